@@ -8,7 +8,7 @@ from pathlib import Path
 from work import Row, Task, Work, sample, translated
 
 
-def in_memory(log: str, format: str, folder: Path, messages: int) -> bytes:
+def log_content(log: str, format: str, folder: Path, messages: int) -> bytes:
     """Returns the content of a log."""
     if log.endswith(f".{format}"):
         return sample(folder, log, messages)
@@ -18,7 +18,7 @@ def in_memory(log: str, format: str, folder: Path, messages: int) -> bytes:
 def validating(log: str, format: str, folder: Path, messages: int) -> Work:
     import rdfm
 
-    data = in_memory(log, format, folder, messages)
+    data = log_content(log, format, folder, messages)
 
     def run() -> int:
         checked = rdfm.validate(data, format).run()
@@ -31,7 +31,7 @@ def validating(log: str, format: str, folder: Path, messages: int) -> Work:
 def reading(log: str, format: str, folder: Path, messages: int) -> Work:
     import rdfm
 
-    data = in_memory(log, format, folder, messages)
+    data = log_content(log, format, folder, messages)
 
     def run() -> int:
         with rdfm.open_log(data, format, parts=True) as opened:

@@ -12,7 +12,7 @@ from pathlib import Path
 from work import Row, Task, Work, sample, translated
 
 DELIMITER = b"# @message\n"
-# The peer is slow.
+# Maximum number of messages for the peer, which is slow.
 PEER_MESSAGES = 2_000
 
 
@@ -41,15 +41,15 @@ def comparing(
     other = reordered(text) if reorder else translated(log, "jelly", folder, messages)
 
     def run() -> int:
-        found = rdfm.diff(
+        difference = rdfm.diff(
             text,
             other,
             format_a="nq",
             format_b="nq" if reorder else "jelly",
             unordered=unordered,
         )
-        assert found.same
-        return found.records
+        assert difference.same
+        return difference.records
 
     return Work(run, len(text) + len(other))
 
@@ -62,9 +62,9 @@ def canonicalizing(log: str, folder: Path, messages: int) -> Work:
     sides = [text.split(DELIMITER), reordered(text).split(DELIMITER)]
 
     def canonical(message: bytes) -> pyoxigraph.Dataset:
-        found = pyoxigraph.Dataset(pyoxigraph.parse(message, pyoxigraph.RdfFormat.N_QUADS))
-        found.canonicalize(pyoxigraph.CanonicalizationAlgorithm.RDFC_1_0)
-        return found
+        dataset = pyoxigraph.Dataset(pyoxigraph.parse(message, pyoxigraph.RdfFormat.N_QUADS))
+        dataset.canonicalize(pyoxigraph.CanonicalizationAlgorithm.RDFC_1_0)
+        return dataset
 
     def run() -> int:
         count = 0
@@ -78,7 +78,7 @@ def canonicalizing(log: str, folder: Path, messages: int) -> Work:
 
 
 def rows() -> list[Row[Task]]:
-    """Comparisons of equal logs, with quads in the same order and in a different one."""
+    """Comparisons of equal logs, with quads in the same order and in different orders."""
     found: list[Row[Task]] = []
     for log in ("iot.nq", "nanopubs.trig"):
         name = log.partition(".")[0]

@@ -12,7 +12,7 @@ from work import Row, Task, Work, batches, sample
 TYPE = "http://www.w3.org/1999/02/22-rdf-syntax-ns#type"
 
 
-def data_of(log: str, folder: Path, messages: int) -> tuple[bytes, str]:
+def log_data(log: str, folder: Path, messages: int) -> tuple[bytes, str]:
     """The bytes of a log, and its format."""
     format = log.rpartition(".")[2]
     data = (folder / log).read_bytes() if format == "jelly" else sample(folder, log, messages)
@@ -21,14 +21,14 @@ def data_of(log: str, folder: Path, messages: int) -> tuple[bytes, str]:
 
 def decoding(log: str, folder: Path, messages: int) -> Work:
     """Decodes bytes into batches, as `rdfm.statistics` does."""
-    data, format = data_of(log, folder, messages)
+    data, format = log_data(log, folder, messages)
     return Work(
-        lambda: sum(len_of(batch) for batch in batches(format, data, parts=True)), len(data)
+        lambda: sum(quad_count(batch) for batch in batches(format, data, parts=True)), len(data)
     )
 
 
-def len_of(batch: Any) -> int:
-    """Number of quads of a batch."""
+def quad_count(batch: Any) -> int:
+    """Number of quads in a batch."""
     count: int = batch.quad_count
     return count
 
@@ -37,7 +37,7 @@ def statistics(log: str, folder: Path, messages: int) -> Work:
     """Computes statistics from bytes."""
     import rdfm
 
-    data, format = data_of(log, folder, messages)
+    data, format = log_data(log, folder, messages)
     return Work(lambda: rdfm.statistics(data, format).quads, len(data))
 
 
@@ -55,9 +55,9 @@ def oxigraph_statistics(log: str, folder: Path, messages: int) -> Work:
         quads = 0
         for index, text in enumerate(data.split(b"# @message\n")):
             found: dict[str, set[Any]] = {name: set() for name in KINDS}
-            statements = set(ox.parse(text, format))
-            quads += len(statements)
-            for quad in statements:
+            message_quads = set(ox.parse(text, format))
+            quads += len(message_quads)
+            for quad in message_quads:
                 for position, term in zip(POSITIONS, quad, strict=True):
                     found[position].add(term)
                     if isinstance(term, ox.NamedNode):
@@ -76,7 +76,7 @@ def oxigraph_statistics(log: str, folder: Path, messages: int) -> Work:
             for name, terms in found.items():
                 unique.setdefault(name, set()).update(terms)
                 series.setdefault(name, []).append(len(terms))
-            series.setdefault("statements", []).append(len(statements))
+            series.setdefault("statements", []).append(len(message_quads))
         for values in series.values():
             mean = sum(values) / len(values)
             _ = min(values), max(values), sum((value - mean) ** 2 for value in values)

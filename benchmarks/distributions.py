@@ -28,7 +28,7 @@ def package(log: str, stream_type: str, folder: Path, messages: int) -> Work:
 
 
 def conversions(log: str, stream_type: str, folder: Path, messages: int) -> Work:
-    """Creates each distribution with `convert`, without sorting, statistics and metadata."""
+    """Creates each distribution with `convert`, without sorting, statistics or metadata."""
     import rdfm
     from rdfm.exchange.riverbench.names import Media, file_name, sizes_of
 

@@ -6,19 +6,19 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from counting import data_of, decoding
+from counting import decoding, log_data
 from work import Row, Task, Work, sample
 
 SENSOR = "<https://iot.example/sensor/7>"
 SOSA = "http://www.w3.org/ns/sosa/"
-JULY = {"time": f"<{SOSA}resultTime>", "after": "2026-06-03", "before": "2026-06-04"}
+DAY = {"time": f"<{SOSA}resultTime>", "after": "2026-06-03", "before": "2026-06-04"}
 
 
 def filtering(log: str, criteria: dict[str, Any], folder: Path, messages: int) -> Work:
     """Filters a log in memory. Rates count all quads that are read."""
     import rdfm
 
-    data, format = data_of(log, folder, messages)
+    data, format = log_data(log, folder, messages)
     quads = decoding(log, folder, messages).run()
 
     def run() -> int:
@@ -34,7 +34,7 @@ def reading(log: str, folder: Path, messages: int) -> Work:
     """Reads a log in memory with the same reader, without a filter."""
     import rdfm
 
-    data, format = data_of(log, folder, messages)
+    data, format = log_data(log, folder, messages)
 
     def run() -> int:
         with rdfm.open_log(data, format) as opened:
@@ -44,7 +44,7 @@ def reading(log: str, folder: Path, messages: int) -> Work:
 
 
 def oxigraph_filter(log: str, folder: Path, messages: int) -> Work:
-    """Filters N-Quads, one message at a time. Reading of a message stops at the first match."""
+    """Filters N-Quads, one message at a time. The search in a message stops at the first match."""
     import pyoxigraph as ox
 
     data = sample(folder, log, messages)
@@ -53,9 +53,9 @@ def oxigraph_filter(log: str, folder: Path, messages: int) -> Work:
     def run() -> int:
         quads = 0
         for text in data.split(b"# @message\n"):
-            statements = list(ox.parse(text, ox.RdfFormat.N_QUADS))
-            quads += len(statements)
-            any(term in quad for quad in statements)
+            message_quads = list(ox.parse(text, ox.RdfFormat.N_QUADS))
+            quads += len(message_quads)
+            any(term in quad for quad in message_quads)
         return quads
 
     return Work(run, len(data))
@@ -68,8 +68,8 @@ def rows() -> list[Row[Task]]:
         ("a term", "iot.jelly", {"any": SENSOR}),
         ("a term", "iot.nq", {"any": SENSOR}),
         ("a quad", "iot.jelly", {"predicate": f"<{SOSA}madeBySensor>", "object": SENSOR}),
-        ("a day", "iot.jelly", JULY),
-        ("a text", "iot.jelly", {"contains": "39.99"}),
+        ("a day", "iot.jelly", DAY),
+        ("a string", "iot.jelly", {"contains": "39.99"}),
         ("a regex", "iot.jelly", {"regex": "^39[.]9"}),
         ("every other message", "iot.jelly", {"regex": "[13579]$"}),
         ("matching quads", "iot.jelly", {"predicate": f"<{SOSA}madeBySensor>", "quads": True}),

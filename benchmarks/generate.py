@@ -3,7 +3,8 @@
 Pseudorandom numbers are derived from a counter.
 
 - In: a folder and sizes in messages.
-- Out: `iot.{nq,jelly}`, `osm.{nq,jelly}`, `nanopubs.{nq,trig}` there; existing files are kept.
+- Out: `iot.{nq,jelly}`, `osm.{nq,jelly}`, `nanopubs.{nq,trig}` in that folder; existing files are
+  kept.
 - Cost: about a minute for the full sizes, mostly for writing the Jelly files with pyjelly.
 - Law: the same sizes produce the same bytes.
 """
@@ -40,7 +41,7 @@ def moment(seconds: int) -> str:
 
 
 def iot_messages(count: int) -> Iterator[list[TextQuad]]:
-    """Observations of 500 sensors, with six triples each. The result is a blank node."""
+    """Observations of 500 sensors, with six triples each. Their results are blank nodes."""
     sosa, om = (
         "http://www.w3.org/ns/sosa/",
         "http://www.ontology-of-units-of-measure.org/resource/om-2/",
@@ -116,8 +117,8 @@ def osm_messages(count: int) -> Iterator[list[TextQuad]]:
         ]
         areas = (("relation", 2_000_000, 900), ("way", 500_000_000, 90_000))
         for n in range(30 - len(quads)):
-            kind, first, many = areas[n % 2]
-            area = f"<{osm}{kind}/{first + mix(i // 20, 30 + n) % many}>"
+            kind, first, count = areas[n % 2]
+            area = f"<{osm}{kind}/{first + mix(i // 20, 30 + n) % count}>"
             quads.append((node, "<http://www.opengis.net/rdf#sfIntersects>", area, ""))
         yield quads
 
@@ -204,7 +205,7 @@ def nanopub_trig(count: int) -> Iterator[str]:
 
 
 def nanopub_messages(count: int) -> Iterator[list[TextQuad]]:
-    """The same messages as quads."""
+    """The messages of `nanopub_trig` as quads."""
     spaces = {name: f"<{iri}{{}}>" for name, iri in NANOPUB_NAMESPACES.items()}
     for i in range(count):
         f = nanopub_fields(i)
@@ -336,7 +337,7 @@ def pyjelly_term(text: str) -> Any:
 
 
 def write(path: Path, pieces: Iterator[str] | Iterator[bytes]) -> None:
-    """Writes a file atomically."""
+    """Writes a file atomically, unless it exists."""
     if path.exists():
         return
     path.parent.mkdir(parents=True, exist_ok=True)

@@ -1,9 +1,9 @@
 """Measures how decoding time grows with the size of hostile JSON-LD.
 
-`make bench-growth` runs it. Each input is decoded at one size and at twice that size. Every
+Run it with `make bench-growth`. Each input is decoded at one size and at twice that size. Every
 measurement runs in a separate process, bound to one core, and is the best of several runs in CPU
-seconds. A limit that rejects the larger input counts as success. It prints a table; the exit status
-is always 0.
+seconds. A limit that rejects the larger input counts as success. The program prints a table;
+its exit status is always 0.
 
     .venv/bin/python benchmarks/growth.py [--quick] [--only REGEX] [--json FILE]
 """
@@ -24,16 +24,16 @@ from typing import Any
 from hostile import CASES, Hostile, remote_contexts
 from run import best, command_line, environment
 
-LIMIT = 64 << 20
+MAX_MESSAGE_BYTES = 64 << 20
 SIZE, QUICK_SIZE = 1 << 20, 1 << 17
 # Maximum ratio of the time to the time for half the bytes.
 TARGET = 2.5
-SECONDS = 60
+TIMEOUT_SECONDS = 60
 # Shorter times are noise. Such inputs are measured again at larger sizes, up to a quarter of the
 # limit.
 MIN_SECONDS = 0.2
 # Seconds after which no new run begins.
-ENOUGH_SECONDS = 1
+MAX_TOTAL_SECONDS = 1
 
 
 def child(case: Hostile, format: str, size: int) -> None:
@@ -49,12 +49,12 @@ def child(case: Hostile, format: str, size: int) -> None:
             files[url] = str(Path(folder, f"{number}.jsonld"))
             Path(files[url]).write_bytes(content)
         options = {
-            "max_message_bytes": LIMIT,
+            "max_message_bytes": MAX_MESSAGE_BYTES,
             **case.options,
             **({"context": files} if files else {}),
         }
         seconds: list[float] = []
-        while not seconds or (sum(seconds) < ENOUGH_SECONDS and len(seconds) < 20):
+        while not seconds or (sum(seconds) < MAX_TOTAL_SECONDS and len(seconds) < 20):
             decoder = formats.find(format).Decoder(**options)
             start = time.process_time()
             outcome = "read"
@@ -82,9 +82,11 @@ def measure(case: Hostile, format: str, size: int) -> dict[str, Any]:
     """Decodes an input of the given size in a separate process."""
     command = [sys.executable, __file__, "--task", case.name, "--side", format, "--size", str(size)]
     try:
-        done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=SECONDS)
+        done = subprocess.run(
+            command, capture_output=True, text=True, check=False, timeout=TIMEOUT_SECONDS
+        )
     except subprocess.TimeoutExpired:
-        return {"error": f"over {SECONDS} s"}
+        return {"error": f"over {TIMEOUT_SECONDS} s"}
     if done.returncode:
         return {"error": (done.stderr.strip().splitlines() or [f"exit code {done.returncode}"])[-1]}
     result: dict[str, Any] = json.loads(done.stdout)
@@ -92,14 +94,21 @@ def measure(case: Hostile, format: str, size: int) -> dict[str, Any]:
 
 
 def growth(case: Hostile, format: str, size: int) -> dict[str, Any]:
-    """Measures an input at the given size and at twice that size, or larger if that is too fast."""
+    """Measures an input at the given size and at twice that size.
+
+    If the times are too short to compare, both sizes are increased.
+    """
     result: dict[str, Any] = {"task": f"{case.name} ({format})", "target": TARGET, "met": False}
     while True:
         half, whole = measure(case, format, size), measure(case, format, 2 * size)
         result |= {"half": half, "whole": whole}
         if "error" in half or "error" in whole:
             return result
-        if whole["seconds"] >= MIN_SECONDS or whole["outcome"] == "limit" or 8 * size > LIMIT // 4:
+        if (
+            whole["seconds"] >= MIN_SECONDS
+            or whole["outcome"] == "limit"
+            or 8 * size > MAX_MESSAGE_BYTES // 4
+        ):
             break
         size *= 4
     result["ratio"] = whole["seconds"] / half["seconds"]

@@ -24,13 +24,13 @@ class Hostile:
     """A hostile input that can have any size.
 
     Attributes:
-        name: The repeated element.
+        name: Description of the repeated element.
         make: Returns the input of at most the given size in bytes, or the messages of a log.
         formats: The formats in which the input exists.
         options: Options of the decoder.
         remote: Returns the remote contexts, by URL, for an input of the given size.
-        plain: Whether it contains no repetition, and must therefore be decoded without an error
-            if it is far below the limit.
+        plain: Whether the input must be decoded without an error if its size is far below the
+            limit.
     """
 
     name: str
@@ -64,7 +64,7 @@ def hostile(name: str, **fields: Any) -> Callable[[Any], Any]:
 def filled(
     size: int, head: bytes, item: bytes | Callable[[int], bytes], tail: bytes, comma: bytes = b","
 ) -> bytes:
-    """Returns as many items as fit between head and tail, but at least one."""
+    """Returns the head, as many items as fit (but at least one), and the tail."""
     room = size - len(head) - len(tail)
     if isinstance(item, bytes):
         times = max(1, (room + len(comma)) // (len(item) + len(comma)))
@@ -85,7 +85,7 @@ def joined(count: int, item: Callable[[int], bytes]) -> bytes:
 
 
 def side(size: int, bytes_each: int, parts: int = 1) -> int:
-    """Returns the side of a square of items, of which `parts` squares fit into the size."""
+    """Returns the side of the largest square of items such that `parts` squares fit the size."""
     return max(2, math.isqrt(size // (bytes_each * parts)))
 
 
@@ -829,7 +829,7 @@ def _(size: int) -> bytes:
     return filled(size, head, b"{}", b"]}")
 
 
-@hostile("strings in a graph container")
+@hostile("numbers in a graph container")
 def _(size: int) -> bytes:
     head = b'{"@context":{"p":{"@id":"http://e/p","@container":"@graph"}},"p":['
     return filled(size, head, b"1", b"]}")

@@ -20,19 +20,19 @@ def patches(log: str, folder: Path, messages: int) -> list[Any]:
     """Batches of patches created from a log."""
     from rdfm import _core
 
-    make = _core.ToPatches()
-    converted = (make.patches(batch) for batch in read_log(log, folder, messages))
+    converter = _core.ToPatches()
+    converted = (converter.patches(batch) for batch in read_log(log, folder, messages))
     text = encoded("rdf-patch", [batch for batch in converted if batch is not None])
     return list(batches("rdf-patch", text))  # in the form that a reader returns
 
 
 def same_messages(log: str, folder: Path, messages: int) -> list[Any]:
-    """Batches of messages with the same quads."""
+    """Batches of messages with the quads that the patches add."""
     from rdfm import _core
 
-    make = _core.ToMessages()
-    converted = [make.messages(batch) for batch in patches(log, folder, messages)]
-    text = encoded("nq", [batch for batch in [*converted, make.take()] if batch is not None])
+    converter = _core.ToMessages()
+    converted = [converter.messages(batch) for batch in patches(log, folder, messages)]
+    text = encoded("nq", [batch for batch in [*converted, converter.take()] if batch is not None])
     return list(batches("nq", text))
 
 
@@ -41,7 +41,7 @@ def read_log(log: str, folder: Path, messages: int) -> Any:
 
 
 def rows_of(log: str, folder: Path, messages: int) -> list[Any]:
-    """Batches of rows."""
+    """Batches of result rows, one row for each quad."""
     from rdfm import ResultBatch
 
     found, done = [], 0
@@ -67,7 +67,7 @@ def records(batch: Any) -> int:
 
 
 def reading(make: Any, format: str, log: str, folder: Path, messages: int, **options: Any) -> Work:
-    """Decodes the data of `make`."""
+    """Decodes the data that `make` returns."""
     data = encoded(format, make(log, folder, messages), **options)
     count = sum(map(records, make(log, folder, messages)))
 
@@ -80,7 +80,7 @@ def reading(make: Any, format: str, log: str, folder: Path, messages: int, **opt
 
 
 def writing(make: Any, format: str, log: str, folder: Path, messages: int, **options: Any) -> Work:
-    """Encodes the data of `make`."""
+    """Encodes the data that `make` returns."""
     from rdfm import formats
 
     inputs = make(log, folder, messages)
@@ -201,7 +201,7 @@ def rows() -> list[Row[Task]]:
     found: list[Row[Task]] = []
     for log in ("iot.nq", "nanopubs.trig"):
         name = log.partition(".")[0]
-        for format, peer, targets in (
+        for format, peer, target in (
             ("jelly-patch", "jelly", 1 / 1.3),
             ("rdf-patch-thrift", "rdf-protobuf", 0),
         ):
@@ -210,13 +210,13 @@ def rows() -> list[Row[Task]]:
                     f"{format} read, batches ({name})",
                     partial(reading, patches, format, log),
                     (f"rdfm, {peer}", partial(reading, same_messages, peer, log)),
-                    targets,
+                    target,
                 ),
                 Row(
                     f"{format} write, batches ({name})",
                     partial(writing, patches, format, log),
                     (f"rdfm, {peer}", partial(writing, same_messages, peer, log)),
-                    targets,
+                    target,
                 ),
             ]
         found += [

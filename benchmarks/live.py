@@ -5,7 +5,8 @@ mvn, a server in Java sends the same frames to the same client.
 
     .venv/bin/python benchmarks/live.py [--quick]
 
-It prints a table. The targets are 8,000 frames/s, 1 M quads/s encoded and 2 M quads/s stored.
+The program prints a table. The targets are 8,000 frames/s, 1 M quads/s encoded and 2 M quads/s
+stored.
 """
 
 from __future__ import annotations
@@ -51,7 +52,7 @@ def write(path: Path, messages: int) -> None:
             )
 
 
-def count(port: int, request: str) -> None:
+def count_frames(port: int, request: str) -> None:
     """Subscribes, and prints the number of frames, their size, and the time since the first one."""
     import grpc
 
@@ -103,7 +104,7 @@ def main() -> None:
     arguments.add_argument("--count", nargs=2, help=argparse.SUPPRESS)
     given = arguments.parse_args()
     if given.count:
-        count(int(given.count[0]), given.count[1])
+        count_frames(int(given.count[0]), given.count[1])
         return
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
@@ -119,11 +120,11 @@ def main() -> None:
         for server, run, request in rows:
             with run(folder) as port:
                 command = [sys.executable, __file__, "--count", str(port), request]
-                best = [
+                runs = [
                     list(map(float, subprocess.check_output(command, text=True).split()))
                     for _ in range(3)
                 ]
-            frames, size, seconds = min(best, key=lambda figures: figures[2])
+            frames, size, seconds = min(runs, key=lambda figures: figures[2])
             print(
                 f"| {server} | {request} | {frames / seconds:,.0f} | "
                 f"{frames * QUADS / seconds / 1e6:.2f} | {size / seconds / 1e6:.0f} |"

@@ -6,7 +6,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from counting import data_of, decoding
+from counting import decoding, log_data
 from work import Row, Task, Work, batches, sample
 
 PREFIXES = """PREFIX sosa: <http://www.w3.org/ns/sosa/>
@@ -26,7 +26,7 @@ def query(name: str, log: str, folder: Path, messages: int) -> Work:
     """Queries a log in memory. The result is an Arrow stream."""
     import rdfm
 
-    data, format = data_of(log, folder, messages)
+    data, format = log_data(log, folder, messages)
     quads = sum(batch.quad_count for batch in batches(format, data))
     text = PREFIXES + QUERIES[name]
 

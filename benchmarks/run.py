@@ -1,7 +1,7 @@
 """Compares the speed of rdfm with pyjelly, pyoxigraph and rdflib, on the same data in the same run.
 
-`make bench` runs it. Every task runs in a separate process, bound to one core, and the figure is
-the best of several runs. It prints a table; the exit status is always 0.
+Run it with `make bench`. Every task runs in a separate process, bound to one core, and the figure
+is the best of several runs. The program prints a table; its exit status is always 0.
 
     .venv/bin/python benchmarks/run.py [--quick] [--only REGEX] [--json FILE]
 """
@@ -132,8 +132,8 @@ def start_up() -> dict[str, Any]:
     }
 
 
-def command(arguments: list[Any]) -> tuple[float, float, float]:
-    """Elapsed seconds, CPU seconds and peak memory in MB of a command."""
+def run_command(arguments: list[Any]) -> tuple[float, float, float]:
+    """Runs a command. Returns its elapsed seconds, CPU seconds and peak memory in MB."""
     start = time.perf_counter()
     process = subprocess.Popen([RDFM, *arguments])
     _, status, usage = os.wait4(process.pid, 0)
@@ -150,7 +150,7 @@ def small_file(quick: bool) -> dict[str, Any]:
     source, target = folder(quick) / "small.nq", folder(quick) / "small.jelly"
     source.write_bytes(sample(folder(quick), "iot.nq", 1))
     convert = ["convert", "--quiet", source, target]
-    cpu_seconds = [command(convert)[1] for _ in range(15)]
+    cpu_seconds = [run_command(convert)[1] for _ in range(15)]
     target.unlink()
     return {
         "task": "rdfm convert, one message, nq to jelly, CPU time",
@@ -182,7 +182,7 @@ def converted(
     runs = []
     for _ in range(3):
         target.unlink(missing_ok=True)
-        runs.append(command(["convert", "--quiet", source, target]))
+        runs.append(run_command(["convert", "--quiet", source, target]))
     seconds, cpu_seconds, peaks = zip(*runs, strict=True)
     task = f"rdfm convert, {source_format} to {target_format}, {quads / 1e6:.1f} M quads"
     result = {
@@ -257,8 +257,8 @@ def output_size(quick: bool) -> dict[str, Any]:
     }
 
 
-def single(measurement: Any, *arguments: Any) -> dict[str, Any]:
-    """Runs a measurement of the command line, and returns its result or error."""
+def run_single(measurement: Any, *arguments: Any) -> dict[str, Any]:
+    """Runs a measurement that is not a row of the table, and returns its result or error."""
     try:
         result: dict[str, Any] = measurement(*arguments)
     except (OSError, subprocess.CalledProcessError) as error:
@@ -316,7 +316,7 @@ def print_compared(result: dict[str, Any]) -> None:
 
 
 def print_single(result: dict[str, Any]) -> None:
-    """Prints a measurement of the command line."""
+    """Prints the result of `run_single`."""
     if "error" in result:
         print(f"{result['task']}: failed: {result['error']}", flush=True)
         return
@@ -339,14 +339,14 @@ def print_single(result: dict[str, Any]) -> None:
 
 
 def command_line(description: str | None) -> argparse.ArgumentParser:
-    """The arguments that all benchmarks share, after a description in the help."""
+    """A parser for the arguments that all benchmarks share. Its help begins with a description."""
     parser = argparse.ArgumentParser(
         description=description, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument(
         "--quick",
         action="store_true",
-        help="use a twentieth of the data, to check that everything runs",
+        help="use less data, to check that everything runs",
     )
     parser.add_argument(
         "--only", metavar="REGEX", default="", help="run only tasks whose names match"
@@ -391,7 +391,7 @@ def main() -> None:
         ("trusty", trusty_uris, (folder(options.quick), options.quick)),
     ):
         if pattern.search(name):
-            results.append(single(measurement, *arguments))
+            results.append(run_single(measurement, *arguments))
             print_single(results[-1])
     for log, targets in (("osm", (2.5, 5)), ("iot", (3, 4.5))):
         if pattern.search("jelly-jvm"):

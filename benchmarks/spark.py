@@ -1,9 +1,9 @@
 """Compares rdfm in Spark with hand-written user code, and with the maximum throughput of Spark.
 
-`make bench-spark` runs it. It uses one local session with two cores, and the same data and answers
-on both sides. Figures are the best of several runs, in wall-clock time. For the rows in `BY_CPU`,
-the ratio compares the CPU seconds of the driver, the JVM and the Python workers. It prints a table;
-the exit status is always 0.
+Run it with `make bench-spark`. Both sides use one local session with two cores, and must give the
+same answers from the same data. Figures are the best of several runs, in wall-clock time. For the
+rows in `BY_CPU`, the ratio compares the CPU seconds of the driver, the JVM and the Python workers.
+The program prints a table; its exit status is always 0.
 
     .venv/bin/python benchmarks/spark.py [--quick] [--only REGEX] [--json FILE]
 """
@@ -141,7 +141,7 @@ def as_line(quad: Column) -> Column:
 Answer = dict[str, int]
 Figures = dict[str, Any]
 Side = Callable[["SparkSession", Path], Answer]
-Of = Callable[["DataFrame"], Answer]
+AnswerOf = Callable[["DataFrame"], Answer]
 
 
 def quad_count(quads: DataFrame) -> Answer:
@@ -186,11 +186,13 @@ def as_table_of_messages(messages: DataFrame) -> Answer:
 # --- rdfm ---
 
 
-def rdfm_read(log: str, answer: Of, spark: SparkSession, data: Path) -> Answer:
+def rdfm_read(log: str, answer: AnswerOf, spark: SparkSession, data: Path) -> Answer:
     return answer(spark.read.format("rdfm").load(str(data / log)))
 
 
-def rdfm_quads(log: str, answer: Of, spark: SparkSession, data: Path, **options: str) -> Answer:
+def rdfm_quads(
+    log: str, answer: AnswerOf, spark: SparkSession, data: Path, **options: str
+) -> Answer:
     reader = spark.read.format("rdfm").options(rows="quads", **options)
     return answer(reader.load(str(data / log)))
 
@@ -268,7 +270,7 @@ def parse_lines(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         yield as_text_batch(pyoxigraph.parse(text, pyoxigraph.RdfFormat.N_QUADS))
 
 
-def oxigraph_read(answer: Of, spark: SparkSession, data: Path) -> Answer:
+def oxigraph_read(answer: AnswerOf, spark: SparkSession, data: Path) -> Answer:
     lines = spark.read.text(str(data / "nq"))
     schema = ", ".join(f"{term} string" for term in TERMS)
     return answer(lines.mapInArrow(parse_lines, schema))
@@ -409,17 +411,17 @@ def joined(spark: SparkSession, data: Path) -> Answer:
     messages = spark.read.format("rdfm").load(str(data / "jelly"))
     quads = messages.select("source", "position", F.explode("quads").alias("quad"))
 
-    def of(predicate: str, name: str, subject: str = "o") -> DataFrame:
+    def quads_with(predicate: str, name: str, subject: str = "o") -> DataFrame:
         matching = quads.where(F.col("quad.predicate") == f"<{predicate}>")
         columns = (F.col("quad.subject").alias(subject), F.col("quad.object").alias(name))
         return matching.select("source", "position", *columns)
 
     keys = ["source", "position"]
     rows = (
-        of(f"{SOSA}madeBySensor", "sensor")
-        .join(of(f"{SOSA}resultTime", "at"), [*keys, "o"])
-        .join(of(f"{SOSA}hasResult", "result"), [*keys, "o"])
-        .join(of(VALUE, "number", "result"), [*keys, "result"])
+        quads_with(f"{SOSA}madeBySensor", "sensor")
+        .join(quads_with(f"{SOSA}resultTime", "at"), [*keys, "o"])
+        .join(quads_with(f"{SOSA}hasResult", "result"), [*keys, "o"])
+        .join(quads_with(VALUE, "number", "result"), [*keys, "result"])
     )
     text = F.regexp_extract("number", '^"([^"]*)"', 1).cast("double")
     time = F.to_timestamp(F.regexp_extract("at", '^"([^"]*)"', 1))
@@ -457,7 +459,7 @@ def oxigraph_query(spark: SparkSession, data: Path) -> Answer:
 # --- the maximum throughput of Spark: the same rows without a decoder ---
 
 
-def undecoded(rows: str, answer: Of, spark: SparkSession, data: Path) -> Answer:
+def undecoded(rows: str, answer: AnswerOf, spark: SparkSession, data: Path) -> Answer:
     from pyspark.sql.datasource import DataSource, DataSourceReader, InputPartition
 
     class Reader(DataSourceReader):
@@ -554,8 +556,8 @@ def rows() -> list[Row[Side]]:
     ]
 
 
-def start(temporary: Path) -> SparkSession:
-    """A session with two cores and little output, on any available Java."""
+def start_session(temporary: Path) -> SparkSession:
+    """Starts a session with two cores and little output, on any available Java."""
     from spark_environment import environment as surroundings
 
     os.environ.update(surroundings(temporary))
@@ -603,12 +605,12 @@ def timed(
     while turn < 2 or time.perf_counter() - begin < budget_seconds:
         for side, known in zip(sides, figures, strict=True):
             if "error" not in known:
-                known.update(after_a_turn(side, spark, data, known, turn, budget_seconds))
+                known.update(figures_after_turn(side, spark, data, known, turn, budget_seconds))
         turn += 1
     return figures
 
 
-def after_a_turn(
+def figures_after_turn(
     side: Side, spark: SparkSession, data: Path, known: Figures, turn: int, budget_seconds: float
 ) -> Figures:
     """The figures of a side after another turn. Fast sides run several times per turn."""
@@ -641,16 +643,16 @@ def cpu_seconds() -> float:
         process = int(path.parent.name)
         children.setdefault(int(fields[1]), []).append(process)
         ticks[process] = sum(map(int, fields[11:15]))  # including children that have ended
-    found, total = [os.getpid()], 0
-    while found:
-        process = found.pop()
+    pending, total = [os.getpid()], 0
+    while pending:
+        process = pending.pop()
         total += ticks.get(process, 0)
-        found += children.get(process, [])
+        pending += children.get(process, [])
     return total / os.sysconf("SC_CLK_TCK")
 
 
 def compared(row: Row[Side], quads: int, known: dict[str, Figures]) -> dict[str, Any]:
-    """Both sides of a row."""
+    """The figures of both sides of a row, and their ratio."""
     result: dict[str, Any] = {"task": row.name, "target": row.target or None}
     for name, side in (("rdfm", row.ours), ("peer", row.peer[1])):
         figures = {"quads": quads, **known[repr(side)]}
@@ -693,7 +695,7 @@ def main() -> None:
     make_data(data, messages)
     results = []
     with tempfile.TemporaryDirectory() as temporary:
-        spark = start(Path(temporary))
+        spark = start_session(Path(temporary))
         make_tables(spark, data)
         details = {
             **environment("pyspark"),

@@ -65,7 +65,7 @@ def rdfm_read_arrow(log: str, folder: Path, messages: int) -> Work:
 def rdfm_read_as(
     log: str, to: str, folder: Path, messages: int, *, writing: dict[str, Any] | None = None
 ) -> Work:
-    """Decodes bytes in another format into batches. A log of one message is read in parts."""
+    """Converts a log to the format `to`, and decodes it. A flat log is read in parts."""
     data = translated(log, to, folder, messages, **(writing or {}))
     parts = (writing or {}).get("flat", False)
     return Work(
@@ -118,14 +118,14 @@ def rdfm_write_objects(log: str, to: str, folder: Path, messages: int) -> Work:
 
 # --- archives: a Turtle file for each message ---
 
-MEMBERS = 50_000
+MAX_MEMBERS = 50_000
 
 
 def archive(log: str, folder: Path, messages: int) -> bytes:
     """A tar archive with a member for each message of an N-Quads log without graph names."""
     import tarfile
 
-    messages = min(messages or MEMBERS, MEMBERS)
+    messages = min(messages or MAX_MEMBERS, MAX_MEMBERS)
     out = io.BytesIO()
     with tarfile.open(fileobj=out, mode="w") as file:
         for number, text in enumerate(sample(folder, log, messages).split(b"# @message\n")):
@@ -169,7 +169,7 @@ def oxigraph_read_archive(log: str, folder: Path, messages: int) -> Work:
     return Work(run, len(data))
 
 
-# --- pyjelly: its own terms, its fastest reader; it writes one frame per message ---
+# --- pyjelly: with its own terms and its fastest reader; writes one frame per message ---
 
 
 def pyjelly_read(log: str, folder: Path, messages: int) -> Work:
@@ -248,7 +248,9 @@ def oxigraph_read_lines(
     log: str, to: str, folder: Path, messages: int, *, writing: dict[str, Any] | None = None
 ) -> Work:
     """Parses each line as a document with pyoxigraph. Context lines are merged into later lines."""
-    data = translated(log, to, folder, min(messages or SMALL, SMALL), **(writing or {}))
+    data = translated(
+        log, to, folder, min(messages or MAX_PEER_MESSAGES, MAX_PEER_MESSAGES), **(writing or {})
+    )
     return oxigraph_documents(data, "RDF_XML" if to == "rdfxml" else "JSON_LD")
 
 
@@ -319,7 +321,7 @@ def scoped_log(messages: int) -> bytes:
 def rdfm_read_scoped(folder: Path, messages: int) -> Work:
     """Decodes the log of `scoped_log` into batches."""
     del folder
-    data = scoped_log(messages or SMALL)
+    data = scoped_log(messages or MAX_PEER_MESSAGES)
     return Work(
         lambda: sum(batch.quad_count for batch in batches("ndjsonld", data)),
         len(data),
@@ -329,12 +331,14 @@ def rdfm_read_scoped(folder: Path, messages: int) -> Work:
 def oxigraph_read_scoped(folder: Path, messages: int) -> Work:
     """Parses the log of `scoped_log` with pyoxigraph, one line at a time."""
     del folder
-    return oxigraph_documents(scoped_log(min(messages or SMALL, SMALL)), "JSON_LD")
+    return oxigraph_documents(
+        scoped_log(min(messages or MAX_PEER_MESSAGES, MAX_PEER_MESSAGES)), "JSON_LD"
+    )
 
 
 # --- PyYAML's C loader and PyLD: a small sample, because they are slow ---
 
-SMALL = 20_000
+MAX_PEER_MESSAGES = 20_000
 
 
 def pyld_read_yaml(log: str, folder: Path, messages: int, *, writing: dict[str, Any]) -> Work:

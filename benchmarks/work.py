@@ -31,8 +31,8 @@ class Work:
     Attributes:
         run: Does the work and returns the number of quads.
         log_bytes: Size of the log that is read or written, if known beforehand.
-        size: Returns the number of bytes that the last `run` wrote, if it writes.
-        prepare: Creates the data that each `run` consumes. This is not timed.
+        size: For writing work, returns the number of bytes that the last `run` wrote.
+        prepare: Creates the data that the next `run` consumes. Its time is not measured.
     """
 
     run: Callable[[], int]
@@ -80,7 +80,7 @@ Side = TypeVar("Side")
 
 
 def sample(folder: Path, log: str, messages: int) -> bytes:
-    """The first messages of a text log."""
+    """The first messages of a text log, or the entire log if `messages` is 0."""
     data = (folder / log).read_bytes()
     if messages:
         position = -1

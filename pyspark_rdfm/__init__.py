@@ -56,7 +56,7 @@ class DefaultSource(DataSource):
         return "rdfm"
 
     def schema(self) -> StructType:
-        """The columns of a read without a user's schema. Also checks options and paths early."""
+        """The columns of a read if the user specifies no schema. Also checks options and paths."""
         from rdfm.spark.reader import LogSourceReader
         from rdfm.spark.stream import LogSourceStreamReader, is_stream
 

@@ -132,7 +132,7 @@ __all__ = [
 
 # Public names by module. They are imported on first use, so that the command line can install its
 # signal handlers first.
-_PLACES = {
+_NAMES_BY_MODULE = {
     "_core": [
         "Bnode",
         "Iri",
@@ -175,7 +175,7 @@ _PLACES = {
     "message": ["Message", "Operation", "Patch"],
     "formats.options_generated": ["ConvertOptions", "ReadOptions", "WriteOptions"],
 }
-_HOMES = {name: module for module, names in _PLACES.items() for name in names}
+_MODULE_BY_NAME = {name: module for module, names in _NAMES_BY_MODULE.items() for name in names}
 _MODULES = ["analysis", "errors", "exchange", "formats", "patch", "regroup", "split", "values"]
 
 
@@ -184,11 +184,11 @@ def __dir__() -> list[str]:
 
 
 def _load(name: str) -> object:
-    if name not in _HOMES and name not in _MODULES:
+    if name not in _MODULE_BY_NAME and name not in _MODULES:
         raise AttributeError(f"module 'rdfm' has no attribute {name!r}")
     from importlib import import_module
 
-    module = import_module(f"rdfm.{_HOMES.get(name, name)}")
+    module = import_module(f"rdfm.{_MODULE_BY_NAME.get(name, name)}")
     from rdfm._core import debug_build
 
     if debug_build:
@@ -199,7 +199,7 @@ def _load(name: str) -> object:
             RuntimeWarning,
             stacklevel=2,
         )
-    value: object = getattr(module, name) if name in _HOMES else module
+    value: object = getattr(module, name) if name in _MODULE_BY_NAME else module
     globals()[name] = value
     return value
 

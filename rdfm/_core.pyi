@@ -346,7 +346,7 @@ class Dataset:
     # passes one message to `take`, batch by batch
     def batches(self, take: Callable[[MessageBatch], Any], /, *, parts: bool = False) -> None: ...
 
-# Takes over the old dataset, which is empty afterwards.
+# The changes from an old dataset to a new one, as a patch. The old dataset is empty afterwards.
 @final
 class DatasetDifference:
     def __new__(
@@ -471,7 +471,7 @@ class ArrowBatch:
     def __arrow_c_stream__(self, requested_schema: Any = None) -> Any: ...
     def __arrow_c_schema__(self) -> Any: ...
 
-# Converts Arrow rows to batches on demand; they are as large as those of a decoder. An error is
+# Converts Arrow rows to batches on demand, as large as those of a decoder. An error is
 # raised after the rows that precede it. Batches contain patches if there is an `operations`
 # column, otherwise messages.
 def batches_from_arrow(
@@ -623,7 +623,7 @@ class Comparer:
     # whether each limit was reached: max_steps, max_total_steps
     def reached(self) -> tuple[bool, bool]: ...
     def signatures(self, side_number: int, batch: AnyBatch, start: int, stop: int) -> bytes: ...
-    # 16 bytes each; None if a signature exceeds a limit
+    # 16 bytes each; None if computing a signature exceeds a limit
     def full_signatures(self, batch: AnyBatch) -> list[bytes | None]: ...
     def collect(self, side_number: int, batch: AnyBatch) -> list[int]: ...
     def settle(self) -> tuple[int, int, int]: ...
@@ -669,9 +669,9 @@ class Decoder:
     def ending(self) -> tuple[str | None, str | None]: ...
     @property
     def done(self) -> bool: ...  # all further input belongs to other splits
-    # The keys are (unknown properties are absent):
-    # dialect, version_label, options: options are the stream options, by the names of the encoder's
-    # options
+    # Keys, absent if the property is unknown:
+    # dialect, version_label
+    # options: the stream options, by the names of the encoder's options
     # restarts: True if the first frame has a restart mark, so that the log can be read in splits
     # look_alikes: number of comments that look like delimiters but are not; look_alike_offsets: the
     # offsets of the first ones
@@ -717,6 +717,9 @@ class KeySplitter:
     ) -> KeySplitter: ...
     # the distinct keys (identifying bytes and text), and the number of messages with several keys
     def begin(self, batch: MessageBatch, /) -> tuple[list[tuple[bytes, str]], int]: ...
+    # finds the next messages whose keys are live or can become live. live: one byte per key, 1 if the
+    # key is live; room: number of keys that may still become live. Returns the number of the message
+    # after these messages, and their keys in order of last use
     def stretch(self, live: bytes | bytearray, room: int, /) -> tuple[int, list[int]]: ...
     def encode(
         self, stop: int, encoders: Sequence[Encoder | None], /
@@ -774,10 +777,12 @@ class Encoder:
     def skip(self, batch: AnyBatch, /) -> tuple[int, bool, bool] | None: ...
     def twin(self) -> Encoder | None: ...  # writes skipped batches
     def finish(self) -> bytes: ...
-    def continue_log(self, end: str, /) -> None: ...  # start after a log that ends in this way
+    def continue_log(self, end: str, /) -> None: ...  # start after a log with this end
     def pause(
         self,
-    ) -> tuple[bytes, str | None]: ...  # complete the log so far; None inside a message
+    ) -> tuple[
+        bytes, str | None
+    ]: ...  # bytes that complete the log, end for continue_log (None inside a message)
     def reset(self) -> None: ...  # for another log
     def dropped(self) -> dict[str, int]: ...
     def notes(self) -> list[str]: ...  # notes for readers of the log
@@ -930,7 +935,7 @@ class Query:
     @property
     def kind(self) -> str: ...  # "select", "construct" or "ask"
     @property
-    def uses_default_graph(self) -> bool: ...  # a pattern matches it, and there is no FROM
+    def uses_default_graph(self) -> bool: ...  # whether a pattern matches it, without FROM
     @property
     def variables(self) -> list[str]: ...  # of SELECT, or of the template of CONSTRUCT
     @property

@@ -1,11 +1,11 @@
-"""All exceptions of rdfm.
+"""All rdfm exceptions.
 
     RdfmError
-    ├── DecodeError(ValueError)         the input is invalid; has its position
+    ├── DecodeError(ValueError)         the input is invalid; has the position of the error
     │   ├── TruncatedError              the input ends inside a message
     │   ├── LimitError                  a limit was exceeded
     │   └── UnsupportedError            valid, but requires a feature that is missing or not enabled
-    ├── EncodeError(ValueError)         a message cannot be written in that format
+    ├── EncodeError(ValueError)         a message cannot be written in the format
     ├── UnknownFormatError(LookupError) no format with that name, suffix, media type or content
     ├── OptionError(ValueError)         an unknown option or an invalid value
     │   └── QueryError                  an invalid or unsupported SPARQL query; has the position
@@ -53,7 +53,7 @@ class Remedy(NamedTuple):
     Attributes:
         side: The component that has the option: "read" (the decoder), "write" (the encoder) or
             "stage" (a higher layer, such as `convert`).
-        option: Its name in Python.
+        option: Name of the option in Python.
         value: The value as text; "true" and "false" for switches, and a placeholder such as "IRI"
             for a value that the user must choose. "|" separates alternative values. None means a
             larger value than the current one.
@@ -203,11 +203,11 @@ def render(error: Exception, renderer: Renderer | None = None) -> str:
 
 
 class RdfmError(Exception):
-    """The base of every exception of rdfm.
+    """The base class of all rdfm exceptions.
 
     Attributes:
         remedies: The options that would help, the best first.
-        renderer: The renderer for its text. None means Python's.
+        renderer: The renderer for the text of the error. None means Python's.
     """
 
     remedies: tuple[Remedy, ...] = ()
@@ -227,17 +227,17 @@ class DecodeError(RdfmError, ValueError):
     Attributes:
         reason: The error and the expected input, without position and remedies.
         remedies: The options that would help, the best first.
-        lacks: The missing feature, such as "graphs" or "parts" (messages that are read in parts).
-        format: The format's name, such as "nq".
-        offset: The byte in the decompressed log, from 0.
-        message_index: The message in the log, from 0.
-        line: The line, from 1, in formats that have lines.
-        column: The character in the line, from 1.
-        frame: The frame, from 0, in formats that have frames.
-        row: The row in the frame, from 0.
-        source: The file or archive member, if known.
-        follows: Whether it may be a consequence of a skipped message, which may have contained a
-            declaration that is now missing. The reason names that message.
+        lacks: The missing feature, such as "graphs" or "parts" (messages read in parts).
+        format: Name of the format, such as "nq".
+        offset: Offset of the error in the decompressed log, in bytes.
+        message_index: Index of the message in the log, from 0.
+        line: Number of the line, from 1, in formats that have lines.
+        column: Number of the character in the line, from 1.
+        frame: Index of the frame, from 0, in formats that have frames.
+        row: Index of the row in the frame, from 0.
+        source: Name of the file or archive member, if known.
+        follows: Whether the error may be a consequence of a skipped message, which may have
+            contained a declaration that is now missing. The reason names that message.
     """
 
     def __init__(
@@ -283,7 +283,7 @@ class DecodeError(RdfmError, ValueError):
         return _text(self.source, self.format, reason, names)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Pickles the attributes, including those set after construction."""
+        """Pickle the attributes, including those set after construction."""
         return _restore, (type(self), self.args, self.__dict__)
 
 
@@ -305,14 +305,14 @@ class EncodeError(RdfmError, ValueError):
     Attributes:
         reason: The data that cannot be written, without position and remedies.
         remedies: The options that would help, the best first.
-        lacks: The missing feature, such as "graphs" or "parts" (messages that are written in parts).
-        format: The format's name, such as "ttl".
-        message_index: The message in the log, from 0.
-        completed: The encoded bytes of the messages before it. Write them to complete the log.
-        source: The input file of the message, if known.
-        offset: For an error in a row of a patch, the byte in the input log.
-        line: The line of that byte, from 1, in text.
-        column: The character of that byte in its line, from 1.
+        lacks: The missing feature, such as "graphs" or "parts" (messages written in parts).
+        format: Name of the format, such as "ttl".
+        message_index: Index of the message in the log, from 0.
+        completed: The encoded bytes of the preceding messages. Write them to complete the log.
+        source: Name of the input file of the message, if known.
+        offset: For an error in a row of a patch, the offset of the row in the input log, in bytes.
+        line: For text, the number of the line at that offset, from 1.
+        column: For text, the number of the character in that line, from 1.
     """
 
     def __init__(
@@ -349,7 +349,7 @@ class EncodeError(RdfmError, ValueError):
         return _text(self.source, self.format, reason, names)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Pickles the attributes, including those set after construction."""
+        """Pickle the attributes, including those set after construction."""
         return _restore, (type(self), self.args, self.__dict__)
 
 
@@ -397,7 +397,7 @@ class QueryError(OptionError):
         self.column = column
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Pickles the attributes."""
+        """Pickle the attributes."""
         return _restore, (type(self), self.args, self.__dict__)
 
 

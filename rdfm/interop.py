@@ -1,4 +1,6 @@
-"""Converts messages and SPARQL results to and from rdflib, pyoxigraph and HTML, and compares messages.
+"""Converts messages and SPARQL results to and from rdflib and pyoxigraph.
+
+Also renders messages as HTML, and compares them.
 
 In: a `Message` or another library's dataset, or rows or another library's results.
 Out: the converted object.
@@ -92,7 +94,7 @@ def to_rdflib(message: Message) -> rdflib.Dataset:
 
 
 def from_rdflib(graph: rdflib.Graph) -> Message:
-    """Return a message with the quads of an rdflib graph or dataset, and the namespaces bound in it.
+    """Return a message with the quads and bound namespaces of an rdflib graph or dataset.
 
     Raises:
         UnsupportedError: If the graph contains variables or formulas, or is a query result.
@@ -101,9 +103,9 @@ def from_rdflib(graph: rdflib.Graph) -> Message:
     rdflib = _rdflib()
     if isinstance(graph, rdflib.query.Result):
         raise UnsupportedError(
-            "the result of a query is not a graph; use "
+            "a query result is not a graph; use "
             + (
-                "its attribute graph"
+                "its `graph` attribute"
                 if graph.type in _GRAPH_QUERIES
                 else "rdfm.ResultReader.from_rdflib"
             )
@@ -233,8 +235,8 @@ def results_from_rdflib(result: rdflib.query.Result) -> Results:
     """Return SPARQL results from rdflib, which evaluates all rows when the first one is requested.
 
     Raises:
-        UnsupportedError: If it is a graph, or a row contains something other than terms.
-        TypeError: If it is not an rdflib result.
+        UnsupportedError: If the result is a graph, or a row contains something other than terms.
+        TypeError: If the argument is not an rdflib result.
         MissingExtraError: If rdflib is not installed.
     """
     rdflib = _rdflib()
@@ -242,7 +244,8 @@ def results_from_rdflib(result: rdflib.query.Result) -> Results:
         raise TypeError(f"expected an rdflib.query.Result, not {type(result).__name__}")
     if result.type in _GRAPH_QUERIES:
         raise UnsupportedError(
-            f"a {result.type} query returns a graph; pass its attribute graph to rdfm.Message.from_rdflib"
+            f"a {result.type} query returns a graph; pass the `graph` attribute of the result to "
+            "rdfm.Message.from_rdflib"
         )
     if result.type == "ASK":
         return Results((), bool(result.askAnswer), ())
@@ -264,7 +267,7 @@ def results_to_oxigraph(results: Results) -> pyoxigraph.QuerySolutions | pyoxigr
 
     Raises:
         EncodeError: If pyoxigraph rejects a variable or, when a row is requested, an IRI, a
-            language tag or a generalized triple term in it.
+            language tag or a generalized triple term in that row.
         MissingExtraError: If pyoxigraph is not installed.
     """
     oxigraph = _oxigraph()
@@ -275,7 +278,7 @@ def results_to_oxigraph(results: Results) -> pyoxigraph.QuerySolutions | pyoxigr
             raise EncodeError(
                 f"does not support the variable '{_cut(name)}': {error}", format="pyoxigraph"
             ) from error
-    document = _Document(_json_pieces(results, oxigraph))
+    document = _GeneratedFile(_json_pieces(results, oxigraph))
     result: pyoxigraph.QuerySolutions | pyoxigraph.QueryBoolean = oxigraph.parse_query_results(
         document, format=oxigraph.QueryResultsFormat.JSON
     )
@@ -339,7 +342,10 @@ def canonical(message: Message, *, max_steps: int | None = None) -> str:
 
 
 def to_html(message: Message, rows: int = HTML_ROWS) -> str:
-    """Return an HTML table of the first quads. Terms are escaped, and only http(s) IRIs are links."""
+    """Return an HTML table of the first quads.
+
+    Terms are escaped, and only http(s) IRIs are links.
+    """
     quads = message.quads
     graphs = any(quad.graph is not None for quad in quads[:rows])
     columns = ["subject", "predicate", "object", *(["graph"] if graphs else [])]
@@ -348,7 +354,10 @@ def to_html(message: Message, rows: int = HTML_ROWS) -> str:
         "<tr>" + "".join(f"<td>{_cell(term)}</td>" for term in list(quad)[: len(columns)]) + "</tr>"
         for quad in quads[:rows]
     )
-    more = f"<p>… and {len(quads) - rows:,} more quads</p>" if len(quads) > rows else ""
+    hidden = len(quads) - rows
+    more = (
+        f"<p>… and {hidden:,} more {'quad' if hidden == 1 else 'quads'}</p>" if hidden > 0 else ""
+    )
     caption = html.escape(repr(message).strip("<>"))
     return f"<table><caption>{caption}</caption><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>{more}"
 
@@ -484,7 +493,7 @@ def _rdflib_variable(name: str) -> Any:
     return variable
 
 
-class _Document:
+class _GeneratedFile:
     """A file-like object that generates its content on demand."""
 
     def __init__(self, pieces: Iterator[bytes]) -> None:

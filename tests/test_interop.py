@@ -262,7 +262,8 @@ def test_graphs_of_queries_are_not_results(query):
     with pytest.raises(UnsupportedError, match=r"use rdfm\.Message\.from_oxigraph"):
         ResultReader.from_oxigraph(store.query(query))
     with pytest.raises(
-        UnsupportedError, match=r"pass its attribute graph to rdfm\.Message\.from_rdflib"
+        UnsupportedError,
+        match=r"pass the `graph` attribute of the result to rdfm\.Message\.from_rdflib",
     ):
         ResultReader.from_rdflib(graph.query(query))
     assert set(Message.from_oxigraph(store.query(query))) == set(GRAPH)
@@ -276,7 +277,7 @@ def test_results_are_not_messages():
             Message.from_oxigraph(store.query(query))
         with pytest.raises(UnsupportedError, match=r"rdfm\.ResultReader\.from_rdflib"):
             Message.from_rdflib(graph.query(query))
-    with pytest.raises(UnsupportedError, match="use its attribute graph"):
+    with pytest.raises(UnsupportedError, match="use its `graph` attribute"):
         Message.from_rdflib(graph.query("CONSTRUCT WHERE {?s ?p ?o}"))
 
 

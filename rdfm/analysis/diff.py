@@ -21,7 +21,7 @@ from rdfm.analysis.formatting import DifferenceFormatter
 from rdfm.analysis.options import DIFF, MAX_TOTAL_STEPS
 from rdfm.analysis.pairing import ComparedLog, Comparison, pair_in_any_order, pair_in_order
 from rdfm.compare.isomorphism import MAX_STEPS
-from rdfm.conversion.options import readers
+from rdfm.conversion.options import input_formats
 from rdfm.errors import OptionError, Remedy, spelled
 from rdfm.formats import FormatSpec
 from rdfm.logs.driver import Reading
@@ -177,7 +177,7 @@ def compare(
                     f"{name} can be read only once, but {spelled('unordered')} reads logs twice to show "
                     f"differences; use a file, or {spelled('limit', '0')} to show only counts"
                 )
-    candidates = [readers([log], name) for log, name in zip((a, b), names, strict=True)]
+    candidates = [input_formats([log], name) for log, name in zip((a, b), names, strict=True)]
     readings = [
         replace(reading, compression=storage[0], storage_options=storage[1])
         for reading in _readings(candidates, names, options)
@@ -197,18 +197,18 @@ def compare(
     try:
         for side in sides:
             side.open()
-        _reject_other_kind(sides)
+        _reject_different_kinds(sides)
         found.kind = sides[0].kind
         found.source_a, found.source_b = (side.driver.name for side in sides)
         if found.kind != "messages" and given.get("quads") == "ordered":
             raise OptionError(
                 f"the logs contain {found.kind}, but {spelled('quads')} applies to messages; remove it"
             )
-        carried, found.notes = _carried(sides, values)
+        common_features, found.notes = _common_features(sides, values)
         formatter = DifferenceFormatter(
             found.kind, ordered=values["quads"] == "ordered", report=report
         )
-        comparison = Comparison(sides, values, carried, formatter, report_progress)
+        comparison = Comparison(sides, values, common_features, formatter, report_progress)
         found.head = comparison.head()
         if begin is not None:
             begin(found)
@@ -218,8 +218,8 @@ def compare(
         finally:
             vars(found).update(comparison.counts)
             found.messages_a, found.messages_b = (side.messages for side in sides)
-        empty = dict.fromkeys(note for side in sides for note in side.driver.notes())
-        found.notes += tuple(empty)
+        driver_notes = dict.fromkeys(note for side in sides for note in side.driver.notes())
+        found.notes += tuple(driver_notes)
         if comparison.only_namespaces and comparison.only_namespaces == found.count:
             found.notes += ("the quads are the same: only namespaces differ",)
         _add_remedies(found, comparison, values)
@@ -276,7 +276,7 @@ def _reject_unused(sides: list[ComparedLog], options: Mapping[str, Any]) -> None
             raise OptionError(specs[0].unsupported_option_text("read", name, several=True))
 
 
-def _reject_other_kind(sides: list[ComparedLog]) -> None:
+def _reject_different_kinds(sides: list[ComparedLog]) -> None:
     """Reject logs of different kinds.
 
     Raises:
@@ -301,20 +301,20 @@ def _add_remedies(found: Difference, comparison: Comparison, values: Mapping[str
     )
 
 
-def _carried(
+def _common_features(
     sides: list[ComparedLog], values: Mapping[str, Any]
 ) -> tuple[dict[str, bool], tuple[str, ...]]:
     """Return whether both formats support metadata and namespaces, and notes if they do not."""
-    carried = {"metadata": False, "namespaces": False}
+    common_features = {"metadata": False, "namespaces": False}
     notes = []
     if not all(side.formats for side in sides):  # an input contains no logs
-        return carried, ()
+        return common_features, ()
     requested = {"metadata": not values["ignore_metadata"], "namespaces": values["namespaces"]}
     for feature, is_requested in requested.items():
         supports = [bool(side.spec.carries.get(feature)) for side in sides]
-        carried[feature] = all(supports)
+        common_features[feature] = all(supports)
         if is_requested and any(supports) and not all(supports):
             title = sides[supports.index(False)].spec.title
             verb = "is" if feature == "metadata" else "are"
             notes.append(f"{feature} {verb} not compared: {title} has none")
-    return carried, tuple(notes)
+    return common_features, tuple(notes)

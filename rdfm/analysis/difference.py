@@ -28,8 +28,8 @@ class MessageDifference:
         source_b: File of the second message.
         removed: Content that only the first message has: quads as lines of canonical N-Quads,
             operations as lines of RDF Patch, or a row as `?name=term` for each bound variable.
-        added: Content that only the second message has. A blank node in both messages has the same
-            label in both.
+        added: Content that only the second message has. A blank node that is in both messages has
+            the same label here and in `removed`.
         metadata: Keys whose values differ, with the first and the second value. A missing value is
             `None`.
         namespaces: Prefixes whose IRIs differ from this message on, with the first and the second

@@ -70,7 +70,7 @@ class DifferenceFormatter:
         self._report = report
         self.variables: list[str] = []
 
-    def pair(
+    def report_pair(
         self,
         one: BatchMessage,
         other: BatchMessage,
@@ -107,7 +107,7 @@ class DifferenceFormatter:
             namespaces={name: (a, b) for name, a, b in namespaces},
         )
 
-    def only(self, side: int, message: BatchMessage) -> None:
+    def report_only(self, side: int, message: BatchMessage) -> None:
         """Report a message that only one log has."""
         lines = tuple(self._lines(message))
         if side:
@@ -115,7 +115,7 @@ class DifferenceFormatter:
         else:
             self._add("only_a", message, None, removed=lines)
 
-    def undecided(self, side: int, message: BatchMessage) -> None:
+    def report_undecided(self, side: int, message: BatchMessage) -> None:
         """Report a message whose blank nodes need too much work."""
         self._add("undecided", *((None, message) if side else (message, None)))
 

@@ -39,7 +39,8 @@ class Report:
     Attributes:
         source: Name or URL of the file.
         format: Name of the format. For several logs, the names of their formats, as in `ttl, trig`.
-        compression: "gzip", "zstd", "bzip2", "xz" or `None`.
+        compression: "gzip", "zstd", "bzip2" or "xz"; `None` without compression, or if several
+            files have different ones.
         bytes: Number of (compressed) bytes read from the file, up to the first error. For a
             compressed file or an archive, the bytes that had to be read to reach the error.
         decompressed_bytes: Number of decompressed bytes read from the log, up to the first error.

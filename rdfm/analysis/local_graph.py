@@ -44,7 +44,7 @@ class ExternalAccessError(ValueError):
 
     def __init__(self, keyword: str) -> None:
         """Store the keyword."""
-        super().__init__(f"the query uses {keyword}, but it may read only the message")
+        super().__init__(f"the query uses {keyword}, but queries may read only the message")
         self.keyword = keyword
 
 

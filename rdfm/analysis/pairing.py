@@ -237,7 +237,7 @@ class Comparison:
         self,
         sides: list[ComparedLog],
         values: Mapping[str, Any],
-        carried: Mapping[str, bool],
+        common_features: Mapping[str, bool],
         formatter: DifferenceFormatter,
         report_progress: Callable[[], None],
     ) -> None:
@@ -246,13 +246,13 @@ class Comparison:
         Args:
             sides: The two logs.
             values: The options of `diff`.
-            carried: Whether both formats support "metadata" and "namespaces".
+            common_features: Whether both formats support "metadata" and "namespaces".
             formatter: Receives the differences.
             report_progress: Called regularly.
         """
         self.a, self.b = sides
         self.window: int = values["window"]
-        self.left: int = values["limit"]
+        self.remaining: int = values["limit"]
         self.counts = dict.fromkeys(
             ("equal", "changed", "only_a", "only_b", "undecided", "records"), 0
         )
@@ -263,11 +263,11 @@ class Comparison:
         if self.a.kind == "messages":
             mode = "sequences" if values["quads"] == "ordered" else "sets"
         namespaces = "ignored"
-        if carried["namespaces"] and not values["unordered"]:
+        if common_features["namespaces"] and not values["unordered"]:
             namespaces = "compared" if values["namespaces"] else "noticed"
         self.comparer = Comparer(
             mode,
-            metadata=carried["metadata"] and not values["ignore_metadata"],
+            metadata=common_features["metadata"] and not values["ignore_metadata"],
             namespaces=namespaces,
             max_steps=values["max_steps"],
             max_total_steps=values["max_total_steps"],
@@ -294,14 +294,14 @@ class Comparison:
         same = set(a.variables) == set(b.variables) and a.boolean == b.boolean
         return () if same else (f"-{lines[0]}", f"+{lines[1]}")
 
-    def same(self, pairs: int, records: int) -> None:
+    def count_equal(self, pairs: int, records: int) -> None:
         """Count equal pairs and their records, and skip them."""
         self.counts["equal"] += pairs
         self.counts["records"] += records
         self.a.advance(pairs)
         self.b.advance(pairs)
 
-    def pair(self, found: int) -> None:
+    def report_pair(self, found: int) -> None:
         """Report the next messages of both logs as a differing pair, and skip them."""
         undecided = bool(found & UNDECIDED)
         self.counts["undecided" if undecided else "changed"] += 1
@@ -311,9 +311,9 @@ class Comparison:
             found |= self.comparer.metadata_and_namespaces(
                 one.batch, one.number, other.batch, other.number
             )
-        if self.left:
-            self.left -= 1
-            self.formatter.pair(
+        if self.remaining:
+            self.remaining -= 1
+            self.formatter.report_pair(
                 one,
                 other,
                 records=bool(found & RECORDS),
@@ -324,12 +324,12 @@ class Comparison:
         self.a.advance(1)
         self.b.advance(1)
 
-    def only(self, side: ComparedLog, count: int) -> None:
+    def report_only(self, side: ComparedLog, count: int) -> None:
         """Report the next messages of one log as missing from the other, and skip them."""
         self.counts["only_b" if side.number else "only_a"] += count
-        for ahead in range(min(count, self.left)):
-            self.left -= 1
-            self.formatter.only(side.number, side.message(ahead))
+        for ahead in range(min(count, self.remaining)):
+            self.remaining -= 1
+            self.formatter.report_only(side.number, side.message(ahead))
         side.advance(count)
 
 
@@ -345,15 +345,15 @@ def pair_in_order(comparison: Comparison) -> None:
     while (one := a.current()) is not None and (other := b.current()) is not None:
         max_pairs = min(len(one[0]) - one[1], len(other[0]) - other[1])
         pairs, records, found = comparison.comparer.run(*one, *other, max_pairs)
-        comparison.same(pairs, records)
+        comparison.count_equal(pairs, records)
         comparison.report_progress()
         if found & RECORDS:
             _resynchronize(comparison)
         elif found:
-            comparison.pair(found)
+            comparison.report_pair(found)
     for side in (a, b):
         while (current := side.current()) is not None:
-            comparison.only(side, len(current[0]) - current[1])
+            comparison.report_only(side, len(current[0]) - current[1])
             comparison.report_progress()
 
 
@@ -391,10 +391,10 @@ def _compare_block(comparison: Comparison, count: int) -> None:
         assert other is not None
         max_pairs = min(count, len(one[0]) - one[1], len(other[0]) - other[1])
         pairs, records, found = comparison.comparer.run(*one, *other, max_pairs)
-        comparison.same(pairs, records)
+        comparison.count_equal(pairs, records)
         count -= pairs
         if found:
-            comparison.pair(found)
+            comparison.report_pair(found)
             count -= 1
 
 
@@ -403,10 +403,10 @@ def _report_gap(comparison: Comparison, ours: int, theirs: int) -> None:
     pairs = _similar_pairs(comparison, ours, theirs)
     at_a = at_b = 0
     for one, other in [*pairs, (ours, theirs)]:
-        comparison.only(comparison.a, one - at_a)
-        comparison.only(comparison.b, other - at_b)
+        comparison.report_only(comparison.a, one - at_a)
+        comparison.report_only(comparison.b, other - at_b)
         if (one, other) != (ours, theirs):
-            comparison.pair(RECORDS)
+            comparison.report_pair(RECORDS)
         at_a, at_b = one + 1, other + 1
 
 
@@ -417,7 +417,7 @@ def _similar_pairs(comparison: Comparison, ours: int, theirs: int) -> list[tuple
     whose messages share the most lines.
     """
     count = min(ours, theirs)
-    if ours == theirs or not count or not comparison.left or ours * theirs > MAX_ALIGNED:
+    if ours == theirs or not count or not comparison.remaining or ours * theirs > MAX_ALIGNED:
         return [(at, at) for at in range(count)]
     features = [
         [comparison.formatter.features(side.message(at)) for at in range(length)]
@@ -458,13 +458,13 @@ def pair_in_any_order(comparison: Comparison) -> None:
         while (current := side.current()) is not None:
             over_limit = comparer.collect(side.number, current[0])
             counts["undecided"] += len(over_limit)
-            room = comparison.left - len(undecided[side.number])
+            room = comparison.remaining - len(undecided[side.number])
             undecided[side.number] += [side.index + number for number in over_limit[: max(room, 0)]]
             if side.number == 0:
                 total_records += current[0].record_count
             side.skip_batch()
             comparison.report_progress()
-    left = comparison.left
+    left = comparison.remaining
     counts["equal"], counts["only_a"], counts["only_b"] = comparer.settle()
     if not (counts["only_a"] or counts["only_b"] or counts["undecided"]):
         counts["records"] = total_records
@@ -489,9 +489,9 @@ def pair_in_any_order(comparison: Comparison) -> None:
             for number, differs in sorted(found.items()):
                 if differs:
                     differing_left -= 1
-                    comparison.formatter.only(side.number, side.message(number))
+                    comparison.formatter.report_only(side.number, side.message(number))
                 else:
                     undecided_left -= 1
-                    comparison.formatter.undecided(side.number, side.message(number))
+                    comparison.formatter.report_undecided(side.number, side.message(number))
             side.skip_batch()
         side.stop(messages)

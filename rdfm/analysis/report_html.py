@@ -170,20 +170,20 @@ def _histogram(title: str, unit: str, sizes: Sizes, plural: str) -> str:
     max_count = max(count for _, _, count in bars)
     shapes = []
     label_interval = max(1, -(-len(bars) // 8))  # bars per label, so that labels do not overlap
-    for number, (least, greatest, count) in enumerate(bars):
+    for number, (minimum, maximum, count) in enumerate(bars):
         x = left + number * step
         bar_height = 130 * count / max_count
         if count:
             bar_height = max(bar_height, 1.5)
-            span = f"{least:,}" if least == greatest else f"{least:,} to {greatest:,}"
+            span = f"{minimum:,}" if minimum == maximum else f"{minimum:,} to {maximum:,}"
             shapes.append(
                 f'<rect class="bar" x="{x + step * 0.08:.1f}" y="{base - bar_height:.1f}" width="{step * 0.84:.1f}"'
                 f' height="{bar_height:.1f}" rx="2"><title>{span}: {count:,} {plural}</title></rect>'
             )
         if number % label_interval == 0:
-            label = _short(least)
-            if len(bars) <= _MAX_RANGES and greatest > least:
-                label += f"–{_short(greatest)}"
+            label = _short(minimum)
+            if len(bars) <= _MAX_RANGES and maximum > minimum:
+                label += f"–{_short(maximum)}"
             shapes.append(
                 f'<text x="{x + step / 2:.1f}" y="{base + 16}" text-anchor="middle">{label}</text>'
             )

@@ -147,7 +147,7 @@ class Shapes:
         except Exception as error:  # rdflib raises exceptions of many types
             if word in _QUERIES:
                 problem = (
-                    "it is nested too deeply"
+                    "the query is nested too deeply"
                     if isinstance(error, RecursionError)
                     else _line(str(error))
                 )
@@ -170,10 +170,10 @@ class Shapes:
             raise ValueError(_line(str(error) or type(error).__name__)) from error
         if not isinstance(report, self._rdflib.Graph):
             raise ValueError(_line(text))
-        return sorted(_read(report, self._rdflib))
+        return sorted(_report_results(report, self._rdflib))
 
 
-def _read(report: rdflib.Graph, rdflib: Any) -> Iterator[Result]:
+def _report_results(report: rdflib.Graph, rdflib: Any) -> Iterator[Result]:
     """Yield the results in a validation report."""
 
     def iri(name: str) -> rdflib.URIRef:
@@ -244,7 +244,7 @@ def _line(text: str) -> str:
 
 @contextlib.contextmanager
 def _quiet() -> Iterator[None]:
-    """Suppress warnings of rdflib and pyshacl about ill-typed literals, which rdfm also reports."""
+    """Suppress warnings from rdflib and pyshacl about ill-typed literals; rdfm reports them."""
     loggers = [
         logging.getLogger(name) for name in ("rdflib", "rdflib.term", "pyshacl", "pyshacl-validate")
     ]

@@ -123,7 +123,7 @@ class Statistics(LogStatistics):
 
 
 class Collector(LogCollector):
-    """Accepts batches of logs. Its statistics are available at any time.
+    """Computes statistics from batches. They are available at any time.
 
     Example:
         >>> import rdfm
@@ -138,7 +138,7 @@ class Collector(LogCollector):
     _RESULT = Statistics
 
     def statistics(self, *, top: int | None = TOP, **fields: Any) -> Statistics:
-        """Return the statistics of the messages so far. More messages may follow.
+        """Return the statistics of all batches added so far. More batches may follow.
 
         Args:
             top: Number of names to return in each list, or `None` for all that are counted.

@@ -15,9 +15,9 @@ from rdfm.logs.reader import open_log
 
 __all__ = ["exceeded_options", "read_stream_options"]
 
-_SAME = ("physical_type", "logical_type", "stream_type")
-_AT_MOST = ("name_table", "prefix_table", "datatype_table", "jelly_version")
-_ONLY_IF = ("rdf_star", "generalized")
+_MUST_BE_EQUAL = ("physical_type", "logical_type", "stream_type")
+_HAVE_MAXIMUM = ("name_table", "prefix_table", "datatype_table", "jelly_version")
+_MUST_BE_ALLOWED = ("rdf_star", "generalized")
 # Names of the options in error texts.
 _NAMES = {
     "name_table": "the name table",
@@ -59,13 +59,13 @@ def read_stream_options(log: Readable) -> tuple[str, dict[str, Any]]:
 
 def exceeded_options(found: Mapping[str, Any], allowed: Mapping[str, Any]) -> Iterator[str]:
     """Yield a sentence for each stream option of a log that exceeds the allowed value."""
-    for name in _SAME:
+    for name in _MUST_BE_EQUAL:
         if found.get(name) != allowed.get(name):
             label = name.replace("_", " ")
             yield f"the {label} is {found.get(name)}, expected {allowed.get(name)}"
-    for name in _AT_MOST:
+    for name in _HAVE_MAXIMUM:
         if (found.get(name) or 0) > (allowed.get(name) or 0):
             yield f"{_NAMES[name]} is {found[name]}, expected at most {allowed.get(name) or 0}"
-    for name in _ONLY_IF:
+    for name in _MUST_BE_ALLOWED:
         if found.get(name) and not allowed.get(name):
             yield f"{_NAMES[name]} are declared, but the given options do not allow them"

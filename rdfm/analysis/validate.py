@@ -111,12 +111,12 @@ def validate(
         reject_unreadable=True,
     )
     check_settings(given, reading, max_errors, max_warnings, "validate")
-    needed = None if options_from is None else read_stream_options(options_from)
-    checked: Shapes | None = None
+    stream_options = None if options_from is None else read_stream_options(options_from)
+    loaded_shapes: Shapes | None = None
     if shapes is not None:
         from rdfm.analysis.shapes import Shapes
 
-        checked = Shapes(shapes)
+        loaded_shapes = Shapes(shapes)
     return Validation(
         given,
         reading,
@@ -124,8 +124,8 @@ def validate(
         max_errors=max_errors,
         max_warnings=max_warnings,
         chain=chain,
-        stream_options=needed,
-        shapes=checked,
+        stream_options=stream_options,
+        shapes=loaded_shapes,
         progress=progress,
     )
 

@@ -46,7 +46,7 @@ class ClosedPipe(Exception):
 
 
 @contextlib.contextmanager
-def _closed_pipes_wrapped() -> Iterator[None]:
+def _wrapping_closed_pipes() -> Iterator[None]:
     try:
         yield
     except BrokenPipeError as error:
@@ -57,11 +57,11 @@ class _LazyGroup(click.Group):
     """A group that imports a command's module when it is needed."""
 
     def make_context(self, *args: Any, **settings: Any) -> click.Context:
-        with _closed_pipes_wrapped():  # prints help
+        with _wrapping_closed_pipes():  # may print help
             return super().make_context(*args, **settings)
 
     def invoke(self, ctx: click.Context) -> Any:
-        with _closed_pipes_wrapped():
+        with _wrapping_closed_pipes():
             return super().invoke(ctx)
 
     def list_commands(self, ctx: click.Context) -> list[str]:
@@ -106,5 +106,6 @@ class _LazyGroup(click.Group):
 def app(debug: bool) -> None:
     """Convert, inspect and query logs of RDF messages.
 
-    A log is a sequence of messages, and a message is a small RDF dataset. Logs can also contain patches or SPARQL results.
+    A log is a sequence of messages, and a message is a small RDF dataset. Logs can also contain
+    patches or SPARQL results.
     """

@@ -54,8 +54,9 @@ _count = option(
 def command(logs: tuple[str, ...], color: str, **options: Any) -> None:
     """Print the messages of each LOG as text.
 
-    LOG is a file, folder, glob, tar archive, URL, or - for standard input. By default messages are printed as TriG,
-    patches as RDF Patch, and SPARQL results as TSV. Messages are numbered from 0 over all logs.
+    LOG is a file, folder, glob, tar archive, URL, or - for standard input. By default messages are
+    printed as TriG, patches as RDF Patch, and SPARQL results as TSV. Messages are numbered from 0
+    over all logs.
     """
     _show(logs, color, options)
 

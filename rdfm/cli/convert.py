@@ -32,8 +32,9 @@ Exit status: 0 done, 1 bad data, 2 bad usage."""
 def command(files: tuple[str, ...], output: str | None, quiet: bool, **options: Any) -> None:
     """Convert logs to one log in another format.
 
-    IN is a file, folder, glob, tar archive, URL, or - for standard input. OUT is a file, a folder (out/) or tar archive
-    with a file for each message, or - for standard output. It appears when it is complete, and replaces an existing file.
+    IN is a file, folder, glob, tar archive, URL, or - for standard input. OUT is a file, a folder
+    (out/) or tar archive with a file for each message, or - for standard output. OUT appears when
+    it is complete, and replaces an existing file.
     """
     from rdfm.cli.bar import Bar
     from rdfm.cli.losses import print_summary

@@ -62,7 +62,7 @@ def command(
     from rdfm.analysis.diff import compare
     from rdfm.analysis.options import DIFF
     from rdfm.cli.bar import Bar
-    from rdfm.cli.run import Coded
+    from rdfm.cli.run import CodedError
     from rdfm.cli.stdio import standard_input
 
     if a == "-" == b:
@@ -88,7 +88,7 @@ def command(
     except BrokenPipeError:
         raise
     except Exception as error:  # an error does not mean that the logs differ
-        raise Coded(error, NOT_COMPARED) from error
+        raise CodedError(error, NOT_COMPARED) from error
     finally:
         if bar is not None:
             bar.close()

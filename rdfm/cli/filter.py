@@ -32,8 +32,8 @@ _EPILOG = """Examples:
 def command(logs: tuple[str, ...], output: str, count: bool, quiet: bool, **options: Any) -> None:
     """Keep the messages of each LOG in which one quad matches all criteria.
 
-    TERM is a term in N-Triples syntax (<http://example.org/a>, "text"@en), a prefixed name (ex:crane) whose prefix the
-    log or --prefix declares, or a number.
+    TERM is a term in N-Triples syntax (<http://example.org/a>, "text"@en), a prefixed name
+    (ex:crane) whose prefix the log or --prefix declares, or a number.
     """
     from rdfm.cli.bar import Bar
     from rdfm.cli.losses import print_notes, print_skipped, print_summary

@@ -150,10 +150,10 @@ def _text(found: Finding) -> str:
     """Return the text of a finding, with the parts of its position that the line omits."""
     from rdfm.cli.stdio import WORDS
 
-    known = [(WORDS[found.kind][0], found.message), ("frame", found.frame), ("row", found.row)]
+    positions = [(WORDS[found.kind][0], found.message), ("frame", found.frame), ("row", found.row)]
     if found.line is None:
-        known.append(("byte", found.offset))
-    details = ", ".join(f"{name} {value}" for name, value in known if value is not None)
+        positions.append(("byte", found.offset))
+    details = ", ".join(f"{name} {value}" for name, value in positions if value is not None)
     if found.follows:
         details += ("; " if details else "") + "may be caused by a skipped message"
     return found.render() + (f" ({details})" if details else "")

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from rdfm.formats.spec import Side
 
 # Features listed for each kind of log: those in which its formats differ.
-_CARRIED = {
+_FEATURES = {
     "messages": (
         "graphs",
         "triple terms",
@@ -37,9 +37,9 @@ _TRIPLE_TERMS = {"no": "no", "object": "objects", "anywhere": "anywhere"}
 def command(name: str | None, as_json: bool) -> None:
     """List the formats: names, suffixes and supported features. With NAME, describe one format.
 
-    A log contains messages, patches or results, and can be converted to formats of the same kind. If the output format
-    does not support a feature, the conversion fails with an error that names the option to allow
-    it. The list includes plug-ins.
+    A log contains messages, patches or results, and can be converted to formats of the same kind.
+    If the output format does not support a feature, the conversion fails with an error that names
+    the option to drop the data. The list includes plug-ins.
     """
     from rdfm import formats
 
@@ -50,10 +50,10 @@ def command(name: str | None, as_json: bool) -> None:
     if name:
         _describe(rows[0], formats.find(name).spec)
         return
-    for kind, carried in _CARRIED.items():
+    for kind, features in _FEATURES.items():
         of_kind = [row for row in rows if kind in row["kinds"]]
         click.echo(f"{_TITLES[kind]}:\n")
-        _print([_heads(carried), *(_cells(row, kind, carried) for row in of_kind)])
+        _print([_heads(features), *(_cells(row, kind, features) for row in of_kind)])
         click.echo()
     click.echo(
         "Suffixes of compressed files: .gz .zst .bz2 .xz. Details of a format: rdfm formats NAME."
@@ -69,11 +69,11 @@ def _describe(row: dict[str, Any], spec: FormatSpec) -> None:
         ("Names", " ".join((row["name"], *row["aliases"]))),
         ("Suffixes", " ".join(row["suffixes"])),
         ("Media types", " ".join(row["media_types"])),
-        ("Reads", _yes(row["reads"])),
-        ("Writes", _yes(row["writes"])),
+        ("Reads", _yes_or_no(row["reads"])),
+        ("Writes", _yes_or_no(row["writes"])),
         *((name.replace("_", " ").capitalize(), _cell(of)) for name, of in row["carries"].items()),
-        ("Resumes after errors", _yes(row["resumable"])),
-        ("Can be split", _yes(row["splittable"])),
+        ("Resumes after errors", _yes_or_no(row["resumable"])),
+        ("Can be split", _yes_or_no(row["splittable"])),
     ]
     _print([(f"{heading}:", value or "none") for heading, value in facts])
     sides: tuple[tuple[Side, str, str], ...] = (
@@ -126,26 +126,26 @@ def _row(format: Any) -> dict[str, Any]:
     }
 
 
-def _heads(carried: tuple[str, ...]) -> tuple[str, ...]:
-    return ("name", "title", "reads", "writes", "suffixes", *carried)
+def _heads(features: tuple[str, ...]) -> tuple[str, ...]:
+    return ("name", "title", "reads", "writes", "suffixes", *features)
 
 
-def _cells(row: dict[str, Any], kind: str, carried: tuple[str, ...]) -> tuple[str, ...]:
+def _cells(row: dict[str, Any], kind: str, features: tuple[str, ...]) -> tuple[str, ...]:
     return (
         row["name"],
         row["title"],
-        _yes(row["reads"] and kind not in row["written_only"]),
-        _yes(row["writes"]),
+        _yes_or_no(row["reads"] and kind not in row["written_only"]),
+        _yes_or_no(row["writes"]),
         " ".join(row["suffixes"]),
-        *(_cell(row["carries"].get(name.replace(" ", "_"))) for name in carried),
+        *(_cell(row["carries"].get(name.replace(" ", "_"))) for name in features),
     )
 
 
 def _cell(value: object) -> str:
-    return _TRIPLE_TERMS[value] if isinstance(value, str) else _yes(value)
+    return _TRIPLE_TERMS[value] if isinstance(value, str) else _yes_or_no(value)
 
 
-def _yes(value: object) -> str:
+def _yes_or_no(value: object) -> str:
     return "yes" if value else "no"
 
 

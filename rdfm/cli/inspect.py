@@ -83,8 +83,9 @@ def command(
 ) -> int:
     """Describe each LOG: its format, counts, sizes, predicates, and first error.
 
-    --stats, --rdf and --html produce detailed statistics. LOG is a file, folder, tar archive, URL, or - for standard
-    input. The exit status is 1 if a log has an error or cannot be read; the other logs are still inspected.
+    --stats, --rdf and --html produce detailed statistics. LOG is a file, folder, tar archive, URL,
+    or - for standard input. The exit status is 1 if a log has an error or cannot be read; the other
+    logs are still inspected.
     """
     from rdfm.analysis.inspect import TOP, inspect
     from rdfm.cli.bar import Bar

@@ -17,7 +17,7 @@ else:  # the class is not generic in older releases of click
 
 F = TypeVar("F", bound=Callable[..., Any])
 
-# The first and the last option headings in help. Those of formats come in between.
+# The first and the last option headings in help. The headings of formats come in between.
 _FIRST = (
     "Criteria",
     "Query",
@@ -37,7 +37,7 @@ _LAST = ("Limits that protect memory", "Other formats", "Other options")
 # Key in the `meta` of a context whose help lists all options.
 COMPLETE = "rdfm.cli.complete"
 # Option names of other programs, and the corresponding names in rdfm.
-_SAME_PURPOSE = {"--first": "--take", "--head": "--take", "--limit": "--take"}
+_EQUIVALENT_NAMES = {"--first": "--take", "--head": "--take", "--limit": "--take"}
 
 
 class GroupedOption(click.Option):
@@ -85,7 +85,9 @@ class GroupedCommand(click.Command):
                 continue
             if (record := parameter.get_help_record(ctx)) is not None:
                 sections.setdefault(getattr(parameter, "group", "Other options"), []).append(record)
-        for heading in sorted(sections, key=_place):  # a stable sort keeps the order of the others
+        for heading in sorted(
+            sections, key=_heading_position
+        ):  # a stable sort keeps the order of the others
             records = sections[heading]
             with formatter.section(heading):
                 formatter.write_dl(records, col_max=28)
@@ -96,7 +98,7 @@ class GroupedCommand(click.Command):
             formatter.write(f"\n{self.epilog}\n")
 
 
-def _place(heading: str) -> int:
+def _heading_position(heading: str) -> int:
     if heading in _LAST:
         return len(_FIRST) + 1 + _LAST.index(heading)
     return _FIRST.index(heading) if heading in _FIRST else len(_FIRST)
@@ -106,7 +108,7 @@ def _similar(name: str, options: list[str]) -> list[str]:
     """Return options that `name` means in other programs, or that have a similar name."""
     from difflib import get_close_matches  # costly to import
 
-    if (equivalent := _SAME_PURPOSE.get(name)) is not None:
+    if (equivalent := _EQUIVALENT_NAMES.get(name)) is not None:
         return [equivalent] if equivalent in options else []
     words = {option.lstrip("-"): option for option in options}  # hyphens make names similar
     return [words[word] for word in get_close_matches(name.lstrip("-"), words)]

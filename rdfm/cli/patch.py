@@ -28,9 +28,10 @@ _DIFF = """Examples:
 
 @click.group("patch", short_help="Apply, revert and create patches.")
 def command() -> None:
-    """Apply, revert and create patches: changes to datasets, in RDF Patch, RDF Patch Thrift or Jelly-Patch.
+    """Apply, revert and create patches: changes to datasets.
 
-    rdfm convert converts logs of patches, and rdfm inspect describes them.
+    The formats of patches are RDF Patch, RDF Patch Thrift and Jelly-Patch. rdfm convert converts
+    logs of patches, and rdfm inspect describes them.
     """
 
 
@@ -54,8 +55,9 @@ _quiet = quiet_option()
 def apply(dataset: str, patches: tuple[str, ...], output: str, quiet: bool, **options: Any) -> None:
     """Apply each PATCH to DATASET, in order, and write the result.
 
-    DATASET is a log of one message, and PATCH is a log of patches. Aborted and unfinished transactions have no effect.
-    A patch is rejected if its prev header is not the id of the previous patch.
+    DATASET is a log of one message, and PATCH is a log of patches. Aborted and unfinished
+    transactions have no effect. A patch is rejected if its prev header is not the id of the
+    previous patch.
     """
     from rdfm import patch
 
@@ -81,7 +83,7 @@ def apply(dataset: str, patches: tuple[str, ...], output: str, quiet: bool, **op
 @output_option("Output file (default: standard output).", default="-")
 @_quiet
 def revert(patches: tuple[str, ...], output: str, quiet: bool, **options: Any) -> None:
-    """Write patches that undo each PATCH: the last patch first, with its operations in reverse order.
+    """Write patches that undo each PATCH: the last patch first, its operations in reverse order.
 
     Adds become deletes, and deletes become adds. Aborted transactions are omitted. The result is
     exact only if each add and each delete has an effect: a quad that existed before it was added is
@@ -161,7 +163,7 @@ def to_log(patches: str, output: str, quiet: bool, **options: Any) -> None:
 def diff(
     inputs: tuple[str, ...], output: str, quiet: bool, snapshots: bool | None, **options: Any
 ) -> None:
-    """Write a patch that changes the dataset OLD to the dataset NEW: a transaction of deletes, then adds.
+    """Write a patch that changes dataset OLD to dataset NEW: a transaction of deletes, then adds.
 
     Blank nodes are identified by their labels, unless --canonical is given. With --snapshots, there
     is one input.

@@ -40,12 +40,12 @@ Exit status: 0 done, 1 bad data or a limit exceeded, 2 bad usage."""
 def command(
     query: str, logs: tuple[str, ...], output: str | None, quiet: bool, **options: Any
 ) -> None:
-    """Run a SPARQL query on each message of each LOG, or with --whole on all messages as one dataset.
+    """Run a SPARQL query on each message of each LOG, or (--whole) on all messages together.
 
-    QUERY is a query (any text with a brace), a file name, or - for standard input. SELECT writes solutions with the
-    columns source and message to .parquet, .arrow, .csv, .tsv or .srj, or prints a table on a terminal. CONSTRUCT
-    writes one message per input message. ASK prints the indexes of the messages for which it is
-    true.
+    QUERY is a query (any text with a brace), a file name, or - for standard input. SELECT writes
+    solutions with the columns source and message to .parquet, .arrow, .csv, .tsv or .srj, or prints
+    a table on a terminal. CONSTRUCT writes one message per input message. ASK prints the indexes of
+    the messages for which it is true.
     """
     from rdfm.cli.signals import unwinding
     from rdfm.cli.stdio import is_terminal, standard_input

@@ -19,15 +19,15 @@ from rdfm.cli import signals
 from rdfm.cli.stdio import STANDARD_OUTPUT
 from rdfm.errors import Remedy, surface, visible
 
-__all__ = ["Coded", "run"]
+__all__ = ["CodedError", "run"]
 
 
-class Coded(Exception):
-    """An error with a specific exit code instead of 1.
+class CodedError(Exception):
+    """Wraps an error whose exit code must be at least the given code.
 
     Attributes:
         error: The error.
-        code: The exit code.
+        code: The minimum exit code.
     """
 
     def __init__(self, error: Exception, code: int) -> None:
@@ -49,7 +49,7 @@ def run(arguments: list[str]) -> int:
             sys.stdout.flush()
         except OSError as error:
             error.filename = STANDARD_OUTPUT
-            code = _explain(error)
+            code = _print_error_message(error)
     return code
 
 
@@ -100,27 +100,27 @@ def _run(arguments: list[str]) -> int:
         except click.Abort:
             return _interrupted()
         except ClosedPipe as error:
-            return _explain(error.error)
-        except Coded as error:
+            return _print_error_message(error.error)
+        except CodedError as error:
             if debug:
                 raise error.error from None
-            return max(_explain(error.error), error.code)
+            return max(_print_error_message(error.error), error.code)
     except KeyboardInterrupt:
         return _interrupted()
     except Exception as error:
         if debug:
             raise
-        return _explain(error)
+        return _print_error_message(error)
 
 
-def _explain(error: Exception) -> int:
+def _print_error_message(error: Exception) -> int:
     """Print an error message, and return the exit code."""
     notes = "".join(f"; {note}" for note in getattr(error, "__notes__", ()))
     if isinstance(error, rdfm.RdfmError):
         is_usage = isinstance(error, (rdfm.OptionError, rdfm.UnknownFormatError))
         return _fail(f"{error}{notes}", 2 if is_usage else 1)
     if isinstance(error, OSError):
-        if error.filename is None and _in_print(error):
+        if error.filename is None and _was_raised_while_printing(error):
             error.filename = STANDARD_OUTPUT
         if error.filename == STANDARD_OUTPUT:
             if error.errno == errno.EPIPE:
@@ -162,7 +162,7 @@ def _interrupted() -> int:
     return signals.CODE
 
 
-def _in_print(error: OSError) -> bool:
+def _was_raised_while_printing(error: OSError) -> bool:
     """Whether an error without a file name was raised while printing."""
     import traceback  # costly to import
 

@@ -27,7 +27,7 @@ _PUBLISH_VARIABLE = "RDFM_PUBLISH_TOKEN"
 _MAX_TOKEN_BYTES = 1 << 16
 
 
-def _file(name: str, help: str, group: str = "Access") -> Callable[[F], F]:
+def _file_option(name: str, help: str, group: str = "Access") -> Callable[[F], F]:
     """Return a decorator that adds an option whose value is a file name."""
     return option(name, group=group, type=click.Path(), help=help)
 
@@ -65,8 +65,8 @@ def _file(name: str, help: str, group: str = "Access") -> Callable[[F], F]:
     show_default=True,
     help="HOST:PORT or PORT. Other machines can connect only if HOST is not 127.0.0.1.",
 )
-@_file("--tls-cert", "Server certificate with its chain, as a PEM file.", "Address")
-@_file("--tls-key", "Private key of the certificate, as a PEM file.", "Address")
+@_file_option("--tls-cert", "Server certificate with its chain, as a PEM file.", "Address")
+@_file_option("--tls-key", "Private key of the certificate, as a PEM file.", "Address")
 @option("--insecure", group="Address", is_flag=True, help="Serve other machines without TLS.")
 @option("--gzip", group="Address", is_flag=True, help="Compress responses.")
 @option(
@@ -86,10 +86,12 @@ def _file(name: str, help: str, group: str = "Access") -> Callable[[F], F]:
     show_default=True,
     help="Maximum size of the frames buffered for a connection.",
 )
-@_file("--client-ca", "Accept only clients with a certificate from these CAs (a PEM file).")
-@_file("--read-token-file", f"File with the token for subscribers (or ${_READ_VARIABLE}).")
+@_file_option("--client-ca", "Accept only clients with a certificate from these CAs (a PEM file).")
+@_file_option("--read-token-file", f"File with the token for subscribers (or ${_READ_VARIABLE}).")
 @option("--allow-publish", group="Access", is_flag=True, help="Accept messages. Requires a token.")
-@_file("--publish-token-file", f"File with the token for publishers (or ${_PUBLISH_VARIABLE}).")
+@_file_option(
+    "--publish-token-file", f"File with the token for publishers (or ${_PUBLISH_VARIABLE})."
+)
 @option(
     "--create-topics",
     group="Access",

@@ -27,7 +27,7 @@ _KINDS = [
 
 # Previous handlers by signal; empty if no handlers are installed.
 _previous_handlers: dict[int, Any] = {}
-_is_unwinding = False  # whether the stack has to be unwound
+_is_unwinding = False  # whether a signal unwinds the stack instead of ending the process
 _reported = False
 _pipe: tuple[int, int] | None = None  # wakes the watching thread
 
@@ -107,7 +107,7 @@ def die_of_pipe() -> None:
 
 
 def _quit(*_: object) -> None:
-    if not report_interrupt():  # the thread that printed it ends the process
+    if not report_interrupt():  # the thread that printed the message ends the process
         time.sleep(GRACE_SECONDS)
     os._exit(CODE)
 

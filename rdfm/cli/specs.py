@@ -110,7 +110,7 @@ class SpecCommand(GroupedCommand):
         return found
 
     def _add_plug_ins(self, ctx: click.Context) -> bool:
-        """Create the options again, and return whether plug-ins have any."""
+        """Create the options again, and return whether plug-ins add any."""
         count = len(self._from_specs(ctx))
         ctx.meta[_PARAMETERS] = list(self._make(with_plug_ins=True, sided=True))
         return len(self._from_specs(ctx)) > count
@@ -252,11 +252,11 @@ def help_of(spec: OptionSpec) -> str:
 def given(options: dict[str, Any]) -> dict[str, Any]:
     """Return the options that were given, with repeatable ones as dicts or as lists of strings."""
     return {
-        name: _together(value) if isinstance(value, tuple) else value
+        name: _as_dict_or_list(value) if isinstance(value, tuple) else value
         for name, value in options.items()
         if value is not None and value != ()
     }
 
 
-def _together(values: tuple[Any, ...]) -> Any:
+def _as_dict_or_list(values: tuple[Any, ...]) -> Any:
     return dict(values) if isinstance(values[0], tuple) else list(values)

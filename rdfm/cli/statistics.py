@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 __all__ = ["lines"]
 
 # Maximum length of histogram bars, which fits most terminals.
-_WIDTH = 32
+_BAR_LENGTH = 32
 _TITLES = {
     "iris": "IRIs",
     "blank_nodes": "blank nodes",
@@ -85,7 +85,7 @@ def lines(statistics: Statistics) -> list[str]:
 
 
 def _sizes(title: str, sizes: Sizes) -> list[str]:
-    """Return the lines of a distribution: numbers and a histogram."""
+    """Return a distribution as lines of text: numbers and a histogram."""
     if not sizes.histogram:
         return []
     numbers = [
@@ -100,10 +100,10 @@ def _sizes(title: str, sizes: Sizes) -> list[str]:
     if len(sizes.histogram) == 1:
         return output_lines
     max_count = max(count for _, _, count in sizes.histogram)
-    for least, greatest, count in sizes.histogram:
-        span = f"{least:,}" if least == greatest else f"{least:,} to {greatest:,}"
-        bar = "#" * max(round(_WIDTH * count / max_count), 1 if count else 0)
-        output_lines.append(f"  {span:>18} {bar:{_WIDTH}} {count:>10,}")
+    for minimum, maximum, count in sizes.histogram:
+        span = f"{minimum:,}" if minimum == maximum else f"{minimum:,} to {maximum:,}"
+        bar = "#" * max(round(_BAR_LENGTH * count / max_count), 1 if count else 0)
+        output_lines.append(f"  {span:>18} {bar:{_BAR_LENGTH}} {count:>10,}")
     return output_lines
 
 

@@ -26,17 +26,17 @@ _DROPPED = {
 
 def standard_input() -> BinaryIO:
     """Return standard input, unbuffered: a read returns the available bytes."""
-    return _raw(0, "rb", "standard input")
+    return _standard_stream(0, "rb", "standard input")
 
 
 def standard_output() -> BinaryIO:
     """Return standard output, unbuffered, after flushing printed text."""
     if sys.stdout is not None:
         sys.stdout.flush()
-    return _raw(1, "wb", STANDARD_OUTPUT)
+    return _standard_stream(1, "wb", STANDARD_OUTPUT)
 
 
-def _raw(number: int, mode: str, name: str) -> BinaryIO:
+def _standard_stream(number: int, mode: str, name: str) -> BinaryIO:
     """Return a standard stream as an unbuffered file, with a name for errors."""
     try:
         file = io.FileIO(number, mode, closefd=False)

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 __all__ = ["TerminalTable", "widths"]
 
 # Number of rows that determine the column widths, and the maximum wait for them.
-_SAMPLE = 1000
+_SAMPLE_ROWS = 1000
 _MAX_WAIT_SECONDS = 1.0
 _GAP = "  "
 _MIN_WIDTH = 8
@@ -51,7 +51,7 @@ class TerminalTable:
             cells = [safe("" if cell is None else str(cell)) for cell in row]
             if self._widths is None:
                 self._buffered.append(cells)
-                if len(self._buffered) >= _SAMPLE:
+                if len(self._buffered) >= _SAMPLE_ROWS:
                     self._begin()
             else:
                 self._print(cells)

@@ -36,9 +36,10 @@ def command(
 ) -> int:
     """Check each INPUT: report every error with its position, and warn about suspicious data.
 
-    INPUT is a file, folder, glob, tar archive, URL, or - for standard input. After an error, checking continues with
-    the next message if the format supports this, as N-Quads and TriG do, and otherwise with the next input. Findings
-    are printed to standard output in the form FILE:LINE:COLUMN: error: TEXT (message 3) [RULE].
+    INPUT is a file, folder, glob, tar archive, URL, or - for standard input. After an error,
+    checking continues with the next message if the format supports this, as N-Quads and TriG do,
+    and otherwise with the next input. Findings are printed to standard output in the form
+    FILE:LINE:COLUMN: error: TEXT (message 3) [RULE].
     """
     from rdfm.analysis.options import VALIDATE
     from rdfm.analysis.validate import validate

@@ -23,7 +23,8 @@ _ANY = Bnode("x")
 def aligned(old: Iterable[Quad], new: Iterable[Quad], *, max_steps: int = MAX_STEPS) -> list[Quad]:
     """Return the quads of a dataset in order, with the blank node labels of a similar dataset.
 
-    Blank nodes that match no node of the other dataset get labels that it does not use.
+    Blank nodes that match no node of the other dataset get labels that the other dataset does not
+    use.
 
     Args:
         old: The dataset from which labels are taken.

@@ -2,8 +2,8 @@
 
 In: quads. Out: canonical N-Quads, equal for datasets that are the same up to blank node labels.
 Cost: near linear if the quads of each blank node identify it, exponential in the worst case. The
-work is therefore limited, and Ctrl-C stops it. Existing libraries support neither, so they are not
-used.
+work is therefore limited, and Ctrl-C stops it. Existing libraries are not used, because they have
+no limit and cannot be interrupted.
 Method: https://www.w3.org/TR/rdf-canon/, section 4; names in comments refer to its steps.
 """
 
@@ -100,14 +100,14 @@ class _CanonicalizationState:
         for quad in dataset:
             for label in {term.value for term in quad if isinstance(term, Bnode)}:
                 self._quads[label].append(quad)
-        self._first: dict[str, str] = {}
+        self._first_degree_hashes: dict[str, str] = {}
 
     def issue(self) -> Issued:
         """Return the canonical identifiers of all blank nodes."""
         by_hash: dict[str, list[str]] = defaultdict(list)
         for label in self._quads:
-            self._first[label] = self._first_degree(label)
-            by_hash[self._first[label]].append(label)
+            self._first_degree_hashes[label] = self._first_degree(label)
+            by_hash[self._first_degree_hashes[label]].append(label)
         groups = [by_hash[name] for name in sorted(by_hash)]
         for group in groups:
             if len(group) == 1:
@@ -176,14 +176,14 @@ class _CanonicalizationState:
                             unnamed.append(other)
                         path += f"_:{_issue(copy, 'b', other)}"
                 for other in unnamed:
-                    if _worse(path, chosen):
+                    if _is_worse(path, chosen):
                         break
                     answer = yield other, copy
                     assert answer is not None
                     digest, related_issuer = answer
                     path += f"_:{_issue(copy, 'b', other)}<{digest}>"
                     copy = related_issuer
-                if not chosen or (not _worse(path, chosen) and path < chosen):
+                if not chosen or (not _is_worse(path, chosen) and path < chosen):
                     chosen, chosen_issuer = path, copy
             data += name + chosen
             issuer = chosen_issuer
@@ -194,7 +194,8 @@ class _CanonicalizationState:
         self._spend(1)
         predicate = "" if position == "g" else str(quad.predicate)
         name = self._issued.get(label) or issuer.get(label)
-        return _hash(f"{position}{predicate}{self._first[label] if name is None else '_:' + name}")
+        identifier = self._first_degree_hashes[label] if name is None else f"_:{name}"
+        return _hash(f"{position}{predicate}{identifier}")
 
     def _spend(self, steps: int) -> None:
         self._steps -= steps
@@ -211,7 +212,7 @@ def _issue(issuer: Issued, prefix: str, label: str) -> str:
     return name
 
 
-def _worse(path: str, chosen: str) -> bool:
+def _is_worse(path: str, chosen: str) -> bool:
     return bool(chosen) and len(path) >= len(chosen) and path > chosen
 
 

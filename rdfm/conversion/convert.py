@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Unpack
 
 from rdfm import formats
-from rdfm.conversion.options import STAGES, divide, live_options, readers
+from rdfm.conversion.options import STAGES, divide, input_formats, live_options
 from rdfm.conversion.pipeline import ConversionPlan, Pipeline
 from rdfm.conversion.regroup import DefaultGraph, Regrouping, make
 from rdfm.conversion.selected import select
@@ -60,7 +60,7 @@ def convert(
         **options: How to read and write, as values or as text: the options of the formats
             (`rdfm.formats.find(name).spec`), and those of the conversion. `from_NAME` applies to
             the input and `to_NAME` to the output. `NAME` applies to the side that has the option.
-            If both sides have it, it is rejected, unless it is a shared option such as `lenient`.
+            If both sides have it, `NAME` is rejected, except for shared options such as `lenient`.
             Options of the conversion:
 
             - from_format, to_format: Names of formats. Detected from suffixes, then from content,
@@ -69,7 +69,7 @@ def convert(
             - group_by: Regroup the quads into other messages: "subject" or "graph" (consecutive
               quads with the same subject or graph), "count=N" (N quads each), "bytes=N" (N bytes of
               terms each), or "all".
-            - skolemize: IRI. Replaces blank nodes with IRIs that begin with it and
+            - skolemize: IRI. Replaces blank nodes with IRIs that begin with this IRI and
               `/.well-known/genid/`.
             - default_graph_as: IRI of a graph that gets the quads of the default graph.
             - messages: Messages to write, numbered from 0 over all inputs: a number ("5000"), or a
@@ -93,8 +93,8 @@ def convert(
             - overwrite: Replace a folder that is not empty, and remove everything in it.
             - append: Append to an existing log, as in `create_log`.
             - sync, repair: As in `create_log`.
-            - follow, from_end, retry, tls_ca, tls_cert, tls_key: For live streams (`grpc://…`), as in
-              the `storage_options` of `open_log`.
+            - follow, from_end, retry, tls_ca, tls_cert, tls_key: For live streams (`grpc://…`), as
+              in the `storage_options` of `open_log`.
             - jobs: Number of threads for each parallel step. Defaults to half the number of cores
               (at most 4), for compression to all cores (at most 8), and for row groups of Parquet
               to all cores (at most 2). It does not affect the output.
@@ -145,7 +145,7 @@ def plan(
     Raises:
         OptionError, UnknownFormatError, OSError, DecodeError: As in `convert`.
     """
-    known = readers(inputs, options.get("from_format"))
+    known = input_formats(inputs, options.get("from_format"))
     live_settings = live_options(inputs, output, options)
     kind = known[0].kinds[0] if known else "messages"
     target_format = output_format(output, options.get("to_format"), kind)
@@ -207,11 +207,11 @@ def plan(
             group_by,
             skolemize=stages.get("skolemize"),
             parts=target.takes_parts or stays_flat,
-            max_message_bytes=_largest_message(reads),
+            max_message_bytes=_max_message_bytes(reads),
         )
         return (Regrouping(regrouper, buffers_messages=buffers_messages),)
 
-    # With a template log, the output declares such terms if the template does.
+    # The output declares triple terms or generalized statements if its template log does.
     is_generalized = target.template.get("rdf_star") or target.template.get("generalized")
     reading = Reading(
         format=stages.get("from_format"),
@@ -254,7 +254,7 @@ def plan(
     )
 
 
-def _largest_message(reads: dict[str, Any]) -> int | None:
+def _max_message_bytes(reads: dict[str, Any]) -> int | None:
     """Return the size limit of a message in bytes, which also applies to regrouped messages."""
     option = formats.nq.spec.options("read")["max_message_bytes"]
     given = reads.get(option.name)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from rdfm.conversion.options import readers
+from rdfm.conversion.options import input_formats
 from rdfm.errors import RdfmError
 from rdfm.logs.kinds import DEFAULT_FORMATS
 
@@ -28,7 +28,7 @@ def default_format(inputs: Sequence[str], from_format: str | None) -> str:
         UnknownFormatError: If `from_format` is unknown.
     """
     names = [name for name in inputs if name != "-"]
-    known = readers(names, from_format)
+    known = input_formats(names, from_format)
     if known and len(known[0].kinds) == 1:
         return DEFAULT_FORMATS[known[0].kinds[0]]
     return DEFAULT_FORMATS[_kind(names[0], from_format) if names else "messages"]

@@ -2,8 +2,8 @@
 
 In: an encoder, and batches in order. Out: their bytes, in order.
 Cost: at most `jobs` + 2 batches that are being encoded, and their bytes.
-Law: bytes, counts and errors are the same as with one encoder. An error is raised after all bytes
-before it.
+Law: bytes, counts and errors are the same as with one encoder. An error is raised after all
+bytes that precede it.
 """
 
 from __future__ import annotations
@@ -34,10 +34,10 @@ class Encoded(NamedTuple):
     """An encoded batch.
 
     Attributes:
-        output: Its bytes.
-        messages: Number of messages that begin in it.
-        quads: Number of its quads.
-        bytes_in: Bytes of all inputs read up to and including it.
+        output: Bytes of the encoded batch.
+        messages: Number of messages that begin in the batch.
+        quads: Number of quads in the batch.
+        bytes_in: Number of input bytes read up to the end of the batch.
     """
 
     output: Output

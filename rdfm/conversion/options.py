@@ -23,7 +23,15 @@ from rdfm.logs.options import APPENDING, LIVE, READING, RUNNING, SPLITTING, WRIT
 from rdfm.logs.selection import SELECTING
 from rdfm.storage.paths import is_live
 
-__all__ = ["SHOWING", "SHOWING_FIRST", "STAGES", "Divided", "divide", "live_options", "readers"]
+__all__ = [
+    "SHOWING",
+    "SHOWING_FIRST",
+    "STAGES",
+    "DividedOptions",
+    "divide",
+    "input_formats",
+    "live_options",
+]
 
 STAGES: dict[str, OptionSpec] = {
     option.name: option
@@ -57,13 +65,13 @@ SHOWING = {**SHOWING_FIRST, **{name: STAGES[name] for name in ("messages", "samp
 
 
 @dataclass
-class Divided:
+class DividedOptions:
     """Conversion options, by the component that they apply to.
 
     Attributes:
         stages: Options of the stages, as values.
         reads: Options of the input, as given.
-        hints: Options of the input, which formats that lack them ignore.
+        hints: Options of the input that formats without these options ignore.
         writes: Options of the output, as given.
     """
 
@@ -73,7 +81,7 @@ class Divided:
     writes: dict[str, Any] = field(default_factory=dict)
 
 
-def readers(inputs: Sequence[Readable], name: str | None) -> list[FormatSpec] | None:
+def input_formats(inputs: Sequence[Readable], name: str | None) -> list[FormatSpec] | None:
     """Return the formats of the inputs, or None if a name does not show its format.
 
     Args:
@@ -105,7 +113,8 @@ def live_options(
     """Return the options of live streams as values, or None if there are none.
 
     Raises:
-        OptionError: If an option is invalid, or an input is not a live stream.
+        OptionError: If an option is invalid, if only some inputs are live streams, or if neither
+            the inputs nor the output is one.
     """
     found = {
         option.name: option.value(options[option.name])
@@ -127,7 +136,7 @@ def divide(
     readers: list[FormatSpec] | None,
     writer: FormatSpec,
     stages: Mapping[str, OptionSpec] = STAGES,
-) -> Divided:
+) -> DividedOptions:
     """Divide options by the component that they apply to. Options that are None are omitted.
 
     Args:
@@ -139,7 +148,7 @@ def divide(
     Raises:
         OptionError: If neither side has an option, or both have it and it is not shared.
     """
-    divided = Divided()
+    divided = DividedOptions()
     possible_readers = formats.specs() if readers is None else readers
     for name, value in given.items():
         if name in stages:
@@ -213,7 +222,7 @@ def _assign(options: dict[str, Any], name: str, value: Any) -> None:
 
 
 def _has_no_effect(name: str, value: Any) -> bool:
-    """Whether an option that neither side has can be ignored: None, or a switch that is off."""
+    """Whether an option that neither side has can be ignored: it is None or a disabled switch."""
     known = [
         spec.options(side)[name]
         for spec in formats.specs()

@@ -62,7 +62,7 @@ class ConversionPlan(NamedTuple):
 
     Attributes:
         inputs: The inputs.
-        driver: Reads them.
+        driver: The driver that reads the inputs.
         stages: The steps between reading and writing, in order.
         target: The format of the output, with its options.
         shape: Form of the output, such as a log, a folder or an archive.
@@ -93,7 +93,7 @@ class ConversionPlan(NamedTuple):
 
 
 class Pipeline:
-    """One conversion."""
+    """Runs one conversion."""
 
     def __init__(self, plan: ConversionPlan, report: Reporter) -> None:
         """Initialize with the plan and the progress reporter."""
@@ -103,9 +103,9 @@ class Pipeline:
         self._stages = Stages(plan.stages)
         self._kind = self._stages.kind or plan.target.format.spec.kinds[0]  # of the output
         self._bytes_done = self._messages = self._quads = 0  # encoded so far
-        self._bytes_read = 0  # up to the last item
+        self._bytes_read = 0  # input bytes up to the last item
         self._out: list[_Bytes] = []  # output for the writing thread
-        self._collected = 0  # bytes of it
+        self._collected = 0  # size of `_out` in bytes
         self._counters = CounterRange()
         self._put_progress = Progress(bytes_total=plan.bytes_total)
         self._first: Read | None = None
@@ -168,7 +168,7 @@ class Pipeline:
                     self._stop(pieces, batches, output_queue)
                     _join(threads[2:])
                     if self._plan.keep_partial and isinstance(error, RdfmError):
-                        _keep(output, error)
+                        _keep_partial(output, error)
                 finally:
                     if output is not None:
                         output.discard()
@@ -214,7 +214,7 @@ class Pipeline:
     # --- decoding, on a separate thread ---
 
     def _decode(self, pieces: Iterable[Piece]) -> Iterator[tuple[list[Item], int]]:
-        """Yield decoded items. Errors are raised or skipped after all items before them."""
+        """Yield decoded items. Errors are raised or skipped after the items that precede them."""
         policy = SkipErrors(skip=self._plan.skip_errors, explain=self._explain)
         for items in self._plan.driver.decode(pieces):
             decoded: list[Item] = []
@@ -346,7 +346,9 @@ class Pipeline:
         self._pass_on(output_queue)
 
     def _take(self, output_queue: Channel[list[_Bytes]], *, all: bool = False) -> None:
-        """Take the encoded batches; with `all`, wait for all of them. Pass on their bytes if many.
+        """Take the encoded batches; with `all`, wait for all of them.
+
+        Pass on their bytes if there are many.
 
         Raises:
             EncodeError: If a message cannot be written. The bytes before it are taken.
@@ -468,7 +470,7 @@ def _parts(output_bytes: _Bytes) -> Iterator[_Bytes]:
         yield output_bytes
     else:
         for part in output_bytes:
-            yield [part]  # type: ignore[misc]  # a list of what `output_bytes` has
+            yield [part]  # type: ignore[misc]  # a list with the element type of `output_bytes`
 
 
 def _write(output: Any, output_queue: Channel[list[_Bytes]]) -> None:
@@ -503,7 +505,7 @@ def _join(threads: Sequence[threading.Thread]) -> None:
             thread.join(0.5)
 
 
-def _keep(
+def _keep_partial(
     output: Output | FolderOutput | Appended | LiveTarget | None, error: BaseException
 ) -> None:
     """Keep the partial output as `NAME.partial`, and add a note to the error."""

@@ -1,6 +1,6 @@
 """Regroups quads into new messages, and renames blank nodes and the default graph.
 
-In: batches of a log, and how to group. Out: batches.
+In: batches of a log, and a value of `group_by`. Out: batches.
 Cost: one copy of the quads. Memory is bounded by a batch, the current message, and the labels of a
 message that is being divided.
 Law: quads keep their order. Blank nodes stay distinct, and each stays one blank node.
@@ -24,8 +24,8 @@ from rdfm.logs.stages import Stage
 __all__ = ["REGROUPING", "DefaultGraph", "Regrouping", "make", "regrouped"]
 
 _MESSAGES = "Messages"
-_PLAIN = ("message", "subject", "graph", "all")
-_NUMBERED = ("count", "bytes")
+_WITHOUT_NUMBER = ("message", "subject", "graph", "all")
+_WITH_NUMBER = ("count", "bytes")
 _MAX_NUMBER = (1 << 63) - 1
 
 REGROUPING = declare(
@@ -64,7 +64,8 @@ def regrouped(
         group_by: "message" (unchanged), "subject" or "graph" (consecutive quads with the same
             subject or graph), "count=N" (N quads per message), "bytes=N" (N bytes of terms per
             message), or "all".
-        skolemize: IRI. Replaces blank nodes with IRIs that begin with it and `/.well-known/genid/`.
+        skolemize: IRI. Replaces blank nodes with IRIs that begin with this IRI and
+            `/.well-known/genid/`.
         max_message_bytes: Size limit of a message, in decoded bytes. Defaults to 64 MiB.
 
     Raises:
@@ -221,9 +222,9 @@ def make(
             f"{spelled('group_by')} must be a string such as 'count=100', not {group_by!r}"
         )
     name, equals, number = group_by.partition("=")
-    if name in _NUMBERED and equals:
+    if name in _WITH_NUMBER and equals:
         count = _count(group_by, number)
-    elif group_by in _PLAIN:
+    elif group_by in _WITHOUT_NUMBER:
         count = 0
     else:
         raise OptionError(

@@ -42,7 +42,7 @@ def select(
     Args:
         stages: Options of the stages.
         inputs: The inputs.
-        reading: How to read all of them.
+        reading: How to read the complete inputs.
         regrouping: Creates the stages before the selection that move message boundaries.
 
     Raises:
@@ -82,7 +82,7 @@ def select(
 
 
 def _renumbered(selection: Selection) -> Selection:
-    """Make the selection ignore skipped messages in its numbering, and return it."""
+    """Make a selection number messages without the skipped ones. Return the selection."""
     selection.counts_skipped = False
     return selection
 

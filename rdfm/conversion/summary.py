@@ -13,15 +13,15 @@ class Summary:
 
     Attributes:
         messages: Number of messages, patches or result rows written.
-        quads: Number of quads written, of operations for patches, or of rows for results.
+        quads: Number of quads written (operations for patches, rows for results).
         bytes_in: Compressed bytes read for the output. An abandoned file counts in full.
         bytes_out: Compressed bytes written.
         seconds: Elapsed time in seconds.
-        dropped: Counts by name of dropped data, which the target format cannot represent. `keys`
-            counts JSON-LD keys that no context maps to an IRI, which are dropped with their values.
-            They are counted in all data read, which with `take` or `skip` includes messages that
-            are not converted.
-        dropped_key: The first of these keys, quoted, or None.
+        dropped: Number of items dropped because the target format cannot represent them, by name.
+            `keys` is the number of JSON-LD keys that no context maps to an IRI; they are dropped
+            with their values. This number covers all data read. With `take` or `skip`, that
+            includes messages that are not converted.
+        dropped_key: The first dropped JSON-LD key, quoted, or None.
         skipped: Number of errors skipped (`on_error="skip"`).
         errors: Texts of the first ten skipped errors.
         abandoned: Inputs that were not read to the end after an error, because their format does

@@ -1,7 +1,7 @@
 """Tables as the output of a conversion.
 
 In: record batches. Out: the bytes of a table format, such as Parquet.
-Cost: that of the format.
+Cost: that of the encoder of the format.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ def computed_output(
 
     Args:
         output: The output.
-        format: Its format.
+        format: Format of the output.
         stages: Options of the output that are not options of formats.
         writes: Options of the format.
         make_schema: Function that returns the columns, for a table.
@@ -96,7 +96,7 @@ class TableEncoder:
     """Encodes rows with the encoder of a table format."""
 
     def __init__(self, encoder: Any, schema: pyarrow.Schema) -> None:
-        """Start a table with these columns."""
+        """Start a table with the columns of a schema."""
         self._encoder = encoder
         encoder.begin_table(schema)
 

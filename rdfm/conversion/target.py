@@ -39,7 +39,7 @@ class Target:
 
         Args:
             output: The output.
-            format: Its format.
+            format: Format of the output.
             given: Options of the format.
             shape: Whether the output is a log, a folder or an archive.
 
@@ -73,7 +73,7 @@ class Target:
 
         Args:
             source: The log of the first messages, if there is one.
-            known: Its known properties, in addition to the template; see `_core.Encoder`.
+            known: Known properties of that log, in addition to the template; see `_core.Encoder`.
         """
         found: dict[str, Any] | None = None if known is None else dict(known)
         if self.template:

@@ -110,7 +110,7 @@ def _checked(format: object) -> Format:
     """Check that a plug-in is a valid `Format`.
 
     Raises:
-        TypeError: If it is not a `Format`.
+        TypeError: If the plug-in is not a `Format`.
         OptionError: If the name of one of its options is reserved.
     """
     if not isinstance(format, Format):
@@ -164,7 +164,7 @@ def register(format: Format) -> None:
     Raises:
         OptionError: If the name or an alias belongs to a built-in format, or the name of an option
             is reserved.
-        TypeError: If it is not a `Format`.
+        TypeError: If the argument is not a `Format`.
     """
     format = _checked(format)
     for name in (format.name, *format.spec.aliases):
@@ -267,7 +267,7 @@ def _file_name(path: str) -> str:
 
 
 def _key(name: str) -> str:
-    """A normalized name: lower case, without media type parameters or a leading dot."""
+    """A normalized name: lower case, with hyphens, without media type parameters or a leading dot."""
     return name.split(";")[0].strip().lower().removeprefix(".").replace("_", "-")
 
 

@@ -28,7 +28,8 @@ _FILE_HEAD = 8
 _STREAM = OptionSpec(
     "stream",
     "switch",
-    "Write an Arrow stream instead of a file. This is the default for file names that end in .arrows.",
+    "Write an Arrow stream instead of a file. This is the default for file names that end in "
+    ".arrows.",
     default=False,
     group="Parquet and Arrow",
 )
@@ -178,7 +179,7 @@ class ArrowEncoder(RowEncoder):
     format = "arrow"
 
     def __init__(self, *, stream: bool = False, **options: Any) -> None:
-        """Create an encoder. `stream` selects an Arrow stream; for other options, see `RowEncoder`."""
+        """Create an encoder. `stream` selects an Arrow stream; `RowEncoder` has the other options."""
         self._stream = stream
         super().__init__(**options)
 

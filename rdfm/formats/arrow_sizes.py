@@ -20,7 +20,7 @@ __all__ = ["ArrowSizeChecker"]
 
 # Limit for the decoded bytes of a record batch and the dictionaries, as a multiple of the message
 # limit.
-BATCHES = 4
+BATCHES_FACTOR = 4
 _CONTINUED = b"\xff\xff\xff\xff"
 _MAGIC = b"ARROW1"
 _DICTIONARY, _RECORDS = 2, 3  # message kinds
@@ -36,12 +36,13 @@ class ArrowSizeChecker:
 
     Args:
         file: The file. Its position does not change.
-        max_message_bytes: The limit for a message. The limit for decoded sizes is a multiple of it.
+        max_message_bytes: The limit for a message. The limit for decoded sizes is a
+            multiple of this limit.
     """
 
     def __init__(self, file: BinaryIO, max_message_bytes: int) -> None:
         self._file = file
-        self._max_bytes = BATCHES * max_message_bytes
+        self._max_bytes = BATCHES_FACTOR * max_message_bytes
         self._dictionaries: dict[int, int] = {}
 
     def blocks(self, size: int) -> Iterator[None]:

@@ -32,8 +32,8 @@ __all__ = [
     "encode_view",
 ]
 
-# The largest batches that the core creates.
-WHOLE = {"batch_quads": 1 << 28, "batch_bytes": 512 << 20, "batch_messages": 1 << 28}
+# Decoder options for reading an entire log into one batch: the largest that the core creates.
+WHOLE_LOG_LIMITS = {"batch_quads": 1 << 28, "batch_bytes": 512 << 20, "batch_messages": 1 << 28}
 
 
 class Opening(NamedTuple):
@@ -86,8 +86,8 @@ class DecoderLike(Protocol):
             stop_bytes: Stop when the batches take more memory than this, in bytes.
 
         Returns:
-            Its batches, and whether they are complete. If not, `next_batch` continues: it raises
-            the error that follows them, or returns the next batch after a stop.
+            The batches, and whether they are all batches of the log. If not, call `next_batch`: it
+            raises the error that follows these batches or, after a stop, returns the next batch.
         """
 
     def header(self) -> Mapping[str, Any]:
@@ -201,7 +201,7 @@ class FileDecoder(Decoder):
 
     @abstractmethod
     def feed_file(self, file: BinaryIO) -> None:
-        """Use a seekable file as the log. It must stay open."""
+        """Use a seekable file as the log. The file must stay open."""
 
 
 class Encoder(ABC):
@@ -241,7 +241,7 @@ class Format:
     Attributes:
         spec: The description of the format.
         name: The name used everywhere, such as `nq`.
-        is_slow: Whether encoding takes longer than decoding, so that batches wait for it.
+        is_slow: Whether encoding takes longer than decoding, so that batches wait for the encoder.
 
     Example:
         >>> from rdfm import formats
@@ -260,7 +260,7 @@ class Format:
     ) -> None:
         """Create a format from its spec, and from functions or classes that create its codecs.
 
-        They are called with options as keyword arguments.
+        These functions are called with options as keyword arguments.
 
         Args:
             spec: The description of the format.
@@ -346,7 +346,11 @@ class Format:
             MissingExtraError: If the format needs a package that is not installed.
             OptionError: If an option is unknown or its value is invalid.
         """
-        limits = {name: limit for name, limit in WHOLE.items() if name in self.spec.options("read")}
+        limits = {
+            name: limit
+            for name, limit in WHOLE_LOG_LIMITS.items()
+            if name in self.spec.options("read")
+        }
         decoder = self.decoder({**options, **limits})
         batches, is_complete = decoder.decode_log(data)
         if not is_complete:

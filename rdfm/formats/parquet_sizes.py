@@ -1,6 +1,6 @@
 """Computes how many rows of a Parquet file can be decoded at once.
 
-In: the file, its metadata, the columns to read. Out: for each set of row groups, the maximum
+In: the file, its metadata, and the columns to read. Out: for each set of row groups, the maximum
 number of rows per batch and the first row that is too large.
 Cost: reads the page headers. Pages are decompressed only if a row group may decode to more than
 `GROUP_BYTES`, beginning with those that can be larger than they appear.
@@ -81,7 +81,9 @@ def plans(
     total = 0
     for number in range(metadata.num_row_groups):
         try:
-            group = _Group(file, metadata.schema, number, footer[number], leaves, max_message_bytes)
+            group = _RowGroup(
+                file, metadata.schema, number, footer[number], leaves, max_message_bytes
+            )
             bound = group.bound()
         except (DecodeError, LimitError):
             # Rows before an error are returned first.
@@ -116,7 +118,7 @@ def _footer(file: BinaryIO) -> list[list[_ColumnChunk]]:
         return parquet_columns(file.read(length))
 
 
-class _Group:
+class _RowGroup:
     """A row group and its pages."""
 
     def __init__(

@@ -53,18 +53,19 @@ __all__ = [
     "RowDecoder",
     "RowEncoder",
     "RowFormat",
-    "extra",
+    "require_pyarrow",
 ]
 
 # Like Jelly, rows can store everything that batches contain. Limits and namespaces have the same
 # options.
-_LIKE = native("jelly").spec
-CARRIES = _LIKE.carries
-READS = tuple(_LIKE.options("read")[name] for name in ("max_message_bytes", "max_depth"))
+_JELLY = native("jelly").spec
+CARRIES = _JELLY.carries
+READS = tuple(_JELLY.options("read")[name] for name in ("max_message_bytes", "max_depth"))
 ROWS = OptionSpec(
     "rows",
     "choice",
-    "One row per message, or one per quad with columns source, message, subject, predicate, object and graph.",
+    "One row per message, or one per quad with columns source, message, subject, predicate, object "
+    "and graph.",
     choices=("messages", "quads"),
     default="messages",
     group="Parquet and Arrow",
@@ -78,7 +79,7 @@ TERMS = OptionSpec(
     group="Parquet and Arrow",
 )
 WRITES = (
-    *(_LIKE.options("write")[name] for name in ("namespaces", "flat")),
+    *(_JELLY.options("write")[name] for name in ("namespaces", "flat")),
     READS[0],
     ROWS,
     TERMS,
@@ -96,9 +97,9 @@ _READ: dict[str, tuple[Any, tuple[str, ...]]] = {
     "messages": (MessageBatch, ("quads", "metadata", NAMESPACES)),
     "patches": (PatchBatch, ("operations",)),
 }
-_RESULTS = (
-    "a table of results cannot be read, because its values are not marked as terms; store results in a results format, "
-    "such as results-thrift (.srt)"
+_UNREADABLE_RESULTS = (
+    "a table of results cannot be read, because its values are not marked as terms; store results "
+    "in a results format, such as results-thrift (.srt)"
 )
 SPOOLED_BYTES = 16 << 20
 READ_ROWS = {"messages": 1024, "patches": 1024, "quads": 8192}
@@ -109,11 +110,11 @@ WRITE_ROWS = 1 << 16
 WRITE_BYTES = 6 << 20
 
 
-def extra(format: str) -> Any:
+def require_pyarrow(format: str) -> Any:
     """Return the module pyarrow.
 
     Raises:
-        MissingExtraError: If it is not installed.
+        MissingExtraError: If pyarrow is not installed.
     """
     try:
         import pyarrow
@@ -147,7 +148,7 @@ class RowDecoder(FileDecoder):
             max_depth: Maximum nesting depth of triple terms.
             parts: Return a large message that spans several rows in parts.
         """
-        extra(self.format)
+        require_pyarrow(self.format)
         self._parts = parts
         self._spool: BinaryIO | None = None
         self._max_bytes = max_message_bytes
@@ -192,7 +193,7 @@ class RowDecoder(FileDecoder):
             self._close_spool()
 
     def feed_file(self, file: BinaryIO) -> None:
-        """Use a seekable file as the log. It must stay open."""
+        """Use a seekable file as the log. The file must stay open."""
         self._file = file
 
     def finish(self) -> None:
@@ -228,7 +229,7 @@ class RowDecoder(FileDecoder):
         if self._size == 0:
             return
         self._file.seek(0)
-        pa = extra(self.format)
+        pa = require_pyarrow(self.format)
         try:
             yield from self._open(self._file)
         except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
@@ -261,7 +262,7 @@ class RowDecoder(FileDecoder):
             raise DecodeError(
                 "expected a column quads, a list of structs of subject, predicate, object and graph with terms as "
                 "N-Triples; or a column operations, whose structs also have op and name; or the columns message, "
-                f"subject, predicate and object of quad rows; found {found}; {_RESULTS}",
+                f"subject, predicate and object of quad rows; found {found}; {_UNREADABLE_RESULTS}",
                 format=self.format,
             )
         if kind == "patches" and "quads" in schema.names:
@@ -272,7 +273,7 @@ class RowDecoder(FileDecoder):
         batch, columns = _READ[kind]
         self._row_kind = kind
         names = self._checked(schema, columns)
-        pa = extra(self.format)
+        pa = require_pyarrow(self.format)
         empty_columns = [pa.array([], schema.field(name).type) for name in names]
         try:
             batch.from_arrow(pa.RecordBatch.from_arrays(empty_columns[:1], names[:1]))
@@ -280,7 +281,7 @@ class RowDecoder(FileDecoder):
             raise DecodeError(
                 "expected a column quads, a list of structs of subject, predicate, object and graph with terms as "
                 "N-Triples or structs, or a column operations, whose structs also have op and name; found "
-                f"{_listed(schema)}; {_RESULTS}",
+                f"{_listed(schema)}; {_UNREADABLE_RESULTS}",
                 format=self.format,
             ) from error
         try:
@@ -296,7 +297,7 @@ class RowDecoder(FileDecoder):
         """The columns to read from quad rows."""
         self._row_kind = "quads"
         names = self._checked(schema, QUAD_COLUMNS)
-        pa = extra(self.format)
+        pa = require_pyarrow(self.format)
         empty_columns = [pa.array([], schema.field(name).type) for name in names]
         try:
             MessageBatch.from_arrow(pa.RecordBatch.from_arrays(empty_columns, names))
@@ -312,7 +313,7 @@ class RowDecoder(FileDecoder):
         """Return those of the columns that exist.
 
         Raises:
-            DecodeError: If one occurs twice.
+            DecodeError: If a column occurs twice.
         """
         names = [name for name in columns if name in schema.names]
         for name in names:
@@ -408,7 +409,7 @@ class RowEncoder(Encoder):
     Attributes:
         format: The format's name.
         counts_rows: Whether a file of rows without columns stores the number of rows.
-        max_threads: Number of row groups that can be written at the same time.
+        max_threads: Maximum number of row groups that can be written at the same time.
     """
 
     format: str
@@ -427,8 +428,8 @@ class RowEncoder(Encoder):
         """Create an encoder with the options of the format.
 
         Args:
-            namespaces: Whether to write a column of namespaces. By default there is one if the
-                first message has any.
+            namespaces: Whether to write a column of namespaces. By default, there is such a
+                column if the first message has namespaces.
             flat: Write all messages as one, keeping their blank nodes distinct.
             max_message_bytes: With `flat`, maximum size of the message in decoded bytes, if rows
                 are messages.
@@ -438,7 +439,7 @@ class RowEncoder(Encoder):
         Raises:
             OptionError: If namespaces are requested for quad rows.
         """
-        extra(self.format)
+        require_pyarrow(self.format)
         if rows == "quads" and namespaces:
             raise OptionError("namespaces applies to message rows; quad rows have no namespaces")
         self._quads = rows == "quads"
@@ -468,7 +469,7 @@ class RowEncoder(Encoder):
 
         Args:
             batch: Messages, patches or results; a log has only one kind.
-            source: The value of the column `source`: the log that they came from.
+            source: The value of the column `source`: the name of the log that the batch came from.
 
         Raises:
             EncodeError: If the kind differs from earlier batches, or results do not form a table.
@@ -568,7 +569,7 @@ class RowEncoder(Encoder):
 
     def _write_table(self) -> None:
         if self._table:
-            table = extra(self.format).Table.from_batches(self._table).combine_chunks()
+            table = require_pyarrow(self.format).Table.from_batches(self._table).combine_chunks()
             self._pool.submit(partial(self._row_group, table))
             self._table, self._table_rows, self._table_bytes = [], 0, 0
 
@@ -597,7 +598,7 @@ class RowEncoder(Encoder):
 
     @abstractmethod
     def _open(self, schema: Any) -> None:
-        """Begin a file with these columns."""
+        """Begin a file with the columns of a schema."""
 
     @abstractmethod
     def _row_group(self, rows: Any) -> bytes:
@@ -634,7 +635,7 @@ class RowEncoder(Encoder):
             self._rows = ArrowCoalescer(
                 columns, kind=empty.kind, max_rows=WRITE_ROWS, max_bytes=WRITE_BYTES, **layout
             )
-            self._open(extra(self.format).schema(schema))
+            self._open(require_pyarrow(self.format).schema(schema))
         return self._rows
 
     def _message_columns(self, first: MessageBatch | None) -> list[str]:
@@ -655,7 +656,7 @@ class RowEncoder(Encoder):
             )
 
     def _write(self, batches: list[ArrowBatch]) -> None:
-        pa = extra(self.format)
+        pa = require_pyarrow(self.format)
         for rows in batches:
             self._pool.submit(partial(self._row_group, pa.record_batch(rows)))
 

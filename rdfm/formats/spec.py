@@ -66,7 +66,7 @@ class OptionSpec:
 
     Attributes:
         name: The keyword in Python: lower case, words joined by `_`.
-        kind: The kind of its value: "switch", "count", "bytes" (such as `64M`), "choice", "choice
+        kind: The kind of the value: "switch", "count", "bytes" (such as `64M`), "choice", "choice
             or number", "text", "texts" (one or several), "iri", "namespaces" (a dict of names and
             IRIs), "files" (a dict of URLs and files), "file", "context" (of JSON-LD: a file, its
             text or a dict), "log" (a log of the format, whose stream options are used), "moment" (a
@@ -82,15 +82,15 @@ class OptionSpec:
         default_from: The origin of the default if it is not fixed: the "input" that is read, or the
             "source" of the output.
         printed: The default when the command line writes to standard output, if it differs.
-        shared: Whether a conversion passes it to both of its formats if both have it.
+        shared: Whether a conversion passes the option to both formats if both have it.
         hint: Whether a conversion ignores `from_NAME` if the input format does not have the option,
             because it applies only to some input formats.
         metavar: The placeholder for the value in help.
         group: The heading in help.
         flag: The name on the command line, if it differs.
         short: The short option on the command line, a letter.
-        off: The name on the command line that disables it.
-        python_only: Whether it is only available in Python.
+        off: The name on the command line that disables the switch.
+        python_only: Whether the option is only available in Python.
         keyword: The keyword in calls that do not convert, if it differs.
         instead: The alternative in calls that do not convert, if there is no keyword.
 
@@ -125,7 +125,7 @@ class OptionSpec:
         """Check the name and the kind.
 
         Raises:
-            OptionError: If one is invalid.
+            OptionError: If the name or the kind is invalid.
         """
         if not re.fullmatch(r"[a-z][a-z0-9]*(_[a-z0-9]+)*", self.name):
             raise OptionError(
@@ -145,7 +145,7 @@ class OptionSpec:
 
     @property
     def repeatable(self) -> bool:
-        """Whether it may be given several times on the command line."""
+        """Whether the option may be given several times on the command line."""
         return self.kind in ("namespaces", "files", "texts")
 
     @property
@@ -161,7 +161,7 @@ class OptionSpec:
             label: How errors refer to the option. Defaults to its name.
 
         Raises:
-            OptionError: If it is invalid; the text describes the valid values.
+            OptionError: If the value is invalid; the text describes the valid values.
             OSError: If the file of a context cannot be read.
         """
         label = label or spelled(self.name)
@@ -312,15 +312,15 @@ class FormatSpec:
     Attributes:
         name: The name used everywhere, such as `nq`.
         title: The name for display, such as `N-Quads`.
-        kinds: The possible kinds of its logs: "messages" (datasets), "patches" or "results" (rows).
+        kinds: The possible kinds of a log: "messages" (datasets), "patches" or "results" (rows).
             If there are several, an empty log is of the first kind.
         written_only: The kinds that can be written but not read.
         suffixes: File name suffixes, the preferred one first, such as `.nq`.
         media_types: Media types, the registered one first.
         aliases: Other common names.
-        carries: The features that it supports: `graphs`, `generalized`, `triple_terms` ("no",
-            "object", "anywhere"), `directions`, `boundaries`, `order`, `namespaces`, `metadata`,
-            `any_text` (any character in text, and any IRI as a predicate).
+        carries: The features that the format supports: `graphs`, `generalized`, `triple_terms`
+            ("no", "object", "anywhere"), `directions`, `boundaries`, `order`, `namespaces`,
+            `metadata`, `any_text` (any character in text, and any IRI as a predicate).
         binary: Whether logs are binary and should not be written to a terminal.
         needs: The extra of rdfm that the format needs, if any.
         whole_file: Whether a log is read from its end. Its decoder then gets the file itself, if
@@ -333,7 +333,7 @@ class FormatSpec:
         append: Whether messages can be appended to a log, and how its end is found: "never", by its
             "last line", by the "lengths" of its messages, or by "decode". Formats written in Python
             cannot be appended to.
-        not_appended: Why messages cannot be appended, if they cannot.
+        not_appended: The reason why messages cannot be appended, or empty.
         continuable: Whether an encoder accepts a message in parts (batches that `continue`); or the
             names and values of options, each of which enables this.
         suffix_options: Options of the encoder that suffixes imply.
@@ -462,7 +462,7 @@ def listed(words: list[str]) -> str:
 
 
 def key(name: str) -> str:
-    """Return an option's name in a form that ignores case and underscores.
+    """Return an option's name in a form that ignores case, underscores and hyphens.
 
     Example:
         >>> key("maxMessageBytes") == key("max_message_bytes")

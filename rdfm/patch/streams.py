@@ -14,7 +14,7 @@ from typing import Any, NamedTuple, Self
 
 from rdfm import formats
 from rdfm._core import MessageBatch, PatchBatch
-from rdfm.conversion.options import divide, readers
+from rdfm.conversion.options import divide, input_formats
 from rdfm.conversion.target import Target
 from rdfm.errors import DecodeError, EncodeError, OptionError, UnknownFormatError
 from rdfm.formats import FormatSpec, OptionSpec
@@ -333,7 +333,7 @@ def _readers(inputs: Inputs) -> list[FormatSpec]:
         UnknownFormatError: If the inputs are patches without a known suffix or format name. The
             format of patches cannot be detected from their content.
     """
-    known = readers(inputs.logs, inputs.format)
+    known = input_formats(inputs.logs, inputs.format)
     if known is not None:
         return known
     names = [spec for spec in formats.specs() if inputs.kind in spec.kinds]

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias, Unpack, overload
 
 from rdfm._core import Query
-from rdfm.conversion.options import divide, readers
+from rdfm.conversion.options import divide, input_formats
 from rdfm.conversion.pipeline import ConversionPlan, Pipeline
 from rdfm.conversion.summary import Summary
 from rdfm.conversion.tables import computed_output
@@ -647,7 +647,7 @@ class LogQuery:
             )
         reject_own_input([*self._query_file, *self._inputs], output, self._options, QUERY)
         divided = divide(
-            self._options, readers(self._inputs, given.get("from_format")), spec, QUERY
+            self._options, input_formats(self._inputs, given.get("from_format")), spec, QUERY
         )
         if "prefixes" in given and "prefixes" in spec.options("write"):
             divided.writes.setdefault("prefixes", given["prefixes"])

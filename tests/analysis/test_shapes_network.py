@@ -365,6 +365,6 @@ def test_a_query_that_cannot_be_parsed_is_rejected():
         "rejected: the shapes in bytes are invalid: sh:select is not a SPARQL query: "
     )
     nested = "SELECT $this WHERE " + "{" * 500 + "}" * 500
-    assert "it is nested too deeply" in outcome(
+    assert "the query is nested too deeply" in outcome(
         shape(f"<{SH}sparql> [ <{SH}select> {quoted(nested)} ]")
     )

@@ -35,8 +35,9 @@ def command(
 ) -> int:
     """Check the nanopublications in each LOG, one per message: structure, trusty URI and signature.
 
-    LOG is a file, folder, glob, tar archive, URL, or - for standard input. A nanopublication without a trusty URI or
-    a signature is valid, unless --require is given. Findings have the same form as those of rdfm validate.
+    LOG is a file, folder, glob, tar archive, URL, or - for standard input. A nanopublication
+    without a trusty URI or a signature is valid, unless --require is given. Findings have the same
+    form as those of rdfm validate.
     """
     from rdfm.exchange.nanopub.checking import check
     from rdfm.exchange.nanopub.options import CHECK

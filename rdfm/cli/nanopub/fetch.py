@@ -35,8 +35,9 @@ _EPILOG = """Examples:
 def command(registry: str, log: str, quiet: bool, **options: Any) -> None:
     """Append the nanopublications of REGISTRY, the URL of a nanopublication registry, to LOG.
 
-    The first run creates LOG and LOG.state.json, which has the position in the registry. Later runs append new
-    nanopublications. After an interruption, the next run continues: nothing is lost or repeated.
+    The first run creates LOG and LOG.state.json, which contains the position in the registry. Later
+    runs append new nanopublications. After an interruption, the next run continues: nothing is lost
+    or repeated.
     """
     from rdfm.cli.bar import Bar
     from rdfm.cli.losses import print_notes
@@ -85,7 +86,7 @@ def command(registry: str, log: str, quiet: bool, **options: Any) -> None:
 
 
 def _sentence(done: Fetched) -> str:
-    """Describe a round."""
+    """Return the result of a round as a sentence."""
     from rdfm.cli.stdio import all_dropped, plural
 
     parts = [f"{plural(done.messages, 'nanopublication')} appended"]

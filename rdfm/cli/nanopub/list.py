@@ -34,10 +34,10 @@ Exit status: 0 done, 1 bad data, 2 bad usage."""
 @output_option("Output file, or - for standard output.")
 @quiet_option("Print rows and errors only.")
 def command(logs: tuple[str, ...], output: str | None, quiet: bool, **options: Any) -> None:
-    """List the nanopublications in each LOG: IRI, creators, time, license, types, and what they retract and supersede.
+    """List the nanopublications in each LOG: IRI, creators, time, license, types and links.
 
-    Writes a row for each nanopublication to .parquet, .arrow, .csv, .tsv or .srj, or prints a table on a terminal.
-    Nothing is verified: run rdfm nanopub check first.
+    Writes a row for each nanopublication to .parquet, .arrow, .csv, .tsv or .srj, or prints a table
+    on a terminal. Nothing is verified: run rdfm nanopub check first.
     """
     from rdfm.cli.signals import unwinding
     from rdfm.cli.stdio import is_terminal, standard_input

@@ -36,8 +36,8 @@ _LABELS = {
 }
 # Number of hash digits that are shown, enough to tell trust states apart.
 _HASH_DIGITS = 12
-# Counters of different registries cannot be compared.
-_COMPARED = (
+# Fields in the table of several registries. Counters are omitted, because they cannot be compared.
+_TABLE_FIELDS = (
     "url",
     "status",
     "nanopub_count",
@@ -66,8 +66,8 @@ _COMPARED = (
 def command(registries: tuple[str, ...], as_json: bool, allow_http: bool) -> int:
     """Show the state of nanopublication registries, each given by its URL.
 
-    One registry is shown as a list, several as a table. The table has no counters: each registry numbers its
-    nanopublications separately.
+    One registry is shown as a list, several as a table. The table has no counters: each registry
+    numbers its nanopublications separately.
     """
     from rdfm.cli.stdio import json_line
     from rdfm.errors import render, visible
@@ -93,11 +93,11 @@ def command(registries: tuple[str, ...], as_json: bool, allow_http: bool) -> int
         for name, label in _LABELS.items():
             click.echo(f"{label:{width}}  {_cell(getattr(found[0], name))}")
         return 0
-    rows = [[_LABELS[name] for name in _COMPARED]]
-    rows += [[_short(name, getattr(state, name)) for name in _COMPARED] for state in found]
-    sizes = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    rows = [[_LABELS[name] for name in _TABLE_FIELDS]]
+    rows += [[_short(name, getattr(state, name)) for name in _TABLE_FIELDS] for state in found]
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     for row in rows:
-        line = "  ".join(f"{cell:{size}}" for cell, size in zip(row, sizes, strict=True))
+        line = "  ".join(f"{cell:{size}}" for cell, size in zip(row, widths, strict=True))
         click.echo(line.rstrip())
     return min(failed, 1)
 

@@ -29,8 +29,9 @@ Exit status: 0 no errors, 1 errors found, 2 bad usage."""
 def command(folder: str, output: str, as_json: bool, quiet: bool, **options: Any) -> int:
     """Check the package in FOLDER: checksums, sizes, messages, statistics and metadata.
 
-    All files must have the same messages, each of the declared stream type. FOLDER was written by rdfm riverbench
-    package, or is a release of RiverBench. Findings have the same form as those of rdfm validate.
+    All files must have the same messages, each of the declared stream type. FOLDER was written by
+    rdfm riverbench package, or is a release of RiverBench. Findings have the same form as those of
+    rdfm validate.
     """
     from rdfm.exchange.riverbench import check
     from rdfm.exchange.riverbench.options import CHECK

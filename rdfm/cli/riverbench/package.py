@@ -31,12 +31,12 @@ Exit status: 0 done, 1 bad data, 2 bad usage."""
 @output_option("Folder to write. It appears when it is complete.", metavar="FOLDER", required=True)
 @quiet_option()
 def command(log: str, output: str, quiet: bool, **options: Any) -> None:
-    """Package the messages of LOG as a RiverBench dataset: flat, stream and Jelly files in all sizes.
+    """Package the messages of LOG for RiverBench: flat, stream and Jelly files in all sizes.
 
-    LOG is a file, folder, glob, tar archive, URL, or - for standard input. Each kind of file is written with all
-    messages, and with the first 10,000, 100,000 and so on. FOLDER also gets samples, and package_metadata.ttl with
-    checksums and statistics. The stream type is declared by --stream-type or --metadata, and each message is checked
-    against it.
+    LOG is a file, folder, glob, tar archive, URL, or - for standard input. Each kind of file is
+    written with all messages, and with the first 10,000, 100,000 and so on. FOLDER also gets
+    samples, and package_metadata.ttl with checksums and statistics. The stream type is declared by
+    --stream-type or --metadata, and each message is checked against it.
     """
     from rdfm.cli.bar import Bar
     from rdfm.cli.signals import unwinding

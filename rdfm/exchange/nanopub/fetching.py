@@ -3,9 +3,9 @@
 In: a registry, and a log that can be appended to. Out: the log, its state, and a `Fetched` for each
 round.
 Cost: a batch of messages; the keys of the last `overlap` messages.
-Law: after each run, even a killed one, the log contains each nanopublication that the registry
-served up to the counter of the state exactly once. An outdated mirror is never reported as up to
-date.
+Law: after each run, even a killed one, the log contains every nanopublication that the registry
+served up to the counter of the state, and none of them twice. An outdated mirror is never reported
+as up to date.
 
 A round requests the state of the registry, then the nanopublications after the counter of the
 mirror. A registry stores nanopublications in parallel, so a lower counter may become visible after
@@ -54,7 +54,7 @@ __all__ = ["FetchProgress", "Fetched", "fetch"]
 FIRST_WAIT_SECONDS = 5.0
 MAX_WAIT_SECONDS = 60.0
 # Maximum number of consecutive attempts without a new nanopublication.
-TRIES = 5
+MAX_ATTEMPTS = 5
 SAVE_SECONDS = 1.0
 
 
@@ -472,7 +472,7 @@ class _Mirror:
         )
         files.push(self._end)
         self._settled = False
-        before = self._load()  # again, because it may have changed before the lock
+        before = self._load()  # again, because the log may have changed before it was locked
         self._check_registry(before, found)
         assert found.setup_id is not None
         self._state = before or MirrorState(self._source.registry.url, found.setup_id)
@@ -496,7 +496,7 @@ class _Mirror:
             self._writer.close()
         else:
             self._writer.discard()
-        # Otherwise the state lacks the last messages of the log; the next run finds them.
+        # If not settled, the state lacks the last messages of the log, and the next run finds them.
         if self._settled:
             with contextlib.suppress(FileNotFoundError):  # nothing was committed
                 if not self._ahead:
@@ -540,7 +540,7 @@ class _Mirror:
             )
             if error is not None:
                 reason = error.reason
-            if failures >= TRIES:
+            if failures >= MAX_ATTEMPTS:
                 if isinstance(error, HttpError):
                     raise error
                 raise HttpError(
@@ -625,7 +625,7 @@ class _Mirror:
         counter = counter_of(batch.metadata(index))
         if counter is not None and counter > last:
             return counter
-        reason, remedy = "no counter (metadata c)", "is it the URL of a registry?"
+        reason, remedy = "no counter (metadata c)", "check that the URL is that of a registry"
         if counter is not None:
             reason = f"counter {counter} after {last}, but counters must ascend"
             remedy = f"try again later, or begin a new log with {spelled('restart')}"

@@ -2,7 +2,7 @@
 
 In: logs. Out: a row for each nanopublication, as a table or as SPARQL results.
 Cost: one pass over the log. With `latest`, all rows are in memory.
-Law: rows are in the order of the log. Nothing is verified; `check` does that.
+Law: rows are in the order of the log. Nothing is verified; use `check` for that.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from rdfm._core import (
     describe_nanopubs,
 )
 from rdfm._core import Literal as LiteralTerm
-from rdfm.conversion.options import divide, readers
+from rdfm.conversion.options import divide, input_formats
 from rdfm.conversion.pipeline import ConversionPlan, Pipeline
 from rdfm.conversion.summary import Summary
 from rdfm.conversion.tables import TableBatch, computed_output
@@ -59,7 +59,7 @@ __all__ = [
 _PURPOSE = "a table of nanopublications"
 # Separates multiple values of a cell in result formats. Neither IRIs nor dates contain it.
 _SEPARATOR = " | "
-_RA = re.compile("RA[A-Za-z0-9_-]{43}")
+_ARTIFACT_CODE = re.compile("RA[A-Za-z0-9_-]{43}")
 _INTEGER = "http://www.w3.org/2001/XMLSchema#integer"
 
 
@@ -67,7 +67,7 @@ class NanopubRow(NamedTuple):
     """A nanopublication in a list. Multiple values are in the order of the quads.
 
     Attributes:
-        source: The log.
+        source: Name of the log.
         message: Index of the message in its log, from 0.
         nanopub: The IRI of the nanopublication.
         creators: `dcterms:creator`, `dc:creator`, `pav:createdBy` and `prov:wasAttributedTo`, as
@@ -259,7 +259,7 @@ class _Latest(Stage):
 def _identity(iri: str) -> str:
     """Return the artifact code of a trusty URI (independent of its base IRI), or the IRI."""
     code = artifact_code_of_iri(iri)
-    return code if code is not None and _RA.fullmatch(code) else iri
+    return code if code is not None and _ARTIFACT_CODE.fullmatch(code) else iri
 
 
 class _ToTable(Stage):
@@ -477,11 +477,11 @@ class NanopubLog:
         if self._log is not None:
             stage_options = ("latest", "on_error")
             reading = {**self._options, **self._storage}
-            if wrong := [
+            if unsupported := [
                 name for name, value in reading.items() if value and name not in stage_options
             ]:
                 raise OptionError(
-                    f"the log is already open; pass {wrong[0].removeprefix('from_')} to rdfm.open_log"
+                    f"the log is already open; pass {unsupported[0].removeprefix('from_')} to rdfm.open_log"
                 )
         elif not self._inputs:
             raise OptionError("there is nothing to list; name a log")
@@ -533,7 +533,9 @@ class NanopubLog:
                 "write a table such as out.parquet, or SPARQL results such as out.csv"
             )
         reject_own_input(self._inputs, output, self._options, LIST)
-        divided = divide(self._options, readers(self._inputs, given.get("from_format")), spec, LIST)
+        divided = divide(
+            self._options, input_formats(self._inputs, given.get("from_format")), spec, LIST
+        )
         is_table = "results" in spec.written_only
         shape, target = computed_output(
             output, format, given, divided.writes, schema if is_table else None

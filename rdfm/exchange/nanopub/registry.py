@@ -2,7 +2,7 @@
 
 In: the URL of a registry. Out: `RegistryState`, from the headers of `HEAD /`, and the responses of
 `GET /nanopubs.jelly`.
-Cost: one request each.
+Cost: one request for each state or response.
 Law: a missing value is an error; the string `null` means None.
 """
 
@@ -123,7 +123,7 @@ class Registry:
     """A registry.
 
     Attributes:
-        url: Its URL, without credentials and with a slash at its end.
+        url: URL of the registry, without credentials and with a slash at the end.
     """
 
     def __init__(
@@ -189,7 +189,7 @@ class Registry:
                 raise HttpError(
                     response.url,
                     f"the media type of the response is {found[:60] or 'missing'}, "
-                    f"expected {_MEDIA_TYPE}; is it the URL of a registry?",
+                    f"expected {_MEDIA_TYPE}; check that the URL is that of a registry",
                 )
         except BaseException:
             response.close()

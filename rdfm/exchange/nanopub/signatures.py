@@ -18,7 +18,7 @@ from rdfm.errors import MissingExtraError, spelled
 __all__ = ["SignatureVerifier"]
 
 # Number of parsed public keys to cache.
-_KEYS = 4096
+_MAX_CACHED_KEYS = 4096
 
 
 class SignatureVerifier:
@@ -48,7 +48,7 @@ class SignatureVerifier:
             "RSA": (padding.PKCS1v15(), digest),
             "DSA": (digest,),
         }
-        self._key = lru_cache(_KEYS)(self._parse_key)
+        self._key = lru_cache(_MAX_CACHED_KEYS)(self._parse_key)
 
     def reason(self, algorithm: str, public_key: str, signature: str, digest: bytes) -> str | None:
         """Return the reason why a signature is invalid, or None if it is valid.

@@ -3,7 +3,7 @@
 In: the path of a log. Out: `MirrorState`, and the keys of messages that a killed run appended.
 Cost: one small file, which is replaced atomically.
 Law: the state is never ahead of the log. If the log is ahead, the keys of its last messages
-identify the messages that it already has.
+identify the messages that must not be appended again.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ class MirrorState:
         setup_id: The setup id of the registry, to which the counters belong.
         counter: The highest counter that was fetched; -1 if there is none.
         length: The committed length of the log in bytes.
-        checksum: The checksum of the last bytes before that length.
+        checksum: The checksum of the last bytes of the log before `length`.
         recent_after: All fetched messages with a counter greater than this are in `recent`.
         recent: The keys and counters of these messages.
     """

@@ -28,7 +28,7 @@ from rdfm.errors import (
     spelled,
     visible,
 )
-from rdfm.exchange.riverbench.comparing import wrong_counts, wrong_metadata, wrong_statistics
+from rdfm.exchange.riverbench.comparing import count_errors, metadata_errors, statistics_errors
 from rdfm.exchange.riverbench.content import (
     Content,
     Replacement,
@@ -45,7 +45,7 @@ from rdfm.exchange.riverbench.contents import (
 )
 from rdfm.exchange.riverbench.declared import dataset_in, declared_in, stream_type_of
 from rdfm.exchange.riverbench.facts import Facts
-from rdfm.exchange.riverbench.layout import wrong_announcement, wrong_options, wrong_time
+from rdfm.exchange.riverbench.layout import announcement_problems, option_problems, time_problem
 from rdfm.exchange.riverbench.names import (
     FULL,
     KINDS,
@@ -306,7 +306,7 @@ class PackageCheck(LogCheck):
             return []
         declared = facts.number(dataset, "rb:hasStreamElementCount")
         if declared is not None and declared != full:
-            text = f"the dataset has {declared} messages, but the full distribution {full}"
+            text = f"the dataset has {declared} messages, but the full distribution has {full}"
             self._note(self._metadata, "metadata", text)
         sizes = sizes_of(full)
         for kind in KINDS:
@@ -316,7 +316,7 @@ class PackageCheck(LogCheck):
                 if found is None:
                     self._note(self._metadata, "metadata", f"the distribution {name} is not listed")
                     continue
-                for text in wrong_metadata(
+                for text in metadata_errors(
                     facts,
                     found,
                     dataset,
@@ -408,8 +408,8 @@ class PackageCheck(LogCheck):
             with (self._folder / file.name).open("rb") as data:
                 pieces = read(data)
                 if file.kind == "stream":
-                    with contextlib.suppress(RdfmError):  # reading the messages reports it
-                        time = wrong_time(compression.decompress("gzip", pieces))
+                    with contextlib.suppress(RdfmError):  # reading the messages reports the error
+                        time = time_problem(compression.decompress("gzip", pieces))
                 for _ in pieces:
                     pass
         except OSError as error:
@@ -553,7 +553,7 @@ class PackageCheck(LogCheck):
         if reference.reader.error is None and content.messages >= reference.messages:
             return None
         for file in candidates:
-            # It has been read up to the same message.
+            # The file must have been read up to the same message.
             if file.name not in read and file.reader.messages == content.messages:
                 return file
         return None
@@ -566,7 +566,7 @@ class PackageCheck(LogCheck):
         length = min(max(ended, default=0) - start, len(batch))
         if not ended or length == len(batch):
             return len(batch)
-        # Two files outvote the third. A single file does so if the metadata agrees with it.
+        # Two files outvote the reference, and so does one file that the metadata agrees with.
         if len(ended) >= 2 or reference.messages <= start + length:
             return max(length, 0)
         return len(batch)
@@ -683,14 +683,14 @@ class PackageCheck(LogCheck):
             self._note(file.name, "message-count", text)
         found: Iterable[tuple[Literal["error", "warning"], str]] = ()
         if file.kind == "jelly" and reader.header:
-            found = wrong_options(
+            found = option_problems(
                 reader.header.get("options", {}),
                 stream_type,
                 self._declared,
                 triple_terms=content.has_triple_terms(file.size),
             )
         elif file.kind == "flat":
-            found = wrong_announcement(
+            found = announcement_problems(
                 announcement(self._folder / file.name),
                 rdf12=content.uses_rdf12(file.size),
                 is_declared=is_rdf12,
@@ -744,7 +744,7 @@ class PackageCheck(LogCheck):
             statistics: The statistics of the messages, by size.
             has_density: Whether byte density must equal that of the flat files.
         """
-        for text in wrong_counts(facts, dataset, statistics[FULL]):
+        for text in count_errors(facts, dataset, statistics[FULL]):
             self._note(self._metadata, "statistics", text)
         sets: dict[str, dict[Term, None]] = {}
         owner: dict[Term, str] = {}
@@ -766,7 +766,7 @@ class PackageCheck(LogCheck):
             found = statistics.get(size)
             if found is None:
                 continue
-            for rule, severity, text in wrong_statistics(
+            for rule, severity, text in statistics_errors(
                 facts, node, found, size, has_density=has_density
             ):
                 self._note(self._metadata, rule, text, severity)

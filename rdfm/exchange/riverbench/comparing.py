@@ -18,7 +18,7 @@ from rdfm.exchange.riverbench.names import FULL, Media, StreamType, file_name, i
 from rdfm.logs.statistics import Distinct, LogStatistics, Series
 from rdfm.logs.statistics_rdf import CLASSES, WITHOUT_BOUNDS, WITHOUT_UNIQUE_COUNT
 
-__all__ = ["wrong_metadata", "wrong_statistics"]
+__all__ = ["metadata_errors", "statistics_errors"]
 
 _DIGITS = {"md5": 32, "sha1": 40}
 # Relative standard deviation of a HyperLogLog sketch with 2^16 buckets. Errors of up to four
@@ -28,7 +28,7 @@ _SIGMA = 1.04 / math.sqrt(1 << 16)
 _TOLERANCE = 1e-6
 
 
-def wrong_metadata(
+def metadata_errors(
     facts: Facts,
     node: Term,
     dataset: Term,
@@ -45,8 +45,8 @@ def wrong_metadata(
         node: The distribution.
         dataset: The dataset.
         kind: Kind of the distribution.
-        size: Its size.
-        messages: Number of messages of that size.
+        size: Size of the distribution, such as "10K".
+        messages: Number of messages in the distribution.
         types: Stream types of the dataset.
     """
     media = Media.of(kind, triples=types.has_triples)
@@ -112,7 +112,7 @@ def _checksum_errors(facts: Facts, node: Term) -> Iterator[str]:
 _Problem = tuple[str, Literal["error", "warning"] | None, str]
 
 
-def wrong_counts(facts: Facts, dataset: Term, expected: LogStatistics) -> Iterator[str]:
+def count_errors(facts: Facts, dataset: Term, expected: LogStatistics) -> Iterator[str]:
     """Yield the errors in the VoID counts of a dataset, if it has any.
 
     Args:
@@ -123,7 +123,7 @@ def wrong_counts(facts: Facts, dataset: Term, expected: LogStatistics) -> Iterat
     statements = expected.series["statements"].sum
     for found in facts.objects(dataset, "void:triples"):
         if found.value != str(statements):
-            yield f"void:triples is {found.value}, but the messages have {statements}"
+            yield f"void:triples is {found.value}, expected {statements}"
     for name, series in (
         ("void:distinctSubjects", "subjects"),
         ("void:properties", "predicates"),
@@ -131,7 +131,7 @@ def wrong_counts(facts: Facts, dataset: Term, expected: LogStatistics) -> Iterat
     ):
         number = facts.number(dataset, name)
         if number is not None and not _is_estimate(number, expected.distinct[series]):
-            yield f"{name} is {_shown(number)}, but the messages have {expected.distinct[series].number}"
+            yield f"{name} is {_shown(number)}, expected {expected.distinct[series].number}"
     for partition, property, count, names in (
         ("void:propertyPartition", "void:property", "void:triples", expected.predicates),
         ("void:classPartition", "void:class", "void:entities", expected.types),
@@ -141,10 +141,10 @@ def wrong_counts(facts: Facts, dataset: Term, expected: LogStatistics) -> Iterat
             number = facts.number(each, count)
             actual = names.counts.get(term, None if names.others else 0)
             if actual is not None and number != actual:
-                yield f"{count} of <{term[:80]}> is {_shown(number)}, but the messages have {actual}"
+                yield f"{count} of <{term[:80]}> is {_shown(number)}, expected {actual}"
 
 
-def wrong_statistics(
+def statistics_errors(
     facts: Facts, node: Term, expected: LogStatistics, size: str, *, has_density: bool
 ) -> Iterator[_Problem]:
     """Yield the errors in a statistics set.
@@ -204,7 +204,7 @@ def _series_errors(
         if found is None:
             yield f"{name} is missing, expected {_shown(value)}"
         elif not _close(found, value, _scale(name, expected)):
-            yield f"{name} is {_shown(found)}, but the messages have {_shown(value)}"
+            yield f"{name} is {_shown(found)}, expected {_shown(value)}"
     if distinct is None or series in WITHOUT_UNIQUE_COUNT:
         return
     found = facts.number(node, "rb:uniqueCount")
@@ -213,7 +213,7 @@ def _series_errors(
         return
     if series in WITHOUT_BOUNDS:
         if found != distinct.number and distinct.lower == distinct.upper:
-            yield f"rb:uniqueCount is {_shown(found)}, but the messages have {distinct.number}"
+            yield f"rb:uniqueCount is {_shown(found)}, expected {distinct.number}"
         return
     lower = facts.number(node, "rb:uniqueCountLowerBound")
     upper = facts.number(node, "rb:uniqueCountUpperBound")
@@ -222,13 +222,13 @@ def _series_errors(
         return
     if max(upper - found, found - lower) > 4 * _SIGMA * found + 1:
         yield (
-            f"the bounds {_shown(lower)} and {_shown(upper)} of rb:uniqueCount are further from "
-            f"{_shown(found)} than four standard deviations"
+            f"a bound of rb:uniqueCount ({_shown(lower)} or {_shown(upper)}) is more than four "
+            f"standard deviations from {_shown(found)}"
         )
     if not _is_estimate(found, distinct):
         yield (
-            f"rb:uniqueCount is {_shown(found)}, but the messages have {distinct.number}, "
-            f"which is not within the error of the estimate"
+            f"rb:uniqueCount is {_shown(found)}, expected {distinct.number} within the error of the "
+            "estimate"
         )
 
 

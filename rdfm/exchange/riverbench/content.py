@@ -26,7 +26,7 @@ class Violation(NamedTuple):
     """A message that does not conform to the declared stream type.
 
     Attributes:
-        message: Its index.
+        message: Index of the message.
         rule: The rule, as in `StreamRules`.
         text: Description of the violation, which follows the words "the message".
     """
@@ -41,7 +41,7 @@ class Replacement(NamedTuple):
 
     Attributes:
         files: The positions of the two files.
-        message: Their message.
+        message: The message of these files.
     """
 
     files: tuple[int, int]
@@ -78,7 +78,7 @@ class Content:
 
         Args:
             batch: The messages.
-            source: Name of their file.
+            source: Name of the file of the messages.
         """
         start, end = self.messages, self.messages + len(batch)
         ordered, found = self._rules.apply(batch)

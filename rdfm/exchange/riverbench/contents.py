@@ -33,7 +33,7 @@ class MessageDifference(NamedTuple):
     """A message of a file that differs from that of another file.
 
     Attributes:
-        message: Its index.
+        message: Index of the message.
         undecided: Whether the comparison took too many steps. If so, the messages may be the same.
         found: The message of this file.
     """
@@ -61,9 +61,9 @@ class FileReader:
 
         Args:
             path: The file.
-            format: Its format, or the format of the files in it.
+            format: Format of the file or, for an archive, of the files in it.
             options: Options of the decoder.
-            files: Whether it is an archive with a file for each message.
+            files: Whether the file is an archive with a file for each message.
         """
         self.path = path
         self.messages = 0

@@ -137,7 +137,7 @@ def dataset_in(facts: Facts) -> Term:
     """Return the dataset that a metadata file describes.
 
     Raises:
-        DecodeError: If there is not exactly one.
+        DecodeError: If there is not exactly one dataset.
     """
     found = facts.instances("rb:Dataset")
     if len(found) != 1:

@@ -56,10 +56,10 @@ class SavedFile(NamedTuple):
     """A file of a package.
 
     Attributes:
-        name: Its name.
-        bytes: Its size.
-        md5: Its MD5, in hexadecimal digits.
-        sha1: Its SHA-1, in hexadecimal digits.
+        name: Name of the file.
+        bytes: Size of the file.
+        md5: MD5 of the file, in hexadecimal digits.
+        sha1: SHA-1 of the file, in hexadecimal digits.
     """
 
     name: str
@@ -217,8 +217,8 @@ class JellyWriter:
 class StreamWriter:
     """Writes the stream distributions (tar archives with a file for each message) and the samples.
 
-    The depth of folders depends on the number of messages. If there are more than the current depth
-    allows, the archive is rewritten with deeper folders.
+    The depth of folders depends on the number of messages. If there are more messages than the
+    current depth allows, the archive is rewritten with deeper folders.
     """
 
     kind = "stream"
@@ -291,7 +291,7 @@ class StreamWriter:
 
 
 def _members(path: Path) -> Iterator[bytes]:
-    """Yield the content of the files of an archive."""
+    """Yield the content of each file in an archive."""
     with path.open("rb") as file:
         pieces = iter(lambda: file.read(_PIECE_BYTES), b"")
         for members in archive.members(compression.decompress("gzip", pieces)):

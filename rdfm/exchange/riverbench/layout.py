@@ -11,14 +11,14 @@ from typing import Any, Literal
 from rdfm.exchange.riverbench.declared import Declared
 from rdfm.exchange.riverbench.names import StreamType
 
-__all__ = ["wrong_announcement", "wrong_options", "wrong_time"]
+__all__ = ["announcement_problems", "option_problems", "time_problem"]
 
 _LABELS = ("1.1", "1.1-messages", "1.2-messages")
 _BLOCK = 512
 _Problem = tuple[Literal["error", "warning"], str]
 
 
-def wrong_options(
+def option_problems(
     options: Mapping[str, Any],
     stream_type: StreamType,
     declared: Declared | None,
@@ -51,18 +51,21 @@ def wrong_options(
     if declared is not None:
         flags = {"rdf_star": declared.rdf12, "generalized": declared.generalized}
     for name, needed in flags.items():
+        feature = "triple terms" if name == "rdf_star" else "generalized RDF"
         shown = str(bool(options.get(name))).lower()
         if needed and shown == "false":
-            reason = "the dataset declares it" if declared else "there are triple terms"
+            reason = f"the dataset declares {feature}" if declared else "there are triple terms"
             yield "error", f"the stream option {name} is false, but {reason}"
         elif declared is not None and not needed and shown == "true":
             yield (
                 "warning",
-                f"the stream option {name} is true, but the dataset does not declare it",
+                f"the stream option {name} is true, but the dataset does not declare {feature}",
             )
 
 
-def wrong_announcement(label: str | None, *, rdf12: bool, is_declared: bool) -> Iterator[_Problem]:
+def announcement_problems(
+    label: str | None, *, rdf12: bool, is_declared: bool
+) -> Iterator[_Problem]:
     """Yield the errors and warnings about the announcement of a flat file.
 
     Args:
@@ -91,7 +94,7 @@ def wrong_announcement(label: str | None, *, rdf12: bool, is_declared: bool) -> 
         )
 
 
-def wrong_time(pieces: Iterable[bytes]) -> str | None:
+def time_problem(pieces: Iterable[bytes]) -> str | None:
     """Return a warning about the first file of an archive whose modification time is not 0.
 
     Invalid archives are not reported here, because reading their messages reports them.

@@ -62,8 +62,8 @@ class StreamType(NamedTuple):
     """A grouped RDF-STaX stream type.
 
     Attributes:
-        name: Its name as an option value, which is also the name of Jelly's logical type.
-        grouped: Its local name in the ontology.
+        name: Name of the type as an option value, which is also the name of Jelly's logical type.
+        grouped: Local name of the type in the ontology.
         flat: Local name of the corresponding flat stream type.
         graphs: The named graphs of a message: "none", "one" or "any".
     """
@@ -98,7 +98,7 @@ class Media(NamedTuple):
 
     Attributes:
         format: Name of the format in rdfm, which is also the suffix.
-        media_type: Its media type.
+        media_type: Media type of the format.
     """
 
     format: str

@@ -28,7 +28,7 @@ PACKAGE: dict[str, OptionSpec] = {
         OptionSpec(
             "stream_type",
             "choice",
-            "RDF-STaX stream type; each message is checked against it: "
+            "RDF-STaX stream type, which each message must match. One of "
             + ", ".join(STREAM_TYPES)
             + ".",
             choices=tuple(STREAM_TYPES),

@@ -75,7 +75,7 @@ class Package:
         statistics: The statistics of all messages, with the fields of `rdfm.Statistics`.
         bytes_in: Bytes read of the log (compressed).
         bytes_out: Bytes written.
-        seconds: Duration.
+        seconds: Duration in seconds.
         dropped: Data that flat files do not contain, by name and count.
         notes: Information for readers of the log, one sentence each.
     """
@@ -120,7 +120,8 @@ def package(
         log: A log that `open_log` accepts. Each message is a stream element.
         output: The folder, which appears when it is complete.
         stream_type: RDF-STaX stream type: "graphs", "subject-graphs", "datasets", "named-graphs" or
-            "timestamped-named-graphs". Required without `metadata`. Each message is checked.
+            "timestamped-named-graphs". Required without `metadata`. Each message must match
+            this type.
         metadata: Metadata file of the dataset's source. It declares the stream type, and may
             declare a time property, subject shapes, the number of messages, and the use of RDF-star
             and generalized RDF.
@@ -219,7 +220,7 @@ class _Packaging:
 
     Attributes:
         messages: Number of messages so far.
-        bytes_in: Bytes of the log so far.
+        bytes_in: Bytes of the log read so far.
         total: Size of the log, if it is known.
         notes: Notes on the logs.
     """

@@ -51,7 +51,7 @@ class TopicLog:
 
     Attributes:
         path: The path of the log.
-        users: Number of calls that use it.
+        users: Number of calls that use the log.
         feeds: The feeds that have members.
     """
 
@@ -123,7 +123,7 @@ class Member:
 
     Attributes:
         position: The number of the next message.
-        feed: The feed.
+        feed: The feed that the subscriber reads.
     """
 
     def __init__(self, feed: Feed, position: int) -> None:

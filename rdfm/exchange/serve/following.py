@@ -67,8 +67,8 @@ class LogFile:
     """A log that may grow. Only committed bytes are read.
 
     Attributes:
-        path: Its path.
-        name: Its name for errors.
+        path: Path of the log.
+        name: Name of the log in error texts.
         position: Offset of the next byte to read.
     """
 
@@ -76,7 +76,7 @@ class LogFile:
         """Open the file.
 
         Raises:
-            OSError: If it cannot be opened.
+            OSError: If the file cannot be opened.
         """
         self.path = path
         self.name = visible(str(path))
@@ -160,7 +160,7 @@ class StoredFrames:
 
         Args:
             path: The log.
-            options: Its stream options.
+            options: Stream options of the log.
             from_end: Whether to begin with the next new message. If so, call `find_restart` next.
 
         Raises:
@@ -298,7 +298,7 @@ class StoredFrames:
         """Reject a log that ends inside a frame.
 
         Raises:
-            TruncatedError: If it ends inside a frame.
+            TruncatedError: If the log ends inside a frame.
         """
         if self._rest:
             raise _inside_frame(self._file)
@@ -323,7 +323,7 @@ class MessageSource(Protocol):
         """Reject a log that ends inside a message.
 
         Raises:
-            TruncatedError: If it ends inside a message.
+            TruncatedError: If the log ends inside a message.
         """
 
     def size(self) -> int:
@@ -384,7 +384,7 @@ class _JellyMessages:
         self._file.close()
 
 
-class _ReadMessages:
+class _ReopenedMessages:
     """The messages of any other log. The log is opened again when it has grown."""
 
     def __init__(self, path: Path, first: int) -> None:
@@ -393,7 +393,7 @@ class _ReadMessages:
         self._next_message = first
         self._log: LogReader | None = None
         self._batches: Iterator[MessageBatch] = iter(())
-        self.reached = -1  # the committed length when it was opened
+        self.reached = -1  # the committed length when the log was last opened
 
     def read(self) -> MessageBatch | None:
         while True:
@@ -436,7 +436,7 @@ def messages_from(path: Path, log: LogOptions, first: int) -> MessageSource:
     Raises:
         DecodeError, OSError: If the log is invalid, or cannot be opened.
     """
-    return _JellyMessages(path, first) if log.stored else _ReadMessages(path, first)
+    return _JellyMessages(path, first) if log.stored else _ReopenedMessages(path, first)
 
 
 def describe(path: Path) -> LogOptions:
@@ -471,7 +471,7 @@ def describe(path: Path) -> LogOptions:
         if header is None:
             for _ in log.batches():
                 pass
-        return LogOptions(_of_header(header or {}, preset), stored=False)
+        return LogOptions(_options_in_header(header or {}, preset), stored=False)
 
 
 def _first_options(head: bytes) -> StreamOptions | None:
@@ -492,7 +492,7 @@ def _first_options(head: bytes) -> StreamOptions | None:
     return found if found.version in _VERSIONS else None
 
 
-def _of_header(header: dict[str, Any], preset: StreamOptions) -> StreamOptions:
+def _options_in_header(header: dict[str, Any], preset: StreamOptions) -> StreamOptions:
     """Return the options in the header of a decoder, for example of a compressed log."""
     physical = {"triples": 1, "quads": 2, "graphs": 3}
     logical = {

@@ -32,7 +32,7 @@ _PHYSICAL = {1: "triples", 2: "quads", 3: "graphs"}
 
 
 class FrameQueue:
-    """Frames that were received but are not yet appended.
+    """Frames that have been received but not yet appended.
 
     Attributes:
         complete: Whether the client ended the stream normally.
@@ -79,13 +79,13 @@ class FrameQueue:
             self._changed.notify_all()
             return frames
 
-    def appended(self) -> None:
-        """Record that all messages of the frames taken so far are appended."""
+    def mark_appended(self) -> None:
+        """Record that all messages in the frames taken so far have been appended."""
         self._taken = 0
         self._buffered.set(self._bytes)
 
     async def close(self, *, complete: bool) -> None:
-        """Mark the end. Only the first call counts."""
+        """Mark the end of the stream. Later calls have no effect."""
         async with self._changed:
             self.complete = complete if not self._closed else self.complete
             self._closed = True
@@ -113,7 +113,7 @@ class TopicWriter:
         self._writing = asyncio.Lock()
 
     async def open(self) -> None:
-        """Open the log, which locks it for other processes.
+        """Open the log and lock it against other processes.
 
         Raises:
             RdfmError, OSError: If the log cannot be appended to.
@@ -175,7 +175,9 @@ class Publication:
         )
 
     async def append(self, frames: list[bytes], *, ended: bool = False) -> None:
-        """Append the messages completed by the frames and, if `ended`, a flat stream.
+        """Append the messages that the frames complete.
+
+        If `ended`, also append the message of a flat stream.
 
         Raises:
             DecodeError: If a frame is invalid. The messages before it were appended.

@@ -14,7 +14,7 @@ from rdfm.storage.jelly_wire import StreamOptions
 
 __all__ = ["MAX_TABLES", "LogOptions", "RequestError", "Response", "check_published", "respond"]
 
-# Number of names, prefixes and datatypes: the largest tables of a response and of a publication.
+# Maximum sizes of the name, prefix and datatype tables in a response or a publication.
 MAX_TABLES = (4096, 1024, 256)
 _MIN_NAMES = 8
 _MAX_VERSION = 2
@@ -24,16 +24,16 @@ _TRIPLES = 1
 
 
 class RequestError(ValueError):
-    """Raised if the options are impossible. The server answers with INVALID_ARGUMENT."""
+    """Raised if no stream can satisfy the options. The server answers with INVALID_ARGUMENT."""
 
 
 class LogOptions(NamedTuple):
     """The properties of a log that determine a response.
 
     Attributes:
-        options: Its stream options if it is a Jelly log, otherwise stream options that suit its
-            format.
-        stored: Whether its frames can be sent unchanged.
+        options: The stream options of a Jelly log, or stream options that suit the format of
+            another log.
+        stored: Whether the frames of the log can be sent unchanged.
     """
 
     options: StreamOptions
@@ -45,7 +45,7 @@ class Response(NamedTuple):
 
     Attributes:
         stored: Whether the stored frames satisfy the request.
-        encoder: Options of the Jelly encoder whose frames satisfy it.
+        encoder: Options of the Jelly encoder whose frames satisfy the request.
     """
 
     stored: bool

@@ -50,7 +50,7 @@ class Tls:
 
     Attributes:
         certificate: The certificate of the server, with its chain.
-        key: Its private key.
+        key: The private key of the certificate.
         client_ca: CA certificates; clients need a certificate that one of these CAs has signed.
             None if clients do not need a certificate.
     """
@@ -105,10 +105,10 @@ class ServerSettings:
 
 
 class Server:
-    """A server of topics.
+    """A server for topics.
 
     Attributes:
-        port: The port, once it has started.
+        port: The port. If port 0 was requested, the actual port after the server has started.
     """
 
     def __init__(self, topics: Topics, settings: ServerSettings) -> None:
@@ -239,7 +239,8 @@ def is_loopback(host: str) -> bool:
 def _descriptors() -> descriptor_pool.DescriptorPool:
     """Return the descriptors of all services, in a separate pool.
 
-    Other packages, such as pyjelly, register a `rdf.proto` with the same names in the default pool.
+    Other packages, such as pyjelly, register an `rdf.proto` with the same names in the default
+    pool.
     """
     pool = descriptor_pool.DescriptorPool()
     files = descriptor_pb2.FileDescriptorSet.FromString(base64.b64decode(DESCRIPTORS))

@@ -70,7 +70,7 @@ class Access:
 
 
 class StatusError(Exception):
-    """A call that ends with a status.
+    """Raised to end a call with a status.
 
     Attributes:
         code: The status code.
@@ -399,7 +399,7 @@ class Streams(grpc.GenericRpcHandler):  # type: ignore[misc]  # grpcio has no ty
                 while frames := await queue.take():
                     await publication.append(frames)
                     if not is_flat:
-                        queue.appended()
+                        queue.mark_appended()
                     if (topic := self._logs.get(path)) is not None:
                         topic.wake()
                 if queue.complete:

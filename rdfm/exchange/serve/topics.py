@@ -110,7 +110,7 @@ class Topics:
         """Return the path of the log of a topic.
 
         Raises:
-            TopicError: If there is none.
+            TopicError: If the topic does not exist.
         """
         topic = self.resolve(topic)
         if (path := self.named.get(topic)) is not None:
@@ -122,11 +122,11 @@ class Topics:
         raise TopicError(_unknown(topic))
 
     def find_or_create(self, topic: str) -> Path:
-        """Return the path of the log of a topic, which may be created there.
+        """Return the path of the log of a topic, which may not exist yet.
 
         Raises:
-            TopicError: If there is none and topics are not created, or the name is not valid for a
-                new topic.
+            TopicError: If the topic does not exist, and either topics are not created or the name
+                is not valid for a new topic.
         """
         try:
             return self.find(topic)
@@ -139,7 +139,7 @@ class Topics:
             return first
 
     def count(self) -> int:
-        """Return the number of logs that exist now, except those in subfolders."""
+        """Return the number of named logs and of logs that are directly in the folder now."""
         found = 0
         if self.folder is not None:
             found = sum(_is_topic_file(path) for path in self.folder.iterdir())

@@ -142,7 +142,7 @@ def test_a_body_that_ends_early_is_continued(registry, fault, share):
 
 
 def test_a_body_that_always_ends_early_is_an_error(registry, monkeypatch):
-    monkeypatch.setattr(fetching, "TRIES", 2)
+    monkeypatch.setattr(fetching, "MAX_ATTEMPTS", 2)
     fetch(registry.url, "m.jelly")
     registry.add(5)
     registry.faults = [registry.truncated(0)] * 9
