@@ -1,4 +1,4 @@
-"""A small N-Quads reader, and datasets as plain tuples, independent of rdfm.
+"""A small N-Quads parser and functions for datasets of plain tuples, both independent of rdfm.
 
 Terms are ("iri", value), ("bnode", label), ("literal", lexical, language, direction, datatype),
 ("triple", s, p, o), and None for the default graph. Quads are tuples of four; a message is a list
@@ -39,7 +39,7 @@ def literal(lexical, language=None, direction=None, datatype=None):
     return ("literal", lexical, language or None, direction, datatype or XSD_STRING)
 
 
-class Line:
+class LineParser:
     """Parser state of one line."""
 
     def __init__(self, text: str) -> None:
@@ -86,7 +86,9 @@ def read_quads(text: str) -> list[tuple]:
     """Returns the quads of N-Quads text; ignores comments and empty lines."""
     lines = re.split(r"[\r\n]+", text)
     return [
-        Line(line).quad() for line in lines if line.strip() and not line.lstrip().startswith("#")
+        LineParser(line).quad()
+        for line in lines
+        if line.strip() and not line.lstrip().startswith("#")
     ]
 
 
@@ -106,7 +108,10 @@ def map_terms(quad: tuple, change) -> tuple:
 
 
 def relabelled(quads: Iterable[tuple]) -> list[tuple]:
-    """Numbers blank nodes by first occurrence, so equal datasets in the same order become equal."""
+    """Returns the quads with blank nodes numbered by first occurrence.
+
+    Isomorphic datasets in the same order become equal.
+    """
     names: dict[str, str] = {}
     return [
         with_labels(quad, lambda label: names.setdefault(label, str(len(names)))) for quad in quads

@@ -39,7 +39,7 @@ predicates = st.sampled_from([f"<{value}>" for _, value in PREDICATES])
 
 
 def plain_expressions(variable):
-    """Draws conditions on a variable that all libraries evaluate in the same way."""
+    """Returns a strategy for conditions on a variable that all libraries evaluate equally."""
     forms = ["isIRI({})", "isNumeric({0}) && {0} > 1", "!isLiteral({})", "bound({})", "!bound({})"]
     return st.sampled_from(forms).map(lambda form: form.format(variable))
 
@@ -83,7 +83,7 @@ def tables(draw):
 
 
 def groups(inner, *, plain: bool):
-    """Returns the content of a group, which may contain other groups."""
+    """Returns a strategy for the content of a group, which may contain other groups."""
     elements = st.one_of(
         inner.map("OPTIONAL {{ {} }}".format),
         inner.map("OPTIONAL {{ {} }}".format),
@@ -176,7 +176,7 @@ def from_rdflib(term):
 
 
 def rdflib_rows(text, message):
-    """Returns the rows of rdflib for a message; rdflib joins them as sets."""
+    """Returns the distinct rows of rdflib for a message, because rdflib joins rows as sets."""
     dataset = rdflib.Dataset()
     for *triple, graph in message:
         context = dataset.default_graph if graph is None else dataset.graph(to_rdflib(graph))

@@ -101,7 +101,7 @@ def thrift_rows(rows) -> bytes:
     return buffer.getvalue()
 
 
-class Bytes:
+class ByteSource:
     """A byte source for thriftpy2 that fails if the data ends too early."""
 
     def __init__(self, data: bytes) -> None:
@@ -118,7 +118,7 @@ def read_thrift(data: bytes) -> list:
     """Returns the rows of an RDF Thrift log."""
     from thriftpy2.protocol.compact import TCompactProtocol
 
-    source, found = Bytes(data), []
+    source, found = ByteSource(data), []
     protocol = TCompactProtocol(source)
     while source.at < len(data):
         row = thrift().RDF_StreamRow()

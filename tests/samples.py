@@ -15,7 +15,7 @@ WITH_GRAPHS = ("graphs", "nanopubs")
 
 @cache
 def log_of(name: str) -> list[list[tuple]]:
-    """Returns the messages of a log, given by one of the `NAMES`."""
+    """Returns the messages of the log with a name in `NAMES`."""
     if name in ("iot", "osm"):
         return [read_quads(text) for text in generated(name, 50)]
     if name == "nanopubs":

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from logs import logs_for
 from nquads import labels, with_labels
 from patches import as_batch as patch_batch
-from patches import of_operation
+from patches import from_operation
 from support import NATIVE, TABLES, as_batch, as_term, assert_same, encode, quads_of
 
 import rdfm
@@ -41,7 +41,7 @@ def operations(name, data):
     """Returns the operations of each patch."""
     with rdfm.open_log(data, name) as log:
         found = [
-            [of_operation(operation) for operation in batch.operations(at)]
+            [from_operation(operation) for operation in batch.operations(at)]
             for batch in log.batches()
             for at in range(len(batch))
         ]

@@ -5,7 +5,7 @@ import io
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from patches import as_batch, of_operation
+from patches import as_batch, from_operation
 from support import quads_of
 
 import rdfm
@@ -40,7 +40,7 @@ def apply(data, *logs, name="rdf-patch", **options):
 def operations(data, name="rdf-patch"):
     with rdfm.open_log(data, name) as log:
         return [
-            [of_operation(operation) for operation in batch.operations(at)]
+            [from_operation(operation) for operation in batch.operations(at)]
             for batch in log.batches()
             for at in range(len(batch))
         ]

@@ -53,14 +53,14 @@ INVALID_MEMBERS = {
     "a pipe": ("b.nq", b"", {"type": tarfile.FIFOTYPE}),
     "an absolute path": ("/b.nq", line(2)),
     "a drive": ("C:\\b.nq", line(2)),
-    "a path up": ("../b.nq", line(2)),
-    "a path up inside": ("x/../../b.nq", line(2)),
+    "a parent path": ("../b.nq", line(2)),
+    "a parent path after a name": ("x/../../b.nq", line(2)),
     "an unknown kind": ("b.nq", line(2), {"type": b"Z"}),
 }
 
 
 @pytest.mark.parametrize("case", INVALID_MEMBERS)
-def test_members_other_than_files_are_rejected_by_name(case):
+def test_the_error_for_an_invalid_member_names_it(case):
     name = INVALID_MEMBERS[case][0]
     data = tar(("a.nq", line(1)), INVALID_MEMBERS[case], ("c.nq", line(3)))
     found = []
@@ -75,7 +75,7 @@ def test_members_other_than_files_are_rejected_by_name(case):
 
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="needs Unix pipes")
 @pytest.mark.parametrize("glob", ["", "*"])
-def test_a_pipe_in_a_folder_is_rejected_by_name(tmp_path, glob):
+def test_the_error_for_a_pipe_in_a_folder_names_it(tmp_path, glob):
     (tmp_path / "a.nq").write_bytes(line(1))
     os.mkfifo(tmp_path / "b.tar")
     (tmp_path / "c.nq").write_bytes(line(3))
@@ -537,7 +537,7 @@ def test_data_dropped_from_members_is_counted():
 
 @pytest.mark.parametrize("split", [{"split_messages": 5}, {"split_bytes": 100}])
 @pytest.mark.parametrize("name", ["out", "v1.2", "x.nq", "x.nq.gz", "x.JELLY", "x.json", "x.zip"])
-def test_a_new_folder_is_named_with_a_slash(tmp_path, name, split):
+def test_split_options_require_a_slash_after_a_new_folder(tmp_path, name, split):
     target = tmp_path / name
     text = f"requires a folder, but .*{name} is not a folder; write .*{name}/ to create one"
     with pytest.raises(OptionError, match=text):

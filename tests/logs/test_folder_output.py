@@ -17,7 +17,7 @@ from rdfm.logs.parts import Part
 
 OLD = {"a.nq": b"old a", "b.nq": b"old b", "c.nq": b"old c"}
 NEW = {"a.nq": b"new a", "d.nq": b"new d"}
-WATCHED = (output.__file__, shutil.__file__)
+WATCHED_FILES = (output.__file__, shutil.__file__)
 
 
 def content(folder):
@@ -39,7 +39,7 @@ def run_interrupted(work, line):
 
     def trace(frame, event, _):
         nonlocal count
-        if frame.f_code.co_filename not in WATCHED:
+        if frame.f_code.co_filename not in WATCHED_FILES:
             return None
         if event == "line":
             count += 1
@@ -90,8 +90,8 @@ def test_an_interrupt_at_any_line_leaves_the_old_or_the_new_folder(tmp_path, bef
         assert content(target) == NEW
 
 
-# Receives SIGTERM, as the command may, while the main thread is in a slow call.
-SLOW = """
+# A process that receives SIGTERM, as the command may, while its main thread is in a slow call.
+SLOW_REMOVAL = """
     import os, shutil, signal, sys, threading, time
     from rdfm.cli import signals
     from rdfm.logs.output import FolderOutput
@@ -127,7 +127,7 @@ def test_a_process_terminated_while_removing_the_old_folder_leaves_no_temporary_
     target.mkdir()
     for name, data in OLD.items():
         (target / name).write_bytes(data)
-    command = [sys.executable, "-c", textwrap.dedent(SLOW), str(target), str(call)]
+    command = [sys.executable, "-c", textwrap.dedent(SLOW_REMOVAL), str(target), str(call)]
     subprocess.run(command, timeout=60, check=False, stderr=subprocess.DEVNULL)
     assert [path.name for path in tmp_path.iterdir()] == ["out"]
     assert content(target) == NEW

@@ -37,7 +37,8 @@ LOGS = {
     "directive": log("MESSAGE\n", head='VERSION "1.2-messages"\n'),
     "ends with a delimiter": log("# @message\n") + "# @message\n",
     "plain": log(""),
-    "both": log("# @message\n") + 'VERSION "1.2-messages"\nMESSAGE\n<a:b> <a:b> <a:b> .\n',
+    "comments and directives": log("# @message\n")
+    + 'VERSION "1.2-messages"\nMESSAGE\n<a:b> <a:b> <a:b> .\n',
 }
 
 

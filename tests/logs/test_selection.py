@@ -76,7 +76,7 @@ def in_parts(sizes):
     st.lists(st.integers(1, 35), min_size=1, max_size=6),
     st.builds(slice, number, number, st.integers(1, 3)),
 )
-def test_a_message_in_parts_is_chosen_completely_or_not_at_all(sizes, bounds):
+def test_a_message_in_parts_is_selected_completely_or_not_at_all(sizes, bounds):
     parts = list(in_parts(sizes))
     expected = [at for at in range(len(sizes))[bounds] for _ in range(sizes[at])]
     assert select(sliced(bounds), parts) == expected

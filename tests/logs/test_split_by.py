@@ -1,4 +1,4 @@
-"""split_by: writes a log for each key to a folder."""
+"""`split_by` writes a log for each key to a folder."""
 
 import gzip
 from pathlib import Path
@@ -100,7 +100,7 @@ def test_prefixes_come_from_the_log_or_the_option(tmp_path):
         convert(log, f"{tmp_path}/no/", from_format="ttl", to_format="nt", split_by="value:no:p")
 
 
-def test_graphs_have_readable_names(tmp_path):
+def test_files_of_graphs_are_named_after_the_graphs(tmp_path):
     messages = [
         with_value("a", '"1"', "<http://e/g> "),
         with_value("b", '"1"'),

@@ -1,4 +1,4 @@
-"""Peers outside Python: fetched into build/peers once, with one process for all tests.
+"""Peers: programs in other languages, fetched into build/peers once. Most run in one process.
 
 Peers use the line protocol that jvm/Peer.java, Patches.java and Results.java describe.
 """
@@ -37,7 +37,7 @@ class Peer:
         """Converts `data` with the peer, from one of its formats to another.
 
         Raises:
-            ValueError: If the peer reports an error; contains the text of the error.
+            ValueError: If the peer reports an error. Contains the text of that error.
         """
         source_path, target_path = self.folder / "in", self.folder / "out"
         source_path.write_bytes(data)
@@ -50,7 +50,7 @@ class Peer:
         return target_path.read_bytes()
 
     def messages(self, data: bytes, source: str) -> list[list[tuple]]:
-        """Returns the messages that the JVM reads."""
+        """Returns the messages that the peer reads."""
         text = self.convert(data, source, "messages").decode()
         return [read_quads(part) for part in text.split(DELIMITER)[1:]]
 
@@ -80,7 +80,7 @@ def run(*command: str | Path, cwd: Path) -> None:
 
 
 def prepared(name: str, files: list[Path], prepare: Callable[[Path], None]) -> Path:
-    """Returns the folder of a peer, which is rebuilt if one of its files changed."""
+    """Returns the folder of a peer. Rebuilds the folder if one of the `files` has changed."""
     folder, stamp = BUILD / name, BUILD / name / "made-from"
     digest = hashlib.sha256(b"\0".join(path.read_bytes() for path in files)).hexdigest()
     if not stamp.exists() or stamp.read_text() != digest:
@@ -109,7 +109,7 @@ def classpath() -> str:
 
 @pytest.fixture(scope="session")
 def jvm(classpath: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Peer]:
-    """Jena and Jelly-JVM."""
+    """A running peer with Jena and Jelly-JVM."""
     peer = Peer(["java", *JVM_OPTIONS, "-cp", classpath, "Peer"], tmp_path_factory.mktemp("jvm"))
     yield peer
     peer.close()
@@ -131,7 +131,7 @@ class LivePeer:
         self.process.stdin.flush()
 
     def answer(self) -> tuple[str, str]:
-        """Returns the status of a request, and the text after it."""
+        """Returns the status of a request, and the text after the status."""
         status, _, text = self.process.stdout.readline().strip().partition(" ")
         return status, text
 
@@ -148,7 +148,7 @@ class LivePeer:
 
 @pytest.fixture
 def live(classpath: str) -> Iterator[LivePeer]:
-    """Jelly gRPC in Java."""
+    """A running client and server of Jelly gRPC in Java."""
     peer = LivePeer(classpath)
     yield peer
     peer.close()
@@ -156,7 +156,7 @@ def live(classpath: str) -> Iterator[LivePeer]:
 
 @pytest.fixture(scope="session")
 def nanopub_java() -> Callable[[list[Path]], list[str]]:
-    """Returns the verdicts of the Java nanopublication library, one line per file."""
+    """A function that returns the verdicts of the Java nanopublication library, one per file."""
     require_programs("java", "javac", "mvn")
     pom, program = HERE / "nanopub" / "pom.xml", HERE / "nanopub" / "Nanopubs.java"
 
@@ -179,7 +179,7 @@ def nanopub_java() -> Callable[[list[Path]], list[str]]:
 
 @pytest.fixture(scope="session")
 def node(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Peer]:
-    """N3.js."""
+    """A running peer with N3.js and jsonld.js."""
     require_programs("node", "npm")
     files = [HERE / "node" / name for name in ("package.json", "package-lock.json")]
 

@@ -46,7 +46,7 @@ MOMENTS = st.sampled_from(["2026-06-01", "2026-06-01T08:00:00Z", "2026-06-01T12:
 
 @st.composite
 def filter_arguments(draw):
-    """Draws one or more arguments of a filter."""
+    """Draws the arguments of a filter: at least one criterion, and options."""
     criteria = draw(
         st.fixed_dictionaries(
             {},
@@ -82,8 +82,8 @@ def written(messages):
     return "\n# @message\n".join([*first, *texts, ""]).encode() if texts else b""
 
 
-def is_term(quad_term, criteria, namespaces):
-    text = {"5": LITERALS[4], "5.0": LITERALS[5]}.get(criteria, criteria)
+def is_term(quad_term, criterion, namespaces):
+    text = {"5": LITERALS[4], "5.0": LITERALS[5]}.get(criterion, criterion)
     prefix, _, local = text.partition(":")
     if prefix in ("ex", "given"):
         return prefix in namespaces and quad_term == f"<{namespaces[prefix]}{local}>"
@@ -165,10 +165,10 @@ def expected_messages(messages, criteria):
 @given(messages=MESSAGES, criteria=filter_arguments(), size=st.sampled_from([1, 2, 100]))
 def test_a_filter_equals_a_loop_over_quads(messages, criteria, size):
     data = written(messages)
-    texts = str(criteria)
+    criteria_text = str(criteria)
     with rdfm.open_log(data, "trig", batch_messages=size) as log:
         filtered = log.filter(**criteria, prefixes={"given": "http://one/"})
-        if messages and "'ex:" in texts and all(iri is None for iri, _ in messages):
+        if messages and "'ex:" in criteria_text and all(iri is None for iri, _ in messages):
             with pytest.raises(OptionError, match="no log declares the prefix ex:"):
                 list(filtered)
             return

@@ -20,10 +20,10 @@ MIB = 1 << 20
 # Memory limits of a decoder, in addition to the memory of Python and its modules.
 FACTOR, BASE = 8, 100_000_000
 LOG_FACTOR, LOG_BASE = 12, 60_000_000
-SECONDS = 30
+MAX_CPU_SECONDS = 30
 # Longest allowed error text.
-MAX_TEXT = 2000
-LIMITS = "max_message_bytes|max_depth|terms"
+MAX_ERROR_CHARACTERS = 2000
+LIMIT_NAMES = "max_message_bytes|max_depth|terms"
 
 # The runner forks for each request, so that Python and rdfm are imported once and each child starts
 # with little memory.
@@ -111,7 +111,7 @@ def measure(tmp_path_factory):
             "format": name,
             "path": str(path),
             "options": options,
-            "seconds": SECONDS,
+            "seconds": MAX_CPU_SECONDS,
             "address_space": address_space,
         }
         runner.stdin.write(json.dumps(request).encode() + b"\n")
@@ -135,10 +135,10 @@ def check(measure, case, name, size, limit):
     assert found.resident <= FACTOR * limit + BASE, description
     if found.kind != "read":
         assert found.message is not None, description
-        assert 0 < len(found.text) <= MAX_TEXT, description
+        assert 0 < len(found.text) <= MAX_ERROR_CHARACTERS, description
         assert "please report" not in found.text, description
     if found.kind == "limit":
-        assert any(part in found.text for part in LIMITS.split("|")), description
+        assert any(part in found.text for part in LIMIT_NAMES.split("|")), description
     return found.kind == "read"
 
 

@@ -28,7 +28,7 @@ several_labels = st.lists(labels, min_size=1, max_size=8)
 
 
 def log_of(names):
-    """Returns a message in which each label is a subject and an object."""
+    """Returns a log of one message that links each label to the next one."""
     nodes = [("bnode", name) for name in names]
     message = [(node, P, other, None) for node, other in zip(nodes, [*nodes[1:], END], strict=True)]
     return [message]
@@ -90,7 +90,7 @@ def ndjsonld(names, properties=""):
 
 
 def reversed_ndjsonld(names):
-    """Returns messages with a reverse property."""
+    """Returns a message whose nodes have a reverse property."""
     return ndjsonld(names, properties='"@reverse":{"http://e/q":{"@id":"http://e/x"}},')
 
 
@@ -109,11 +109,11 @@ def rdfxml(names):
     [("trig", turtle), ("ndjsonld", ndjsonld), ("ndjsonld", reversed_ndjsonld), ("rdfxml", rdfxml)],
 )
 @given(
-    words=st.lists(st.just(ANONYMOUS) | written_labels, max_size=8), target=st.sampled_from(NATIVE)
+    names=st.lists(st.just(ANONYMOUS) | written_labels, max_size=8), target=st.sampled_from(NATIVE)
 )
-def test_generated_labels_are_unique(name, document, words, target):
+def test_generated_labels_are_unique(name, document, names, target):
     """Each node of a message has a unique label, which later conversions keep."""
-    messages = decoded(name, document(words).encode())
+    messages = decoded(name, document(names).encode())
     subjects = {
         int(value[1]): subject[1]
         for message in messages
@@ -121,10 +121,10 @@ def test_generated_labels_are_unique(name, document, words, target):
         if predicate == P
     }
     nodes = {
-        (number if word is ANONYMOUS else word, subjects[number])
-        for number, word in enumerate(words)
+        (number if label is ANONYMOUS else label, subjects[number])
+        for number, label in enumerate(names)
     }
-    assert len(nodes) == len({label for _, label in nodes}) == len({word for word, _ in nodes})
+    assert len(nodes) == len({label for _, label in nodes}) == len({name for name, _ in nodes})
     first = encode(target, messages)
     assert encode(target, decoded(target, first)) == first
 

@@ -1,4 +1,4 @@
-"""Inputs that try to exhaust memory or the stack exceed a limit instead."""
+"""Inputs that could exhaust memory or the stack are rejected or use little memory."""
 
 import bz2
 import gzip
@@ -14,7 +14,7 @@ import rdfm
 from rdfm import formats
 from rdfm.conversion.pipeline import BATCHES_BYTES, OUTPUT_BYTES, PIECES_BYTES
 
-LIMIT = 200_000_000
+MAX_RESIDENT_BYTES = 200_000_000
 
 
 @pytest.mark.slow
@@ -28,11 +28,11 @@ def test_a_gigabyte_of_messages_uses_little_memory(target):
     )
     assert (code, errors) == (0, "")
     assert out > 100_000_000
-    assert resident < LIMIT
+    assert resident < MAX_RESIDENT_BYTES
 
 
 @pytest.mark.slow
-def test_one_message_of_a_gigabyte_in_parts_uses_little_memory():
+def test_a_gigabyte_message_processed_in_parts_uses_little_memory():
     """A file without delimiters is one message. Line-based formats process it in parts."""
     piece = block(4 << 20, b"")
     times = 1_000_000_000 // len(piece) + 1
@@ -42,7 +42,7 @@ def test_one_message_of_a_gigabyte_in_parts_uses_little_memory():
     )
     assert (code, errors) == (0, "")
     assert out >= 1_000_000_000
-    assert resident < LIMIT
+    assert resident < MAX_RESIDENT_BYTES
 
 
 @pytest.mark.slow
@@ -58,7 +58,7 @@ def test_a_compressed_jelly_log_of_a_gigabyte_of_text_uses_little_memory(tmp_pat
     code, resident, errors, out = measured("convert", path, "-", "--to", "nq", "--quiet")
     assert (code, errors) == (0, "")
     assert out > 990_000_000
-    assert resident < LIMIT
+    assert resident < MAX_RESIDENT_BYTES
 
 
 def operations(count: int) -> rdfm.PatchBatch:
@@ -109,13 +109,13 @@ CONVERSIONS = [
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("source", "target", "messages"), CONVERSIONS)
-def test_memory_does_not_grow_with_patch_and_result_logs(source, target, messages):
+@pytest.mark.parametrize(("source", "target", "make_batch"), CONVERSIONS)
+def test_memory_does_not_grow_with_the_size_of_patch_and_result_logs(source, target, make_batch):
     """Memory is the same at 50 MB and at 500 MB.
 
     Only queues may differ, since their fill level depends on timing.
     """
-    batch = messages(1000 if messages is operations else 8000)
+    batch = make_batch(1000 if make_batch is operations else 8000)
     lossy = {"lossy": True} if source == "results-csv" else {}
 
     def log(size):
@@ -139,11 +139,11 @@ def test_memory_does_not_grow_with_patch_and_result_logs(source, target, message
         peaks.append(resident)
     queues = PIECES_BYTES + BATCHES_BYTES + OUTPUT_BYTES
     assert abs(peaks[1] - peaks[0]) < queues + 20_000_000, peaks
-    assert peaks[1] < LIMIT
+    assert peaks[1] < MAX_RESIDENT_BYTES
 
 
 def test_repeated_long_prefixes_take_little_memory():
-    """Jelly of 200 kB that would expand to 1 GB.
+    """A Jelly log of 200 kB would expand to 1 GB.
 
     Every IRI is long, and the rows alternate between two prefixes.
     """
@@ -168,7 +168,7 @@ def test_repeated_long_prefixes_take_little_memory():
     )
     # The decoded message may exceed the limit or fit; memory stays small either way.
     assert code in (0, 1), errors
-    assert resident < LIMIT
+    assert resident < MAX_RESIDENT_BYTES
 
 
 def test_an_excessive_zstd_window_is_rejected(tmp_path):
@@ -180,7 +180,7 @@ def test_an_excessive_zstd_window_is_rejected(tmp_path):
     assert code == 1
     assert "Traceback" not in errors
     assert errors.count("\n") == 1
-    assert resident < LIMIT
+    assert resident < MAX_RESIDENT_BYTES
 
 
 def test_an_excessive_xz_dictionary_is_rejected(tmp_path):
@@ -195,7 +195,7 @@ def test_an_excessive_xz_dictionary_is_rejected(tmp_path):
     assert code == 1
     assert "Traceback" not in errors
     assert errors.count("\n") == 1
-    assert resident < LIMIT
+    assert resident < MAX_RESIDENT_BYTES
 
 
 @pytest.mark.slow
@@ -206,7 +206,9 @@ def test_a_small_file_that_expands_to_a_large_term_exceeds_the_limit(tmp_path, c
     code, resident, errors, _ = measured("convert", path, "-", "--from", "nt", "--to", "nq")
     assert code == 1
     assert "max_message_bytes" in errors or "max-message-bytes" in errors
-    assert resident < LIMIT + 64_000_000  # plus a complete message of the largest allowed size
+    assert (
+        resident < MAX_RESIDENT_BYTES + 64_000_000
+    )  # plus a complete message of the largest allowed size
 
 
 DEEP = 100_000

@@ -1,4 +1,4 @@
-"""Mutated Parquet and Arrow: batches or one clear error, never a crash, and never much memory."""
+"""Mutated Parquet and Arrow data yields batches or one clear error, and never a crash."""
 
 import io
 import random
@@ -143,7 +143,7 @@ FILES = {
         rows, compression="snappy", data_page_version="2.0", data_page_size=100
     ),
     "parquet, delta": lambda rows: parquet_file(
-        rows, compression="none", use_dictionary=False, column_encoding=deltas(rows)
+        rows, compression="none", use_dictionary=False, column_encoding=delta_encodings(rows)
     ),
     "parquet, gzip": lambda rows: parquet_file(
         rows, compression="gzip", dictionary_pagesize_limit=64, write_batch_size=4
@@ -156,7 +156,7 @@ FILES = {
 }
 
 
-def deltas(rows):
+def delta_encodings(rows):
     names = [f"quads.list.element.{name}" for name in ("subject", "object", "graph")]
     return dict.fromkeys(names, "DELTA_BYTE_ARRAY") if "quads" in rows.schema.names else {}
 
@@ -178,8 +178,8 @@ def arrow_file(rows, new_writer, **options):
 VALID = {}
 
 
-def valid(file):
-    """Returns valid files of this kind, one for each row layout that it supports."""
+def valid_files(file):
+    """Returns valid_files files of this kind, one for each row layout that it supports."""
     if file not in VALID:
         VALID[file] = []
         for name in ("messages", "dictionaries", "structs", "operations", "rows of quads", "runs"):
@@ -224,7 +224,7 @@ SEEDS = st.integers(0, 2**64 - 1)
 @given(seed=SEEDS, index=st.integers(0, 5))
 def test_mutated_files_are_read_or_rejected(file, seed, index):
     format = formats.find(file.partition(",")[0])
-    data = valid(file)[index % len(valid(file))]
+    data = valid_files(file)[index % len(valid_files(file))]
     decoder = format.decoder({"max_message_bytes": 1 << 20})
     decoder.feed(mutated(data, seed))
     decoder.finish()
@@ -242,7 +242,7 @@ def buffers(array):
 
 
 def rebuilt(array, replaced):
-    """Returns the array with other buffers. Fails if pyarrow rejects them."""
+    """Returns the array with the replaced buffers. Removes these buffers from the list."""
     kind = array.type
     count = {
         pa.types.is_struct: 1,

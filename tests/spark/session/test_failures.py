@@ -1,6 +1,6 @@
 """Crashes while a log is written: no data is lost or duplicated, and no incomplete file is visible.
 
-`RDFM_KILLS` is the number of points of each kind to test; `make soak` tests all.
+`RDFM_KILLS` is the number of failure points of each kind to test; `make soak` tests all of them.
 """
 
 import contextlib
@@ -150,7 +150,7 @@ class Session:
             self.end()
 
     def happened(self):
-        """Returns the number of failures so far."""
+        """Returns the number of failures that have happened."""
         return len(list(self.folder.glob("happened*")))
 
     def end(self):
@@ -232,7 +232,7 @@ def a_stream(spark, folder, number):
 
 
 def a_stream_of_logs(spark, folder, number):
-    """A stream of logs into logs, to which one more file is added."""
+    """A stream of logs into logs, whose source receives one more file."""
     kind, at, nth = SOURCE_POINTS[number % len(SOURCE_POINTS)]
     query = LogQuery(spark, folder, kind)
     for first in range(0, ROWS, 10):
@@ -303,7 +303,7 @@ STATES = {
 
 
 def test_a_retry_after_a_crash_finishes_or_undoes_the_first_attempt(spark, session, tmp_path):
-    """Nothing reads the folder in between, so the same write or query must settle the attempt."""
+    """Nothing reads the folder in between, so the retry itself must finish or undo the attempt."""
     folders, steps, failures = {}, [], []
     write = {"writeId": "the write", "maxRecordsPerFile": 5}
     single = {"writeId": "the write", "single": "true"}
@@ -357,7 +357,7 @@ STREAM_POINTS = [
     ("read_stream", r"^status done .*/source/", 4),
     *[("stream", at, nth) for at, nth in TASK_POINTS],
 ]
-# In the driver: the sink's commit, and the search for files.
+# Points in the driver: the sink's commit, and the search for files.
 DRIVER_POINTS = [
     ("batch", r"^rename /.*/staging/", 2),
     ("stream", r"^rename /.*/staging/", 1),
@@ -424,7 +424,7 @@ def test_failed_tasks_are_retried_and_a_full_disk_leaves_no_files(session, tmp_p
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="needs a second address of this machine")
-def test_one_of_two_attempts_of_a_task_is_visible(session, tmp_path):
+def test_only_one_of_two_attempts_of_a_task_is_visible(session, tmp_path):
     out = tmp_path / "out"
     failures = [{"at": r"^open_new done .*/staging/.*part-00002", "nth": 1, "do": "sleep"}]
     step = {"kind": "batch", "folder": str(out), "rows": ROWS, "failures": failures}

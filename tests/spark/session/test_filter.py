@@ -1,4 +1,4 @@
-"""The option filter: only matching messages become rows."""
+"""With the option `filter`, only matching messages become rows."""
 
 import json
 
@@ -13,7 +13,7 @@ LOG = "".join(
     for n in range(1000)
 )
 CRANE = {"object": "ex:crane", "prefixes": {"ex": "http://e/"}}
-CRANES = list(range(3, 1000, 10))
+CRANE_INDEXES = list(range(3, 1000, 10))
 
 
 @pytest.fixture
@@ -33,7 +33,7 @@ def test_rows_equal_those_of_the_reader(spark, log, options):
             (message.index, str(message.quads[0].subject)) for message in opened.filter(**CRANE)
         ]
     assert [(row.offset, row.quads[0].subject) for row in rows] == expected
-    assert [index for index, _ in expected] == CRANES
+    assert [index for index, _ in expected] == CRANE_INDEXES
 
 
 def test_other_messages_are_not_returned(spark, log):
@@ -67,7 +67,7 @@ def test_streams_can_be_filtered(spark, log, tmp_path):
         )
         query.awaitTermination()
         found = spark.table(f"filtered_{name}").orderBy("offset").collect()
-        assert [row.offset for row in found] == CRANES
+        assert [row.offset for row in found] == CRANE_INDEXES
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""Logs that a DataFrame lists: rdfm.spark.read(spark, files=…)."""
+"""Reading logs that a DataFrame lists, with `rdfm.spark.read(spark, files=…)`."""
 
 import os
 

@@ -9,19 +9,19 @@ import rdfm.spark
 from rdfm.exchange.nanopub.listing import NanopubRow, list_nanopubs
 from rdfm.spark import functions as R
 
-N = BASE + "1"
-OTHER = [(*triple("http://e/s", "http://e/p", "http://e/o"), iri("http://e/g"))]
+NANOPUB_IRI = BASE + "1"
+OTHER_MESSAGE = [(*triple("http://e/s", "http://e/p", "http://e/o"), iri("http://e/g"))]
 
 
 @pytest.fixture
 def path(tmp_path):
     info = [
-        triple(N, DCTERMS + "creator", "https://orcid.org/1"),
-        triple(N, DCTERMS + "creator", "https://orcid.org/2"),
-        triple(N, NPX + "supersedes", BASE + "0"),
+        triple(NANOPUB_IRI, DCTERMS + "creator", "https://orcid.org/1"),
+        triple(NANOPUB_IRI, DCTERMS + "creator", "https://orcid.org/2"),
+        triple(NANOPUB_IRI, NPX + "supersedes", BASE + "0"),
     ]
     two_nanopubs = [*nanopubs.nanopub(BASE + "2"), *nanopubs.nanopub(BASE + "3")]
-    log = [nanopubs.nanopub(N, info=info), OTHER, two_nanopubs, nanopubs.trusty()]
+    log = [nanopubs.nanopub(NANOPUB_IRI, info=info), OTHER_MESSAGE, two_nanopubs, nanopubs.trusty()]
     path = tmp_path / "log.nq"
     path.write_bytes(nanopubs.nq(*log))
     return path

@@ -30,7 +30,7 @@ VALUES = {
 
 
 def fill(root, folders):
-    """Writes a log with one message to each folder. Its object is the name of the folder."""
+    """Writes a log to each folder. The object of its only quad is the name of the folder."""
     for folder in folders:
         (root / folder).mkdir(parents=True)
         (root / folder / "a.nq").write_text(LINE.format(folder))
@@ -84,7 +84,7 @@ def test_folders_are_nested_and_may_be_selected(spark, tmp_path):
     assert query.columns == ["source", "message", "o", "day", "k"]
 
 
-def test_paths_that_name_a_folder_do_not_make_it_a_column(spark, tmp_path):
+def test_a_folder_named_in_the_path_is_not_a_column(spark, tmp_path):
     fill(tmp_path, ["k=0/j=0", "k=1/j=0"])
     assert "k" not in spark.read.format("rdfm").load(str(tmp_path / "k=0")).columns
     frame = spark.read.format("rdfm").load(str(tmp_path / "k=*/j=0"))
