@@ -75,7 +75,7 @@ class SplitBy(NamedTuple):
             if max_open is not None:
                 raise OptionError(
                     f"{spelled('max_open')} limits the files of a log that is split by key",
-                    remedies=[Remedy("stage", "split_by", "KEY", "splits it")],
+                    remedies=[Remedy("stage", "split_by", "KEY", "splits the log")],
                 )
             return None
         kind, colon, predicate = key.partition(":")

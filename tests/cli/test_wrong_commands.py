@@ -52,7 +52,7 @@ import pytest
         ),
         ("convert a.nq -o o.nq/ --split-by year", "--split-by must be graph, value:PREDICATE, day"),
         ("convert a.nq -o o.nq/ --split-by value:5", "'5' is not an IRI; write <http"),
-        ("convert a.nq -o o.nq/ --max-open 5", "--split-by KEY splits it"),
+        ("convert a.nq -o o.nq/ --max-open 5", "--split-by KEY splits the log"),
         ("convert a.nq -o o.nq/ --split-by day --max-open 0", "max-open"),
         (
             "convert a.nq -o o.nq/ --split-by day --split-bytes 1",

@@ -431,7 +431,7 @@ def test_the_last_line_may_have_a_different_context_than_the_first(tmp_path):
 UNSUITABLE_TARGETS = {
     "log.jsonld": "cannot append to .*log.jsonld: in JSON-LD, a document is one message",
     "log.rt": "in RDF Thrift, a log is one message",
-    "log.trp": "in RDF Patch Thrift, its rows have no lengths",
+    "log.trp": "in RDF Patch Thrift, rows have no lengths",
     "log.parquet": "in Parquet, a file ends with an index of its content",
     "log.arrow": "in Arrow IPC, a file ends with an index",
     "log.nq.tar": "an archive has an end mark",

@@ -224,7 +224,7 @@ def test_omitted_namespaces_are_counted_once(tmp_path, options):
         ("out/", {"split_by": "day", "split_messages": 1}, "split_by and split_messages"),
         ("out/", {"split_by": "day", "split_bytes": 1}, "split_by and split_bytes"),
         ("out/", {"split_by": "day", "append": True}, "split_by and append"),
-        ("out/", {"max_open": 1}, "split_by=KEY splits it"),
+        ("out/", {"max_open": 1}, "split_by=KEY splits the log"),
         ("out/", {"split_by": "value"}, "must be graph, value:PREDICATE"),
         ("out/", {"split_by": "graph:x"}, "must be graph, value:PREDICATE"),
         ("out/", {"split_by": "year"}, "must be graph, value:PREDICATE"),

@@ -91,7 +91,7 @@ def expected(kind):
 
 
 def remaining_files(target):
-    """Returns the remaining files of the commit protocol, except for records."""
+    """Returns the remaining files of the commit protocol, except records and `ours`."""
     found = [file.path for file in target.storage.files(target.folder, recursive=True)]
     return [
         path
@@ -150,7 +150,7 @@ def test_a_crash_at_any_step_leaves_all_parts_or_none(target, kind, settings):
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", ["append", "overwrite"])
 def test_another_process_may_finish_the_commit_at_any_step(target, kind):
-    """At one step of a commit, another process finishes it and performs a later write."""
+    """At one step of a commit, another process finishes the commit and performs a later write."""
     for count in itertools.count():
         for name in logs(target):
             target.storage.remove(f"{target.folder}/{name}")
@@ -233,7 +233,7 @@ def test_a_folder_that_keeps_changing_is_an_error(tmp_path, monkeypatch):
 
 
 @pytest.mark.slow
-def test_many_processes_may_settle_at_once(tmp_path):
+def test_many_threads_may_settle_at_once(tmp_path):
     target = CommitTarget.of(str(tmp_path))
     names = [f"part-{number}.nq" for number in range(40)]
     for batch_number in range(10):
@@ -339,7 +339,7 @@ def test_a_failure_before_the_commit_is_undone(target):
 
     with pytest.raises(OSError, match="No space"):
         write(target, "overwrite", on_step=step)
-    target.drop("job")  # Spark aborts like this after a failed commit
+    target.drop("job")  # as Spark does when it aborts after a failed commit
     assert visible_logs(target) == OLD
     assert remaining_files(target) == []
 
@@ -372,7 +372,7 @@ ACCESS_ERRORS = [
 
 
 def crash_at(target, change, kind="append"):
-    """Crashes immediately before a change of this kind."""
+    """Simulates a crash immediately before a change with the given name."""
 
     def step(name, arguments):
         if name == change:
@@ -448,7 +448,7 @@ PATHS = [
 
 @pytest.mark.parametrize(("path", "recursive", "folders"), PATHS)
 @pytest.mark.parametrize("with_other_files", [False, True])
-def test_finished_commits_are_visible_from_any_path(
+def test_interrupted_commits_are_finished_for_any_path(
     target, path, recursive, folders, with_other_files
 ):
     """The path may be a parent folder, a glob or a file name."""

@@ -1,4 +1,4 @@
-"""Paths in Spark and on its platforms, in batches, streams and writes."""
+"""Paths in Spark, on Databricks and in cloud storage, for batches, streams and writes."""
 
 import pytest
 
@@ -66,5 +66,5 @@ def test_the_package_for_azure_urls_is_named():
         ("dbfs://host/a.nq", "dbfs://host/a.nq"),
     ],
 )
-def test_escaped_spark_paths_are_decoded(path, expected):
+def test_spark_paths_are_translated_without_decoding(path, expected):
     assert mounted(path) == expected

@@ -21,7 +21,7 @@ QUAD = '<http://ex/s> <http://ex/p> "%d" .\n'
 OFFSETS = default_schema(("offset",))
 COMMENTS = "".join(QUAD % n + "# @message\n" for n in range(20))
 DIRECTIVES = "".join(QUAD % n + "MESSAGE\n" for n in range(20, 40))
-STAR = "<< <a:s> <a:p> <a:o> >> <a:p> <a:o> .\n# @message\n"
+QUOTED_TRIPLE = "<< <a:s> <a:p> <a:o> >> <a:p> <a:o> .\n# @message\n"
 MODES = [
     {"mode": "FAILFAST"},
     {"mode": "FAILFAST", "ignoreCorruptFiles": "true"},
@@ -44,8 +44,8 @@ def test_no_mode_skips_splits_that_would_lose_messages(tmp_path, options, error)
     path = tmp_path / "log.nq"
     # The log may contain an additional error before the change of dialect.
     start = COMMENTS + (error if options["mode"] != "FAILFAST" else "")
-    # Longer than what planning reads; otherwise, planning would find the other dialect and not
-    # split the log.
+    # The start is longer than what planning reads; otherwise, planning would find the other dialect
+    # and not split the log.
     start += QUAD % 0 + "# @message\n" * 10_000
     path.write_text(start + 'VERSION "1.2-messages"\n' + DIRECTIVES)
     with pytest.raises(
@@ -59,7 +59,7 @@ def test_no_mode_skips_splits_that_would_lose_messages(tmp_path, options, error)
 
 def test_unsupported_messages_are_skipped_in_splits_too(tmp_path):
     path = tmp_path / "log.nq"
-    path.write_text(COMMENTS + STAR + COMMENTS)
+    path.write_text(COMMENTS + QUOTED_TRIPLE + COMMENTS)
     for size in (300, 1 << 20):
         logs, found = rows(path, size, mode="PERMISSIVE")
         assert (len(logs) > 1) == (size == 300)

@@ -1,4 +1,4 @@
-"""Log fragments are joined into one log with all their messages, in every format that allows it."""
+"""Log fragments are joined into one log with all messages, in every format that allows joining."""
 
 import itertools
 

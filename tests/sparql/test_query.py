@@ -1,4 +1,4 @@
-"""rdfm.query: rows as Arrow streams, messages as logs, and indexes."""
+"""`rdfm.query` returns rows as Arrow streams, messages as logs, or indexes."""
 
 import pickle
 import threading
@@ -262,7 +262,7 @@ def test_a_query_is_read_from_a_file(tmp_path, monkeypatch):
         rdfm.query("q.rq", LOG, format="trig")
 
 
-def test_iris_in_a_query_file_are_relative_to_it(tmp_path):
+def test_iris_in_a_query_file_are_relative_to_the_file(tmp_path):
     (tmp_path / "q.rq").write_text("ASK { ?s ?p <o> }")
     log = f"<x:a> <x:p> <{(tmp_path / 'o').as_uri()}> .\n".encode()
     assert rdfm.query(tmp_path / "q.rq", log, format="nq") == [0]

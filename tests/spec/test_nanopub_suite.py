@@ -17,7 +17,7 @@ ROOT = suites.path("conformance", "nanopub")
 FILES = {path.relative_to(ROOT).as_posix(): path for path in sorted(ROOT.glob("*valid/*/*"))}
 TRIX = "valid/plain/simple1.xml"  # rdfm does not support TriX
 VALID = [name for name in FILES if name.startswith("valid/")]
-# The rules that each invalid file violates, and a part of the first finding.
+# The rules that each invalid file violates, and a part of the text of the first finding.
 INVALID = {
     "plain/assertion_graph_uri_not_matching.trig": (
         {"nanopub-graph-iri"},

@@ -1,4 +1,4 @@
-"""Jena and RDFLib patch files: read, written and read again."""
+"""Patch files of Jena and RDFLib are read, written and read again."""
 
 import json
 from itertools import chain, pairwise
@@ -22,7 +22,7 @@ ENTRIES = [entry for entry in ENTRIES if entry["format"] in FORMAT_BY_SUFFIX]
 FILES = [path for path in sorted(RDFLIB.glob("*.rd*")) if path.suffix[1:] in FORMAT_BY_SUFFIX]
 # Jena does not expand prefixed names, moves a late header to the front, and treats a truncated
 # row as the end.
-READ_DIFFERENTLY = {"patchtext-prefixed-names.rdfp", "patchtext-header-late.rdfp"}
+READ_DIFFERENTLY_BY_JENA = {"patchtext-prefixed-names.rdfp", "patchtext-header-late.rdfp"}
 
 
 def test_the_folder_is_complete():
@@ -52,7 +52,7 @@ def test_a_jena_file_is_read_as_expected(entry, tmp_path):
             read(path)
         return
     found = convert_through_all_formats(path, tmp_path)
-    if "expected_patch" in entry and entry["file"] not in READ_DIFFERENTLY:
+    if "expected_patch" in entry and entry["file"] not in READ_DIFFERENTLY_BY_JENA:
         assert found == read(JENA / entry["expected_patch"])
 
 
@@ -68,7 +68,7 @@ def test_every_patch_in_the_folder_is_tested():
 
 @pytest.mark.parametrize("entry", JELLY, ids=lambda entry: entry["file"])
 def test_jelly_files_equal_their_text(entry, tmp_path):
-    """Jelly and text contain the same operations, but may divide them differently.
+    """Jelly and text contain the same operations, but may divide them into different patches.
 
     In text, a header after other rows starts a new patch; Jelly-JVM ends each frame with Z if no
     row was written.

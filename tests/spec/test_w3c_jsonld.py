@@ -1,7 +1,7 @@
 """W3C suites that convert JSON-LD to RDF; each document is one message.
 
 Cases are read strictly. A few need `lenient`, because their expected dataset omits data that is not
-well-formed; without it, they are rejected.
+well-formed. Without `lenient`, these cases are rejected.
 """
 
 import json
@@ -50,7 +50,7 @@ NOT_APPLICABLE = {
     "tse08": ORDER,
     "tse09": ORDER,
 }
-# The manifest names a file of another suite, which this suite also contains.
+# The manifest names a file of another suite. This suite contains a copy of that file.
 INPUTS = {"expand/er56-in.jsonld": "toRdf/er56-in.jsonld"}
 
 

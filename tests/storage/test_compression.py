@@ -1,4 +1,4 @@
-"""Compressed logs: read at once, in pieces, truncated, invalid, and as bombs; written reproducibly."""
+"""Compression: reading in pieces, truncated and invalid data, bombs, and reproducible output."""
 
 import bz2
 import gzip
@@ -220,7 +220,7 @@ def test_many_small_members_take_linear_time(name, monkeypatch):
     new_decompressor, errors = compression._decompressors(name)
     received = 0
 
-    class Counting:
+    class CountingDecompressor:
         def __init__(self):
             self.inner = new_decompressor()
 
@@ -232,7 +232,7 @@ def test_many_small_members_take_linear_time(name, monkeypatch):
         def __getattr__(self, attribute):
             return getattr(self.inner, attribute)
 
-    monkeypatch.setattr(compression, "_decompressors", lambda name: (Counting, errors))
+    monkeypatch.setattr(compression, "_decompressors", lambda name: (CountingDecompressor, errors))
     line = b"ab\n" * 40  # shorter data is not compressed by zstd
     member = COMPRESS[name](line)
     count = (1 << 20) // len(member)

@@ -1,4 +1,4 @@
-"""The HTTP client over a real socket: timeouts, redirects, retries, encodings, interrupted transfers."""
+"""The HTTP client over a real socket: timeouts, redirects, retries, encodings, interruptions."""
 
 from __future__ import annotations
 
@@ -113,7 +113,7 @@ def test_pieces_of_a_bomb_are_small(site):
 
 
 @pytest.mark.parametrize("encoding", ["br", "deflate", "gzip, gzip, gzip"])
-def test_other_encodings_are_rejected(site, encoding):
+def test_unsupported_encodings_are_rejected(site, encoding):
     url = site.on("/a", web.send(200, b"x", Content_Encoding=encoding))
     with pytest.raises(HttpError, match=r"content encoding"):
         open_url(url, QUICK)
@@ -200,12 +200,14 @@ def test_retries_are_limited(site):
     assert len(site.requests) == 3
 
 
-@pytest.mark.parametrize("date", [False, True])
-def test_retry_after_is_obeyed(site, date, monkeypatch):
+@pytest.mark.parametrize("use_date", [False, True])
+def test_retry_after_is_obeyed(site, use_date, monkeypatch):
     pauses = []
     monkeypatch.setattr(http.time, "sleep", pauses.append)
     after = (
-        format_datetime(datetime.now(UTC) + timedelta(seconds=40), usegmt=True) if date else "40"
+        format_datetime(datetime.now(UTC) + timedelta(seconds=40), usegmt=True)
+        if use_date
+        else "40"
     )
     url = site.on("/a", web.send(429, Retry_After=after), web.send(200, b"x"))
     assert body_of(url) == b"x"
@@ -253,7 +255,7 @@ def test_a_refused_connection_is_an_error():
         (socket.EAI_AGAIN, "the host name cannot be resolved now in 3 attempts"),
     ],
 )
-def test_an_unknown_host_is_tried_twice(monkeypatch, code, text):
+def test_host_name_errors_are_retried(monkeypatch, code, text):
     def fail(*_, **__):
         raise socket.gaierror(code, "…")
 

@@ -1,4 +1,4 @@
-"""Protocol messages, compared with Google's protobuf and proto/grpc.proto."""
+"""Jelly gRPC messages, compared with those of Google's protobuf and proto/grpc.proto."""
 
 import pytest
 from hypothesis import given
@@ -147,11 +147,11 @@ def test_marks_that_rdfm_writes_are_recognized(tmp_path):
 
 
 def varint(value):
-    number = bytearray()
+    encoded = bytearray()
     while value > 127:
-        number.append(value & 127 | 128)
+        encoded.append(value & 127 | 128)
         value >>= 7
-    return bytes([*number, value])
+    return bytes([*encoded, value])
 
 
 def test_a_frame_larger_than_the_limit_is_rejected():
@@ -159,7 +159,7 @@ def test_a_frame_larger_than_the_limit_is_rejected():
     for function in (cut_frames, missing_bytes):
         with pytest.raises(WireError, match="at most 64 MiB"):
             function(length_prefix)
-    # The frames before it are returned first.
+    # The frames before the oversized frame are returned first.
     frames_before = delimited(b"a") + delimited(b"b")
     assert cut_frames(frames_before + length_prefix) == ([b"a", b"b"], len(frames_before))
     with pytest.raises(WireError, match="at most 64 MiB"):

@@ -54,7 +54,7 @@ class StreamFolder:
                 self.written += 1
 
     def stream(self, source, **options):
-        """Returns the rows of a stream of this source."""
+        """Returns the rows of a stream that the given source reads."""
         if source == "read_stream":
             return read_stream(self.spark, str(self.logs), **options)
         state = str(self.root / "state")
@@ -207,7 +207,7 @@ def test_each_file_is_read_once_over_many_runs(spark_folder, source):
 def test_limits_apply_to_the_files_of_a_batch(spark_folder, source):
     for name in range(5):
         spark_folder.arrive(f"{name}.nq", count=3)
-    # Spark counts the rows that its source returns, which are files.
+    # With `read_stream`, Spark counts the rows of its own source, which are files.
     expected = {"read_stream": [2, 2, 1], "format": [6, 6, 3]}[source]
     assert spark_folder.run(source, maxFilesPerTrigger="2") == expected
     assert spark_folder.numbers() == list(range(15))
@@ -393,8 +393,8 @@ def test_a_stop_at_any_step_neither_loses_nor_duplicates_messages(local_folder, 
     checkpoint = engine.offset
     local_folder.arrive("b.nq")
     local_folder.arrive("c.nq")
-    # The list contains the files; the checkpoint may contain the end of the batch, and the sink its
-    # rows.
+    # The list contains the files. The checkpoint may contain the end of the batch, and the sink may
+    # contain the rows of the batch.
     end = engine.plan() if steps else None
     first_read = engine.read(end) if steps > 1 else []
     if steps > 2:
@@ -563,7 +563,7 @@ def test_a_missing_file_is_an_error_or_ignored(local_folder, caplog):
 @pytest.mark.parametrize(
     ("mode", "count"), [("FAILFAST", 0), ("PERMISSIVE", 4), ("DROPMALFORMED", 3)]
 )
-def test_an_invalid_file_is_handled_as_in_a_batch(local_folder, mode, count):
+def test_an_invalid_file_is_handled_as_in_a_batch_read(local_folder, mode, count):
     local_folder.arrive("a.nq", count=1)
     (local_folder.logs / "b.nq").write_text(INVALID_LOG)
     engine = local_folder.engine(mode=mode)

@@ -85,15 +85,15 @@ def random_terms():
     return [*canonical, *(with_escapes(text, generator) for text in canonical)]
 
 
-def columns(helpers, term):
+def columns(functions, term):
     return [
-        helpers.term_kind(term),
-        helpers.iri(term),
-        helpers.value(term),
-        helpers.language(term),
-        helpers.direction(term),
-        helpers.datatype(term),
-        helpers.is_blank(term),
+        functions.term_kind(term),
+        functions.iri(term),
+        functions.value(term),
+        functions.language(term),
+        functions.direction(term),
+        functions.datatype(term),
+        functions.is_blank(term),
     ]
 
 
@@ -124,7 +124,7 @@ def values_by_rdfm(text):
 
 
 def values_by_oxigraph(text):
-    """Returns the same values from another parser, or None if it rejects the term."""
+    """Returns the same values from pyoxigraph, or None if they cannot be compared."""
     try:
         (quad,) = pyoxigraph.parse(f"<a:a> <a:a> {text} .", pyoxigraph.RdfFormat.N_TRIPLES)
     except SyntaxError:

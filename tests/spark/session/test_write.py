@@ -152,7 +152,7 @@ def test_strings_may_be_large(spark, rows, tmp_path):
     assert numbers_in(tmp_path) == list(range(10))
 
 
-def test_graph_may_be_omitted(spark, tmp_path):
+def test_the_graph_field_may_be_omitted(spark, tmp_path):
     rows = spark.sql(
         "SELECT array(struct('<http://ex/o>' AS object, '_:s' AS subject, '<http://ex/p>' AS predicate))"
         " AS quads"
