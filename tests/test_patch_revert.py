@@ -12,7 +12,7 @@ import rdfm
 from rdfm import formats, patch
 from rdfm.patch import reverting
 
-PATCHES = ("rdf-patch", "rdf-patch-thrift", "jelly-patch")
+PATCH_FORMATS = ("rdf-patch", "rdf-patch-thrift", "jelly-patch")
 
 
 def revert(*logs, name="rdf-patch", to="rdf-patch", **options):
@@ -215,7 +215,7 @@ def as_quad(quad):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", PATCHES)
+@pytest.mark.parametrize("name", PATCH_FORMATS)
 @pytest.mark.parametrize("memory", [0, 64 << 20])
 @given(dataset_and_patches=effective_patches())
 def test_reverting_patches_restores_the_dataset(name, memory, dataset_and_patches):
@@ -228,7 +228,7 @@ def test_reverting_patches_restores_the_dataset(name, memory, dataset_and_patche
     base = as_nquads(old)
     assert apply(base, data, name=name) == new
     assert apply(base, data, back, name=name) == old
-    # Reverting them again yields the original patches without aborted transactions.
+    # Reverting these patches again yields the original patches without aborted transactions.
     reapplied, _ = revert(back, name=name, to=name)
     assert apply(base, reapplied, name=name) == new
     kept = [row for rows in operations(reapplied, name) for row in rows]

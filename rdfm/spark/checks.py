@@ -253,7 +253,8 @@ def _finding(each: Finding) -> dict[str, Any]:
 
 
 def _summary(source: str, rule: str, count: int, strict: bool) -> dict[str, Any]:
-    text = f"{count} more findings of this rule; max_warnings sets the number of rows per rule"
+    findings = "finding" if count == 1 else "findings"
+    text = f"{count} more {findings} of this rule; max_warnings sets the number of rows per rule"
     row_position = {"source": source, "offset": None, "position": None}
     return _row(row_position, "error" if strict else "warning", rule, text)
 

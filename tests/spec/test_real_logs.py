@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 import suites
-from support import DELIMITED, NATIVE, assert_same, ordered
+from support import MULTI_MESSAGE_FORMATS, NATIVE, assert_same, ordered
 
 import rdfm
 from rdfm import formats
@@ -51,7 +51,7 @@ def read_options(name: str) -> dict:
 def supported_formats(batch) -> list[str]:
     return [
         name
-        for name in (NATIVE if len(batch) == 1 else DELIMITED)
+        for name in (NATIVE if len(batch) == 1 else MULTI_MESSAGE_FORMATS)
         if not batch.has_graphs or formats.find(name).spec.carries["graphs"]
     ]
 
@@ -83,7 +83,7 @@ def test_a_flat_jelly_log_of_many_frames_is_one_message():
     assert (len(flat_log), flat_log.quad_count) == (1, 100_000)
     for batch in (source, flat_log):
         expected = formats.find("nt").encode(batch)
-        for name in filter(ordered, NATIVE if len(batch) == 1 else DELIMITED):
+        for name in filter(ordered, NATIVE if len(batch) == 1 else MULTI_MESSAGE_FORMATS):
             written = formats.find(name).encode(batch)
             decoded = decode_log(written, name, **read_options(name))
             assert decoded.quad_counts() == batch.quad_counts()

@@ -80,13 +80,16 @@ def test_files_are_selected_by_modification_time(folder):
     assert names(folder, "*.*", modified_before=2000) == ["a.ttl"]
 
 
-def hosted(files):
-    """Registers a storage whose paths omit the host, as in fsspec's FTP; returns its requests."""
+def register_hosted_storage(files):
+    """Registers a storage whose paths omit the host, like fsspec's FTP.
+
+    Returns the list of the paths that are requested.
+    """
     import fsspec
     from fsspec.implementations.memory import MemoryFileSystem
 
     class Files(MemoryFileSystem):
-        protocol = "hosted"
+        protocol = "register_hosted_storage"
         store, pseudo_dirs, requests = {}, [""], []
 
         @classmethod
@@ -98,7 +101,7 @@ def hosted(files):
             self.requests.append(path)
             return super().info(path, **options)
 
-    fsspec.register_implementation("hosted", Files, clobber=True)
+    fsspec.register_implementation("register_hosted_storage", Files, clobber=True)
     for name in files:
         Files().pipe_file(name, b"x")
     Files.requests.clear()
@@ -124,23 +127,32 @@ def test_pipes_and_sockets_are_found_and_distinguished_from_files(tmp_path):
 
 def test_urls_keep_their_hosts():
     pytest.importorskip("fsspec")
-    hosted(["/logs/a.nq", "/logs/b.nq"])
-    for path in ("hosted://h:21/logs", "hosted://h:21/logs/", "hosted://h:21/logs/*.nq"):
+    register_hosted_storage(["/logs/a.nq", "/logs/b.nq"])
+    for path in (
+        "register_hosted_storage://h:21/logs",
+        "register_hosted_storage://h:21/logs/",
+        "register_hosted_storage://h:21/logs/*.nq",
+    ):
         found, _ = find_files([path])
         assert [file.path for file in found] == [
-            "hosted://h:21/logs/a.nq",
-            "hosted://h:21/logs/b.nq",
+            "register_hosted_storage://h:21/logs/a.nq",
+            "register_hosted_storage://h:21/logs/b.nq",
         ]
-    assert find_files(["hosted://h:21/logs/a.nq"])[0][0].path == "hosted://h:21/logs/a.nq"
-    assert find_files(["hosted://h:21/l*"])[1] == ["hosted://h:21/logs"]
+    assert (
+        find_files(["register_hosted_storage://h:21/logs/a.nq"])[0][0].path
+        == "register_hosted_storage://h:21/logs/a.nq"
+    )
+    assert find_files(["register_hosted_storage://h:21/l*"])[1] == [
+        "register_hosted_storage://h:21/logs"
+    ]
 
 
 def test_files_of_a_glob_are_not_requested_one_by_one():
     pytest.importorskip("fsspec")
-    requests_for_one = hosted(["/logs/a.nq"])
-    find_files(["hosted://h/logs/*.nq"])
-    requests_for_many = hosted([f"/logs/{number}.nq" for number in range(50)])
-    find_files(["hosted://h/logs/*.nq"])
+    requests_for_one = register_hosted_storage(["/logs/a.nq"])
+    find_files(["register_hosted_storage://h/logs/*.nq"])
+    requests_for_many = register_hosted_storage([f"/logs/{number}.nq" for number in range(50)])
+    find_files(["register_hosted_storage://h/logs/*.nq"])
     assert len(requests_for_many) == len(requests_for_one)
 
 

@@ -64,7 +64,7 @@ def test_omitted_warnings_are_counted(spark, tmp_path):
     (tmp_path / "log.nt").write_text(f"{line}\n{other}\n")
     rows = rdfm.spark.validate(tmp_path, spark=spark, max_warnings=1).collect()
     assert [row.severity for row in rows] == ["warning", "warning"]
-    assert rows[1].text.startswith("1 more findings of this rule")
+    assert rows[1].text.startswith("1 more finding of this rule")
     rows = rdfm.spark.validate(tmp_path, spark=spark, max_warnings=1, strict=True).collect()
     assert [(row.severity, row.line) for row in rows] == [("error", 1), ("error", 2)]
 
