@@ -64,7 +64,7 @@ def test_to_rdflib_rejects_unsupported_terms(quad, reason):
         Message([quad]).to_rdflib()
 
 
-def test_variables_are_rejected():
+def test_rdflib_variables_are_rejected():
     graph = rdflib.Graph()
     graph.add((rdflib.URIRef("http://e/s"), rdflib.URIRef("http://e/p"), rdflib.Variable("x")))
     with pytest.raises(UnsupportedError, match="Variable"):
@@ -280,7 +280,7 @@ def test_results_are_not_messages():
         Message.from_rdflib(graph.query("CONSTRUCT WHERE {?s ?p ?o}"))
 
 
-def test_other_types_are_rejected():
+def test_values_of_other_types_are_rejected():
     for value in ([], None, "x", rdflib.Graph()):
         with pytest.raises(TypeError, match=f"not {type(value).__name__}"):
             ResultReader.from_rdflib(value)

@@ -315,7 +315,7 @@ def datasets_and_patches(max_patches):
 
 @pytest.mark.parametrize("name", PATCH_FORMATS)
 @given(dataset_and_patches=datasets_and_patches(3), split=st.booleans())
-def test_apply_agrees_with_a_set_model(name, dataset_and_patches, split):
+def test_apply_agrees_with_a_reference_implementation(name, dataset_and_patches, split):
     quads, rows = dataset_and_patches
     options = {"headers_first": True} if name != "jelly-patch" else {}
     if name == "jelly-patch":
@@ -634,7 +634,7 @@ def test_using_a_busy_dataset_raises_without_waiting():
     assert len(state) == 1
 
 
-def test_constructed_terms_equal_decoded_ones():
+def test_constructed_terms_equal_decoded_terms():
     quad = rdfm.Quad(rdfm.Bnode("b"), as_term(("iri", "a:p")), rdfm.Literal("x", language="en"))
     data = formats.find("rdf-patch").encode(
         rdfm.PatchBatch.from_patches(

@@ -46,7 +46,7 @@ def operations(data, name="rdf-patch"):
         ]
 
 
-def test_operations_are_inverted_and_in_reverse_order():
+def test_operations_are_inverted_in_reverse_order():
     log = """\
 H id <urn:patch:1> .
 TX .
@@ -109,7 +109,7 @@ def test_a_patch_without_effect_becomes_an_empty_patch():
     assert revert("")[0] == b""
 
 
-def test_prefixes_get_their_previous_iri():
+def test_prefixes_get_their_previous_iris_back():
     log = """\
 PA "a" <a:1> .
 PA "a" <a:2> .

@@ -97,7 +97,7 @@ def test_reading_a_split_reads_only_its_range(tmp_path):
         ),
     ],
 )
-def test_other_logs_are_not_split(tmp_path, name, data, options):
+def test_unsuitable_logs_are_not_split(tmp_path, name, data, options):
     path = tmp_path / name
     path.write_bytes(data)
     (split,) = plan(path, split_bytes=SIZE, count=True, **options)
@@ -183,7 +183,7 @@ def test_only_uncompressed_line_formats_have_splits():
         rdfm.open_log(COMMENT_LOG, compression="gzip", split=split)
 
 
-def test_storage_options_are_for_urls(path):
+def test_storage_options_apply_only_to_urls(path):
     with pytest.raises(OptionError, match="storage_options apply to URLs"):
         rdfm.open_log(path, storage_options={"key": "x"})
     pytest.importorskip("fsspec")

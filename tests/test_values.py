@@ -131,7 +131,7 @@ def test_python_codecs_produce_the_same_values(name):
             decode_values(decoder, invalid)
 
 
-def test_values_are_bare_frames_by_default():
+def test_jelly_values_are_bare_frames_by_default():
     (frame,) = pa.array(encode_values("jelly", column([[A]]))).to_pylist()
     (delimited,) = pa.array(
         encode_values("jelly", column([[A]]), delimited=True, restart_bytes=0)

@@ -543,7 +543,7 @@ SINGLE_MESSAGE_LOGS = [
 
 
 @pytest.mark.parametrize(("suffix", "options", "reason"), SINGLE_MESSAGE_LOGS)
-def test_logs_that_are_a_single_message_are_rejected(tmp_path, suffix, options, reason):
+def test_appending_to_single_message_logs_is_rejected(tmp_path, suffix, options, reason):
     path = tmp_path / f"log.{suffix}"
     with rdfm.create_log(path, **options) as log:
         log.write(message(0))

@@ -60,7 +60,7 @@ INVALID_MEMBERS = {
 
 
 @pytest.mark.parametrize("case", INVALID_MEMBERS)
-def test_the_error_for_an_invalid_member_names_it(case):
+def test_the_error_for_an_invalid_member_names_the_member(case):
     name = INVALID_MEMBERS[case][0]
     data = tar(("a.nq", line(1)), INVALID_MEMBERS[case], ("c.nq", line(3)))
     found = []
@@ -75,7 +75,7 @@ def test_the_error_for_an_invalid_member_names_it(case):
 
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="needs Unix pipes")
 @pytest.mark.parametrize("glob", ["", "*"])
-def test_the_error_for_a_pipe_in_a_folder_names_it(tmp_path, glob):
+def test_the_error_for_a_pipe_in_a_folder_names_the_pipe(tmp_path, glob):
     (tmp_path / "a.nq").write_bytes(line(1))
     os.mkfifo(tmp_path / "b.tar")
     (tmp_path / "c.nq").write_bytes(line(3))

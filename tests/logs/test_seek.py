@@ -80,7 +80,7 @@ def test_selected_messages_equal_those_of_the_complete_log(name, suffix, tmp_pat
 @pytest.mark.parametrize(
     ("text", "is_skipped"), [("500", True), ("-3:", True), ("0", False), ("-3:5", False)]
 )
-def test_data_before_the_selection_is_not_read(text, is_skipped, tmp_path):
+def test_data_before_the_selection_is_skipped_if_possible(text, is_skipped, tmp_path):
     path = tmp_path / "a.nq"
     path.write_text(LOGS["comment"])
     split = seeking.seek(path, Reading(), as_slice(parse_messages(text)))
@@ -117,7 +117,7 @@ def test_a_selection_and_a_split_cannot_be_combined(tmp_path):
         rdfm.open_log(b"", "nq", messages="1", split=split)
 
 
-def test_messages_accepts_an_integer():
+def test_the_option_messages_accepts_an_integer():
     log = b"<a:b> <a:b> '0' .\n# @message\n<a:b> <a:b> '1' .\n".replace(b"'", b'"')
     assert [message.index for message in rdfm.open_log(log, "nq", messages=1)] == [1]
     with pytest.raises(

@@ -121,7 +121,7 @@ def test_the_requested_number_of_messages_is_drawn(count, sizes, seed):
 @pytest.mark.parametrize(
     ("text", "value"), [("1%", 0.01), ("0.5%", 0.005), (".5%", 0.005), ("100%", 1.0), ("12", 12)]
 )
-def test_samples_are_shares_or_numbers(text, value):
+def test_samples_are_given_as_shares_or_numbers(text, value):
     assert parse_sample(text) == value
     assert type(parse_sample(text)) is type(value)
 

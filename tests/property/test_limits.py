@@ -260,7 +260,7 @@ def test_deep_nesting_of_quoted_triples_in_jelly_exceeds_the_limit():
 
 
 @pytest.mark.parametrize("name", ["nt", "nq", "ttl", "trig", "jelly"])
-def test_the_message_limit_counts_decoded_bytes_and_names_its_remedy(name):
+def test_the_message_limit_counts_decoded_bytes_and_its_error_names_a_remedy(name):
     from support import encode
 
     quad = (("iri", "http://e/s"), ("iri", "http://e/p"), ("iri", "http://e/o"), None)

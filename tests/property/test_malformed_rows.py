@@ -179,7 +179,7 @@ VALID = {}
 
 
 def valid_files(file):
-    """Returns valid_files files of this kind, one for each row layout that it supports."""
+    """Returns valid files of this kind, one for each row layout that it supports."""
     if file not in VALID:
         VALID[file] = []
         for name in ("messages", "dictionaries", "structs", "operations", "rows of quads", "runs"):

@@ -126,7 +126,7 @@ def test_the_order_of_two_terms_does_not_depend_on_a_third(objects):
 
 
 @given(mixed_terms | terms_of_one_kind)
-def test_no_term_precedes_a_lesser_term(objects):
+def test_no_term_precedes_a_smaller_term(objects):
     found = [term for (term,) in ordered(objects) if term[0] != "bnode"]
     rows = [f"({number} {to_oxigraph(term)})" for number, term in enumerate(found)]
     query = (

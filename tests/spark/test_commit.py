@@ -357,7 +357,7 @@ def test_a_failure_after_the_commit_is_reported_and_kept(target):
 
 def test_a_missing_part_is_an_error_before_the_commit(target):
     parts = stage(target)
-    with pytest.raises(FileNotFoundError, match=r"1 parts .* such as 0/lost.nq"):
+    with pytest.raises(FileNotFoundError, match=r"are missing \(1 of 4\), such as 0/lost.nq"):
         target.commit(FolderCommit("job", (*parts, "0/lost.nq")))
     assert visible_logs(target) == OLD
 
@@ -463,7 +463,7 @@ def test_interrupted_commits_are_finished_for_any_path(
         assert {f"{root}/{name}/{part}" for part in expected_names} <= found
 
 
-def test_a_lost_part_and_an_invalid_journal_are_errors(target):
+def test_a_lost_part_and_an_invalid_journal_raise_errors(target):
     crash_at(target, "rename")
     target.storage.remove(f"{target.folder}/_rdfm/staging/job/0/part-1.nq")
     with pytest.raises(FileNotFoundError, match=r"remove .*job-job\.json"):

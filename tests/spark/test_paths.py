@@ -46,7 +46,7 @@ def test_a_databricks_path_is_rejected_elsewhere(tmp_path, monkeypatch):
             LogSourceWriter({"path": path, "to": "nq"}, default_schema(), False)
 
 
-def test_the_package_for_azure_urls_is_named():
+def test_a_missing_package_for_azure_urls_is_named():
     with pytest.raises(MissingExtraError, match=r"abfss://c@a/logs needs another package.*adlfs"):
         LogSourceReader({"path": "abfss://c@a/logs"}).files()
 

@@ -89,7 +89,7 @@ def test_joined_fragments_contain_all_patches(tmp_path, name):
 
 
 @pytest.mark.parametrize("compression", ["none", *COMPRESSIONS, "gzip:9"])
-def test_compressed_fragments_are_members(tmp_path, compression):
+def test_compressed_fragments_become_members(tmp_path, compression):
     options = {"dialect": "directive"}
     path = write(tmp_path, "nq", [[ONE], [[], TWO]], compression, options)
     with open_log(path, "nq") as log:
@@ -122,7 +122,7 @@ def test_fragments_with_different_headers_are_rejected(tmp_path):
         if each.spec.append == "never" and each.spec.kinds[0] == "messages"
     ],
 )
-def test_other_formats_are_rejected(name):
+def test_formats_that_cannot_be_joined_are_rejected(name):
     with pytest.raises(OptionError, match=f"single=true cannot write {name}: .*; omit single"):
         check_single(name, {})
 

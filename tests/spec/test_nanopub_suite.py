@@ -117,7 +117,7 @@ def test_trix_is_rejected_in_one_sentence():
 
 
 @pytest.mark.parametrize("name", VALID)
-def test_valid_files_are_valid(name):
+def test_valid_files_have_no_errors(name):
     checked = check(*content(name))
     assert [found.text for found in checked if found.severity == "error"] == []
     kind = name.split("/")[1]

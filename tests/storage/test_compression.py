@@ -183,7 +183,7 @@ def test_plain_data_is_not_detected_as_compressed(head):
 
 
 @pytest.mark.parametrize("name", COMPRESSIONS)
-def test_every_level_is_read_back_and_the_highest_is_smallest(name):
+def test_every_level_is_read_back_and_the_highest_level_is_the_smallest(name):
     lowest, highest = LEVELS[name]
     sizes = []
     text = b" ".join(b"%d" % (number % 977) for number in range(20_000))
@@ -206,7 +206,7 @@ def test_levels_out_of_range_are_rejected(name, level):
     assert str(caught.value) == expected
 
 
-def test_unknown_names_are_rejected():
+def test_unknown_compressions_are_rejected():
     with pytest.raises(OptionError, match="there is no compression 'lz4'"):
         compressor("lz4")
     with pytest.raises(OptionError, match="there is no compression 'lz4'"):

@@ -167,7 +167,7 @@ def test_redirects_from_https_to_http_are_rejected(monkeypatch):
         open_url("https://example.org/a", QUICK)
 
 
-def test_secrets_are_sent_to_one_origin_only(site):
+def test_secrets_are_sent_only_to_the_first_origin(site):
     with web.site() as other:
         other.on("/b", web.send(302, Location=f"{site.url}/c"))
         site.on("/a", web.send(302, Location=f"{other.url}/b"))
@@ -544,7 +544,7 @@ def test_unsupported_proxies_are_rejected(monkeypatch):
         ("/log", "Text/Turtle", "ttl"),
     ],
 )
-def test_the_format_follows_from_the_response(site, path, kind, format):
+def test_the_response_determines_the_format(site, path, kind, format):
     url = site.on(
         path.partition("?")[0], web.send(200, b"<a:s> <a:p> <a:o> .\n", Content_Type=kind)
     )

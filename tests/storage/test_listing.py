@@ -89,7 +89,7 @@ def register_hosted_storage(files):
     from fsspec.implementations.memory import MemoryFileSystem
 
     class Files(MemoryFileSystem):
-        protocol = "register_hosted_storage"
+        protocol = "hosted"
         store, pseudo_dirs, requests = {}, [""], []
 
         @classmethod
@@ -101,7 +101,7 @@ def register_hosted_storage(files):
             self.requests.append(path)
             return super().info(path, **options)
 
-    fsspec.register_implementation("register_hosted_storage", Files, clobber=True)
+    fsspec.register_implementation("hosted", Files, clobber=True)
     for name in files:
         Files().pipe_file(name, b"x")
     Files.requests.clear()
@@ -129,30 +129,25 @@ def test_urls_keep_their_hosts():
     pytest.importorskip("fsspec")
     register_hosted_storage(["/logs/a.nq", "/logs/b.nq"])
     for path in (
-        "register_hosted_storage://h:21/logs",
-        "register_hosted_storage://h:21/logs/",
-        "register_hosted_storage://h:21/logs/*.nq",
+        "hosted://h:21/logs",
+        "hosted://h:21/logs/",
+        "hosted://h:21/logs/*.nq",
     ):
         found, _ = find_files([path])
         assert [file.path for file in found] == [
-            "register_hosted_storage://h:21/logs/a.nq",
-            "register_hosted_storage://h:21/logs/b.nq",
+            "hosted://h:21/logs/a.nq",
+            "hosted://h:21/logs/b.nq",
         ]
-    assert (
-        find_files(["register_hosted_storage://h:21/logs/a.nq"])[0][0].path
-        == "register_hosted_storage://h:21/logs/a.nq"
-    )
-    assert find_files(["register_hosted_storage://h:21/l*"])[1] == [
-        "register_hosted_storage://h:21/logs"
-    ]
+    assert find_files(["hosted://h:21/logs/a.nq"])[0][0].path == "hosted://h:21/logs/a.nq"
+    assert find_files(["hosted://h:21/l*"])[1] == ["hosted://h:21/logs"]
 
 
 def test_files_of_a_glob_are_not_requested_one_by_one():
     pytest.importorskip("fsspec")
     requests_for_one = register_hosted_storage(["/logs/a.nq"])
-    find_files(["register_hosted_storage://h/logs/*.nq"])
+    find_files(["hosted://h/logs/*.nq"])
     requests_for_many = register_hosted_storage([f"/logs/{number}.nq" for number in range(50)])
-    find_files(["register_hosted_storage://h/logs/*.nq"])
+    find_files(["hosted://h/logs/*.nq"])
     assert len(requests_for_many) == len(requests_for_one)
 
 

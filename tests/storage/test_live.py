@@ -149,7 +149,7 @@ def test_a_stream_must_begin_with_options():
         ("RESOURCE_EXHAUSTED", "no such topic"),
     ],
 )
-def test_a_rejection_is_one_sentence(code, text):
+def test_a_rejection_is_reported_in_one_sentence(code, text):
     with Server() as server:
         server.refusal = (grpc.StatusCode[code], "no such topic")
         _, error = read(url(server))

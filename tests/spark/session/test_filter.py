@@ -106,7 +106,7 @@ def test_an_undeclared_prefix_is_an_error(spark, log):
         rows.collect()
 
 
-def test_errors_remain_rows(spark, tmp_path):
+def test_errors_remain_rows_in_filtered_reads(spark, tmp_path):
     path = tmp_path / "broken.nq"
     path.write_text(LOG[:3000] + "\noops\n# @message\n" + LOG[:3000])
     found = rdfm.spark.read(spark, path, filter=CRANE, mode="PERMISSIVE").collect()

@@ -28,7 +28,7 @@ def path(tmp_path):
 
 
 @pytest.mark.feature("`nanopub`")
-def test_structs_equal_the_rows_of_lists(spark, path):
+def test_structs_equal_the_rows_of_list_nanopubs(spark, path):
     frame = spark.read.format("rdfm").load(str(path))
     found = frame.select("position", R.nanopub("quads").alias("n")).orderBy("position").collect()
     with list_nanopubs(path) as rows:

@@ -96,7 +96,7 @@ def test_rows_without_an_index_are_identified_by_their_position(spark, log):
     assert {row.position for row in constructed.collect()} == {None}
 
 
-def test_answers_are_rows(run_query):
+def test_boolean_answers_are_rows(run_query):
     found = run_query("ASK { ?s <http://e/value> ?v FILTER (?v < 3) }")
     assert found.dtypes == [("source", "string"), ("message", "bigint"), ("holds", "boolean")]
     assert found.count() == COUNT

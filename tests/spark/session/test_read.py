@@ -732,7 +732,7 @@ def test_rows_follow_the_order_of_the_logs(spark, tmp_path):
     assert len(positions) == 200
 
 
-def test_files_that_disappear_after_planning_are_errors_or_skipped(tmp_path, caplog):
+def test_files_that_disappear_after_planning_raise_errors_or_are_skipped(tmp_path, caplog):
     from rdfm.spark.reader import LogSourceReader
 
     for name in "ab":

@@ -79,7 +79,7 @@ def test_logs_that_cannot_be_joined_are_rejected(rows, tmp_path, to, options, re
     assert visible_files(tmp_path) == []
 
 
-def test_streams_are_rejected(spark, tmp_path):
+def test_streams_with_the_option_single_are_rejected(spark, tmp_path):
     (tmp_path / "in").mkdir()
     rdfm.create_log(tmp_path / "in/log.nq").close()
     stream = rdfm.spark.read_stream(spark, tmp_path / "in").writeStream.format("rdfm")

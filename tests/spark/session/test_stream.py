@@ -497,7 +497,7 @@ def test_any_name_is_read_and_hidden_files_are_ignored(local_folder):
     assert sorted(sources(rows)) == sorted(ODD_NAMES + GLOB_NAMES)
 
 
-def test_a_changed_file_is_an_error_skipped_or_read(local_folder, caplog):
+def test_a_changed_file_raises_an_error_or_is_skipped_or_read(local_folder, caplog):
     local_folder.arrive("a.nq", count=1)
     local_folder.arrive("b.nq", count=1)
     for changed_files, expected in (("error", None), ("skip", [0]), ("read", [0, 22])):
@@ -546,7 +546,7 @@ def test_a_file_that_grows_while_it_is_read_is_an_error(local_folder):
         os.utime(path, (status.st_atime, status.st_mtime))
 
 
-def test_a_missing_file_is_an_error_or_ignored(local_folder, caplog):
+def test_a_missing_file_raises_an_error_or_is_ignored(local_folder, caplog):
     local_folder.arrive("a.nq", count=1)
     local_folder.arrive("b.nq", count=1)
     engine = local_folder.engine()

@@ -168,7 +168,7 @@ def test_null_remains_null(spark):
     assert evaluated(spark, [None]) == [(None,) * 8]
 
 
-def test_no_string_raises_an_error(spark):
+def test_invalid_strings_do_not_raise_errors(spark):
     """Truncated and invalid terms, with ANSI SQL errors enabled."""
     assert spark.conf.get("spark.sql.ansi.enabled") == "true"
     generator = random.Random(1)
@@ -395,7 +395,7 @@ def labels_of(spark, zone):
             spark.conf.set(name, value)
 
 
-def test_labels_differ_for_all_values_and_settings(spark):
+def test_labels_differ_for_all_values_and_do_not_depend_on_settings(spark):
     found = labels_of(spark, "UTC")
     assert len(set(found)) == len(found) == sum(map(len, DISTINCT_VALUES.values()))
     assert labels_of(spark, "Europe/Berlin") == found

@@ -76,7 +76,7 @@ def test_other_libraries_read_the_values(messages, log):
         assert len(list(ox.parse(bytes(row.nq), format=ox.RdfFormat.N_QUADS))) == len(message)
 
 
-def test_null_and_empty_values(spark):
+def test_null_values_remain_null_and_empty_values_have_no_quads(spark):
     frame = spark.createDataFrame(
         [(1, None), (2, b""), (3, b"<a:s> <a:p> <a:o> .")], "id int, v binary"
     )
@@ -214,7 +214,7 @@ def test_sql_reads_jelly_frames_according_to_the_logical_type(spark):
             spark.sql(query.format(options, type)).collect()
 
 
-def test_functions_of_spark_keep_their_names(spark, caplog):
+def test_built_in_functions_of_spark_are_not_replaced(spark, caplog):
     def with_name(name):
         spec = dataclasses.replace(formats.nq.spec, name=name, aliases=(), suffixes=())
         return formats.Format(spec, formats.nq.Decoder, formats.nq.Encoder)
