@@ -9,8 +9,8 @@ from pathlib import Path
 
 RDFM = Path(sys.executable).parent / "rdfm"
 
-# A small intermediate process is needed because the peak memory of a child initially includes
-# that of its parent.
+# A small intermediate process is needed because the peak memory of a child initially includes the
+# memory of its parent.
 RUNNER = """
 import os, subprocess, sys
 process = subprocess.Popen(sys.argv[2:])

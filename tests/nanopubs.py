@@ -37,7 +37,7 @@ def nanopub(
     quads=(),
     head=None,
 ):
-    """Returns a minimal valid nanopublication, plus the given quads and triples."""
+    """Returns a valid nanopublication that contains the given triples and quads."""
     graphs = {name: base + separator + name for name in ("head", "assertion", "provenance", "info")}
     graph_links = [("hasAssertion", "assertion"), ("hasProvenance", "provenance")]
     graph_links.append(("hasPublicationInfo", "info"))

@@ -40,7 +40,7 @@ def literal(lexical, language=None, direction=None, datatype=None):
 
 
 class LineParser:
-    """Parser state of one line."""
+    """A parser for one line."""
 
     def __init__(self, text: str) -> None:
         self.text, self.at = text, 0
@@ -93,7 +93,7 @@ def read_quads(text: str) -> list[tuple]:
 
 
 def read_expected(path: Path) -> list[list[tuple]]:
-    """Returns the messages in an expected.txt of spec-fixtures."""
+    """Returns the messages in a file `expected.txt` of spec-fixtures."""
     parts = path.read_text("utf-8").split("--- message\n")
     return [read_quads(part) for part in parts[1:]]
 
@@ -158,7 +158,7 @@ def isomorphic(left: Iterable[tuple], right: Iterable[tuple]) -> bool:
     tries = 0
 
     def match(ours: dict[str, int], theirs: dict[str, int]) -> bool:
-        """Individualizes one ambiguous node and refines again, until all nodes are distinct."""
+        """Whether the datasets match. Individualizes ambiguous nodes until all are distinct."""
         nonlocal tries
         tries += 1
         assert tries < 500, "too much symmetry for this comparison"

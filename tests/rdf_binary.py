@@ -1,6 +1,7 @@
-"""RDF Protobuf and RDF Thrift with Google's protobuf and thriftpy2, from the files in proto/.
+"""Reads and writes RDF Protobuf and RDF Thrift with Google's protobuf and thriftpy2.
 
-Shares no code with rdfm. Both formats use the same names, so one writer and one reader serve both.
+The definitions are in proto/. This module shares no code with rdfm. Both formats use the same
+names, so one writer and one reader serve both.
 """
 
 import tempfile

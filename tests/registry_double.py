@@ -34,7 +34,7 @@ Fault = Callable[[web.Handler, bytes], None]
 
 
 def code(number: int) -> str:
-    """Returns an artifact code for a nanopublication, which is not the hash of its content."""
+    """Returns an artifact code that is not the hash of the nanopublication's content."""
     digest = hashlib.sha256(b"%d" % number).digest()
     return "RA" + base64.urlsafe_b64encode(digest).decode().rstrip("=")
 

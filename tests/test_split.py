@@ -1,4 +1,4 @@
-"""File splits: planning, and the cost of reading a split."""
+"""File splits: planning, reading, restart marks and errors."""
 
 import gzip
 import pickle

@@ -50,6 +50,7 @@ class Site:
 
     Attributes:
         url: URL of the server, without a trailing slash.
+        replies: Replies to requests for each path, in order.
         requests: Method, path and headers of each request.
     """
 

@@ -37,7 +37,7 @@ def quads(*values):
 
 
 def read(source, *format, into=None, **options):
-    """Returns each message's source, index and values, or adds them to `into`."""
+    """Returns the source, index and values of each message, appended to `into` if given."""
     found = [] if into is None else into
     with rdfm.open_log(source, *format, **options) as log:
         for message in log:
@@ -479,7 +479,7 @@ def test_every_format_is_written_and_read_in_members_and_files(tmp_path, name):
 @pytest.mark.parametrize("name", ["nt", "nq", "ttl", "trig"])
 @pytest.mark.parametrize("out", ["out.tar", "out/"])
 def test_a_file_with_only_an_empty_message_has_no_announcement(tmp_path, name, out):
-    """This is true even in the directive dialect: other readers may reject `MESSAGE`."""
+    """This also applies to the directive dialect, because other readers may reject `MESSAGE`."""
     target = tmp_path / out
     target = f"{target}/" if out.endswith("/") else target
     log = [[], quads(1), []]

@@ -1,4 +1,4 @@
-"""open_log and create_log: inputs and outputs, and the files that remain after an error."""
+"""`open_log` and `create_log`: inputs, outputs, and the files that remain after an error."""
 
 import bz2
 import gc

@@ -1,4 +1,4 @@
-"""open_results and create_results: rows, heads, boolean answers, and files after an error."""
+"""`open_results` and `create_results`: rows, heads, boolean answers, and files after an error."""
 
 import bz2
 import gzip

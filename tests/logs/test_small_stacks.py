@@ -1,6 +1,6 @@
 """Threads with a stack of 128 KiB, musl's default, can read, write and compare the deepest input.
 
-A stack overflow ends the process, so each case runs in a separate one.
+A stack overflow ends the process, so each case runs in a separate process.
 """
 
 import subprocess

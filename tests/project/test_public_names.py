@@ -161,7 +161,7 @@ def test_public_names_exist(module):
 
 
 def modules_of_pages():
-    """Returns the Python blocks of each page as one module."""
+    """Yields each page with a module that consists of its Python blocks."""
     spec = importlib.util.spec_from_file_location("check_types", ROOT / "tools/check_types.py")
     tool = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(tool)
@@ -170,7 +170,7 @@ def modules_of_pages():
 
 
 def names_of_rdfm(tree):
-    """Returns the names that a module imports from rdfm, and the rdfm attributes that it uses."""
+    """Yields the names from rdfm that a module imports or uses as attributes, with their modules."""
     modules = {}
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):

@@ -1,4 +1,4 @@
-"""Concurrent writers, streams, readers and cleaners of one folder, some of which die."""
+"""Writers, streams, readers and cleaners use one folder concurrently, and some of them die."""
 
 import contextlib
 import random

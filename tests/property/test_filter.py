@@ -1,4 +1,4 @@
-"""A filter keeps the same messages as a loop over their quads, for any batch size."""
+"""A filter keeps the same messages as a loop over all quads, for any batch size."""
 
 import re
 from datetime import UTC, datetime
@@ -32,7 +32,7 @@ QUADS = st.tuples(
     st.sampled_from([*IRIS, *TEXTS]),
     st.sampled_from([None, *IRIS[:2]]),
 )
-# The namespace of `ex:` that a message declares, and its quads.
+# Messages, each with the namespace that it declares for `ex:`, or None, and its quads.
 MESSAGES = st.lists(
     st.tuples(
         st.sampled_from([None, None, "http://one/", "http://two/"]), st.lists(QUADS, max_size=4)
@@ -77,7 +77,7 @@ def written(messages):
             triple = f"{subject} {predicate} {object} ."
             lines.append(triple if graph is None else f"GRAPH {graph} {{ {triple} }}")
         texts.append("\n".join(lines))
-    # An extra delimiter if the first message is empty, and one after the last.
+    # An extra delimiter if the first message is empty, and a delimiter after the last message.
     first = [""] if messages and not messages[0][1] else []
     return "\n# @message\n".join([*first, *texts, ""]).encode() if texts else b""
 

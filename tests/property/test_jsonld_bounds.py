@@ -92,7 +92,7 @@ CASES = {case.name: case for case in hostile.CASES}
 
 @pytest.fixture(scope="module")
 def measure(tmp_path_factory):
-    """Decodes bytes in a separate process. Returns the outcome and the peak resident memory."""
+    """A function that decodes bytes in a separate process and returns the outcome and memory."""
     folder = tmp_path_factory.mktemp("inputs")
     runner = subprocess.Popen(
         [sys.executable, "-c", RUNNER], stdin=subprocess.PIPE, stdout=subprocess.PIPE

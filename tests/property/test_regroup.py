@@ -40,7 +40,7 @@ def text_bytes(term):
 
 
 def expected(log, grouping):
-    """Returns the expected messages."""
+    """Returns the messages that the simple implementation creates."""
     quads = list(tagged(log))
     name, _, number = grouping.partition("=")
     if name == "message":

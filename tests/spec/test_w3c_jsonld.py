@@ -1,6 +1,6 @@
 """W3C suites that convert JSON-LD to RDF; each document is one message.
 
-Cases are read strictly. A few need `lenient`, because their expected dataset omits data that is not
+Cases are read strictly. A few need `lenient`, because the expected datasets omit data that is not
 well-formed. Without `lenient`, these cases are rejected.
 """
 

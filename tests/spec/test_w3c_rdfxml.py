@@ -18,7 +18,7 @@ def files():
 
 
 def cases():
-    """Yields the path of a document and the path of its triples (None if it is invalid)."""
+    """Yields the paths of a document and of its triples (None if the document is invalid)."""
     for manifest in MANIFESTS:
         store = ox.Store()
         base = SITE + manifest

@@ -68,7 +68,7 @@ def read(spark, folder):
 
 
 def stream(spark, folder):
-    """Returns the source and offset of each row of the two streams."""
+    """Returns the source and offset of each row of two streams."""
     import rdfm.spark
 
     logs, state = str(folder / "logs"), str(folder / "state")

@@ -217,7 +217,7 @@ def a_batch_write(spark, folder, number):
 
 
 def a_stream(spark, folder, number):
-    """A stream of numbers into logs, which continues from its checkpoint."""
+    """A stream of numbers into logs. The stream continues from its checkpoint."""
     at, nth = POINTS[number % len(POINTS)]
     query = Query(spark, folder)
     for first in range(0, ROWS, 10):
@@ -286,8 +286,8 @@ def test_a_driver_that_dies_while_renaming_leaves_complete_writes(
     assert list(case) == []  # runs the remaining checks
 
 
-# State of a write, or of the second batch of a stream, when its driver dies: whether it is
-# committed, and how many parts are visible, including earlier parts.
+# State of a write, or of the second batch of a stream, when the driver dies: whether the write or
+# batch is committed, and how many parts are visible, including earlier parts.
 STATES = {
     "a staged overwrite": ("overwrite", r"^finish done .*/staging/.*/part-", 3, False, 1),
     "a partly visible overwrite": ("overwrite", r"^rename /.*/staging/", 3, True, 3),
@@ -491,7 +491,7 @@ def test_a_late_attempt_leaves_no_files(tmp_path):
 
 @pytest.fixture
 def small_disk(tmp_path):
-    """A disk of 256 KiB. Skips the test if it cannot be mounted."""
+    """A disk of 256 KiB. Skips the test if the disk cannot be mounted."""
     folder = tmp_path / "disk"
     folder.mkdir()
     command = ["mount", "-t", "tmpfs", "-o", "size=256k", "tmpfs", str(folder)]

@@ -1,4 +1,4 @@
-"""Partition columns: folders NAME=VALUE, when reading and writing."""
+"""Partition columns, read from and written to folders NAME=VALUE."""
 
 import pytest
 from parts import remaining_files

@@ -111,7 +111,7 @@ class Engine:
         return Engine(self.options, self.offset)
 
     def plan(self, limit=None):
-        """Plans the next batch without reading it. Returns its end."""
+        """Plans the next batch without reading it. Returns the end of the batch."""
         if self.offset is None:
             self.offset = json.dumps(self.reader.initialOffset())
         limit = limit or self.reader.getDefaultReadLimit()
