@@ -10,7 +10,7 @@ from nquads import literal
 from rdfm import formats
 
 # Strings that might end a token, a line or a message prematurely.
-NASTY = (
+TRICKY_STRINGS = (
     "",
     '"',
     "\\",
@@ -29,7 +29,9 @@ NASTY = (
 )
 SEGMENT_CHARACTERS = string.ascii_letters + string.digits + "é亀-._~"
 
-lexicals = st.sampled_from(NASTY) | st.text(st.characters(exclude_categories=["Cs"]), max_size=12)
+lexicals = st.sampled_from(TRICKY_STRINGS) | st.text(
+    st.characters(exclude_categories=["Cs"]), max_size=12
+)
 segments = st.text(SEGMENT_CHARACTERS, max_size=8)
 iris = st.builds(
     lambda path, query, fragment: (

@@ -43,7 +43,7 @@ def remaining_files(folder):
 
 
 def numbered(rows):
-    """Converts rows with a column `id` to messages of three quads. The first quad contains the id."""
+    """Converts rows with a column `id` to messages of three quads. The first one contains the id."""
     quad = "named_struct('subject', {}, 'predicate', {}, 'object', {}, 'graph', {})"
     subject = "concat('<http://ex/', id, '>')"
     quads = [

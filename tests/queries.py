@@ -12,7 +12,7 @@ from nquads import literal
 from oxigraph import from_oxigraph, to_oxigraph
 
 XSD = "http://www.w3.org/2001/XMLSchema#"
-NAMES = [("iri", f"http://e/{name}") for name in "abc"]
+IRIS = [("iri", f"http://e/{name}") for name in "abc"]
 PREDICATES = [("iri", f"http://e/{name}") for name in "pqr"]
 BNODES = [("bnode", "x"), ("bnode", "y")]
 LITERALS = [
@@ -26,9 +26,9 @@ GRAPHS = [None, None, None, ("iri", "http://e/g"), ("iri", "http://e/h")]
 VARIABLES = ("?a", "?b", "?c", "?d")
 
 quads = st.tuples(
-    st.sampled_from(NAMES + BNODES),
+    st.sampled_from(IRIS + BNODES),
     st.sampled_from(PREDICATES),
-    st.sampled_from(NAMES + BNODES + LITERALS),
+    st.sampled_from(IRIS + BNODES + LITERALS),
     st.sampled_from(GRAPHS),
 )
 messages = st.lists(quads, max_size=40) | st.lists(quads, max_size=8)

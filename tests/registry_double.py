@@ -125,7 +125,7 @@ class RegistryDouble:
         headers: Headers that replace the default ones; None omits a header.
         faults: Faults of the next responses, in order. Later responses have none.
         codes: Artifact codes by number; by default they do not match the content.
-        bodies: The value of `afterCounter` in each request for nanopublications.
+        requested_counters: The value of `afterCounter` in each request for nanopublications.
     """
 
     def __init__(self, site: web.Site, count: int = 0) -> None:
@@ -135,7 +135,7 @@ class RegistryDouble:
         self.headers: dict[str, str | None] = {}
         self.codes: dict[int, str] = {}
         self.faults: list[Fault] = []
-        self.bodies: list[int] = []
+        self.requested_counters: list[int] = []
         self.media_type = "application/x-jelly-rdf"
         self.add(count)
         site.replies["/"] = [self._page]
@@ -182,7 +182,7 @@ class RegistryDouble:
         except ValueError:
             web.send(400, **self.state())(handler)
             return
-        self.bodies.append(after)
+        self.requested_counters.append(after)
         visible = sorted(
             (counter, number)
             for counter, number in self.stored.items()

@@ -141,7 +141,7 @@ def equal_logs(left: list[list[tuple]], right: list[list[tuple]]) -> bool:
 
 
 def option_text(option: formats.OptionSpec) -> str:
-    """Returns a valid value of an option as text."""
+    """Returns a valid value of an option as a string."""
     if option.choices:
         return option.choices[-1]
     if option.kind in ("count", "bytes"):

@@ -522,41 +522,46 @@ def test_blank_nodes_can_be_separated():
     ("call", "text"),
     [
         (
-            lambda out: patch.apply(TWO_MESSAGES, b"", out, **APPLY),
+            lambda out: patch.apply(TWO_MESSAGES, b"", out, **APPLY_FORMATS),
             "has several messages, but a dataset is one message",
         ),
-        (lambda out: patch.diff(TWO_MESSAGES, b"", out, **DIFF), "has several messages"),
-        (lambda out: patch.diff(b"", TWO_MESSAGES, out, **DIFF), "has several messages"),
+        (lambda out: patch.diff(TWO_MESSAGES, b"", out, **DIFF_FORMATS), "has several messages"),
+        (lambda out: patch.diff(b"", TWO_MESSAGES, out, **DIFF_FORMATS), "has several messages"),
         (
-            lambda out: patch.diff(b"", TWO_MESSAGES, out, canonical=True, **DIFF),
+            lambda out: patch.diff(b"", TWO_MESSAGES, out, canonical=True, **DIFF_FORMATS),
             "has several messages",
         ),
         (
-            lambda out: patch.diff(b"", None, out, per_message=True, **DIFF),
+            lambda out: patch.diff(b"", None, out, per_message=True, **DIFF_FORMATS),
             "per_message requires two logs, but only one is given",
         ),
         (
-            lambda out: patch.apply(b"", b"", out, **{**APPLY, "to_format": "rdf-patch"}),
+            lambda out: patch.apply(b"", b"", out, **{**APPLY_FORMATS, "to_format": "rdf-patch"}),
             "RDF Patch supports only patches, but the output contains messages",
         ),
         (
-            lambda out: patch.diff(b"", b"", out, **{**DIFF, "to_format": "nq"}),
+            lambda out: patch.diff(b"", b"", out, **{**DIFF_FORMATS, "to_format": "nq"}),
             "N-Quads supports only messages, but the output contains patches",
         ),
         (
-            lambda out: patch.apply(b"", b"", out, **{**APPLY, "patch_format": "nq"}),
+            lambda out: patch.apply(b"", b"", out, **{**APPLY_FORMATS, "patch_format": "nq"}),
             "contains messages, but patches are expected",
         ),
         (
-            lambda out: patch.apply(b"", b"", out, **{**APPLY, "from_format": "jelly-patch"}),
+            lambda out: patch.apply(
+                b"", b"", out, **{**APPLY_FORMATS, "from_format": "jelly-patch"}
+            ),
             "contains patches, but messages are expected",
         ),
-        (lambda out: patch.apply(b"", b"", out, skip=1, **APPLY), "there is no option 'skip'"),
         (
-            lambda out: patch.apply(b"", b"", out, name_table=8, **APPLY),
+            lambda out: patch.apply(b"", b"", out, skip=1, **APPLY_FORMATS),
+            "there is no option 'skip'",
+        ),
+        (
+            lambda out: patch.apply(b"", b"", out, name_table=8, **APPLY_FORMATS),
             "name_table is for writing Jelly",
         ),
-        (lambda out: patch.apply(b"", b"", out, chain="perhaps", **APPLY), "chain"),
+        (lambda out: patch.apply(b"", b"", out, chain="perhaps", **APPLY_FORMATS), "chain"),
     ],
 )
 def test_invalid_arguments_are_rejected(call, text):
@@ -566,8 +571,8 @@ def test_invalid_arguments_are_rejected(call, text):
 
 
 TWO_MESSAGES = b"<a:s> <a:p> <a:o> .\n# @message\n<a:s> <a:p> <a:o> .\n"
-APPLY = {"from_format": "nq", "patch_format": "rdf-patch", "to_format": "nq"}
-DIFF = {"from_format": "nq", "to_format": "rdf-patch"}
+APPLY_FORMATS = {"from_format": "nq", "patch_format": "rdf-patch", "to_format": "nq"}
+DIFF_FORMATS = {"from_format": "nq", "to_format": "rdf-patch"}
 
 
 def test_a_dataset_in_two_files_is_rejected(tmp_path):
@@ -575,7 +580,7 @@ def test_a_dataset_in_two_files_is_rejected(tmp_path):
     for name in "ab":
         (tmp_path / f"{name}.nq").write_text("_:x <a:p> <a:o> .\n")
     with pytest.raises(rdfm.OptionError, match="has several messages"):
-        patch.apply(tmp_path, b"", io.BytesIO(), **APPLY)
+        patch.apply(tmp_path, b"", io.BytesIO(), **APPLY_FORMATS)
 
 
 def test_the_format_of_patches_is_not_detected_by_content():

@@ -16,8 +16,8 @@ QUAD = '<http://ex/s> <http://ex/p> "%d" .\n'
 COUNT = 3000
 COMMENT_LOG = "".join(QUAD % n + "# @message\n" for n in range(COUNT)).encode()
 DIRECTIVE_LOG = COMMENT_LOG.replace(b"# @message", b"MESSAGE")
-LABEL = b'VERSION "1.2-messages"\n'
-SIZE = 10_000
+VERSION_LINE = b'VERSION "1.2-messages"\n'
+SPLIT_BYTES = 10_000
 
 
 def read(source, splits, **options):
@@ -39,7 +39,7 @@ def path(request, tmp_path):
     path = tmp_path / "log.nq"
     data = {
         "comment": COMMENT_LOG,
-        "directive": LABEL + DIRECTIVE_LOG,
+        "directive": VERSION_LINE + DIRECTIVE_LOG,
         "leading": b"# @message\n" + COMMENT_LOG,
     }
     path.write_bytes(data[request.param])
@@ -49,15 +49,15 @@ def path(request, tmp_path):
 @pytest.mark.parametrize("url", [False, True])
 def test_counted_splits_yield_the_complete_log(path, url):
     source = f"file:{path}" if url else path
-    splits = plan(source, split_bytes=SIZE, count=True)
-    assert len(splits) == round(path.stat().st_size / SIZE)
+    splits = plan(source, split_bytes=SPLIT_BYTES, count=True)
+    assert len(splits) == round(path.stat().st_size / SPLIT_BYTES)
     assert (splits[0].start, splits[-1].stop) == (0, None)
     assert all(a.stop == b.start for a, b in pairwise(splits))
     assert read(source, pickle.loads(pickle.dumps(splits))) == read_without_splits(path)
 
 
 def test_uncounted_splits_number_messages_from_zero_and_keep_positions(path):
-    splits = plan(path, split_bytes=SIZE)
+    splits = plan(path, split_bytes=SPLIT_BYTES)
     assert {split.first_index for split in splits[1:]} == {None}
     found = read(path, splits)
     assert [message[1:] for message in found] == [
@@ -78,7 +78,7 @@ def test_reading_a_split_reads_only_its_range(tmp_path):
 @pytest.mark.parametrize(
     ("name", "data", "options"),
     [
-        ("log.nq", COMMENT_LOG[: COMMENT_LOG.rindex(b"<http://ex/s", 0, SIZE)], {}),
+        ("log.nq", COMMENT_LOG[: COMMENT_LOG.rindex(b"<http://ex/s", 0, SPLIT_BYTES)], {}),
         ("log.nq.gz", gzip.compress(COMMENT_LOG, 0), {}),
         ("log.nq", COMMENT_LOG, {"dialect": "plain"}),
         ("log.nq", COMMENT_LOG.replace(b"# @message\n", b""), {}),
@@ -100,7 +100,7 @@ def test_reading_a_split_reads_only_its_range(tmp_path):
 def test_unsuitable_logs_are_not_split(tmp_path, name, data, options):
     path = tmp_path / name
     path.write_bytes(data)
-    (split,) = plan(path, split_bytes=SIZE, count=True, **options)
+    (split,) = plan(path, split_bytes=SPLIT_BYTES, count=True, **options)
     assert split.whole
     assert split.first_index == 0
     assert read(path, [split], **options) == read_without_splits(path, **options)
@@ -110,14 +110,14 @@ def test_a_file_object_is_not_read_by_planning(tmp_path):
     path = tmp_path / "log.nq"
     path.write_bytes(COMMENT_LOG)
     with path.open("rb") as file:
-        assert [split.whole for split in plan(file, split_bytes=SIZE)] == [True]
+        assert [split.whole for split in plan(file, split_bytes=SPLIT_BYTES)] == [True]
         assert file.tell() == 0
         with pytest.raises(OptionError, match="does not support random access"):
             rdfm.open_log(file, split=Split(5, 9, format="nq"))
 
 
 def test_bytes_are_split():
-    splits = plan(COMMENT_LOG, "nq", split_bytes=SIZE, count=True)
+    splits = plan(COMMENT_LOG, "nq", split_bytes=SPLIT_BYTES, count=True)
     assert len(splits) > 5
     assert read(COMMENT_LOG, splits) == read_without_splits(COMMENT_LOG, format="nq")
 
@@ -127,23 +127,23 @@ def test_urls_are_split_if_their_storage_can_seek():
     with fsspec.open("memory://splits/log.nq", "wb") as file:
         file.write(COMMENT_LOG)
     url = "memory://splits/log.nq"
-    splits = plan(url, split_bytes=SIZE, count=True, storage_options={})
+    splits = plan(url, split_bytes=SPLIT_BYTES, count=True, storage_options={})
     assert len(splits) > 5
     assert read(url, splits) == read_without_splits(COMMENT_LOG, format="nq")
 
 
 def test_a_log_that_changes_its_dialect_has_no_counted_splits(tmp_path):
     path = tmp_path / "log.nq"
-    path.write_bytes(COMMENT_LOG * 20 + LABEL + DIRECTIVE_LOG)
-    (split,) = plan(path, split_bytes=SIZE, count=True)
+    path.write_bytes(COMMENT_LOG * 20 + VERSION_LINE + DIRECTIVE_LOG)
+    (split,) = plan(path, split_bytes=SPLIT_BYTES, count=True)
     assert split.whole
 
 
 @pytest.mark.slow
 def test_a_log_that_changes_its_dialect_is_rejected_in_splits(tmp_path):
     path = tmp_path / "log.nq"
-    path.write_bytes(COMMENT_LOG * 20 + LABEL + DIRECTIVE_LOG)
-    splits = plan(path, split_bytes=SIZE)
+    path.write_bytes(COMMENT_LOG * 20 + VERSION_LINE + DIRECTIVE_LOG)
+    splits = plan(path, split_bytes=SPLIT_BYTES)
     assert len(splits) > 50
     with pytest.raises(UnsupportedError, match="read it in one piece"):
         read(path, splits)
@@ -153,7 +153,7 @@ def test_an_error_in_a_split_has_its_position_in_the_file(tmp_path):
     path = tmp_path / "log.nq"
     path.write_bytes(COMMENT_LOG + b"bad\n")
     for count, index in ((True, COUNT), (False, None)):
-        splits = plan(path, split_bytes=SIZE, count=count)
+        splits = plan(path, split_bytes=SPLIT_BYTES, count=count)
         with pytest.raises(DecodeError) as caught:
             read(path, splits[-1:])
         error = caught.value
@@ -163,7 +163,7 @@ def test_an_error_in_a_split_has_its_position_in_the_file(tmp_path):
 
 def test_plan_accepts_the_options_of_the_decoder(path):
     with pytest.raises(OptionError, match="no option 'lenint'"):
-        plan(path, split_bytes=SIZE, lenint=True)
+        plan(path, split_bytes=SPLIT_BYTES, lenint=True)
     with pytest.raises(OptionError, match="split_bytes"):
         plan(path, split_bytes=0)
 
@@ -195,7 +195,7 @@ def test_errors_are_skipped_in_the_split_that_contains_their_message(tmp_path):
     path = tmp_path / "log.nq"
     path.write_bytes(COMMENT_LOG.replace(b'"1234" .', b'"1234').replace(b'"2000" .', b'"2000'))
     found, skipped = [], []
-    for split in plan(path, split_bytes=SIZE, count=True):
+    for split in plan(path, split_bytes=SPLIT_BYTES, count=True):
         with rdfm.open_log(path, split=split) as log:
             while True:
                 try:
@@ -209,8 +209,8 @@ def test_errors_are_skipped_in_the_split_that_contains_their_message(tmp_path):
 
 
 def test_a_split_in_another_dialect_cannot_be_skipped():
-    data = LABEL + DIRECTIVE_LOG
-    with rdfm.open_log(data, split=Split(0, SIZE, format="nq", dialect="comment")) as log:
+    data = VERSION_LINE + DIRECTIVE_LOG
+    with rdfm.open_log(data, split=Split(0, SPLIT_BYTES, format="nq", dialect="comment")) as log:
         with pytest.raises(UnsupportedError, match="read it in one piece"):
             list(log)
         with pytest.raises(UnsupportedError, match="read it in one piece"):

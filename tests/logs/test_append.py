@@ -498,7 +498,7 @@ def test_the_log_cannot_be_an_input(tmp_path):
         rdfm.convert(path, path, append=True)
 
 
-CONTRADICTIONS = [
+CONTRADICTORY_OPTIONS = [
     (
         "nq",
         {},
@@ -522,7 +522,7 @@ CONTRADICTIONS = [
 ]
 
 
-@pytest.mark.parametrize(("suffix", "log_options", "options", "reason"), CONTRADICTIONS)
+@pytest.mark.parametrize(("suffix", "log_options", "options", "reason"), CONTRADICTORY_OPTIONS)
 def test_options_that_contradict_the_log_are_rejected(
     tmp_path, suffix, log_options, options, reason
 ):

@@ -32,7 +32,7 @@ def end_child(pid):
     assert os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == 0
 """
 
-FORKS = {
+CHILD_ACTIONS = {
     "exits": """
 log = create()
 if (pid := os.fork()) == 0:
@@ -111,14 +111,14 @@ def quad_count(path):
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("target", "options"), TARGETS)
-@pytest.mark.parametrize("child", FORKS)
+@pytest.mark.parametrize("child", CHILD_ACTIONS)
 def test_a_child_does_not_touch_an_open_log(tmp_path, target, options, child):
-    run((PRELUDE + FORKS[child]).format(target=target, options=options), tmp_path)
+    run((PRELUDE + CHILD_ACTIONS[child]).format(target=target, options=options), tmp_path)
     assert quad_count(tmp_path / target) == 2001
     assert len(list(tmp_path.iterdir())) == 1
 
 
-REJECTION = """
+REJECTION_CODE = """
 def rejected(write):
     try:
         write()
@@ -127,7 +127,7 @@ def rejected(write):
         return True
 """
 
-WRITES = {
+CHILD_WRITES = {
     "a message": """
 log = create()
 if (pid := os.fork()) == 0:
@@ -151,14 +151,14 @@ if (pid := os.fork()) == 0:
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("target", "options"), TARGETS)
-@pytest.mark.parametrize("write", WRITES)
+@pytest.mark.parametrize("write", CHILD_WRITES)
 def test_the_first_write_of_a_child_raises_an_error(tmp_path, target, options, write):
-    code = f"{PRELUDE}{REJECTION}{WRITES[write]}end_child(pid)\nlog.write([QUAD])\nlog.close()\n"
+    code = f"{PRELUDE}{REJECTION_CODE}{CHILD_WRITES[write]}end_child(pid)\nlog.write([QUAD])\nlog.close()\n"
     run(code.format(target=target, options=options), tmp_path)
     assert quad_count(tmp_path / target) == 2001
 
 
-RESULTS = """
+RESULTS_CODE = """
 def row():
     return [rdfm.Literal("a")]
 results = rdfm.create_results("r.tsv", ["x"])
@@ -174,7 +174,11 @@ results.close()
 
 
 def test_the_first_row_of_a_child_raises_an_error(tmp_path):
-    code = PRELUDE.format(target="r.tsv", options={}) + REJECTION.format(target="r.tsv") + RESULTS
+    code = (
+        PRELUDE.format(target="r.tsv", options={})
+        + REJECTION_CODE.format(target="r.tsv")
+        + RESULTS_CODE
+    )
     run(code, tmp_path)
     assert (tmp_path / "r.tsv").read_text() == '?x\n"a"\n"a"\n'
 

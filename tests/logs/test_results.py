@@ -23,7 +23,7 @@ from rdfm import (
 S = Iri("http://e/s")
 ROWS = [(S, None), (None, None), (Bnode("b"), Literal("1", language="en")), (S, S)]
 TSV = b'?a\t?b\n<http://e/s>\t\n\t\n_:b\t"1"@en\n<http://e/s>\t<http://e/s>\n'
-ASK = b'{"head":{"link":["more"]},"boolean":false}'
+ASK_RESULT = b'{"head":{"link":["more"]},"boolean":false}'
 FORMATS = [
     name for name in rdfm.formats.names() if rdfm.formats.find(name).spec.kinds == ("results",)
 ]
@@ -347,7 +347,7 @@ def test_closed_results_reject_rows(tmp_path):
 
 
 def test_a_boolean_answer_is_read():
-    with rdfm.open_results(ASK, "results-json") as results:
+    with rdfm.open_results(ASK_RESULT, "results-json") as results:
         (batch,) = results.batches()
     assert (batch.boolean, batch.variables, batch.links, len(batch)) == (False, (), ("more",), 0)
 

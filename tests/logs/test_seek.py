@@ -12,7 +12,7 @@ from rdfm.logs.selection import as_slice, parse_messages
 SLICES = ("0", "5", "500", "777:780", "-1", "-5", "-700:-698", "-3:", "990:", "::100", "600:-390")
 
 
-def log(delimiter, *, head="", first_empty=False, count=1000):
+def make_log(delimiter, *, head="", first_empty=False, count=1000):
     """Returns a log with messages of different sizes, whose objects begin with the message number.
 
     The last message is not empty.
@@ -32,12 +32,12 @@ def log(delimiter, *, head="", first_empty=False, count=1000):
 
 
 LOGS = {
-    "comment": log("# @message\n"),
-    "first empty": log("# @message\n", first_empty=True),
-    "directive": log("MESSAGE\n", head='VERSION "1.2-messages"\n'),
-    "ends with a delimiter": log("# @message\n") + "# @message\n",
-    "plain": log(""),
-    "comments and directives": log("# @message\n")
+    "comment": make_log("# @message\n"),
+    "first empty": make_log("# @message\n", first_empty=True),
+    "directive": make_log("MESSAGE\n", head='VERSION "1.2-messages"\n'),
+    "ends with a delimiter": make_log("# @message\n") + "# @message\n",
+    "plain": make_log(""),
+    "comments and directives": make_log("# @message\n")
     + 'VERSION "1.2-messages"\nMESSAGE\n<a:b> <a:b> <a:b> .\n',
 }
 

@@ -39,10 +39,10 @@ def select(selector, source):
     ]
 
 
-number = st.none() | st.integers(-30, 30)
+bound = st.none() | st.integers(-30, 30)
 
 
-@given(st.lists(st.integers(0, 7), max_size=8), st.builds(slice, number, number, st.integers(1, 7)))
+@given(st.lists(st.integers(0, 7), max_size=8), st.builds(slice, bound, bound, st.integers(1, 7)))
 def test_slices_select_messages_like_list_slices(sizes, bounds):
     assert select(sliced(bounds), batches(sizes)) == list(range(sum(sizes)))[bounds]
 
@@ -74,7 +74,7 @@ def in_parts(sizes):
 
 @given(
     st.lists(st.integers(1, 35), min_size=1, max_size=6),
-    st.builds(slice, number, number, st.integers(1, 3)),
+    st.builds(slice, bound, bound, st.integers(1, 3)),
 )
 def test_a_message_in_parts_is_selected_completely_or_not_at_all(sizes, bounds):
     parts = list(in_parts(sizes))

@@ -79,7 +79,7 @@ def run(*command: str | Path, cwd: Path) -> None:
         )
 
 
-def prepared(name: str, files: list[Path], prepare: Callable[[Path], None]) -> Path:
+def peer_folder(name: str, files: list[Path], prepare: Callable[[Path], None]) -> Path:
     """Returns the folder of a peer. Rebuilds the folder if one of the `files` has changed."""
     folder, stamp = BUILD / name, BUILD / name / "made-from"
     digest = hashlib.sha256(b"\0".join(path.read_bytes() for path in files)).hexdigest()
@@ -103,7 +103,7 @@ def classpath() -> str:
         classpath = ("-cp", f"{folder}/lib/*")
         run("javac", "--release", "17", *classpath, "-d", folder / "classes", *programs, cwd=folder)
 
-    folder = prepared("jvm", [pom, *programs], prepare)
+    folder = peer_folder("jvm", [pom, *programs], prepare)
     return os.pathsep.join([f"{folder}/classes", f"{folder}/lib/*"])
 
 
@@ -166,7 +166,7 @@ def nanopub_java() -> Callable[[list[Path]], list[str]]:
         classpath = ("-cp", f"{folder}/lib/*")
         run("javac", "--release", "17", *classpath, "-d", folder / "classes", program, cwd=folder)
 
-    folder = prepared("nanopub", [pom, program], prepare)
+    folder = peer_folder("nanopub", [pom, program], prepare)
     classpath = os.pathsep.join([f"{folder}/classes", f"{folder}/lib/*"])
 
     def verdicts(paths: list[Path]) -> list[str]:
@@ -188,7 +188,7 @@ def node(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Peer]:
             shutil.copy(path, folder)
         run("npm", "ci", "--ignore-scripts", "--no-audit", "--no-fund", cwd=folder)
 
-    folder = prepared("node", files, prepare)
+    folder = peer_folder("node", files, prepare)
     peer = Peer(
         ["node", HERE / "node" / "peer.js"],
         tmp_path_factory.mktemp("node"),

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 from logs import logs
-from samples import NAMES, generated, log_of, lowercase_languages
+from samples import LOG_NAMES, generated, log_of, lowercase_languages
 from support import as_batch, assert_same, decoded, encode
 
 import rdfm
@@ -51,7 +51,7 @@ def assert_read_alike(jvm, data, expected):
 
 
 @pytest.mark.parametrize("tables", TABLE_SIZES.values(), ids=TABLE_SIZES)
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", LOG_NAMES)
 def test_jelly_jvm_reads_restarts_joined_logs_and_appended_logs(jvm, tmp_path, name, tables):
     log = log_of(name)
     for physical in physical_types(log):

@@ -12,7 +12,7 @@ from jsonld_documents import BASE
 from jsonld_reading import Outcome, batches, compare, normalized, well_formed
 from logs import logs
 from nquads import isomorphic, read_expected, read_quads, relabelled
-from samples import NAMES, generated, log_of, lowercase_languages, merge, text_cases
+from samples import LOG_NAMES, generated, log_of, lowercase_languages, merge, text_cases
 from support import FIXTURES, assert_same, decoded, encode
 
 from rdfm import formats
@@ -66,7 +66,7 @@ def assert_round_trip(jvm, log, physical, tables):
 
 
 @pytest.mark.parametrize("tables", [BIG, TINY, NO_PREFIXES], ids=["big", "tiny", "no-prefixes"])
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", LOG_NAMES)
 def test_jelly_round_trips_through_jelly_jvm(jvm, name, tables):
     log = log_of(name)
     for physical in physical_types(log):
@@ -74,7 +74,7 @@ def test_jelly_round_trips_through_jelly_jvm(jvm, name, tables):
 
 
 @pytest.mark.parametrize("tables", [BIG, TINY, NO_PREFIXES], ids=["big", "tiny", "no-prefixes"])
-@pytest.mark.parametrize("name", [name for name in NAMES if name != "generalized"])
+@pytest.mark.parametrize("name", [name for name in LOG_NAMES if name != "generalized"])
 def test_rdfm_reads_the_output_of_jelly_jvm(jvm, name, tables):
     log = log_of(name)
     for physical in physical_types(log):

@@ -19,7 +19,7 @@ TIMES = {
     f'" 2026-06-02T00:00:00Z "^^<{XSD}dateTime>': datetime(2026, 6, 2, tzinfo=UTC),
 }
 LITERALS = ['"x"', '"xy"', '"X"@en', '"X"@de', f'"5"^^<{XSD}integer>', f'"5.0"^^<{XSD}decimal>']
-TEXTS = [
+OBJECT_TEXTS = [
     *LITERALS,
     *TIMES,
     f'"noon"^^<{XSD}dateTime>',
@@ -29,7 +29,7 @@ TEXTS = [
 QUADS = st.tuples(
     st.sampled_from(IRIS),
     st.sampled_from(IRIS),
-    st.sampled_from([*IRIS, *TEXTS]),
+    st.sampled_from([*IRIS, *OBJECT_TEXTS]),
     st.sampled_from([None, *IRIS[:2]]),
 )
 # Messages, each with the namespace that it declares for `ex:`, or None, and its quads.
@@ -39,9 +39,9 @@ MESSAGES = st.lists(
     ),
     max_size=6,
 )
-NAMES = st.sampled_from(["ex:a", "ex:b", "given:a"])
-TERMS = st.sampled_from([*IRIS, *LITERALS, "5", "5.0"]) | NAMES
-MOMENTS = st.sampled_from(["2026-06-01", "2026-06-01T08:00:00Z", "2026-06-01T12:00:00+02:00"])
+PREFIXED_NAMES = st.sampled_from(["ex:a", "ex:b", "given:a"])
+TERMS = st.sampled_from([*IRIS, *LITERALS, "5", "5.0"]) | PREFIXED_NAMES
+TIME_BOUNDS = st.sampled_from(["2026-06-01", "2026-06-01T08:00:00Z", "2026-06-01T12:00:00+02:00"])
 
 
 @st.composite
@@ -54,7 +54,7 @@ def filter_arguments(draw):
                 "subject": TERMS,
                 "predicate": TERMS,
                 "object": TERMS,
-                "graph": st.sampled_from(["default", *IRIS[:2]]) | NAMES,
+                "graph": st.sampled_from(["default", *IRIS[:2]]) | PREFIXED_NAMES,
                 "any": TERMS | st.lists(TERMS, min_size=1, max_size=2),
                 "contains": st.sampled_from(["x", "X", "5", "-06-"]),
                 "regex": st.sampled_from(["^x$", "(?i)x", r"\d"]),
@@ -64,7 +64,7 @@ def filter_arguments(draw):
     if not criteria or draw(st.booleans()):
         criteria["time"] = draw(st.sampled_from(["<http://one/a>", "ex:a"]))
         bounds = draw(st.sampled_from([("after",), ("before",), ("after", "before")]))
-        criteria |= {name: draw(MOMENTS) for name in bounds}
+        criteria |= {name: draw(TIME_BOUNDS) for name in bounds}
     return criteria | {name: True for name in ("invert", "quads") if draw(st.booleans())}
 
 

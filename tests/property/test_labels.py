@@ -10,8 +10,8 @@ from rdfm import Bnode, Iri, Literal, TripleTerm, formats, parse_term
 P, END = ("iri", "http://e/p"), ("iri", "http://e/end")
 TEXT_FORMATS = tuple(name for name in NATIVE if not formats.find(name).spec.binary)
 # In these formats, nodes that occur only once are nested without labels.
-NESTED = ("ndjsonld", "jsonld", "yamlld")
-LABEL_FORMATS = tuple(name for name in NATIVE if name not in NESTED)
+NESTING_FORMATS = ("ndjsonld", "jsonld", "yamlld")
+LABEL_FORMATS = tuple(name for name in NATIVE if name not in NESTING_FORMATS)
 
 
 def escaped(label):
@@ -19,10 +19,12 @@ def escaped(label):
 
 
 texts = st.text(st.characters(exclude_categories=["Cs"]), max_size=8)
-unusual = st.sampled_from(["", "a", "a b", "-", ".", "1", "1a", "a.", "é", "_", "_g", "\n", "_gx6"])
-like_generated = st.from_regex("_gu{0,3}[0-9]{1,2}", fullmatch=True)
+unusual_labels = st.sampled_from(
+    ["", "a", "a b", "-", ".", "1", "1a", "a.", "é", "_", "_g", "\n", "_gx6"]
+)
+generated_like_labels = st.from_regex("_gu{0,3}[0-9]{1,2}", fullmatch=True)
 labels = st.recursive(
-    texts | unusual | like_generated, lambda inner: inner.map(escaped), max_leaves=4
+    texts | unusual_labels | generated_like_labels, lambda inner: inner.map(escaped), max_leaves=4
 )
 several_labels = st.lists(labels, min_size=1, max_size=8)
 
@@ -69,7 +71,7 @@ def test_conversions_keep_labels(names, path):
     assert set(labels_of(log)[0]) == set(names)
 
 
-written_labels = like_generated | st.from_regex("_gx[0-9a-f]{0,4}|[a-c]", fullmatch=True)
+written_labels = generated_like_labels | st.from_regex("_gx[0-9a-f]{0,4}|[a-c]", fullmatch=True)
 ANONYMOUS = None
 
 

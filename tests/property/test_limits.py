@@ -61,7 +61,7 @@ def test_a_compressed_jelly_log_of_a_gigabyte_of_text_uses_little_memory(tmp_pat
     assert resident < MAX_RESIDENT_BYTES
 
 
-def operations(count: int) -> rdfm.PatchBatch:
+def patch_batch(count: int) -> rdfm.PatchBatch:
     """Returns patches with a header and nine other operations, whose terms differ."""
     iri = lambda name, number: rdfm.Iri(f"http://example.org/{name}/{number}")  # noqa: E731
     patches = []
@@ -77,7 +77,7 @@ def operations(count: int) -> rdfm.PatchBatch:
     return rdfm.PatchBatch.from_patches(patches)
 
 
-def rows(count: int) -> rdfm.ResultBatch:
+def result_batch(count: int) -> rdfm.ResultBatch:
     """Returns result rows with different terms."""
     cells = (
         (
@@ -94,7 +94,7 @@ RESULTS = ("thrift", "protobuf", "json", "xml", "tsv", "csv")
 # Input format, output format, and the function that creates a batch.
 CONVERSIONS = [
     *(
-        (source, target, operations)
+        (source, target, patch_batch)
         for source, target in (
             ("jelly-patch", "rdf-patch"),
             ("rdf-patch", "rdf-patch-thrift"),
@@ -102,7 +102,7 @@ CONVERSIONS = [
         )
     ),
     *(
-        (f"results-{source}", f"results-{target}", rows)
+        (f"results-{source}", f"results-{target}", result_batch)
         for source, target in zip(RESULTS, (*RESULTS[1:], RESULTS[0]), strict=True)
     ),
 ]
@@ -115,7 +115,7 @@ def test_memory_does_not_grow_with_the_size_of_patch_and_result_logs(source, tar
 
     Only queues may differ, since their fill level depends on timing.
     """
-    batch = make_batch(1000 if make_batch is operations else 8000)
+    batch = make_batch(1000 if make_batch is patch_batch else 8000)
     lossy = {"lossy": True} if source == "results-csv" else {}
 
     def log(size):
@@ -211,33 +211,34 @@ def test_a_small_file_that_expands_to_a_large_term_exceeds_the_limit(tmp_path, c
     )  # plus a complete message of the largest allowed size
 
 
-DEEP = 100_000
-NESTED = {
+NESTING_DEPTH = 100_000
+NESTED_INPUTS = {
     "triple terms, nt": (
         "nt",
-        b"<http://e/s> <http://e/p> " + b"<<( <http://e/s> <http://e/p> " * DEEP,
+        b"<http://e/s> <http://e/p> " + b"<<( <http://e/s> <http://e/p> " * NESTING_DEPTH,
     ),
     "triple terms, nq": (
         "nq",
-        b"<http://e/s> <http://e/p> " + b"<<( <http://e/s> <http://e/p> " * DEEP,
+        b"<http://e/s> <http://e/p> " + b"<<( <http://e/s> <http://e/p> " * NESTING_DEPTH,
     ),
     "triple terms, ttl": (
         "ttl",
-        b"<http://e/s> <http://e/p> " + b"<<( <http://e/s> <http://e/p> " * DEEP,
+        b"<http://e/s> <http://e/p> " + b"<<( <http://e/s> <http://e/p> " * NESTING_DEPTH,
     ),
-    "reified, ttl": ("ttl", b"<< <http://e/s> <http://e/p> " * DEEP),
-    "brackets, ttl": ("ttl", b"<http://e/s> <http://e/p> " + b"[ <http://e/p> " * DEEP),
-    "lists, trig": ("trig", b"<http://e/s> <http://e/p> " + b"( " * DEEP),
+    "reified, ttl": ("ttl", b"<< <http://e/s> <http://e/p> " * NESTING_DEPTH),
+    "brackets, ttl": ("ttl", b"<http://e/s> <http://e/p> " + b"[ <http://e/p> " * NESTING_DEPTH),
+    "lists, trig": ("trig", b"<http://e/s> <http://e/p> " + b"( " * NESTING_DEPTH),
     "annotations, trig": (
         "trig",
-        b"<http://e/s> <http://e/p> <http://e/o> " + b"{| <http://e/p> <http://e/o> " * DEEP,
+        b"<http://e/s> <http://e/p> <http://e/o> "
+        + b"{| <http://e/p> <http://e/o> " * NESTING_DEPTH,
     ),
 }
 
 
-@pytest.mark.parametrize("case", NESTED)
+@pytest.mark.parametrize("case", NESTED_INPUTS)
 def test_deep_nesting_exceeds_the_limit(case):
-    name, data = NESTED[case]
+    name, data = NESTED_INPUTS[case]
     options = {"generalized": True} if name in ("nt", "nq") else {}
     with pytest.raises(rdfm.LimitError, match="max_depth"):
         formats.find(name).decode(data, **options)

@@ -68,7 +68,7 @@ durations = st.builds(
 )
 day_times = st.sampled_from(["P1D", "PT24H", "PT0S", "-PT1S", "PT1.5S", "PT90M"])
 year_months = st.sampled_from(["P1Y", "P12M", "P0M", "-P1M", "P13M"])
-KINDS = {
+TERMS_BY_KIND = {
     "iri": st.sampled_from(["http://e/a", "http://e/b", "http://e/ab", "urn:ä"]).map(lambda iri: ("iri", iri)),
     "bnode": st.sampled_from("abc").map(lambda label: ("bnode", label)),
     "text": st.text(st.sampled_from("aAbé 1\u0001"), max_size=3).map(literal),
@@ -90,10 +90,10 @@ KINDS = {
     "yearMonthDuration": year_months.flatmap(typed("yearMonthDuration", "duration")),
     "other": st.sampled_from(["", "1", "a"]).flatmap(typed("hexBinary", "anyURI", "integer", "date")),
 }  # fmt: skip
-terms = st.one_of(*KINDS.values())
+terms = st.one_of(*TERMS_BY_KIND.values())
 mixed_terms = st.lists(terms, max_size=30, unique=True)
-terms_of_one_kind = st.sampled_from(list(KINDS)).flatmap(
-    lambda kind: st.lists(KINDS[kind], max_size=12, unique=True)
+terms_of_one_kind = st.sampled_from(list(TERMS_BY_KIND)).flatmap(
+    lambda kind: st.lists(TERMS_BY_KIND[kind], max_size=12, unique=True)
 )
 
 

@@ -51,7 +51,7 @@ def test_members_are_joined_in_bounded_pieces(name):
         assert max(map(len, out)) <= 1 << 20
 
 
-SKIPPABLE = b"\x5a\x2a\x4d\x18\x02\0\0\0ab"
+SKIPPABLE_FRAME = b"\x5a\x2a\x4d\x18\x02\0\0\0ab"
 
 
 @pytest.mark.slow
@@ -63,7 +63,7 @@ def test_many_empty_members_are_read_fast(name):
             COMPRESS[name](b""),
             zstd.ZstdCompressor().flush(),
             zstd.compress(b"", options={zstd.CompressionParameter.checksum_flag: 1}),
-            SKIPPABLE,
+            SKIPPABLE_FRAME,
         ]
     }
     for member in members.get(name, [COMPRESS[name](b"")]):
@@ -74,7 +74,7 @@ def test_many_empty_members_are_read_fast(name):
 
 
 def zstd_frames():
-    """Yields frames of raw, repeated and compressed blocks, with and without sizes and checksums."""
+    """Yields frames of raw, repeated and compressed blocks, some with sizes or checksums."""
     generator = random.Random(3)
     kinds = zstd.CompressionParameter
     for size in (0, 1, 5, 255, 256, 300, 1024, 1025, 200_000):
@@ -84,7 +84,7 @@ def zstd_frames():
                 yield zstd.compress(data, options=options)
                 streamed = zstd.ZstdCompressor(options=options)
                 yield streamed.compress(data) + streamed.flush()
-    yield SKIPPABLE
+    yield SKIPPABLE_FRAME
 
 
 def test_frames_without_compressed_blocks_are_read_as_by_the_decompressor():

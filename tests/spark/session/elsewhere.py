@@ -124,7 +124,7 @@ def terms(spark, folder):
 
 
 def sql(spark, folder):
-    """Returns the results of SQL functions, and of functions that check, describe and compare logs."""
+    """Returns the results of SQL functions and of functions that check and compare logs."""
     import rdfm.spark
     from rdfm.spark.functions import register_functions
 

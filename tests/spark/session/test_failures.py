@@ -29,7 +29,7 @@ HOOKS = Path(__file__).parent / "hooks"
 ROWS = 40
 MODES = ("append", "overwrite")
 # Points of a write, before and after its commit. Each is tested in a batch and in a stream.
-POINTS = [
+WRITE_POINTS = [
     (r"^rename /.*/staging/", 2),
     (r"^finish done .*/staging/.*/part-", 3),
     (r"^create_whole done .*/journal/", 1),
@@ -196,7 +196,7 @@ def read_numbers(folder):
 
 def a_batch_write(spark, folder, number):
     """A write to a folder that contains an older part. The write is retried under its id."""
-    at, nth = [*POINTS, *BATCH_POINTS][number]
+    at, nth = [*WRITE_POINTS, *BATCH_POINTS][number]
     out, mode = folder / "out", MODES[number % 2]
     save(numbered(spark.range(100, 104, 1, 1)), out)
     (old,) = visible_files(out)
@@ -218,7 +218,7 @@ def a_batch_write(spark, folder, number):
 
 def a_stream(spark, folder, number):
     """A stream of numbers into logs. The stream continues from its checkpoint."""
-    at, nth = POINTS[number % len(POINTS)]
+    at, nth = WRITE_POINTS[number % len(WRITE_POINTS)]
     query = Query(spark, folder)
     for first in range(0, ROWS, 10):
         query.add(*range(first, first + 10))
@@ -246,7 +246,7 @@ def a_stream_of_logs(spark, folder, number):
     assert remaining_files(query.out) == []
 
 
-@pytest.mark.parametrize("number", range(min(KILLS, len(POINTS) + len(BATCH_POINTS))))
+@pytest.mark.parametrize("number", range(min(KILLS, len(WRITE_POINTS) + len(BATCH_POINTS))))
 def test_a_driver_that_dies_leaves_complete_writes(spark, session, tmp_path, number):
     """The driver dies when each of the three jobs has reached its point."""
     interrupted, steps, failures = [], [], []
@@ -277,7 +277,7 @@ def test_a_driver_that_dies_while_renaming_leaves_complete_writes(
     spark, session, tmp_path, prepare
 ):
     """A small part of the test above, for every version of PySpark."""
-    number = next(at for at, (point, _) in enumerate(POINTS) if "rename" in point)
+    number = next(at for at, (point, _) in enumerate(WRITE_POINTS) if "rename" in point)
     case = prepare(spark, tmp_path, number)
     step, at, nth = next(case)
     failures = [{"at": at, "nth": nth, "in": f"{tmp_path}/", "do": "kill driver"}]

@@ -11,8 +11,8 @@ from rdfm import OptionError
 from rdfm.spark.reader import LogSourceReader
 
 LINE = '<http://e/s> <http://e/p> "{}" .\n'
-TIME = '<http://e/s> <http://www.w3.org/ns/sosa/resultTime> "{}"^^<http://www.w3.org/2001/XMLSchema#dateTime> .\n'
-VALUES = {
+TIME_LINE = '<http://e/s> <http://www.w3.org/ns/sosa/resultTime> "{}"^^<http://www.w3.org/2001/XMLSchema#dateTime> .\n'
+VALUES_BY_KIND = {
     "integers": ["0", "-7", "+3", "__HIVE_DEFAULT_PARTITION__"],
     "longs": ["1", "3000000000"],
     "decimals": ["12345678901234567890", "1"],
@@ -42,7 +42,7 @@ def texts(rows):
 
 @pytest.mark.feature("partition columns")
 def test_columns_have_the_types_and_values_of_spark(spark, tmp_path):
-    for name, values in VALUES.items():
+    for name, values in VALUES_BY_KIND.items():
         root = tmp_path / name
         fill(root / "logs", [f"k={value}" for value in values])
         for value in values:
@@ -173,7 +173,7 @@ def test_columns_are_written_as_folders_and_read_back(spark, tmp_path):
 def test_messages_are_written_to_folders_by_day(spark, tmp_path):
     log = tmp_path / "log.nq"
     days = [1, 2, 1, 3, 2, 1]
-    messages = [TIME.format(f"2026-11-0{day}T09:00:0{n}Z") for n, day in enumerate(days)]
+    messages = [TIME_LINE.format(f"2026-11-0{day}T09:00:0{n}Z") for n, day in enumerate(days)]
     log.write_text("# @message\n".join([*messages, LINE.format("none")]))
     frame = rdfm.spark.read(spark, log)
     out = tmp_path / "out"

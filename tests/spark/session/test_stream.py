@@ -280,7 +280,7 @@ def test_a_pipe_in_the_folder_is_rejected_or_ignored(spark_folder, source):
 
 @both_sources
 def test_files_may_be_removed_or_added_before_a_batch_is_read(spark_folder, source):
-    """Spark's source lists the files again and reads their current content; rdfm's source does not."""
+    """Spark's source lists the files again and reads their current content, unlike rdfm's source."""
     for name in "abc":
         spark_folder.arrive(f"{name}.nq", count=1)
     found = []
