@@ -55,7 +55,7 @@ def nanopub(
     return [*result, *quads]
 
 
-# --- the five steps ---
+# --- the five steps of the trusty URI specification ---
 
 
 def preprocessed(term, code):
@@ -167,7 +167,7 @@ def signed(sign, algorithm, public_key, quads=None, **other):
     return trusty(quads)
 
 
-# --- as N-Quads ---
+# --- output as N-Quads ---
 
 
 def written(term):

@@ -47,8 +47,8 @@ def read(source, *format, into=None, **options):
 
 
 INVALID_MEMBERS = {
-    "a link": ("b.nq", b"", {"type": tarfile.SYMTYPE, "linkname": "/etc/passwd"}),
-    "another link": ("b.nq", b"", {"type": tarfile.LNKTYPE, "linkname": "a.nq"}),
+    "a symbolic link": ("b.nq", b"", {"type": tarfile.SYMTYPE, "linkname": "/etc/passwd"}),
+    "a hard link": ("b.nq", b"", {"type": tarfile.LNKTYPE, "linkname": "a.nq"}),
     "a device": ("b.nq", b"", {"type": tarfile.CHRTYPE}),
     "a pipe": ("b.nq", b"", {"type": tarfile.FIFOTYPE}),
     "an absolute path": ("/b.nq", line(2)),

@@ -33,7 +33,7 @@ def make_log(delimiter, *, head="", first_empty=False, count=1000):
 
 LOGS = {
     "comment": make_log("# @message\n"),
-    "first empty": make_log("# @message\n", first_empty=True),
+    "first message empty": make_log("# @message\n", first_empty=True),
     "directive": make_log("MESSAGE\n", head='VERSION "1.2-messages"\n'),
     "ends with a delimiter": make_log("# @message\n") + "# @message\n",
     "plain": make_log(""),

@@ -1,6 +1,7 @@
-"""Peers: programs in other languages, fetched into build/peers once. Most run in one process.
+"""Peers are programs in other languages, fetched into build/peers once.
 
-Peers use the line protocol that jvm/Peer.java, Patches.java and Results.java describe.
+Most peers run in one process for all tests. They use the line protocol that jvm/Peer.java,
+Patches.java and Results.java describe.
 """
 
 import hashlib

@@ -536,7 +536,7 @@ def test_unsupported_proxies_are_rejected(monkeypatch):
         open_url("http://example.org/")
 
 
-# --- logs ---
+# --- logs over HTTP ---
 
 
 @pytest.mark.parametrize(

@@ -35,7 +35,7 @@ INVALID_LOG = (
 
 
 class StreamFolder:
-    """A folder of logs that streams read, and the output of a query."""
+    """A folder with logs that streams read, and the output of a query on this folder."""
 
     def __init__(self, root, spark=None):
         self.spark = spark
