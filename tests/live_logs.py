@@ -1,4 +1,4 @@
-"""The logs that `rdfm serve` serves in tests: written and read with rdfm, without the server."""
+"""Writes and reads the logs that `rdfm serve` serves in tests, without the server."""
 
 from pathlib import Path
 

@@ -10,7 +10,7 @@ from nquads import literal
 from rdfm import formats
 
 # Strings that might end a token, a line or a message prematurely.
-NASTY = (
+TRICKY_STRINGS = (
     "",
     '"',
     "\\",
@@ -27,10 +27,12 @@ NASTY = (
     "\ufffe\uffff",
     "\\u0041 \\n",
 )
-LETTERS = string.ascii_letters + string.digits + "é亀-._~"
+SEGMENT_CHARACTERS = string.ascii_letters + string.digits + "é亀-._~"
 
-lexicals = st.sampled_from(NASTY) | st.text(st.characters(exclude_categories=["Cs"]), max_size=12)
-segments = st.text(LETTERS, max_size=8)
+lexicals = st.sampled_from(TRICKY_STRINGS) | st.text(
+    st.characters(exclude_categories=["Cs"]), max_size=12
+)
+segments = st.text(SEGMENT_CHARACTERS, max_size=8)
 iris = st.builds(
     lambda path, query, fragment: (
         "iri",
@@ -62,8 +64,8 @@ tags = st.from_regex(r"[A-Za-z]{1,8}(-[A-Za-z0-9]{1,8}){0,2}", fullmatch=True)
 directions = st.sampled_from([None, None, "ltr", "rtl"])
 
 
-# pyoxigraph accepts only tags that are well-formed according to BCP 47.
-known_tags = st.sampled_from(["en", "fr", "en-GB", "de-CH-1996", "zh-Hans", "sl-rozaj-biske"])
+# pyoxigraph accepts only language tags that are well-formed according to BCP 47.
+well_formed_tags = st.sampled_from(["en", "fr", "en-GB", "de-CH-1996", "zh-Hans", "sl-rozaj-biske"])
 
 
 def literals_of(strings, tags=tags):
@@ -87,15 +89,15 @@ numbers = st.sampled_from(
     ]
 )
 literals = literals_of(lexicals)
-tagged_literals = literals_of(lexicals, known_tags)
+tagged_literals = literals_of(lexicals, well_formed_tags)
 plain_literals = literals_of(
-    st.text(st.sampled_from(string.printable[:95] + "éż亀\n\t"), max_size=12), known_tags
+    st.text(st.sampled_from(string.printable[:95] + "éż亀\n\t"), max_size=12), well_formed_tags
 )
 
 
 @cache
 def triple_terms(subjects, predicates, objects):
-    """RDF 1.2 triple terms (or generalized ones), nested up to three deep."""
+    """Returns a strategy for triple terms (RDF 1.2 or generalized) with up to three leaves."""
     return st.recursive(
         st.builds(lambda s, p, o: ("triple", s, p, o), subjects, predicates, objects),
         lambda inner: st.builds(lambda s, p, o: ("triple", s, p, o), subjects, predicates, inner),
@@ -115,24 +117,24 @@ xml_predicates = iris.map(lambda iri: ("iri", f"{iri[1]}p"))
 
 @cache
 def quads(*, graphs: bool, generalized: bool, triples: bool, any_text: bool, plain: str):
-    """Returns quads that a format supports.
+    """Returns a strategy for quads that a format supports.
 
     `plain` restricts the quads to those that other libraries accept: "tags" restricts the language
     tags, and "terms" also the blank node labels and the lexical forms.
     """
-    labelled = plain_bnodes if plain == "terms" else bnodes
+    blank_nodes = plain_bnodes if plain == "terms" else bnodes
     texts = {"": literals, "tags": tagged_literals, "terms": plain_literals}[plain]
     texts = texts if any_text or plain == "terms" else xml_literals
-    verbs = iris if any_text else xml_predicates
-    nodes, terms = iris | labelled, iris | labelled | texts
+    predicate_iris = iris if any_text else xml_predicates
+    nodes, terms = iris | blank_nodes, iris | blank_nodes | texts
     if generalized:
-        anything = terms | triple_terms(terms, terms, terms)
-        subjects = predicates = objects = anything
+        generalized_terms = terms | triple_terms(terms, terms, terms)
+        subjects = predicates = objects = generalized_terms
         names = terms
     else:
-        subjects, predicates, objects, names = nodes, verbs, terms, nodes
+        subjects, predicates, objects, names = nodes, predicate_iris, terms, nodes
         if triples:
-            objects = terms | triple_terms(nodes, verbs, terms)
+            objects = terms | triple_terms(nodes, predicate_iris, terms)
     graph = st.none() | names if graphs else st.none()
     return st.tuples(subjects, predicates, objects, graph)
 
@@ -148,11 +150,14 @@ def logs(
     plain: str = "",
     boundaries: bool = True,
 ):
-    """Draws up to five messages, possibly empty, or exactly one; quads and terms repeat."""
-    kinds = quads(
+    """Draws a log of up to five messages or, without `boundaries`, of exactly one.
+
+    Messages may be empty. Quads and terms repeat.
+    """
+    any_quad = quads(
         graphs=graphs, generalized=generalized, triples=triples, any_text=any_text, plain=plain
     )
-    pool = draw(st.lists(kinds, min_size=1, max_size=6))
+    pool = draw(st.lists(any_quad, min_size=1, max_size=6))
     mixed = st.builds(
         lambda a, b, c, d: (a[0], b[1], c[2], d[3]),
         *(st.sampled_from(pool) for _ in range(4)),
@@ -164,7 +169,10 @@ def logs(
 
 
 def logs_for(*names, boundaries=None):
-    """Draws logs that all these formats support, with one message if `boundaries` is false."""
+    """Returns a strategy for logs that all these formats support.
+
+    The logs have one message if `boundaries` is false; by default, if a format has no boundaries.
+    """
     carries = [formats.find(name).spec.carries for name in names]
     return logs(
         graphs=all(each["graphs"] for each in carries),

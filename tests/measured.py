@@ -9,8 +9,8 @@ from pathlib import Path
 
 RDFM = Path(sys.executable).parent / "rdfm"
 
-# A small intermediate process is needed because the peak memory of a child initially includes
-# that of its parent.
+# A small intermediate process is needed because the peak memory of a child initially includes the
+# memory of its parent.
 RUNNER = """
 import os, subprocess, sys
 process = subprocess.Popen(sys.argv[2:])
@@ -58,8 +58,8 @@ def measured(*arguments, feed=(), program=RDFM):
 
 
 def block(size: int, delimiter: bytes = b"# @message\n") -> bytes:
-    """Returns about `size` bytes of N-Quads messages with six quads each."""
-    lines, number = [], 0
+    """Returns at least `size` bytes of N-Quads messages with six quads each."""
+    messages, number = [], 0
     total = 0
     while total < size:
         number += 1
@@ -69,6 +69,6 @@ def block(size: int, delimiter: bytes = b"# @message\n") -> bytes:
             % (subject, at, number, number % 9)
             for at in range(6)
         )
-        lines.append(message + delimiter)
-        total += len(lines[-1])
-    return b"".join(lines)
+        messages.append(message + delimiter)
+        total += len(messages[-1])
+    return b"".join(messages)

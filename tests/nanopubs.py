@@ -37,11 +37,11 @@ def nanopub(
     quads=(),
     head=None,
 ):
-    """Returns a minimal valid nanopublication, plus the given quads and triples."""
+    """Returns a valid nanopublication that contains the given triples and quads."""
     graphs = {name: base + separator + name for name in ("head", "assertion", "provenance", "info")}
-    named = [("hasAssertion", "assertion"), ("hasProvenance", "provenance")]
-    named.append(("hasPublicationInfo", "info"))
-    links = [triple(base, NP + link, graphs[name]) for link, name in named]
+    graph_links = [("hasAssertion", "assertion"), ("hasProvenance", "provenance")]
+    graph_links.append(("hasPublicationInfo", "info"))
+    links = [triple(base, NP + link, graphs[name]) for link, name in graph_links]
     contents = {
         "head": head or [triple(base, RDF_TYPE, NP + "Nanopublication"), *links],
         "assertion": assertion or [triple("http://e/s", "http://e/p", "http://e/o")],
@@ -55,7 +55,7 @@ def nanopub(
     return [*result, *quads]
 
 
-# --- the five steps ---
+# --- the five steps of the trusty URI specification ---
 
 
 def preprocessed(term, code):
@@ -67,9 +67,9 @@ def preprocessed(term, code):
 
 
 def sort_key(quad):
-    """Step 2: by graph, subject, predicate and object.
+    """Step 2: returns the sort key of a quad: its graph, subject, predicate and object.
 
-    IRIs precede literals, and languages precede datatypes.
+    IRIs precede literals. Literals with a language precede those with a datatype.
     """
     subject, predicate, object, graph = quad
     if object[0] == "iri":
@@ -167,7 +167,7 @@ def signed(sign, algorithm, public_key, quads=None, **other):
     return trusty(quads)
 
 
-# --- as N-Quads ---
+# --- output as N-Quads ---
 
 
 def written(term):

@@ -1,4 +1,4 @@
-"""A small N-Quads reader, and datasets as plain tuples, independent of rdfm.
+"""A small N-Quads parser and functions for datasets of plain tuples, both independent of rdfm.
 
 Terms are ("iri", value), ("bnode", label), ("literal", lexical, language, direction, datatype),
 ("triple", s, p, o), and None for the default graph. Quads are tuples of four; a message is a list
@@ -39,8 +39,8 @@ def literal(lexical, language=None, direction=None, datatype=None):
     return ("literal", lexical, language or None, direction, datatype or XSD_STRING)
 
 
-class Line:
-    """Parser state of one line."""
+class LineParser:
+    """A parser for one line."""
 
     def __init__(self, text: str) -> None:
         self.text, self.at = text, 0
@@ -86,12 +86,14 @@ def read_quads(text: str) -> list[tuple]:
     """Returns the quads of N-Quads text; ignores comments and empty lines."""
     lines = re.split(r"[\r\n]+", text)
     return [
-        Line(line).quad() for line in lines if line.strip() and not line.lstrip().startswith("#")
+        LineParser(line).quad()
+        for line in lines
+        if line.strip() and not line.lstrip().startswith("#")
     ]
 
 
 def read_expected(path: Path) -> list[list[tuple]]:
-    """Returns the messages in an expected.txt of spec-fixtures."""
+    """Returns the messages in a file `expected.txt` of spec-fixtures."""
     parts = path.read_text("utf-8").split("--- message\n")
     return [read_quads(part) for part in parts[1:]]
 
@@ -106,7 +108,10 @@ def map_terms(quad: tuple, change) -> tuple:
 
 
 def relabelled(quads: Iterable[tuple]) -> list[tuple]:
-    """Numbers blank nodes by first occurrence, so equal datasets in the same order become equal."""
+    """Returns the quads with blank nodes numbered by first occurrence.
+
+    Isomorphic datasets in the same order become equal.
+    """
     names: dict[str, str] = {}
     return [
         with_labels(quad, lambda label: names.setdefault(label, str(len(names)))) for quad in quads
@@ -153,7 +158,7 @@ def isomorphic(left: Iterable[tuple], right: Iterable[tuple]) -> bool:
     tries = 0
 
     def match(ours: dict[str, int], theirs: dict[str, int]) -> bool:
-        """Individualizes one ambiguous node and refines again, until all nodes are distinct."""
+        """Whether the datasets match. Individualizes ambiguous nodes until all are distinct."""
         nonlocal tries
         tries += 1
         assert tries < 500, "too much symmetry for this comparison"

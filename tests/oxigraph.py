@@ -1,4 +1,4 @@
-"""Converts between pyoxigraph terms and tuples of `nquads`."""
+"""Converts pyoxigraph terms to `nquads` tuples and back."""
 
 import pyoxigraph as ox
 from nquads import literal

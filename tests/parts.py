@@ -29,12 +29,12 @@ def lines_of(messages):
 
 
 def numbers_in(folder):
-    """Returns the numbers of the messages in a folder, which `numbered` created."""
+    """Returns the numbers in the messages of a folder. `numbered` created these messages."""
     return [int(message.quads[0].object.value) for message in messages_in(folder)]
 
 
 def remaining_files(folder):
-    """Returns the files that remain in the commit protocol's folder, except for its records."""
+    """Returns the files that remain in the folder `_rdfm`, except commit records and `ours`."""
     return sorted(
         os.path.relpath(path, folder)
         for path in Path(folder, "_rdfm").rglob("*")
@@ -43,7 +43,7 @@ def remaining_files(folder):
 
 
 def numbered(rows):
-    """Converts rows with a column `id` to messages of three quads. The first contains the id."""
+    """Converts rows with a column `id` to messages of three quads. The first one contains the id."""
     quad = "named_struct('subject', {}, 'predicate', {}, 'object', {}, 'graph', {})"
     subject = "concat('<http://ex/', id, '>')"
     quads = [
@@ -94,7 +94,10 @@ class Query:
         return self.spark.readStream.schema("id bigint").options(**options).json(str(self.source))
 
     def forget_last_commit(self):
-        """Simulates a driver crash after the sink's commit, but before Spark records it."""
+        """Simulates a driver crash after the sink's commit, but before Spark records the commit.
+
+        Returns the number of the batch.
+        """
         last = max(self.checkpoint.glob("commits/[0-9]*"), key=lambda path: int(path.name))
         last.unlink()
         last.with_name(f".{last.name}.crc").unlink()
@@ -102,7 +105,10 @@ class Query:
 
 
 class LogQuery(Query):
-    """A streaming query between folders of logs, with `read_stream` or the data source."""
+    """A streaming query that reads a folder of logs and writes another one.
+
+    `kind` is "read_stream" or, for the data source, "format".
+    """
 
     def __init__(self, spark, folder, kind):
         super().__init__(spark, folder)

@@ -8,13 +8,13 @@ from support import as_tuple
 
 import rdfm
 
-NAMES = {
+FORMAT_BY_SUFFIX = {
     "rdfp": "rdf-patch",
     "rdp": "rdf-patch",
     "trp": "rdf-patch-thrift",
     "jellyp": "jelly-patch",
 }
-# Jelly-Patch ends each transaction within its patch.
+# Files with a patch that ends inside a transaction, which Jelly-Patch cannot represent.
 WITH_OPEN_TRANSACTION = {"abort", "patchtext-no-commit"}
 
 
@@ -27,12 +27,15 @@ def operations(log):
 
 
 def read(path):
-    with rdfm.open_log(path, format=NAMES[path.suffix[1:]]) as log:
+    with rdfm.open_log(path, format=FORMAT_BY_SUFFIX[path.suffix[1:]]) as log:
         return operations(log)
 
 
-def in_every_format(path, folder):
-    """Converts a file to text, Thrift and Jelly in each order, and checks the patches."""
+def convert_through_all_formats(path, folder):
+    """Converts a file through each pair of patch formats and checks the result.
+
+    Returns the patches.
+    """
     found = read(path)
     stem = path.stem
     suffixes = ("rdfp", "trp") if stem in WITH_OPEN_TRANSACTION else ("rdfp", "trp", "jellyp")

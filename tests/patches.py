@@ -1,4 +1,4 @@
-"""Converts patches between the tuples of `jelly_patch_proto` and those of rdfm."""
+"""Converts patches between the tuples of `jelly_patch_proto` and rdfm operations."""
 
 from collections.abc import Iterable
 from typing import Any
@@ -15,7 +15,7 @@ PLAIN_KEYS = ("id", "prev")
 
 
 def as_operation(operation: tuple) -> tuple:
-    """Converts a tuple to the tuple that rdfm accepts."""
+    """Converts a `jelly_patch_proto` tuple to an rdfm operation."""
     code, *rest = operation
     if code in ("A", "D"):
         return (code, None, *map(as_term, rest))
@@ -26,8 +26,8 @@ def as_operation(operation: tuple) -> tuple:
     return (code, None, None, None, None, None)
 
 
-def of_operation(operation: tuple) -> tuple:
-    """Converts an operation of rdfm to a tuple."""
+def from_operation(operation: tuple) -> tuple:
+    """Converts an rdfm operation to a `jelly_patch_proto` tuple."""
     code, name, *terms = operation
     subject, predicate, object_, graph = map(as_tuple, terms)
     return {
@@ -56,7 +56,7 @@ def decode(data: bytes, size: int, **options: Any) -> list[list[tuple]]:
     def drain() -> None:
         while (batch := decoder.next_batch()) is not None:
             for at in range(len(batch)):
-                found.append(list(map(of_operation, batch.operations(at))))
+                found.append(list(map(from_operation, batch.operations(at))))
 
     for start in range(0, len(data), size):
         decoder.feed(data[start : start + size])
@@ -68,9 +68,9 @@ def decode(data: bytes, size: int, **options: Any) -> list[list[tuple]]:
 
 @st.composite
 def patches(draw, *, graphs: bool, plain: bool = False) -> list[list[tuple]]:
-    """Draws patch logs: added and deleted quads among all other operations.
+    """Draws patch logs in which added and deleted quads are mixed with all other operations.
 
-    `plain` restricts them to what all formats support; headers come first.
+    `plain` restricts the operations to those that all formats support, and puts headers first.
     """
     log = draw(logs(graphs=graphs, generalized=True))
     random = draw(st.randoms(use_true_random=False))

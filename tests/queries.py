@@ -12,7 +12,7 @@ from nquads import literal
 from oxigraph import from_oxigraph, to_oxigraph
 
 XSD = "http://www.w3.org/2001/XMLSchema#"
-NAMES = [("iri", f"http://e/{name}") for name in "abc"]
+IRIS = [("iri", f"http://e/{name}") for name in "abc"]
 PREDICATES = [("iri", f"http://e/{name}") for name in "pqr"]
 BNODES = [("bnode", "x"), ("bnode", "y")]
 LITERALS = [
@@ -26,9 +26,9 @@ GRAPHS = [None, None, None, ("iri", "http://e/g"), ("iri", "http://e/h")]
 VARIABLES = ("?a", "?b", "?c", "?d")
 
 quads = st.tuples(
-    st.sampled_from(NAMES + BNODES),
+    st.sampled_from(IRIS + BNODES),
     st.sampled_from(PREDICATES),
-    st.sampled_from(NAMES + BNODES + LITERALS),
+    st.sampled_from(IRIS + BNODES + LITERALS),
     st.sampled_from(GRAPHS),
 )
 messages = st.lists(quads, max_size=40) | st.lists(quads, max_size=8)
@@ -39,7 +39,7 @@ predicates = st.sampled_from([f"<{value}>" for _, value in PREDICATES])
 
 
 def plain_expressions(variable):
-    """Draws conditions on a variable that all libraries evaluate in the same way."""
+    """Returns a strategy for conditions on a variable that all libraries evaluate equally."""
     forms = ["isIRI({})", "isNumeric({0}) && {0} > 1", "!isLiteral({})", "bound({})", "!bound({})"]
     return st.sampled_from(forms).map(lambda form: form.format(variable))
 
@@ -83,7 +83,7 @@ def tables(draw):
 
 
 def groups(inner, *, plain: bool):
-    """Returns the content of a group, which may contain other groups."""
+    """Returns a strategy for the content of a group, which may contain other groups."""
     elements = st.one_of(
         inner.map("OPTIONAL {{ {} }}".format),
         inner.map("OPTIONAL {{ {} }}".format),
@@ -176,7 +176,7 @@ def from_rdflib(term):
 
 
 def rdflib_rows(text, message):
-    """Returns the rows of rdflib for a message; rdflib joins them as sets."""
+    """Returns the distinct rows of rdflib for a message, because rdflib joins rows as sets."""
     dataset = rdflib.Dataset()
     for *triple, graph in message:
         context = dataset.default_graph if graph is None else dataset.graph(to_rdflib(graph))

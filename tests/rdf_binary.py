@@ -1,6 +1,7 @@
-"""RDF Protobuf and RDF Thrift with Google's protobuf and thriftpy2, from the files in proto/.
+"""Reads and writes RDF Protobuf and RDF Thrift with Google's protobuf and thriftpy2.
 
-Shares no code with rdfm. Both formats use the same names, so one writer and one reader serve both.
+The definitions are in proto/. This module shares no code with rdfm. Both formats use the same
+names, so one writer and one reader serve both.
 """
 
 import tempfile
@@ -101,7 +102,7 @@ def thrift_rows(rows) -> bytes:
     return buffer.getvalue()
 
 
-class Bytes:
+class ByteSource:
     """A byte source for thriftpy2 that fails if the data ends too early."""
 
     def __init__(self, data: bytes) -> None:
@@ -118,7 +119,7 @@ def read_thrift(data: bytes) -> list:
     """Returns the rows of an RDF Thrift log."""
     from thriftpy2.protocol.compact import TCompactProtocol
 
-    source, found = Bytes(data), []
+    source, found = ByteSource(data), []
     protocol = TCompactProtocol(source)
     while source.at < len(data):
         row = thrift().RDF_StreamRow()

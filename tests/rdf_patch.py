@@ -10,10 +10,10 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from nquads import Line
-from rdf_binary import ROOT, Bytes, Reader, parts_of, set_field, term_of
+from nquads import LineParser
+from rdf_binary import ROOT, ByteSource, Reader, parts_of, set_field, term_of
 
-TRANSACTION = {"TX": 0, "TC": 1, "TA": 2, "Z": 3}
+TRANSACTION_CODES = {"TX": 0, "TC": 1, "TA": 2, "Z": 3}
 Operation = tuple
 
 
@@ -36,7 +36,7 @@ def operation_of(line: str) -> Operation:
     name = None
     if code == "H":
         name, _, rest = rest.strip().partition(" ")
-    reader, terms = Line(rest), []
+    reader, terms = LineParser(rest), []
     while not (match := reader.token())["dot"]:
         terms.append(reader.term(match))
     if code in ("PA", "PD"):
@@ -76,8 +76,8 @@ def thrift_row(row: Operation):
     """Returns a row as a struct."""
     kinds = thrift()
     code, name, subject, predicate, value, graph = row
-    if code in TRANSACTION:
-        return kinds.RDF_Patch_Row(transaction=TRANSACTION[code])
+    if code in TRANSACTION_CODES:
+        return kinds.RDF_Patch_Row(transaction=TRANSACTION_CODES[code])
     if code == "H":
         header = kinds.Patch_Header(name=name, value=term_of(kinds, value))
         return kinds.RDF_Patch_Row(header=header)
@@ -98,7 +98,7 @@ def row_of_thrift(row) -> Operation:
     term = Reader().term
     optional = lambda value: None if value is None else term(value)  # noqa: E731
     if name == "transaction":
-        code = next(code for code, number in TRANSACTION.items() if number == value)
+        code = next(code for code, number in TRANSACTION_CODES.items() if number == value)
         return (code, None, None, None, None, None)
     if name == "header":
         return ("H", value.name, None, None, term(value.value), None)
@@ -114,7 +114,7 @@ def read_thrift(data: bytes) -> list[Operation]:
     """Returns the rows of a file."""
     from thriftpy2.protocol.compact import TCompactProtocol
 
-    source, found = Bytes(data), []
+    source, found = ByteSource(data), []
     protocol = TCompactProtocol(source)
     while source.at < len(data):
         row = thrift().RDF_Patch_Row()

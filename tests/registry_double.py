@@ -1,7 +1,7 @@
 """A nanopublication registry on a loopback socket, which writes Jelly with pyjelly.
 
-It sends the same response headers and the same body for `nanopubs.jelly` as the registry software.
-Run as a program, it serves a few nanopublications: `python registry_double.py COUNT`.
+Its response headers and its body of `nanopubs.jelly` are those of the registry software.
+`python registry_double.py COUNT` serves COUNT nanopublications.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ Fault = Callable[[web.Handler, bytes], None]
 
 
 def code(number: int) -> str:
-    """Returns an artifact code for a nanopublication, which is not the hash of its content."""
+    """Returns an artifact code that is not the hash of the nanopublication's content."""
     digest = hashlib.sha256(b"%d" % number).digest()
     return "RA" + base64.urlsafe_b64encode(digest).decode().rstrip("=")
 
@@ -125,7 +125,7 @@ class RegistryDouble:
         headers: Headers that replace the default ones; None omits a header.
         faults: Faults of the next responses, in order. Later responses have none.
         codes: Artifact codes by number; by default they do not match the content.
-        bodies: The value of `afterCounter` in each request.
+        requested_counters: The value of `afterCounter` in each request for nanopublications.
     """
 
     def __init__(self, site: web.Site, count: int = 0) -> None:
@@ -135,7 +135,7 @@ class RegistryDouble:
         self.headers: dict[str, str | None] = {}
         self.codes: dict[int, str] = {}
         self.faults: list[Fault] = []
-        self.bodies: list[int] = []
+        self.requested_counters: list[int] = []
         self.media_type = "application/x-jelly-rdf"
         self.add(count)
         site.replies["/"] = [self._page]
@@ -152,7 +152,7 @@ class RegistryDouble:
     def state(self) -> dict[str, str]:
         """Returns the headers of every response."""
         visible = self.stored.keys() - self.hidden
-        usual: dict[str, str | None] = {
+        defaults: dict[str, str | None] = {
             "Status": "ready",
             "Setup-Id": "4242",
             "Load-Counter": str(max(visible, default="null")),
@@ -165,9 +165,11 @@ class RegistryDouble:
             "Coverage-Agents": "viaSetting",
             "Version": "1.11.5",
         }
-        usual |= self.headers
+        defaults |= self.headers
         return {
-            f"Nanopub-Registry-{name}": value for name, value in usual.items() if value is not None
+            f"Nanopub-Registry-{name}": value
+            for name, value in defaults.items()
+            if value is not None
         }
 
     def _page(self, handler: web.Handler) -> None:
@@ -180,7 +182,7 @@ class RegistryDouble:
         except ValueError:
             web.send(400, **self.state())(handler)
             return
-        self.bodies.append(after)
+        self.requested_counters.append(after)
         visible = sorted(
             (counter, number)
             for counter, number in self.stored.items()

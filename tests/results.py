@@ -40,7 +40,7 @@ def results(
 
 
 def encoded(name: str, variables: list[str], rows: list[tuple], **options: Any) -> bytes:
-    """Returns a complete log."""
+    """Returns a complete log of results."""
     file = io.BytesIO()
     with rdfm.create_results(file, variables, name, **options) as out:
         for row in rows:

@@ -1,6 +1,6 @@
 """Writes a RiverBench package without rdfm, following RiverBench's documentation.
 
-It uses gzip, tarfile, pyoxigraph, pyjelly and rdflib.
+This module uses gzip, tarfile, pyoxigraph, pyjelly and rdflib.
 """
 
 from __future__ import annotations
@@ -37,12 +37,12 @@ DATASET = rdflib.URIRef("https://w3id.org/riverbench/temp#dataset")
 SIZES = {"10K": 10_000, "100K": 100_000}
 SAMPLES = (0, 10, 100, 1000, 10_000)
 TITLES = {"flat": "flat", "stream": "stream", "jelly": "Jelly"}
-LOGICAL = {
+LOGICAL_TYPES = {
     "graphStream": proto.LOGICAL_STREAM_TYPE_GRAPHS,
     "namedGraphStream": proto.LOGICAL_STREAM_TYPE_NAMED_GRAPHS,
     "datasetStream": proto.LOGICAL_STREAM_TYPE_DATASETS,
 }
-CONTROLS = {*range(9), 11, 12, *range(14, 20)}
+CONTROL_CHARACTERS = {*range(9), 11, 12, *range(14, 20)}
 XSD_STRING = str(XSD.string)
 
 
@@ -62,7 +62,7 @@ def jena_text(term):
 
 
 def key(quad):
-    """Returns the key by which RiverBench sorts a quad: strings in UTF-16."""
+    """Returns the key by which RiverBench sorts a quad: the text of its terms in UTF-16."""
     terms = (quad.graph_name, quad.subject, quad.predicate, quad.object)
     return [jena_text(term).encode("utf-16-be") for term in terms]
 
@@ -95,7 +95,7 @@ def jelly(messages, grouped, triples):
         sinks.append(sink)
     out = bytearray()
     for frame in grouped_stream_to_frames(
-        iter(sinks), SerializerOptions(logical_type=LOGICAL[grouped])
+        iter(sinks), SerializerOptions(logical_type=LOGICAL_TYPES[grouped])
     ):
         data = frame.SerializeToString()
         length = len(data)
@@ -175,7 +175,7 @@ def statistics(messages, delimiter=b"MESSAGE\n"):
                     message_terms["BlankNode"].add((number, term))
                 else:
                     message_terms["Literal"].add(term)
-                    controls += sum(ord(c) in CONTROLS for c in term.value)
+                    controls += sum(ord(c) in CONTROL_CHARACTERS for c in term.value)
                     if term.language:
                         message_terms["LanguageLiteral"].add(term)
                     elif term.datatype.value == XSD_STRING:

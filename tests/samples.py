@@ -9,13 +9,13 @@ from nquads import literal, map_terms, read_expected, read_quads
 from support import FIXTURES, ROOT, decoded
 
 FOLDERS = sorted(path.parent.name for path in FIXTURES.glob("*/expected.txt"))
-NAMES = [*FOLDERS, "nanopubs", "iot", "osm"]
+LOG_NAMES = [*FOLDERS, "nanopubs", "iot", "osm"]
 WITH_GRAPHS = ("graphs", "nanopubs")
 
 
 @cache
 def log_of(name: str) -> list[list[tuple]]:
-    """Returns the messages of a log, given by one of the `NAMES`."""
+    """Returns the messages of the log with a name in `LOG_NAMES`."""
     if name in ("iot", "osm"):
         return [read_quads(text) for text in generated(name, 50)]
     if name == "nanopubs":
@@ -28,7 +28,7 @@ def text_cases(*formats: str) -> Iterator:
 
     Generalized logs are excluded.
     """
-    for name in NAMES:
+    for name in LOG_NAMES:
         for format in formats:
             triples_only = format in ("nt", "ttl")
             if name != "generalized" and not (triples_only and name in WITH_GRAPHS):

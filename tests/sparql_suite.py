@@ -1,4 +1,4 @@
-"""Evaluation tests of the W3C SPARQL suites: queries and expected results."""
+"""The evaluation tests of the W3C SPARQL suites, with queries and expected results."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ RS = "http://www.w3.org/2001/sw/DataAccess/tests/result-set#"
 SD = "http://www.w3.org/ns/sparql-service-description#"
 RDF = "http://www.w3.org/1999/02/22-rdf-syntax-ns#"
 RDFS = "http://www.w3.org/2000/01/rdf-schema#"
-KINDS = {MF + "QueryEvaluationTest", MF + "CSVResultFormatTest"}
+TEST_TYPES = {MF + "QueryEvaluationTest", MF + "CSVResultFormatTest"}
 
 
 def files() -> dict[str, bytes]:
@@ -33,8 +33,8 @@ class Case:
         name: Folder and name of the test.
         query: Path of the query.
         result: Path of the expected result.
-        data: Paths of the default graph.
-        graphs: Names and paths of the named graphs.
+        data: Paths of the files that form the default graph.
+        graphs: Names of the named graphs, with the paths of their files.
         reduced: Whether rows may occur less often than expected, but at least once (REDUCED).
         reason: Unsupported feature that the test requires ("SERVICE" or "entailment"), or None.
     """
@@ -56,7 +56,7 @@ def cases() -> list[Case]:
             store = ox.Store()
             store.load(content, format=ox.RdfFormat.TURTLE, base_iri=BASE + path)
             for quad in store.quads_for_pattern(None, ox.NamedNode(RDF + "type"), None):
-                if quad.object.value in KINDS:
+                if quad.object.value in TEST_TYPES:
                     case = _case(store, quad.subject, path)
                     found.setdefault(f"{case.name} {case.query} {case.result}", case)
     return sorted(found.values(), key=lambda case: case.name)
@@ -193,11 +193,11 @@ def as_message(results: Results, *, ordered: bool) -> rdfm.Message:
         index = rdfm.Literal(str(number) if ordered else "")
         quads.append(rdfm.Quad(subject, rdfm.Iri("x:row"), index))
         for name, term in row.items():
-            quads.append(rdfm.Quad(subject, rdfm.Iri("x:" + name), _plain(term)))
+            quads.append(rdfm.Quad(subject, rdfm.Iri("x:" + name), _normalized(term)))
     return rdfm.Message(quads)
 
 
-def _plain(term: object) -> object:
+def _normalized(term: object) -> object:
     """Normalizes the lexical form of a number and the case of a language tag."""
     if not isinstance(term, rdfm.Literal):
         return term

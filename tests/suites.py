@@ -1,7 +1,8 @@
-"""Specification test suites and logs of other projects, which are outside the repository.
+"""Test suites of specifications and logs of other projects, which are outside the repository.
 
-`RDFM_SHARED` names their folder. If it is not set, they are not read. Only tests with the marker
-`suites` read them, including all of `tests/spec`. `make test-suites` runs these tests.
+`RDFM_SHARED` names the folder of these files. If the variable is not set, tests that read the files
+are skipped. These tests have the marker `suites`, including all of `tests/spec`.
+`make test-suites` runs them.
 """
 
 from __future__ import annotations
@@ -54,7 +55,7 @@ def path(*parts: str) -> Path:
 
 
 def w3c_files(archive: str, below: str = "./") -> dict[str, bytes]:
-    """Returns the files of a W3C suite, by path relative to a folder of its archive."""
+    """Returns the files of a W3C suite, by path relative to the folder `below` of the archive."""
     return _unpacked(path("conformance", "w3c", archive), below)
 
 

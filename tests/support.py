@@ -21,14 +21,16 @@ NATIVE = tuple(
     if name not in TABLES and formats.find(name).spec.kinds == ("messages",)
 )
 # Formats that support several messages per log.
-DELIMITED = tuple(name for name in NATIVE if formats.find(name).spec.carries["boundaries"])
+MULTI_MESSAGE_FORMATS = tuple(
+    name for name in NATIVE if formats.find(name).spec.carries["boundaries"]
+)
 # Valid values of text options; files and contexts are read when a codec is created.
 OPTION_TEXTS = {"context": "{}", "iri": "http://e/", "file": ".", "text": "x"}
 PIECES = (1, 2, 3, 7, 4096)
 
 
 def as_tuple(term: Any) -> tuple | None:
-    """Converts an rdfm term to a tuple of `nquads`."""
+    """Converts an rdfm term to an `nquads` tuple."""
     if term is None:
         return None
     if isinstance(term, rdfm.Iri):
@@ -42,7 +44,7 @@ def as_tuple(term: Any) -> tuple | None:
 
 
 def as_term(term: tuple | None) -> Any:
-    """Converts a tuple of `nquads` to an rdfm term."""
+    """Converts an `nquads` tuple to an rdfm term."""
     if term is None:
         return None
     kind = term[0]
@@ -129,7 +131,7 @@ def decoded(name: str, data: bytes, **options: Any) -> list[list[tuple]]:
 
 
 def encode(name: str, messages: list[list[tuple]], **options: Any) -> bytes:
-    """Encodes messages given as tuples as a complete log."""
+    """Returns a complete log of messages given as tuples."""
     return formats.find(name).encode(as_batch(messages), **options)
 
 
@@ -139,7 +141,7 @@ def equal_logs(left: list[list[tuple]], right: list[list[tuple]]) -> bool:
 
 
 def option_text(option: formats.OptionSpec) -> str:
-    """Returns a valid value of an option as text."""
+    """Returns a valid value of an option as a string."""
     if option.choices:
         return option.choices[-1]
     if option.kind in ("count", "bytes"):

@@ -23,7 +23,7 @@ from rdfm.interop import to_html
 
 S, P, OBJ, G = (Iri(f"http://example.org/{name}") for name in "spog")
 XSD = "http://www.w3.org/2001/XMLSchema#"
-PLAIN = [
+QUADS = [
     Quad(S, P, OBJ),
     Quad(S, P, Literal("plain")),
     Quad(S, P, Literal("tagged", language="en-gb"), G),
@@ -34,12 +34,12 @@ PLAIN = [
 
 
 def test_messages_round_trip_through_rdflib():
-    message = Message(PLAIN, namespaces={"ex": "http://example.org/"})
+    message = Message(QUADS, namespaces={"ex": "http://example.org/"})
     dataset = message.to_rdflib()
     assert isinstance(dataset, rdflib.Dataset)
     assert dict(dataset.namespaces())["ex"] == rdflib.URIRef("http://example.org/")
     back = Message.from_rdflib(dataset)
-    assert set(back.quads) == set(PLAIN)
+    assert set(back.quads) == set(QUADS)
     assert back.namespaces == {"ex": "http://example.org/"}
 
 
@@ -64,7 +64,7 @@ def test_to_rdflib_rejects_unsupported_terms(quad, reason):
         Message([quad]).to_rdflib()
 
 
-def test_variables_are_rejected():
+def test_rdflib_variables_are_rejected():
     graph = rdflib.Graph()
     graph.add((rdflib.URIRef("http://e/s"), rdflib.URIRef("http://e/p"), rdflib.Variable("x")))
     with pytest.raises(UnsupportedError, match="Variable"):
@@ -76,9 +76,9 @@ def test_messages_round_trip_through_oxigraph():
         Quad(S, P, TripleTerm(S, P, TripleTerm(S, P, Bnode("a")))),
         Quad(S, P, Literal("x", language="ar", direction="rtl")),
     ]
-    dataset = Message(PLAIN + rdf12).to_oxigraph()
+    dataset = Message(QUADS + rdf12).to_oxigraph()
     assert isinstance(dataset, pyoxigraph.Dataset)
-    assert set(Message.from_oxigraph(dataset).quads) == {*PLAIN, *rdf12}
+    assert set(Message.from_oxigraph(dataset).quads) == {*QUADS, *rdf12}
 
 
 def test_labels_that_oxigraph_rejects_are_rewritten_one_to_one():
@@ -156,7 +156,7 @@ CELLS = [
     (Bnode("x"), Literal("tagged", language="en-gb")),
     (Literal("01", datatype=XSD + "integer"), Literal("")),
 ]
-RDF12 = [
+RDF12_CELLS = [
     (TripleTerm(S, P, TripleTerm(S, P, Bnode("x"))), Literal("x", language="ar", direction="rtl")),
 ]
 GRAPH = [Quad(S, P, OBJ), Quad(S, P, Literal("v"))]
@@ -192,7 +192,7 @@ def test_results_round_trip_through_rdflib():
 
 
 def test_results_round_trip_through_oxigraph():
-    rows = [*CELLS, *RDF12]
+    rows = [*CELLS, *RDF12_CELLS]
     solutions = reader(rows).to_oxigraph()
     assert isinstance(solutions, pyoxigraph.QuerySolutions)
     assert [variable.value for variable in solutions.variables] == VARIABLES
@@ -281,7 +281,7 @@ def test_results_are_not_messages():
         Message.from_rdflib(graph.query("CONSTRUCT WHERE {?s ?p ?o}"))
 
 
-def test_other_types_are_rejected():
+def test_values_of_other_types_are_rejected():
     for value in ([], None, "x", rdflib.Graph()):
         with pytest.raises(TypeError, match=f"not {type(value).__name__}"):
             ResultReader.from_rdflib(value)
@@ -385,7 +385,7 @@ def test_rows_of_other_libraries_before_an_error_are_returned():
     assert rows == [(None,)] * 3
 
 
-def test_results_can_be_read_once():
+def test_results_can_be_read_only_once():
     results = reader(CELLS)
     list(results)
     for convert in (results.to_rdflib, results.to_oxigraph):

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from logs import logs_for
 from nquads import labels, with_labels
 from patches import as_batch as patch_batch
-from patches import of_operation
+from patches import from_operation
 from support import NATIVE, TABLES, as_batch, as_term, assert_same, encode, quads_of
 
 import rdfm
@@ -21,19 +21,19 @@ from rdfm.cli.remedies import on_command_line
 from rdfm.compare.alignment import aligned
 from rdfm.errors import render
 
-PATCHES = ("rdf-patch", "rdf-patch-thrift", "jelly-patch")
-READING = {"nt": {"generalized": True}, "nq": {"generalized": True}}
-WRITING = {"jelly": {"generalized": True, "rdf_star": True}}
+PATCH_FORMATS = ("rdf-patch", "rdf-patch-thrift", "jelly-patch")
+READ_OPTIONS = {"nt": {"generalized": True}, "nq": {"generalized": True}}
+WRITE_OPTIONS = {"jelly": {"generalized": True, "rdf_star": True}}
 FEW_EXAMPLES = settings(max_examples=12)
 
 
 def encoded(name, log):
-    return encode(name, log, **WRITING.get(name, {}))
+    return encode(name, log, **WRITE_OPTIONS.get(name, {}))
 
 
 def read(name, data):
-    """Returns the messages of a log, with its blank node labels."""
-    with rdfm.open_log(data, name, **READING.get(name, {})) as log:
+    """Returns the messages of a log, with the blank node labels of the log."""
+    with rdfm.open_log(data, name, **READ_OPTIONS.get(name, {})) as log:
         return [quads_of(batch, at) for batch in log.batches() for at in range(len(batch))]
 
 
@@ -41,7 +41,7 @@ def operations(name, data):
     """Returns the operations of each patch."""
     with rdfm.open_log(data, name) as log:
         found = [
-            [of_operation(operation) for operation in batch.operations(at)]
+            [from_operation(operation) for operation in batch.operations(at)]
             for batch in log.batches()
             for at in range(len(batch))
         ]
@@ -55,7 +55,10 @@ def generalized(*reads, to):
 
 
 def diff(old, new, to="rdf-patch", **options):
-    """Returns the patches between logs, given as (format, bytes); `new` is None for one log."""
+    """Returns the patches between two logs, or between the messages of `old`, and the summary.
+
+    Logs are given as (format, bytes).
+    """
     out = io.BytesIO()
     name, data = old
     assert new is None or new[0] == name
@@ -91,13 +94,13 @@ def applied(rows, data="", **options):
     return sorted(found.decode().splitlines()), summary
 
 
-MESSAGES = (*NATIVE, *TABLES)
+MESSAGE_FORMATS = (*NATIVE, *TABLES)
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", PATCHES)
-@pytest.mark.parametrize("second", MESSAGES)
-@pytest.mark.parametrize("first", MESSAGES)
+@pytest.mark.parametrize("name", PATCH_FORMATS)
+@pytest.mark.parametrize("second", MESSAGE_FORMATS)
+@pytest.mark.parametrize("first", MESSAGE_FORMATS)
 @settings(max_examples=3)
 @given(data=st.data())
 def test_applying_a_difference_gives_the_new_dataset(first, second, name, data, tmp_path_factory):
@@ -119,14 +122,14 @@ def test_applying_a_difference_gives_the_new_dataset(first, second, name, data, 
     assert len(found) == len(set(found)) == summary.quads
     assert (summary.added, summary.deleted) == (result.added, result.deleted)
     assert (summary.without_effect, summary.committed, summary.undone) == (0, 1, 0)
-    # The same applies in the format of the new dataset, except for labels that it does not keep.
+    # The same is true in the format of the new dataset, except for labels that are not kept.
     back = folder / f"back{suffixes[1]}"
     patch.apply(before, changes, back, **generalized(first, to=second))
     (found,) = read(second, back.read_bytes()) or [[]]
     assert_same([found], [list(dict.fromkeys(expected))], order=False)
 
 
-@pytest.mark.parametrize("name", PATCHES)
+@pytest.mark.parametrize("name", PATCH_FORMATS)
 @given(data=st.data())
 def test_differences_are_computed_per_message(name, data):
     old, new = (data.draw(logs_for("nq")) for _ in range(2))
@@ -144,7 +147,7 @@ def test_differences_are_computed_per_message(name, data):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", PATCHES)
+@pytest.mark.parametrize("name", PATCH_FORMATS)
 @given(data=st.data())
 def test_snapshots_are_the_states_between_the_patches(name, data):
     log = data.draw(logs_for("nq"))
@@ -232,8 +235,8 @@ def test_canonical_differences_keep_the_labels_of_unchanged_parts():
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", PATCHES)
-@pytest.mark.parametrize("first", MESSAGES)
+@pytest.mark.parametrize("name", PATCH_FORMATS)
+@pytest.mark.parametrize("first", MESSAGE_FORMATS)
 @FEW_EXAMPLES
 @given(data=st.data())
 def test_messages_round_trip_through_patches(first, name, data):
@@ -256,7 +259,7 @@ def test_messages_round_trip_through_patches(first, name, data):
     assert_same(read("nq", back.getvalue()), messages)
 
 
-def model(quads, rows):
+def apply_to_set(quads, rows):
     """Returns the set of quads after the patches, computed by a simple reference implementation."""
     current = set(quads)
     for patch_rows in rows:
@@ -292,8 +295,8 @@ def datasets_and_patches(max_patches):
         st.sampled_from([None, *nodes[:2]]),
     )
     rows = st.tuples(st.sampled_from("AD"), quads).map(lambda row: (row[0], *row[1]))
-    operations_outside = st.lists(rows, max_size=4)
-    transactions = st.tuples(operations_outside, st.sampled_from(["TC", "TA"])).map(
+    changes = st.lists(rows, max_size=4)
+    transactions = st.tuples(changes, st.sampled_from(["TC", "TA"])).map(
         lambda drawn: [("TX",), *drawn[0], (drawn[1],)]
     )
     other_operations = st.sampled_from(
@@ -302,7 +305,7 @@ def datasets_and_patches(max_patches):
     return st.tuples(
         st.lists(quads, max_size=6),
         st.lists(
-            st.lists(operations_outside | transactions | other_operations, max_size=5).map(
+            st.lists(changes | transactions | other_operations, max_size=5).map(
                 lambda operations: list(chain.from_iterable(operations))
             ),
             max_size=max_patches,
@@ -310,9 +313,9 @@ def datasets_and_patches(max_patches):
     )
 
 
-@pytest.mark.parametrize("name", PATCHES)
+@pytest.mark.parametrize("name", PATCH_FORMATS)
 @given(dataset_and_patches=datasets_and_patches(3), split=st.booleans())
-def test_apply_agrees_with_a_set_model(name, dataset_and_patches, split):
+def test_apply_agrees_with_a_reference_implementation(name, dataset_and_patches, split):
     quads, rows = dataset_and_patches
     options = {"headers_first": True} if name != "jelly-patch" else {}
     if name == "jelly-patch":
@@ -324,7 +327,7 @@ def test_apply_agrees_with_a_set_model(name, dataset_and_patches, split):
         encoded("nq", [quads]), data, out, from_format="nq", patch_format=name, to_format="nq"
     )
     found = (read("nq", out.getvalue()) or [[]])[0]
-    expected = model(quads, rows)
+    expected = apply_to_set(quads, rows)
     assert set(found) == expected
     assert len(found) == len(expected) == summary.quads
 
@@ -519,41 +522,46 @@ def test_blank_nodes_can_be_separated():
     ("call", "text"),
     [
         (
-            lambda out: patch.apply(TWO_MESSAGES, b"", out, **APPLY),
+            lambda out: patch.apply(TWO_MESSAGES, b"", out, **APPLY_FORMATS),
             "has several messages, but a dataset is one message",
         ),
-        (lambda out: patch.diff(TWO_MESSAGES, b"", out, **DIFF), "has several messages"),
-        (lambda out: patch.diff(b"", TWO_MESSAGES, out, **DIFF), "has several messages"),
+        (lambda out: patch.diff(TWO_MESSAGES, b"", out, **DIFF_FORMATS), "has several messages"),
+        (lambda out: patch.diff(b"", TWO_MESSAGES, out, **DIFF_FORMATS), "has several messages"),
         (
-            lambda out: patch.diff(b"", TWO_MESSAGES, out, canonical=True, **DIFF),
+            lambda out: patch.diff(b"", TWO_MESSAGES, out, canonical=True, **DIFF_FORMATS),
             "has several messages",
         ),
         (
-            lambda out: patch.diff(b"", None, out, per_message=True, **DIFF),
+            lambda out: patch.diff(b"", None, out, per_message=True, **DIFF_FORMATS),
             "per_message requires two logs, but only one is given",
         ),
         (
-            lambda out: patch.apply(b"", b"", out, **{**APPLY, "to_format": "rdf-patch"}),
+            lambda out: patch.apply(b"", b"", out, **{**APPLY_FORMATS, "to_format": "rdf-patch"}),
             "RDF Patch supports only patches, but the output contains messages",
         ),
         (
-            lambda out: patch.diff(b"", b"", out, **{**DIFF, "to_format": "nq"}),
+            lambda out: patch.diff(b"", b"", out, **{**DIFF_FORMATS, "to_format": "nq"}),
             "N-Quads supports only messages, but the output contains patches",
         ),
         (
-            lambda out: patch.apply(b"", b"", out, **{**APPLY, "patch_format": "nq"}),
+            lambda out: patch.apply(b"", b"", out, **{**APPLY_FORMATS, "patch_format": "nq"}),
             "contains messages, but patches are expected",
         ),
         (
-            lambda out: patch.apply(b"", b"", out, **{**APPLY, "from_format": "jelly-patch"}),
+            lambda out: patch.apply(
+                b"", b"", out, **{**APPLY_FORMATS, "from_format": "jelly-patch"}
+            ),
             "contains patches, but messages are expected",
         ),
-        (lambda out: patch.apply(b"", b"", out, skip=1, **APPLY), "there is no option 'skip'"),
         (
-            lambda out: patch.apply(b"", b"", out, name_table=8, **APPLY),
+            lambda out: patch.apply(b"", b"", out, skip=1, **APPLY_FORMATS),
+            "there is no option 'skip'",
+        ),
+        (
+            lambda out: patch.apply(b"", b"", out, name_table=8, **APPLY_FORMATS),
             "name_table is for writing Jelly",
         ),
-        (lambda out: patch.apply(b"", b"", out, chain="perhaps", **APPLY), "chain"),
+        (lambda out: patch.apply(b"", b"", out, chain="perhaps", **APPLY_FORMATS), "chain"),
     ],
 )
 def test_invalid_arguments_are_rejected(call, text):
@@ -563,8 +571,8 @@ def test_invalid_arguments_are_rejected(call, text):
 
 
 TWO_MESSAGES = b"<a:s> <a:p> <a:o> .\n# @message\n<a:s> <a:p> <a:o> .\n"
-APPLY = {"from_format": "nq", "patch_format": "rdf-patch", "to_format": "nq"}
-DIFF = {"from_format": "nq", "to_format": "rdf-patch"}
+APPLY_FORMATS = {"from_format": "nq", "patch_format": "rdf-patch", "to_format": "nq"}
+DIFF_FORMATS = {"from_format": "nq", "to_format": "rdf-patch"}
 
 
 def test_a_dataset_in_two_files_is_rejected(tmp_path):
@@ -572,7 +580,7 @@ def test_a_dataset_in_two_files_is_rejected(tmp_path):
     for name in "ab":
         (tmp_path / f"{name}.nq").write_text("_:x <a:p> <a:o> .\n")
     with pytest.raises(rdfm.OptionError, match="has several messages"):
-        patch.apply(tmp_path, b"", io.BytesIO(), **APPLY)
+        patch.apply(tmp_path, b"", io.BytesIO(), **APPLY_FORMATS)
 
 
 def test_the_format_of_patches_is_not_detected_by_content():
@@ -606,7 +614,7 @@ def test_a_patch_may_span_many_batches():
             ("TC",),
         ]
     ]
-    for name in PATCHES:
+    for name in PATCH_FORMATS:
         data = formats.find(name).encode(patch_batch(rows))
         found, summary = apply(("nq", b""), data, name)
         assert (summary.quads, summary.committed, found.count(b"\n")) == (30_000, 1, 30_000)
@@ -631,7 +639,7 @@ def test_using_a_busy_dataset_raises_without_waiting():
     assert len(state) == 1
 
 
-def test_constructed_terms_equal_decoded_ones():
+def test_constructed_terms_equal_decoded_terms():
     quad = rdfm.Quad(rdfm.Bnode("b"), as_term(("iri", "a:p")), rdfm.Literal("x", language="en"))
     data = formats.find("rdf-patch").encode(
         rdfm.PatchBatch.from_patches(

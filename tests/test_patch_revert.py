@@ -5,14 +5,14 @@ import io
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from patches import as_batch, of_operation
+from patches import as_batch, from_operation
 from support import quads_of
 
 import rdfm
 from rdfm import formats, patch
 from rdfm.patch import reverting
 
-PATCHES = ("rdf-patch", "rdf-patch-thrift", "jelly-patch")
+PATCH_FORMATS = ("rdf-patch", "rdf-patch-thrift", "jelly-patch")
 
 
 def revert(*logs, name="rdf-patch", to="rdf-patch", **options):
@@ -40,13 +40,13 @@ def apply(data, *logs, name="rdf-patch", **options):
 def operations(data, name="rdf-patch"):
     with rdfm.open_log(data, name) as log:
         return [
-            [of_operation(operation) for operation in batch.operations(at)]
+            [from_operation(operation) for operation in batch.operations(at)]
             for batch in log.batches()
             for at in range(len(batch))
         ]
 
 
-def test_operations_are_inverted_and_in_reverse_order():
+def test_operations_are_inverted_in_reverse_order():
     log = """\
 H id <urn:patch:1> .
 TX .
@@ -109,7 +109,7 @@ def test_a_patch_without_effect_becomes_an_empty_patch():
     assert revert("")[0] == b""
 
 
-def test_prefixes_get_their_previous_iri():
+def test_prefixes_get_their_previous_iris_back():
     log = """\
 PA "a" <a:1> .
 PA "a" <a:2> .
@@ -215,7 +215,7 @@ def as_quad(quad):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", PATCHES)
+@pytest.mark.parametrize("name", PATCH_FORMATS)
 @pytest.mark.parametrize("memory", [0, 64 << 20])
 @given(dataset_and_patches=effective_patches())
 def test_reverting_patches_restores_the_dataset(name, memory, dataset_and_patches):
@@ -228,7 +228,7 @@ def test_reverting_patches_restores_the_dataset(name, memory, dataset_and_patche
     base = as_nquads(old)
     assert apply(base, data, name=name) == new
     assert apply(base, data, back, name=name) == old
-    # Reverting them again yields the original patches without aborted transactions.
+    # Reverting these patches again yields the original patches without aborted transactions.
     reapplied, _ = revert(back, name=name, to=name)
     assert apply(base, reapplied, name=name) == new
     kept = [row for rows in operations(reapplied, name) for row in rows]

@@ -1,4 +1,4 @@
-"""rdflib's parse and serialize with rdfm's formats."""
+"""The methods `parse` and `serialize` of rdflib with the formats of rdfm."""
 
 import pytest
 import rdflib

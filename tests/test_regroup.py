@@ -89,7 +89,7 @@ def test_all_messages_become_one_document(tmp_path):
     assert len({quad[2] for quad in message}) == 2
 
 
-def test_limit_errors_name_their_option(tmp_path):
+def test_limit_errors_name_the_option(tmp_path):
     lines = b"".join(b'<x:s> <x:p> "%d" .\n# @message\n' % at for at in range(2000))
     with pytest.raises(rdfm.EncodeError, match="max_message_bytes"):
         rdfm.convert(

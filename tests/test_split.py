@@ -1,4 +1,4 @@
-"""File splits: planning, and the cost of reading a split."""
+"""File splits: planning, reading, restart marks and errors."""
 
 import gzip
 import pickle
@@ -14,10 +14,10 @@ from rdfm.split import Split, plan
 
 QUAD = '<http://ex/s> <http://ex/p> "%d" .\n'
 COUNT = 3000
-COMMENT = "".join(QUAD % n + "# @message\n" for n in range(COUNT)).encode()
-DIRECTIVE = COMMENT.replace(b"# @message", b"MESSAGE")
-LABEL = b'VERSION "1.2-messages"\n'
-SIZE = 10_000
+COMMENT_LOG = "".join(QUAD % n + "# @message\n" for n in range(COUNT)).encode()
+DIRECTIVE_LOG = COMMENT_LOG.replace(b"# @message", b"MESSAGE")
+VERSION_LINE = b'VERSION "1.2-messages"\n'
+SPLIT_BYTES = 10_000
 
 
 def read(source, splits, **options):
@@ -38,9 +38,9 @@ def read_without_splits(source, **options):
 def path(request, tmp_path):
     path = tmp_path / "log.nq"
     data = {
-        "comment": COMMENT,
-        "directive": LABEL + DIRECTIVE,
-        "leading": b"# @message\n" + COMMENT,
+        "comment": COMMENT_LOG,
+        "directive": VERSION_LINE + DIRECTIVE_LOG,
+        "leading": b"# @message\n" + COMMENT_LOG,
     }
     path.write_bytes(data[request.param])
     return path
@@ -49,15 +49,15 @@ def path(request, tmp_path):
 @pytest.mark.parametrize("url", [False, True])
 def test_counted_splits_yield_the_complete_log(path, url):
     source = f"file:{path}" if url else path
-    splits = plan(source, split_bytes=SIZE, count=True)
-    assert len(splits) == round(path.stat().st_size / SIZE)
+    splits = plan(source, split_bytes=SPLIT_BYTES, count=True)
+    assert len(splits) == round(path.stat().st_size / SPLIT_BYTES)
     assert (splits[0].start, splits[-1].stop) == (0, None)
     assert all(a.stop == b.start for a, b in pairwise(splits))
     assert read(source, pickle.loads(pickle.dumps(splits))) == read_without_splits(path)
 
 
 def test_uncounted_splits_number_messages_from_zero_and_keep_positions(path):
-    splits = plan(path, split_bytes=SIZE)
+    splits = plan(path, split_bytes=SPLIT_BYTES)
     assert {split.first_index for split in splits[1:]} == {None}
     found = read(path, splits)
     assert [message[1:] for message in found] == [
@@ -68,7 +68,7 @@ def test_uncounted_splits_number_messages_from_zero_and_keep_positions(path):
 
 def test_reading_a_split_reads_only_its_range(tmp_path):
     path = tmp_path / "log.nq"
-    path.write_bytes(COMMENT * 100)
+    path.write_bytes(COMMENT_LOG * 100)
     split = Split(6 << 20, (6 << 20) + 1000, format="nq", dialect="comment")
     with rdfm.open_log(path, split=split) as log:
         assert 0 < sum(1 for _ in log) < 40
@@ -78,27 +78,29 @@ def test_reading_a_split_reads_only_its_range(tmp_path):
 @pytest.mark.parametrize(
     ("name", "data", "options"),
     [
-        ("log.nq", COMMENT[: COMMENT.rindex(b"<http://ex/s", 0, SIZE)], {}),
-        ("log.nq.gz", gzip.compress(COMMENT, 0), {}),
-        ("log.nq", COMMENT, {"dialect": "plain"}),
-        ("log.nq", COMMENT.replace(b"# @message\n", b""), {}),
-        ("log.ttl", COMMENT, {}),
+        ("log.nq", COMMENT_LOG[: COMMENT_LOG.rindex(b"<http://ex/s", 0, SPLIT_BYTES)], {}),
+        ("log.nq.gz", gzip.compress(COMMENT_LOG, 0), {}),
+        ("log.nq", COMMENT_LOG, {"dialect": "plain"}),
+        ("log.nq", COMMENT_LOG.replace(b"# @message\n", b""), {}),
+        ("log.ttl", COMMENT_LOG, {}),
         (
             "log.nq",
-            COMMENT[: COMMENT.index(b"# @") + 11] + b'VERSION "1.2-messages"\n' + COMMENT,
+            COMMENT_LOG[: COMMENT_LOG.index(b"# @") + 11]
+            + b'VERSION "1.2-messages"\n'
+            + COMMENT_LOG,
             {},
         ),
         (
             "log.jelly",
-            formats.find("jelly").encode(formats.find("nq").decode(COMMENT), restart_bytes=0),
+            formats.find("jelly").encode(formats.find("nq").decode(COMMENT_LOG), restart_bytes=0),
             {},
         ),
     ],
 )
-def test_other_logs_are_not_split(tmp_path, name, data, options):
+def test_unsuitable_logs_are_not_split(tmp_path, name, data, options):
     path = tmp_path / name
     path.write_bytes(data)
-    (split,) = plan(path, split_bytes=SIZE, count=True, **options)
+    (split,) = plan(path, split_bytes=SPLIT_BYTES, count=True, **options)
     assert split.whole
     assert split.first_index == 0
     assert read(path, [split], **options) == read_without_splits(path, **options)
@@ -106,42 +108,42 @@ def test_other_logs_are_not_split(tmp_path, name, data, options):
 
 def test_a_file_object_is_not_read_by_planning(tmp_path):
     path = tmp_path / "log.nq"
-    path.write_bytes(COMMENT)
+    path.write_bytes(COMMENT_LOG)
     with path.open("rb") as file:
-        assert [split.whole for split in plan(file, split_bytes=SIZE)] == [True]
+        assert [split.whole for split in plan(file, split_bytes=SPLIT_BYTES)] == [True]
         assert file.tell() == 0
         with pytest.raises(OptionError, match="does not support random access"):
             rdfm.open_log(file, split=Split(5, 9, format="nq"))
 
 
 def test_bytes_are_split():
-    splits = plan(COMMENT, "nq", split_bytes=SIZE, count=True)
+    splits = plan(COMMENT_LOG, "nq", split_bytes=SPLIT_BYTES, count=True)
     assert len(splits) > 5
-    assert read(COMMENT, splits) == read_without_splits(COMMENT, format="nq")
+    assert read(COMMENT_LOG, splits) == read_without_splits(COMMENT_LOG, format="nq")
 
 
 def test_urls_are_split_if_their_storage_can_seek():
     fsspec = pytest.importorskip("fsspec")
     with fsspec.open("memory://splits/log.nq", "wb") as file:
-        file.write(COMMENT)
+        file.write(COMMENT_LOG)
     url = "memory://splits/log.nq"
-    splits = plan(url, split_bytes=SIZE, count=True, storage_options={})
+    splits = plan(url, split_bytes=SPLIT_BYTES, count=True, storage_options={})
     assert len(splits) > 5
-    assert read(url, splits) == read_without_splits(COMMENT, format="nq")
+    assert read(url, splits) == read_without_splits(COMMENT_LOG, format="nq")
 
 
 def test_a_log_that_changes_its_dialect_has_no_counted_splits(tmp_path):
     path = tmp_path / "log.nq"
-    path.write_bytes(COMMENT * 20 + LABEL + DIRECTIVE)
-    (split,) = plan(path, split_bytes=SIZE, count=True)
+    path.write_bytes(COMMENT_LOG * 20 + VERSION_LINE + DIRECTIVE_LOG)
+    (split,) = plan(path, split_bytes=SPLIT_BYTES, count=True)
     assert split.whole
 
 
 @pytest.mark.slow
 def test_a_log_that_changes_its_dialect_is_rejected_in_splits(tmp_path):
     path = tmp_path / "log.nq"
-    path.write_bytes(COMMENT * 20 + LABEL + DIRECTIVE)
-    splits = plan(path, split_bytes=SIZE)
+    path.write_bytes(COMMENT_LOG * 20 + VERSION_LINE + DIRECTIVE_LOG)
+    splits = plan(path, split_bytes=SPLIT_BYTES)
     assert len(splits) > 50
     with pytest.raises(UnsupportedError, match="read it in one piece"):
         read(path, splits)
@@ -149,19 +151,19 @@ def test_a_log_that_changes_its_dialect_is_rejected_in_splits(tmp_path):
 
 def test_an_error_in_a_split_has_its_position_in_the_file(tmp_path):
     path = tmp_path / "log.nq"
-    path.write_bytes(COMMENT + b"bad\n")
+    path.write_bytes(COMMENT_LOG + b"bad\n")
     for count, index in ((True, COUNT), (False, None)):
-        splits = plan(path, split_bytes=SIZE, count=count)
+        splits = plan(path, split_bytes=SPLIT_BYTES, count=count)
         with pytest.raises(DecodeError) as caught:
             read(path, splits[-1:])
         error = caught.value
-        assert (error.offset, error.message_index, error.line) == (len(COMMENT), index, None)
+        assert (error.offset, error.message_index, error.line) == (len(COMMENT_LOG), index, None)
         assert str(error).startswith(f"{path}: nq: expected a statement")
 
 
 def test_plan_accepts_the_options_of_the_decoder(path):
     with pytest.raises(OptionError, match="no option 'lenint'"):
-        plan(path, split_bytes=SIZE, lenint=True)
+        plan(path, split_bytes=SPLIT_BYTES, lenint=True)
     with pytest.raises(OptionError, match="split_bytes"):
         plan(path, split_bytes=0)
 
@@ -176,12 +178,12 @@ def test_splits_are_not_format_options(path):
 def test_only_uncompressed_line_formats_have_splits():
     split = Split(5, 9, format="trig")
     with pytest.raises(OptionError, match="trig logs cannot be split"):
-        rdfm.open_log(COMMENT, split=split)
+        rdfm.open_log(COMMENT_LOG, split=split)
     with pytest.raises(OptionError, match="compressed with gzip"):
-        rdfm.open_log(COMMENT, compression="gzip", split=split)
+        rdfm.open_log(COMMENT_LOG, compression="gzip", split=split)
 
 
-def test_storage_options_are_for_urls(path):
+def test_storage_options_apply_only_to_urls(path):
     with pytest.raises(OptionError, match="storage_options apply to URLs"):
         rdfm.open_log(path, storage_options={"key": "x"})
     pytest.importorskip("fsspec")
@@ -191,9 +193,9 @@ def test_storage_options_are_for_urls(path):
 
 def test_errors_are_skipped_in_the_split_that_contains_their_message(tmp_path):
     path = tmp_path / "log.nq"
-    path.write_bytes(COMMENT.replace(b'"1234" .', b'"1234').replace(b'"2000" .', b'"2000'))
+    path.write_bytes(COMMENT_LOG.replace(b'"1234" .', b'"1234').replace(b'"2000" .', b'"2000'))
     found, skipped = [], []
-    for split in plan(path, split_bytes=SIZE, count=True):
+    for split in plan(path, split_bytes=SPLIT_BYTES, count=True):
         with rdfm.open_log(path, split=split) as log:
             while True:
                 try:
@@ -207,8 +209,8 @@ def test_errors_are_skipped_in_the_split_that_contains_their_message(tmp_path):
 
 
 def test_a_split_in_another_dialect_cannot_be_skipped():
-    data = LABEL + DIRECTIVE
-    with rdfm.open_log(data, split=Split(0, SIZE, format="nq", dialect="comment")) as log:
+    data = VERSION_LINE + DIRECTIVE_LOG
+    with rdfm.open_log(data, split=Split(0, SPLIT_BYTES, format="nq", dialect="comment")) as log:
         with pytest.raises(UnsupportedError, match="read it in one piece"):
             list(log)
         with pytest.raises(UnsupportedError, match="read it in one piece"):
@@ -216,7 +218,7 @@ def test_a_split_in_another_dialect_cannot_be_skipped():
 
 
 def test_a_message_larger_than_splits_is_read_in_parts_by_one_split():
-    data = b"".join((QUAD % n).encode() for n in range(500)) + b"# @message\n" + COMMENT
+    data = b"".join((QUAD % n).encode() for n in range(500)) + b"# @message\n" + COMMENT_LOG
     splits = plan(data, "nq", split_bytes=1000)
     sizes = []
     for split in splits:
@@ -233,7 +235,7 @@ def test_a_message_larger_than_splits_is_read_in_parts_by_one_split():
 def jelly(tmp_path):
     path = tmp_path / "log.jelly"
     source = tmp_path / "source.nq"
-    source.write_bytes(COMMENT)
+    source.write_bytes(COMMENT_LOG)
     rdfm.convert(source, path, restart_bytes=2000)
     return path
 
@@ -295,7 +297,10 @@ MARK = b"\x7a\x28\x0a\x0crdfm.restart\x12\x18\xff\xferdfm restart\x00\x01"
 
 
 def with_wrong_mark(log):
-    """Adds a mark to a frame that depends on earlier frames. Returns the log and its offset."""
+    """Adds a mark to a frame that depends on earlier frames.
+
+    Returns the log and the offset of the mark.
+    """
     frames = frames_of(log)
     number = next(n for n in range(len(frames) - 5, 0, -1) if not frames[n].startswith(MARK))
     length = len(MARK) + 8 + len(frames[number])
@@ -312,7 +317,7 @@ def wrong_mark(jelly):
     return jelly, offset
 
 
-def test_an_error_at_a_wrong_mark_names_it_and_the_remedy(wrong_mark):
+def test_an_error_at_a_wrong_mark_names_the_mark_and_the_remedy(wrong_mark):
     path, offset = wrong_mark
     size = path.stat().st_size
     (split,) = [s for s in plan(path, split_bytes=1) if s.start == offset]

@@ -17,7 +17,7 @@ pa = pytest.importorskip("pyarrow")
 
 PARTS = ("subject", "predicate", "object", "graph")
 QUADS = pa.list_(pa.struct([(part, pa.string()) for part in PARTS]))
-OXIGRAPH = {
+OXIGRAPH_FORMATS = {
     "nt": ox.RdfFormat.N_TRIPLES,
     "nq": ox.RdfFormat.N_QUADS,
     "ttl": ox.RdfFormat.TURTLE,
@@ -84,7 +84,7 @@ def read(name, value):
         return {tuple(str(term).replace("\n", "\\n") for term in triple)[:3] for triple in sink}
     return {
         tuple(map(str, (q.subject, q.predicate, q.object)))
-        for q in ox.parse(value, format=OXIGRAPH[name])
+        for q in ox.parse(value, format=OXIGRAPH_FORMATS[name])
     }
 
 
@@ -100,7 +100,7 @@ def test_values_are_read_back(name):
     assert back.to_pylist() == ROWS
 
 
-@pytest.mark.parametrize("name", [*OXIGRAPH, "jelly"])
+@pytest.mark.parametrize("name", [*OXIGRAPH_FORMATS, "jelly"])
 def test_other_libraries_read_each_value(name):
     values = pa.array(encode_values(name, column())).to_pylist()
     for row, value in zip(ROWS, values, strict=True):
@@ -131,7 +131,7 @@ def test_python_codecs_produce_the_same_values(name):
             decode_values(decoder, invalid)
 
 
-def test_values_are_bare_frames_by_default():
+def test_jelly_values_are_bare_frames_by_default():
     (frame,) = pa.array(encode_values("jelly", column([[A]]))).to_pylist()
     (delimited,) = pa.array(
         encode_values("jelly", column([[A]]), delimited=True, restart_bytes=0)
@@ -249,7 +249,7 @@ def test_an_error_does_not_affect_the_next_value(name):
     assert result[1::2] == [[A]] * len(invalid)
 
 
-def test_namespaces_and_versions_apply_to_one_value():
+def test_namespaces_and_versions_apply_to_only_one_value():
     declaring = b"PREFIX e: <http://e/> BASE <http://b/> e:s e:p <o> ."
     undeclared = b"e:s e:p e:o ."
     values = pa.array([declaring, undeclared, b"<s> <p> <o> .", declaring])

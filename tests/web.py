@@ -1,4 +1,4 @@
-"""A web server on a loopback socket, whose responses are functions."""
+"""A web server on a loopback socket that answers requests with given functions."""
 
 from __future__ import annotations
 
@@ -50,6 +50,7 @@ class Site:
 
     Attributes:
         url: URL of the server, without a trailing slash.
+        replies: Replies to requests for each path, in order.
         requests: Method, path and headers of each request.
     """
 
@@ -73,7 +74,7 @@ class Site:
         self._thread.start()
 
     def on(self, path: str, *replies: Reply) -> str:
-        """Sets the replies for a path and returns its URL."""
+        """Sets the replies for a path and returns the URL of the path."""
         self.replies[path] = list(replies)
         return self.url + path
 
@@ -110,8 +111,8 @@ def send(
         body: The body.
         chunked: Whether the body is sent in chunks, without a length.
         cut: The number of bytes after which the connection is closed.
-        before: Called before the status is sent.
-        between: Called before each piece of the body.
+        before: Function that is called before the status is sent.
+        between: Function that is called before each piece of the body.
         **headers: Headers; each `_` in a name stands for `-`.
     """
 

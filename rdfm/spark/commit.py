@@ -466,8 +466,8 @@ class CommitTarget:
         if missing and not self._is_done(commit):
             raise FileNotFoundError(
                 errno.ENOENT,
-                f"parts that tasks wrote do not exist ({len(missing)}, such as {missing[0]}); the folder must be "
-                "on storage that the driver and all workers share",
+                f"parts that tasks wrote are missing ({len(missing)} of {len(commit.parts)}), such as "
+                f"{missing[0]}; the folder must be on storage that the driver and all workers share",
                 self.folder,
             )
 

@@ -6,7 +6,7 @@ import re
 import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
-from logs import known_tags, literals_of
+from logs import literals_of, well_formed_tags
 from support import as_batch, encode
 
 import rdfm
@@ -20,7 +20,7 @@ pytestmark = pytest.mark.filterwarnings("ignore:Dataset[.]:DeprecationWarning")
 # which it reads differently.
 NODES = st.sampled_from([("iri", f"http://example.org/{name}") for name in "abc"])
 STRINGS = st.text(st.sampled_from("abc é亀'."), max_size=5)
-LITERALS = literals_of(STRINGS, known_tags).filter(
+LITERALS = literals_of(STRINGS, well_formed_tags).filter(
     # RDFLib canonicalizes numbers.
     lambda term: term[3] is None and not re.search("XMLSchema#(?!string)", term[4])
 )

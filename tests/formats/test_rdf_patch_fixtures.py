@@ -1,7 +1,7 @@
 """The small RDF Patch logs of spec-fixtures, as text and Thrift: read, written and read again."""
 
 import pytest
-from patch_files import in_every_format
+from patch_files import convert_through_all_formats
 from rdf_patch import patches_of, rows_of_text
 from support import FIXTURES
 
@@ -12,7 +12,7 @@ FIXTURE_FILES = sorted(
 
 @pytest.mark.parametrize("path", FIXTURE_FILES, ids=lambda path: path.name)
 def test_a_fixture_is_read_as_expected(path, tmp_path):
-    found = in_every_format(path, tmp_path)
+    found = convert_through_all_formats(path, tmp_path)
     expected = path.with_suffix(".txt")
     if expected.exists():
         assert found == patches_of(rows_of_text(expected.read_text("utf-8")))

@@ -19,7 +19,7 @@ from rdfm.logs import journal, log_end
 
 S, P = rdfm.Iri("http://e/s"), rdfm.Iri("http://e/p")
 LINE = b'<http://e/s> <http://e/p> "%d" .\n'
-DELIMITED = b"# @message\n"
+DELIMITER = b"# @message\n"
 
 
 def message(number, text=""):
@@ -38,7 +38,7 @@ def append(path, *messages, **options):
 
 
 def numbers(path):
-    """Returns the message numbers."""
+    """Returns the number in each message of a log."""
     with rdfm.open_log(path) as log:
         return [int(quad.object.value.split()[0]) for found in log for quad in found]
 
@@ -54,7 +54,7 @@ def test_a_missing_log_is_created_and_an_existing_one_is_continued(tmp_path):
     path = tmp_path / "log.nq"
     for number in range(3):
         append(path, message(number))
-    assert path.read_bytes() == DELIMITED.join(LINE % number for number in range(3))
+    assert path.read_bytes() == DELIMITER.join(LINE % number for number in range(3))
     assert [file.name for file in tmp_path.iterdir()] == ["log.nq"]
 
 
@@ -72,7 +72,7 @@ def test_convert_counts_only_appended_messages(tmp_path):
     append(path, message(0))
     summary = rdfm.convert(LINE % 1, path, from_format="nq", append=True)
     assert (summary.messages, summary.quads) == (1, 1)
-    assert summary.bytes_out == len(DELIMITED + LINE % 1)
+    assert summary.bytes_out == len(DELIMITER + LINE % 1)
     assert numbers(path) == [0, 1]
 
 
@@ -134,7 +134,7 @@ def test_appending_to_a_compressed_log_adds_a_member(tmp_path):
     first = path.read_bytes()
     append(path, message(1))
     assert path.read_bytes().startswith(first)
-    assert gzip.decompress(path.read_bytes()) == LINE % 0 + DELIMITED + LINE % 1
+    assert gzip.decompress(path.read_bytes()) == LINE % 0 + DELIMITER + LINE % 1
 
 
 # --- the end of the log ---
@@ -164,16 +164,16 @@ def test_a_long_last_line_is_found(tmp_path, monkeypatch):
 def test_only_the_last_line_is_read(tmp_path):
     """The middle of this large log is not valid N-Quads."""
     path = tmp_path / "log.nq"
-    path.write_bytes(LINE % 0 + DELIMITED + b"oops\n" * 100_000 + DELIMITED + LINE % 1)
+    path.write_bytes(LINE % 0 + DELIMITER + b"oops\n" * 100_000 + DELIMITER + LINE % 1)
     append(path, message(2))
-    assert path.read_bytes().endswith(DELIMITED + LINE % 1 + DELIMITED + LINE % 2)
+    assert path.read_bytes().endswith(DELIMITER + LINE % 1 + DELIMITER + LINE % 2)
 
 
 TRUNCATED = {
-    "nq": LINE % 0 + DELIMITED + LINE % 1 + b"<http://e/s> <http:",
-    "nt": LINE % 0 + DELIMITED + LINE % 1 + b'<http://e/s> <http://e/p> "x',
-    "ttl": LINE % 0 + DELIMITED + LINE % 1 + b"<http://e/s> <http://e/p> ",
-    "trig": LINE % 0 + DELIMITED + LINE % 1 + b'<http://e/s> <http://e/p> """\n# @message\nx',
+    "nq": LINE % 0 + DELIMITER + LINE % 1 + b"<http://e/s> <http:",
+    "nt": LINE % 0 + DELIMITER + LINE % 1 + b'<http://e/s> <http://e/p> "x',
+    "ttl": LINE % 0 + DELIMITER + LINE % 1 + b"<http://e/s> <http://e/p> ",
+    "trig": LINE % 0 + DELIMITER + LINE % 1 + b'<http://e/s> <http://e/p> """\n# @message\nx',
     "ndjsonld": b'{"@id": "http://e/s", "http://e/p": "0"}\n{"@id": "http:',
     "rdf-patch": b"A " + LINE % 0 + b"Z .\nTX .\nA " + LINE % 1,
 }
@@ -197,7 +197,7 @@ def test_a_log_that_ends_inside_a_message_is_rejected_or_repaired(tmp_path, name
     assert re.search(r": removed \d+ bytes? of an incomplete message$", note)
     if name in ("nq", "nt"):
         assert b"5" in path.read_bytes()
-        removed = len(TRUNCATED[name]) - len(LINE % 0 + DELIMITED)
+        removed = len(TRUNCATED[name]) - len(LINE % 0 + DELIMITER)
         assert f"removed {removed} bytes" in note
 
 
@@ -295,7 +295,7 @@ def test_a_log_truncated_at_any_byte_is_repaired(tmp_path, name, options):
 def test_a_delimiter_inside_a_string_does_not_end_a_log(tmp_path):
     """The string starts before the part of the log that is searched for the last line."""
     text = b"text\n" * (log_end.TAIL_BYTES // 4)
-    unclosed = LINE % 0 + DELIMITED + b'<http://e/s> <http://e/p> """' + text + DELIMITED
+    unclosed = LINE % 0 + DELIMITER + b'<http://e/s> <http://e/p> """' + text + DELIMITER
     patches = b"A " + LINE % 0 + b'Z .\nA <http://e/s> <http://e/p> """' + text + b"Z .\n"
     for suffix, data in {"ttl": unclosed, "trig": unclosed, "rdfp": patches}.items():
         path = tmp_path / f"log.{suffix}"
@@ -309,7 +309,7 @@ def test_a_delimiter_inside_a_string_does_not_end_a_log(tmp_path):
 
 
 @pytest.mark.parametrize("suffix", ["jelly", "jelly.gz", "rpb", "rpb.gz"])
-def test_a_last_message_larger_than_a_piece_is_complete(tmp_path, suffix, monkeypatch):
+def test_a_last_message_larger_than_a_piece_is_kept(tmp_path, suffix, monkeypatch):
     monkeypatch.setattr(log_end, "PIECE_BYTES", 100)
     path = tmp_path / f"log.{suffix}"
     options = {"restart_bytes": 0} if "jelly" in suffix else {}
@@ -431,7 +431,7 @@ def test_the_last_line_may_have_a_different_context_than_the_first(tmp_path):
 UNSUITABLE_TARGETS = {
     "log.jsonld": "cannot append to .*log.jsonld: in JSON-LD, a document is one message",
     "log.rt": "in RDF Thrift, a log is one message",
-    "log.trp": "in RDF Patch Thrift, its rows have no lengths",
+    "log.trp": "in RDF Patch Thrift, rows have no lengths",
     "log.parquet": "in Parquet, a file ends with an index of its content",
     "log.arrow": "in Arrow IPC, a file ends with an index",
     "log.nq.tar": "an archive has an end mark",
@@ -498,7 +498,7 @@ def test_the_log_cannot_be_an_input(tmp_path):
         rdfm.convert(path, path, append=True)
 
 
-CONTRADICTIONS = [
+CONTRADICTORY_OPTIONS = [
     (
         "nq",
         {},
@@ -522,7 +522,7 @@ CONTRADICTIONS = [
 ]
 
 
-@pytest.mark.parametrize(("suffix", "log_options", "options", "reason"), CONTRADICTIONS)
+@pytest.mark.parametrize(("suffix", "log_options", "options", "reason"), CONTRADICTORY_OPTIONS)
 def test_options_that_contradict_the_log_are_rejected(
     tmp_path, suffix, log_options, options, reason
 ):
@@ -543,7 +543,7 @@ SINGLE_MESSAGE_LOGS = [
 
 
 @pytest.mark.parametrize(("suffix", "options", "reason"), SINGLE_MESSAGE_LOGS)
-def test_logs_that_are_a_single_message_are_rejected(tmp_path, suffix, options, reason):
+def test_appending_to_single_message_logs_is_rejected(tmp_path, suffix, options, reason):
     path = tmp_path / f"log.{suffix}"
     with rdfm.create_log(path, **options) as log:
         log.write(message(0))
@@ -703,7 +703,7 @@ def test_a_failed_run_leaves_the_log_unchanged(tmp_path):
     append(path, message(0))
     before = path.read_bytes()
     with pytest.raises(rdfm.DecodeError):
-        rdfm.convert(LINE % 1 + DELIMITED + b"broken", path, from_format="nq", append=True)
+        rdfm.convert(LINE % 1 + DELIMITER + b"broken", path, from_format="nq", append=True)
     assert path.read_bytes() == before
     assert list(tmp_path.iterdir()) == [path]
 
@@ -713,7 +713,7 @@ def test_sync_keeps_the_messages_before_an_error(tmp_path):
     append(path, message(0))
     with pytest.raises(rdfm.DecodeError):
         rdfm.convert(
-            LINE % 1 + DELIMITED + b"broken", path, from_format="nq", append=True, sync=True
+            LINE % 1 + DELIMITER + b"broken", path, from_format="nq", append=True, sync=True
         )
     assert numbers(path) == [0, 1]
     assert list(tmp_path.iterdir()) == [path]
@@ -786,7 +786,7 @@ def test_a_second_writer_is_rejected(tmp_path):
 
 
 @pytest.mark.parametrize("replaced", [True, False])
-def test_a_log_that_is_replaced_during_a_run_is_reported(tmp_path, replaced):
+def test_a_log_replaced_or_removed_during_a_run_is_reported(tmp_path, replaced):
     path = tmp_path / "log.nq"
     append(path, message(0))
     log = rdfm.create_log(path, append=True)
@@ -814,12 +814,12 @@ def test_a_journal_of_another_log_is_ignored(tmp_path):
     log = rdfm.create_log(path, append=True)
     journal_data = journal_of(path).read_bytes()
     log.discard()
-    data = LINE % 7 + DELIMITED + LINE % 8
+    data = LINE % 7 + DELIMITER + LINE % 8
     path.write_bytes(data)
     journal_of(path).write_bytes(journal_data)
     assert numbers(path) == [7, 8]
     append(path, message(9))
-    assert path.read_bytes() == data + DELIMITED + LINE % 9
+    assert path.read_bytes() == data + DELIMITER + LINE % 9
 
 
 def simulate_killed_run(path):
@@ -828,7 +828,7 @@ def simulate_killed_run(path):
     log = rdfm.create_log(path, append=True)
     journal_data = journal_of(path).read_bytes()
     log.discard()
-    path.write_bytes(path.read_bytes() + DELIMITED + LINE % 1)
+    path.write_bytes(path.read_bytes() + DELIMITER + LINE % 1)
     journal_of(path).write_bytes(journal_data)
 
 
@@ -875,7 +875,7 @@ def test_a_copied_log_can_be_truncated_to_its_committed_length(tmp_path):
     assert not journal_of(path).exists()
 
 
-def test_a_file_system_without_inodes_identifies_a_log_by_its_bytes(tmp_path, monkeypatch):
+def test_without_inodes_a_log_is_identified_by_its_bytes(tmp_path, monkeypatch):
     path = tmp_path / "log.nq"
     fstat = os.fstat
 
@@ -922,7 +922,7 @@ def test_one_byte_is_reported_in_the_singular(tmp_path):
 def test_bytes_removed_after_a_killed_run_are_reported(tmp_path):
     path = tmp_path / "log.nq"
     simulate_killed_run(path)
-    removed = len(DELIMITED + LINE % 1)
+    removed = len(DELIMITER + LINE % 1)
     summary = rdfm.convert(LINE % 2, path, from_format="nq", append=True)
     assert summary.notes == (f"{path}: removed {removed} bytes after the last commit",)
     assert numbers(path) == [0, 2]
@@ -1054,7 +1054,7 @@ def test_a_full_disk_keeps_committed_messages(tmp_path, sync):
 def test_appending_uses_constant_memory(tmp_path):
     """Only the last line of a large file is read."""
     path = tmp_path / "log.nq"
-    path.write_bytes(LINE % 0 + DELIMITED)
+    path.write_bytes(LINE % 0 + DELIMITER)
     with path.open("r+b") as file:
         file.truncate(1 << 32)
         file.seek(1 << 32)
@@ -1064,4 +1064,4 @@ def test_appending_uses_constant_memory(tmp_path):
     assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 64 << 10
     with path.open("rb") as file:
         file.seek(1 << 32)
-        assert file.read() == b"\n" + LINE % 1 + DELIMITED + LINE % 2
+        assert file.read() == b"\n" + LINE % 1 + DELIMITER + LINE % 2

@@ -37,7 +37,7 @@ def quads(*values):
 
 
 def read(source, *format, into=None, **options):
-    """Returns each message's source, index and values, or adds them to `into`."""
+    """Returns the source, index and values of each message, appended to `into` if given."""
     found = [] if into is None else into
     with rdfm.open_log(source, *format, **options) as log:
         for message in log:
@@ -47,20 +47,20 @@ def read(source, *format, into=None, **options):
 
 
 INVALID_MEMBERS = {
-    "a link": ("b.nq", b"", {"type": tarfile.SYMTYPE, "linkname": "/etc/passwd"}),
-    "another link": ("b.nq", b"", {"type": tarfile.LNKTYPE, "linkname": "a.nq"}),
+    "a symbolic link": ("b.nq", b"", {"type": tarfile.SYMTYPE, "linkname": "/etc/passwd"}),
+    "a hard link": ("b.nq", b"", {"type": tarfile.LNKTYPE, "linkname": "a.nq"}),
     "a device": ("b.nq", b"", {"type": tarfile.CHRTYPE}),
     "a pipe": ("b.nq", b"", {"type": tarfile.FIFOTYPE}),
     "an absolute path": ("/b.nq", line(2)),
     "a drive": ("C:\\b.nq", line(2)),
-    "a path up": ("../b.nq", line(2)),
-    "a path up inside": ("x/../../b.nq", line(2)),
+    "a parent path": ("../b.nq", line(2)),
+    "a parent path after a name": ("x/../../b.nq", line(2)),
     "an unknown kind": ("b.nq", line(2), {"type": b"Z"}),
 }
 
 
 @pytest.mark.parametrize("case", INVALID_MEMBERS)
-def test_members_other_than_files_are_rejected_by_name(case):
+def test_the_error_for_an_invalid_member_names_the_member(case):
     name = INVALID_MEMBERS[case][0]
     data = tar(("a.nq", line(1)), INVALID_MEMBERS[case], ("c.nq", line(3)))
     found = []
@@ -75,7 +75,7 @@ def test_members_other_than_files_are_rejected_by_name(case):
 
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="needs Unix pipes")
 @pytest.mark.parametrize("glob", ["", "*"])
-def test_a_pipe_in_a_folder_is_rejected_by_name(tmp_path, glob):
+def test_the_error_for_a_pipe_in_a_folder_names_the_pipe(tmp_path, glob):
     (tmp_path / "a.nq").write_bytes(line(1))
     os.mkfifo(tmp_path / "b.tar")
     (tmp_path / "c.nq").write_bytes(line(3))
@@ -479,7 +479,7 @@ def test_every_format_is_written_and_read_in_members_and_files(tmp_path, name):
 @pytest.mark.parametrize("name", ["nt", "nq", "ttl", "trig"])
 @pytest.mark.parametrize("out", ["out.tar", "out/"])
 def test_a_file_with_only_an_empty_message_has_no_announcement(tmp_path, name, out):
-    """This is true even in the directive dialect: other readers may reject `MESSAGE`."""
+    """This also applies to the directive dialect, because other readers may reject `MESSAGE`."""
     target = tmp_path / out
     target = f"{target}/" if out.endswith("/") else target
     log = [[], quads(1), []]
@@ -537,7 +537,7 @@ def test_data_dropped_from_members_is_counted():
 
 @pytest.mark.parametrize("split", [{"split_messages": 5}, {"split_bytes": 100}])
 @pytest.mark.parametrize("name", ["out", "v1.2", "x.nq", "x.nq.gz", "x.JELLY", "x.json", "x.zip"])
-def test_a_new_folder_is_named_with_a_slash(tmp_path, name, split):
+def test_split_options_require_a_slash_after_a_new_folder(tmp_path, name, split):
     target = tmp_path / name
     text = f"requires a folder, but .*{name} is not a folder; write .*{name}/ to create one"
     with pytest.raises(OptionError, match=text):

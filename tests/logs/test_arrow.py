@@ -121,7 +121,7 @@ def test_a_second_loop_over_a_table_continues_the_first(log):
     assert len(first) + remaining == 2 * COUNT
 
 
-def test_rows_of_several_files_have_their_source(tmp_path):
+def test_rows_of_several_files_name_their_files(tmp_path):
     for name in ("a", "b"):
         (tmp_path / f"{name}.nq").write_text("<a:s> <a:p> <a:o> .\n" * 2)
     table = pa.table(rdfm.open_log(tmp_path, rows="quads"))

@@ -15,9 +15,9 @@ from rdfm.logs import output
 from rdfm.logs.output import FolderOutput
 from rdfm.logs.parts import Part
 
-OLD = {"a.nq": b"old a", "b.nq": b"old b", "c.nq": b"old c"}
-NEW = {"a.nq": b"new a", "d.nq": b"new d"}
-WATCHED = (output.__file__, shutil.__file__)
+OLD_FILES = {"a.nq": b"old a", "b.nq": b"old b", "c.nq": b"old c"}
+NEW_FILES = {"a.nq": b"new a", "d.nq": b"new d"}
+WATCHED_FILES = (output.__file__, shutil.__file__)
 
 
 def content(folder):
@@ -26,7 +26,7 @@ def content(folder):
 
 def new_output(target):
     folder_output = FolderOutput(target, None, overwrite=True)
-    folder_output.write([Part(name, data, True) for name, data in NEW.items()])
+    folder_output.write([Part(name, data, True) for name, data in NEW_FILES.items()])
     return folder_output
 
 
@@ -39,7 +39,7 @@ def run_interrupted(work, line):
 
     def trace(frame, event, _):
         nonlocal count
-        if frame.f_code.co_filename not in WATCHED:
+        if frame.f_code.co_filename not in WATCHED_FILES:
             return None
         if event == "line":
             count += 1
@@ -57,7 +57,7 @@ def run_interrupted(work, line):
     return count >= line
 
 
-@pytest.mark.parametrize("before", [None, {}, OLD])
+@pytest.mark.parametrize("before", [None, {}, OLD_FILES])
 @pytest.mark.parametrize("method", ["commit", "discard", "keep_partial"])
 def test_an_interrupt_at_any_line_leaves_the_old_or_the_new_folder(tmp_path, before, method):
     line = 0
@@ -76,22 +76,22 @@ def test_an_interrupt_at_any_line_leaves_the_old_or_the_new_folder(tmp_path, bef
         names = {path.name for path in parent.iterdir()}
         assert not any(name.startswith(".") for name in names), (line, names)
         if "out.partial" in names:
-            assert (method, content(parent / "out.partial")) == ("keep_partial", NEW)
+            assert (method, content(parent / "out.partial")) == ("keep_partial", NEW_FILES)
             names.remove("out.partial")
         if "out" in names:
             found = content(target)
-            assert found == before or (method, found) == ("commit", NEW), line
+            assert found == before or (method, found) == ("commit", NEW_FILES), line
         else:
             assert before is None, line
         if not was_interrupted:
             break
     assert line > 10
     if method == "commit":
-        assert content(target) == NEW
+        assert content(target) == NEW_FILES
 
 
-# Receives SIGTERM, as the command may, while the main thread is in a slow call.
-SLOW = """
+# A process that receives SIGTERM, as the command may, while its main thread is in a slow call.
+SLOW_REMOVAL = """
     import os, shutil, signal, sys, threading, time
     from rdfm.cli import signals
     from rdfm.logs.output import FolderOutput
@@ -125,12 +125,12 @@ def test_a_process_terminated_while_removing_the_old_folder_leaves_no_temporary_
 ):
     target = tmp_path / "out"
     target.mkdir()
-    for name, data in OLD.items():
+    for name, data in OLD_FILES.items():
         (target / name).write_bytes(data)
-    command = [sys.executable, "-c", textwrap.dedent(SLOW), str(target), str(call)]
+    command = [sys.executable, "-c", textwrap.dedent(SLOW_REMOVAL), str(target), str(call)]
     subprocess.run(command, timeout=60, check=False, stderr=subprocess.DEVNULL)
     assert [path.name for path in tmp_path.iterdir()] == ["out"]
-    assert content(target) == NEW
+    assert content(target) == NEW_FILES
 
 
 def test_files_that_others_add_to_an_empty_folder_are_kept(tmp_path):

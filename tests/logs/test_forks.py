@@ -19,7 +19,7 @@ TARGETS = [
     ("out/", {"split_messages": 1500, "compression": "gzip"}),
 ]
 
-BEGIN = """
+PRELUDE = """
 import gc, io, multiprocessing, os, sys, threading
 import rdfm
 QUAD = rdfm.Quad(rdfm.Iri("http://e/s"), rdfm.Iri("http://e/p"), rdfm.Iri("http://e/o"))
@@ -32,7 +32,7 @@ def end_child(pid):
     assert os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == 0
 """
 
-FORKS = {
+CHILD_ACTIONS = {
     "exits": """
 log = create()
 if (pid := os.fork()) == 0:
@@ -53,7 +53,7 @@ finally:
     if pid == 0:
         os._exit(0)
 """,
-    "forgets": """
+    "deletes the log": """
 log = create()
 if (pid := os.fork()) == 0:
     del log
@@ -89,7 +89,7 @@ log.close()
 
 
 # Python 3.12 and newer warn about every fork while other threads run; these tests fork on purpose.
-THREADS = ("-W", "ignore:This process:DeprecationWarning")
+IGNORE_FORK_WARNINGS = ("-W", "ignore:This process:DeprecationWarning")
 
 
 def run(code, folder, *arguments):
@@ -104,21 +104,21 @@ def run(code, folder, *arguments):
     assert (completed.returncode, completed.stderr) == (0, "")
 
 
-def messages(path):
+def quad_count(path):
     with rdfm.open_log(path) as log:
         return sum(len(message) for message in log)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("target", "options"), TARGETS)
-@pytest.mark.parametrize("child", FORKS)
+@pytest.mark.parametrize("child", CHILD_ACTIONS)
 def test_a_child_does_not_touch_an_open_log(tmp_path, target, options, child):
-    run((BEGIN + FORKS[child]).format(target=target, options=options), tmp_path)
-    assert messages(tmp_path / target) == 2001
+    run((PRELUDE + CHILD_ACTIONS[child]).format(target=target, options=options), tmp_path)
+    assert quad_count(tmp_path / target) == 2001
     assert len(list(tmp_path.iterdir())) == 1
 
 
-REJECTION = """
+REJECTION_CODE = """
 def rejected(write):
     try:
         write()
@@ -127,7 +127,7 @@ def rejected(write):
         return True
 """
 
-WRITES = {
+CHILD_WRITES = {
     "a message": """
 log = create()
 if (pid := os.fork()) == 0:
@@ -138,7 +138,7 @@ log = create()
 if (pid := os.fork()) == 0:
     os._exit(0 if rejected(lambda: log.write_batch(rdfm.MessageBatch.from_messages([[QUAD]]))) else 1)
 """,
-    "in the block": """
+    "a message in a block": """
 log = create()
 if (pid := os.fork()) == 0:
     def write():
@@ -151,14 +151,14 @@ if (pid := os.fork()) == 0:
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("target", "options"), TARGETS)
-@pytest.mark.parametrize("write", WRITES)
-def test_the_first_write_of_a_child_is_an_error(tmp_path, target, options, write):
-    code = f"{BEGIN}{REJECTION}{WRITES[write]}end_child(pid)\nlog.write([QUAD])\nlog.close()\n"
+@pytest.mark.parametrize("write", CHILD_WRITES)
+def test_the_first_write_of_a_child_raises_an_error(tmp_path, target, options, write):
+    code = f"{PRELUDE}{REJECTION_CODE}{CHILD_WRITES[write]}end_child(pid)\nlog.write([QUAD])\nlog.close()\n"
     run(code.format(target=target, options=options), tmp_path)
-    assert messages(tmp_path / target) == 2001
+    assert quad_count(tmp_path / target) == 2001
 
 
-RESULTS = """
+RESULTS_CODE = """
 def row():
     return [rdfm.Literal("a")]
 results = rdfm.create_results("r.tsv", ["x"])
@@ -173,8 +173,12 @@ results.close()
 """
 
 
-def test_the_first_row_of_a_child_is_an_error(tmp_path):
-    code = BEGIN.format(target="r.tsv", options={}) + REJECTION.format(target="r.tsv") + RESULTS
+def test_the_first_row_of_a_child_raises_an_error(tmp_path):
+    code = (
+        PRELUDE.format(target="r.tsv", options={})
+        + REJECTION_CODE.format(target="r.tsv")
+        + RESULTS_CODE
+    )
     run(code, tmp_path)
     assert (tmp_path / "r.tsv").read_text() == '?x\n"a"\n"a"\n'
 
@@ -194,10 +198,10 @@ assert os.read(read_end, 100) == b"<http://e/s> <http://e/p> <http://e/o> .\\n"
 
 
 def test_a_child_may_write_to_a_file_object(tmp_path):
-    run(BEGIN.format(target="", options={}) + PIPE_CODE, tmp_path)
+    run(PRELUDE.format(target="", options={}) + PIPE_CODE, tmp_path)
 
 
-SPARK = """
+SPARK_PART = """
 from rdfm.storage.files import LocalStorage
 storage = LocalStorage()
 file = storage.open_new("out.nq")
@@ -215,11 +219,11 @@ storage.finish(file)
 
 
 def test_a_child_does_not_write_to_a_spark_part(tmp_path):
-    run(BEGIN.format(target="out.nq", options={}) + SPARK, tmp_path)
-    assert messages(tmp_path / "out.nq") == 2001
+    run(PRELUDE.format(target="out.nq", options={}) + SPARK_PART, tmp_path)
+    assert quad_count(tmp_path / "out.nq") == 2001
 
 
-CONVERT = """
+SLOW_INPUT = """
 class Slow(io.RawIOBase):
     remaining = 40
     def readable(self):
@@ -233,7 +237,7 @@ class Slow(io.RawIOBase):
 begun, resume = threading.Event(), threading.Event()
 """
 
-CONVERTS = {
+CONVERSIONS = {
     "in a thread": """
 thread = threading.Thread(
     target=lambda: rdfm.convert(Slow(), {target!r}, from_format="nq", to_format="nq", **{options!r})
@@ -246,7 +250,7 @@ end_child(pid)
 resume.set()
 thread.join()
 """,
-    "in progress": """
+    "in the progress callback": """
 pids = []
 def progress(state):
     if not pids:
@@ -265,9 +269,13 @@ assert pids
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("target", "options"), TARGETS)
-@pytest.mark.parametrize("fork", CONVERTS)
+@pytest.mark.parametrize("fork", CONVERSIONS)
 def test_a_child_does_not_touch_a_conversion(tmp_path, target, options, fork):
-    code = (BEGIN + CONVERTS[fork]).format(target=target, options=options)
-    run(code.replace("def end_child", f"{CONVERT}\ndef end_child"), tmp_path, *THREADS)
-    assert messages(tmp_path / target) == 4000
+    code = (PRELUDE + CONVERSIONS[fork]).format(target=target, options=options)
+    run(
+        code.replace("def end_child", f"{SLOW_INPUT}\ndef end_child"),
+        tmp_path,
+        *IGNORE_FORK_WARNINGS,
+    )
+    assert quad_count(tmp_path / target) == 4000
     assert len(list(tmp_path.iterdir())) == 1

@@ -1,4 +1,4 @@
-"""Readers as pyarrow tables and as pandas and Polars data frames."""
+"""Conversion of readers to pyarrow tables and to pandas and Polars data frames."""
 
 import datetime
 import sys
@@ -90,7 +90,7 @@ def test_the_error_of_pandas_for_a_reader_recommends_to_pandas(name):
 
 
 @pytest.mark.parametrize("method", ["to_arrow", "to_pandas", "to_polars"])
-def test_rows_can_be_read_once(method):
+def test_rows_can_be_read_only_once(method):
     with solutions() as found:
         getattr(found, method)()
         with pytest.raises(ValueError, match="have already been read"):

@@ -1,4 +1,4 @@
-"""open_log and create_log: inputs and outputs, and the files that remain after an error."""
+"""`open_log` and `create_log`: inputs, outputs, and the files that remain after an error."""
 
 import bz2
 import gc
@@ -18,7 +18,7 @@ from rdfm.logs.input import Input
 LINE = b"<http://e/s> <http://e/p> <http://e/o> .\n"
 LOG = LINE + b"# @message\n" + LINE + LINE
 QUAD = rdfm.Quad(rdfm.Iri("http://e/s"), rdfm.Iri("http://e/p"), rdfm.Iri("http://e/o"))
-IN_GRAPH = rdfm.Quad(QUAD.subject, QUAD.predicate, QUAD.object, rdfm.Iri("http://e/g"))
+NAMED_GRAPH_QUAD = rdfm.Quad(QUAD.subject, QUAD.predicate, QUAD.object, rdfm.Iri("http://e/g"))
 
 
 def sizes(*args, **options):
@@ -90,12 +90,12 @@ def test_a_truncated_file_yields_its_complete_messages_first():
                 pass
 
 
-def test_compression_can_be_specified():
+def test_a_specified_compression_disables_detection():
     with pytest.raises(DecodeError):
         sizes(gzip.compress(LOG), "nq", compression="none")
 
 
-def test_text_files_are_rejected(tmp_path):
+def test_files_in_text_mode_cannot_be_read(tmp_path):
     (tmp_path / "a.nq").write_bytes(LOG)
     with (tmp_path / "a.nq").open() as file, pytest.raises(OptionError, match="binary mode"):
         sizes(file)
@@ -158,7 +158,7 @@ def test_an_exception_leaves_no_files(tmp_path):
         pytest.raises(EncodeError, match="merge_graphs"),
         rdfm.create_log(tmp_path / "o.nt") as log,
     ):
-        log.write([IN_GRAPH])
+        log.write([NAMED_GRAPH_QUAD])
     assert list(tmp_path.iterdir()) == []
 
 
@@ -166,7 +166,7 @@ def test_partial_output_is_kept_on_request(tmp_path):
     path = tmp_path / "out.nt.gz"
     with pytest.raises(EncodeError), rdfm.create_log(path, keep_partial=True) as log:
         log.write([QUAD])
-        log.write([IN_GRAPH])
+        log.write([NAMED_GRAPH_QUAD])
     assert list(tmp_path.iterdir()) == [tmp_path / "out.nt.gz.partial"]
     assert gzip.decompress((tmp_path / "out.nt.gz.partial").read_bytes()) == LINE
 
@@ -180,7 +180,7 @@ def test_an_encode_error_has_the_message_index(format, invalid_index):
     )
     with pytest.raises(EncodeError, match=rf"\(message {invalid_index}\)$") as error, log:
         for index in range(3000):
-            log.write([IN_GRAPH if index == invalid_index else QUAD])
+            log.write([NAMED_GRAPH_QUAD if index == invalid_index else QUAD])
     assert error.value.message_index == invalid_index
     assert log.messages == invalid_index
     assert len(sizes(file.getvalue(), format)) == invalid_index
@@ -456,7 +456,7 @@ def test_an_earlier_partial_file_is_kept(tmp_path):
             rdfm.create_log(tmp_path / "out.nt", keep_partial=True) as log,
         ):
             log.write([QUAD])
-            log.write([IN_GRAPH])
+            log.write([NAMED_GRAPH_QUAD])
     assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == {
         "out.nt.partial": b"precious",
         "out.nt.partial.1": LINE,
@@ -472,12 +472,12 @@ def test_the_longest_file_names_can_be_written(tmp_path, letter):
         log.write([QUAD])
     assert (tmp_path / name).read_bytes() == LINE
     with pytest.raises(EncodeError), rdfm.create_log(tmp_path / name, keep_partial=True) as log:
-        log.write([IN_GRAPH])
+        log.write([NAMED_GRAPH_QUAD])
     assert len(list(tmp_path.glob("*.partial"))) == 1
 
 
 @pytest.mark.parametrize("argument", [5, None])
-def test_inputs_and_outputs_other_than_files_are_rejected(argument):
+def test_inputs_and_outputs_of_invalid_types_are_rejected(argument):
     with pytest.raises(OptionError, match=rf"cannot read {argument} \(\w+\); expected a path"):
         rdfm.open_log(argument)
     with pytest.raises(OptionError, match=f"cannot write to {argument} "):
@@ -523,7 +523,7 @@ def test_a_url_with_one_slash_is_rejected(tmp_path, monkeypatch):
     assert sizes("dbfs:/x.nq") == [1]
 
 
-def test_files_in_text_mode_are_rejected():
+def test_files_in_text_mode_cannot_be_written():
     with pytest.raises(rdfm.OptionError, match="output is open in text mode; open it in binary"):
         rdfm.convert(LOG, io.StringIO(), from_format="nq", to_format="nq")
     with pytest.raises(rdfm.OptionError, match="output is open in text mode"):

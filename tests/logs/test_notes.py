@@ -9,12 +9,12 @@ from rdfm.logs.notes import Notes
 QUAD = rdfm.Quad(rdfm.Bnode("b"), rdfm.Iri("http://e/p"), rdfm.Iri("http://e/o"))
 
 
-def log(name):
+def make_input(name):
     return Input(io.BytesIO(name.encode()))
 
 
 def test_later_notes_on_a_log_replace_earlier_notes():
-    notes, source = Notes(), log("one")
+    notes, source = Notes(), make_input("one")
     notes.update(source, ["3 seen"])
     notes.update(source, ["5 seen", "odd"])
     assert notes.texts() == ("5 seen", "odd")
@@ -23,15 +23,15 @@ def test_later_notes_on_a_log_replace_earlier_notes():
 
 def test_notes_on_several_logs_include_the_log_name():
     notes = Notes()
-    notes.update(log("one"), [])
-    notes.update(log("other"), ["odd"])
+    notes.update(make_input("one"), [])
+    notes.update(make_input("other"), ["odd"])
     assert notes.texts() == ("input: odd",)
 
 
 def test_ten_notes_are_listed_and_the_others_are_counted():
     notes = Notes()
     for number in range(1500):
-        notes.update(log(str(number)), ["odd"])
+        notes.update(make_input(str(number)), ["odd"])
     assert len(notes.texts()) == 11
     assert notes.texts()[-1] == "and 1,490 more"
 

@@ -1,4 +1,4 @@
-"""open_results and create_results: rows, heads, boolean answers, and files after an error."""
+"""`open_results` and `create_results`: rows, heads, boolean answers, and files after an error."""
 
 import bz2
 import gzip
@@ -23,11 +23,11 @@ from rdfm import (
 S = Iri("http://e/s")
 ROWS = [(S, None), (None, None), (Bnode("b"), Literal("1", language="en")), (S, S)]
 TSV = b'?a\t?b\n<http://e/s>\t\n\t\n_:b\t"1"@en\n<http://e/s>\t<http://e/s>\n'
-ASK = b'{"head":{"link":["more"]},"boolean":false}'
+ASK_RESULT = b'{"head":{"link":["more"]},"boolean":false}'
 FORMATS = [
     name for name in rdfm.formats.names() if rdfm.formats.find(name).spec.kinds == ("results",)
 ]
-EXACT = [name for name in FORMATS if name != "results-csv"]
+LOSSLESS_FORMATS = [name for name in FORMATS if name != "results-csv"]
 
 
 def written(rows, variables, name, **options):
@@ -38,7 +38,7 @@ def written(rows, variables, name, **options):
     return file.getvalue()
 
 
-@pytest.mark.parametrize("name", EXACT)
+@pytest.mark.parametrize("name", LOSSLESS_FORMATS)
 def test_rows_round_trip(name, tmp_path):
     suffix = rdfm.formats.find(name).spec.suffixes[0]
     path = tmp_path / f"r{suffix}"
@@ -63,7 +63,7 @@ def test_csv_contains_text_without_term_kinds():
     assert texts == [("http://e/s", None), (None, None), ("_:b", "1"), ("http://e/s", "http://e/s")]
 
 
-@pytest.mark.parametrize("name", EXACT)
+@pytest.mark.parametrize("name", LOSSLESS_FORMATS)
 @pytest.mark.parametrize("variables", [[], ["a"], ["a", "é ²", "c"]])
 @pytest.mark.parametrize("rows", [0, 1, 2])
 def test_any_number_of_variables_and_rows_round_trips(name, variables, rows):
@@ -84,7 +84,7 @@ def test_boolean_answers_round_trip(name, answer):
 
 
 @pytest.mark.parametrize("name", sorted({*FORMATS} - {"results-json", "results-xml"}))
-def test_answers_are_rejected_by_formats_without_booleans(name, tmp_path):
+def test_boolean_answers_are_rejected_by_formats_without_booleans(name, tmp_path):
     path = tmp_path / "answer"
     with pytest.raises(EncodeError, match="ASK"):
         rdfm.create_results(path, format=name, boolean=True)
@@ -154,7 +154,7 @@ def test_an_error_in_the_head_is_raised_by_the_first_access():
                     access(results)
 
 
-def test_other_kinds_are_rejected(tmp_path):
+def test_messages_and_patches_are_rejected(tmp_path):
     path = tmp_path / "a.nq"
     path.write_bytes(b"")
     with pytest.raises(
@@ -236,7 +236,7 @@ def test_an_invalid_row_changes_nothing():
     assert file.getvalue() == TSV[: TSV.index(b"_:b")]
 
 
-def test_an_answer_has_no_rows():
+def test_a_boolean_answer_has_no_rows():
     file = io.BytesIO()
     results = rdfm.create_results(file, format="results-json", boolean=True)
     with pytest.raises(ValueError, match="ASK query have no rows"):
@@ -347,7 +347,7 @@ def test_closed_results_reject_rows(tmp_path):
 
 
 def test_a_boolean_answer_is_read():
-    with rdfm.open_results(ASK, "results-json") as results:
+    with rdfm.open_results(ASK_RESULT, "results-json") as results:
         (batch,) = results.batches()
     assert (batch.boolean, batch.variables, batch.links, len(batch)) == (False, (), ("more",), 0)
 

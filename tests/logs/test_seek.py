@@ -12,7 +12,7 @@ from rdfm.logs.selection import as_slice, parse_messages
 SLICES = ("0", "5", "500", "777:780", "-1", "-5", "-700:-698", "-3:", "990:", "::100", "600:-390")
 
 
-def log(delimiter, *, head="", first_empty=False, count=1000):
+def make_log(delimiter, *, head="", first_empty=False, count=1000):
     """Returns a log with messages of different sizes, whose objects begin with the message number.
 
     The last message is not empty.
@@ -32,12 +32,13 @@ def log(delimiter, *, head="", first_empty=False, count=1000):
 
 
 LOGS = {
-    "comment": log("# @message\n"),
-    "first empty": log("# @message\n", first_empty=True),
-    "directive": log("MESSAGE\n", head='VERSION "1.2-messages"\n'),
-    "ends with a delimiter": log("# @message\n") + "# @message\n",
-    "plain": log(""),
-    "both": log("# @message\n") + 'VERSION "1.2-messages"\nMESSAGE\n<a:b> <a:b> <a:b> .\n',
+    "comment": make_log("# @message\n"),
+    "first message empty": make_log("# @message\n", first_empty=True),
+    "directive": make_log("MESSAGE\n", head='VERSION "1.2-messages"\n'),
+    "ends with a delimiter": make_log("# @message\n") + "# @message\n",
+    "plain": make_log(""),
+    "comments and directives": make_log("# @message\n")
+    + 'VERSION "1.2-messages"\nMESSAGE\n<a:b> <a:b> <a:b> .\n',
 }
 
 
@@ -79,7 +80,7 @@ def test_selected_messages_equal_those_of_the_complete_log(name, suffix, tmp_pat
 @pytest.mark.parametrize(
     ("text", "is_skipped"), [("500", True), ("-3:", True), ("0", False), ("-3:5", False)]
 )
-def test_data_before_the_selection_is_not_read(text, is_skipped, tmp_path):
+def test_data_before_the_selection_is_skipped_if_possible(text, is_skipped, tmp_path):
     path = tmp_path / "a.nq"
     path.write_text(LOGS["comment"])
     split = seeking.seek(path, Reading(), as_slice(parse_messages(text)))
@@ -116,7 +117,7 @@ def test_a_selection_and_a_split_cannot_be_combined(tmp_path):
         rdfm.open_log(b"", "nq", messages="1", split=split)
 
 
-def test_messages_accepts_an_integer():
+def test_the_option_messages_accepts_an_integer():
     log = b"<a:b> <a:b> '0' .\n# @message\n<a:b> <a:b> '1' .\n".replace(b"'", b'"')
     assert [message.index for message in rdfm.open_log(log, "nq", messages=1)] == [1]
     with pytest.raises(

@@ -39,10 +39,10 @@ def select(selector, source):
     ]
 
 
-number = st.none() | st.integers(-30, 30)
+bound = st.none() | st.integers(-30, 30)
 
 
-@given(st.lists(st.integers(0, 7), max_size=8), st.builds(slice, number, number, st.integers(1, 7)))
+@given(st.lists(st.integers(0, 7), max_size=8), st.builds(slice, bound, bound, st.integers(1, 7)))
 def test_slices_select_messages_like_list_slices(sizes, bounds):
     assert select(sliced(bounds), batches(sizes)) == list(range(sum(sizes)))[bounds]
 
@@ -74,9 +74,9 @@ def in_parts(sizes):
 
 @given(
     st.lists(st.integers(1, 35), min_size=1, max_size=6),
-    st.builds(slice, number, number, st.integers(1, 3)),
+    st.builds(slice, bound, bound, st.integers(1, 3)),
 )
-def test_a_message_in_parts_is_chosen_completely_or_not_at_all(sizes, bounds):
+def test_a_message_in_parts_is_selected_completely_or_not_at_all(sizes, bounds):
     parts = list(in_parts(sizes))
     expected = [at for at in range(len(sizes))[bounds] for _ in range(sizes[at])]
     assert select(sliced(bounds), parts) == expected
@@ -121,7 +121,7 @@ def test_the_requested_number_of_messages_is_drawn(count, sizes, seed):
 @pytest.mark.parametrize(
     ("text", "value"), [("1%", 0.01), ("0.5%", 0.005), (".5%", 0.005), ("100%", 1.0), ("12", 12)]
 )
-def test_samples_are_shares_or_numbers(text, value):
+def test_samples_are_given_as_shares_or_numbers(text, value):
     assert parse_sample(text) == value
     assert type(parse_sample(text)) is type(value)
 

@@ -1,6 +1,6 @@
 """Threads with a stack of 128 KiB, musl's default, can read, write and compare the deepest input.
 
-A stack overflow ends the process, so each case runs in a separate one.
+A stack overflow ends the process, so each case runs in a separate process.
 """
 
 import subprocess
@@ -22,7 +22,7 @@ def term(depth=DEPTH):
         result = TripleTerm(A, A, result)
     return result
 
-def log(name, data, **options):
+def quad_count(name, data, **options):
     with rdfm.open_log(io.BytesIO(data), name, max_depth=DEPTH, **options) as log:
         return sum(len(message) for message in log)
 
@@ -67,11 +67,11 @@ CASES = {
     "max_depth=DEPTH))) == 1",
     "regroup": "assert rdfm.convert(written('nq') * 3, io.BytesIO(), from_format='nq', to_format='trig', "
     "group_by='all', skolemize='urn:x:', max_depth=DEPTH).quads == 3",
-    "jsonld": "assert log('jsonld', b'{\"a:p\":' * DEPTH + b'1' + b'}' * DEPTH) == DEPTH",
-    "ndjsonld": "assert log('ndjsonld', b'{\"a:p\":' * DEPTH + b'1' + b'}' * DEPTH) == DEPTH",
-    "yamlld": "assert log('yamlld', b'{\"a:p\":' * DEPTH + b'1' + b'}' * DEPTH) == DEPTH",
+    "jsonld": "assert quad_count('jsonld', b'{\"a:p\":' * DEPTH + b'1' + b'}' * DEPTH) == DEPTH",
+    "ndjsonld": "assert quad_count('ndjsonld', b'{\"a:p\":' * DEPTH + b'1' + b'}' * DEPTH) == DEPTH",
+    "yamlld": "assert quad_count('yamlld', b'{\"a:p\":' * DEPTH + b'1' + b'}' * DEPTH) == DEPTH",
     **{
-        name: f"assert log({name!r}, written({name!r}{options})) == 1"
+        name: f"assert quad_count({name!r}, written({name!r}{options})) == 1"
         for name, options in [
             ("nq", ""),
             ("trig", ""),

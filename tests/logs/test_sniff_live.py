@@ -1,4 +1,4 @@
-"""Format detection of live logs before they end, and logs read over HTTP."""
+"""Format detection for live logs before they end, and reading logs over HTTP."""
 
 import functools
 import http.server
@@ -46,14 +46,14 @@ def test_detection_waits_after_triples():
     assert Input(Slow()).format().name == "trig"
 
 
-TYPE = b"<urn:a> <http://www.w3.org/1999/02/22-rdf-syntax-ns#type> <urn:b> .\n"
+TYPE_TRIPLE = b"<urn:a> <http://www.w3.org/1999/02/22-rdf-syntax-ns#type> <urn:b> .\n"
 
 
 @pytest.mark.parametrize(
     ("log", "name"),
     [
-        (TYPE, "nq"),
-        (TYPE + b"@prefix a: <urn:a> .\n", "trig"),
+        (TYPE_TRIPLE, "nq"),
+        (TYPE_TRIPLE + b"@prefix a: <urn:a> .\n", "trig"),
         (QUAD + b"no quad\n", "nq"),
         (b'{"@id": "a:b"}\nno object\n', "ndjsonld"),
     ],

@@ -1,4 +1,4 @@
-"""split_by: writes a log for each key to a folder."""
+"""`split_by` writes a log for each key to a folder."""
 
 import gzip
 from pathlib import Path
@@ -21,7 +21,7 @@ def with_value(subject: str, value: str, graph: str = "") -> str:
     return f"<http://e/{subject}> <http://e/p> {value} {graph}.\n"
 
 
-def split(tmp_path: Path, messages: list[str], key: str, format: str = "nq", **options):
+def split_log(tmp_path: Path, messages: list[str], key: str, format: str = "nq", **options):
     log = "# @message\n".join(messages).encode()
     options = {"from_format": "nq", "to_format": format} | options
     summary = convert(log, f"{tmp_path}/out/", split_by=key, **options)
@@ -42,7 +42,7 @@ def test_each_day_has_a_file(tmp_path):
         "",
         with_time("e", "2026-11-02T12:00:00Z"),
     ]
-    summary, files = split(tmp_path, messages, "day")
+    summary, files = split_log(tmp_path, messages, "day")
     assert sorted(files) == ["2026-11-01.nq", "2026-11-02.nq", "other.nq"]
     assert subjects(tmp_path / "out/2026-11-01.nq") == ["http://e/a", "http://e/d"]
     assert files["2026-11-02.nq"].decode() == messages[2] + "# @message\n" + messages[5]
@@ -57,7 +57,7 @@ def test_each_month_has_a_file_and_a_predicate_replaces_the_defaults(tmp_path):
         with_time("b", "2026-01-01", "date", predicate="<http://e/t>"),
         with_time("c", "2026-01-01", "date"),
     ]
-    _, files = split(tmp_path, messages, "month:<http://e/t>")
+    _, files = split_log(tmp_path, messages, "month:<http://e/t>")
     assert sorted(files) == ["2025-12.nq", "2026-01.nq", "other.nq"]
 
 
@@ -69,7 +69,7 @@ def test_a_log_declares_its_time_property(tmp_path):
         declaration,
         with_time("late", "2026-01-02", "date", predicate),
     ]
-    _, files = split(tmp_path, messages, "day")
+    _, files = split_log(tmp_path, messages, "day")
     assert sorted(files) == ["2026-01-02.nq", "other.nq"]
 
 
@@ -79,7 +79,7 @@ def test_the_first_value_decides_and_a_note_reports_several_values(tmp_path):
         with_value("b", '"y"') + with_value("b", '"y"'),
         with_value("c", "_:b") + with_value("c", '"x"'),
     ]
-    summary, files = split(tmp_path, messages, "value:<http://e/p>")
+    summary, files = split_log(tmp_path, messages, "value:<http://e/p>")
     assert sorted(files) == ["x.nq", "y.nq"]
     assert subjects(tmp_path / "out/x.nq") == ["http://e/a", "http://e/c"]
     assert summary.notes == (
@@ -100,13 +100,13 @@ def test_prefixes_come_from_the_log_or_the_option(tmp_path):
         convert(log, f"{tmp_path}/no/", from_format="ttl", to_format="nt", split_by="value:no:p")
 
 
-def test_graphs_have_readable_names(tmp_path):
+def test_files_of_graphs_are_named_after_the_graphs(tmp_path):
     messages = [
         with_value("a", '"1"', "<http://e/g> "),
         with_value("b", '"1"'),
         with_value("c", '"1"', "_:g "),
     ]
-    _, files = split(tmp_path, messages, "graph")
+    _, files = split_log(tmp_path, messages, "graph")
     assert sorted(files) == ["default.nq", "http%3A%2F%2Fe%2Fg.nq", "other.nq"]
 
 
@@ -117,7 +117,7 @@ def test_different_keys_have_different_files_on_every_file_system(tmp_path):
     ]  # fmt: skip
     messages = [with_value(str(number), text) for number, text in enumerate(values)]
     messages += ["", ""]  # the delimiter at the end does not begin a message
-    _, files = split(tmp_path, messages, "value:<http://e/p>")
+    _, files = split_log(tmp_path, messages, "value:<http://e/p>")
     assert len({name.casefold() for name in files}) == len(values) + 1
     assert all(len(name.encode()) <= 255 and not name.startswith(".") for name in files)
     assert files["other.nq"] == b"# @message\n# @message\n"
@@ -147,7 +147,7 @@ def test_file_names_are_escaped(text, name):
 def test_closed_files_are_continued(tmp_path, format, compression):
     messages = [with_value(f"s{number}", f'"{number % 7}"') for number in range(100)]
     options = {"format": format, "compression": compression}
-    _, files = split(tmp_path, messages, "value:<http://e/p>", max_open=2, **options)
+    _, files = split_log(tmp_path, messages, "value:<http://e/p>", max_open=2, **options)
     assert len(files) == 7
     found = {}
     for name in files:
@@ -156,7 +156,7 @@ def test_closed_files_are_continued(tmp_path, format, compression):
         str(key): [f"http://e/s{number}" for number in range(key, 100, 7)] for key in range(7)
     }
     if format in ("nt", "nq") and compression == "none":
-        _, all_open = split(
+        _, all_open = split_log(
             tmp_path, messages, "value:<http://e/p>", max_open=7, overwrite=True, **options
         )
         assert files == all_open
@@ -167,10 +167,10 @@ def test_closed_files_are_continued(tmp_path, format, compression):
 def test_empty_messages_stay_in_continued_files(tmp_path):
     keys = ['"a"', None, '"b"', None, None, '"a"', None, '"b"']
     messages = ["" if key is None else with_value("s", key) for key in keys]
-    _, files = split(tmp_path, messages, "value:<http://e/p>", max_open=1)
+    _, files = split_log(tmp_path, messages, "value:<http://e/p>", max_open=1)
     with rdfm.open_log(tmp_path / "out/other.nq") as log:
         assert len(list(log)) == 4
-    _, expected = split(tmp_path, messages, "value:<http://e/p>", overwrite=True)
+    _, expected = split_log(tmp_path, messages, "value:<http://e/p>", overwrite=True)
     assert files == expected
 
 
@@ -179,9 +179,9 @@ def test_files_that_cannot_be_continued_stay_open(tmp_path, format, options):
     messages = [with_value("a", '"x"'), with_value("b", '"y"'), with_value("c", '"z"')]
     key = "value:<http://e/p>"
     with pytest.raises(EncodeError, match=r"more than 2 keys.*max_open=N.*message 2"):
-        split(tmp_path, messages, key, format, max_open=2, keep_partial=True, **options)
+        split_log(tmp_path, messages, key, format, max_open=2, keep_partial=True, **options)
     assert len(list((tmp_path / "out.partial").iterdir())) == 2
-    _, files = split(tmp_path, messages, key, format, max_open=3, **options)
+    _, files = split_log(tmp_path, messages, key, format, max_open=3, **options)
     assert len(files) == 3
 
 
@@ -190,7 +190,7 @@ def test_partial_files_contain_the_messages_before_an_error(tmp_path):
         with_value("a", '"x"'), with_value("b", '"y"'), with_value("c", '"x"', "<http://e/g> "), with_value("d", '"y"'),
     ]  # fmt: skip
     with pytest.raises(EncodeError, match="message 2"):
-        split(tmp_path, messages, "value:<http://e/p>", "nt", keep_partial=True)
+        split_log(tmp_path, messages, "value:<http://e/p>", "nt", keep_partial=True)
     assert not (tmp_path / "out").exists()
     partial = {path.name: path.read_text() for path in (tmp_path / "out.partial").iterdir()}
     assert partial == {"x.nt": messages[0], "y.nt": messages[1]}
@@ -201,7 +201,7 @@ def test_errors_for_single_message_formats_name_a_useful_remedy(tmp_path):
     with pytest.raises(
         EncodeError, match=r'format="nq" or "jelly".*writes files of several'
     ) as error:
-        split(tmp_path, messages, "value:<http://e/p>", "jsonld")
+        split_log(tmp_path, messages, "value:<http://e/p>", "jsonld")
     assert "split_messages" not in str(error.value)
 
 

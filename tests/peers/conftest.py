@@ -1,6 +1,7 @@
-"""Peers outside Python: fetched into build/peers once, with one process for all tests.
+"""Peers are programs in other languages, fetched into build/peers once.
 
-Peers use the line protocol that jvm/Peer.java, Patches.java and Results.java describe.
+Most peers run in one process for all tests. They use the line protocol that jvm/Peer.java,
+Patches.java and Results.java describe.
 """
 
 import hashlib
@@ -37,7 +38,7 @@ class Peer:
         """Converts `data` with the peer, from one of its formats to another.
 
         Raises:
-            ValueError: If the peer reports an error; contains the text of the error.
+            ValueError: If the peer reports an error. Contains the text of that error.
         """
         source_path, target_path = self.folder / "in", self.folder / "out"
         source_path.write_bytes(data)
@@ -50,7 +51,7 @@ class Peer:
         return target_path.read_bytes()
 
     def messages(self, data: bytes, source: str) -> list[list[tuple]]:
-        """Returns the messages that the JVM reads."""
+        """Returns the messages that the peer reads."""
         text = self.convert(data, source, "messages").decode()
         return [read_quads(part) for part in text.split(DELIMITER)[1:]]
 
@@ -79,8 +80,8 @@ def run(*command: str | Path, cwd: Path) -> None:
         )
 
 
-def prepared(name: str, files: list[Path], prepare: Callable[[Path], None]) -> Path:
-    """Returns the folder of a peer, which is rebuilt if one of its files changed."""
+def peer_folder(name: str, files: list[Path], prepare: Callable[[Path], None]) -> Path:
+    """Returns the folder of a peer. Rebuilds the folder if one of the `files` has changed."""
     folder, stamp = BUILD / name, BUILD / name / "made-from"
     digest = hashlib.sha256(b"\0".join(path.read_bytes() for path in files)).hexdigest()
     if not stamp.exists() or stamp.read_text() != digest:
@@ -103,13 +104,13 @@ def classpath() -> str:
         classpath = ("-cp", f"{folder}/lib/*")
         run("javac", "--release", "17", *classpath, "-d", folder / "classes", *programs, cwd=folder)
 
-    folder = prepared("jvm", [pom, *programs], prepare)
+    folder = peer_folder("jvm", [pom, *programs], prepare)
     return os.pathsep.join([f"{folder}/classes", f"{folder}/lib/*"])
 
 
 @pytest.fixture(scope="session")
 def jvm(classpath: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Peer]:
-    """Jena and Jelly-JVM."""
+    """A running peer with Jena and Jelly-JVM."""
     peer = Peer(["java", *JVM_OPTIONS, "-cp", classpath, "Peer"], tmp_path_factory.mktemp("jvm"))
     yield peer
     peer.close()
@@ -131,7 +132,7 @@ class LivePeer:
         self.process.stdin.flush()
 
     def answer(self) -> tuple[str, str]:
-        """Returns the status of a request, and the text after it."""
+        """Returns the status of a request, and the text after the status."""
         status, _, text = self.process.stdout.readline().strip().partition(" ")
         return status, text
 
@@ -148,7 +149,7 @@ class LivePeer:
 
 @pytest.fixture
 def live(classpath: str) -> Iterator[LivePeer]:
-    """Jelly gRPC in Java."""
+    """A running client and server of Jelly gRPC in Java."""
     peer = LivePeer(classpath)
     yield peer
     peer.close()
@@ -156,7 +157,7 @@ def live(classpath: str) -> Iterator[LivePeer]:
 
 @pytest.fixture(scope="session")
 def nanopub_java() -> Callable[[list[Path]], list[str]]:
-    """Returns the verdicts of the Java nanopublication library, one line per file."""
+    """A function that returns the verdicts of the Java nanopublication library, one per file."""
     require_programs("java", "javac", "mvn")
     pom, program = HERE / "nanopub" / "pom.xml", HERE / "nanopub" / "Nanopubs.java"
 
@@ -166,7 +167,7 @@ def nanopub_java() -> Callable[[list[Path]], list[str]]:
         classpath = ("-cp", f"{folder}/lib/*")
         run("javac", "--release", "17", *classpath, "-d", folder / "classes", program, cwd=folder)
 
-    folder = prepared("nanopub", [pom, program], prepare)
+    folder = peer_folder("nanopub", [pom, program], prepare)
     classpath = os.pathsep.join([f"{folder}/classes", f"{folder}/lib/*"])
 
     def verdicts(paths: list[Path]) -> list[str]:
@@ -179,7 +180,7 @@ def nanopub_java() -> Callable[[list[Path]], list[str]]:
 
 @pytest.fixture(scope="session")
 def node(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Peer]:
-    """N3.js."""
+    """A running peer with N3.js and jsonld.js."""
     require_programs("node", "npm")
     files = [HERE / "node" / name for name in ("package.json", "package-lock.json")]
 
@@ -188,7 +189,7 @@ def node(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Peer]:
             shutil.copy(path, folder)
         run("npm", "ci", "--ignore-scripts", "--no-audit", "--no-fund", cwd=folder)
 
-    folder = prepared("node", files, prepare)
+    folder = peer_folder("node", files, prepare)
     peer = Peer(
         ["node", HERE / "node" / "peer.js"],
         tmp_path_factory.mktemp("node"),

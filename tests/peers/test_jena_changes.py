@@ -1,4 +1,4 @@
-"""RDF Patch exchanged with Jena in both directions, as text and in Thrift."""
+"""Patches exchanged with Jena in both directions, as text and as Thrift."""
 
 import pytest
 from hypothesis import given
@@ -14,7 +14,7 @@ from rdfm._core import PatchBatch
 pytestmark = pytest.mark.peers
 
 FORMATS = {"rdfp": "rdf-patch", "trp": "rdf-patch-thrift"}
-NOTHING = (None,) * 4
+NO_TERMS = (None,) * 4
 
 
 @st.composite
@@ -25,10 +25,10 @@ def patches(draw):
     """
     found = []
     for number, message in enumerate(draw(logs(graphs=True, plain="terms"))):
-        rows = [("H", "id", None, None, ("iri", f"uuid:{number}"), None), ("TX", None, *NOTHING)]
+        rows = [("H", "id", None, None, ("iri", f"uuid:{number}"), None), ("TX", None, *NO_TERMS)]
         for quad in message:
             rows.append((draw(st.sampled_from("AD")), None, *quad))
-        rows.append((draw(st.sampled_from(["TC", "TA"])), None, *NOTHING))
+        rows.append((draw(st.sampled_from(["TC", "TA"])), None, *NO_TERMS))
         found.append(rows)
     return found
 

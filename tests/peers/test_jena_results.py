@@ -1,8 +1,8 @@
-"""SPARQL results exchanged with Jena in both directions, through each of its formats."""
+"""SPARQL results exchanged with Jena in both directions, in each result format of Jena."""
 
 import pytest
 from hypothesis import given
-from nquads import Line, literal, map_terms
+from nquads import LineParser, literal, map_terms
 from results import decoded, encoded, results
 
 pytestmark = pytest.mark.peers
@@ -27,7 +27,7 @@ def read_with_jena(jvm, name, data):
 
 
 def term_of(text):
-    line = Line(text)
+    line = LineParser(text)
     return line.term(line.token())
 
 

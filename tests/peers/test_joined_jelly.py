@@ -6,7 +6,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 from logs import logs
-from samples import NAMES, generated, log_of, lowercase_languages
+from samples import LOG_NAMES, generated, log_of, lowercase_languages
 from support import as_batch, assert_same, decoded, encode
 
 import rdfm
@@ -14,7 +14,7 @@ from rdfm import formats
 
 pytestmark = pytest.mark.peers
 
-TABLES = {
+TABLE_SIZES = {
     "big": {"name_table": 4000, "prefix_table": 150, "datatype_table": 32},
     "tiny": {"name_table": 8, "prefix_table": 4, "datatype_table": 1},
     "no-prefixes": {"name_table": 8, "prefix_table": 0, "datatype_table": 8},
@@ -35,11 +35,11 @@ def written(log, **options):
     )
 
 
-def appended(path, first, second):
-    """Returns the bytes of a log after a second run has appended to it."""
-    path.write_bytes(first)
+def appended(path, data, batches):
+    """Returns the bytes of a log after a second run has appended the batches."""
+    path.write_bytes(data)
     with rdfm.create_log(path, append=True) as log:
-        for batch in second:
+        for batch in batches:
             log.write_batch(batch)
     return path.read_bytes()
 
@@ -50,8 +50,8 @@ def assert_read_alike(jvm, data, expected):
     assert_same(lowercase_languages(decoded("jelly", data)), lowercase_languages(expected))
 
 
-@pytest.mark.parametrize("tables", TABLES.values(), ids=TABLES)
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("tables", TABLE_SIZES.values(), ids=TABLE_SIZES)
+@pytest.mark.parametrize("name", LOG_NAMES)
 def test_jelly_jvm_reads_restarts_joined_logs_and_appended_logs(jvm, tmp_path, name, tables):
     log = log_of(name)
     for physical in physical_types(log):
@@ -103,7 +103,7 @@ def test_rdfm_appends_to_logs_of_jelly_jvm(jvm, tmp_path):
     text = "".join(
         "--- message\n" + encode("nq", [message], dialect="plain").decode() for message in log
     )
-    sizes = TABLES["big"].values()
+    sizes = TABLE_SIZES["big"].values()
     converted = jvm.convert(text.encode(), "messages", "jelly", "quads", "all", *sizes)
     batch = as_batch(log)
     assert_read_alike(jvm, appended(tmp_path / "log.jelly", converted, [batch, batch]), log * 3)

@@ -14,15 +14,15 @@ import rdfm
 
 pytestmark = pytest.mark.peers
 
-NODE = ("bnode", "b")
+BNODE = ("bnode", "b")
 TRIPLES = [
     message(0),
     [],
-    [(NODE, ("iri", "http://example.org/p"), NODE, None)],
+    [(BNODE, ("iri", "http://example.org/p"), BNODE, None)],
     *(message(n) for n in range(3, 60)),
 ]
 QUADS = [*TRIPLES, message(60, GRAPH), [*message(61)[:1], *message(62, GRAPH)]]
-PHYSICAL = {1: "triples", 2: "quads", 3: "graphs"}
+PHYSICAL_TYPES = {1: "triples", 2: "quads", 3: "graphs"}
 
 
 def all_isomorphic(found, expected):
@@ -93,7 +93,7 @@ def test_java_subscribes(live, jvm, served, tmp_path, topic, preset, physical):
         ({"physical_type": 1, "logical_type": 4}, "INVALID_ARGUMENT"),
     ],
 )
-def test_responses_follow_the_table_of_requested_options(live, served, tmp_path, fields, status):
+def test_responses_respect_the_requested_options(live, served, tmp_path, fields, status):
     requested_options = options(**fields)
     out = tmp_path / "out.jelly"
     request = requested_options.SerializeToString().hex()
@@ -126,7 +126,7 @@ def test_a_slow_subscriber_in_java_receives_everything(live, served, tmp_path):
 
 @pytest.mark.parametrize("physical", ["triples", "quads", "graphs"])
 def test_java_reads_encoded_frames_followed_by_stored_frames(live, jvm, tmp_path, physical):
-    """The stream changes at the first restart frame, which repeats the options of the stream."""
+    """The server switches to stored frames at a restart frame, which repeats the options."""
     (tmp_path / "logs").mkdir()
     path, out = tmp_path / "logs/a.jelly", tmp_path / "out.jelly"
     graph = None if physical == "triples" else GRAPH
@@ -165,7 +165,7 @@ def test_java_publishes(live, served, folder, tmp_path, jvm, physical, compressi
     messages = TRIPLES if physical == 1 else QUADS
     lines = "".join(f"--- message\n{text}" for text in map(as_text, messages))
     data = jvm.convert(
-        lines.encode(), "messages", "jelly", PHYSICAL[physical].upper(), "all", 64, 16, 16
+        lines.encode(), "messages", "jelly", PHYSICAL_TYPES[physical].upper(), "all", 64, 16, 16
     )
     path = tmp_path / "in.jelly"
     path.write_bytes(data)
@@ -179,7 +179,7 @@ def as_text(quads):
     return rdfm.formats.find("nq").encode(as_batch([quads])).decode()
 
 
-def test_java_is_rejected_without_the_token(live, served, folder):
+def test_java_is_rejected_with_a_wrong_token(live, served, folder):
     answer = live.ask("publish", served.port, "quads", folder / "quads.jelly", "wrong", "-")
     assert answer[0] == "UNAUTHENTICATED"
 

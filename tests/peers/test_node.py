@@ -46,7 +46,7 @@ def test_random_text_is_exchanged_with_n3(node, format, data):
 
 
 def term(value):
-    """Returns a term of jsonld.js as a tuple of `nquads`; a missing term is an invalid IRI."""
+    """Returns a term of jsonld.js as an `nquads` tuple. A missing term becomes an invalid IRI."""
     kind = value["termType"] if value else "NamedNode"
     if kind == "DefaultGraph":
         return None

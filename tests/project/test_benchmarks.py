@@ -30,8 +30,8 @@ def data(tasks, tmp_path_factory):
     return folder
 
 
-def test_both_sides_of_writing_rows_write_to_the_same_kind_of_file(tasks, data, monkeypatch):
-    import work as shared  # the fixture puts its folder on the path
+def test_both_sides_of_write_benchmarks_use_the_same_kind_of_file(tasks, data, monkeypatch):
+    import work as shared  # the fixture `tasks` puts the benchmarks on the path
 
     files = []
 
@@ -56,7 +56,7 @@ def test_both_sides_of_writing_rows_write_to_the_same_kind_of_file(tasks, data, 
             assert work.size() > quads, row.name
 
 
-def test_both_sides_of_reading_rows_read_the_same_number_of_quads(tasks, data):
+def test_both_sides_of_read_benchmarks_read_the_same_number_of_quads(tasks, data):
     rows = {row.name: row for row in tasks.rows()}
     for name in ("nq read, batches (iot)", "nq read, Python objects (iot)"):
         row = rows[name]

@@ -1,4 +1,4 @@
-"""The import check reports imports of higher layers, and no others."""
+"""The import check reports forbidden imports, and no others."""
 
 import sys
 from pathlib import Path

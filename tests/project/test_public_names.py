@@ -1,4 +1,4 @@
-"""Public names, which are part of the API: changing these lists affects users."""
+"""The public names, which are part of the API: a change to these lists affects users."""
 
 import ast
 import importlib
@@ -31,7 +31,7 @@ MODULES = [
     "rdfm.regroup",
 ]
 
-NAMES = [
+RDFM_NAMES = [
     "Bnode",
     "ConvertOptions",
     "DecodeError",
@@ -91,14 +91,14 @@ NAMES = [
 
 
 def test_public_names_are_listed():
-    assert sorted(rdfm.__all__) == sorted(NAMES)
+    assert sorted(rdfm.__all__) == sorted(RDFM_NAMES)
     for name in rdfm.__all__:
         assert getattr(rdfm, name) is not None
 
 
 def test_dir_lists_public_names():
     modules = ["analysis", "exchange", "patch", "regroup", "split", "values"]
-    assert dir(rdfm) == sorted([*NAMES, *modules])
+    assert dir(rdfm) == sorted([*RDFM_NAMES, *modules])
     for name in dir(rdfm):
         assert getattr(rdfm, name) is not None
     with pytest.raises(AttributeError, match="module 'rdfm' has no attribute 'storage_of'"):
@@ -161,7 +161,7 @@ def test_public_names_exist(module):
 
 
 def modules_of_pages():
-    """Returns the Python blocks of each page as one module."""
+    """Yields each page with a module that consists of its Python blocks."""
     spec = importlib.util.spec_from_file_location("check_types", ROOT / "tools/check_types.py")
     tool = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(tool)
@@ -170,7 +170,7 @@ def modules_of_pages():
 
 
 def names_of_rdfm(tree):
-    """Returns the names that a module imports from rdfm, and the rdfm attributes that it uses."""
+    """Yields the names from rdfm that a module imports or uses as attributes, with their modules."""
     modules = {}
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):

@@ -15,26 +15,26 @@ import rdfm
 from rdfm import formats
 
 SPECS = {name: formats.find(name).spec for name in formats.names()}
-APPENDED = [name for name, spec in SPECS.items() if spec.append != "never"]
-MESSAGES = [name for name in APPENDED if SPECS[name].kinds == ("messages",)]
-PATCHES = [name for name in APPENDED if SPECS[name].kinds == ("patches",)]
-SAME_BYTES = ("nt", "nq", "rdfxml")
-WRITING = {
+APPENDABLE = [name for name, spec in SPECS.items() if spec.append != "never"]
+MESSAGE_FORMATS = [name for name in APPENDABLE if SPECS[name].kinds == ("messages",)]
+PATCH_FORMATS = [name for name in APPENDABLE if SPECS[name].kinds == ("patches",)]
+FORMATS_WITH_SAME_BYTES = ("nt", "nq", "rdfxml")
+WRITE_OPTIONS = {
     "jelly": {"generalized": True, "rdf_star": True},
     "jelly-patch": {"generalized": True, "rdf_star": True, "statement_type": "quads"},
 }
-READING = {"nt": {"generalized": True}, "nq": {"generalized": True}}
-DIALECTS = [(name, None) for name in MESSAGES] + [
-    (name, "directive") for name in MESSAGES if "dialect" in SPECS[name].options("write")
+READ_OPTIONS = {"nt": {"generalized": True}, "nq": {"generalized": True}}
+DIALECTS = [(name, None) for name in MESSAGE_FORMATS] + [
+    (name, "directive") for name in MESSAGE_FORMATS if "dialect" in SPECS[name].options("write")
 ]
 
 
 def test_every_format_that_can_be_appended_to_is_tested():
-    assert set(APPENDED) == set(MESSAGES) | set(PATCHES)
-    assert set(MESSAGES) == {
+    assert set(APPENDABLE) == set(MESSAGE_FORMATS) | set(PATCH_FORMATS)
+    assert set(MESSAGE_FORMATS) == {
         *("nt", "nq", "ttl", "trig", "jelly", "ndjsonld", "yamlld", "rdf-protobuf", "rdfxml"),
     }
-    assert set(PATCHES) == {"rdf-patch", "jelly-patch"}
+    assert set(PATCH_FORMATS) == {"rdf-patch", "jelly-patch"}
 
 
 def random_runs(draw, log):
@@ -45,9 +45,9 @@ def random_runs(draw, log):
 
 def append(path, name, runs, **options):
     # The first run with messages determines the options of the log.
-    first_options = WRITING.get(name, {})
+    first_options = WRITE_OPTIONS.get(name, {})
     for run in runs:
-        batch = patches.as_batch(run) if name in PATCHES else as_batch(run)
+        batch = patches.as_batch(run) if name in PATCH_FORMATS else as_batch(run)
         with rdfm.create_log(path, name, append=True, **first_options, **options) as log:
             log.write_batch(batch)
         first_options = {} if run else first_options
@@ -64,14 +64,14 @@ def test_a_log_appended_in_runs_equals_a_log_written_at_once(name, dialect, data
         append(path, name, random_runs(data.draw, log), sync=sync, **options)
         found = path.read_bytes()
         assert [file.name for file in Path(folder).iterdir()] == ["log"]
-    assert_same(decoded(name, found, **READING.get(name, {})), log, order=ordered(name))
-    if name in SAME_BYTES:
+    assert_same(decoded(name, found, **READ_OPTIONS.get(name, {})), log, order=ordered(name))
+    if name in FORMATS_WITH_SAME_BYTES:
         single_run = formats.find(name).encode(as_batch(log), **options)
         assert found == single_run
 
 
 @pytest.mark.parametrize("compression", ["gzip", "zstd"])
-@pytest.mark.parametrize("name", MESSAGES)
+@pytest.mark.parametrize("name", MESSAGE_FORMATS)
 @given(data=st.data())
 def test_appending_to_a_compressed_log_adds_members(name, compression, data):
     log = data.draw(logs_for(name))
@@ -80,12 +80,14 @@ def test_appending_to_a_compressed_log_adds_members(name, compression, data):
         append(path, name, random_runs(data.draw, log))
         if compression == "gzip":
             found = gzip.decompress(path.read_bytes())
-            assert_same(decoded(name, found, **READING.get(name, {})), log, order=ordered(name))
-        with rdfm.open_log(path, name, **READING.get(name, {})) as reader:
+            assert_same(
+                decoded(name, found, **READ_OPTIONS.get(name, {})), log, order=ordered(name)
+            )
+        with rdfm.open_log(path, name, **READ_OPTIONS.get(name, {})) as reader:
             assert sum(len(batch) for batch in reader.batches()) == len(log)
 
 
-@pytest.mark.parametrize("name", PATCHES)
+@pytest.mark.parametrize("name", PATCH_FORMATS)
 @given(data=st.data())
 def test_patches_appended_in_runs_equal_patches_written_at_once(name, data):
     log = data.draw(patches.patches(graphs=True, plain=True))
@@ -94,7 +96,7 @@ def test_patches_appended_in_runs_equal_patches_written_at_once(name, data):
         path = Path(folder, "log")
         append(path, name, random_runs(data.draw, log), sync=sync)
         with rdfm.open_log(path, name) as reader:
-            found = [[patches.of_operation(tuple(each)) for each in patch] for patch in reader]
+            found = [[patches.from_operation(tuple(each)) for each in patch] for patch in reader]
     assert found == log
 
 
@@ -112,12 +114,12 @@ def test_logs_of_other_programs_are_continued(name, data):
     if data.draw(st.booleans()):
         text = text.removesuffix(b"\n")
     text = text.replace(b"\n", line_break)
-    existing = decoded(name, text, **READING.get(name, {}))
+    existing = decoded(name, text, **READ_OPTIONS.get(name, {}))
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder, "log")
         path.write_bytes(text)
         append(path, name, [addition])
         found = path.read_bytes()
-    if text.strip():  # otherwise it is replaced like an empty file
+    if text.strip():  # otherwise the log is replaced like an empty file
         assert found.startswith(text) or not addition
-    assert_same(decoded(name, found, **READING.get(name, {})), existing + addition)
+    assert_same(decoded(name, found, **READ_OPTIONS.get(name, {})), existing + addition)

@@ -1,4 +1,4 @@
-"""Small files that expand to large data: memory is bounded by the pieces that are read."""
+"""Small files that expand to large data are read in pieces or rejected, in bounded memory."""
 
 import pytest
 from archives import tar

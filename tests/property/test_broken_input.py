@@ -1,4 +1,4 @@
-"""Truncated and modified logs: complete messages, then one clear error, never a crash."""
+"""Truncated and modified logs yield complete messages, then one clear error, and never a crash."""
 
 import pytest
 from hypothesis import given, settings
@@ -10,7 +10,7 @@ from support import NATIVE, decode, encode, ordered, outcome
 import rdfm
 from rdfm import formats
 
-# Incomplete message or row, by format.
+# An incomplete message or row, by format.
 INCOMPLETE_MESSAGES = {
     "jelly": b"\x05\x0a\xff\xff",
     "rdf-protobuf": b"\x05\x0a\xff",
@@ -74,14 +74,14 @@ def test_flipped_bits_cause_an_error_or_change_the_log(name, data):
 
 @pytest.mark.parametrize("name", NATIVE)
 @given(data=st.binary(max_size=200))
-def test_random_bytes_are_an_error_or_a_log(name, data):
+def test_random_bytes_cause_an_error_or_are_a_log(name, data):
     messages, error = decode(name, data)
     assert error is None or error.startswith(f"{name}: ")
     assert isinstance(messages, list)
 
 
 @pytest.mark.parametrize("name", NATIVE)
-def test_the_error_has_a_class_a_position_and_a_message_index(name):
+def test_truncation_errors_have_a_class_a_position_and_a_message_index(name):
     module = formats.find(name)
     # If the log is a single message, the error is in that message.
     count = 2 if module.spec.carries["boundaries"] else 0

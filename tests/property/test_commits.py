@@ -1,4 +1,4 @@
-"""Concurrent writers, streams, readers and cleaners of one folder, some of which die."""
+"""Writers, streams, readers and cleaners use one folder concurrently, and some of them die."""
 
 import contextlib
 import random
@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from rdfm.spark.commit import CommitTarget, FolderCommit, find_settled
 from rdfm.storage.files import LocalStorage
 
+# Storage methods before which an actor waits for its turn.
 STEPS = (
     "files",
     "names",
@@ -21,9 +22,12 @@ STEPS = (
     "open_new",
     "read_whole",
     "write_whole",
+    "create_whole",
+    "rename",
+    "remove",
+    "remove_folder",
 )
-STEPS += ("create_whole", "rename", "remove", "remove_folder")
-OLD = {"old-0", "old-1"}
+OLD_FILES = {"old-0", "old-1"}
 current = threading.local()
 
 
@@ -38,7 +42,7 @@ class Actor(threading.Thread):
         super().__init__(daemon=True)
         self.act = act
         self.waits, self.may_go = threading.Semaphore(0), threading.Semaphore(0)
-        self.over = self.dies = self.dead = False
+        self.ended = self.must_die = self.dead = False
         self.error = None
 
     def run(self):
@@ -50,7 +54,7 @@ class Actor(threading.Thread):
             pass
         except Exception as error:
             self.error = error
-        self.over = True
+        self.ended = True
         self.waits.release()
 
     def step(self):
@@ -58,7 +62,7 @@ class Actor(threading.Thread):
             raise ProcessDied
         self.waits.release()
         self.may_go.acquire()
-        if self.dies:
+        if self.must_die:
             self.dead = True
             raise ProcessDied
 
@@ -88,14 +92,14 @@ def run_in_turns(actors, generator, deaths):
     for actor in actors:
         actor.start()
         actor.waits.acquire()
-    while alive := [actor for actor in actors if not actor.over]:
+    while alive := [actor for actor in actors if not actor.ended]:
         actor = generator.choice(alive)
         if deaths and generator.random() < 0.02:
             deaths -= 1
-            actor.dies = True
+            actor.must_die = True
         # Several steps at a time, so that some actors make progress while others wait.
         for _ in range(generator.choice((1, 1, 2, 5, 20))):
-            if not actor.over:
+            if not actor.ended:
                 actor.may_go.release()
                 actor.waits.acquire()
     for actor in actors:
@@ -118,7 +122,7 @@ def names_of(job):
 def test_commits_are_atomic_and_happen_once(seed, overwrites, deaths):
     with tempfile.TemporaryDirectory() as folder, in_steps():
         target = CommitTarget.of(folder)
-        for name in OLD:
+        for name in OLD_FILES:
             Path(folder, name).write_bytes(b"")
         views = []
 
@@ -176,8 +180,8 @@ def test_commits_are_atomic_and_happen_once(seed, overwrites, deaths):
         ]
         for visible in views:
             complete = {job for job in jobs if names_of(job) <= visible}
-            assert visible - OLD == set().union(*map(names_of, complete))
-            assert (visible & OLD) == (set() if {"all", "other"} & complete else OLD)
+            assert visible - OLD_FILES == set().union(*map(names_of, complete))
+            assert (visible & OLD_FILES) == (set() if {"all", "other"} & complete else OLD_FILES)
             assert not {"all", "other"} <= complete
             for pair in (jobs[0:2], jobs[2:4], jobs[4:6]):
                 assert len(complete.intersection(pair)) <= 1

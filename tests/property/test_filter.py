@@ -1,4 +1,4 @@
-"""A filter keeps the same messages as a loop over their quads, for any batch size."""
+"""A filter keeps the same messages as a loop over all quads, for any batch size."""
 
 import re
 from datetime import UTC, datetime
@@ -19,7 +19,7 @@ TIMES = {
     f'" 2026-06-02T00:00:00Z "^^<{XSD}dateTime>': datetime(2026, 6, 2, tzinfo=UTC),
 }
 LITERALS = ['"x"', '"xy"', '"X"@en', '"X"@de', f'"5"^^<{XSD}integer>', f'"5.0"^^<{XSD}decimal>']
-TEXTS = [
+OBJECT_TEXTS = [
     *LITERALS,
     *TIMES,
     f'"noon"^^<{XSD}dateTime>',
@@ -29,24 +29,24 @@ TEXTS = [
 QUADS = st.tuples(
     st.sampled_from(IRIS),
     st.sampled_from(IRIS),
-    st.sampled_from([*IRIS, *TEXTS]),
+    st.sampled_from([*IRIS, *OBJECT_TEXTS]),
     st.sampled_from([None, *IRIS[:2]]),
 )
-# The namespace of `ex:` that a message declares, and its quads.
+# Messages, each with the namespace that it declares for `ex:`, or None, and its quads.
 MESSAGES = st.lists(
     st.tuples(
         st.sampled_from([None, None, "http://one/", "http://two/"]), st.lists(QUADS, max_size=4)
     ),
     max_size=6,
 )
-NAMES = st.sampled_from(["ex:a", "ex:b", "given:a"])
-TERMS = st.sampled_from([*IRIS, *LITERALS, "5", "5.0"]) | NAMES
-MOMENTS = st.sampled_from(["2026-06-01", "2026-06-01T08:00:00Z", "2026-06-01T12:00:00+02:00"])
+PREFIXED_NAMES = st.sampled_from(["ex:a", "ex:b", "given:a"])
+TERMS = st.sampled_from([*IRIS, *LITERALS, "5", "5.0"]) | PREFIXED_NAMES
+TIME_BOUNDS = st.sampled_from(["2026-06-01", "2026-06-01T08:00:00Z", "2026-06-01T12:00:00+02:00"])
 
 
 @st.composite
 def filter_arguments(draw):
-    """Draws one or more arguments of a filter."""
+    """Draws the arguments of a filter: at least one criterion, and options."""
     criteria = draw(
         st.fixed_dictionaries(
             {},
@@ -54,7 +54,7 @@ def filter_arguments(draw):
                 "subject": TERMS,
                 "predicate": TERMS,
                 "object": TERMS,
-                "graph": st.sampled_from(["default", *IRIS[:2]]) | NAMES,
+                "graph": st.sampled_from(["default", *IRIS[:2]]) | PREFIXED_NAMES,
                 "any": TERMS | st.lists(TERMS, min_size=1, max_size=2),
                 "contains": st.sampled_from(["x", "X", "5", "-06-"]),
                 "regex": st.sampled_from(["^x$", "(?i)x", r"\d"]),
@@ -64,7 +64,7 @@ def filter_arguments(draw):
     if not criteria or draw(st.booleans()):
         criteria["time"] = draw(st.sampled_from(["<http://one/a>", "ex:a"]))
         bounds = draw(st.sampled_from([("after",), ("before",), ("after", "before")]))
-        criteria |= {name: draw(MOMENTS) for name in bounds}
+        criteria |= {name: draw(TIME_BOUNDS) for name in bounds}
     return criteria | {name: True for name in ("invert", "quads") if draw(st.booleans())}
 
 
@@ -77,13 +77,13 @@ def written(messages):
             triple = f"{subject} {predicate} {object} ."
             lines.append(triple if graph is None else f"GRAPH {graph} {{ {triple} }}")
         texts.append("\n".join(lines))
-    # An extra delimiter if the first message is empty, and one after the last.
+    # An extra delimiter if the first message is empty, and a delimiter after the last message.
     first = [""] if messages and not messages[0][1] else []
     return "\n# @message\n".join([*first, *texts, ""]).encode() if texts else b""
 
 
-def is_term(quad_term, criteria, namespaces):
-    text = {"5": LITERALS[4], "5.0": LITERALS[5]}.get(criteria, criteria)
+def is_term(quad_term, criterion, namespaces):
+    text = {"5": LITERALS[4], "5.0": LITERALS[5]}.get(criterion, criterion)
     prefix, _, local = text.partition(":")
     if prefix in ("ex", "given"):
         return prefix in namespaces and quad_term == f"<{namespaces[prefix]}{local}>"
@@ -165,10 +165,10 @@ def expected_messages(messages, criteria):
 @given(messages=MESSAGES, criteria=filter_arguments(), size=st.sampled_from([1, 2, 100]))
 def test_a_filter_equals_a_loop_over_quads(messages, criteria, size):
     data = written(messages)
-    texts = str(criteria)
+    criteria_text = str(criteria)
     with rdfm.open_log(data, "trig", batch_messages=size) as log:
         filtered = log.filter(**criteria, prefixes={"given": "http://one/"})
-        if messages and "'ex:" in texts and all(iri is None for iri, _ in messages):
+        if messages and "'ex:" in criteria_text and all(iri is None for iri, _ in messages):
             with pytest.raises(OptionError, match="no log declares the prefix ex:"):
                 list(filtered)
             return

@@ -32,7 +32,7 @@ def outcome(pieces):
 
 
 def in_all_pieces(log):
-    """Returns the outcome of a log, which must be the same in one piece, in two, and byte by byte."""
+    """Returns the outcome of a log. Checks that it is the same for one, two and one-byte pieces."""
     expected = outcome([log])
     assert outcome([log[at : at + 1] for at in range(len(log))]) == expected
     for at in range(len(log)):

@@ -18,12 +18,12 @@ from rdfm import formats
 
 MIB = 1 << 20
 # Memory limits of a decoder, in addition to the memory of Python and its modules.
-FACTOR, BASE = 8, 100_000_000
-LOG_FACTOR, LOG_BASE = 12, 60_000_000
-SECONDS = 30
+MEMORY_FACTOR, MEMORY_BASE = 8, 100_000_000
+LOG_MEMORY_FACTOR, LOG_MEMORY_BASE = 12, 60_000_000
+MAX_CPU_SECONDS = 30
 # Longest allowed error text.
-MAX_TEXT = 2000
-LIMITS = "max_message_bytes|max_depth|terms"
+MAX_ERROR_CHARACTERS = 2000
+LIMIT_NAMES = "max_message_bytes|max_depth|terms"
 
 # The runner forks for each request, so that Python and rdfm are imported once and each child starts
 # with little memory.
@@ -92,7 +92,7 @@ CASES = {case.name: case for case in hostile.CASES}
 
 @pytest.fixture(scope="module")
 def measure(tmp_path_factory):
-    """Decodes bytes in a separate process. Returns the outcome and the peak resident memory."""
+    """A function that decodes bytes in a separate process and returns the outcome and memory."""
     folder = tmp_path_factory.mktemp("inputs")
     runner = subprocess.Popen(
         [sys.executable, "-c", RUNNER], stdin=subprocess.PIPE, stdout=subprocess.PIPE
@@ -111,7 +111,7 @@ def measure(tmp_path_factory):
             "format": name,
             "path": str(path),
             "options": options,
-            "seconds": SECONDS,
+            "seconds": MAX_CPU_SECONDS,
             "address_space": address_space,
         }
         runner.stdin.write(json.dumps(request).encode() + b"\n")
@@ -132,13 +132,13 @@ def check(measure, case, name, size, limit):
     description = f"{name}, {len(data)} bytes, max_message_bytes {limit}: {vars(found)}"
     assert found.kind in ("read", "limit", "error"), description
     assert not found.signal, description
-    assert found.resident <= FACTOR * limit + BASE, description
+    assert found.resident <= MEMORY_FACTOR * limit + MEMORY_BASE, description
     if found.kind != "read":
         assert found.message is not None, description
-        assert 0 < len(found.text) <= MAX_TEXT, description
+        assert 0 < len(found.text) <= MAX_ERROR_CHARACTERS, description
         assert "please report" not in found.text, description
     if found.kind == "limit":
-        assert any(part in found.text for part in LIMITS.split("|")), description
+        assert any(part in found.text for part in LIMIT_NAMES.split("|")), description
     return found.kind == "read"
 
 
@@ -158,7 +158,7 @@ def test_input_without_repetition_is_read_far_below_the_limit(measure, case):
 
 LOG_BYTES = 32_000_000
 # Number of messages that amount to LOG_BYTES, by log and format.
-MESSAGES = {
+MESSAGE_COUNTS = {
     ("iot", "jsonld"): 63_000,
     ("iot", "ndjsonld"): 97_500,
     ("iot", "yamlld"): 84_000,
@@ -188,12 +188,12 @@ PREFIXES = {
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("log", "name"), MESSAGES)
+@pytest.mark.parametrize(("log", "name"), MESSAGE_COUNTS)
 def test_benchmark_logs_as_one_message_are_read_with_the_default_limits(measure, log, name):
-    data = merged_message(log, name, MESSAGES[log, name])
+    data = merged_message(log, name, MESSAGE_COUNTS[log, name])
     assert 0.9 * LOG_BYTES < len(data) <= LOG_BYTES
     found = measure(name, data)
     assert found.kind == "read", vars(found)
     assert found.messages == 1
     assert found.quads > 100_000
-    assert found.resident <= LOG_FACTOR * len(data) + LOG_BASE, vars(found)
+    assert found.resident <= LOG_MEMORY_FACTOR * len(data) + LOG_MEMORY_BASE, vars(found)

@@ -1,4 +1,4 @@
-"""JSON-LD numbers are read as PyLD reads them, and are read back as the same literals."""
+"""JSON-LD numbers are read as in PyLD, and written numbers are read back as the same literals."""
 
 import json
 import math
@@ -57,7 +57,7 @@ def test_exact_doubles_keep_all_digits(number):
         assert len(literal[1]) <= len(f"{number:.16E}")
 
 
-LEXICAL = st.one_of(
+LEXICAL_FORMS = st.one_of(
     DOUBLES.map(lambda number: f"{number:.15E}"),
     DOUBLES.map(lambda number: f"{number!r}"),
     st.builds(
@@ -70,7 +70,7 @@ LEXICAL = st.one_of(
 )
 
 
-@given(LEXICAL, st.sampled_from(FORMATS))
+@given(LEXICAL_FORMS, st.sampled_from(FORMATS))
 @example("7.0E-2", "ndjsonld")
 @example("6.4E-4", "yamlld")
 @example("1.5E0", "jsonld")

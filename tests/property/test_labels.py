@@ -10,8 +10,8 @@ from rdfm import Bnode, Iri, Literal, TripleTerm, formats, parse_term
 P, END = ("iri", "http://e/p"), ("iri", "http://e/end")
 TEXT_FORMATS = tuple(name for name in NATIVE if not formats.find(name).spec.binary)
 # In these formats, nodes that occur only once are nested without labels.
-NESTED = ("ndjsonld", "jsonld", "yamlld")
-LABEL_FORMATS = tuple(name for name in NATIVE if name not in NESTED)
+NESTING_FORMATS = ("ndjsonld", "jsonld", "yamlld")
+LABEL_FORMATS = tuple(name for name in NATIVE if name not in NESTING_FORMATS)
 
 
 def escaped(label):
@@ -19,16 +19,18 @@ def escaped(label):
 
 
 texts = st.text(st.characters(exclude_categories=["Cs"]), max_size=8)
-unusual = st.sampled_from(["", "a", "a b", "-", ".", "1", "1a", "a.", "é", "_", "_g", "\n", "_gx6"])
-like_generated = st.from_regex("_gu{0,3}[0-9]{1,2}", fullmatch=True)
+unusual_labels = st.sampled_from(
+    ["", "a", "a b", "-", ".", "1", "1a", "a.", "é", "_", "_g", "\n", "_gx6"]
+)
+generated_like_labels = st.from_regex("_gu{0,3}[0-9]{1,2}", fullmatch=True)
 labels = st.recursive(
-    texts | unusual | like_generated, lambda inner: inner.map(escaped), max_leaves=4
+    texts | unusual_labels | generated_like_labels, lambda inner: inner.map(escaped), max_leaves=4
 )
 several_labels = st.lists(labels, min_size=1, max_size=8)
 
 
 def log_of(names):
-    """Returns a message in which each label is a subject and an object."""
+    """Returns a log of one message that links each label to the next one."""
     nodes = [("bnode", name) for name in names]
     message = [(node, P, other, None) for node, other in zip(nodes, [*nodes[1:], END], strict=True)]
     return [message]
@@ -69,7 +71,7 @@ def test_conversions_keep_labels(names, path):
     assert set(labels_of(log)[0]) == set(names)
 
 
-written_labels = like_generated | st.from_regex("_gx[0-9a-f]{0,4}|[a-c]", fullmatch=True)
+written_labels = generated_like_labels | st.from_regex("_gx[0-9a-f]{0,4}|[a-c]", fullmatch=True)
 ANONYMOUS = None
 
 
@@ -90,7 +92,7 @@ def ndjsonld(names, properties=""):
 
 
 def reversed_ndjsonld(names):
-    """Returns messages with a reverse property."""
+    """Returns a message whose nodes have a reverse property."""
     return ndjsonld(names, properties='"@reverse":{"http://e/q":{"@id":"http://e/x"}},')
 
 
@@ -109,11 +111,11 @@ def rdfxml(names):
     [("trig", turtle), ("ndjsonld", ndjsonld), ("ndjsonld", reversed_ndjsonld), ("rdfxml", rdfxml)],
 )
 @given(
-    words=st.lists(st.just(ANONYMOUS) | written_labels, max_size=8), target=st.sampled_from(NATIVE)
+    names=st.lists(st.just(ANONYMOUS) | written_labels, max_size=8), target=st.sampled_from(NATIVE)
 )
-def test_generated_labels_are_unique(name, document, words, target):
+def test_generated_labels_are_unique(name, document, names, target):
     """Each node of a message has a unique label, which later conversions keep."""
-    messages = decoded(name, document(words).encode())
+    messages = decoded(name, document(names).encode())
     subjects = {
         int(value[1]): subject[1]
         for message in messages
@@ -121,10 +123,10 @@ def test_generated_labels_are_unique(name, document, words, target):
         if predicate == P
     }
     nodes = {
-        (number if word is ANONYMOUS else word, subjects[number])
-        for number, word in enumerate(words)
+        (number if label is ANONYMOUS else label, subjects[number])
+        for number, label in enumerate(names)
     }
-    assert len(nodes) == len({label for _, label in nodes}) == len({word for word, _ in nodes})
+    assert len(nodes) == len({label for _, label in nodes}) == len({name for name, _ in nodes})
     first = encode(target, messages)
     assert encode(target, decoded(target, first)) == first
 

@@ -1,4 +1,4 @@
-"""Inputs that try to exhaust memory or the stack exceed a limit instead."""
+"""Inputs that could exhaust memory or the stack are rejected or use little memory."""
 
 import bz2
 import gzip
@@ -14,7 +14,7 @@ import rdfm
 from rdfm import formats
 from rdfm.conversion.pipeline import BATCHES_BYTES, OUTPUT_BYTES, PIECES_BYTES
 
-LIMIT = 200_000_000
+MAX_RESIDENT_BYTES = 200_000_000
 
 
 @pytest.mark.slow
@@ -28,11 +28,11 @@ def test_a_gigabyte_of_messages_uses_little_memory(target):
     )
     assert (code, errors) == (0, "")
     assert out > 100_000_000
-    assert resident < LIMIT
+    assert resident < MAX_RESIDENT_BYTES
 
 
 @pytest.mark.slow
-def test_one_message_of_a_gigabyte_in_parts_uses_little_memory():
+def test_a_gigabyte_message_processed_in_parts_uses_little_memory():
     """A file without delimiters is one message. Line-based formats process it in parts."""
     piece = block(4 << 20, b"")
     times = 1_000_000_000 // len(piece) + 1
@@ -42,7 +42,7 @@ def test_one_message_of_a_gigabyte_in_parts_uses_little_memory():
     )
     assert (code, errors) == (0, "")
     assert out >= 1_000_000_000
-    assert resident < LIMIT
+    assert resident < MAX_RESIDENT_BYTES
 
 
 @pytest.mark.slow
@@ -58,10 +58,10 @@ def test_a_compressed_jelly_log_of_a_gigabyte_of_text_uses_little_memory(tmp_pat
     code, resident, errors, out = measured("convert", path, "-", "--to", "nq", "--quiet")
     assert (code, errors) == (0, "")
     assert out > 990_000_000
-    assert resident < LIMIT
+    assert resident < MAX_RESIDENT_BYTES
 
 
-def operations(count: int) -> rdfm.PatchBatch:
+def patch_batch(count: int) -> rdfm.PatchBatch:
     """Returns patches with a header and nine other operations, whose terms differ."""
     iri = lambda name, number: rdfm.Iri(f"http://example.org/{name}/{number}")  # noqa: E731
     patches = []
@@ -77,7 +77,7 @@ def operations(count: int) -> rdfm.PatchBatch:
     return rdfm.PatchBatch.from_patches(patches)
 
 
-def rows(count: int) -> rdfm.ResultBatch:
+def result_batch(count: int) -> rdfm.ResultBatch:
     """Returns result rows with different terms."""
     cells = (
         (
@@ -94,7 +94,7 @@ RESULTS = ("thrift", "protobuf", "json", "xml", "tsv", "csv")
 # Input format, output format, and the function that creates a batch.
 CONVERSIONS = [
     *(
-        (source, target, operations)
+        (source, target, patch_batch)
         for source, target in (
             ("jelly-patch", "rdf-patch"),
             ("rdf-patch", "rdf-patch-thrift"),
@@ -102,20 +102,20 @@ CONVERSIONS = [
         )
     ),
     *(
-        (f"results-{source}", f"results-{target}", rows)
+        (f"results-{source}", f"results-{target}", result_batch)
         for source, target in zip(RESULTS, (*RESULTS[1:], RESULTS[0]), strict=True)
     ),
 ]
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("source", "target", "messages"), CONVERSIONS)
-def test_memory_does_not_grow_with_patch_and_result_logs(source, target, messages):
+@pytest.mark.parametrize(("source", "target", "make_batch"), CONVERSIONS)
+def test_memory_does_not_grow_with_the_size_of_patch_and_result_logs(source, target, make_batch):
     """Memory is the same at 50 MB and at 500 MB.
 
     Only queues may differ, since their fill level depends on timing.
     """
-    batch = messages(1000 if messages is operations else 8000)
+    batch = make_batch(1000 if make_batch is patch_batch else 8000)
     lossy = {"lossy": True} if source == "results-csv" else {}
 
     def log(size):
@@ -139,11 +139,11 @@ def test_memory_does_not_grow_with_patch_and_result_logs(source, target, message
         peaks.append(resident)
     queues = PIECES_BYTES + BATCHES_BYTES + OUTPUT_BYTES
     assert abs(peaks[1] - peaks[0]) < queues + 20_000_000, peaks
-    assert peaks[1] < LIMIT
+    assert peaks[1] < MAX_RESIDENT_BYTES
 
 
 def test_repeated_long_prefixes_take_little_memory():
-    """Jelly of 200 kB that would expand to 1 GB.
+    """A Jelly log of 200 kB would expand to 1 GB.
 
     Every IRI is long, and the rows alternate between two prefixes.
     """
@@ -168,7 +168,7 @@ def test_repeated_long_prefixes_take_little_memory():
     )
     # The decoded message may exceed the limit or fit; memory stays small either way.
     assert code in (0, 1), errors
-    assert resident < LIMIT
+    assert resident < MAX_RESIDENT_BYTES
 
 
 def test_an_excessive_zstd_window_is_rejected(tmp_path):
@@ -180,7 +180,7 @@ def test_an_excessive_zstd_window_is_rejected(tmp_path):
     assert code == 1
     assert "Traceback" not in errors
     assert errors.count("\n") == 1
-    assert resident < LIMIT
+    assert resident < MAX_RESIDENT_BYTES
 
 
 def test_an_excessive_xz_dictionary_is_rejected(tmp_path):
@@ -195,7 +195,7 @@ def test_an_excessive_xz_dictionary_is_rejected(tmp_path):
     assert code == 1
     assert "Traceback" not in errors
     assert errors.count("\n") == 1
-    assert resident < LIMIT
+    assert resident < MAX_RESIDENT_BYTES
 
 
 @pytest.mark.slow
@@ -206,36 +206,39 @@ def test_a_small_file_that_expands_to_a_large_term_exceeds_the_limit(tmp_path, c
     code, resident, errors, _ = measured("convert", path, "-", "--from", "nt", "--to", "nq")
     assert code == 1
     assert "max_message_bytes" in errors or "max-message-bytes" in errors
-    assert resident < LIMIT + 64_000_000  # plus a complete message of the largest allowed size
+    assert (
+        resident < MAX_RESIDENT_BYTES + 64_000_000
+    )  # plus a complete message of the largest allowed size
 
 
-DEEP = 100_000
-NESTED = {
+NESTING_DEPTH = 100_000
+NESTED_INPUTS = {
     "triple terms, nt": (
         "nt",
-        b"<http://e/s> <http://e/p> " + b"<<( <http://e/s> <http://e/p> " * DEEP,
+        b"<http://e/s> <http://e/p> " + b"<<( <http://e/s> <http://e/p> " * NESTING_DEPTH,
     ),
     "triple terms, nq": (
         "nq",
-        b"<http://e/s> <http://e/p> " + b"<<( <http://e/s> <http://e/p> " * DEEP,
+        b"<http://e/s> <http://e/p> " + b"<<( <http://e/s> <http://e/p> " * NESTING_DEPTH,
     ),
     "triple terms, ttl": (
         "ttl",
-        b"<http://e/s> <http://e/p> " + b"<<( <http://e/s> <http://e/p> " * DEEP,
+        b"<http://e/s> <http://e/p> " + b"<<( <http://e/s> <http://e/p> " * NESTING_DEPTH,
     ),
-    "reified, ttl": ("ttl", b"<< <http://e/s> <http://e/p> " * DEEP),
-    "brackets, ttl": ("ttl", b"<http://e/s> <http://e/p> " + b"[ <http://e/p> " * DEEP),
-    "lists, trig": ("trig", b"<http://e/s> <http://e/p> " + b"( " * DEEP),
+    "reified, ttl": ("ttl", b"<< <http://e/s> <http://e/p> " * NESTING_DEPTH),
+    "brackets, ttl": ("ttl", b"<http://e/s> <http://e/p> " + b"[ <http://e/p> " * NESTING_DEPTH),
+    "lists, trig": ("trig", b"<http://e/s> <http://e/p> " + b"( " * NESTING_DEPTH),
     "annotations, trig": (
         "trig",
-        b"<http://e/s> <http://e/p> <http://e/o> " + b"{| <http://e/p> <http://e/o> " * DEEP,
+        b"<http://e/s> <http://e/p> <http://e/o> "
+        + b"{| <http://e/p> <http://e/o> " * NESTING_DEPTH,
     ),
 }
 
 
-@pytest.mark.parametrize("case", NESTED)
+@pytest.mark.parametrize("case", NESTED_INPUTS)
 def test_deep_nesting_exceeds_the_limit(case):
-    name, data = NESTED[case]
+    name, data = NESTED_INPUTS[case]
     options = {"generalized": True} if name in ("nt", "nq") else {}
     with pytest.raises(rdfm.LimitError, match="max_depth"):
         formats.find(name).decode(data, **options)
@@ -258,7 +261,7 @@ def test_deep_nesting_of_quoted_triples_in_jelly_exceeds_the_limit():
 
 
 @pytest.mark.parametrize("name", ["nt", "nq", "ttl", "trig", "jelly"])
-def test_the_message_limit_counts_decoded_bytes_and_names_its_remedy(name):
+def test_the_message_limit_counts_decoded_bytes_and_its_error_names_a_remedy(name):
     from support import encode
 
     quad = (("iri", "http://e/s"), ("iri", "http://e/p"), ("iri", "http://e/o"), None)

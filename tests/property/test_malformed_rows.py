@@ -1,4 +1,4 @@
-"""Mutated Parquet and Arrow: batches or one clear error, never a crash, and never much memory."""
+"""Mutated Parquet and Arrow data yields batches or one clear error, and never a crash."""
 
 import io
 import random
@@ -15,15 +15,15 @@ pa = pytest.importorskip("pyarrow")
 parquet = pytest.importorskip("pyarrow.parquet")
 ipc = pytest.importorskip("pyarrow.ipc")
 
-COUNT = 40
-TERM = pa.struct([("kind", pa.string()), ("value", pa.string()), ("language", pa.string())])
+QUAD_COUNT = 40
+TERM_STRUCT = pa.struct([("kind", pa.string()), ("value", pa.string()), ("language", pa.string())])
 
 
 def term(number):
     return [f"<http://e/{number % 7}>", f'"text {number % 5}"@en', f"_:b{number % 3}"][number % 3]
 
 
-def quads(count=COUNT, kind=None):
+def quads(count=QUAD_COUNT, kind=None):
     columns = {
         "subject": [f"<http://e/{number % 7}>" for number in range(count)],
         "predicate": ["<http://e/p>"] * count,
@@ -37,12 +37,12 @@ def structs(columns):
     return pa.StructArray.from_arrays(list(columns.values()), list(columns))
 
 
-def table(columns):
+def record_batch(columns):
     return pa.RecordBatch.from_arrays(list(columns.values()), list(columns))
 
 
 def list_array(items, kind=pa.ListArray, width=None):
-    offsets = pa.array([0, 0, 3, 10, 11, 30, COUNT], width or pa.int32())
+    offsets = pa.array([0, 0, 3, 10, 11, 30, QUAD_COUNT], width or pa.int32())
     return kind.from_arrays(offsets, items)
 
 
@@ -57,9 +57,9 @@ def namespaces():
 
 
 def operations():
-    codes = ["TX", *["A", "D"] * (COUNT // 2 - 1), "TC"]
-    columns = {"op": pa.array(codes), "name": pa.nulls(COUNT, pa.string()), **quads()}
-    columns["graph"] = pa.nulls(COUNT, pa.string())
+    codes = ["TX", *["A", "D"] * (QUAD_COUNT // 2 - 1), "TC"]
+    columns = {"op": pa.array(codes), "name": pa.nulls(QUAD_COUNT, pa.string()), **quads()}
+    columns["graph"] = pa.nulls(QUAD_COUNT, pa.string())
     for name in ("subject", "predicate", "object"):
         texts = columns[name].to_pylist()
         columns[name] = pa.array([None, *texts[1:-1], None], pa.string())
@@ -67,14 +67,14 @@ def operations():
 
 
 def terms_as_structs():
-    count = COUNT
+    count = QUAD_COUNT
     iris = pa.StructArray.from_arrays(
         [pa.array(["iri"] * count), pa.array([f"http://e/{number}" for number in range(count)])],
         ["kind", "value"],
     )
     texts = pa.array(
         [{"kind": "literal", "value": f"{number}", "language": "en"} for number in range(count)],
-        TERM,
+        TERM_STRUCT,
     )
     return {"subject": iris, "predicate": iris, "object": texts}
 
@@ -86,32 +86,36 @@ def views():
 
 def run_array(text):
     return pa.RunEndEncodedArray.from_arrays(
-        pa.array([9, 20, COUNT], pa.int32()), pa.array([text, text, text])
+        pa.array([9, 20, QUAD_COUNT], pa.int32()), pa.array([text, text, text])
     )
 
 
 ROWS = {
-    "messages": lambda: table(
+    "messages": lambda: record_batch(
         {
             "quads": list_array(structs(quads())),
             "metadata": metadata(),
             "namespaces": namespaces(),
         }
     ),
-    "large": lambda: table(
+    "large": lambda: record_batch(
         {"quads": list_array(structs(quads(kind=pa.large_string())), pa.LargeListArray, pa.int64())}
     ),
-    "string views": lambda: table({"quads": list_array(structs(quads(kind=pa.string_view())))}),
-    "list views": lambda: table({"quads": views()}),
-    "fixed size": lambda: table({"quads": pa.FixedSizeListArray.from_arrays(structs(quads()), 4)}),
-    "dictionaries": lambda: table(
+    "string views": lambda: record_batch(
+        {"quads": list_array(structs(quads(kind=pa.string_view())))}
+    ),
+    "list views": lambda: record_batch({"quads": views()}),
+    "fixed size": lambda: record_batch(
+        {"quads": pa.FixedSizeListArray.from_arrays(structs(quads()), 4)}
+    ),
+    "dictionaries": lambda: record_batch(
         {
             "quads": list_array(
                 structs({name: texts.dictionary_encode() for name, texts in quads().items()})
             )
         }
     ),
-    "runs": lambda: table(
+    "runs": lambda: record_batch(
         {
             "quads": list_array(
                 structs(
@@ -124,12 +128,12 @@ ROWS = {
             )
         }
     ),
-    "structs": lambda: table({"quads": list_array(structs(terms_as_structs()))}),
-    "operations": lambda: table({"operations": list_array(structs(operations()))}),
-    "rows of quads": lambda: table(
+    "structs": lambda: record_batch({"quads": list_array(structs(terms_as_structs()))}),
+    "operations": lambda: record_batch({"operations": list_array(structs(operations()))}),
+    "rows of quads": lambda: record_batch(
         {
-            "source": pa.array(["a", "b"] * (COUNT // 2)).dictionary_encode(),
-            "message": pa.array([number // 3 for number in range(COUNT)]),
+            "source": pa.array(["a", "b"] * (QUAD_COUNT // 2)).dictionary_encode(),
+            "message": pa.array([number // 3 for number in range(QUAD_COUNT)]),
             **quads(),
         }
     ),
@@ -143,7 +147,7 @@ FILES = {
         rows, compression="snappy", data_page_version="2.0", data_page_size=100
     ),
     "parquet, delta": lambda rows: parquet_file(
-        rows, compression="none", use_dictionary=False, column_encoding=deltas(rows)
+        rows, compression="none", use_dictionary=False, column_encoding=delta_encodings(rows)
     ),
     "parquet, gzip": lambda rows: parquet_file(
         rows, compression="gzip", dictionary_pagesize_limit=64, write_batch_size=4
@@ -156,7 +160,7 @@ FILES = {
 }
 
 
-def deltas(rows):
+def delta_encodings(rows):
     names = [f"quads.list.element.{name}" for name in ("subject", "object", "graph")]
     return dict.fromkeys(names, "DELTA_BYTE_ARRAY") if "quads" in rows.schema.names else {}
 
@@ -175,18 +179,18 @@ def arrow_file(rows, new_writer, **options):
     return sink.getvalue()
 
 
-VALID = {}
+VALID_FILES = {}
 
 
-def valid(file):
+def valid_files(file):
     """Returns valid files of this kind, one for each row layout that it supports."""
-    if file not in VALID:
-        VALID[file] = []
+    if file not in VALID_FILES:
+        VALID_FILES[file] = []
         for name in ("messages", "dictionaries", "structs", "operations", "rows of quads", "runs"):
             if name == "runs" and file.startswith("parquet"):
                 continue
-            VALID[file].append(FILES[file](ROWS[name]()))
-    return VALID[file]
+            VALID_FILES[file].append(FILES[file](ROWS[name]()))
+    return VALID_FILES[file]
 
 
 def mutated(data, seed):
@@ -224,7 +228,7 @@ SEEDS = st.integers(0, 2**64 - 1)
 @given(seed=SEEDS, index=st.integers(0, 5))
 def test_mutated_files_are_read_or_rejected(file, seed, index):
     format = formats.find(file.partition(",")[0])
-    data = valid(file)[index % len(valid(file))]
+    data = valid_files(file)[index % len(valid_files(file))]
     decoder = format.decoder({"max_message_bytes": 1 << 20})
     decoder.feed(mutated(data, seed))
     decoder.finish()
@@ -242,7 +246,7 @@ def buffers(array):
 
 
 def rebuilt(array, replaced):
-    """Returns the array with other buffers. Fails if pyarrow rejects them."""
+    """Returns the array with the replaced buffers. Removes these buffers from the list."""
     kind = array.type
     count = {
         pa.types.is_struct: 1,
@@ -300,7 +304,7 @@ def test_mutated_arrays_are_read_or_rejected(name, seed):
         if generator.randrange(2):
             buffer[at] ^= 1 << generator.randrange(8)
         else:
-            number = generator.choice([-1, 1, COUNT, 1 << 20, 1 << 31])
+            number = generator.choice([-1, 1, QUAD_COUNT, 1 << 20, 1 << 31])
             original = buffer[at : at + 4]
             buffer[at : at + 4] = (number & 0xFFFFFFFF).to_bytes(4, "little")[: len(original)]
     batch = PatchBatch if name == "operations" else MessageBatch

@@ -65,7 +65,7 @@ def test_memory_does_not_grow_with_the_log(logs, arguments):
     assert abs(peaks[1] - peaks[0]) < tolerance, peaks
 
 
-STREAM = """
+ARROW_STREAM_CODE = """
 import sys
 import pyarrow as pa
 import rdfm
@@ -79,7 +79,7 @@ def test_a_flat_log_as_an_arrow_stream_uses_bounded_memory(logs):
     peaks = []
     for name in ("50", "500"):
         path = str(logs / f"{name}.flat.nq")
-        code, resident, errors, _ = measured("-c", STREAM, path, program=sys.executable)
+        code, resident, errors, _ = measured("-c", ARROW_STREAM_CODE, path, program=sys.executable)
         assert (code, errors) == (0, "")
         peaks.append(resident)
     assert abs(peaks[1] - peaks[0]) < TOLERANCE_BYTES, peaks

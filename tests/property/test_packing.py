@@ -39,9 +39,9 @@ def test_every_file_is_in_one_pack_and_packs_are_balanced(sizes, pack_bytes, ope
 
 @given(st.integers(1, 2000), st.integers(0, 40), PACK_BYTES, OPEN_COST, CORES)
 def test_packs_of_equal_files_differ_by_at_most_one_file(
-    number, size, pack_bytes, open_cost, cores
+    file_count, size, pack_bytes, open_cost, cores
 ):
-    packs = list(pack(files_of([size] * number), pack_bytes, open_cost, cores))
+    packs = list(pack(files_of([size] * file_count), pack_bytes, open_cost, cores))
     counts = {len(group) for group in packs}
     assert max(counts) - min(counts) <= 1
 

@@ -1,4 +1,4 @@
-"""Query rows, matched natively or evaluated, agree with pyoxigraph and rdflib."""
+"""Rows of queries, matched natively or evaluated, agree with pyoxigraph and rdflib."""
 
 from collections import Counter
 from itertools import pairwise

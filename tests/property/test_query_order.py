@@ -68,7 +68,7 @@ durations = st.builds(
 )
 day_times = st.sampled_from(["P1D", "PT24H", "PT0S", "-PT1S", "PT1.5S", "PT90M"])
 year_months = st.sampled_from(["P1Y", "P12M", "P0M", "-P1M", "P13M"])
-KINDS = {
+TERMS_BY_KIND = {
     "iri": st.sampled_from(["http://e/a", "http://e/b", "http://e/ab", "urn:ä"]).map(lambda iri: ("iri", iri)),
     "bnode": st.sampled_from("abc").map(lambda label: ("bnode", label)),
     "text": st.text(st.sampled_from("aAbé 1\u0001"), max_size=3).map(literal),
@@ -90,10 +90,10 @@ KINDS = {
     "yearMonthDuration": year_months.flatmap(typed("yearMonthDuration", "duration")),
     "other": st.sampled_from(["", "1", "a"]).flatmap(typed("hexBinary", "anyURI", "integer", "date")),
 }  # fmt: skip
-terms = st.one_of(*KINDS.values())
+terms = st.one_of(*TERMS_BY_KIND.values())
 mixed_terms = st.lists(terms, max_size=30, unique=True)
-one_kind = st.sampled_from(list(KINDS)).flatmap(
-    lambda kind: st.lists(KINDS[kind], max_size=12, unique=True)
+terms_of_one_kind = st.sampled_from(list(TERMS_BY_KIND)).flatmap(
+    lambda kind: st.lists(TERMS_BY_KIND[kind], max_size=12, unique=True)
 )
 
 
@@ -105,7 +105,7 @@ def ordered(objects, text="SELECT ?o { ?s ?p ?o } ORDER BY ?o"):
     return [tuple(None if cell is None else as_tuple(cell) for cell in row) for row in part.rows]
 
 
-@given(mixed_terms | one_kind, st.randoms(use_true_random=False))
+@given(mixed_terms | terms_of_one_kind, st.randoms(use_true_random=False))
 def test_the_order_does_not_depend_on_the_order_of_the_data(objects, random):
     found = ordered(objects)
     assert sorted(found, key=repr) == sorted(((term,) for term in objects), key=repr)
@@ -113,8 +113,8 @@ def test_the_order_does_not_depend_on_the_order_of_the_data(objects, random):
     assert ordered(objects) == found
     descending = "SELECT ?o { ?s ?p ?o } ORDER BY DESC(?o)"
     assert ordered(objects, descending) == found[::-1]
-    inner = "SELECT ?o { { SELECT ?o { ?s ?p ?o } ORDER BY ?o LIMIT 2 } }"
-    assert sorted(ordered(objects, inner), key=repr) == sorted(found[:2], key=repr)
+    first_two = "SELECT ?o { { SELECT ?o { ?s ?p ?o } ORDER BY ?o LIMIT 2 } }"
+    assert sorted(ordered(objects, first_two), key=repr) == sorted(found[:2], key=repr)
 
 
 @given(st.lists(terms, min_size=3, max_size=3, unique=True))
@@ -125,8 +125,8 @@ def test_the_order_of_two_terms_does_not_depend_on_a_third(objects):
         assert [term for (term,) in ordered(pair)] == pair
 
 
-@given(mixed_terms | one_kind)
-def test_no_term_precedes_a_lesser_term(objects):
+@given(mixed_terms | terms_of_one_kind)
+def test_no_term_precedes_a_smaller_term(objects):
     found = [term for (term,) in ordered(objects) if term[0] != "bnode"]
     rows = [f"({number} {to_oxigraph(term)})" for number, term in enumerate(found)]
     query = (
@@ -164,15 +164,15 @@ def test_terms_of_one_kind_are_ordered_like_rdflib(objects):
     assert found == sorted(found)
 
 
-@given(mixed_terms | one_kind, st.randoms(use_true_random=False))
-def test_min_and_max_are_the_first_and_last_terms_of_the_order(objects, random):
+@given(mixed_terms | terms_of_one_kind, st.randoms(use_true_random=False))
+def test_min_and_max_are_extremes_for_any_order_of_the_data(objects, random):
     extremes = "SELECT (MIN(?o) AS ?a) (MAX(DISTINCT ?o) AS ?b) { ?s ?p ?o }"
     found = ordered(objects, extremes)
     random.shuffle(objects)
     assert ordered(objects, extremes) == found
     if objects:
-        [(least, greatest)] = found
-        for operator, extreme in (("<", least), (">", greatest)):
+        [(minimum, maximum)] = found
+        for operator, extreme in (("<", minimum), (">", maximum)):
             rows = " ".join(str(to_oxigraph(term)) for term in objects if term[0] != "bnode")
             if extreme[0] != "bnode":
                 query = (

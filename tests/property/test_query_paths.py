@@ -45,7 +45,7 @@ def rdflib_rows(text, graph):
 
 
 @given(st.lists(triples, max_size=5), paths, constants, constants)
-def test_paths_between_constants_agree_with_the_specification(graph, path, first, second):
+def test_paths_from_and_to_constants_agree_with_rdflib(graph, path, first, second):
     for text in (
         f"SELECT ?x {{ {first} {path} ?x }}",
         f"SELECT ?x {{ ?x {path} {first} }}",

@@ -40,7 +40,7 @@ def text_bytes(term):
 
 
 def expected(log, grouping):
-    """Returns the expected messages."""
+    """Returns the messages that the simple implementation creates."""
     quads = list(tagged(log))
     name, _, number = grouping.partition("=")
     if name == "message":
@@ -62,7 +62,7 @@ def expected(log, grouping):
     return groups
 
 
-def is_divided(groups):
+def shares_bnodes(groups):
     """Whether a blank node occurs in two messages."""
     found = [set(itertools.chain.from_iterable(map(labels_of, group))) for group in groups]
     return any(one & other for one, other in itertools.combinations(found, 2))
@@ -85,7 +85,7 @@ def messages(batches):
 
 
 def slices(batch, sizes):
-    """Yields slices of the batch."""
+    """Yields consecutive slices of the batch; the sizes repeat."""
     start = 0
     for size in itertools.cycle(sizes):
         if start >= len(batch):
@@ -105,7 +105,7 @@ def test_messages_consist_of_consecutive_quads(grouping, log, sizes):
             found += messages([batch])
     except rdfm.EncodeError as error:
         reason = str(error)
-    if grouping != "message" and is_divided(expected_messages):
+    if grouping != "message" and shares_bnodes(expected_messages):
         assert reason is not None
         assert "would be in two messages" in reason
         expected_messages = expected_messages[: len(found)]
@@ -178,7 +178,7 @@ def test_batch_sizes_do_not_change_the_result(log):
 
 
 @pytest.mark.parametrize("grouping", ["subject", "count=3", "all"])
-def test_a_log_larger_than_a_message_is_regrouped_in_parts(grouping):
+def test_a_log_larger_than_the_message_limit_is_regrouped_in_parts(grouping):
     lines = [f'<x:{at // 4}> <x:p> "{at}" .\n'.encode() for at in range(40_000)]
     decoder = rdfm.formats.nq.decoder(
         {"max_message_bytes": 1_000_000}, rdfm.formats.Opening("always")

@@ -1,4 +1,4 @@
-"""Random logs through each ordered pair of formats."""
+"""Conversion of random logs through each ordered pair of formats."""
 
 import pytest
 from hypothesis import given, settings
@@ -10,18 +10,18 @@ from support import NATIVE, TABLES, as_batch, assert_same, decode, decoded, enco
 import rdfm
 from rdfm import formats
 
-WRITING = {"jelly": {"generalized": True, "rdf_star": True}}
-READING = {"nt": {"generalized": True}, "nq": {"generalized": True}}
+WRITE_OPTIONS = {"jelly": {"generalized": True, "rdf_star": True}}
+READ_OPTIONS = {"nt": {"generalized": True}, "nq": {"generalized": True}}
 FORMATS = (*NATIVE, *TABLES)
 PAIRS = [(a, b) for a in FORMATS for b in FORMATS]
 
 
 def written(name, messages, **options):
-    return encode(name, messages, **{**WRITING.get(name, {}), **options})
+    return encode(name, messages, **{**WRITE_OPTIONS.get(name, {}), **options})
 
 
 def read(name, data):
-    return decoded(name, data, **READING.get(name, {}))
+    return decoded(name, data, **READ_OPTIONS.get(name, {}))
 
 
 @pytest.mark.parametrize(("first", "second"), PAIRS)
@@ -77,7 +77,7 @@ def test_both_dialects_keep_empty_messages(name, dialect, data):
 @given(data=st.data())
 def test_piece_sizes_do_not_change_the_messages(name, data):
     log = data.draw(logs_for(name))
-    found, error = decode(name, written(name, log), **READING.get(name, {}))
+    found, error = decode(name, written(name, log), **READ_OPTIONS.get(name, {}))
     assert error is None
     assert_same(found, log, order=ordered(name))
 
@@ -103,7 +103,7 @@ def test_jelly_tables_of_any_size_keep_the_messages(physical, tables, data):
 @given(data=st.data())
 def test_batch_sizes_do_not_change_the_output(name, data):
     log = data.draw(logs_for(name))
-    options = WRITING.get(name, {})
+    options = WRITE_OPTIONS.get(name, {})
     single_encoder = formats.find(name).Encoder(**options)
     batch = as_batch(log)
     expected = single_encoder.encode(batch) + single_encoder.finish()
@@ -124,7 +124,7 @@ def test_ids_of_one_batch_do_not_apply_to_the_next(name):
     s, p, *objects = iris
     kind = ("iri", "http://www.w3.org/1999/02/22-rdf-syntax-ns#type")
     log = [[(s, kind, objects[0], None)], [(s, p, each, None) for each in objects]]
-    encoder = formats.find(name).Encoder(**WRITING.get(name, {}))
+    encoder = formats.find(name).Encoder(**WRITE_OPTIONS.get(name, {}))
     batches = [as_batch([message], at) for at, message in enumerate(log)]
     data = b"".join([*map(encoder.encode, batches), encoder.finish()])
     assert_same(read(name, data), log)

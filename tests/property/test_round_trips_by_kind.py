@@ -1,4 +1,4 @@
-"""Random patches and results through each ordered pair of their formats."""
+"""Conversion of random patches and results through each ordered pair of their formats."""
 
 import io
 
@@ -16,10 +16,10 @@ def of_kind(kind):
     return [name for name in formats.names() if formats.find(name).spec.kinds == (kind,)]
 
 
-PATCHES = of_kind("patches")
-RESULTS = of_kind("results")
-EXACT = [name for name in RESULTS if name != "results-csv"]
-WRITING = {"jelly-patch": {"generalized": True, "rdf_star": True, "statement_type": "quads"}}
+PATCH_FORMATS = of_kind("patches")
+RESULT_FORMATS = of_kind("results")
+LOSSLESS_FORMATS = [name for name in RESULT_FORMATS if name != "results-csv"]
+WRITE_OPTIONS = {"jelly-patch": {"generalized": True, "rdf_star": True, "statement_type": "quads"}}
 
 
 def pairs(names):
@@ -27,27 +27,27 @@ def pairs(names):
 
 
 def test_every_kind_has_the_expected_number_of_formats():
-    assert (len(PATCHES), len(RESULTS)) == (3, 6)
+    assert (len(PATCH_FORMATS), len(RESULT_FORMATS)) == (3, 6)
 
 
 def converted(data, first, second, **options):
     file = io.BytesIO()
     rdfm.convert(
-        data, file, from_format=first, to_format=second, **WRITING.get(second, {}), **options
+        data, file, from_format=first, to_format=second, **WRITE_OPTIONS.get(second, {}), **options
     )
     return file.getvalue()
 
 
 def written(name, log):
-    return formats.find(name).encode(patches.as_batch(log), **WRITING.get(name, {}))
+    return formats.find(name).encode(patches.as_batch(log), **WRITE_OPTIONS.get(name, {}))
 
 
 def read(name, data):
     with rdfm.open_log(data, name) as log:
-        return [[patches.of_operation(tuple(operation)) for operation in patch] for patch in log]
+        return [[patches.from_operation(tuple(operation)) for operation in patch] for patch in log]
 
 
-@pytest.mark.parametrize(("first", "second"), pairs(PATCHES))
+@pytest.mark.parametrize(("first", "second"), pairs(PATCH_FORMATS))
 @given(data=st.data())
 def test_each_pair_keeps_patches(first, second, data):
     log = data.draw(patches.patches(graphs=True, plain=True))
@@ -56,7 +56,7 @@ def test_each_pair_keeps_patches(first, second, data):
     assert read(second, converted(first_output, first, second)) == log
 
 
-@pytest.mark.parametrize("name", PATCHES)
+@pytest.mark.parametrize("name", PATCH_FORMATS)
 @given(log=patches.patches(graphs=True))
 def test_errors_about_unsupported_patches_name_the_format(name, log):
     try:
@@ -73,7 +73,7 @@ def test_errors_about_unsupported_patches_name_the_format(name, log):
         assert read(name, data) == log
 
 
-@pytest.mark.parametrize(("first", "second"), pairs(EXACT))
+@pytest.mark.parametrize(("first", "second"), pairs(LOSSLESS_FORMATS))
 @given(data=st.data())
 def test_each_pair_keeps_results(first, second, data):
     any_text = all(formats.find(name).spec.carries["any_text"] for name in (first, second))
@@ -83,7 +83,7 @@ def test_each_pair_keeps_results(first, second, data):
     assert results.decoded(second, converted(first_output, first, second)) == found
 
 
-@pytest.mark.parametrize("first", EXACT)
+@pytest.mark.parametrize("first", LOSSLESS_FORMATS)
 @given(found=results.results(any_text=False))
 def test_csv_keeps_the_text_of_results(first, found):
     """The output does not depend on the input format, and converting it again changes nothing."""
@@ -100,7 +100,7 @@ def test_csv_keeps_the_text_of_results(first, found):
     assert converted(data, "results-csv", "results-csv", lossy=True) == data
 
 
-@pytest.mark.parametrize("name", EXACT)
+@pytest.mark.parametrize("name", LOSSLESS_FORMATS)
 @given(data=st.data())
 def test_batch_sizes_do_not_change_the_output_for_results(name, data):
     variables, rows = data.draw(
@@ -116,10 +116,10 @@ def test_batch_sizes_do_not_change_the_output_for_results(name, data):
     assert file.getvalue() == expected
 
 
-@pytest.mark.parametrize("name", PATCHES)
+@pytest.mark.parametrize("name", PATCH_FORMATS)
 @given(log=patches.patches(graphs=True, plain=True))
 def test_batch_sizes_do_not_change_the_output_for_patches(name, log):
-    options = WRITING.get(name, {})
+    options = WRITE_OPTIONS.get(name, {})
     single_encoder = formats.find(name).Encoder(**options)
     batch = patches.as_batch(log)
     expected = single_encoder.encode(batch) + single_encoder.finish()

@@ -1,4 +1,4 @@
-"""split_by: the files together equal the log, for any keys and any number of open files."""
+"""`split_by` writes files that together equal the log, for any keys and number of open files."""
 
 import tempfile
 from pathlib import Path

@@ -13,7 +13,7 @@ from rdfm.errors import DecodeError
 from rdfm.formats import Opening
 
 LINE_BREAKS = ("\n", "\r\n", "\r")
-NOISE = {
+EXTRA_LINES = {
     "comment": ("", "# c", " \t", "#@message x", " # @message", "VERSION \"1.1\"", "MESSAGE", "bad",
                 "<a:> <b:> <relative> . # @message", "bad # @message", "# see @message", "# \ufffe"),
     "directive": ("", "# c", " \t", "# @message", " MESSAGE # x", "MESSAGE x", "VERSION \"1.1\"", "bad",
@@ -26,16 +26,16 @@ DELIMITER = {"comment": "# @message", "directive": "MESSAGE"}
 def texts(draw):
     """Draws the dialect and text of a log with extra lines and mixed line breaks."""
     dialect = draw(st.sampled_from(sorted(DELIMITER)))
-    noise = st.lists(st.sampled_from(NOISE[dialect]), max_size=2)
+    extra_lines = st.lists(st.sampled_from(EXTRA_LINES[dialect]), max_size=2)
     lines = ['VERSION "1.2-messages"'] if dialect == "directive" else []
     for message in draw(logs()):
         for quad in message:
-            lines += [*draw(noise), encode("nq", [[quad]]).decode().strip()]
+            lines += [*draw(extra_lines), encode("nq", [[quad]]).decode().strip()]
         if dialect == "comment" and message and draw(st.booleans()):
-            lines[-1] += DELIMITER[dialect]  # on the line of the statement
+            lines[-1] += DELIMITER[dialect]  # on the line of the quad
         else:
             lines.append(DELIMITER[dialect])
-    lines += draw(noise)
+    lines += draw(extra_lines)
     line_breaks = draw(
         st.lists(st.sampled_from(LINE_BREAKS), min_size=len(lines), max_size=len(lines))
     )
@@ -48,7 +48,7 @@ def texts(draw):
 def read(data, piece_size, **opening):
     """Returns messages and errors in order.
 
-    Messages are index, position and quads; errors are index, position, reason and bytes skipped.
+    A message is (index, position, quads), an error (index, position, reason, skipped bytes).
     """
     decoder, found, pending = formats.nq.decoder({}, Opening(**opening)), [], None
     pieces = iter([data[at : at + piece_size] for at in range(0, len(data), piece_size)])

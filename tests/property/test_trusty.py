@@ -1,4 +1,4 @@
-"""Artifact codes of random nanopublications, and changes to them."""
+"""Artifact codes of random nanopublications, before and after changes to the quads."""
 
 import nanopubs
 import pytest
@@ -29,7 +29,7 @@ LITERALS = st.one_of(
 TRIPLES = st.lists(st.tuples(IRIS, IRIS, st.one_of(IRIS, LITERALS)), min_size=1, max_size=8)
 
 
-def reason(quads):
+def reasons(quads):
     with rdfm.open_log(nanopubs.nq(quads), "nq") as log:
         return trusty.verify(log)
 
@@ -37,7 +37,7 @@ def reason(quads):
 @given(TRIPLES, TRIPLES)
 def test_generated_codes_are_valid(assertion, info):
     quads = nanopubs.trusty(nanopubs.nanopub(assertion=assertion, info=info))
-    assert reason(quads) == [None]
+    assert reasons(quads) == [None]
 
 
 @given(TRIPLES, st.randoms(use_true_random=False))
@@ -49,7 +49,7 @@ def test_order_repetition_and_case_of_tags_do_not_matter(assertion, random):
         (s, p, (o[0], o[1], o[2].swapcase(), *o[3:]) if o[0] == "literal" and o[2] else o, g)
         for s, p, o, g in quads
     ]
-    assert reason(changed) == [None]
+    assert reasons(changed) == [None]
 
 
 @given(TRIPLES, st.data())
@@ -67,7 +67,7 @@ def test_one_changed_character_invalidates_the_code(assertion, data):
     ]
     if set(changed) == set(quads):
         return  # the set of quads is the same
-    (found,) = reason(changed)
+    (found,) = reasons(changed)
     assert found is not None
 
 

@@ -48,17 +48,17 @@ def target(request, tmp_path):
     root = str(tmp_path / "logs") if request.param == "local" else f"memory://{tmp_path}/logs"
     storage, path = storage_of(root)
     storage.make_folder(f"{path}/sub")
-    for name in OLD:
+    for name in OLD_LOGS:
         storage.write_whole(f"{path}/{name}", b"old")
     yield CommitTarget(storage, path)
     storage.remove_folder(path)
 
 
-OLD = ["a.nq", "b.nq", "sub/c.nq"]
-NEW = ["part-0.nq", "part-1.nq", "part-2.nq"]
+OLD_LOGS = ["a.nq", "b.nq", "sub/c.nq"]
+NEW_LOGS = ["part-0.nq", "part-1.nq", "part-2.nq"]
 
 
-def stage(target, job="job", names=NEW):
+def stage(target, job="job", names=NEW_LOGS):
     """Starts a job with one attempt. Returns its parts."""
     target.begin(job)
     folder = target.attempt(job, "0")
@@ -69,7 +69,7 @@ def stage(target, job="job", names=NEW):
     return tuple(f"0/{name}" for name in names)
 
 
-def write(target, kind="append", job="job", names=NEW, on_step=None, **settings):
+def write(target, kind="append", job="job", names=NEW_LOGS, on_step=None, **settings):
     """Runs a complete write. Calls `on_step` at each step of the commit."""
     commit = FolderCommit(job, stage(target, job, names), **settings)
     storage = ObservedStorage(target.storage, on_step) if on_step else target.storage
@@ -87,11 +87,11 @@ def visible_logs(target):
 
 
 def expected(kind):
-    return sorted(NEW if kind == "overwrite" else [*OLD, *NEW])
+    return sorted(NEW_LOGS if kind == "overwrite" else [*OLD_LOGS, *NEW_LOGS])
 
 
 def remaining_files(target):
-    """Returns the remaining files of the commit protocol, except for records."""
+    """Returns the remaining files of the commit protocol, except records and `ours`."""
     found = [file.path for file in target.storage.files(target.folder, recursive=True)]
     return [
         path
@@ -117,7 +117,7 @@ def test_a_crash_at_any_step_leaves_all_parts_or_none(target, kind, settings):
         for name in target.visible():
             target.storage.remove(f"{target.folder}/{name}")
         target.storage.remove_folder(f"{target.folder}/_rdfm")
-        for name in OLD:
+        for name in OLD_LOGS:
             target.storage.write_whole(f"{target.folder}/{name}", b"old")
         steps = iter(range(count))
 
@@ -133,28 +133,28 @@ def test_a_crash_at_any_step_leaves_all_parts_or_none(target, kind, settings):
             break
         journals = target.storage.names(f"{target.folder}/_rdfm/journal")
         found = visible_logs(target)
-        assert found in (OLD, expected(kind))
+        assert found in (OLD_LOGS, expected(kind))
         if [name for name in journals if name.endswith(".json")]:
             assert found == expected(kind)
         outcomes.add(tuple(found))
         # Repeats the write from the beginning.
         if settings:
             target.remove_abandoned(0)
-            assert write(target, kind, "again", **settings) is (found == OLD)
+            assert write(target, kind, "again", **settings) is (found == OLD_LOGS)
             assert visible_logs(target) == expected(kind)
             assert remaining_files(target) == []
-    assert outcomes == {tuple(OLD), tuple(expected(kind))}
+    assert outcomes == {tuple(OLD_LOGS), tuple(expected(kind))}
     assert count > 12
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", ["append", "overwrite"])
 def test_another_process_may_finish_the_commit_at_any_step(target, kind):
-    """At one step of a commit, another process finishes it and performs a later write."""
+    """At one step of a commit, another process finishes the commit and performs a later write."""
     for count in itertools.count():
         for name in logs(target):
             target.storage.remove(f"{target.folder}/{name}")
-        for name in OLD:
+        for name in OLD_LOGS:
             target.storage.write_whole(f"{target.folder}/{name}", b"old")
         steps = itertools.count()
         interruptions = []
@@ -174,7 +174,7 @@ def test_another_process_may_finish_the_commit_at_any_step(target, kind):
         with_both_writes = sorted([*expected(kind), "x.nq"])
         found = visible_logs(target)
         # A batch is considered done if a later batch of its query is recorded.
-        assert found in (with_both_writes, sorted([*OLD, "x.nq"]))
+        assert found in (with_both_writes, sorted([*OLD_LOGS, "x.nq"]))
         assert target.last_batch("q") == 9999
         assert remaining_files(target) == []
         target.storage.remove_folder(f"{target.folder}/_rdfm/commits")
@@ -189,16 +189,16 @@ def test_a_reader_during_a_commit_sees_all_parts_or_none(target, kind):
         views.append(visible_logs(target))
 
     write(target, kind, on_step=step)
-    assert views[0] == OLD
+    assert views[0] == OLD_LOGS
     assert views[-1] == expected(kind)
-    assert all(view in (OLD, expected(kind)) for view in views)
+    assert all(view in (OLD_LOGS, expected(kind)) for view in views)
 
 
 def test_a_commit_during_a_listing_is_seen_completely(tmp_path, monkeypatch):
     from rdfm.storage.files import LocalStorage
 
     target = CommitTarget.of(str(tmp_path))
-    for name in OLD:
+    for name in OLD_LOGS:
         (tmp_path / name).parent.mkdir(exist_ok=True)
         (tmp_path / name).write_bytes(b"old")
     original, overwrites = LocalStorage.files, []
@@ -213,7 +213,7 @@ def test_a_commit_during_a_listing_is_seen_completely(tmp_path, monkeypatch):
 
     stage(target, "before")  # so that readers expect commits in the folder
     monkeypatch.setattr(LocalStorage, "files", files)
-    assert visible_logs(target) == NEW
+    assert visible_logs(target) == NEW_LOGS
 
 
 def test_a_folder_that_keeps_changing_is_an_error(tmp_path, monkeypatch):
@@ -233,7 +233,7 @@ def test_a_folder_that_keeps_changing_is_an_error(tmp_path, monkeypatch):
 
 
 @pytest.mark.slow
-def test_many_processes_may_settle_at_once(tmp_path):
+def test_many_threads_may_settle_at_once(tmp_path):
     target = CommitTarget.of(str(tmp_path))
     names = [f"part-{number}.nq" for number in range(40)]
     for batch_number in range(10):
@@ -301,7 +301,7 @@ def test_one_of_two_concurrent_overwrites_replaces_the_other(target):
     """The second overwrite runs completely at one step of the first."""
     for count in itertools.count():
         steps = itertools.count()
-        first, second = [f"{count}-{name}" for name in NEW], [f"{count}-other.nq"]
+        first, second = [f"{count}-{name}" for name in NEW_LOGS], [f"{count}-other.nq"]
         interruptions = []
 
         def step(*_, count=count, steps=steps, interruptions=interruptions, second=second):
@@ -329,7 +329,7 @@ def test_an_overwrite_waits_until_the_folder_is_stable(tmp_path, monkeypatch):
     parts, turns, visible = stage(target), itertools.count(), target._visible
     target._visible = lambda: [*visible(), *([f"x{turn}"] if (turn := next(turns)) < 30 else [])]
     assert target.commit(FolderCommit("job", parts), replaces=True)
-    assert visible_logs(target) == NEW
+    assert visible_logs(target) == NEW_LOGS
 
 
 def test_a_failure_before_the_commit_is_undone(target):
@@ -339,8 +339,8 @@ def test_a_failure_before_the_commit_is_undone(target):
 
     with pytest.raises(OSError, match="No space"):
         write(target, "overwrite", on_step=step)
-    target.drop("job")  # Spark aborts like this after a failed commit
-    assert visible_logs(target) == OLD
+    target.drop("job")  # as Spark does when it aborts after a failed commit
+    assert visible_logs(target) == OLD_LOGS
     assert remaining_files(target) == []
 
 
@@ -352,14 +352,14 @@ def test_a_failure_after_the_commit_is_reported_and_kept(target):
     with pytest.raises(OSError, match=r"committed.*do not repeat the write.*broken wire"):
         write(target, "overwrite", on_step=step)
     target.drop("job")
-    assert visible_logs(target) == NEW
+    assert visible_logs(target) == NEW_LOGS
 
 
 def test_a_missing_part_is_an_error_before_the_commit(target):
     parts = stage(target)
-    with pytest.raises(FileNotFoundError, match=r"1 parts .* such as 0/lost.nq"):
+    with pytest.raises(FileNotFoundError, match=r"are missing \(1 of 4\), such as 0/lost.nq"):
         target.commit(FolderCommit("job", (*parts, "0/lost.nq")))
-    assert visible_logs(target) == OLD
+    assert visible_logs(target) == OLD_LOGS
 
 
 ACCESS_ERRORS = [
@@ -372,7 +372,7 @@ ACCESS_ERRORS = [
 
 
 def crash_at(target, change, kind="append"):
-    """Crashes immediately before a change of this kind."""
+    """Simulates a crash immediately before a change with the given name."""
 
     def step(name, arguments):
         if name == change:
@@ -448,7 +448,7 @@ PATHS = [
 
 @pytest.mark.parametrize(("path", "recursive", "folders"), PATHS)
 @pytest.mark.parametrize("with_other_files", [False, True])
-def test_finished_commits_are_visible_from_any_path(
+def test_interrupted_commits_are_finished_for_any_path(
     target, path, recursive, folders, with_other_files
 ):
     """The path may be a parent folder, a glob or a file name."""
@@ -458,12 +458,12 @@ def test_finished_commits_are_visible_from_any_path(
         if with_other_files:
             target.storage.write_whole(f"{root}/{name}/other.nq", b"")
     found = {file.path for file in find_settled([f"{root}/{path}"], recursive=recursive)}
-    expected_names = NEW if "part-0" not in path else ["part-0.nq"]
+    expected_names = NEW_LOGS if "part-0" not in path else ["part-0.nq"]
     for name in folders:
         assert {f"{root}/{name}/{part}" for part in expected_names} <= found
 
 
-def test_a_lost_part_and_an_invalid_journal_are_errors(target):
+def test_a_lost_part_and_an_invalid_journal_raise_errors(target):
     crash_at(target, "rename")
     target.storage.remove(f"{target.folder}/_rdfm/staging/job/0/part-1.nq")
     with pytest.raises(FileNotFoundError, match=r"remove .*job-job\.json"):
@@ -538,7 +538,7 @@ def test_staging_folders_of_finished_batches_are_removed(target):
 def test_an_overwrite_removes_files_with_backslashes_in_their_names(tmp_path):
     (tmp_path / "a\\b.nq").write_bytes(b"")
     write(CommitTarget.of(str(tmp_path)), "overwrite")
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["_SUCCESS", "_rdfm", *NEW]
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["_SUCCESS", "_rdfm", *NEW_LOGS]
 
 
 def test_hidden_files_are_kept(target):

@@ -18,7 +18,7 @@ class Killed(BaseException):
 
 
 class FragileStorage(LocalStorage):
-    """Fails before or after the n-th change to the disk, or leaves half a file."""
+    """A storage that fails before or after one change to the disk, or leaves half a file."""
 
     def __init__(self, fatal_step, failure):
         self.steps = itertools.count()
@@ -111,7 +111,7 @@ def test_a_list_merged_by_another_process_is_listed_again(tmp_path, monkeypatch)
     earlier = FileList(str(tmp_path))
     for number in range(3):
         earlier.add([file(number)])
-    earlier._check_owner = lambda: None  # as if it had checked the owner before
+    earlier._check_owner = lambda: None  # as if the owner had been checked before
     original = LocalStorage.read_whole
 
     def merge_before_read(storage, path):
@@ -210,7 +210,7 @@ def test_a_kill_at_any_step_leaves_the_old_or_the_new_list(tmp_path, monkeypatch
     assert step > 20
 
 
-def test_a_missing_part_is_an_error(tmp_path):
+def test_a_missing_segment_is_an_error(tmp_path):
     files = FileList(str(tmp_path))
     for number in range(3):
         files.add([file(number)])

@@ -88,7 +88,7 @@ def test_a_schema_selects_columns_and_parts_of_operations(tmp_path):
     assert read(path, offsets) == [{"offset": 0}]
 
 
-def test_kinds_are_not_mixed(tmp_path):
+def test_kinds_cannot_be_mixed(tmp_path):
     folder = tmp_path / "logs"
     folder.mkdir()
     patches(folder / "a.rdfp", 1)

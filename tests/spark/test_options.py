@@ -58,10 +58,12 @@ def test_a_default_passed_as_a_string_equals_the_default(name, spec):
         assert _take(name, spec, str(default).lower()) == default or spec.kind == "text"
 
 
-CHECKED = [(name, spec) for name, spec in SPARK_OPTIONS if spec.kind != "text"]
+CHECKED_OPTIONS = [(name, spec) for name, spec in SPARK_OPTIONS if spec.kind != "text"]
 
 
-@pytest.mark.parametrize(("name", "spec"), CHECKED, ids=[name for name, _ in CHECKED])
+@pytest.mark.parametrize(
+    ("name", "spec"), CHECKED_OPTIONS, ids=[name for name, _ in CHECKED_OPTIONS]
+)
 def test_errors_about_invalid_values_use_spark_names(name, spec):
     with pytest.raises(OptionError, match=f"the option {camel(name)} (is|must be) "):
         _take(name, spec, "-x")

@@ -1,4 +1,4 @@
-"""Paths in Spark and on its platforms, in batches, streams and writes."""
+"""Paths in Spark, on Databricks and in cloud storage, for batches, streams and writes."""
 
 import pytest
 
@@ -46,7 +46,7 @@ def test_a_databricks_path_is_rejected_elsewhere(tmp_path, monkeypatch):
             LogSourceWriter({"path": path, "to": "nq"}, default_schema(), False)
 
 
-def test_the_package_for_azure_urls_is_named():
+def test_a_missing_package_for_azure_urls_is_named():
     with pytest.raises(MissingExtraError, match=r"abfss://c@a/logs needs another package.*adlfs"):
         LogSourceReader({"path": "abfss://c@a/logs"}).files()
 
@@ -66,5 +66,5 @@ def test_the_package_for_azure_urls_is_named():
         ("dbfs://host/a.nq", "dbfs://host/a.nq"),
     ],
 )
-def test_escaped_spark_paths_are_decoded(path, expected):
+def test_spark_paths_are_translated_without_decoding(path, expected):
     assert mounted(path) == expected

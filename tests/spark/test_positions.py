@@ -47,7 +47,7 @@ def test_positions_identify_and_order_the_messages_of_a_file(log, tmp_path, form
     assert found == sorted(set(found))
 
 
-def test_positions_are_bytes_of_the_file_even_in_splits(log):
+def test_positions_are_byte_offsets_in_the_file_even_in_splits(log):
     expected, at = [], 0
     for message in MESSAGES:
         expected.append(at)

@@ -1,4 +1,4 @@
-"""Remedies in Spark syntax: its own options, and the conversion options that it supports."""
+"""Remedies in Spark syntax name Spark options and the conversion options that Spark supports."""
 
 import pytest
 

@@ -19,9 +19,9 @@ from rdfm.spark.schema import default_schema
 
 QUAD = '<http://ex/s> <http://ex/p> "%d" .\n'
 OFFSETS = default_schema(("offset",))
-COMMENTS = "".join(QUAD % n + "# @message\n" for n in range(20))
-DIRECTIVES = "".join(QUAD % n + "MESSAGE\n" for n in range(20, 40))
-STAR = "<< <a:s> <a:p> <a:o> >> <a:p> <a:o> .\n# @message\n"
+COMMENT_LOG = "".join(QUAD % n + "# @message\n" for n in range(20))
+DIRECTIVE_LOG = "".join(QUAD % n + "MESSAGE\n" for n in range(20, 40))
+QUOTED_TRIPLE = "<< <a:s> <a:p> <a:o> >> <a:p> <a:o> .\n# @message\n"
 MODES = [
     {"mode": "FAILFAST"},
     {"mode": "FAILFAST", "ignoreCorruptFiles": "true"},
@@ -43,11 +43,11 @@ def rows(path, splits, **options):
 def test_no_mode_skips_splits_that_would_lose_messages(tmp_path, options, error):
     path = tmp_path / "log.nq"
     # The log may contain an additional error before the change of dialect.
-    start = COMMENTS + (error if options["mode"] != "FAILFAST" else "")
-    # Longer than what planning reads; otherwise, planning would find the other dialect and not
-    # split the log.
+    start = COMMENT_LOG + (error if options["mode"] != "FAILFAST" else "")
+    # The start is longer than what planning reads; otherwise, planning would find the other dialect
+    # and not split the log.
     start += QUAD % 0 + "# @message\n" * 10_000
-    path.write_text(start + 'VERSION "1.2-messages"\n' + DIRECTIVES)
+    path.write_text(start + 'VERSION "1.2-messages"\n' + DIRECTIVE_LOG)
     with pytest.raises(
         UnsupportedError, match=rf"^{path}: nq: .*read it in one piece; .*splitBytes., .0"
     ):
@@ -59,7 +59,7 @@ def test_no_mode_skips_splits_that_would_lose_messages(tmp_path, options, error)
 
 def test_unsupported_messages_are_skipped_in_splits_too(tmp_path):
     path = tmp_path / "log.nq"
-    path.write_text(COMMENTS + STAR + COMMENTS)
+    path.write_text(COMMENT_LOG + QUOTED_TRIPLE + COMMENT_LOG)
     for size in (300, 1 << 20):
         logs, found = rows(path, size, mode="PERMISSIVE")
         assert (len(logs) > 1) == (size == 300)
@@ -84,7 +84,7 @@ def offsets(path, **options):
 
 def test_a_file_that_ends_at_an_error_is_not_split(tmp_path):
     path = tmp_path / "a.nq"
-    path.write_text(COMMENTS + "oops\n# @message\n" + COMMENTS)
+    path.write_text(COMMENT_LOG + "oops\n# @message\n" + COMMENT_LOG)
     options = {"ignoreCorruptFiles": "true", "splitBytes": "100"}
     assert offsets(path, **options) == list(range(20))
     assert len(plan(path, **options)[1]) == 1
@@ -112,7 +112,7 @@ def test_planning_opens_only_files_that_can_be_split(tmp_path, monkeypatch):
 
 
 def test_a_stray_file_is_an_error_with_remedies(tmp_path):
-    (tmp_path / "a.nq").write_text(COMMENTS)
+    (tmp_path / "a.nq").write_text(COMMENT_LOG)
     (tmp_path / "README.md").write_text("About these files\n")
     with pytest.raises(
         UnknownFormatError, match=r"README.md has an unknown format.*pathGlobFilter.*ignoreCorrupt"
@@ -123,7 +123,7 @@ def test_a_stray_file_is_an_error_with_remedies(tmp_path):
 
 
 def test_an_empty_file_without_a_suffix_has_no_messages(tmp_path):
-    (tmp_path / "a.nq").write_text(COMMENTS)
+    (tmp_path / "a.nq").write_text(COMMENT_LOG)
     (tmp_path / "empty").write_bytes(b"")
     assert offsets(tmp_path) == list(range(20))
     assert offsets(tmp_path, lenient="true") == list(range(20))
@@ -136,7 +136,7 @@ def test_errors_name_remedies_in_the_syntax_of_spark(tmp_path):
         DecodeError, match=r'; .option."mode", "PERMISSIVE". .*"mode", "DROPMALFORMED"'
     ):
         offsets(path)
-    path.write_text(COMMENTS)
+    path.write_text(COMMENT_LOG)
     with pytest.raises(LimitError, match="a larger option maxMessageBytes allows") as error:
         offsets(path, maxMessageBytes="10")
     assert "--" not in str(error.value)
@@ -151,7 +151,7 @@ def test_errors_name_remedies_in_the_syntax_of_spark(tmp_path):
 
 def test_relative_paths_become_absolute_when_checked(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    (tmp_path / "a.nq").write_text(COMMENTS)
+    (tmp_path / "a.nq").write_text(COMMENT_LOG)
     reader, _ = plan("a.nq")
     assert reader.paths == [str(tmp_path / "a.nq")]
 
@@ -183,7 +183,7 @@ def test_a_source_is_registered_once_per_session(tmp_path, monkeypatch):
             loaded.append(paths)
 
     monkeypatch.chdir(tmp_path)
-    (tmp_path / "a.nq").write_text(COMMENTS)
+    (tmp_path / "a.nq").write_text(COMMENT_LOG)
     monkeypatch.setattr(rdfm.spark, "register", calls.append)
     first, second = Session(), Session()
     for session in (first, first, second):

@@ -1,4 +1,4 @@
-"""Log fragments are joined into one log with all their messages, in every format that allows it."""
+"""Log fragments are joined into one log with all messages, in every format that allows joining."""
 
 import itertools
 
@@ -10,9 +10,15 @@ from rdfm.spark.single import FragmentWriter, check_single, join_fragments
 from rdfm.storage.compression import COMPRESSIONS
 
 S, P = Iri("http://example.org/s"), Iri("http://example.org/p")
-ONE = [Quad(S, P, Literal("a\nb")), Quad(S, P, Bnode("b"))]
-TWO = [Quad(Iri("http://other.example/s"), P, Bnode("b"))]
-PARTS = [[ONE], [[]], [[], TWO], [ONE, []], [TWO, ONE, [], TWO]]
+FIRST_MESSAGE = [Quad(S, P, Literal("a\nb")), Quad(S, P, Bnode("b"))]
+SECOND_MESSAGE = [Quad(Iri("http://other.example/s"), P, Bnode("b"))]
+PARTS = [
+    [FIRST_MESSAGE],
+    [[]],
+    [[], SECOND_MESSAGE],
+    [FIRST_MESSAGE, []],
+    [SECOND_MESSAGE, FIRST_MESSAGE, [], SECOND_MESSAGE],
+]
 JOINABLE_FORMATS = [
     each.name
     for each in formats.every()
@@ -89,9 +95,9 @@ def test_joined_fragments_contain_all_patches(tmp_path, name):
 
 
 @pytest.mark.parametrize("compression", ["none", *COMPRESSIONS, "gzip:9"])
-def test_compressed_fragments_are_members(tmp_path, compression):
+def test_compressed_fragments_become_members(tmp_path, compression):
     options = {"dialect": "directive"}
-    path = write(tmp_path, "nq", [[ONE], [[], TWO]], compression, options)
+    path = write(tmp_path, "nq", [[FIRST_MESSAGE], [[], SECOND_MESSAGE]], compression, options)
     with open_log(path, "nq") as log:
         assert [len(message) for message in log] == [2, 0, 1]
 
@@ -104,7 +110,7 @@ def test_fragments_with_different_headers_are_rejected(tmp_path):
         path = target.attempt("job", str(number))
         file = target.storage.open_new(f"{path}/part-{number:05d}-x.jelly")
         writer = FragmentWriter(file, "jelly", "none", options)
-        writer.write_batch(MessageBatch.from_messages([ONE]))
+        writer.write_batch(MessageBatch.from_messages([FIRST_MESSAGE]))
         writer.close()
         target.storage.finish(file)
         fragments.append(writer.fragment(f"{number}/part-{number:05d}-x.jelly"))
@@ -122,7 +128,7 @@ def test_fragments_with_different_headers_are_rejected(tmp_path):
         if each.spec.append == "never" and each.spec.kinds[0] == "messages"
     ],
 )
-def test_other_formats_are_rejected(name):
+def test_formats_that_cannot_be_joined_are_rejected(name):
     with pytest.raises(OptionError, match=f"single=true cannot write {name}: .*; omit single"):
         check_single(name, {})
 

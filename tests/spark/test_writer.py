@@ -1,4 +1,4 @@
-"""Log output and cleanup of write drivers, without a session."""
+"""Logging and cleanup by the drivers of writes, without a session."""
 
 import re
 
@@ -55,7 +55,7 @@ class Context:
 
 
 def test_an_aborting_driver_keeps_the_parts_of_another_driver(tmp_path, monkeypatch):
-    """Both run the same batch of the same query, because one was presumed dead."""
+    """Both drivers run the same batch of the same query, because one was presumed dead."""
     monkeypatch.setattr(module.TaskContext, "get", Context)
     options = {"checkpointLocation": "checkpoint"}
     dead, alive = (writer_of(tmp_path, LogSourceStreamWriter, **options) for _ in range(2))

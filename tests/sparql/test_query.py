@@ -1,4 +1,4 @@
-"""rdfm.query: rows as Arrow streams, messages as logs, and indexes."""
+"""`rdfm.query` returns rows as Arrow streams, messages as logs, or indexes."""
 
 import pickle
 import threading
@@ -21,7 +21,7 @@ CONSTRUCT = "CONSTRUCT { ?s <x:has> ?o } { ?s <x:p> ?o }"
 INTEGER = "http://www.w3.org/2001/XMLSchema#integer"
 
 
-def test_rows_are_a_table():
+def test_rows_form_a_table():
     found = rdfm.query(SELECT, LOG, format="trig")
     assert found.variables == ("s", "o")
     assert found.schema == pa.schema(
@@ -54,7 +54,7 @@ QUERIES = {"select": SELECT, "construct": CONSTRUCT, "ask": "ASK { ?s ?p ?o }"}
 
 @pytest.mark.parametrize("function", QUERIES)
 @pytest.mark.parametrize("form", QUERIES)
-def test_the_error_for_another_query_form_names_its_function(function, form):
+def test_the_error_for_another_query_form_names_the_right_function(function, form):
     run = getattr(rdfm, function)
     if function == form:
         assert type(run(QUERIES[form], LOG, format="trig")) is type(
@@ -142,7 +142,7 @@ def test_results_over_the_entire_log_have_no_message_columns():
     assert len(set(table.column("b").to_pylist())) == 2  # one node per log
 
 
-def test_constructed_messages_are_a_log():
+def test_constructed_messages_form_a_log():
     with rdfm.query(CONSTRUCT, LOG, format="trig") as constructed:
         assert isinstance(constructed, rdfm.LogReader)
         assert [[str(quad) for quad in message] for message in constructed] == [
@@ -262,7 +262,7 @@ def test_a_query_is_read_from_a_file(tmp_path, monkeypatch):
         rdfm.query("q.rq", LOG, format="trig")
 
 
-def test_iris_in_a_query_file_are_relative_to_it(tmp_path):
+def test_iris_in_a_query_file_are_relative_to_the_file(tmp_path):
     (tmp_path / "q.rq").write_text("ASK { ?s ?p <o> }")
     log = f"<x:a> <x:p> <{(tmp_path / 'o').as_uri()}> .\n".encode()
     assert rdfm.query(tmp_path / "q.rq", log, format="nq") == [0]

@@ -15,7 +15,7 @@ from rdfm import formats
 FOLDER = suites.path("conformance", "jena")
 FILES = sorted(FOLDER.rglob("*.jellyp"))
 ENTRIES = json.loads((FOLDER / "manifest.json").read_text("utf-8"))["files"]
-BARE = {entry["file"] for entry in ENTRIES if entry.get("delimited") is False}
+UNDELIMITED = {entry["file"] for entry in ENTRIES if entry.get("delimited") is False}
 # Jelly-JVM reads some of these files, but they violate the specification.
 ERRORS = {
     "jellypatch-error-no-options.jellyp": "the log begins with a transaction_start row",
@@ -62,10 +62,10 @@ def test_a_file_of_jelly_jvm_is_read_as_expected(path):
         == expected_text
     )
     # An independent reader agrees, including the boundaries.
-    assert jelly_patch_proto.decode(data, undelimited=path.name in BARE) == found
+    assert jelly_patch_proto.decode(data, undelimited=path.name in UNDELIMITED) == found
     for size in PIECES:
         assert decode(data, size) == found
-    # Encoded with the options of the file, it contains the same patches.
+    # A log encoded with the options of the file contains the same patches.
     decoder = formats.find("jelly-patch").Decoder()
     decoder.feed(data)
     decoder.finish()

@@ -14,12 +14,12 @@ from rdfm import formats
 FOLDER = suites.path("conformance", "jena")
 FILES = json.loads((FOLDER / "manifest.json").read_text("utf-8"))["files"]
 JELLY = [entry for entry in FILES if entry["format"] == "jelly"]
-NAMES = {"rpb": "rdf-protobuf", "rt": "rdf-thrift"}
-BINARY = [entry for entry in FILES if entry["format"] in NAMES]
-ROWS = {"rpb": {"framing": "rows"}, "rt": {}}
-# Rows that rdfm does not write: a base, prefixed names in Protobuf, declarations between
-# statements, IRIs that represent a blank node or the default graph, quads without a graph.
-OTHER_ROWS = {
+FORMAT_BY_SUFFIX = {"rpb": "rdf-protobuf", "rt": "rdf-thrift"}
+BINARY = [entry for entry in FILES if entry["format"] in FORMAT_BY_SUFFIX]
+ROW_OPTIONS = {"rpb": {"framing": "rows"}, "rt": {}}
+# Files with rows that rdfm does not write: a base, prefixed names in Protobuf, declarations between
+# quads, IRIs that represent a blank node or the default graph, quads without a graph.
+WRITTEN_DIFFERENTLY = {
     *(
         "prefixes-base.rpb",
         "prefixes-base.rt",
@@ -30,7 +30,7 @@ OTHER_ROWS = {
     *("quads-basic.rpb", "wire-bnode-iri.rpb", "wire-quad-without-graph.rpb"),
 }
 # Doubles stored by value: Jena reads them in other lexical forms, and rdfm writes lexical forms.
-OTHER_ROWS |= {"numbers-values.rpb", "numbers-values.rt"}
+WRITTEN_DIFFERENTLY |= {"numbers-values.rpb", "numbers-values.rt"}
 DOUBLE = "http://www.w3.org/2001/XMLSchema#double"
 
 
@@ -76,7 +76,7 @@ def test_a_jena_file_is_read_as_expected(entry):
 
 @pytest.mark.parametrize("entry", BINARY, ids=lambda entry: entry["file"])
 def test_a_binary_jena_file_is_read_as_expected(entry):
-    name, options = NAMES[entry["format"]], ROWS[entry["format"]]
+    name, options = FORMAT_BY_SUFFIX[entry["format"]], ROW_OPTIONS[entry["format"]]
     data = (FOLDER / entry["file"]).read_bytes()
     detected, error = decode(name, data)
     messages, rows_error = decode(name, data, **options)
@@ -97,19 +97,19 @@ def test_a_binary_jena_file_is_read_as_expected(entry):
 def test_output_equals_jenas_files(entry):
     if "error" in entry:
         pytest.skip("cannot be read")
-    module, options = formats.find(NAMES[entry["format"]]), ROWS[entry["format"]]
+    module, options = formats.find(FORMAT_BY_SUFFIX[entry["format"]]), ROW_OPTIONS[entry["format"]]
     data = (FOLDER / entry["file"]).read_bytes()
     values = Path(entry["file"]).stem.endswith("-values")
     output = module.encode(module.decode(data, **options), values=values, **options)
-    assert (output == data) == (entry["file"] not in OTHER_ROWS)
+    assert (output == data) == (entry["file"] not in WRITTEN_DIFFERENTLY)
 
 
-@pytest.mark.parametrize("format", NAMES)
+@pytest.mark.parametrize("format", FORMAT_BY_SUFFIX)
 def test_prefix_declarations_become_namespaces(format):
     entry = next(entry for entry in BINARY if entry["file"] == f"prefixes-only.{format}")
     assert entry["declarations"][-2:] == ["prefix ex <http://example.org/>", "prefix  <urn:x>"]
     data = (FOLDER / entry["file"]).read_bytes()
-    batch = formats.find(NAMES[format]).decode(data)
+    batch = formats.find(FORMAT_BY_SUFFIX[format]).decode(data)
     assert batch.namespaces(0) == {"ex": "http://example.org/", "": "urn:x"}
 
 
@@ -127,6 +127,6 @@ def test_prefix_declarations_become_namespaces(format):
     ],
 )
 def test_errors_describe_the_cause(file, reason):
-    _, error = decode(NAMES[file.rpartition(".")[2]], (FOLDER / file).read_bytes())
+    _, error = decode(FORMAT_BY_SUFFIX[file.rpartition(".")[2]], (FOLDER / file).read_bytes())
     assert reason in error
     assert "message 0" in error

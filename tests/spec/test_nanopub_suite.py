@@ -17,7 +17,7 @@ ROOT = suites.path("conformance", "nanopub")
 FILES = {path.relative_to(ROOT).as_posix(): path for path in sorted(ROOT.glob("*valid/*/*"))}
 TRIX = "valid/plain/simple1.xml"  # rdfm does not support TriX
 VALID = [name for name in FILES if name.startswith("valid/")]
-# The rules that each invalid file violates, and a part of the first finding.
+# The rules that each invalid file violates, and a part of the text of the first finding.
 INVALID = {
     "plain/assertion_graph_uri_not_matching.trig": (
         {"nanopub-graph-iri"},
@@ -117,7 +117,7 @@ def test_trix_is_rejected_in_one_sentence():
 
 
 @pytest.mark.parametrize("name", VALID)
-def test_valid_files_are_valid(name):
+def test_valid_files_have_no_errors(name):
     checked = check(*content(name))
     assert [found.text for found in checked if found.severity == "error"] == []
     kind = name.split("/")[1]

@@ -1,4 +1,4 @@
-"""Jena and RDFLib patch files: read, written and read again."""
+"""Patch files of Jena and RDFLib are read, written and read again."""
 
 import json
 from itertools import chain, pairwise
@@ -6,7 +6,7 @@ from itertools import chain, pairwise
 import pytest
 import suites
 from nquads import read_quads, relabelled
-from patch_files import NAMES, in_every_format, read
+from patch_files import FORMAT_BY_SUFFIX, convert_through_all_formats, read
 from rdf_patch import operation_of
 
 import rdfm
@@ -18,11 +18,11 @@ ENTRIES = json.loads((JENA / "manifest.json").read_text("utf-8"))["files"]
 JELLY = [
     entry for entry in ENTRIES if entry["format"] == "jelly-patch" and "error" not in entry["file"]
 ]
-ENTRIES = [entry for entry in ENTRIES if entry["format"] in NAMES]
-FILES = [path for path in sorted(RDFLIB.glob("*.rd*")) if path.suffix[1:] in NAMES]
+ENTRIES = [entry for entry in ENTRIES if entry["format"] in FORMAT_BY_SUFFIX]
+FILES = [path for path in sorted(RDFLIB.glob("*.rd*")) if path.suffix[1:] in FORMAT_BY_SUFFIX]
 # Jena does not expand prefixed names, moves a late header to the front, and treats a truncated
 # row as the end.
-READ_DIFFERENTLY = {"patchtext-prefixed-names.rdfp", "patchtext-header-late.rdfp"}
+READ_DIFFERENTLY_BY_JENA = {"patchtext-prefixed-names.rdfp", "patchtext-header-late.rdfp"}
 
 
 def test_the_folder_is_complete():
@@ -31,7 +31,7 @@ def test_the_folder_is_complete():
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: path.name)
 def test_an_rdflib_file_is_read_as_expected(path, tmp_path):
-    found = in_every_format(path, tmp_path)
+    found = convert_through_all_formats(path, tmp_path)
     lines = [line for line in path.read_text("utf-8").splitlines() if line[:1] not in ("", "#")]
     (patch,) = found
     assert [row[0] for row in patch] == [line.split()[0].rstrip(".") for line in lines]
@@ -51,8 +51,8 @@ def test_a_jena_file_is_read_as_expected(entry, tmp_path):
         with pytest.raises(rdfm.RdfmError):
             read(path)
         return
-    found = in_every_format(path, tmp_path)
-    if "expected_patch" in entry and entry["file"] not in READ_DIFFERENTLY:
+    found = convert_through_all_formats(path, tmp_path)
+    if "expected_patch" in entry and entry["file"] not in READ_DIFFERENTLY_BY_JENA:
         assert found == read(JENA / entry["expected_patch"])
 
 
@@ -61,14 +61,14 @@ def test_every_patch_in_the_folder_is_tested():
     keys = ("expected_patch", "written_patch")
     listed |= {entry[key] for entry in [*ENTRIES, *JELLY] for key in keys if key in entry}
     errors = {"jellypatch-error-no-options", "jellypatch-error-stream-type-unspecified"}
-    found = {path.name for path in JENA.iterdir() if path.suffix[1:] in NAMES}
+    found = {path.name for path in JENA.iterdir() if path.suffix[1:] in FORMAT_BY_SUFFIX}
     assert {name.partition(".")[0] for name in found - listed} == errors
     assert len(found) == 49
 
 
 @pytest.mark.parametrize("entry", JELLY, ids=lambda entry: entry["file"])
 def test_jelly_files_equal_their_text(entry, tmp_path):
-    """Jelly and text contain the same operations, but may divide them differently.
+    """Jelly and text contain the same operations, but may divide them into different patches.
 
     In text, a header after other rows starts a new patch; Jelly-JVM ends each frame with Z if no
     row was written.
@@ -87,7 +87,7 @@ def test_jelly_files_equal_their_text(entry, tmp_path):
         rdfm.convert(path, tmp_path / "one.jellyp")
         assert read(tmp_path / "one.jellyp") == found
     else:
-        assert found == expected == in_every_format(path, tmp_path)
+        assert found == expected == convert_through_all_formats(path, tmp_path)
 
 
 @pytest.mark.parametrize(

@@ -1,11 +1,11 @@
-"""Real files through each ordered pair of formats and back: the same messages in the same order."""
+"""Real files keep their messages and their order through each ordered pair of formats."""
 
 import gzip
 from pathlib import Path
 
 import pytest
 import suites
-from support import DELIMITED, NATIVE, assert_same, ordered
+from support import MULTI_MESSAGE_FORMATS, NATIVE, assert_same, ordered
 
 import rdfm
 from rdfm import formats
@@ -34,7 +34,7 @@ def test_all_files_are_found():
         assert len(list((DATA / folder).glob("*"))) == count, folder
 
 
-def log_of(data: bytes, name: str, **options) -> rdfm.MessageBatch:
+def decode_log(data: bytes, name: str, **options) -> rdfm.MessageBatch:
     return formats.find(name).decode(data, **options)
 
 
@@ -48,10 +48,10 @@ def read_options(name: str) -> dict:
     return {"generalized": True} if name in ("nt", "nq") else {}
 
 
-def carried(batch) -> list[str]:
+def supported_formats(batch) -> list[str]:
     return [
         name
-        for name in (NATIVE if len(batch) == 1 else DELIMITED)
+        for name in (NATIVE if len(batch) == 1 else MULTI_MESSAGE_FORMATS)
         if not batch.has_graphs or formats.find(name).spec.carries["graphs"]
     ]
 
@@ -59,15 +59,15 @@ def carried(batch) -> list[str]:
 @pytest.mark.parametrize("path", files(), ids=lambda path: f"{path.parent.name}/{path.name}")
 def test_round_trips_through_every_pair(path):
     options = {"lenient": True} if path.parent.name == "logs" else {}
-    source = log_of(path.read_bytes(), SUFFIXES[path.suffix], **options)
+    source = decode_log(path.read_bytes(), SUFFIXES[path.suffix], **options)
     expected = tuples(source)
     assert expected
-    targets = carried(source)
+    targets = supported_formats(source)
     for first in targets:
-        intermediate = log_of(formats.find(first).encode(source), first, **read_options(first))
+        intermediate = decode_log(formats.find(first).encode(source), first, **read_options(first))
         for second in targets:
             written = formats.find(second).encode(intermediate)
-            found = tuples(log_of(written, second, **read_options(second)))
+            found = tuples(decode_log(written, second, **read_options(second)))
             assert_same(found, expected, order=ordered(first, second))
 
 
@@ -77,14 +77,14 @@ def test_a_flat_jelly_log_of_many_frames_is_one_message():
     Only formats that keep the order of quads are tested.
     """
     data = gzip.decompress((DATA / "jelly" / "assist-iot-weather_100kt.jelly.gz").read_bytes())
-    source = log_of(data, "jelly", frames="message")
+    source = decode_log(data, "jelly", frames="message")
     assert (len(source), source.quad_count) == (395, 100_000)
-    flat_log = log_of(data, "jelly")
+    flat_log = decode_log(data, "jelly")
     assert (len(flat_log), flat_log.quad_count) == (1, 100_000)
     for batch in (source, flat_log):
         expected = formats.find("nt").encode(batch)
-        for name in filter(ordered, NATIVE if len(batch) == 1 else DELIMITED):
+        for name in filter(ordered, NATIVE if len(batch) == 1 else MULTI_MESSAGE_FORMATS):
             written = formats.find(name).encode(batch)
-            decoded = log_of(written, name, **read_options(name))
+            decoded = decode_log(written, name, **read_options(name))
             assert decoded.quad_counts() == batch.quad_counts()
             assert formats.find("nt").encode(decoded) == expected

@@ -1,7 +1,7 @@
 """W3C suites that convert JSON-LD to RDF; each document is one message.
 
-Cases are read strictly. A few need `lenient`, because their expected dataset omits data that is not
-well-formed; without it, they are rejected.
+Cases are read strictly. A few need `lenient`, because the expected datasets omit data that is not
+well-formed. Without `lenient`, these cases are rejected.
 """
 
 import json
@@ -20,7 +20,7 @@ SUITES = {
 }
 
 # Positive cases that need `lenient`, by name in either suite, with the omitted data.
-LENIENT = {
+LENIENT_CASES = {
     "te060": "a relative IRI while @base is null",
     "te068": "a property that is a blank node",
     "te111": "a property with two '#', which is not an IRI",
@@ -38,19 +38,19 @@ LENIENT = {
 
 # Cases that do not apply. The suites contain no HTML; the manifest marks cases that are specific to
 # JSON-LD 1.0.
-ORDER = "an error that depends on the order of keys, which JSON-LD leaves open"
+ORDER_DEPENDENT = "an error that depends on the order of keys, which JSON-LD leaves open"
 NOT_APPLICABLE = {
-    "tse01": ORDER,
-    "tse02": ORDER,
-    "tse03": ORDER,
-    "tse04": ORDER,
-    "tse05": ORDER,
-    "tse06": ORDER,
-    "tse07": ORDER,
-    "tse08": ORDER,
-    "tse09": ORDER,
+    "tse01": ORDER_DEPENDENT,
+    "tse02": ORDER_DEPENDENT,
+    "tse03": ORDER_DEPENDENT,
+    "tse04": ORDER_DEPENDENT,
+    "tse05": ORDER_DEPENDENT,
+    "tse06": ORDER_DEPENDENT,
+    "tse07": ORDER_DEPENDENT,
+    "tse08": ORDER_DEPENDENT,
+    "tse09": ORDER_DEPENDENT,
 }
-# The manifest names a file of another suite, which this suite also contains.
+# The manifest names a file of another suite. This suite contains a copy of that file.
 INPUTS = {"expand/er56-in.jsonld": "toRdf/er56-in.jsonld"}
 
 
@@ -115,7 +115,7 @@ def options_of(suite, base, case, contexts):
     """Returns the decoder's options for a case."""
     settings = case.get("option", {})
     options = {
-        "lenient": name_of(case) in LENIENT,
+        "lenient": name_of(case) in LENIENT_CASES,
         "base": settings.get("base", base + case["input"]),
         "rdf_direction": settings.get("rdfDirection", "none"),
     }
@@ -148,7 +148,7 @@ def test_a_case_is_read_as_expected(suite, base, case, contexts):
 
 @pytest.mark.parametrize(
     ("suite", "base", "case"),
-    [param for param in CASES if name_of(param.values[2]) in LENIENT],
+    [param for param in CASES if name_of(param.values[2]) in LENIENT_CASES],
 )
 def test_omitted_data_is_an_error_unless_lenient(suite, base, case, contexts):
     options = {**options_of(suite, base, case, contexts), "lenient": False}

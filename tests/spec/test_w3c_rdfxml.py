@@ -18,7 +18,7 @@ def files():
 
 
 def cases():
-    """Yields the paths of a document and its triples (None: invalid document) as parameters."""
+    """Yields the paths of a document and of its triples (None if the document is invalid)."""
     for manifest in MANIFESTS:
         store = ox.Store()
         base = SITE + manifest

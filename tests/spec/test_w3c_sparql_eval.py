@@ -13,7 +13,7 @@ CASES = cases()
 _GRAPH = "within GRAPH ?g, the evaluator binds ?g first, so groups and patterns there see it"
 _LEXICAL = "the evaluator stores numbers by value, so STR returns their canonical form"
 _CONCAT = "GROUP_CONCAT keeps the common language of all values"
-# Skipped tests, each with the different behaviour of the evaluator, Oxigraph.
+# Skipped tests, each with the way in which the evaluator, Oxigraph, deviates.
 SKIPPED = {
     "sparql10/expr-builtin/case-insensitive-booleans": "true and false are only recognized in lower case",
     "sparql10/expr-builtin/dawg-str-1": _LEXICAL,
@@ -23,7 +23,7 @@ SKIPPED = {
     "sparql10/open-world/date-2": "dates are compared according to XSD 1.1, also those without a time zone",
     "sparql10/optional-filter/dawg-optional-filter-005-simplified": "one of two interpretations of a query; the other one, "
     "dawg-optional-filter-005-not-simplified, is kept",
-    "sparql10/sort/dawg-sort-11": "in RDF 1.1, a literal without a datatype is an xsd:string, so their order is undefined",
+    "sparql10/sort/dawg-sort-11": "in RDF 1.1, a literal without a datatype is an xsd:string, so the order of both is undefined",
     "sparql11/aggregates/agg-empty-group-count-graph": _GRAPH,
     "sparql11/aggregates/agg-groupconcat-04": _CONCAT,
     "sparql11/aggregates/agg-groupconcat-06": _CONCAT,

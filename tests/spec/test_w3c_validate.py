@@ -1,4 +1,4 @@
-"""`validate` on W3C suites: reports every negative syntax test, and no error in a positive one."""
+"""`validate` reports an error in every negative W3C syntax test, and none in a positive one."""
 
 import json
 
@@ -79,7 +79,7 @@ def json_ld_cases():
 
 
 def test_only_invalid_json_ld_documents_are_reported():
-    # Only valid with `lenient`: invalid IRIs, and relative IRIs without a base.
+    # Accepted only with `lenient`: documents with invalid IRIs, or with relative IRIs but no base.
     lenient = {"te060", "te068", "te111", "te112", "te122", "tli12", "tli14"}
     lenient |= {"twf01", "twf02", "twf03", "twf04", "twf05", "twf07"}
     valid = invalid = 0

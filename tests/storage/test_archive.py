@@ -70,7 +70,7 @@ def test_a_damaged_header_is_an_error(offset):
 
 
 @given(data=st.binary(max_size=3000))
-def test_random_bytes_are_an_error(data):
+def test_random_bytes_raise_an_error(data):
     with pytest.raises(DecodeError):
         list(read_members(b"x" + data, 512))
 

@@ -1,4 +1,4 @@
-"""Compressed logs: read at once, in pieces, truncated, invalid, and as bombs; written reproducibly."""
+"""Compression: reading in pieces, truncated and invalid data, bombs, and reproducible output."""
 
 import bz2
 import gzip
@@ -51,7 +51,7 @@ def test_members_are_joined_in_bounded_pieces(name):
         assert max(map(len, out)) <= 1 << 20
 
 
-SKIPPABLE = b"\x5a\x2a\x4d\x18\x02\0\0\0ab"
+SKIPPABLE_FRAME = b"\x5a\x2a\x4d\x18\x02\0\0\0ab"
 
 
 @pytest.mark.slow
@@ -63,7 +63,7 @@ def test_many_empty_members_are_read_fast(name):
             COMPRESS[name](b""),
             zstd.ZstdCompressor().flush(),
             zstd.compress(b"", options={zstd.CompressionParameter.checksum_flag: 1}),
-            SKIPPABLE,
+            SKIPPABLE_FRAME,
         ]
     }
     for member in members.get(name, [COMPRESS[name](b"")]):
@@ -74,7 +74,7 @@ def test_many_empty_members_are_read_fast(name):
 
 
 def zstd_frames():
-    """Yields frames of raw, repeated and compressed blocks, with and without sizes and checksums."""
+    """Yields frames of raw, repeated and compressed blocks, some with sizes or checksums."""
     generator = random.Random(3)
     kinds = zstd.CompressionParameter
     for size in (0, 1, 5, 255, 256, 300, 1024, 1025, 200_000):
@@ -84,7 +84,7 @@ def zstd_frames():
                 yield zstd.compress(data, options=options)
                 streamed = zstd.ZstdCompressor(options=options)
                 yield streamed.compress(data) + streamed.flush()
-    yield SKIPPABLE
+    yield SKIPPABLE_FRAME
 
 
 def test_frames_without_compressed_blocks_are_read_as_by_the_decompressor():
@@ -183,7 +183,7 @@ def test_plain_data_is_not_detected_as_compressed(head):
 
 
 @pytest.mark.parametrize("name", COMPRESSIONS)
-def test_every_level_is_read_back_and_the_highest_is_smallest(name):
+def test_every_level_is_read_back_and_the_highest_level_is_the_smallest(name):
     lowest, highest = LEVELS[name]
     sizes = []
     text = b" ".join(b"%d" % (number % 977) for number in range(20_000))
@@ -206,7 +206,7 @@ def test_levels_out_of_range_are_rejected(name, level):
     assert str(caught.value) == expected
 
 
-def test_unknown_names_are_rejected():
+def test_unknown_compressions_are_rejected():
     with pytest.raises(OptionError, match="there is no compression 'lz4'"):
         compressor("lz4")
     with pytest.raises(OptionError, match="there is no compression 'lz4'"):
@@ -220,7 +220,7 @@ def test_many_small_members_take_linear_time(name, monkeypatch):
     new_decompressor, errors = compression._decompressors(name)
     received = 0
 
-    class Counting:
+    class CountingDecompressor:
         def __init__(self):
             self.inner = new_decompressor()
 
@@ -232,7 +232,7 @@ def test_many_small_members_take_linear_time(name, monkeypatch):
         def __getattr__(self, attribute):
             return getattr(self.inner, attribute)
 
-    monkeypatch.setattr(compression, "_decompressors", lambda name: (Counting, errors))
+    monkeypatch.setattr(compression, "_decompressors", lambda name: (CountingDecompressor, errors))
     line = b"ab\n" * 40  # shorter data is not compressed by zstd
     member = COMPRESS[name](line)
     count = (1 << 20) // len(member)

@@ -111,7 +111,7 @@ def test_contexts_that_expand_too_much_are_rejected(tmp_path):
 
 
 class Server(BaseHTTPRequestHandler):
-    """Serves contexts at `/c`, a page that links to it at `/page`, and redirects at `/r`."""
+    """Serves a context at `/c`, a page that links to the context at `/page`, and redirects."""
 
     requests: ClassVar[list[tuple[str, str | None]]] = []
     drips = threading.Semaphore(0)  # released once for each byte of `/drip`

@@ -1,4 +1,4 @@
-"""The HTTP client over a real socket: timeouts, redirects, retries, encodings, interrupted transfers."""
+"""The HTTP client over a real socket: timeouts, redirects, retries, encodings, interruptions."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from rdfm.storage.addresses import Address, shown
 from rdfm.storage.files import storage_of
 from rdfm.storage.http import HttpError, HttpSettings, open_url
 
-QUICK = HttpSettings(
+QUICK_SETTINGS = HttpSettings(
     connect_seconds=5, first_byte_seconds=5, idle_seconds=5, tries=3, backoff_seconds=0.01
 )
 BODY = bytes(range(256)) * 2000
@@ -71,7 +71,7 @@ def tls_site(tmp_path):
         yield opened
 
 
-def body_of(url, settings=QUICK):
+def body_of(url, settings=QUICK_SETTINGS):
     with open_url(url, settings) as response:
         return response.read()
 
@@ -94,7 +94,7 @@ def zstd(data):
 )
 def test_a_body_is_decoded(site, chunked, encoding, encoded):
     url = site.on("/a", web.send(200, encoded, chunked=chunked, Content_Encoding=encoding))
-    with open_url(url, QUICK) as response:
+    with open_url(url, QUICK_SETTINGS) as response:
         assert response.read() == BODY
         assert response.read1() == b""
         has_size = encoding == "identity" and not chunked
@@ -106,17 +106,19 @@ def test_a_body_is_decoded(site, chunked, encoding, encoded):
 
 def test_pieces_of_a_bomb_are_small(site):
     bomb = gzip.compress(bytes(1 << 26))
-    with open_url(site.on("/a", web.send(200, bomb, Content_Encoding="gzip")), QUICK) as response:
+    with open_url(
+        site.on("/a", web.send(200, bomb, Content_Encoding="gzip")), QUICK_SETTINGS
+    ) as response:
         sizes = [len(piece) for piece in iter(response.read1, b"")]
     assert sum(sizes) == 1 << 26
     assert max(sizes) <= compression.PIECE_BYTES
 
 
 @pytest.mark.parametrize("encoding", ["br", "deflate", "gzip, gzip, gzip"])
-def test_other_encodings_are_rejected(site, encoding):
+def test_unsupported_encodings_are_rejected(site, encoding):
     url = site.on("/a", web.send(200, b"x", Content_Encoding=encoding))
     with pytest.raises(HttpError, match=r"content encoding"):
-        open_url(url, QUICK)
+        open_url(url, QUICK_SETTINGS)
 
 
 def test_a_corrupt_body_is_an_error(site):
@@ -133,14 +135,16 @@ def test_a_corrupt_body_is_an_error(site):
 def test_redirects_are_followed(site):
     site.on("/b", web.send(307, Location="c?d=1#e"))
     site.on("/c", web.send(200, BODY))
-    with open_url(site.on("/a", web.send(301, Location=f"{site.url}/b")), QUICK) as response:
+    with open_url(
+        site.on("/a", web.send(301, Location=f"{site.url}/b")), QUICK_SETTINGS
+    ) as response:
         assert response.url == f"{site.url}/c?d=1"
         assert response.read() == BODY
 
 
 def test_redirects_are_limited(site):
     with pytest.raises(HttpError, match="more than 5 redirects"):
-        open_url(site.on("/a", web.send(302, Location="/a")), QUICK)
+        open_url(site.on("/a", web.send(302, Location="/a")), QUICK_SETTINGS)
     assert len(site.requests) == 6
 
 
@@ -154,7 +158,7 @@ def test_redirects_are_limited(site):
 )
 def test_redirects_to_other_schemes_are_rejected(site, target, text):
     with pytest.raises(HttpError, match=text):
-        open_url(site.on("/a", web.send(302, Location=target)), QUICK)
+        open_url(site.on("/a", web.send(302, Location=target)), QUICK_SETTINGS)
 
 
 def test_redirects_from_https_to_http_are_rejected(monkeypatch):
@@ -164,10 +168,10 @@ def test_redirects_from_https_to_http_are_rejected(monkeypatch):
 
     monkeypatch.setattr(http.Response, "_send", send)
     with pytest.raises(HttpError, match="redirects from https to http, which is not followed"):
-        open_url("https://example.org/a", QUICK)
+        open_url("https://example.org/a", QUICK_SETTINGS)
 
 
-def test_secrets_are_sent_to_one_origin_only(site):
+def test_secrets_are_sent_only_to_the_first_origin(site):
     with web.site() as other:
         other.on("/b", web.send(302, Location=f"{site.url}/c"))
         site.on("/a", web.send(302, Location=f"{other.url}/b"))
@@ -195,17 +199,19 @@ def test_temporary_errors_are_retried(site, status):
 
 def test_retries_are_limited(site):
     with pytest.raises(HttpError, match="503 Service Unavailable in 3 attempts") as caught:
-        open_url(site.on("/a", web.send(503)), QUICK)
+        open_url(site.on("/a", web.send(503)), QUICK_SETTINGS)
     assert caught.value.status == 503
     assert len(site.requests) == 3
 
 
-@pytest.mark.parametrize("date", [False, True])
-def test_retry_after_is_obeyed(site, date, monkeypatch):
+@pytest.mark.parametrize("use_date", [False, True])
+def test_retry_after_is_obeyed(site, use_date, monkeypatch):
     pauses = []
     monkeypatch.setattr(http.time, "sleep", pauses.append)
     after = (
-        format_datetime(datetime.now(UTC) + timedelta(seconds=40), usegmt=True) if date else "40"
+        format_datetime(datetime.now(UTC) + timedelta(seconds=40), usegmt=True)
+        if use_date
+        else "40"
     )
     url = site.on("/a", web.send(429, Retry_After=after), web.send(200, b"x"))
     assert body_of(url) == b"x"
@@ -215,7 +221,7 @@ def test_retry_after_is_obeyed(site, date, monkeypatch):
 def test_a_long_retry_after_is_an_error(site):
     url = site.on("/a", web.send(503, Retry_After="86400"))
     with pytest.raises(HttpError, match="the server asks to wait 86400 s"):
-        open_url(url, QUICK)
+        open_url(url, QUICK_SETTINGS)
 
 
 @pytest.mark.parametrize(
@@ -232,7 +238,7 @@ def test_a_long_retry_after_is_an_error(site):
 )
 def test_other_errors_are_not_retried(site, status, kind, text):
     with pytest.raises(kind, match=text):
-        open_url(site.on("/a", web.send(status)), QUICK)
+        open_url(site.on("/a", web.send(status)), QUICK_SETTINGS)
     assert len(site.requests) == 1
 
 
@@ -243,7 +249,7 @@ def test_a_refused_connection_is_an_error():
     with web.site() as closed:
         url = closed.url
     with pytest.raises(HttpError, match="no connection: connection refused in 3 attempts"):
-        open_url(url, QUICK)
+        open_url(url, QUICK_SETTINGS)
 
 
 @pytest.mark.parametrize(
@@ -253,13 +259,13 @@ def test_a_refused_connection_is_an_error():
         (socket.EAI_AGAIN, "the host name cannot be resolved now in 3 attempts"),
     ],
 )
-def test_an_unknown_host_is_tried_twice(monkeypatch, code, text):
+def test_host_name_errors_are_retried(monkeypatch, code, text):
     def fail(*_, **__):
         raise socket.gaierror(code, "…")
 
     monkeypatch.setattr(socket, "getaddrinfo", fail)
     with pytest.raises(HttpError, match=text):
-        open_url("http://nosuch.example/", QUICK)
+        open_url("http://nosuch.example/", QUICK_SETTINGS)
 
 
 def test_a_trusted_certificate_is_accepted(tls_site, monkeypatch):
@@ -275,7 +281,7 @@ def test_a_trusted_certificate_is_accepted(tls_site, monkeypatch):
 
 def test_untrusted_certificate_errors_are_one_sentence(tls_site):
     with pytest.raises(HttpError) as caught:
-        open_url(tls_site.on("/a", web.send(200, BODY)), QUICK)
+        open_url(tls_site.on("/a", web.send(200, BODY)), QUICK_SETTINGS)
     assert caught.value.strerror == (
         "the server's certificate is not accepted: self-signed certificate; the environment variable "
         "SSL_CERT_FILE names a file with certificates to trust"
@@ -288,12 +294,12 @@ def test_a_certificate_for_another_host_is_rejected(tls_site, monkeypatch):
     monkeypatch.setenv("SSL_CERT_FILE", tls_site.certificate)
     url = tls_site.on("/a", web.send(200, BODY)).replace("127.0.0.1", "localhost")
     with pytest.raises(HttpError, match=r"not accepted: Hostname mismatch[^;]*$"):
-        open_url(url, QUICK)
+        open_url(url, QUICK_SETTINGS)
 
 
 def test_a_server_without_encryption_is_reported(site):
     with pytest.raises(HttpError, match="cannot be encrypted; does the server"):
-        open_url(site.url.replace("http", "https"), QUICK)
+        open_url(site.url.replace("http", "https"), QUICK_SETTINGS)
 
 
 def test_the_first_byte_has_a_timeout(site):
@@ -362,12 +368,12 @@ def test_weak_tags_do_not_continue_a_body(site, tag):
         body_of(url)
 
 
-OLD = "Sun, 01 Nov 2026 10:00:00 GMT"
+LAST_MODIFIED = "Sun, 01 Nov 2026 10:00:00 GMT"
 
 
-def dated(seconds):
+def date_headers(seconds):
     """Returns the headers of a file that changed some seconds before the response."""
-    return {"Last-Modified": OLD, "Date": f"Sun, 01 Nov 2026 10:00:{seconds:02} GMT"}
+    return {"Last-Modified": LAST_MODIFIED, "Date": f"Sun, 01 Nov 2026 10:00:{seconds:02} GMT"}
 
 
 def test_a_date_continues_a_body_without_a_tag(site):
@@ -375,15 +381,17 @@ def test_a_date_continues_a_body_without_a_tag(site):
     span = f"bytes 1000-{len(BODY) - 1}/{len(BODY)}"
     url = site.on(
         "/a",
-        web.send(200, BODY, cut=len(first), **dated(1)),
-        web.send(206, remaining, **{"Content-Range": span, **dated(9)}),
+        web.send(200, BODY, cut=len(first), **date_headers(1)),
+        web.send(206, remaining, **{"Content-Range": span, **date_headers(9)}),
     )
     assert body_of(url) == BODY
     _, _, headers = site.requests[1]
-    assert (headers["If-Range"], headers["Range"]) == (OLD, "bytes=1000-")
+    assert (headers["If-Range"], headers["Range"]) == (LAST_MODIFIED, "bytes=1000-")
 
 
-@pytest.mark.parametrize("headers", [dated(0), {**dated(1), "ETag": 'W/"t"'}, {"Date": OLD}])
+@pytest.mark.parametrize(
+    "headers", [date_headers(0), {**date_headers(1), "ETag": 'W/"t"'}, {"Date": LAST_MODIFIED}]
+)
 def test_weak_dates_do_not_continue_a_body(site, headers):
     url = site.on("/a", web.send(200, BODY, cut=1000, **headers))
     with pytest.raises(HttpError, match="does not support resuming; try again"):
@@ -391,7 +399,7 @@ def test_weak_dates_do_not_continue_a_body(site, headers):
     assert len(site.requests) == 1
 
 
-@pytest.mark.parametrize("headers", [{"ETag": '"t"'}, dated(1)])
+@pytest.mark.parametrize("headers", [{"ETag": '"t"'}, date_headers(1)])
 @pytest.mark.parametrize("cuts", [[1000], [1000, 500, 700, 2000, 1000]])
 def test_a_server_without_ranges_sends_the_start_again(site, headers, cuts):
     replies = [web.send(200, BODY, cut=cut, **headers) for cut in cuts]
@@ -420,8 +428,8 @@ def test_a_body_that_is_shorter_than_before_is_an_error(site):
     [
         ({"ETag": '"1"'}, {"ETag": '"2"'}),
         ({"ETag": '"1"'}, {}),
-        (dated(1), {**dated(1), "Last-Modified": "Sun, 01 Nov 2026 10:00:01 GMT"}),
-        (dated(1), {}),
+        (date_headers(1), {**date_headers(1), "Last-Modified": "Sun, 01 Nov 2026 10:00:01 GMT"}),
+        (date_headers(1), {}),
     ],
 )
 def test_a_file_that_changes_is_an_error(site, first, second):
@@ -528,7 +536,7 @@ def test_unsupported_proxies_are_rejected(monkeypatch):
         open_url("http://example.org/")
 
 
-# --- logs ---
+# --- logs over HTTP ---
 
 
 @pytest.mark.parametrize(
@@ -542,7 +550,7 @@ def test_unsupported_proxies_are_rejected(monkeypatch):
         ("/log", "Text/Turtle", "ttl"),
     ],
 )
-def test_the_format_follows_from_the_response(site, path, kind, format):
+def test_the_response_determines_the_format(site, path, kind, format):
     url = site.on(
         path.partition("?")[0], web.send(200, b"<a:s> <a:p> <a:o> .\n", Content_Type=kind)
     )

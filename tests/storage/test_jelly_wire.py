@@ -1,4 +1,4 @@
-"""Protocol messages, compared with Google's protobuf and proto/grpc.proto."""
+"""Jelly gRPC messages, compared with those of Google's protobuf and proto/grpc.proto."""
 
 import pytest
 from hypothesis import given
@@ -37,7 +37,7 @@ OPTIONS = st.builds(
 )
 
 
-def message(options):
+def protobuf_options(options):
     return PROTO.RdfStreamOptions(
         stream_name=options.stream_name,
         physical_type=options.physical_type,
@@ -53,15 +53,15 @@ def message(options):
 
 @given(OPTIONS)
 def test_options_equal_those_of_protobuf(options):
-    assert StreamOptions.parse(message(options).SerializeToString()) == options
-    assert PROTO.RdfStreamOptions.FromString(options.encode()) == message(options)
+    assert StreamOptions.parse(protobuf_options(options).SerializeToString()) == options
+    assert PROTO.RdfStreamOptions.FromString(options.encode()) == protobuf_options(options)
 
 
 @given(st.text(st.characters(exclude_categories=["Cs"])), st.none() | OPTIONS)
 def test_subscriptions_equal_those_of_protobuf(topic, options):
     subscription = PROTO.RdfStreamSubscribe(topic=topic)
     if options is not None:
-        subscription.requested_options.CopyFrom(message(options))
+        subscription.requested_options.CopyFrom(protobuf_options(options))
     assert PROTO.RdfStreamSubscribe.FromString(subscribe_message(topic, options)) == subscription
     expected = None if options == StreamOptions() else options
     assert parse_subscribe(subscription.SerializeToString()) == (topic, expected)
@@ -70,7 +70,7 @@ def test_subscriptions_equal_those_of_protobuf(topic, options):
 @given(OPTIONS, st.booleans())
 def test_options_are_found_in_the_first_row(options, metadata):
     frame = PROTO.RdfStreamFrame()
-    frame.rows.add().options.CopyFrom(message(options))
+    frame.rows.add().options.CopyFrom(protobuf_options(options))
     frame.rows.add().name.value = "n"
     if metadata:
         frame.metadata["key"] = b"value"
@@ -129,7 +129,7 @@ def test_options_are_inserted_before_the_other_rows(options, names, metadata):
     encoded = with_options(frame.SerializeToString(), options)
     assert with_options(encoded, StreamOptions()) == encoded
     found = PROTO.RdfStreamFrame.FromString(encoded)
-    assert found.rows.pop(0).options == message(options)
+    assert found.rows.pop(0).options == protobuf_options(options)
     assert found == frame
 
 
@@ -147,11 +147,11 @@ def test_marks_that_rdfm_writes_are_recognized(tmp_path):
 
 
 def varint(value):
-    number = bytearray()
+    encoded = bytearray()
     while value > 127:
-        number.append(value & 127 | 128)
+        encoded.append(value & 127 | 128)
         value >>= 7
-    return bytes([*number, value])
+    return bytes([*encoded, value])
 
 
 def test_a_frame_larger_than_the_limit_is_rejected():
@@ -159,7 +159,7 @@ def test_a_frame_larger_than_the_limit_is_rejected():
     for function in (cut_frames, missing_bytes):
         with pytest.raises(WireError, match="at most 64 MiB"):
             function(length_prefix)
-    # The frames before it are returned first.
+    # The frames before the oversized frame are returned first.
     frames_before = delimited(b"a") + delimited(b"b")
     assert cut_frames(frames_before + length_prefix) == ([b"a", b"b"], len(frames_before))
     with pytest.raises(WireError, match="at most 64 MiB"):

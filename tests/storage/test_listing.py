@@ -80,8 +80,11 @@ def test_files_are_selected_by_modification_time(folder):
     assert names(folder, "*.*", modified_before=2000) == ["a.ttl"]
 
 
-def hosted(files):
-    """Registers a storage whose paths omit the host, as in fsspec's FTP; returns its requests."""
+def register_hosted_storage(files):
+    """Registers a storage whose paths omit the host, like fsspec's FTP.
+
+    Returns the list of the paths that are requested.
+    """
     import fsspec
     from fsspec.implementations.memory import MemoryFileSystem
 
@@ -124,8 +127,12 @@ def test_pipes_and_sockets_are_found_and_distinguished_from_files(tmp_path):
 
 def test_urls_keep_their_hosts():
     pytest.importorskip("fsspec")
-    hosted(["/logs/a.nq", "/logs/b.nq"])
-    for path in ("hosted://h:21/logs", "hosted://h:21/logs/", "hosted://h:21/logs/*.nq"):
+    register_hosted_storage(["/logs/a.nq", "/logs/b.nq"])
+    for path in (
+        "hosted://h:21/logs",
+        "hosted://h:21/logs/",
+        "hosted://h:21/logs/*.nq",
+    ):
         found, _ = find_files([path])
         assert [file.path for file in found] == [
             "hosted://h:21/logs/a.nq",
@@ -137,9 +144,9 @@ def test_urls_keep_their_hosts():
 
 def test_files_of_a_glob_are_not_requested_one_by_one():
     pytest.importorskip("fsspec")
-    requests_for_one = hosted(["/logs/a.nq"])
+    requests_for_one = register_hosted_storage(["/logs/a.nq"])
     find_files(["hosted://h/logs/*.nq"])
-    requests_for_many = hosted([f"/logs/{number}.nq" for number in range(50)])
+    requests_for_many = register_hosted_storage([f"/logs/{number}.nq" for number in range(50)])
     find_files(["hosted://h/logs/*.nq"])
     assert len(requests_for_many) == len(requests_for_one)
 

@@ -25,7 +25,7 @@ def url(server, topic="t"):
 
 
 def read(source, **options):
-    """Returns the messages of a log, and the error after them."""
+    """Returns the messages of a log, and the error after these messages or None."""
     found = []
     try:
         with rdfm.open_log(source, **options) as log:
@@ -114,7 +114,7 @@ def test_retry_limits_consecutive_attempts():
     assert error is not None
 
 
-def test_other_options_after_a_reconnection_are_an_error():
+def test_changed_options_after_a_reconnection_are_an_error():
     server = Server(frames_of(MESSAGES), break_after=[20])
     with server, rdfm.open_log(url(server), storage_options={"retry": 2}) as log:
         batches = log.batches()
@@ -149,7 +149,7 @@ def test_a_stream_must_begin_with_options():
         ("RESOURCE_EXHAUSTED", "no such topic"),
     ],
 )
-def test_a_rejection_is_one_sentence(code, text):
+def test_a_rejection_is_reported_in_one_sentence(code, text):
     with Server() as server:
         server.refusal = (grpc.StatusCode[code], "no such topic")
         _, error = read(url(server))
@@ -210,7 +210,7 @@ def test_writers_wait_for_a_slow_server():
         thread = threading.Thread(target=write, daemon=True)
         thread.start()
         time.sleep(1)
-        assert not finished.is_set()  # it waits for the server
+        assert not finished.is_set()  # the writer waits for the server
         server.proceed.set()
         thread.join(60)
         assert len(server.published[0]) == 4000
@@ -260,7 +260,7 @@ def test_invalid_settings_are_rejected(options, text):
         rdfm.open_log("grpc://localhost:1/a", storage_options=options)
 
 
-def test_targets_that_are_not_jelly_are_rejected():
+def test_options_that_live_streams_do_not_support_are_rejected():
     target = "grpc://localhost:1/a"
     for options, text in (
         ({"format": "nq"}, "live streams are in Jelly, not nq"),
@@ -317,5 +317,5 @@ def test_a_forked_process_does_not_publish():
         log.discard()
 
 
-def test_the_frame_class_is_that_of_the_protocol():
+def test_the_receipt_message_is_empty():
     assert PROTO.RdfStreamReceived().SerializeToString() == b""

@@ -8,7 +8,7 @@ from rdfm.errors import OptionError
 from rdfm.storage.paths import is_url, local_path, local_target
 
 
-def test_file_urls_are_local():
+def test_file_urls_become_local_paths():
     assert local_path("file:/a%20b") == local_path("file:///a%20b") == "/a b"
     assert local_path("FILE://localhost/a") == "/a"
     assert local_path("C:/a") == "C:/a"

@@ -1,4 +1,4 @@
-"""A format in pure Python, as in docs/plugins.md, with the functions of rdfm."""
+"""The functions of rdfm with a format in pure Python, as in docs/plugins.md."""
 
 import json
 
@@ -9,7 +9,7 @@ from rdfm import DecodeError, MessageBatch, Quad, formats, parse_term
 
 
 class Decoder(formats.Decoder):
-    """Reads one JSON line per message: its quads as lists of terms."""
+    """Reads one message per line: a JSON list of quads, which are lists of terms."""
 
     def __init__(self, *, shout=False):
         self.shout = shout

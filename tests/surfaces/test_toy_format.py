@@ -22,7 +22,7 @@ from rdfm.values import decode_values, encode_values
 
 
 class Decoder(formats.Decoder):
-    """Reads one line per message: its terms, with a separator."""
+    """Reads one message per line: the terms of its only quad, with a separator between them."""
 
     def __init__(self, *, between=" "):
         self.between = between
@@ -46,6 +46,8 @@ class Decoder(formats.Decoder):
 
 
 class Encoder(formats.Encoder):
+    """Writes each quad as a line, which may be repeated."""
+
     def __init__(self, *, between=" ", times=1):
         self.between, self.times = between, times
 

@@ -1,6 +1,6 @@
 """A program that uses the public API and passes mypy and pyright in strict mode; it is never run.
 
-Lines that they reject have a comment with the error. Each checker reports unused comments.
+Lines that a checker rejects have a comment with the error. Each checker reports unused comments.
 """
 
 import io
@@ -26,8 +26,8 @@ def read(path: Path) -> list[str]:
             for quad in message:
                 if isinstance(quad.subject, rdfm.Iri):
                     subjects.append(quad.subject.value)
-                objects: str = quad.object.value
-                subjects.append(objects)
+                object_value: str = quad.object.value
+                subjects.append(object_value)
                 graph = quad.graph
                 if isinstance(graph, rdfm.Literal):
                     subjects.append(graph.language or graph.datatype.value)

@@ -82,7 +82,7 @@ def test_further_runs_append_only_new_nanopublications(registry, name):
     assert fetch(registry.url, name, **options).messages == 0
     with rdfm.open_log(name, options.get("format")) as log:
         assert [len(message) for message in log] == [8] * (COUNT + 7)
-    assert registry.bodies == [-1, -1, -1]  # the log is shorter than the overlap
+    assert registry.requested_counters == [-1, -1, -1]  # the log is shorter than the overlap
 
 
 def test_messages_equal_those_of_the_registry(registry):
@@ -104,7 +104,7 @@ def test_only_the_overlap_is_requested_again(registry):
     fetch(registry.url, "m.jelly", overlap=20)
     fetch(registry.url, "m.jelly", overlap=20)
     fetch(registry.url, "m.jelly", overlap=0)
-    assert registry.bodies == [-1, COUNT - 10, COUNT - 10, COUNT + 10, COUNT + 30]
+    assert registry.requested_counters == [-1, COUNT - 10, COUNT - 10, COUNT + 10, COUNT + 30]
     assert is_complete(registry)
 
 
@@ -455,7 +455,7 @@ def test_late_counters_are_found_while_nothing_else_changes(registry, monkeypatc
     state = registry_double.RegistryDouble.state
 
     def count_poll(self):
-        polls.append(len(registry.bodies))
+        polls.append(len(registry.requested_counters))
         if len(polls) == 12:
             registry.hidden = set()
         if len(polls) > 200:
@@ -471,7 +471,7 @@ def test_late_counters_are_found_while_nothing_else_changes(registry, monkeypatc
     with pytest.raises(KeyboardInterrupt):
         fetch(registry.url, "m.jelly", follow=True, interval=0.001, report=report)
     assert is_complete(registry)
-    assert len(registry.bodies) < 10  # not at each poll
+    assert len(registry.requested_counters) < 10  # not at each poll
 
 
 def test_notes_have_no_remedy_before_the_pause(registry):
@@ -651,8 +651,8 @@ def test_a_killed_run_is_continued(registry, name, checks):
         registry.faults = [registry.slow(0.05)]
         command = [sys.executable, "-m", "rdfm", "nanopub", "fetch", registry.url, "-o", name]
         process = subprocess.Popen([*command, *options], stderr=subprocess.DEVNULL)
-        bodies = len(registry.bodies)
-        while len(registry.bodies) == bodies and process.poll() is None:
+        bodies = len(registry.requested_counters)
+        while len(registry.requested_counters) == bodies and process.poll() is None:
             time.sleep(0.005)
         time.sleep(generator.random() * 0.3)
         process.send_signal(signal.SIGKILL)

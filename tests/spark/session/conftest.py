@@ -40,7 +40,7 @@ def spark_environment_of(folder):
 
 @pytest.fixture(scope="session")
 def spark_environment(tmp_path_factory):
-    """Environment variables that Spark needs here, in this process and in others."""
+    """Environment variables that Spark needs on this machine, in this process and in others."""
     return spark_environment_of(tmp_path_factory.mktemp("spark"))
 
 

@@ -1,6 +1,6 @@
-"""Runs a Spark session of another kind than the tests use, in a separate process.
+"""Runs a Spark session of a kind that the other tests do not use, in a separate process.
 
-python elsewhere.py KIND FOLDER
+Usage: `elsewhere.py KIND FOLDER`, where KIND is `cluster` or `connect`.
 
 Reads the logs in FOLDER/logs in each way, writes them to FOLDER/written and, as a stream, to
 FOLDER/streamed, converts quads to values of each format and to rows and back, and prints the
@@ -48,7 +48,7 @@ def rows_of(frame):
 
 
 def read(spark, folder):
-    """Returns the results of the three ways of reading, and an error."""
+    """Returns the results of two ways of reading, and an error."""
     import rdfm.spark
 
     logs = str(folder / "logs")
@@ -68,7 +68,7 @@ def read(spark, folder):
 
 
 def stream(spark, folder):
-    """Returns the source and offset of each row of the two streams."""
+    """Returns the source and offset of each row of two streams."""
     import rdfm.spark
 
     logs, state = str(folder / "logs"), str(folder / "state")
@@ -124,7 +124,7 @@ def terms(spark, folder):
 
 
 def sql(spark, folder):
-    """Returns the results of SQL functions, and of functions that check, describe and compare logs."""
+    """Returns the results of SQL functions and of functions that check and compare logs."""
     import rdfm.spark
     from rdfm.spark.functions import register_functions
 
@@ -133,7 +133,7 @@ def sql(spark, folder):
     spark.read.format("rdfm").load(log).createOrReplaceTempView("messages")
     query = "SELECT ?o { ?s ?p ?o FILTER (?o = '7') }"
     found = spark.sql(
-        f"""SELECT count(*) AS found, min(o) AS least FROM messages, LATERAL rdf_query(quads, "{query}")"""
+        f"""SELECT count(*) AS found, min(o) AS minimum FROM messages, LATERAL rdf_query(quads, "{query}")"""
     )
     ask = "ASK { ?s ?p ?o FILTER (?o = '7') }"
     counts = spark.sql(

@@ -59,7 +59,7 @@ def test_skipped_errors_are_written_to_a_table(spark, tmp_path, mode):
     )
 
 
-def test_an_ignored_rest_of_a_file_is_one_error(spark, tmp_path):
+def test_the_ignored_rest_of_a_file_counts_as_one_error(spark, tmp_path):
     logs, errors = tmp_path / "logs", tmp_path / "errors"
     logs.mkdir()
     log_with_errors(logs / "a.nq", 20, 7)
@@ -71,7 +71,7 @@ def test_an_ignored_rest_of_a_file_is_one_error(spark, tmp_path):
     assert (row.source, row.message) == (str(logs / "a.nq"), 1)
 
 
-def test_an_error_table_needs_a_mode_and_a_separate_folder(tmp_path):
+def test_an_error_table_requires_a_lenient_mode_and_a_separate_folder(tmp_path):
     (tmp_path / "a.nq").write_text(LINE.format(1))
     for options, reason in (
         ({"errorsTo": str(tmp_path / "_e")}, "in the mode FAILFAST the first error fails"),

@@ -1,6 +1,6 @@
 """Crashes while a log is written: no data is lost or duplicated, and no incomplete file is visible.
 
-`RDFM_KILLS` is the number of points of each kind to test; `make soak` tests all.
+`RDFM_KILLS` is the number of failure points of each kind to test; `make soak` tests all of them.
 """
 
 import contextlib
@@ -29,7 +29,7 @@ HOOKS = Path(__file__).parent / "hooks"
 ROWS = 40
 MODES = ("append", "overwrite")
 # Points of a write, before and after its commit. Each is tested in a batch and in a stream.
-POINTS = [
+WRITE_POINTS = [
     (r"^rename /.*/staging/", 2),
     (r"^finish done .*/staging/.*/part-", 3),
     (r"^create_whole done .*/journal/", 1),
@@ -150,7 +150,7 @@ class Session:
             self.end()
 
     def happened(self):
-        """Returns the number of failures so far."""
+        """Returns the number of failures that have happened."""
         return len(list(self.folder.glob("happened*")))
 
     def end(self):
@@ -196,7 +196,7 @@ def read_numbers(folder):
 
 def a_batch_write(spark, folder, number):
     """A write to a folder that contains an older part. The write is retried under its id."""
-    at, nth = [*POINTS, *BATCH_POINTS][number]
+    at, nth = [*WRITE_POINTS, *BATCH_POINTS][number]
     out, mode = folder / "out", MODES[number % 2]
     save(numbered(spark.range(100, 104, 1, 1)), out)
     (old,) = visible_files(out)
@@ -217,8 +217,8 @@ def a_batch_write(spark, folder, number):
 
 
 def a_stream(spark, folder, number):
-    """A stream of numbers into logs, which continues from its checkpoint."""
-    at, nth = POINTS[number % len(POINTS)]
+    """A stream of numbers into logs. The stream continues from its checkpoint."""
+    at, nth = WRITE_POINTS[number % len(WRITE_POINTS)]
     query = Query(spark, folder)
     for first in range(0, ROWS, 10):
         query.add(*range(first, first + 10))
@@ -232,7 +232,7 @@ def a_stream(spark, folder, number):
 
 
 def a_stream_of_logs(spark, folder, number):
-    """A stream of logs into logs, to which one more file is added."""
+    """A stream of logs into logs, whose source receives one more file."""
     kind, at, nth = SOURCE_POINTS[number % len(SOURCE_POINTS)]
     query = LogQuery(spark, folder, kind)
     for first in range(0, ROWS, 10):
@@ -246,7 +246,7 @@ def a_stream_of_logs(spark, folder, number):
     assert remaining_files(query.out) == []
 
 
-@pytest.mark.parametrize("number", range(min(KILLS, len(POINTS) + len(BATCH_POINTS))))
+@pytest.mark.parametrize("number", range(min(KILLS, len(WRITE_POINTS) + len(BATCH_POINTS))))
 def test_a_driver_that_dies_leaves_complete_writes(spark, session, tmp_path, number):
     """The driver dies when each of the three jobs has reached its point."""
     interrupted, steps, failures = [], [], []
@@ -277,7 +277,7 @@ def test_a_driver_that_dies_while_renaming_leaves_complete_writes(
     spark, session, tmp_path, prepare
 ):
     """A small part of the test above, for every version of PySpark."""
-    number = next(at for at, (point, _) in enumerate(POINTS) if "rename" in point)
+    number = next(at for at, (point, _) in enumerate(WRITE_POINTS) if "rename" in point)
     case = prepare(spark, tmp_path, number)
     step, at, nth = next(case)
     failures = [{"at": at, "nth": nth, "in": f"{tmp_path}/", "do": "kill driver"}]
@@ -286,8 +286,8 @@ def test_a_driver_that_dies_while_renaming_leaves_complete_writes(
     assert list(case) == []  # runs the remaining checks
 
 
-# State of a write, or of the second batch of a stream, when its driver dies: whether it is
-# committed, and how many parts are visible, including earlier parts.
+# State of a write, or of the second batch of a stream, when the driver dies: whether the write or
+# batch is committed, and how many parts are visible, including earlier parts.
 STATES = {
     "a staged overwrite": ("overwrite", r"^finish done .*/staging/.*/part-", 3, False, 1),
     "a partly visible overwrite": ("overwrite", r"^rename /.*/staging/", 3, True, 3),
@@ -303,7 +303,7 @@ STATES = {
 
 
 def test_a_retry_after_a_crash_finishes_or_undoes_the_first_attempt(spark, session, tmp_path):
-    """Nothing reads the folder in between, so the same write or query must settle the attempt."""
+    """Nothing reads the folder in between, so the retry itself must finish or undo the attempt."""
     folders, steps, failures = {}, [], []
     write = {"writeId": "the write", "maxRecordsPerFile": 5}
     single = {"writeId": "the write", "single": "true"}
@@ -357,7 +357,7 @@ STREAM_POINTS = [
     ("read_stream", r"^status done .*/source/", 4),
     *[("stream", at, nth) for at, nth in TASK_POINTS],
 ]
-# In the driver: the sink's commit, and the search for files.
+# Points in the driver: the sink's commit, and the search for files.
 DRIVER_POINTS = [
     ("batch", r"^rename /.*/staging/", 2),
     ("stream", r"^rename /.*/staging/", 1),
@@ -424,7 +424,7 @@ def test_failed_tasks_are_retried_and_a_full_disk_leaves_no_files(session, tmp_p
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="needs a second address of this machine")
-def test_one_of_two_attempts_of_a_task_is_visible(session, tmp_path):
+def test_only_one_of_two_attempts_of_a_task_is_visible(session, tmp_path):
     out = tmp_path / "out"
     failures = [{"at": r"^open_new done .*/staging/.*part-00002", "nth": 1, "do": "sleep"}]
     step = {"kind": "batch", "folder": str(out), "rows": ROWS, "failures": failures}
@@ -491,7 +491,7 @@ def test_a_late_attempt_leaves_no_files(tmp_path):
 
 @pytest.fixture
 def small_disk(tmp_path):
-    """A disk of 256 KiB. Skips the test if it cannot be mounted."""
+    """A disk of 256 KiB. Skips the test if the disk cannot be mounted."""
     folder = tmp_path / "disk"
     folder.mkdir()
     command = ["mount", "-t", "tmpfs", "-o", "size=256k", "tmpfs", str(folder)]

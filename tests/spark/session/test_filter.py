@@ -1,4 +1,4 @@
-"""The option filter: only matching messages become rows."""
+"""With the option `filter`, only matching messages become rows."""
 
 import json
 
@@ -12,8 +12,8 @@ LOG = "".join(
     f"<http://e/s{n}> <http://e/species> <http://e/{'crane' if n % 10 == 3 else 'wren'}> .\n# @message\n"
     for n in range(1000)
 )
-CRANE = {"object": "ex:crane", "prefixes": {"ex": "http://e/"}}
-CRANES = list(range(3, 1000, 10))
+CRANE_FILTER = {"object": "ex:crane", "prefixes": {"ex": "http://e/"}}
+CRANE_INDEXES = list(range(3, 1000, 10))
 
 
 @pytest.fixture
@@ -26,18 +26,21 @@ def log(tmp_path):
 
 @pytest.mark.parametrize("options", [{}, {"splitBytes": "4k"}, {"mode": "PERMISSIVE"}])
 def test_rows_equal_those_of_the_reader(spark, log, options):
-    reader = spark.read.format("rdfm").option("filter", json.dumps(CRANE)).options(**options)
+    reader = spark.read.format("rdfm").option("filter", json.dumps(CRANE_FILTER)).options(**options)
     rows = reader.option("columns", "offset, quads").load(str(log)).orderBy("offset").collect()
     with rdfm.open_log(log) as opened:
         expected = [
-            (message.index, str(message.quads[0].subject)) for message in opened.filter(**CRANE)
+            (message.index, str(message.quads[0].subject))
+            for message in opened.filter(**CRANE_FILTER)
         ]
     assert [(row.offset, row.quads[0].subject) for row in rows] == expected
-    assert [index for index, _ in expected] == CRANES
+    assert [index for index, _ in expected] == CRANE_INDEXES
 
 
 def test_other_messages_are_not_returned(spark, log):
-    found = rdfm.spark.read(spark, log, filter={**CRANE, "invert": True}, schema="offset bigint")
+    found = rdfm.spark.read(
+        spark, log, filter={**CRANE_FILTER, "invert": True}, schema="offset bigint"
+    )
     assert found.count() == 900
     quads = rdfm.spark.read(spark, log, filter={"predicate": "<http://e/none>", "quads": "true"})
     assert quads.count() == 0
@@ -52,7 +55,7 @@ def test_an_ask_query_selects_messages(spark, log):
 
 
 def test_streams_can_be_filtered(spark, log, tmp_path):
-    arguments = {"filter": json.dumps(CRANE), "schema": "offset bigint"}
+    arguments = {"filter": json.dumps(CRANE_FILTER), "schema": "offset bigint"}
     stream = rdfm.spark.read_stream(spark, str(log.parent), **arguments)
     reader = spark.readStream.format("rdfm").option("filter", arguments["filter"])
     reader = reader.option("columns", "offset").option("stateLocation", str(tmp_path / "state"))
@@ -67,7 +70,7 @@ def test_streams_can_be_filtered(spark, log, tmp_path):
         )
         query.awaitTermination()
         found = spark.table(f"filtered_{name}").orderBy("offset").collect()
-        assert [row.offset for row in found] == CRANES
+        assert [row.offset for row in found] == CRANE_INDEXES
 
 
 @pytest.mark.parametrize(
@@ -95,7 +98,7 @@ def test_filters_on_patches_are_rejected(spark, tmp_path):
     with pytest.raises(
         OptionError, match="the option filter selects messages, but the logs contain patches"
     ):
-        rdfm.spark.read(spark, path, filter=CRANE)
+        rdfm.spark.read(spark, path, filter=CRANE_FILTER)
 
 
 def test_an_undeclared_prefix_is_an_error(spark, log):
@@ -106,10 +109,10 @@ def test_an_undeclared_prefix_is_an_error(spark, log):
         rows.collect()
 
 
-def test_errors_remain_rows(spark, tmp_path):
+def test_errors_remain_rows_in_filtered_reads(spark, tmp_path):
     path = tmp_path / "broken.nq"
     path.write_text(LOG[:3000] + "\noops\n# @message\n" + LOG[:3000])
-    found = rdfm.spark.read(spark, path, filter=CRANE, mode="PERMISSIVE").collect()
+    found = rdfm.spark.read(spark, path, filter=CRANE_FILTER, mode="PERMISSIVE").collect()
     errors = [row for row in found if row._corrupt_record is not None]
     assert len(errors) >= 1
     assert {row.quads[0].object for row in found if row not in errors} == {"<http://e/crane>"}

@@ -1,4 +1,4 @@
-"""Logs that a DataFrame lists: rdfm.spark.read(spark, files=…)."""
+"""Reading logs that a DataFrame lists, with `rdfm.spark.read(spark, files=…)`."""
 
 import os
 
@@ -65,7 +65,7 @@ def test_a_stream_of_files_may_be_listed(spark, logs, tmp_path):
     assert spark.read.parquet(str(tmp_path / "out")).distinct().count() == COUNT + 2
 
 
-def test_queries_filters_and_modes_apply(spark, logs):
+def test_queries_filters_and_modes_apply_to_listed_logs(spark, logs):
     files = listing(spark, logs)
     found = rdfm.spark.read(spark, files=files, query="SELECT ?o { ?s ?p ?o }", min_partitions=3)
     assert found.rdd.getNumPartitions() == 3

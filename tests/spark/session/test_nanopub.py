@@ -9,26 +9,26 @@ import rdfm.spark
 from rdfm.exchange.nanopub.listing import NanopubRow, list_nanopubs
 from rdfm.spark import functions as R
 
-N = BASE + "1"
-OTHER = [(*triple("http://e/s", "http://e/p", "http://e/o"), iri("http://e/g"))]
+NANOPUB_IRI = BASE + "1"
+OTHER_MESSAGE = [(*triple("http://e/s", "http://e/p", "http://e/o"), iri("http://e/g"))]
 
 
 @pytest.fixture
 def path(tmp_path):
     info = [
-        triple(N, DCTERMS + "creator", "https://orcid.org/1"),
-        triple(N, DCTERMS + "creator", "https://orcid.org/2"),
-        triple(N, NPX + "supersedes", BASE + "0"),
+        triple(NANOPUB_IRI, DCTERMS + "creator", "https://orcid.org/1"),
+        triple(NANOPUB_IRI, DCTERMS + "creator", "https://orcid.org/2"),
+        triple(NANOPUB_IRI, NPX + "supersedes", BASE + "0"),
     ]
     two_nanopubs = [*nanopubs.nanopub(BASE + "2"), *nanopubs.nanopub(BASE + "3")]
-    log = [nanopubs.nanopub(N, info=info), OTHER, two_nanopubs, nanopubs.trusty()]
+    log = [nanopubs.nanopub(NANOPUB_IRI, info=info), OTHER_MESSAGE, two_nanopubs, nanopubs.trusty()]
     path = tmp_path / "log.nq"
     path.write_bytes(nanopubs.nq(*log))
     return path
 
 
 @pytest.mark.feature("`nanopub`")
-def test_structs_equal_the_rows_of_lists(spark, path):
+def test_structs_equal_the_rows_of_list_nanopubs(spark, path):
     frame = spark.read.format("rdfm").load(str(path))
     found = frame.select("position", R.nanopub("quads").alias("n")).orderBy("position").collect()
     with list_nanopubs(path) as rows:

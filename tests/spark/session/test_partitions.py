@@ -1,4 +1,4 @@
-"""Partition columns: folders NAME=VALUE, when reading and writing."""
+"""Partition columns, read from and written to folders NAME=VALUE."""
 
 import pytest
 from parts import remaining_files
@@ -11,8 +11,8 @@ from rdfm import OptionError
 from rdfm.spark.reader import LogSourceReader
 
 LINE = '<http://e/s> <http://e/p> "{}" .\n'
-TIME = '<http://e/s> <http://www.w3.org/ns/sosa/resultTime> "{}"^^<http://www.w3.org/2001/XMLSchema#dateTime> .\n'
-VALUES = {
+TIME_LINE = '<http://e/s> <http://www.w3.org/ns/sosa/resultTime> "{}"^^<http://www.w3.org/2001/XMLSchema#dateTime> .\n'
+VALUES_BY_KIND = {
     "integers": ["0", "-7", "+3", "__HIVE_DEFAULT_PARTITION__"],
     "longs": ["1", "3000000000"],
     "decimals": ["12345678901234567890", "1"],
@@ -30,7 +30,7 @@ VALUES = {
 
 
 def fill(root, folders):
-    """Writes a log with one message to each folder. Its object is the name of the folder."""
+    """Writes a log to each folder. The object of its only quad is the name of the folder."""
     for folder in folders:
         (root / folder).mkdir(parents=True)
         (root / folder / "a.nq").write_text(LINE.format(folder))
@@ -42,7 +42,7 @@ def texts(rows):
 
 @pytest.mark.feature("partition columns")
 def test_columns_have_the_types_and_values_of_spark(spark, tmp_path):
-    for name, values in VALUES.items():
+    for name, values in VALUES_BY_KIND.items():
         root = tmp_path / name
         fill(root / "logs", [f"k={value}" for value in values])
         for value in values:
@@ -84,7 +84,7 @@ def test_folders_are_nested_and_may_be_selected(spark, tmp_path):
     assert query.columns == ["source", "message", "o", "day", "k"]
 
 
-def test_paths_that_name_a_folder_do_not_make_it_a_column(spark, tmp_path):
+def test_a_folder_named_in_the_path_is_not_a_column(spark, tmp_path):
     fill(tmp_path, ["k=0/j=0", "k=1/j=0"])
     assert "k" not in spark.read.format("rdfm").load(str(tmp_path / "k=0")).columns
     frame = spark.read.format("rdfm").load(str(tmp_path / "k=*/j=0"))
@@ -183,7 +183,7 @@ def test_columns_are_written_as_folders_and_read_back(spark, tmp_path):
 def test_messages_are_written_to_folders_by_day(spark, tmp_path):
     log = tmp_path / "log.nq"
     days = [1, 2, 1, 3, 2, 1]
-    messages = [TIME.format(f"2026-11-0{day}T09:00:0{n}Z") for n, day in enumerate(days)]
+    messages = [TIME_LINE.format(f"2026-11-0{day}T09:00:0{n}Z") for n, day in enumerate(days)]
     log.write_text("# @message\n".join([*messages, LINE.format("none")]))
     frame = rdfm.spark.read(spark, log)
     out = tmp_path / "out"

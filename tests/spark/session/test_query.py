@@ -1,4 +1,4 @@
-"""rdfm.spark.query: solutions, constructed messages and boolean answers, from logs and rows."""
+"""`rdfm.spark.query` returns solutions, constructed messages or answers, from logs and rows."""
 
 import datetime
 import decimal
@@ -65,7 +65,7 @@ def test_solutions_are_typed_columns(run_query, log):
 def test_constructed_messages_have_the_columns_of_a_read(run_query, spark, tmp_path):
     text = "CONSTRUCT { ?s <http://e/is> ?v } { ?s <http://e/value> ?v FILTER (?v < 3) }"
     found = run_query(text)
-    # Rows with an index keep it.
+    # Rows with an index keep this index.
     columns = [name for name in found.columns if name != "offset"]
     assert columns == ["source", "position", "quads", "metadata"]
     rows = found.orderBy("position").collect()
@@ -96,7 +96,7 @@ def test_rows_without_an_index_are_identified_by_their_position(spark, log):
     assert {row.position for row in constructed.collect()} == {None}
 
 
-def test_answers_are_rows(run_query):
+def test_boolean_answers_are_rows(run_query):
     found = run_query("ASK { ?s <http://e/value> ?v FILTER (?v < 3) }")
     assert found.dtypes == [("source", "string"), ("message", "bigint"), ("holds", "boolean")]
     assert found.count() == COUNT

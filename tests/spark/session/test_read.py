@@ -1,4 +1,4 @@
-"""Batch reads: the same messages as without Spark, for each format, schema and error mode."""
+"""Batch reads return the same messages as without Spark, for each format, schema and mode."""
 
 import gzip
 import io
@@ -75,7 +75,7 @@ def suffix(format):
     return formats.find(format).spec.suffixes[0]
 
 
-WITH_OFFSET = ["source", "offset", "position", "quads", "metadata"]
+COLUMNS_WITH_OFFSET = ["source", "offset", "position", "quads", "metadata"]
 
 
 def as_rows(path, format=None, **options):
@@ -106,17 +106,17 @@ def comparable(rows):
 
 
 def lines(*texts):
-    """Returns an N-Quads log with one message per string; a string that ends with ! is an error."""
+    """Returns an N-Quads log with one message per string. A final `!` makes a message invalid."""
     messages = [f"{text}\n" if text.endswith("!") else LINE.format(text) for text in texts]
     return "# @message\n".join(messages)
 
 
 def partitions(paths, schema=None, **options):
-    """Reads as Spark's workers do, but in this process. Returns the rows of each partition as dicts."""
+    """Reads in this process, as Spark's workers do. Returns the rows of each partition as dicts."""
     paths = paths if isinstance(paths, list) else [paths]
     if schema is None and not {"columns", "query"} & options.keys():
         names = [
-            *WITH_OFFSET,
+            *COLUMNS_WITH_OFFSET,
             *["_corrupt_record"] * (options.get("mode", "").upper() == "PERMISSIVE"),
         ]
         options["columns"] = ",".join(names)
@@ -141,7 +141,7 @@ def read(paths, schema=None, **options):
 
 
 def texts(rows):
-    """Returns the first object of each message without quotes, or None if it has no quads."""
+    """Returns the first object of each message without quotes, or None for null quads."""
     return [row["quads"] and row["quads"][0]["object"].strip('"') for row in rows]
 
 
@@ -161,7 +161,7 @@ def test_a_folder_with_every_format_is_read_as_by_open_log(spark, tmp_path):
     (tmp_path / ".hidden.nq").write_text("no log")
     frame = spark.read.format("rdfm").load(str(tmp_path))
     assert frame.columns == ["source", "position", "quads", "metadata"]
-    rows = comparable(rdfm.spark.read(spark, tmp_path, columns=WITH_OFFSET).collect())
+    rows = comparable(rdfm.spark.read(spark, tmp_path, columns=COLUMNS_WITH_OFFSET).collect())
     assert len(rows) > 2 * len(FORMATS)
     assert sorted(rows, key=lambda row: row[:2]) == sorted(expected, key=lambda row: row[:2])
     # Equal terms of different formats form one group.
@@ -181,14 +181,14 @@ def test_every_format_has_every_column(tmp_path, format):
             for at in range(len(batch))
         ]
     assert len(rows) == len(expected)
-    for row, (position, quads, in_force) in zip(rows, expected, strict=True):
+    for row, (position, quads, current_namespaces) in zip(rows, expected, strict=True):
         assert (row["position"], len(row["quads"])) == (position, quads)
         # Namespaces that the message declares or uses.
         namespaces = dict(row["namespaces"])
-        assert namespaces.items() <= in_force.items()
+        assert namespaces.items() <= current_namespaces.items()
         used = {
             (name, iri)
-            for name, iri in in_force.items()
+            for name, iri in current_namespaces.items()
             if any(f"<{iri}" in part for quad in row["quads"] for part in quad if part)
         }
         assert used <= namespaces.items()
@@ -235,12 +235,12 @@ def test_columns_may_be_requested_in_any_order_and_number(spark, tmp_path):
 
 def test_non_nullable_columns_may_be_requested(spark, tmp_path):
     path = write_log(tmp_path / "a.jelly", "jelly", messages_for("jelly"))
-    part = StructType(
+    quad = StructType(
         [StructField("graph", StringType()), StructField("subject", StringType(), False)]
     )
     schema = StructType(
         [
-            StructField("quads", ArrayType(part, False), True, {"comment": "terms"}),
+            StructField("quads", ArrayType(quad, False), True, {"comment": "terms"}),
             StructField("source", StringType(), False),
         ]
     )
@@ -492,11 +492,11 @@ def test_an_error_fails_the_query_and_names_its_position(spark, tmp_path):
 
 # --- modes ---
 
-MANY = lines("a", "b!", "c", "d!", "e!", "f")
+LOG_WITH_ERRORS = lines("a", "b!", "c", "d!", "e!", "f")
 
 
 def test_errors_become_rows_at_their_positions(tmp_path):
-    (tmp_path / "1.nq").write_text(MANY)
+    (tmp_path / "1.nq").write_text(LOG_WITH_ERRORS)
     (tmp_path / "2.nq").write_text(lines("g!"))
     rows = read(tmp_path, mode="permissive")
     assert texts(rows) == ["a", None, "c", None, None, "f", None]
@@ -511,7 +511,7 @@ def test_errors_become_rows_at_their_positions(tmp_path):
     assert [row["bad"] for row in renamed] == [row["_corrupt_record"] for row in rows]
     # An invalid message has the position of its error.
     positions = [
-        MANY.index(text)
+        LOG_WITH_ERRORS.index(text)
         for text in (LINE.format("a"), "b!", LINE.format("c"), "d!", "e!", LINE.format("f"))
     ]
     assert [row["position"] for row in renamed] == [*positions, 0]
@@ -550,7 +550,7 @@ def test_large_errors_are_not_collected_in_memory(tmp_path):
 
 
 def test_errors_are_dropped_with_a_warning(tmp_path, caplog):
-    (tmp_path / "a.nq").write_text(MANY)
+    (tmp_path / "a.nq").write_text(LOG_WITH_ERRORS)
     assert texts(read(tmp_path, mode="DROPMALFORMED")) == ["a", "c", "f"]
     (warning,) = caplog.messages
     assert "a.nq: invalid messages were dropped (3); the first error: " in warning
@@ -605,7 +605,7 @@ def test_reading_resumes_after_an_invalid_message(tmp_path, name):
     assert texts(read(tmp_path / name, mode="DROPMALFORMED")) == ["1", "3"]
 
 
-def test_invalid_compression_ends_its_file(tmp_path, caplog):
+def test_invalid_compression_ends_the_file(tmp_path, caplog):
     text = "".join(LINE.format(f"{i * 7919 % 65521}") + "# @message\n" for i in range(200_000))
     data = gzip.compress(text.encode())
     (tmp_path / "1.nq.gz").write_bytes(data[: len(data) // 2])
@@ -734,7 +734,7 @@ def test_rows_follow_the_order_of_the_logs(spark, tmp_path):
     assert len(positions) == 200
 
 
-def test_files_that_disappear_after_planning_are_errors_or_skipped(tmp_path, caplog):
+def test_files_that_disappear_after_planning_raise_errors_or_are_skipped(tmp_path, caplog):
     from rdfm.spark.reader import LogSourceReader
 
     for name in "ab":
@@ -796,7 +796,7 @@ def test_urls_are_read_with_the_options_of_their_storage(spark, tmp_path):
     try:
         url = f"http://127.0.0.1:{server.server_port}/a.jelly"
         reader = spark.read.format("rdfm").option("storageOptions", storage_options)
-        reader = reader.option("columns", ", ".join(WITH_OFFSET))
+        reader = reader.option("columns", ", ".join(COLUMNS_WITH_OFFSET))
         rows = comparable(reader.load([url, str(path)]).collect())
     finally:
         server.shutdown()
@@ -867,7 +867,7 @@ def test_errors_in_members_are_handled_according_to_the_mode(tmp_path, mode):
     assert rows[3]["_corrupt_record"] == "oops!\n"
 
 
-def test_a_truncated_archive_yields_the_messages_before_it(tmp_path):
+def test_a_truncated_archive_yields_the_messages_before_its_end(tmp_path):
     path = pack_tar(tmp_path / "a.tar", {"a.ttl": LINE.format(1), "b.ttl": LINE.format(2)})
     path.write_bytes(path.read_bytes()[:1600])
     with pytest.raises(DecodeError, match=r"the archive ends inside 'b\.ttl'"):

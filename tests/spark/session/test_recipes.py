@@ -7,7 +7,9 @@ import rdfm.spark
 from rdfm.spark import functions as R
 
 # The columns of Spark's Kafka source.
-KAFKA = "key binary, value binary, topic string, partition int, offset bigint, timestamp timestamp"
+KAFKA_SCHEMA = (
+    "key binary, value binary, topic string, partition int, offset bigint, timestamp timestamp"
+)
 QUADS = '_:o <http://e/sensor> <http://e/{sensor}> .\n_:o <http://e/value> "{value}" .\n'
 
 
@@ -26,7 +28,7 @@ def topic(spark):
         (None, bytearray(value_of(sensor, number)), "t", partition, number, None)
         for number, (sensor, partition) in enumerate([("roof", 0), ("cellar", 1), ("roof", 0)])
     ]
-    return spark.createDataFrame(rows, KAFKA)
+    return spark.createDataFrame(rows, KAFKA_SCHEMA)
 
 
 def test_values_of_a_topic_become_quads_with_their_offsets(topic):

@@ -19,7 +19,7 @@ def rows(spark):
     return numbered(spark.range(0, 24, 1, 4)).where("id between 6 and 11 or id >= 18")
 
 
-EXPECTED = [*range(6, 12), *range(18, 24)]
+EXPECTED_NUMBERS = [*range(6, 12), *range(18, 24)]
 
 
 @pytest.mark.parametrize(
@@ -37,8 +37,8 @@ EXPECTED = [*range(6, 12), *range(18, 24)]
 def test_all_tasks_write_one_log(spark, rows, tmp_path, to, options):
     save(rows, tmp_path, to, **options)
     (part,) = visible_files(tmp_path)
-    assert numbers_in(tmp_path) == EXPECTED
-    assert spark.read.format("rdfm").load(str(part)).count() == len(EXPECTED)
+    assert numbers_in(tmp_path) == EXPECTED_NUMBERS
+    assert spark.read.format("rdfm").load(str(part)).count() == len(EXPECTED_NUMBERS)
     assert remaining_files(tmp_path) == []
     if options == {"dialect": "directive"}:
         assert part.read_text().count("VERSION") == 1
@@ -48,14 +48,14 @@ def test_all_tasks_write_one_log(spark, rows, tmp_path, to, options):
 def test_the_log_keeps_the_order_of_sorted_rows(spark, rows, tmp_path):
     save(rows.orderBy(F.desc("id")), tmp_path, "jelly")
     assert len(visible_files(tmp_path)) == 1
-    assert numbers_in(tmp_path) == EXPECTED[::-1]
+    assert numbers_in(tmp_path) == EXPECTED_NUMBERS[::-1]
 
 
 def test_a_single_log_can_overwrite_or_append(rows, tmp_path):
     save(rows, tmp_path)
     save(rows, tmp_path, mode="append", writeId="one")
     save(rows, tmp_path, mode="append", writeId="one")
-    assert numbers_in(tmp_path) == [*EXPECTED, *EXPECTED]
+    assert numbers_in(tmp_path) == [*EXPECTED_NUMBERS, *EXPECTED_NUMBERS]
     save(rows.where("id < 8"), tmp_path, "jelly", "overwrite")
     assert len(visible_files(tmp_path)) == 1
     assert numbers_in(tmp_path) == [6, 7]
@@ -79,7 +79,7 @@ def test_logs_that_cannot_be_joined_are_rejected(rows, tmp_path, to, options, re
     assert visible_files(tmp_path) == []
 
 
-def test_streams_are_rejected(spark, tmp_path):
+def test_streams_with_the_option_single_are_rejected(spark, tmp_path):
     (tmp_path / "in").mkdir()
     rdfm.create_log(tmp_path / "in/log.nq").close()
     stream = rdfm.spark.read_stream(spark, tmp_path / "in").writeStream.format("rdfm")

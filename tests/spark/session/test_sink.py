@@ -16,10 +16,10 @@ def query(spark, tmp_path):
 def test_parts_are_named_after_their_batch(query):
     for numbers in ([0, 1], [2, 3, 4], [5]):
         query.add(*numbers)
-    identity = query.run(compression="gzip")
+    query_id = query.run(compression="gzip")
     assert numbers_in(query.out) == [0, 1, 2, 3, 4, 5]
     names = [path.name for path in visible_files(query.out)]
-    assert names == [f"part-0000{batch}-00000-{identity}-c000.jelly.gz" for batch in range(3)]
+    assert names == [f"part-0000{batch}-00000-{query_id}-c000.jelly.gz" for batch in range(3)]
     assert remaining_files(query.out) == []
     assert not (query.out / "_SUCCESS").exists()
 
@@ -38,10 +38,10 @@ def test_a_query_continues_from_its_checkpoint(query):
 def test_a_repeated_batch_is_not_written_again(query):
     query.add(0, 1)
     query.add(2)
-    identity = query.run()
+    query_id = query.run()
     assert query.forget_last_commit() == 1
     query.add(3)
-    assert query.run() == identity
+    assert query.run() == query_id
     assert numbers_in(query.out) == [0, 1, 2, 3]
     assert remaining_files(query.out) == []
 
@@ -49,7 +49,7 @@ def test_a_repeated_batch_is_not_written_again(query):
 def test_a_committed_batch_is_finished_and_not_written_again(query):
     query.add(0, 1)
     query.add(2)
-    identity = query.run()
+    query_id = query.run()
     batch = query.forget_last_commit()
     # Simulates a driver that died right after the commit.
     (part,) = [
@@ -58,7 +58,7 @@ def test_a_committed_batch_is_finished_and_not_written_again(query):
     staging = query.out / "_rdfm/staging/stream-x-1/00000-attempt"
     staging.mkdir(parents=True)
     part.rename(staging / part.name)
-    commits = query.out / f"_rdfm/commits/query-{identity}"
+    commits = query.out / f"_rdfm/commits/query-{query_id}"
     (commits / str(batch)).rename(commits / str(batch - 1))
     journal = {
         "version": 1,
@@ -67,10 +67,10 @@ def test_a_committed_batch_is_finished_and_not_written_again(query):
         "removals": [],
         "marks": False,
         "write_id": None,
-        "query": identity,
+        "query": query_id,
         "batch": batch,
     }
-    path = query.out / f"_rdfm/journal/query-{identity}-{batch}.json"
+    path = query.out / f"_rdfm/journal/query-{query_id}-{batch}.json"
     path.write_text(json.dumps(journal))
     query.add(3)
     query.run()

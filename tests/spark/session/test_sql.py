@@ -136,7 +136,7 @@ TERMS = [
 
 
 @pytest.mark.feature("`rdf_query`, `rdf_ask`, `rdf_construct`, `rdf_value`")
-def test_the_value_of_a_predicate_is_a_plain_expression(spark):
+def test_rdf_value_is_evaluated_without_python(spark):
     rows = [
         (
             n,

@@ -35,7 +35,7 @@ INVALID_LOG = (
 
 
 class StreamFolder:
-    """A folder of logs that streams read, and the output of a query."""
+    """A folder with logs that streams read, and the output of a query on this folder."""
 
     def __init__(self, root, spark=None):
         self.spark = spark
@@ -54,7 +54,7 @@ class StreamFolder:
                 self.written += 1
 
     def stream(self, source, **options):
-        """Returns the rows of a stream of this source."""
+        """Returns the rows of a stream that the given source reads."""
         if source == "read_stream":
             return read_stream(self.spark, str(self.logs), **options)
         state = str(self.root / "state")
@@ -111,7 +111,7 @@ class Engine:
         return Engine(self.options, self.offset)
 
     def plan(self, limit=None):
-        """Plans the next batch without reading it. Returns its end."""
+        """Plans the next batch without reading it. Returns the end of the batch."""
         if self.offset is None:
             self.offset = json.dumps(self.reader.initialOffset())
         limit = limit or self.reader.getDefaultReadLimit()
@@ -207,7 +207,7 @@ def test_each_file_is_read_once_over_many_runs(spark_folder, source):
 def test_limits_apply_to_the_files_of_a_batch(spark_folder, source):
     for name in range(5):
         spark_folder.arrive(f"{name}.nq", count=3)
-    # Spark counts the rows that its source returns, which are files.
+    # With `read_stream`, Spark counts the rows of its own source, which are files.
     expected = {"read_stream": [2, 2, 1], "format": [6, 6, 3]}[source]
     assert spark_folder.run(source, maxFilesPerTrigger="2") == expected
     assert spark_folder.numbers() == list(range(15))
@@ -280,7 +280,7 @@ def test_a_pipe_in_the_folder_is_rejected_or_ignored(spark_folder, source):
 
 @both_sources
 def test_files_may_be_removed_or_added_before_a_batch_is_read(spark_folder, source):
-    """Spark's source lists the files again and reads their current content; rdfm's source does not."""
+    """Spark's source lists the files again and reads their current content, unlike rdfm's source."""
     for name in "abc":
         spark_folder.arrive(f"{name}.nq", count=1)
     found = []
@@ -393,8 +393,8 @@ def test_a_stop_at_any_step_neither_loses_nor_duplicates_messages(local_folder, 
     checkpoint = engine.offset
     local_folder.arrive("b.nq")
     local_folder.arrive("c.nq")
-    # The list contains the files; the checkpoint may contain the end of the batch, and the sink its
-    # rows.
+    # The list contains the files. The checkpoint may contain the end of the batch, and the sink may
+    # contain the rows of the batch.
     end = engine.plan() if steps else None
     first_read = engine.read(end) if steps > 1 else []
     if steps > 2:
@@ -497,7 +497,7 @@ def test_any_name_is_read_and_hidden_files_are_ignored(local_folder):
     assert sorted(sources(rows)) == sorted(ODD_NAMES + GLOB_NAMES)
 
 
-def test_a_changed_file_is_an_error_skipped_or_read(local_folder, caplog):
+def test_a_changed_file_raises_an_error_or_is_skipped_or_read(local_folder, caplog):
     local_folder.arrive("a.nq", count=1)
     local_folder.arrive("b.nq", count=1)
     for changed_files, expected in (("error", None), ("skip", [0]), ("read", [0, 22])):
@@ -546,7 +546,7 @@ def test_a_file_that_grows_while_it_is_read_is_an_error(local_folder):
         os.utime(path, (status.st_atime, status.st_mtime))
 
 
-def test_a_missing_file_is_an_error_or_ignored(local_folder, caplog):
+def test_a_missing_file_raises_an_error_or_is_ignored(local_folder, caplog):
     local_folder.arrive("a.nq", count=1)
     local_folder.arrive("b.nq", count=1)
     engine = local_folder.engine()
@@ -563,7 +563,7 @@ def test_a_missing_file_is_an_error_or_ignored(local_folder, caplog):
 @pytest.mark.parametrize(
     ("mode", "count"), [("FAILFAST", 0), ("PERMISSIVE", 4), ("DROPMALFORMED", 3)]
 )
-def test_an_invalid_file_is_handled_as_in_a_batch(local_folder, mode, count):
+def test_an_invalid_file_is_handled_as_in_a_batch_read(local_folder, mode, count):
     local_folder.arrive("a.nq", count=1)
     (local_folder.logs / "b.nq").write_text(INVALID_LOG)
     engine = local_folder.engine(mode=mode)

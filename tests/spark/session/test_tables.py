@@ -13,8 +13,8 @@ from rdfm import OptionError
 from rdfm.spark import functions as R
 
 LOG = str(FIXTURES / "nanopubs" / "log.trig")
-QUADS = ["source", "message", "subject", "predicate", "object", "graph"]
-DETAILS = ["kind", "value", "datatype", "language", "direction"]
+QUAD_COLUMNS = ["source", "message", "subject", "predicate", "object", "graph"]
+TERM_FIELDS = ["kind", "value", "datatype", "language", "direction"]
 
 
 @pytest.fixture
@@ -41,10 +41,10 @@ def as_dicts(frame):
 def test_quad_rows_equal_those_of_a_table(spark, log, terms, options):
     reader = spark.read.format("rdfm").options(rows="quads", terms=terms, **options)
     frame = reader.load(str(log)).drop("_corrupt_record")
-    assert frame.columns == QUADS
+    assert frame.columns == QUAD_COLUMNS
     assert frame.schema["message"].dataType == LongType()
     if terms == "structs":
-        assert frame.schema["graph"].dataType.names == DETAILS
+        assert frame.schema["graph"].dataType.names == TERM_FIELDS
     assert as_dicts(frame) == rows_of_log(str(log), terms=terms)
 
 
@@ -53,7 +53,7 @@ def test_message_terms_may_be_structs(spark, log):
     rows = [quad for row in frame.orderBy("position").collect() for quad in row.quads]
     found = [row.asDict(recursive=True) for row in rows]
     expected = [
-        {part: row[part] for part in QUADS[2:]} for row in rows_of_log(log, terms="structs")
+        {part: row[part] for part in QUAD_COLUMNS[2:]} for row in rows_of_log(log, terms="structs")
     ]
     assert found == expected
     exploded = frame.select(F.explode("quads").alias("q")).where("q.object.language = 'en'")
@@ -67,7 +67,8 @@ def test_structs_equal_the_results_of_column_functions(spark):
     structs = rdfm.spark.read(spark, LOG, rows="quads", terms="structs")
     functions = [R.term_kind, R.value, R.datatype, R.language, R.direction]
     details = [
-        function("object").alias(name) for function, name in zip(functions, DETAILS, strict=True)
+        function("object").alias(name)
+        for function, name in zip(functions, TERM_FIELDS, strict=True)
     ]
     assert texts.select(*details).collect() == structs.select("object.*").collect()
 

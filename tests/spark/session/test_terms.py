@@ -85,15 +85,15 @@ def random_terms():
     return [*canonical, *(with_escapes(text, generator) for text in canonical)]
 
 
-def columns(helpers, term):
+def columns(functions, term):
     return [
-        helpers.term_kind(term),
-        helpers.iri(term),
-        helpers.value(term),
-        helpers.language(term),
-        helpers.direction(term),
-        helpers.datatype(term),
-        helpers.is_blank(term),
+        functions.term_kind(term),
+        functions.iri(term),
+        functions.value(term),
+        functions.language(term),
+        functions.direction(term),
+        functions.datatype(term),
+        functions.is_blank(term),
     ]
 
 
@@ -124,7 +124,7 @@ def values_by_rdfm(text):
 
 
 def values_by_oxigraph(text):
-    """Returns the same values from another parser, or None if it rejects the term."""
+    """Returns the same values from pyoxigraph, or None if they cannot be compared."""
     try:
         (quad,) = pyoxigraph.parse(f"<a:a> <a:a> {text} .", pyoxigraph.RdfFormat.N_TRIPLES)
     except SyntaxError:
@@ -168,7 +168,7 @@ def test_null_remains_null(spark):
     assert evaluated(spark, [None]) == [(None,) * 8]
 
 
-def test_no_string_raises_an_error(spark):
+def test_invalid_strings_do_not_raise_errors(spark):
     """Truncated and invalid terms, with ANSI SQL errors enabled."""
     assert spark.conf.get("spark.sql.ansi.enabled") == "true"
     generator = random.Random(1)
@@ -395,7 +395,7 @@ def labels_of(spark, zone):
             spark.conf.set(name, value)
 
 
-def test_labels_differ_for_all_values_and_settings(spark):
+def test_labels_differ_for_all_values_and_do_not_depend_on_settings(spark):
     found = labels_of(spark, "UTC")
     assert len(set(found)) == len(found) == sum(map(len, DISTINCT_VALUES.values()))
     assert labels_of(spark, "Europe/Berlin") == found

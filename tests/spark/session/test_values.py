@@ -27,8 +27,8 @@ def rows_of(log):
     ]
 
 
-def text(rows, column="quads"):
-    """Returns the messages in rows as relabelled N-Quads."""
+def messages_of(rows, column="quads"):
+    """Returns the messages in rows as lists of quads with numbered blank nodes."""
     found = []
     for row in rows:
         lines = [" ".join(filter(None, quad)) + " .\n" for quad in row[column]]
@@ -50,7 +50,7 @@ def messages(spark):
 
 @pytest.fixture(scope="module")
 def log(messages):
-    return text(messages.orderBy("id").collect())
+    return messages_of(messages.orderBy("id").collect())
 
 
 @pytest.mark.feature("`from_rdf`, `to_rdf`, in Python and SQL")
@@ -61,7 +61,7 @@ def test_values_of_every_format_round_trip(messages, log):
     rows = restored.orderBy("id").collect()
     for name in FORMATS:
         assert restored.schema[name].dataType == messages.schema["quads"].dataType
-        assert text(rows, name) == log
+        assert messages_of(rows, name) == log
 
 
 def test_other_libraries_read_the_values(messages, log):
@@ -76,7 +76,7 @@ def test_other_libraries_read_the_values(messages, log):
         assert len(list(ox.parse(bytes(row.nq), format=ox.RdfFormat.N_QUADS))) == len(message)
 
 
-def test_null_and_empty_values(spark):
+def test_null_values_remain_null_and_empty_values_have_no_quads(spark):
     frame = spark.createDataFrame(
         [(1, None), (2, b""), (3, b"<a:s> <a:p> <a:o> .")], "id int, v binary"
     )
@@ -173,7 +173,7 @@ def test_sql_has_functions_for_every_format(spark, messages, log):
     calls = [f"from_{f}(to_{f}(quads)) AS {f}" for name in FORMATS if (f := name.replace("-", "_"))]
     rows = spark.sql(f"SELECT id, {', '.join(calls)} FROM messages ORDER BY id").collect()
     for name in FORMATS:
-        assert text(rows, name.replace("-", "_")) == log
+        assert messages_of(rows, name.replace("-", "_")) == log
     query = "SELECT from_nq(v{}) AS quads FROM VALUES (X'3c'), (null) AS t(v)"
     options = ", map('Mode', 'permissive', 'maxMessageBytes', '1k')"
     assert [row.quads for row in spark.sql(query.format(options)).collect()] == [None, None]
@@ -214,7 +214,7 @@ def test_sql_reads_jelly_frames_according_to_the_logical_type(spark):
             spark.sql(query.format(options, type)).collect()
 
 
-def test_functions_of_spark_keep_their_names(spark, caplog):
+def test_built_in_functions_of_spark_are_not_replaced(spark, caplog):
     def with_name(name):
         spec = dataclasses.replace(formats.nq.spec, name=name, aliases=(), suffixes=())
         return formats.Format(spec, formats.nq.Decoder, formats.nq.Encoder)
@@ -241,7 +241,7 @@ def test_small_and_large_arrow_types_are_accepted(spark, messages, log, use_larg
     spark.conf.set(name, use_large_types)
     try:
         restored = messages.select("id", from_rdf(to_rdf("quads", "jelly"), "jelly").alias("quads"))
-        assert text(restored.orderBy("id").collect()) == log
+        assert messages_of(restored.orderBy("id").collect()) == log
     finally:
         spark.conf.set(name, previous)
 
@@ -262,4 +262,4 @@ def test_streams_of_values_are_decoded_and_encoded(spark, messages, log, tmp_pat
     )
     query.awaitTermination(60)
     found = spark.read.parquet(str(tmp_path / "out")).orderBy("id").collect()
-    assert text(found) == log
+    assert messages_of(found) == log

@@ -1,4 +1,4 @@
-"""Workers with a different Python than the driver, reported before the job starts."""
+"""Workers whose Python cannot run this rdfm are reported before the job starts."""
 
 import pickle
 import subprocess
@@ -27,7 +27,7 @@ ENTRY_POINTS = {
 
 @pytest.fixture
 def use_python(spark, monkeypatch):
-    """Sets another Python for the workers of the session."""
+    """A function that sets another Python for the workers of the session."""
 
     def use_python(program):
         monkeypatch.setattr(spark.sparkContext, "pythonExec", str(program))
@@ -41,7 +41,7 @@ def use_python(spark, monkeypatch):
 
 @pytest.fixture(scope="module")
 def bare_python(tmp_path_factory):
-    """A Python without packages."""
+    """The path of a Python interpreter without packages."""
     folder = tmp_path_factory.mktemp("bare")
     venv.create(folder, symlinks=True)
     return folder / "bin/python"
@@ -75,7 +75,7 @@ def test_a_missing_python_or_another_rdfm_version_is_an_error(use_python, tmp_pa
 
 
 def test_a_source_found_by_spark_reports_missing_packages(use_python, bare_python):
-    spark = use_python(bare_python)  # it finds only the checkout, through PYTHONPATH
+    spark = use_python(bare_python)  # this Python finds only the checkout, through PYTHONPATH
     spark.dataSource.register(DefaultSource)
     with pytest.raises(AnalysisException, match=r"lacks a dependency of rdfm .*set PYSPARK_PYTHON"):
         spark.read.format("rdfm").load(LOG)

@@ -138,12 +138,12 @@ def test_empty_partitions_do_not_write_parts(spark, rows, tmp_path):
     assert visible_files(tmp_path / "half") == []
 
 
-def test_empty_quads_are_empty_messages(writer, tmp_path):
+def test_rows_without_quads_become_empty_messages(writer, tmp_path):
     writer.commit([writer.write(iter([as_rows({"quads": []}, {"quads": []})]))])
     assert lines_of(messages_in(tmp_path)) == [[], []]
 
 
-def test_strings_may_be_large(spark, rows, tmp_path):
+def test_large_string_types_are_accepted(spark, rows, tmp_path):
     spark.conf.set("spark.sql.execution.arrow.useLargeVarTypes", "true")
     try:
         save(rows, tmp_path)
@@ -152,7 +152,7 @@ def test_strings_may_be_large(spark, rows, tmp_path):
     assert numbers_in(tmp_path) == list(range(10))
 
 
-def test_graph_may_be_omitted(spark, tmp_path):
+def test_the_graph_field_may_be_omitted(spark, tmp_path):
     rows = spark.sql(
         "SELECT array(struct('<http://ex/o>' AS object, '_:s' AS subject, '<http://ex/p>' AS predicate))"
         " AS quads"
@@ -349,7 +349,7 @@ def test_encoder_options_are_strings(rows, tmp_path):
     assert "MESSAGE" in text
 
 
-def test_spark_rejects_other_modes_and_formats(rows, tmp_path):
+def test_spark_rejects_other_modes_partitioning_and_buckets(rows, tmp_path):
     def write(mode="append"):
         return rows.write.format("rdfm").option("to", "nq").mode(mode)
 

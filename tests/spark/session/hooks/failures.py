@@ -71,7 +71,7 @@ def step(text):
 
 
 def count(folder):
-    """Returns one more than the previous call in any process."""
+    """Returns the number of this call, counted over all processes from 1."""
     folder.mkdir(exist_ok=True)
     for number in itertools.count(1):
         try:

@@ -1,7 +1,8 @@
 """Runs a session in a separate process.
 
-Usage: `session.py MASTER SETTINGS STEP…`; the settings and the steps are JSON. For each step, it
-prints `done` or `failed`, or `done without a failure` if an expected failure did not happen.
+Usage: `session.py MASTER SETTINGS STEP…`; the settings and the steps are JSON. The program prints
+one line per step: `done` or `failed`, or `done without a failure` if an injected failure did not
+happen.
 """
 
 import json

@@ -70,5 +70,5 @@ pub static THRIFT: FormatSpec = FormatSpec {
     },
     encoder: |values, _| Ok(thrift::encode::encoder(values)),
     splitter: None,
-    append: Append::Never("its rows have no lengths, so a truncated log cannot be detected"),
+    append: Append::Never("rows have no lengths, so a truncated log cannot be detected"),
 };
