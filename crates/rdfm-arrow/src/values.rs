@@ -45,7 +45,7 @@ pub enum OnError {
 }
 
 impl OnError {
-    /// Returns the choice with a name: `raise` or `null`.
+    /// Returns the handling with the given name, `raise` or `null`.
     ///
     /// # Errors
     /// If the name is unknown; the error names it.
@@ -58,7 +58,7 @@ impl OnError {
     }
 }
 
-/// Returns the kind of log with a name, if values can have that kind. They cannot be results.
+/// Returns the kind of log with the given name. Values can be messages or patches, not results.
 ///
 /// # Errors
 /// If the name is unknown, or values cannot have that kind; the error says which.
@@ -72,7 +72,7 @@ pub fn kind(name: &str) -> Result<Kind, String> {
 /// Cause of a failed conversion.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Cause {
-    /// The array has the wrong shape, a row contains an invalid term, or the result is too large.
+    /// The array has the wrong type, a row contains an invalid term, or the result is too large.
     Arrow(Error),
     /// The decoder's error. The value is invalid, unless the error is internal.
     Decode(DecodeError),
@@ -134,7 +134,7 @@ impl From<ArrowError> for ValueError {
     }
 }
 
-fn at(value: usize, cause: Cause) -> ValueError {
+fn value_error(value: usize, cause: Cause) -> ValueError {
     ValueError {
         cause: Box::new(cause),
         value: Some(value),
@@ -167,13 +167,13 @@ pub fn decode<R: lists::OutputListed>(
                 return Err(error.into());
             }
             let value = texts.get(value);
-            let (batch, is_valid) = match value.map(|value| only::<R>(decoder, value)) {
+            let (batch, is_valid) = match value.map(|value| only_message::<R>(decoder, value)) {
                 None => (None, false),
                 Some(Ok(batch)) => (batch, true),
                 Some(Err(cause)) if on_error == OnError::Null && cause.is_invalid_value() => {
                     (None, false)
                 }
-                Some(Err(cause)) => return Err(at(valid.len(), cause)),
+                Some(Err(cause)) => return Err(value_error(valid.len(), cause)),
             };
             if let Some(batch) = &batch {
                 places.begin_batch(batch.table());
@@ -189,7 +189,10 @@ pub fn decode<R: lists::OutputListed>(
 }
 
 /// Returns the only message of a value, or `None` if the value contains no message.
-fn only<R: KindOf>(decoder: &mut dyn Decoder, value: &[u8]) -> Result<Option<LogBatch<R>>, Cause> {
+fn only_message<R: KindOf>(
+    decoder: &mut dyn Decoder,
+    value: &[u8],
+) -> Result<Option<LogBatch<R>>, Cause> {
     decoder.reset();
     decoder.feed(value);
     decoder.finish();
@@ -265,7 +268,7 @@ impl<R: InputListed> Values<R> {
                         message: 0,
                         ..error
                     };
-                    at(number, Cause::Encode(error))
+                    value_error(number, Cause::Encode(error))
                 })?;
                 if out.len() > MAX_BYTES {
                     return Err(MakeError::TooLarge.into_error(TOO_LARGE).into());

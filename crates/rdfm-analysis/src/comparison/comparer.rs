@@ -142,7 +142,7 @@ impl Comparer {
     }
 
     /// Compares up to `max_pairs` message pairs until one differs, starting at message `i` of `a`
-    /// and `j` of `b`.
+    /// and message `j` of `b`.
     pub fn run<R: ComparableRecord>(
         &mut self,
         (a, i): (&LogBatch<R>, usize),
@@ -153,7 +153,7 @@ impl Comparer {
         let max_pairs = max_pairs.min(a.len() - i).min(b.len() - j);
         while run.pairs < max_pairs {
             let (i, j) = (i + run.pairs, j + run.pairs);
-            let mut found = self.records((a, i), (b, j));
+            let mut found = self.compare_records((a, i), (b, j));
             if !found.records && !found.undecided {
                 found = self.metadata_and_namespaces((a, i), (b, j));
             }
@@ -212,7 +212,7 @@ impl Comparer {
     }
 
     /// Compares the records of a message pair.
-    fn records<R: ComparableRecord>(
+    fn compare_records<R: ComparableRecord>(
         &mut self,
         (a, i): (&LogBatch<R>, usize),
         (b, j): (&LogBatch<R>, usize),
@@ -391,7 +391,8 @@ fn metadata<R: ComparableRecord>(batch: &LogBatch<R>, message: usize) -> Vec<(&s
     found
 }
 
-/// Calls `take` with the term, or with each part of a triple term, and whether it is a blank node.
+/// Calls `take` with a term, and whether this term is a blank node. For a triple term, calls `take`
+/// with the default graph as a start mark, and then for each part.
 fn each(
     table: &rdfm_core::model::table::TermTable,
     id: TermId,

@@ -81,7 +81,7 @@ impl Mix {
         ];
     }
 
-    /// The hash.
+    /// Returns the hash.
     #[inline]
     pub fn end(mut self) -> u128 {
         self.add(join(self.keys[1], self.keys[0]));

@@ -1,8 +1,8 @@
-//! Comparison of messages term by term, without hashing. It requires that their records are in the
-//! same order.
+//! Comparison of messages term by term, without hashing. Both messages must have their records in
+//! the same order.
 //!
-//! - In: two messages. Out: whether they are equal record by record. Unequal messages may still be
-//!   equal in another order.
+//! - In: two messages. Out: whether they are equal record by record. Otherwise they may still be
+//!   equal if their records are reordered.
 //! - Cost: a table lookup if two terms have been found equal before, otherwise a text comparison.
 
 use std::collections::HashMap;

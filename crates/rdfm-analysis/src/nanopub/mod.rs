@@ -27,7 +27,7 @@ use trusty::Hasher;
 use vocabulary::{TermKey, Vocabulary};
 
 /// Maximum number of malformed terms that are reported for a nanopublication.
-const MAX_TERMS: usize = 20;
+const MAX_REPORTED_TERMS: usize = 20;
 
 /// A rule for nanopublications.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -176,10 +176,10 @@ pub fn describe(batch: &MessageBatch) -> Vec<Description> {
     found
 }
 
-/// Computes the artifact code of a message, with a space in place of `code` in its IRIs.
+/// Computes the artifact code of a message. In the message's IRIs, `code` is replaced by a space.
 ///
 /// # Errors
-/// If the quads have no artifact code. The error is the reason.
+/// If the quads have no artifact code; the error says why.
 pub fn code_of(
     batch: &MessageBatch,
     message: usize,
@@ -212,15 +212,15 @@ impl<'a> NanopubChecker<'a> {
             call(self, quads);
             return;
         }
-        let mut of_heads = vec![Vec::new(); heads.len()];
+        let mut quads_by_head = vec![Vec::new(); heads.len()];
         for quad in quads {
             if let Some(head) = heads.get(&self.terms.key(quad.graph)) {
-                of_heads[*head].push(*quad);
+                quads_by_head[*head].push(*quad);
             }
         }
         let mut owners = FxHashMap::default();
-        for (head, of_head) in of_heads.iter().enumerate() {
-            let found = structure::find(&mut self.terms, of_head, &mut Vec::new());
+        for (head, head_quads) in quads_by_head.iter().enumerate() {
+            let found = structure::find(&mut self.terms, head_quads, &mut Vec::new());
             for graph in found.iter().flat_map(|found| found.graphs).flatten() {
                 owners.entry(self.terms.key(graph)).or_insert(head);
             }
@@ -296,7 +296,7 @@ impl<'a> NanopubChecker<'a> {
     }
 
     /// Checks that IRIs and literals are well-formed. Each term is reported once, up to
-    /// [`MAX_TERMS`] in total.
+    /// [`MAX_REPORTED_TERMS`] in total.
     fn check_terms(&mut self, quads: &[Quad], is_plain: bool, problems: &mut Vec<Violation>) {
         let mut reported = FxHashSet::default();
         for quad in quads {
@@ -327,7 +327,7 @@ impl<'a> NanopubChecker<'a> {
                         is_error: is_plain || rule == NanopubRule::Iri,
                         ..Violation::error(rule, text, written)
                     });
-                    if reported.len() == MAX_TERMS {
+                    if reported.len() == MAX_REPORTED_TERMS {
                         return;
                     }
                 }

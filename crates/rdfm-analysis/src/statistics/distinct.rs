@@ -10,7 +10,7 @@ use datasketches::common::NumStdDev;
 use datasketches::hll::{Coupon, HllSketch, HllType, HllUnion};
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::merge::{Merged, Reader, Unreadable, Writer};
+use super::merge::{Mergeable, Reader, Unreadable, Writer};
 
 /// Maximum number of distinct values in all series that are counted exactly.
 pub const EXACT: usize = 1 << 16;
@@ -19,7 +19,7 @@ pub const EXACT: usize = 1 << 16;
 const EXACT_PER_SERIES: usize = 1 << 12;
 
 /// Number of distinct values at which the full table is allocated.
-const FEW: usize = 1 << 13;
+const RESERVE_AT: usize = 1 << 13;
 
 /// Binary logarithm of the number of registers of a sketch, as in `RiverBench`.
 const LG_K: u8 = 16;
@@ -62,9 +62,9 @@ pub mod bits {
 pub struct Estimate {
     /// The number, or its most likely value.
     pub value: u64,
-    /// The number minus 2 standard deviations, or the exact number.
+    /// The estimate minus 2 standard deviations, or the exact number.
     pub lower: u64,
-    /// The number plus 2 standard deviations, or the exact number.
+    /// The estimate plus 2 standard deviations, or the exact number.
     pub upper: u64,
 }
 
@@ -107,7 +107,7 @@ impl Default for Distinct {
 }
 
 impl Distinct {
-    /// Counts exactly up to the given number of values.
+    /// Creates a counter that is exact up to the given number of values.
     pub fn with_limit(limit: usize) -> Self {
         Self {
             limit,
@@ -139,9 +139,9 @@ impl Distinct {
         let new = series & !*recorded;
         *recorded |= series;
         for_each(new, |index| self.counts[index] += 1);
-        if self.seen.len() == FEW {
+        if self.seen.len() == RESERVE_AT {
             // Allocates once instead of growing several times.
-            self.seen.reserve(self.limit.saturating_sub(FEW) + 1);
+            self.seen.reserve(self.limit.saturating_sub(RESERVE_AT) + 1);
         }
         if self.seen.len() > self.limit {
             self.separate();
@@ -219,7 +219,7 @@ fn union(counters: &[&Counter]) -> Estimate {
 
 /// Rounds an estimate and its bounds to integers.
 fn estimate(value: f64, lower: f64, upper: f64) -> Estimate {
-    #[allow(clippy::cast_sign_loss, reason = "it is not negative")]
+    #[allow(clippy::cast_sign_loss, reason = "the number is not negative")]
     let to_integer = |number: f64| number.round().max(0.0) as u64;
     Estimate {
         value: to_integer(value),
@@ -278,7 +278,7 @@ impl Counter {
     }
 }
 
-impl Merged for Distinct {
+impl Mergeable for Distinct {
     fn write(&self, out: &mut Writer) {
         let Some(counters) = &self.counters else {
             out.number(0);

@@ -18,7 +18,7 @@ pub const EXACT_QUADS: usize = 1 << 18;
 
 /// A message in parts, after its first part has been read.
 #[derive(Debug)]
-pub struct Open {
+pub struct OpenMessage {
     /// Terms of the message.
     pub terms: Distinct,
     /// Quads of the message.
@@ -27,7 +27,7 @@ pub struct Open {
     pub sums: Sums,
 }
 
-impl Default for Open {
+impl Default for OpenMessage {
     fn default() -> Self {
         Self {
             terms: Distinct::default(),
@@ -81,7 +81,7 @@ pub struct Counting {
     /// Number of distinct terms of the message in each series.
     pub counts: [u64; SERIES],
     /// The incomplete message in parts, if any.
-    pub open: Option<Box<Open>>,
+    pub open: Option<Box<OpenMessage>>,
     /// Number of the message in its batch, from 1, shifted by [`STAMP_BITS`].
     stamp: u64,
     scope: Scope,
@@ -97,7 +97,7 @@ impl Counting {
 
     /// Counts an occurrence of a term and returns its slot.
     #[inline]
-    pub fn occurs<'a>(
+    pub fn count_occurrence<'a>(
         &mut self,
         terms: &'a mut BatchTerms,
         slot: u32,
@@ -155,12 +155,12 @@ impl Counting {
             for_each(new, |series| self.counts[series] += 1);
         }
         if new & (bits::TYPED | bits::TRIPLE) != 0 {
-            self.parts(terms, slot, new);
+            self.count_parts(terms, slot, new);
         }
     }
 
-    /// Counts the parts of a term that is new in the message.
-    fn parts(&mut self, terms: &mut BatchTerms, slot: u32, new: u16) {
+    /// Counts the datatype of a literal, or the parts of a triple term, that is new in the message.
+    fn count_parts(&mut self, terms: &mut BatchTerms, slot: u32, new: u16) {
         let aux = terms.slots[slot as usize].aux;
         if new & bits::TYPED != 0 {
             self.count_nested(terms, aux, bits::DATATYPE);

@@ -20,8 +20,8 @@ mod message;
 mod names;
 mod report;
 mod results;
+mod seen_quads;
 mod series;
-mod statements;
 mod terms;
 
 pub use batch::Statistics;
@@ -31,5 +31,5 @@ pub use merge::Unreadable;
 pub use names::NamesReport;
 pub use report::{Occurrences, Report, Unique, VariableReport};
 pub use series::{
-    DensityReport, Histogram, PERCENTILES, Series, SeriesReport, SizesReport, Spread,
+    DensityReport, HistogramBar, PERCENTILES, Series, SeriesReport, SizesReport, Spread,
 };

@@ -1,6 +1,6 @@
 //! The results of statistics as plain numbers.
 
-use super::merge::{Merged, Reader, Unreadable, Writer};
+use super::merge::{Mergeable, Reader, Unreadable, Writer};
 use rdfm_core::model::record::OperationCode;
 
 use super::distinct::Estimate;
@@ -49,7 +49,7 @@ impl Occurrences {
     }
 }
 
-impl Merged for Occurrences {
+impl Mergeable for Occurrences {
     fn write(&self, out: &mut Writer) {
         let mut copy = *self;
         for number in copy.numbers() {

@@ -20,7 +20,7 @@ use crate::model::remedy::Reason;
 use crate::model::table::TermTable;
 use crate::model::term::Quad;
 
-/// Subject, predicate, object, graph.
+/// A quad as the numbers of its subject, predicate, object and graph.
 pub type QuadKey = [TermNumber; 4];
 
 /// Counts of the effects of patches.
@@ -195,7 +195,7 @@ impl Dataset {
             }
             for (at, key) in batch.range(patch).zip(&mut next) {
                 let operation = batch.records()[at];
-                let done = self.checked(batch.table(), operation, chain);
+                let done = self.check_operation(batch.table(), operation, chain);
                 if let Err(error) =
                     done.and_then(|()| self.operation(batch.table(), operation, *key))
                 {
@@ -218,7 +218,7 @@ impl Dataset {
 
     /// Checks an operation against the rules.
     #[inline]
-    fn checked(
+    fn check_operation(
         &mut self,
         table: &TermTable,
         operation: Operation,
@@ -311,7 +311,7 @@ impl Dataset {
         };
     }
 
-    /// Removes the places of deleted quads when they are the majority.
+    /// Removes the places of deleted quads if there are at least a million more of them than quads.
     fn compact(&mut self) {
         if self.transaction.is_some() || self.quads.len() < 2 * self.len() + 1_000_000 {
             return;
@@ -393,7 +393,7 @@ impl Quads<'_> {
     }
 }
 
-/// Copies a quad into a builder's batch.
+/// Copies the terms of a quad into a builder's batch. Returns the quad with the ids of the copies.
 pub(super) fn quad<R: crate::model::record::Record>(
     terms: &TermIndex,
     key: &QuadKey,

@@ -83,7 +83,7 @@ impl Difference {
         Ok(())
     }
 
-    /// Number of quads to delete and to add.
+    /// Numbers of quads to delete and to add.
     #[must_use]
     pub fn counts(&self) -> (usize, usize) {
         let present = self.old.present(0);
