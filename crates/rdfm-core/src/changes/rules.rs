@@ -16,7 +16,7 @@ use crate::model::write::write_term;
 
 /// Maximum number of characters of a term in an error. Patch ids are often longer than the usual 40
 /// characters, and differ at the end.
-const MAX_SHOWN: usize = 200;
+const MAX_SHOWN_CHARS: usize = 200;
 
 /// A rule for patch logs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -82,7 +82,7 @@ pub struct FoundViolation {
     pub patch: u64,
     /// Number of the row in its patch, from 0.
     pub row: u64,
-    /// Offset of the row in the log if the format reports it; otherwise of the patch.
+    /// Offset of the row in the log if the format reports it; otherwise the offset of the patch.
     pub offset: u64,
 }
 
@@ -124,7 +124,7 @@ impl Transactions {
         }
     }
 
-    /// Ends a patch. Returns true if it leaves a transaction open, which then has no effect.
+    /// Ends a patch. Returns true if the patch leaves a transaction open, which then has no effect.
     pub fn end_patch(&mut self) -> bool {
         std::mem::take(&mut self.open)
     }
@@ -218,7 +218,7 @@ fn self_reference(id: &[u8]) -> Violation {
 
 fn render_term(term: &[u8]) -> String {
     let text = String::from_utf8_lossy(term);
-    match text.char_indices().nth(MAX_SHOWN) {
+    match text.char_indices().nth(MAX_SHOWN_CHARS) {
         Some((end, _)) => format!("{}…", &text[..end]),
         None => text.into_owned(),
     }

@@ -42,7 +42,7 @@ pub struct Carries {
 }
 
 impl Carries {
-    /// Everything.
+    /// All capabilities.
     pub const ALL: Self = Self {
         graphs: true,
         generalized: true,

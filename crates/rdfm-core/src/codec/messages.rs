@@ -94,7 +94,7 @@ pub trait Writer: Send + 'static {
     fn end_batch(&mut self, _batch: &LogBatch<Self::Record>) {}
 
     /// Removes the current message, which was rejected: the log ends with the previous one.
-    fn take_back(&mut self, _out: &mut Vec<u8>) {}
+    fn remove_message(&mut self, _out: &mut Vec<u8>) {}
 
     /// Continues an existing log that ends in this way.
     ///
@@ -188,8 +188,8 @@ pub struct MessageLoop<W: Writer> {
     /// Whether the last message continues in the next batch.
     open: bool,
     in_force: InForce,
-    /// Whether it writes batches that another encoder skipped, so the namespaces in force are
-    /// known.
+    /// Whether this encoder writes batches that another encoder skipped, so that the namespaces in
+    /// force are known.
     is_twin: bool,
     /// Bytes to reserve: a little more than the previous batch needed.
     room: usize,
@@ -319,7 +319,7 @@ impl<W: Writer> MessageLoop<W> {
         let merged = written.inspect_err(|_| {
             out.truncate(start);
             if begins {
-                self.writer.take_back(out);
+                self.writer.remove_message(out);
             }
         })?;
         self.messages += u64::from(begins);
@@ -593,7 +593,7 @@ mod tests {
             out.push(b')');
         }
 
-        fn take_back(&mut self, out: &mut Vec<u8>) {
+        fn remove_message(&mut self, out: &mut Vec<u8>) {
             out.push(b'!');
         }
 

@@ -138,11 +138,11 @@ pub trait Encoder: Send {
 /// A place between two batches of a log that is being written.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct LogPlace {
-    /// Number of messages begun before it; at least 1.
+    /// Number of messages begun before this place; at least 1.
     pub messages: u64,
-    /// Whether the last of them continues.
+    /// Whether the last of these messages continues.
     pub open: bool,
-    /// Whether the last of them is empty.
+    /// Whether the last of these messages is empty.
     pub empty: bool,
 }
 
@@ -220,9 +220,9 @@ pub struct Source {
     pub options: Vec<(String, GivenValue)>,
     /// Whether the options were requested, not taken from the source log.
     pub requested: bool,
-    /// Whether its first message declares namespaces.
+    /// Whether the first message declares namespaces.
     pub namespaces: bool,
-    /// Whether it is one message of many frames that should stay one.
+    /// Whether the source log is one message in many frames, which should remain one message.
     pub flat: bool,
     /// Whether the options are those of the log that the encoder continues, and cannot change.
     pub continued: bool,

@@ -19,8 +19,8 @@ pub type WriteResult<T> = Result<T, (ErrorClass, Reason)>;
 
 /// A record that not all formats can contain.
 pub trait Representable: KindOf {
-    /// Returns why a format cannot contain the record. `graphs` is true if the format has graph
-    /// names or they are dropped on request.
+    /// Returns why a format cannot contain the record, or `None` if it can. `graphs` is true if the
+    /// format has graph names, or if graph names are dropped on request.
     fn unsupported_reason(
         self,
         table: &TermTable,
@@ -168,8 +168,8 @@ impl Representable for TermId {
 /// Returns true if `flat` merges all messages into one, so the boundary before a second message is
 /// lost.
 ///
-/// # Errors
-/// If not `flat`, because the output has no delimiters. The reason names the option that helps.
+/// # Errors If `flat` is false, because the output has no delimiters. The reason names the option
+/// that helps.
 pub fn reject_second(flat: bool) -> WriteResult<bool> {
     if flat {
         return Ok(true);

@@ -28,7 +28,7 @@ pub(super) const FRAME_FIELDS: u32 = 1 << 1 | 1 << METADATA_FIELD;
 /// Fields of a metadata entry, as a bit set: key and value.
 const ENTRY_FIELDS: u32 = 1 << 1 | 1 << 2;
 /// Bytes counted for a buffered frame in addition to its content.
-pub(super) const HELD_FRAME: u64 = 64;
+pub(super) const FRAME_OVERHEAD: u64 = 64;
 /// Error text for a row without a known field.
 pub(super) const EMPTY_ROW: &str = "the row is empty; exactly one of its fields must be set";
 

@@ -171,7 +171,7 @@ pub(super) struct LookupTable {
     pub continued: Option<u64>,
 }
 
-/// The previous id if it is unknown. No id follows it.
+/// Value for an unknown previous id, after which no id is valid.
 pub(super) const UNKNOWN: u32 = u32::MAX;
 
 impl LookupTable {
@@ -334,14 +334,14 @@ impl LookupTable {
     }
 
     #[cold]
-    fn without_id(&self, mark: u64, use_: &str) -> WireError {
-        wrong_mark(mark, &format!("the first {} {use_} has id 0", self.what))
+    fn without_id(&self, mark: u64, usage: &str) -> WireError {
+        wrong_mark(mark, &format!("the first {} {usage} has id 0", self.what))
     }
 
     #[cold]
-    fn exceeds_size(&self, id: u32, use_: &str) -> WireError {
+    fn exceeds_size(&self, id: u32, usage: &str) -> WireError {
         malformed(format!(
-            "{} {use_} {id} exceeds the declared table size {}",
+            "{} {usage} {id} exceeds the declared table size {}",
             self.what, self.size
         ))
     }
@@ -378,7 +378,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn zero_is_the_next_entry_and_the_size_is_kept() {
+    fn id_zero_means_the_next_entry_and_ids_are_limited_by_the_size() {
         let mut budget = LookupBudget::new(10_000);
         let mut table = LookupTable::new("name", 3, JoinMode::Error);
         let mut set =

@@ -336,7 +336,7 @@ impl PatchRows {
             // Jelly-JVM omits the graph of a namespace before the first graph.
             operation.graph = self.terms.repeated_graph()?.unwrap_or_default();
         } else {
-            // The field numbers of its graph are ten lower than those of a quad's graph.
+            // The field numbers of a namespace's graph are ten lower than those of a quad's graph.
             operation.graph = self.terms.set_graph(TermField {
                 field: fields.term.field + 10,
                 bytes: &fields.term.bytes,
