@@ -120,11 +120,11 @@ def test_errors_have_builtin_bases():
             "a larger name_table allows it",
         ),
         (
-            Remedy("read", "frames", "message", "reads each as one"),
-            'frames="message" reads each as one',
-            "--from-frames message reads each as one",
-            '.option("frames", "message") reads each as one',
-            'frames="message" reads each as one',
+            Remedy("read", "frames", "message", "reads each frame as a message"),
+            'frames="message" reads each frame as a message',
+            "--from-frames message reads each frame as a message",
+            '.option("frames", "message") reads each frame as a message',
+            'frames="message" reads each frame as a message',
         ),
         (
             Remedy("write", "delimited", "false", "writes none"),

@@ -396,7 +396,9 @@ def test_the_chain_continues_across_files():
             "prev is <a:1>, but the previous patch has the id <a:2>",
         ),
     ):
-        with pytest.raises(rdfm.DecodeError, match="chain=False applies it anyway") as caught:
+        with pytest.raises(
+            rdfm.DecodeError, match="chain=False applies the patch anyway"
+        ) as caught:
             patch.apply(b"", logs, out, **options)
         error = caught.value
         assert error.reason == f"the chain of patches is broken: {reason}"
@@ -505,10 +507,11 @@ def test_blank_nodes_can_be_separated():
     rows = b"TX .\nA _:a <a:p> <a:o> .\nTC .\nTX .\nA _:a <a:p> <a:o> .\nTC .\n"
     options = {"from_format": "rdf-patch", "to_format": "nq"}
     with pytest.raises(
-        rdfm.EncodeError, match="separate_blank_nodes=True treats it as a different node in each"
+        rdfm.EncodeError,
+        match="separate_blank_nodes=True treats it as a separate node in each message",
     ) as caught:
         patch.to_log(rows, io.BytesIO(), **options)
-    assert "--separate-blank-nodes treats it as a different node in each" in render(
+    assert "--separate-blank-nodes treats it as a separate node in each message" in render(
         caught.value, on_command_line
     )
     out = io.BytesIO()

@@ -9,7 +9,9 @@ import pytest
 import rdfm as package
 from rdfm import Bnode, Iri, Message, Quad
 
-FLAT = "flat_triples: frames read as one message; --from-frames message reads each as one"
+FLAT = (
+    "flat_triples: frames read as one message; --from-frames message reads each frame as a message"
+)
 FLAT_REQUESTED = (
     "flat_quads was requested: readers, including rdfm, will read one message, in which equal blank "
     "node labels are the same node"
@@ -169,9 +171,7 @@ def test_an_extended_flat_type_is_flat(rdfm):
         field = bytes([0x70, number % 10, 0x78])
         Path("extension.jelly").write_bytes(data.replace(field, bytes([0x70, number, 0x78]), 1))
         found = notes(rdfm("convert", "extension.jelly", "-o", "out.jelly"))
-        note = (
-            "logical type 111: frames read as one message; --from-frames message reads each as one"
-        )
+        note = "logical type 111: frames read as one message; --from-frames message reads each frame as a message"
         assert found == ([note] if number == 111 else [])
         assert sizes("extension.jelly") == sizes("out.jelly") == messages
         # It is written as its base type, which every reader supports.
@@ -215,7 +215,9 @@ def test_the_error_names_remedies_if_parts_are_not_possible(rdfm):
     # Reading does not split messages.
     with (
         package.open_log("flat.jelly", max_message_bytes=1 << 20) as log,
-        pytest.raises(package.LimitError, match=r'frames="message" reads each as one') as caught,
+        pytest.raises(
+            package.LimitError, match=r'frames="message" reads each frame as a message'
+        ) as caught,
     ):
         list(log)
     assert "group_by" not in str(caught.value)

@@ -183,7 +183,7 @@ def test_to_log_separates_blank_nodes(data):
     assert result.code == 1
     assert result.error == (
         "s.rdfp: rdf-patch: row 0 of the patch: the blank node 'b' is used in two transactions, and would be two nodes in"
-        " two messages; --separate-blank-nodes treats it as a different node in each (line 3, column 1, byte 24, patch 1)"
+        " two messages; --separate-blank-nodes treats it as a separate node in each message (line 3, column 1, byte 24, patch 1)"
     )
     assert data("patch", "to-log", "s.rdfp", "out.nq", "--separate-blank-nodes").code == 0
     assert Path("out.nq").read_text().count("_:b") == 2
@@ -194,7 +194,7 @@ def test_a_broken_chain_is_rejected(data):
     assert result.code == 1
     assert result.error == (
         "chain.rdfp: rdf-patch: the chain of patches is broken: prev is <a:0>, but the previous patch has the id <a:1>;"
-        " --no-chain applies it anyway (line 6, column 1, byte 40, patch 1)"
+        " --no-chain applies the patch anyway (line 6, column 1, byte 40, patch 1)"
     )
     assert not Path("now.nq").exists()
     assert data("patch", "apply", "old.nq", "chain.rdfp", "-o", "now.nq", "--no-chain").code == 0

@@ -219,8 +219,8 @@ impl Mergeable for Density {
 }
 
 /// A series with percentiles and a histogram. Values below 4,096 are counted individually, larger
-/// values by their leading 12 bits. Percentiles below 4,096 are exact. Larger percentiles may be too
-/// small, by at most 0.05 %.
+/// values by their leading 12 bits. Percentiles below 4,096 are exact. Larger percentiles may be
+/// too small, by at most 0.05 %.
 #[derive(Clone, Debug, Default)]
 pub struct Sizes {
     series: Series,

@@ -360,7 +360,8 @@ impl ToMessages {
                 self.reject(reason.into())?;
             }
             OperationCode::DeletePrefix => self.prefixes += 1,
-            // Outside of a transaction, the prefix belongs to the next message but does not begin it.
+            // Outside of a transaction, the prefix belongs to the next message but does not begin
+            // it.
             OperationCode::AddPrefix => {
                 self.builder
                     .add_namespace(table.text(operation.name), table.text(operation.object))
@@ -418,7 +419,7 @@ impl ToMessages {
                     .with(Remedy::stage(
                         "separate_blank_nodes",
                         "true",
-                        "treats it as a different node in each",
+                        "treats it as a separate node in each message",
                     ));
                     return self.reject(reason);
                 }

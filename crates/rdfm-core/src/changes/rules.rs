@@ -67,7 +67,7 @@ impl Violation {
             Rule::Transaction | Rule::Unfinished => in_row(row, self.text.into()),
             Rule::Chain | Rule::ChainOfLogs => {
                 Reason::new(format!("the chain of patches is broken: {}", self.text))
-                    .with(Remedy::stage("chain", "false", "applies it anyway"))
+                    .with(Remedy::stage("chain", "false", "applies the patch anyway"))
             }
         }
     }

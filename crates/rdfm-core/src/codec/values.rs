@@ -185,9 +185,9 @@ impl Values {
             let Some(spec) = specs.clone().find(|spec| spec.name == name) else {
                 let known: Vec<&str> = specs.map(|spec| spec.name).collect();
                 let known = if known.is_empty() {
-                "there are no options".to_owned()
+                    "there are no options".to_owned()
                 } else {
-                format!("the options are {}", known.join(", "))
+                    format!("the options are {}", known.join(", "))
                 };
                 return Err(format!(
                     "there is no option '{}' here; {known}",

@@ -16,8 +16,8 @@ use std::sync::Arc;
 use rustc_hash::FxHashMap;
 
 use super::frames::{
-    EMPTY_ROW, FirstRow, Frame, FrameSplitter, FRAME_OVERHEAD, METADATA_FIELD, NextFrame, after_length,
-    begins_delimited, begins_with_options, first_row, row_field,
+    EMPTY_ROW, FRAME_OVERHEAD, FirstRow, Frame, FrameSplitter, METADATA_FIELD, NextFrame,
+    after_length, begins_delimited, begins_with_options, first_row, row_field,
 };
 use super::lookup::{NEW_TABLES, WITHOUT_MARKS, wrong_mark};
 use super::metadata::FrameMetadata;
@@ -484,8 +484,8 @@ impl<H: RowHandler> FrameReader<H> {
         input.release();
     }
 
-    /// Whether the next frame belongs to the split and its head is buffered. Otherwise the split has
-    /// ended or more input is needed.
+    /// Whether the next frame belongs to the split and its head is buffered. Otherwise the split
+    /// has ended or more input is needed.
     fn in_split(&mut self, input: &mut Buffer) -> bool {
         let Some(split) = self.reading.split else {
             return true;
@@ -969,6 +969,7 @@ impl<H: RowHandler> Reader for FrameReader<H> {
 /// Maximum frame size that the specifications recommend.
 const ADVISED_FRAME_BYTES: usize = 1_000_000;
 /// The option that reads each frame as a message.
-const FRAME_PER_MESSAGE: Remedy = Remedy::read("frames", "message", "reads each as one");
+const FRAME_PER_MESSAGE: Remedy =
+    Remedy::read("frames", "message", "reads each frame as a message");
 /// The option that separates joined logs.
 const SEPARATE_MESSAGES: Remedy = Remedy::read("joins", "new", "reads one message per file");

@@ -386,8 +386,8 @@ fn looks_delimited(first: &[u8], ended: bool) -> Option<bool> {
     })
 }
 
-/// Whether a bare frame with stream options begins where the length of a frame is expected. The bytes
-/// cannot be a frame of 10 bytes.
+/// Whether a bare frame with stream options begins where the length of a frame is expected. The
+/// bytes cannot be a frame of 10 bytes.
 fn begins_bare(rest: &[u8]) -> bool {
     let first = &rest[..rest.len().min(11)]; // the length, and a frame of 10 bytes
     first.first() == Some(&ROW)

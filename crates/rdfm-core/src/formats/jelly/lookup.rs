@@ -163,8 +163,8 @@ pub(super) struct LookupTable {
     repeated: Option<u64>,
     /// Whether such an entry with id 0 continues the table instead of causing an error.
     continues: bool,
-    /// Offset of the restart mark at which reading began. Earlier frames were not read, so the table
-    /// may lack entries.
+    /// Offset of the restart mark at which reading began. Earlier frames were not read, so the
+    /// table may lack entries.
     mark: Option<u64>,
     /// Offset of the first frame that repeated the stream options and after which an entry
     /// continued the table.
@@ -208,8 +208,9 @@ impl LookupTable {
         self.mark = None;
     }
 
-    /// Like [`reset`](Self::reset), for a log that is read from the restart mark at an offset. Entries
-    /// before it are unknown, so the first entry and the first reference must have an explicit id.
+    /// Like [`reset`](Self::reset), for a log that is read from the restart mark at an offset.
+    /// Entries before it are unknown, so the first entry and the first reference must have an
+    /// explicit id.
     pub fn reset_after_mark(&mut self, size: u32, mark: u64) {
         self.reset(size);
         self.last = UNKNOWN;

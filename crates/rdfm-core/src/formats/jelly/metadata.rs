@@ -1,7 +1,8 @@
 //! Metadata of the open frame.
 //!
 //! - In: the metadata entries of a frame.
-//! - Out: the metadata of the open message, with the last entry for each key, without restart marks.
+//! - Out: the metadata of the open message, with the last entry for each key, without restart
+//!   marks.
 
 use std::collections::HashMap;
 

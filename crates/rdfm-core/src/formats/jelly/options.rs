@@ -200,7 +200,7 @@ pub const GENERALIZED: OptionSpec = OptionSpec::new(
 pub const RDF_STAR: OptionSpec = OptionSpec::new(
     "rdf_star",
     ValueKind::Switch,
-    "Declare that the stream may contain triple terms. By default, it is declared if the input format supports them.",
+    "Declare that the stream may contain triple terms. This is the default if the input format supports them.",
 )
 .default(Default::Source)
 .off("no-rdf-star")

@@ -70,8 +70,8 @@ impl NativeDatatype {
     }
 }
 
-/// Whether reading a number restores this lexical form. With few digits only rounding may change
-/// it: 0.07 becomes 7.000000000000001E-2.
+/// Whether reading a number restores this lexical form. In a form with few digits, only rounding
+/// can prevent this: 0.07 becomes 7.000000000000001E-2.
 fn is_read_as(token: &[u8], text: &[u8]) -> bool {
     let mut read = Vec::with_capacity(24);
     number::canonical(token, true, DoubleDigits::Sixteen, &mut read);
