@@ -78,7 +78,7 @@ fn full_signatures_differ(a: &str, b: &str) -> bool {
         assert!(undecided.is_empty());
         comparer.next_batch(side);
     }
-    comparer.settle()
+    comparer.compare_multisets()
         != MultisetResult {
             same: 1,
             only: [0, 0],
@@ -255,7 +255,7 @@ fn messages_of_only_one_log_are_picked_in_order() {
     let mut comparer = Comparer::new(Mode::Sets, false, NamespaceUse::Ignored, limits(STEPS));
     assert!(comparer.collect(Side::A, &a).is_empty());
     assert!(comparer.collect(Side::B, &b).is_empty());
-    let settled = comparer.settle();
+    let settled = comparer.compare_multisets();
     assert_eq!(
         settled,
         MultisetResult {
@@ -335,7 +335,7 @@ fn pick_skips_messages_that_collect_omits() {
         let mut comparer = Comparer::new(Mode::Sets, false, NamespaceUse::Ignored, limits);
         let undecided = comparer.collect(Side::A, &a);
         comparer.collect(Side::B, &b);
-        let settled = comparer.settle();
+        let settled = comparer.compare_multisets();
         assert_eq!(settled.only[0] as usize, 6 - undecided.len());
         let decided: Vec<usize> = (0..6).filter(|at| !undecided.contains(at)).collect();
         assert_eq!(comparer.pick(Side::A, &a), decided);

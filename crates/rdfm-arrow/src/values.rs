@@ -31,7 +31,7 @@ const TOO_LARGE: &str =
     "the result exceeds the 2 GiB limit of an Arrow array; convert fewer values at once";
 
 /// Error for a value that contains several messages.
-pub const SEVERAL: &str = "the value contains more than one message; read a log of several messages from a \
+pub const SEVERAL_MESSAGES: &str = "the value contains more than one message; read a log of several messages from a \
                             file (open_log, or Spark's format \"rdfm\"), or read the value as one message with \
                             dialect=\"plain\" (text) or frames=\"flat\" (Jelly)";
 
@@ -78,7 +78,7 @@ pub enum Cause {
     Decode(DecodeError),
     /// The encoder's error.
     Encode(EncodeError),
-    /// The value contains more than one message; see [`SEVERAL`].
+    /// The value contains more than one message; see [`SEVERAL_MESSAGES`].
     Several,
 }
 
@@ -112,7 +112,7 @@ impl fmt::Display for ValueError {
             Cause::Arrow(error) => error.fmt(f),
             Cause::Decode(error) => error.fmt(f),
             Cause::Encode(error) => error.fmt(f),
-            Cause::Several => f.write_str(SEVERAL),
+            Cause::Several => f.write_str(SEVERAL_MESSAGES),
         }
     }
 }

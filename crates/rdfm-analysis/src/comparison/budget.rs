@@ -23,7 +23,7 @@ impl Steps {
         Self(steps)
     }
 
-    /// Uses some of the steps.
+    /// Uses the given number of steps.
     ///
     /// # Errors
     /// If fewer steps remain.

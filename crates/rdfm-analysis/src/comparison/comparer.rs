@@ -34,7 +34,8 @@ pub enum Mode {
 pub enum NamespaceUse {
     /// Namespaces are not compared.
     Ignored,
-    /// Whether they differ anywhere is recorded. Pairs are equal regardless of their namespaces.
+    /// It is recorded whether namespaces differ anywhere. Pairs are equal regardless of their
+    /// namespaces.
     Noticed,
     /// A pair with different namespaces differs.
     Compared,
@@ -233,8 +234,8 @@ impl Comparer {
         }
         found.records = match self.mode {
             Mode::Exact => true,
-            Mode::Sequences => !self.equal_terms.renamed(tables, ours, theirs),
-            Mode::Sets if self.equal_terms.renamed(tables, ours, theirs) => false,
+            Mode::Sequences => !self.equal_terms.equal_up_to_labels(tables, ours, theirs),
+            Mode::Sets if self.equal_terms.equal_up_to_labels(tables, ours, theirs) => false,
             Mode::Sets => {
                 let [left, right] = &mut self.hashes;
                 let left = Graph::of(ours, tables[0], &self.keys, left);
@@ -288,9 +289,9 @@ impl Comparer {
 
     /// Compares the multisets. To get the messages that only one side has, call [`Self::pick`] for
     /// each batch afterwards, starting again with the first one.
-    pub fn settle(&mut self) -> MultisetResult {
+    pub fn compare_multisets(&mut self) -> MultisetResult {
         self.budgets.iter_mut().for_each(Budget::renew);
-        self.multiset.settle()
+        self.multiset.compare()
     }
 
     /// The messages of a batch that only this side has. Each message is reported once.

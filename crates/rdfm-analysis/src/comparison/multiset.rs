@@ -32,7 +32,7 @@ impl Multiset {
     }
 
     /// Compares the sides and removes their common messages.
-    pub fn settle(&mut self) -> MultisetResult {
+    pub fn compare(&mut self) -> MultisetResult {
         let [a, b] = &mut self.sides;
         a.sort_unstable();
         b.sort_unstable();

@@ -135,7 +135,7 @@ pub fn check(batch: &MessageBatch) -> Vec<Verdict> {
     let mut verdicts = Vec::with_capacity(batch.len());
     for message in 0..batch.len() {
         let first = verdicts.len();
-        checker.each_part(batch.message(message), |checker, quads| {
+        checker.for_each_nanopub(batch.message(message), |checker, quads| {
             let mut verdict = checker.verdict(quads);
             verdict.message = message;
             verdicts.push(verdict);
@@ -166,7 +166,7 @@ pub fn describe(batch: &MessageBatch) -> Vec<Description> {
     let mut checker = NanopubChecker::new(batch);
     let mut found = Vec::with_capacity(batch.len());
     for message in 0..batch.len() {
-        checker.each_part(batch.message(message), |checker, quads| {
+        checker.for_each_nanopub(batch.message(message), |checker, quads| {
             if let Some(structure) = structure::find(&mut checker.terms, quads, &mut Vec::new()) {
                 let terms = &mut checker.terms;
                 found.push(listing::describe(terms, quads, &structure, message));
@@ -206,7 +206,7 @@ impl<'a> NanopubChecker<'a> {
     }
 
     /// Calls a function with the quads of each nanopublication of a message.
-    fn each_part(&mut self, quads: &[Quad], mut call: impl FnMut(&mut Self, &[Quad])) {
+    fn for_each_nanopub(&mut self, quads: &[Quad], mut call: impl FnMut(&mut Self, &[Quad])) {
         let heads = self.heads(quads);
         if heads.len() < 2 {
             call(self, quads);
@@ -371,7 +371,7 @@ impl<'a> NanopubChecker<'a> {
     }
 }
 
-/// Compares the code of an IRI with that of its quads.
+/// Returns the problem if the code of an IRI differs from the code computed from the quads.
 fn wrong_code(code: &[u8], computed: &str) -> Option<String> {
     (code != computed.as_bytes()).then(|| {
         let code = String::from_utf8_lossy(code);

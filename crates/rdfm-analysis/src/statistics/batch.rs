@@ -8,9 +8,9 @@ use rdfm_core::model::term::{Quad, TermId, TermKind, flags};
 
 use super::distinct::{Estimate, SERIES, bits};
 use super::merge::{Mergeable, Reader, Unreadable, Writer};
-use super::message::{Counting, OpenMessage, POSITIONS, Scope, Sums};
+use super::message::{OpenMessage, POSITIONS, Scope, Sums, TermCounter};
 use super::names::Names;
-use super::report::{Occurrences, Report, Unique};
+use super::report::{DistinctTerms, Occurrences, Report};
 use super::results::Variables;
 use super::seen_quads::SeenQuads;
 use super::series::{Density, Series, Sizes};
@@ -24,7 +24,7 @@ pub(super) const DIRECTED_STRING: &[u8] =
 
 /// Size of `MESSAGE` and a line end, which follow each message in a flat file.
 const DELIMITER_BYTES: u64 = 8;
-/// Slot number of the default graph, and of rdf:type if it has not occurred in the batch.
+/// Slot number of the default graph, and of rdf:type before its first occurrence in the batch.
 const NO_SLOT: u32 = u32::MAX;
 /// Hash of the default graph as a graph name.
 const DEFAULT_GRAPH: u64 = 0x6465_6661_756c_7400;
@@ -35,7 +35,7 @@ const TERM_SERIES: usize = SERIES - 1;
 #[derive(Debug, Default)]
 pub struct Statistics {
     terms: BatchTerms,
-    counting: Counting,
+    counting: TermCounter,
     seen_quads: SeenQuads,
     /// Number of the first message and log. Statistics that are to be merged need different
     /// numbers.
@@ -400,7 +400,7 @@ impl Statistics {
             .series
             .iter()
             .enumerate()
-            .map(|(number, series)| Unique {
+            .map(|(number, series)| DistinctTerms {
                 series: series.report(),
                 unique: unique(1 << number),
             });

@@ -13,10 +13,10 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use super::merge::{Mergeable, Reader, Unreadable, Writer};
 
 /// Maximum number of distinct values in all series that are counted exactly.
-pub const EXACT: usize = 1 << 16;
+pub const MAX_EXACT: usize = 1 << 16;
 
 /// Maximum number of distinct values in one series that are always counted exactly.
-const EXACT_PER_SERIES: usize = 1 << 12;
+const MAX_EXACT_PER_SERIES: usize = 1 << 12;
 
 /// Number of distinct values at which the full table is allocated.
 const RESERVE_AT: usize = 1 << 13;
@@ -102,7 +102,7 @@ enum Counter {
 
 impl Default for Distinct {
     fn default() -> Self {
-        Self::with_limit(EXACT)
+        Self::with_limit(MAX_EXACT)
     }
 }
 
@@ -152,7 +152,7 @@ impl Distinct {
     /// Starts a separate counter for each series.
     #[cold]
     fn separate(&mut self) {
-        let few = self.limit.min(EXACT_PER_SERIES);
+        let few = self.limit.min(MAX_EXACT_PER_SERIES);
         self.counts[bits::LITERAL.trailing_zeros() as usize] = 0; // each kind of literal is counted instead
         let mut counters = Box::new(self.counts.map(|count| Counter::of(count as usize, few)));
         for (hash, series) in std::mem::take(&mut self.seen) {
@@ -243,7 +243,7 @@ impl Counter {
         match self {
             Self::Sketch(sketch) => sketch.update_with_coupon(coupon),
             Self::Exact(seen) => {
-                if seen.insert(hash) && seen.len() > EXACT_PER_SERIES {
+                if seen.insert(hash) && seen.len() > MAX_EXACT_PER_SERIES {
                     let mut sketch = Self::of(usize::MAX, 0);
                     for hash in seen.drain() {
                         sketch.add(hash, Coupon::from_value(hash));

@@ -87,8 +87,8 @@ impl Statistics {
     /// Adds the statistics of other messages of the same kind, which may be from the same logs or
     /// from others.
     ///
-    /// # Errors If the bytes are not statistics from this version. After this error, `self` must
-    /// not be used.
+    /// # Errors
+    /// If the bytes are not statistics from this version. `self` must not be used after this error.
     pub fn merge_bytes(&mut self, bytes: &[u8]) -> Result<(), Unreadable> {
         let (VERSION, rest) = bytes
             .split_first()

@@ -4,8 +4,8 @@
 //!   end of the message.
 //! - Cost: one comparison per occurrence, and more if a term is new in the message.
 //! - Law: a message in parts is counted like a complete one. The counts are exact up to
-//!   [`EXACT`](super::EXACT) terms and [`EXACT_QUADS`] quads. Above that, repeated quads are
-//!   counted.
+//!   [`MAX_EXACT`](super::MAX_EXACT) terms and [`MAX_EXACT_QUADS`] quads. Above that, repeated
+//!   quads are counted.
 
 use super::distinct::{Distinct, SERIES, bits, for_each};
 use super::terms::{BatchTerms, TermSlot, mix};
@@ -14,7 +14,7 @@ use super::terms::{BatchTerms, TermSlot, mix};
 pub const STAMP_BITS: u32 = 16;
 
 /// Maximum number of quads for which repetitions are detected in a message in parts.
-pub const EXACT_QUADS: usize = 1 << 18;
+pub const MAX_EXACT_QUADS: usize = 1 << 18;
 
 /// A message in parts, after its first part has been read.
 #[derive(Debug)]
@@ -31,7 +31,7 @@ impl Default for OpenMessage {
     fn default() -> Self {
         Self {
             terms: Distinct::default(),
-            quads: Distinct::with_limit(EXACT_QUADS),
+            quads: Distinct::with_limit(MAX_EXACT_QUADS),
             sums: Sums::default(),
         }
     }
@@ -75,7 +75,7 @@ impl Default for Scope {
 
 /// Counts the terms of messages and of the log.
 #[derive(Debug, Default)]
-pub struct Counting {
+pub struct TermCounter {
     /// Distinct terms of the log.
     pub log: Distinct,
     /// Number of distinct terms of the message in each series.
@@ -87,7 +87,7 @@ pub struct Counting {
     scope: Scope,
 }
 
-impl Counting {
+impl TermCounter {
     /// Starts message `number` of the batch, or a part of it.
     pub fn start(&mut self, number: usize, scope: Scope) {
         self.stamp = (number as u64 + 1) << STAMP_BITS;

@@ -5,7 +5,7 @@
 
 use rustc_hash::FxHashMap;
 
-use super::distinct::{Distinct, EXACT, bits};
+use super::distinct::{Distinct, MAX_EXACT, bits};
 use super::merge::{Mergeable, Reader, Unreadable, Writer};
 use super::report::VariableReport;
 
@@ -41,7 +41,7 @@ impl Variables {
         self.by_name.insert(name.into(), column);
         self.bound.push(0);
         if column < MAX_COUNTED_VARIABLES {
-            self.distinct.push(Distinct::with_limit(EXACT / 16));
+            self.distinct.push(Distinct::with_limit(MAX_EXACT / 16));
         }
         Some(column)
     }
@@ -96,7 +96,7 @@ impl Mergeable for Variables {
                 self.bound[column] += bound;
             }
             if input.number()? > 0 {
-                let mut uncounted = Distinct::with_limit(EXACT / 16);
+                let mut uncounted = Distinct::with_limit(MAX_EXACT / 16);
                 let counter = column.and_then(|column| self.distinct.get_mut(column));
                 counter.unwrap_or(&mut uncounted).merge(input)?;
             }

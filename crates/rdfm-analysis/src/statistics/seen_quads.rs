@@ -4,7 +4,7 @@
 //! - Cost: a few comparisons in a small message, otherwise a table lookup.
 
 /// Maximum number of quads that are compared pairwise.
-const FEW: usize = 8;
+const MAX_PAIRWISE: usize = 8;
 
 /// The quads of a message so far.
 #[derive(Debug, Default)]
@@ -22,7 +22,7 @@ impl SeenQuads {
     pub fn start(&mut self, quads: usize) {
         self.quads.clear();
         self.mask = 0;
-        if quads > FEW {
+        if quads > MAX_PAIRWISE {
             let size = (2 * quads).next_power_of_two();
             self.mask = size - 1;
             self.message += 1;

@@ -76,7 +76,8 @@ fn direction(term: Term) -> u8 {
 }
 
 /// Compares two literals by the first byte at which their lexical forms differ. Returns `None` if
-/// there is no such byte, if it is a quotation mark in either form, or for a triple term.
+/// one form is a prefix of the other, if that byte is a quotation mark in either form, or for a
+/// triple term.
 fn compare_literals(table: &TermTable, a: Term, b: Term) -> Option<Ordering> {
     if a.kind == TermKind::TripleTerm || b.kind == TermKind::TripleTerm {
         return None;

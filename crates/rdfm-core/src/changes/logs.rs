@@ -279,8 +279,9 @@ impl ToMessages {
 
     /// Converts the patches of a batch to messages.
     ///
-    /// # Errors If a patch deletes a quad (unless its transaction is undone), transaction rows are
-    /// out of order, a blank node is used in two messages, or a message is too large.
+    /// # Errors
+    /// If a patch deletes a quad (unless its transaction is undone), transaction rows are out of
+    /// order, a blank node is used in two messages, or a message is too large.
     /// [`take`](Self::take) then returns the earlier messages.
     pub fn messages(&mut self, batch: &PatchBatch) -> Result<Option<MessageBatch>, RejectedRow> {
         self.copied.begin_batch(batch.table());

@@ -142,7 +142,7 @@ fn out_of_order(text: String) -> Violation {
 #[derive(Debug, Default)]
 struct Links {
     /// Whether the patch before this one is known.
-    follows: bool,
+    previous_is_known: bool,
     /// The `id` of the previous patch, if it has one.
     before: Option<Vec<u8>>,
     id: Option<Vec<u8>>,
@@ -150,9 +150,9 @@ struct Links {
     /// Whether a patch was read since the last gap.
     begun: bool,
     /// Whether the previous patch is in another log.
-    across: bool,
+    previous_is_in_other_log: bool,
     /// Whether a patch of this log was read.
-    within: bool,
+    has_patch_of_log: bool,
     /// Number of patches with `prev`.
     count: u64,
 }
@@ -160,11 +160,11 @@ struct Links {
 impl Links {
     fn begin_patch(&mut self) {
         self.before = self.id.take();
-        self.follows = self.begun;
+        self.previous_is_known = self.begun;
         self.prev = None;
-        self.across = !self.within;
+        self.previous_is_in_other_log = !self.has_patch_of_log;
         self.begun = true;
-        self.within = true;
+        self.has_patch_of_log = true;
     }
 
     #[cold]
@@ -181,13 +181,13 @@ impl Links {
             if self.id.as_ref() == Some(prev) {
                 return Err(self_reference(prev));
             }
-            if self.follows && self.before.as_ref() != Some(prev) {
+            if self.previous_is_known && self.before.as_ref() != Some(prev) {
                 let found = self.before.as_ref().map_or_else(
                     || "no id".to_owned(),
                     |before| format!("the id {}", render_term(before)),
                 );
                 return Err(Violation {
-                    rule: if self.across {
+                    rule: if self.previous_is_in_other_log {
                         Rule::ChainOfLogs
                     } else {
                         Rule::Chain
@@ -244,7 +244,7 @@ impl Rules {
 
     /// Begins a log whose first patch follows the last patch of the previous log.
     pub fn begin_log(&mut self) {
-        self.links.within = false;
+        self.links.has_patch_of_log = false;
     }
 
     /// Accounts for missing patches, or for a patch without its end: the next patch may follow any
@@ -252,7 +252,7 @@ impl Rules {
     pub fn skip(&mut self) {
         *self = Self {
             links: Links {
-                within: self.links.within,
+                has_patch_of_log: self.links.has_patch_of_log,
                 count: self.links.count,
                 ..Links::default()
             },

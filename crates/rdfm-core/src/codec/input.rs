@@ -31,7 +31,7 @@ pub struct Buffer {
 }
 
 impl Buffer {
-    /// Adds a piece. If at most half of the bytes must then be moved, the bytes before `keep` are
+    /// Adds a piece. If `keep` is at least half of the buffered bytes, the bytes before `keep` are
     /// passed to `forget` and removed.
     pub fn feed(&mut self, piece: &[u8], keep: usize, forget: impl FnOnce(&[u8])) {
         if keep > 0 && keep >= self.bytes.len() - keep {

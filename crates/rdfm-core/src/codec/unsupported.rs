@@ -168,8 +168,9 @@ impl Representable for TermId {
 /// Returns true if `flat` merges all messages into one, so the boundary before a second message is
 /// lost.
 ///
-/// # Errors If `flat` is false, because the output has no delimiters. The reason names the option
-/// that helps.
+/// # Errors
+/// If `flat` is false, because the output has no delimiters. The reason names the option that
+/// helps.
 pub fn reject_second(flat: bool) -> WriteResult<bool> {
     if flat {
         return Ok(true);

@@ -765,7 +765,7 @@ impl<H: RowHandler> FrameReader<H> {
             && let Ok((field, payload)) = wire.field(H::FRAME_FIELDS, "the frame")
         {
             if field == METADATA_FIELD {
-                result = self.metadata.take(payload, builder).map(|_| ());
+                result = self.metadata.store(payload, builder).map(|_| ());
             }
         }
         match result.and_then(|()| self.metadata.add_to(builder)) {
@@ -829,7 +829,7 @@ impl<H: RowHandler> FrameReader<H> {
                     let result = if omits_metadata || self.metadata_was_read {
                         FrameMetadata::check(entry)
                     } else {
-                        self.metadata.take(entry, &mut rows.terms().builder)
+                        self.metadata.store(entry, &mut rows.terms().builder)
                     };
                     match result {
                         Ok(counts) => {

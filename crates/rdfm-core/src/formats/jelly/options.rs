@@ -430,7 +430,7 @@ impl OptionsRow {
     }
 
     /// Applies the given options for the fields that both formats have.
-    pub fn take(&mut self, values: &Values) {
+    pub fn apply(&mut self, values: &Values) {
         for (flag, option) in [
             (&mut self.generalized, &GENERALIZED),
             (&mut self.rdf_star, &RDF_STAR),

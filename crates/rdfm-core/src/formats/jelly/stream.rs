@@ -68,7 +68,7 @@ impl StreamSettings {
                     .with(Remedy::write("jelly_version", "2", "supports them")));
             }
         }
-        options.take(values);
+        options.apply(values);
         if let Some(name) = values.text(&STREAM_NAME) {
             name.clone_into(&mut options.stream_name);
         }
