@@ -19,7 +19,7 @@ use rdfm_core::model::error::{DecodeError, EncodeError, ErrorClass};
 
 use crate::error::Error;
 use crate::from_arrow::lists::{InputListed, InputLists};
-use crate::from_arrow::messages::Messages;
+use crate::from_arrow::messages::MessagesBuilder;
 use crate::from_arrow::strings::Strings;
 use crate::schema::TermLayout;
 use crate::to_arrow::limit::{MAX_BYTES, MakeError};
@@ -225,7 +225,7 @@ pub fn encode<R: InputListed>(
     let mut values = Values::<R> {
         texts: Texts::new(),
         valid: Vec::new(),
-        messages: Messages::new(0, max_depth),
+        messages: MessagesBuilder::new(0, max_depth),
     };
     for array in arrays {
         let lists = InputLists::new(&array?)?;
@@ -246,7 +246,7 @@ pub fn encode<R: InputListed>(
 struct Values<R: InputListed> {
     texts: Texts,
     valid: Vec<bool>,
-    messages: Messages<R>,
+    messages: MessagesBuilder<R>,
 }
 
 impl<R: InputListed> Values<R> {

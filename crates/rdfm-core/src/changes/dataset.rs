@@ -136,7 +136,7 @@ impl Dataset {
         Ok(keys)
     }
 
-    /// Returns the place of a quad, if it exists.
+    /// Returns the place of a quad, if the dataset contains the quad.
     pub(super) fn place(&self, key: &QuadKey) -> Option<u32> {
         let matches = |place: u32| self.quads[place as usize] == *key;
         self.places.find(hash_numbers(*key), matches)
@@ -148,7 +148,7 @@ impl Dataset {
         quads.filter(|(_, key)| **key != DELETED)
     }
 
-    /// Returns the quad in a place, if it exists.
+    /// Returns the quad in a place, or `None` if the quad was deleted.
     pub(super) fn at(&self, place: usize) -> Option<QuadKey> {
         self.quads.get(place).copied().filter(|key| *key != DELETED)
     }
@@ -197,7 +197,7 @@ impl Dataset {
                 let operation = batch.records()[at];
                 let done = self.check_operation(batch.table(), operation, chain);
                 if let Err(error) =
-                    done.and_then(|()| self.operation(batch.table(), operation, *key))
+                    done.and_then(|()| self.apply_operation(batch.table(), operation, *key))
                 {
                     self.undo();
                     let error = row_error(batch, patch, Some(at), error);
@@ -224,7 +224,7 @@ impl Dataset {
         operation: Operation,
         chain: bool,
     ) -> Result<(), (ErrorClass, Reason)> {
-        let Err(violation) = self.rules.operation(table, operation) else {
+        let Err(violation) = self.rules.check_row(table, operation) else {
             return Ok(());
         };
         self.violation(violation, chain)
@@ -238,7 +238,7 @@ impl Dataset {
         Err((ErrorClass::Malformed, violation.reason(self.rules.row())))
     }
 
-    fn operation(
+    fn apply_operation(
         &mut self,
         table: &TermTable,
         operation: Operation,

@@ -212,7 +212,7 @@ impl Inverse {
     ) -> Result<(), (ErrorClass, Reason)> {
         let row = self.rules.row();
         let limit = |error: LimitExceeded| (ErrorClass::Limit, in_row(row, error.0));
-        if let Err(violation) = self.rules.operation(table, operation)
+        if let Err(violation) = self.rules.check_row(table, operation)
             && (self.chain || !violation.rule.is_chain())
         {
             return Err((ErrorClass::Malformed, violation.reason(row)));

@@ -283,7 +283,7 @@ impl Rules {
     /// # Errors
     /// If the row violates a rule.
     #[inline]
-    pub fn operation(&mut self, table: &TermTable, operation: Operation) -> Result<(), Violation> {
+    pub fn check_row(&mut self, table: &TermTable, operation: Operation) -> Result<(), Violation> {
         match operation.code {
             OperationCode::Add
             | OperationCode::Delete
@@ -318,7 +318,7 @@ impl Rules {
             for at in batch.range(patch) {
                 let operation = batch.records()[at];
                 let offset = || batch.record_offset(at).unwrap_or(batch.position(patch));
-                match self.operation(batch.table(), operation) {
+                match self.check_row(batch.table(), operation) {
                     Err(violation) => found.push(FoundViolation {
                         violation,
                         patch: index,

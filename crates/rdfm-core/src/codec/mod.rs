@@ -344,7 +344,7 @@ pub struct Noticed {
     pub wrong_marks: ListedFrames,
     /// Notes for readers of the log, one sentence each.
     pub notes: Vec<Reason>,
-    /// The note if Jelly logs may have been joined into one message. It is not in `notes`.
+    /// The note if Jelly logs may have been joined into one message. This note is not in `notes`.
     pub joined: Option<Reason>,
     /// At the end of a log with delimiters: how it ends.
     pub end: Option<LogEnd>,

@@ -125,7 +125,7 @@ impl ValueKind<'_> {
             }
             Self::Choice(words) => {
                 let found = match &given {
-                    GivenValue::Text(text) => words.iter().find(|word| same(word, text)),
+                    GivenValue::Text(text) => words.iter().find(|word| is_same_word(word, text)),
                     _ => None,
                 };
                 match found {
@@ -135,9 +135,9 @@ impl ValueKind<'_> {
             }
             Self::ChoiceOrNumber(words) => {
                 let found = match &given {
-                    GivenValue::Text(text) => words
-                        .iter()
-                        .find(|(word, number)| same(word, text) || number.to_string() == *text),
+                    GivenValue::Text(text) => words.iter().find(|(word, number)| {
+                        is_same_word(word, text) || number.to_string() == *text
+                    }),
                     GivenValue::Number(given) => words
                         .iter()
                         .find(|(_, number)| i128::from(*number) == *given),
@@ -271,7 +271,7 @@ pub fn size(text: &str) -> Option<u64> {
 }
 
 /// Whether two words of a choice are equal, ignoring case, with `-` and `_` equivalent.
-fn same(word: &str, text: &str) -> bool {
+fn is_same_word(word: &str, text: &str) -> bool {
     let text = text.trim();
     word.len() == text.len()
         && word.bytes().zip(text.bytes()).all(|(a, b)| {

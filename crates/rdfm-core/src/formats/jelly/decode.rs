@@ -268,7 +268,7 @@ fn delimited_after_bare(at: u64) -> WireError {
 pub(super) struct FrameReader<H: RowHandler> {
     reading: ReadSettings,
     rows: H,
-    /// What ends a message, or `None` until the first row is read.
+    /// The boundary that ends a message, or `None` until the first row is read.
     ends: Option<MessageEnd>,
     parts: bool,
     frame: Option<Frame>,

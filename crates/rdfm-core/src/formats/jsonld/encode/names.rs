@@ -62,7 +62,7 @@ impl ContextNamespaces {
         declared
     }
 
-    /// Adds the scheme of a namespace to the counts, and removes that of the previous one.
+    /// Adds the scheme of a namespace to the counts, and removes the scheme of the previous one.
     fn count(&mut self, before: Option<Box<[u8]>>, scheme: Option<&[u8]>) {
         if let Some(scheme) = scheme {
             *self.schemes.entry(scheme.into()).or_default() += 1;

@@ -24,7 +24,7 @@ use crate::model::term::{Quad, TermId, TermKind};
 const MAX_NESTED: u8 = 12;
 
 /// Up to this number of quads, terms are compared pairwise.
-const FEW: usize = 12;
+const MAX_PAIRWISE: usize = 12;
 
 const RDF: &[u8] = b"http://www.w3.org/1999/02/22-rdf-syntax-ns#";
 
@@ -440,8 +440,8 @@ impl MessageShape {
             self.ends.extend_from_slice(&[start as u32, end as u32]);
             return Some(first..first + 1);
         }
-        let mut seen = [TermId(0); FEW];
-        if slice.len() > FEW {
+        let mut seen = [TermId(0); MAX_PAIRWISE];
+        if slice.len() > MAX_PAIRWISE {
             return None;
         }
         for (count, &at) in slice.iter().enumerate() {
