@@ -503,7 +503,7 @@ impl<W: Writer> Encoder for MessageLoop<W> {
 #[cfg(test)]
 mod tests {
     #![allow(clippy::unwrap_used)] // a failing unwrap is a failing test
-    use super::super::carries::{Carries, TripleTerms};
+    use super::super::carries::{Capabilities, TripleTerms};
     use super::super::options::PREFIXES;
     use super::super::spec::{Append, Continuable, Kind, OptionSpec};
     use super::super::values::GivenValue;
@@ -522,12 +522,12 @@ mod tests {
         suffixes: &[],
         media_types: &[],
         aliases: &[],
-        carries: Carries {
+        carries: Capabilities {
             graphs: false,
             generalized: false,
             triple_terms: TripleTerms::No,
             metadata: false,
-            ..Carries::ALL
+            ..Capabilities::ALL
         },
         binary: false,
         sniff: None,

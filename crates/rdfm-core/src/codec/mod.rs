@@ -21,7 +21,7 @@ pub mod values;
 use std::sync::{Arc, LazyLock};
 
 use self::batch::{Batch, BatchRef};
-use self::carries::Carries;
+use self::carries::Capabilities;
 use self::contexts::ContextLoader;
 use self::values::{GivenValue, Value};
 
@@ -213,7 +213,7 @@ pub enum Parts {
 #[derive(Clone, Debug)]
 pub struct Source {
     /// Capabilities of the source format.
-    pub carries: Carries,
+    pub carries: Capabilities,
     /// Dialect of a text log.
     pub dialect: Option<Dialect>,
     /// Stream options of a source log in the output format, by the names of the encoder's options.

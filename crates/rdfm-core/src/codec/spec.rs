@@ -3,7 +3,7 @@
 //! Each family exports a [`FormatSpec`] per format. Names, keywords, command line options,
 //! rejections, detection, tables in the docs and tests derive from them.
 
-use super::carries::Carries;
+use super::carries::Capabilities;
 use super::sniff::Sniff;
 use super::values::Values;
 use super::{Decoder, DelimiterCounter, Encoder, Opening, Source};
@@ -33,7 +33,7 @@ pub struct FormatSpec {
     /// Other names in use.
     pub aliases: &'static [&'static str],
     /// Capabilities.
-    pub carries: Carries,
+    pub carries: Capabilities,
     /// Whether logs are binary, and so unsuitable for a terminal.
     pub binary: bool,
     /// Detects from the head of a log whether it is in the format, given whether the head is
