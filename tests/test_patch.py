@@ -508,10 +508,11 @@ def test_blank_nodes_can_be_separated():
     rows = b"TX .\nA _:a <a:p> <a:o> .\nTC .\nTX .\nA _:a <a:p> <a:o> .\nTC .\n"
     options = {"from_format": "rdf-patch", "to_format": "nq"}
     with pytest.raises(
-        rdfm.EncodeError, match="separate_blank_nodes=True treats it as a different node in each"
+        rdfm.EncodeError,
+        match="separate_blank_nodes=True treats it as a separate node in each message",
     ) as caught:
         patch.to_log(rows, io.BytesIO(), **options)
-    assert "--separate-blank-nodes treats it as a different node in each" in render(
+    assert "--separate-blank-nodes treats it as a separate node in each message" in render(
         caught.value, on_command_line
     )
     out = io.BytesIO()

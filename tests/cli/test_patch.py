@@ -183,7 +183,7 @@ def test_blank_nodes_in_two_transactions_are_rejected_or_separated(data):
     assert result.code == 1
     assert result.error == (
         "s.rdfp: rdf-patch: row 0 of the patch: the blank node 'b' is used in two transactions, and would be two nodes in"
-        " two messages; --separate-blank-nodes treats it as a different node in each (line 3, column 1, byte 24, patch 1)"
+        " two messages; --separate-blank-nodes treats it as a separate node in each message (line 3, column 1, byte 24, patch 1)"
     )
     assert data("patch", "to-log", "s.rdfp", "out.nq", "--separate-blank-nodes").code == 0
     assert Path("out.nq").read_text().count("_:b") == 2

@@ -1,4 +1,4 @@
-//! Message comparison: significant differences, independently of batches.
+//! Message comparison finds the significant differences, regardless of the division into batches.
 #![allow(
     clippy::unwrap_used,
     clippy::expect_used,
@@ -78,7 +78,7 @@ fn full_signatures_differ(a: &str, b: &str) -> bool {
         assert!(undecided.is_empty());
         comparer.next_batch(side);
     }
-    comparer.settle()
+    comparer.compare_multisets()
         != MultisetResult {
             same: 1,
             only: [0, 0],
@@ -255,7 +255,7 @@ fn messages_of_only_one_log_are_picked_in_order() {
     let mut comparer = Comparer::new(Mode::Sets, false, NamespaceUse::Ignored, limits(STEPS));
     assert!(comparer.collect(Side::A, &a).is_empty());
     assert!(comparer.collect(Side::B, &b).is_empty());
-    let settled = comparer.settle();
+    let settled = comparer.compare_multisets();
     assert_eq!(
         settled,
         MultisetResult {
@@ -333,14 +333,14 @@ fn pick_skips_messages_that_collect_omits() {
     for total in (0..).map(|step| step * 20_000) {
         let limits = Limits { each: STEPS, total };
         let mut comparer = Comparer::new(Mode::Sets, false, NamespaceUse::Ignored, limits);
-        let over = comparer.collect(Side::A, &a);
+        let undecided = comparer.collect(Side::A, &a);
         comparer.collect(Side::B, &b);
-        let settled = comparer.settle();
-        assert_eq!(settled.only[0] as usize, 6 - over.len());
-        let decided: Vec<usize> = (0..6).filter(|at| !over.contains(at)).collect();
+        let settled = comparer.compare_multisets();
+        assert_eq!(settled.only[0] as usize, 6 - undecided.len());
+        let decided: Vec<usize> = (0..6).filter(|at| !undecided.contains(at)).collect();
         assert_eq!(comparer.pick(Side::A, &a), decided);
-        found.push(over.len());
-        if over.is_empty() {
+        found.push(undecided.len());
+        if undecided.is_empty() {
             break;
         }
     }

@@ -150,7 +150,7 @@ fn quad_order_does_not_affect_the_result() {
 }
 
 #[test]
-fn graph_streams_have_only_a_default_graph() {
+fn graph_stream_messages_must_have_only_a_default_graph() {
     let text = "<s:> <p:> <o:>|<s:> <p:> <o:> <g:>|";
     assert_eq!(
         violations(&rules(NamedGraphs::None), text),
@@ -164,7 +164,7 @@ fn graph_streams_have_only_a_default_graph() {
 }
 
 #[test]
-fn named_graph_streams_have_exactly_one() {
+fn named_graph_messages_must_have_exactly_one_named_graph() {
     let text = "<s:> <p:> <o:> <g:>;<s:> <p:> <o:>;<t:> <p:> <o:> <g:>\
         |<s:> <p:> <o:> <g:>;<s:> <p:> <o:> <h:>;<s:> <q:> <o:> <g:>|<s:> <p:> <o:>";
     let found = violations(&rules(NamedGraphs::One), text);
@@ -179,7 +179,7 @@ fn named_graph_streams_have_exactly_one() {
 }
 
 #[test]
-fn the_default_graph_has_one_time_of_the_named_graph() {
+fn the_default_graph_must_have_one_time_value_for_the_named_graph() {
     let timed = StreamRules {
         time: Some(b"t:".to_vec()),
         ..rules(NamedGraphs::One)
@@ -200,7 +200,7 @@ fn the_default_graph_has_one_time_of_the_named_graph() {
 }
 
 #[test]
-fn subject_graphs_have_a_root() {
+fn subject_graphs_must_have_a_root() {
     let connected = StreamRules {
         has_root: true,
         rdf12: true,

@@ -174,7 +174,7 @@ pub struct ResultColumns {
 
 impl ResultColumns {
     /// Creates the columns of `variables` with the requested `types`. If `with_messages` is true,
-    /// they follow `source` and `message` columns.
+    /// `source` and `message` columns precede them.
     ///
     /// # Errors
     /// If a type or variable is unknown, or two columns would have the same name.
@@ -198,13 +198,13 @@ impl ResultColumns {
             let name = name.trim_start_matches(['?', '$']);
             let Some(at) = variables.iter().position(|variable| &**variable == name) else {
                 let names: Vec<String> = variables.iter().map(|name| format!("?{name}")).collect();
-                let names = if names.is_empty() {
-                    "none".to_owned()
+                let known = if names.is_empty() {
+                    "there are no variables".to_owned()
                 } else {
-                    names.join(", ")
+                    format!("the variables are {}", names.join(", "))
                 };
                 return Err(format!(
-                    "cannot set the type of {}: there is no such variable; the variables are {names}",
+                    "cannot set the type of {}: there is no such variable; {known}",
                     quote(name.as_bytes())
                 )
                 .into());
@@ -619,7 +619,7 @@ fn duration(literal: Literal<'_>) -> Option<i64> {
 
 /// Converts seconds to microseconds, if the result is an integer of at most 64 bits.
 fn micros(seconds: Decimal) -> Option<i64> {
-    const PARTS: i128 = 1_000_000_000_000;
-    let parts = i128::from_be_bytes(seconds.to_be_bytes());
-    (parts % PARTS == 0).then(|| (parts / PARTS).try_into().ok())?
+    const UNITS_PER_MICROSECOND: i128 = 1_000_000_000_000;
+    let units = i128::from_be_bytes(seconds.to_be_bytes());
+    (units % UNITS_PER_MICROSECOND == 0).then(|| (units / UNITS_PER_MICROSECOND).try_into().ok())?
 }

@@ -11,7 +11,7 @@ use arrow_schema::ArrowError;
 use rdfm_core::model::error::{ErrorClass, LimitExceeded};
 use rdfm_core::model::remedy::Reason;
 
-/// An error of a conversion to or from Arrow.
+/// An error in a conversion to or from Arrow.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Error {
     /// Class of the error.

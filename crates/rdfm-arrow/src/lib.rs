@@ -1,5 +1,5 @@
-//! Conversion between batches and Arrow: rows with one message each, and value columns with one
-//! message per value.
+//! Conversion between batches and Arrow: rows with one message or quad each, and value columns with
+//! one message per value.
 //!
 //! - [`schema`]: row columns.
 //! - [`to_arrow`]: batches to rows, in record batches of similar size. [`from_arrow`]: rows to

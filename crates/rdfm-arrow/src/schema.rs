@@ -24,7 +24,7 @@ pub enum TermLayout {
 }
 
 impl TermLayout {
-    /// Returns the representation with a name, `ntriples` or `structs`.
+    /// Returns the representation with the given name, `ntriples` or `structs`.
     ///
     /// # Errors
     /// If the name is unknown; the error names it.
@@ -217,7 +217,7 @@ pub enum Column {
     Source,
     /// Index of a message in its log.
     Offset,
-    /// Quads: structs of terms as canonical N-Triples.
+    /// Quads: structs of terms.
     Quads,
     /// Operations of a patch: structs of a code, a name and terms.
     Operations,
@@ -285,7 +285,7 @@ impl Column {
         }
     }
 
-    /// Returns the column with a name, for a kind of log.
+    /// Returns the column with the given name, if logs of this kind have such a column.
     pub fn by_name(kind: Kind, name: &str) -> Option<Self> {
         let mut named = Self::of(kind).0.iter().copied();
         named.find(|column| *column != Self::Variables && column.name() == name)
@@ -347,7 +347,7 @@ fn unknown(name: &str, expected: &[&str]) -> String {
 
 /// The kind of rows from another producer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum RowsOf {
+pub enum RowKind {
     /// Messages, with a `quads` column.
     Messages,
     /// Patches, with an `operations` column.
@@ -360,18 +360,18 @@ pub enum RowsOf {
 ///
 /// # Errors
 /// If the schema has both list columns, or lacks the columns that identify the kind.
-pub fn rows_of(schema: &Schema) -> Result<RowsOf, Error> {
+pub fn row_kind(schema: &Schema) -> Result<RowKind, Error> {
     let named = |name: &str| schema.column_with_name(name).is_some();
     let has = |column: Column| named(column.name());
     match (has(Column::Quads), has(Column::Operations)) {
-        (true, false) => Ok(RowsOf::Messages),
-        (false, true) => Ok(RowsOf::Patches),
+        (true, false) => Ok(RowKind::Messages),
+        (false, true) => Ok(RowKind::Patches),
         (true, true) => Err(Error::wrong_columns(
             "the rows have both columns 'quads' and 'operations', but a row is either a message or a patch; drop one of them"
                 .to_owned(),
         )),
         (false, false) if QuadColumn::ALL[1..5].iter().all(|one| named(one.name())) => {
-            Ok(RowsOf::Quads)
+            Ok(RowKind::Quads)
         }
         (false, false) => Err(missing(
             "'quads' (messages) or 'operations' (patches), nor all of 'message', 'subject', 'predicate' and \
@@ -468,7 +468,7 @@ pub(crate) fn check_variables(variables: &[Box<str>]) -> Result<(), String> {
     for name in variables {
         if name.contains('\0') {
             return Err(format!(
-                "the variable {} contains a NUL character, which Arrow does not allow in column names; rename it",
+                "the variable {} contains a NUL character, which Arrow does not allow in column names; rename the variable",
                 quote(name.as_bytes())
             ));
         }

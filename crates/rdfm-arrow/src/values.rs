@@ -19,7 +19,7 @@ use rdfm_core::model::error::{DecodeError, EncodeError, ErrorClass};
 
 use crate::error::Error;
 use crate::from_arrow::lists::{InputListed, InputLists};
-use crate::from_arrow::messages::Messages;
+use crate::from_arrow::messages::MessagesBuilder;
 use crate::from_arrow::strings::Strings;
 use crate::schema::TermLayout;
 use crate::to_arrow::limit::{MAX_BYTES, MakeError};
@@ -31,7 +31,7 @@ const TOO_LARGE: &str =
     "the result exceeds the 2 GiB limit of an Arrow array; convert fewer values at once";
 
 /// Error for a value that contains several messages.
-pub const SEVERAL: &str = "the value contains more than one message; read a log of several messages from a \
+pub const SEVERAL_MESSAGES: &str = "the value contains more than one message; read a log of several messages from a \
                             file (open_log, or Spark's format \"rdfm\"), or read the value as one message with \
                             dialect=\"plain\" (text) or frames=\"flat\" (Jelly)";
 
@@ -45,7 +45,7 @@ pub enum OnError {
 }
 
 impl OnError {
-    /// Returns the choice with a name: `raise` or `null`.
+    /// Returns the handling with the given name, `raise` or `null`.
     ///
     /// # Errors
     /// If the name is unknown; the error names it.
@@ -58,7 +58,7 @@ impl OnError {
     }
 }
 
-/// Returns the kind of log with a name, if values can have that kind. They cannot be results.
+/// Returns the kind of log with the given name. Values can be messages or patches, not results.
 ///
 /// # Errors
 /// If the name is unknown, or values cannot have that kind; the error says which.
@@ -72,13 +72,13 @@ pub fn kind(name: &str) -> Result<Kind, String> {
 /// Cause of a failed conversion.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Cause {
-    /// The array has the wrong shape, a row contains an invalid term, or the result is too large.
+    /// The array has the wrong type, a row contains an invalid term, or the result is too large.
     Arrow(Error),
     /// The decoder's error. The value is invalid, unless the error is internal.
     Decode(DecodeError),
     /// The encoder's error.
     Encode(EncodeError),
-    /// The value contains more than one message; see [`SEVERAL`].
+    /// The value contains more than one message; see [`SEVERAL_MESSAGES`].
     Several,
 }
 
@@ -112,7 +112,7 @@ impl fmt::Display for ValueError {
             Cause::Arrow(error) => error.fmt(f),
             Cause::Decode(error) => error.fmt(f),
             Cause::Encode(error) => error.fmt(f),
-            Cause::Several => f.write_str(SEVERAL),
+            Cause::Several => f.write_str(SEVERAL_MESSAGES),
         }
     }
 }
@@ -134,7 +134,7 @@ impl From<ArrowError> for ValueError {
     }
 }
 
-fn at(value: usize, cause: Cause) -> ValueError {
+fn value_error(value: usize, cause: Cause) -> ValueError {
     ValueError {
         cause: Box::new(cause),
         value: Some(value),
@@ -167,13 +167,13 @@ pub fn decode<R: lists::OutputListed>(
                 return Err(error.into());
             }
             let value = texts.get(value);
-            let (batch, is_valid) = match value.map(|value| only::<R>(decoder, value)) {
+            let (batch, is_valid) = match value.map(|value| only_message::<R>(decoder, value)) {
                 None => (None, false),
                 Some(Ok(batch)) => (batch, true),
                 Some(Err(cause)) if on_error == OnError::Null && cause.is_invalid_value() => {
                     (None, false)
                 }
-                Some(Err(cause)) => return Err(at(valid.len(), cause)),
+                Some(Err(cause)) => return Err(value_error(valid.len(), cause)),
             };
             if let Some(batch) = &batch {
                 places.begin_batch(batch.table());
@@ -189,7 +189,10 @@ pub fn decode<R: lists::OutputListed>(
 }
 
 /// Returns the only message of a value, or `None` if the value contains no message.
-fn only<R: KindOf>(decoder: &mut dyn Decoder, value: &[u8]) -> Result<Option<LogBatch<R>>, Cause> {
+fn only_message<R: KindOf>(
+    decoder: &mut dyn Decoder,
+    value: &[u8],
+) -> Result<Option<LogBatch<R>>, Cause> {
     decoder.reset();
     decoder.feed(value);
     decoder.finish();
@@ -222,7 +225,7 @@ pub fn encode<R: InputListed>(
     let mut values = Values::<R> {
         texts: Texts::new(),
         valid: Vec::new(),
-        messages: Messages::new(0, max_depth),
+        messages: MessagesBuilder::new(0, max_depth),
     };
     for array in arrays {
         let lists = InputLists::new(&array?)?;
@@ -243,7 +246,7 @@ pub fn encode<R: InputListed>(
 struct Values<R: InputListed> {
     texts: Texts,
     valid: Vec<bool>,
-    messages: Messages<R>,
+    messages: MessagesBuilder<R>,
 }
 
 impl<R: InputListed> Values<R> {
@@ -265,7 +268,7 @@ impl<R: InputListed> Values<R> {
                         message: 0,
                         ..error
                     };
-                    at(number, Cause::Encode(error))
+                    value_error(number, Cause::Encode(error))
                 })?;
                 if out.len() > MAX_BYTES {
                     return Err(MakeError::TooLarge.into_error(TOO_LARGE).into());

@@ -17,7 +17,7 @@ use rdfm_core::model::limits::Limits;
 use rdfm_core::model::record::ResultHead;
 use rdfm_core::model::term::TermId;
 
-const X: &str = "http://www.w3.org/2001/XMLSchema#";
+const XSD: &str = "http://www.w3.org/2001/XMLSchema#";
 
 /// Result rows with cells in N-Triples. An empty string is an unbound cell.
 fn rows(variables: &[&str], rows: &[&[&str]]) -> ResultBatch {
@@ -43,7 +43,7 @@ fn rows(variables: &[&str], rows: &[&[&str]]) -> ResultBatch {
 }
 
 fn literal(text: &str, datatype: &str) -> String {
-    format!("\"{text}\"^^<{X}{datatype}>")
+    format!("\"{text}\"^^<{XSD}{datatype}>")
 }
 
 fn typed(name: &str, misfits_are_null: bool, cells: &[&str]) -> Result<Vec<String>, Failure> {
@@ -442,6 +442,6 @@ fn invalid_columns_are_rejected() {
     );
     assert_eq!(
         rejected(&["a\0b"], &[], false),
-        r"the variable 'a\u0000b' contains a NUL character, which Arrow does not allow in column names; rename it"
+        r"the variable 'a\u0000b' contains a NUL character, which Arrow does not allow in column names; rename the variable"
     );
 }

@@ -275,7 +275,7 @@ fn wrong_columns_are_rejected_without_a_row() {
     let texts: ArrayRef = Arc::new(StringArray::from(vec!["x"]));
     let numbers: ArrayRef = Arc::new(Int32Array::from(vec![1]));
     let good = column(&[&[]]);
-    let of_numbers = {
+    let number_structs = {
         let items: StructArray = PARTS
             .map(|name| {
                 let field = Field::new(name, DataType::Int32, true);
@@ -297,7 +297,7 @@ fn wrong_columns_are_rejected_without_a_row() {
             "column quads: expected a list of structs, found Utf8",
         ),
         (
-            vec![("quads", of_numbers)],
+            vec![("quads", number_structs)],
             "column subject: expected strings, found Int32",
         ),
         (

@@ -10,7 +10,7 @@ use arrow_array::{BinaryArray, ListArray, cast::AsArray};
 use arrow_buffer::OffsetBuffer;
 use arrow_schema::{DataType, Field, Fields, Schema};
 use rdfm_arrow::from_arrow::{self, RowReader};
-use rdfm_arrow::schema::{Column, RowsOf, rows_of, schema};
+use rdfm_arrow::schema::{Column, RowKind, row_kind, schema};
 use rdfm_arrow::to_arrow::{self, Coalescer, coalescer};
 use rdfm_arrow::values::{self, OnError};
 use rdfm_core::codec::Opening;
@@ -160,16 +160,16 @@ fn columns_determine_the_kind_of_rows() {
         let fields = names
             .iter()
             .map(|name| Field::new(*name, DataType::Utf8, true));
-        rows_of(&Schema::new(fields.collect::<Vec<_>>()))
+        row_kind(&Schema::new(fields.collect::<Vec<_>>()))
     };
-    assert_eq!(rows(&["a", "quads"]), Ok(RowsOf::Messages));
-    assert_eq!(rows(&["operations", "metadata"]), Ok(RowsOf::Patches));
+    assert_eq!(rows(&["a", "quads"]), Ok(RowKind::Messages));
+    assert_eq!(rows(&["operations", "metadata"]), Ok(RowKind::Patches));
     let parts = ["object", "message", "predicate", "subject"];
-    assert_eq!(rows(&parts), Ok(RowsOf::Quads));
+    assert_eq!(rows(&parts), Ok(RowKind::Quads));
     // If there is a `quads` column, other columns are ignored.
     assert_eq!(
         rows(&["quads", "message", "subject", "predicate", "object"]),
-        Ok(RowsOf::Messages)
+        Ok(RowKind::Messages)
     );
     let both = rows(&["operations", "quads"]).unwrap_err();
     assert!(both.reason.to_string().contains("drop one of them"));
@@ -341,7 +341,7 @@ fn values_can_be_patches() {
 }
 
 #[test]
-fn built_patches_respect_limits() {
+fn an_empty_patch_is_an_empty_list() {
     let mut builder = PatchBuilder::new(Limits::default());
     builder.begin_message(0);
     builder.end_message();

@@ -40,12 +40,12 @@ fn quads_of(given: &[Message]) -> Vec<Message> {
     quads.filter(|message| !message.quads.is_empty()).collect()
 }
 
-/// Reads rows in pieces of `piece` rows.
-fn read(rows: &RecordBatch, piece: usize, parts: bool) -> Vec<MessageBatch> {
+/// Reads rows in slices of `slice_rows` rows.
+fn read(rows: &RecordBatch, slice_rows: usize, parts: bool) -> Vec<MessageBatch> {
     let mut reader = QuadReader::new(0, 8, LIMIT, parts);
     let mut found = Vec::new();
-    for start in (0..rows.num_rows()).step_by(piece) {
-        let count = piece.min(rows.num_rows() - start);
+    for start in (0..rows.num_rows()).step_by(slice_rows) {
+        let count = slice_rows.min(rows.num_rows() - start);
         reader.feed(&rows.slice(start, count)).unwrap();
         while let Some(batch) = reader.next_batch().unwrap() {
             found.push(batch);
@@ -199,8 +199,8 @@ fn consecutive_rows_with_the_same_source_and_message_form_a_message() {
     let given: Vec<Message> = [everything(), vec![numbers(0..40), numbers(0..1)]].concat();
     for terms in [TermLayout::NTriples, TermLayout::Structs] {
         let rows = quad_record_batch(&[&batch(&given)], &layout(terms), Some("a")).unwrap();
-        for piece in [1, 2, 3, 100] {
-            let found: Vec<_> = read(&rows, piece, false)
+        for slice_rows in [1, 2, 3, 100] {
+            let found: Vec<_> = read(&rows, slice_rows, false)
                 .iter()
                 .flat_map(messages)
                 .collect();
@@ -385,11 +385,11 @@ fn structs_of_unusual_terms_round_trip() {
     };
     let iri = add(TermKind::Iri, "http://e/a b<>\"{}|\\^`\u{1}\u{e9}", 0);
     let label = add(TermKind::Bnode, "a b> .\n", 0);
-    let made_label = add(TermKind::Bnode, "_gx61", 0);
+    let generated_label = add(TermKind::Bnode, "_gx61", 0);
     let tag = add(TermKind::Language, "no tag!", 0);
     let tagged = add(TermKind::LangLiteral, "\u{0}\u{ffff}\"", tag.0);
     let typed = add(TermKind::TypedLiteral, "\\u0041", iri.0);
-    for (subject, object) in [(label, tagged), (made_label, typed), (iri, iri)] {
+    for (subject, object) in [(label, tagged), (generated_label, typed), (iri, iri)] {
         let quad = Quad {
             subject,
             predicate: iri,

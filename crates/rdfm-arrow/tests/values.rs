@@ -159,7 +159,7 @@ fn on_error_is_found_by_name() {
 }
 
 #[test]
-fn encoding_errors_contain_the_row() {
+fn encoding_errors_contain_the_index_of_the_value() {
     let named = vec![quad("<a:s>", "<a:p>", "<a:o>", "<a:g>")];
     let column = column(&[None, Some(vec![]), Some(named)]);
     let error = encode("ttl", column).unwrap_err();
@@ -174,7 +174,7 @@ fn encoding_errors_contain_the_row() {
 }
 
 #[test]
-fn row_numbers_continue_across_batches() {
+fn value_indexes_continue_across_batches() {
     let one = quad("<a:s>", "<a:p>", "<a:o>", "");
     let mut rows = vec![Some(vec![one.clone()]); 10_000];
     rows[9_000] = None;

@@ -35,15 +35,16 @@ fn mix(number: u32, salt: u32) -> u32 {
     x ^ (x >> 16)
 }
 
-/// Adds one message.
-type AddMessage = fn(&mut Maker, u32);
+/// A function that adds one message.
+type AddMessage = fn(&mut BatchMaker, u32);
 
-struct Maker {
+/// Builds batches of generated messages.
+struct BatchMaker {
     builder: BatchBuilder,
     batches: Vec<MessageBatch>,
 }
 
-impl Maker {
+impl BatchMaker {
     fn iri(&mut self, text: &str) -> TermId {
         self.builder
             .add_simple(TermKind::Iri, text.as_bytes(), 0)
@@ -89,7 +90,7 @@ fn timestamp(seconds: u32) -> String {
 }
 
 /// Observations of 500 sensors, each with its result in a blank node.
-fn iot(maker: &mut Maker, i: u32) {
+fn iot(maker: &mut BatchMaker, i: u32) {
     let sensor = mix(i, 1) % 500;
     let observation = maker.iri(&format!("https://iot.example/observation/{i}"));
     let kind = maker.iri(TYPE);
@@ -117,7 +118,7 @@ fn iot(maker: &mut Maker, i: u32) {
 }
 
 /// Map nodes: literals, and many areas whose names occur only once.
-fn osm(maker: &mut Maker, i: u32) {
+fn osm(maker: &mut BatchMaker, i: u32) {
     let node = maker.iri(&format!("{OSM}node/{}", 340_000_000 + i * 7));
     let datatype = maker.iri("http://www.opengis.net/ont/geosparql#wktLiteral");
     for n in 0..6 {
@@ -140,7 +141,7 @@ fn osm(maker: &mut Maker, i: u32) {
 }
 
 fn batches(messages: u32, add_message: AddMessage) -> Vec<MessageBatch> {
-    let mut maker = Maker {
+    let mut maker = BatchMaker {
         builder: BatchBuilder::new(Limits::default()),
         batches: Vec::new(),
     };

@@ -43,7 +43,7 @@ fn add(
         .unwrap();
 }
 
-/// Observations: five shared predicates and types; a unique subject, time and value.
+/// Observations with shared predicates, and a unique subject in each message.
 fn iot(messages: usize, graphs: bool) -> Vec<MessageBatch> {
     let mut builder = BatchBuilder::new(Limits::default());
     let mut batches = Vec::new();

@@ -8,7 +8,7 @@ use std::sync::{Mutex, PoisonError};
 
 use pyo3::prelude::*;
 use rdfm_arrow::from_arrow::{QuadReader, RowReader};
-use rdfm_arrow::schema::{RowLayout, RowsOf, rows_of};
+use rdfm_arrow::schema::{RowKind, RowLayout, row_kind};
 use rdfm_arrow::to_arrow::{self, Coalesce, QuadCoalescer};
 use rdfm_core::codec::batch::{Batch, KindOf as _};
 use rdfm_core::codec::spec::Kind;
@@ -177,11 +177,11 @@ fn batches_from_arrow(
     }
     let reader = arrow::reader(rows)?;
     let max_depth = options::depth(max_depth)?;
-    let found = rows_of(&reader.schema()).map_err(|error| arrow::exception(rows.py(), error))?;
+    let found = row_kind(&reader.schema()).map_err(|error| arrow::exception(rows.py(), error))?;
     let rows = match found {
-        RowsOf::Patches => read::<Operation>(reader, first_index, max_depth, max_message_bytes),
-        RowsOf::Messages => read::<Quad>(reader, first_index, max_depth, max_message_bytes),
-        RowsOf::Quads => Box::new(QuadBatches {
+        RowKind::Patches => read::<Operation>(reader, first_index, max_depth, max_message_bytes),
+        RowKind::Messages => read::<Quad>(reader, first_index, max_depth, max_message_bytes),
+        RowKind::Quads => Box::new(QuadBatches {
             reader,
             quads: match max_message_bytes {
                 Some(max) => QuadReader::new(first_index, max_depth, max, false),

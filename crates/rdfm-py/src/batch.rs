@@ -12,7 +12,7 @@ use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyBytes, PyCapsule, PyDict, PyList, PyString, PyTuple};
 use rdfm_analysis::statistics;
 use rdfm_arrow::from_arrow::{self, QuadReader};
-use rdfm_arrow::schema::{RowsOf, rows_of};
+use rdfm_arrow::schema::{RowKind, row_kind};
 use rdfm_core::codec::spec::Kind;
 use rdfm_core::model::batch;
 use rdfm_core::model::namespaces::NamespaceChange;
@@ -335,7 +335,7 @@ impl MessageBatch {
     fn from_arrow(py: Python<'_>, batch: &Bound<'_, PyAny>, max_depth: u32) -> PyResult<Self> {
         let reader = arrow::reader(batch)?;
         let max_depth = options::depth(max_depth)?;
-        let quads = rows_of(&reader.schema()) == Ok(RowsOf::Quads);
+        let quads = row_kind(&reader.schema()) == Ok(RowKind::Quads);
         let result = errors::guarded(py, || {
             if quads {
                 QuadReader::batch(reader, max_depth)

@@ -333,7 +333,7 @@ impl Comparer {
     fn settle(&self, py: Python<'_>) -> PyResult<(u64, u64, u64)> {
         let mut guard = self.lock()?;
         let core = &mut guard.core;
-        let settled = errors::guarded(py, || core.settle())?;
+        let settled = errors::guarded(py, || core.compare_multisets())?;
         Ok((settled.same, settled.only[0], settled.only[1]))
     }
 

@@ -6,7 +6,7 @@
 
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyDict, PyInt, PyList, PyMapping, PyString};
-use rdfm_core::codec::carries::{Carries, TripleTerms};
+use rdfm_core::codec::carries::{Capabilities, TripleTerms};
 use rdfm_core::codec::options::MAX_DEPTH;
 use rdfm_core::codec::spec::{
     Append, Audience, Continuable, Default, FormatSpec, Kind, OptionSpec, ValueKind,
@@ -135,7 +135,7 @@ pub fn source(properties: &Bound<'_, PyDict>) -> PyResult<Source> {
 /// Returns the capabilities of a format, by name: `graphs`, `generalized`, `triple_terms` ("no",
 /// "object", "anywhere"), `directions`, `boundaries`, `order`, `namespaces`, `metadata`, `any_text`
 /// (any character in literals and any IRI as a predicate).
-fn carries_dict(py: Python<'_>, carries: Carries) -> PyResult<Bound<'_, PyDict>> {
+fn carries_dict(py: Python<'_>, carries: Capabilities) -> PyResult<Bound<'_, PyDict>> {
     let triple_terms = match carries.triple_terms {
         TripleTerms::No => "no",
         TripleTerms::Object => "object",
@@ -155,13 +155,13 @@ fn carries_dict(py: Python<'_>, carries: Carries) -> PyResult<Bound<'_, PyDict>>
 }
 
 /// Capabilities assumed for a format that does not state them.
-const ASSUMED: Carries = Carries {
+const ASSUMED: Capabilities = Capabilities {
     triple_terms: TripleTerms::No,
-    ..Carries::ALL
+    ..Capabilities::ALL
 };
 
 /// Reads the capabilities of a format from a mapping.
-fn carries_of(given: &Bound<'_, PyMapping>) -> PyResult<Carries> {
+fn carries_of(given: &Bound<'_, PyMapping>) -> PyResult<Capabilities> {
     let mut carries = ASSUMED;
     for (flag, name) in [
         (&mut carries.graphs, "graphs"),

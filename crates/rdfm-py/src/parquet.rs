@@ -172,7 +172,7 @@ type Column = (i64, i64, i64, i64, Option<i64>);
 ///     ValueError: If the bytes are not a footer.
 #[pyfunction]
 fn parquet_columns(footer: &[u8]) -> PyResult<Vec<Vec<Column>>> {
-    let groups = parquet::places(footer).map_err(PyValueError::new_err)?;
+    let groups = parquet::column_locations(footer).map_err(PyValueError::new_err)?;
     let groups = groups.into_iter().map(|columns| {
         let columns = columns.into_iter();
         let columns = columns.map(|place| {

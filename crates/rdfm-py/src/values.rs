@@ -7,7 +7,7 @@
 
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyIterator};
-use rdfm_arrow::values::{self, Cause, OnError, SEVERAL, ValueError};
+use rdfm_arrow::values::{self, Cause, OnError, SEVERAL_MESSAGES, ValueError};
 use rdfm_core::codec;
 use rdfm_core::codec::batch::{Batch, BatchRef};
 use rdfm_core::codec::spec::Kind;
@@ -27,7 +27,7 @@ fn exception(py: Python<'_>, error: ValueError, raised: Option<PyErr>) -> PyErr 
         (Cause::Decode(_) | Cause::Encode(_), Some(raised)) => raised,
         (Cause::Decode(error), None) => errors::decode(py, &error),
         (Cause::Encode(error), None) => errors::encode(py, &error, b""),
-        (Cause::Several, _) => errors::unsupported(SEVERAL),
+        (Cause::Several, _) => errors::unsupported(SEVERAL_MESSAGES),
     };
     if let Some(value) = error.value {
         errors::set_source(py, &exception, &format!("value {value}"));

@@ -23,7 +23,7 @@ impl Steps {
         Self(steps)
     }
 
-    /// Uses some of the steps.
+    /// Uses the given number of steps.
     ///
     /// # Errors
     /// If fewer steps remain.
@@ -43,12 +43,12 @@ pub struct Limits {
     pub total: u64,
 }
 
-/// The limits that were reached.
+/// Which limits were reached.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Reached {
-    /// The limit of one comparison.
+    /// Whether the limit of one comparison was reached.
     pub each: bool,
-    /// The limit of all comparisons.
+    /// Whether the limit of all comparisons together was reached.
     pub total: bool,
 }
 
@@ -73,7 +73,7 @@ impl Budget {
     /// Runs a comparison of messages with the given number of quads.
     ///
     /// # Errors
-    /// If the comparison needs more steps than remain.
+    /// If the comparison reaches one of the limits.
     pub fn run<T>(
         &mut self,
         quads: usize,
@@ -92,7 +92,7 @@ impl Budget {
         result
     }
 
-    /// Resets the total for another pass over a log.
+    /// Restores the full total for another pass over a log.
     pub fn renew(&mut self) {
         self.left = self.limits.total;
     }

@@ -34,7 +34,8 @@ pub enum Mode {
 pub enum NamespaceUse {
     /// Namespaces are not compared.
     Ignored,
-    /// Whether they differ anywhere is recorded. Pairs are equal regardless of their namespaces.
+    /// It is recorded whether namespaces differ anywhere. Pairs are equal regardless of their
+    /// namespaces.
     Noticed,
     /// A pair with different namespaces differs.
     Compared,
@@ -142,7 +143,7 @@ impl Comparer {
     }
 
     /// Compares up to `max_pairs` message pairs until one differs, starting at message `i` of `a`
-    /// and `j` of `b`.
+    /// and message `j` of `b`.
     pub fn run<R: ComparableRecord>(
         &mut self,
         (a, i): (&LogBatch<R>, usize),
@@ -153,7 +154,7 @@ impl Comparer {
         let max_pairs = max_pairs.min(a.len() - i).min(b.len() - j);
         while run.pairs < max_pairs {
             let (i, j) = (i + run.pairs, j + run.pairs);
-            let mut found = self.records((a, i), (b, j));
+            let mut found = self.compare_records((a, i), (b, j));
             if !found.records && !found.undecided {
                 found = self.metadata_and_namespaces((a, i), (b, j));
             }
@@ -212,7 +213,7 @@ impl Comparer {
     }
 
     /// Compares the records of a message pair.
-    fn records<R: ComparableRecord>(
+    fn compare_records<R: ComparableRecord>(
         &mut self,
         (a, i): (&LogBatch<R>, usize),
         (b, j): (&LogBatch<R>, usize),
@@ -233,8 +234,8 @@ impl Comparer {
         }
         found.records = match self.mode {
             Mode::Exact => true,
-            Mode::Sequences => !self.equal_terms.renamed(tables, ours, theirs),
-            Mode::Sets if self.equal_terms.renamed(tables, ours, theirs) => false,
+            Mode::Sequences => !self.equal_terms.equal_up_to_labels(tables, ours, theirs),
+            Mode::Sets if self.equal_terms.equal_up_to_labels(tables, ours, theirs) => false,
             Mode::Sets => {
                 let [left, right] = &mut self.hashes;
                 let left = Graph::of(ours, tables[0], &self.keys, left);
@@ -288,9 +289,9 @@ impl Comparer {
 
     /// Compares the multisets. To get the messages that only one side has, call [`Self::pick`] for
     /// each batch afterwards, starting again with the first one.
-    pub fn settle(&mut self) -> MultisetResult {
+    pub fn compare_multisets(&mut self) -> MultisetResult {
         self.budgets.iter_mut().for_each(Budget::renew);
-        self.multiset.settle()
+        self.multiset.compare()
     }
 
     /// The messages of a batch that only this side has. Each message is reported once.
@@ -391,7 +392,8 @@ fn metadata<R: ComparableRecord>(batch: &LogBatch<R>, message: usize) -> Vec<(&s
     found
 }
 
-/// Calls `take` with the term, or with each part of a triple term, and whether it is a blank node.
+/// Calls `take` with a term, and whether this term is a blank node. For a triple term, calls `take`
+/// with the default graph as a start mark, and then for each part.
 fn each(
     table: &rdfm_core::model::table::TermTable,
     id: TermId,

@@ -2,8 +2,8 @@
 //!
 //! - In: records of a batch. Out: the sorted hashes of records without blank nodes, and patterns
 //!   for the other records.
-//! - Law: repeated records are removed. After this step, blank nodes are no longer identified by
-//!   label. No order depends on the values of the hashes.
+//! - Law: repeated records are removed. Blank nodes are identified by number, not by label. The
+//!   order of the patterns does not depend on the values of the hashes.
 
 use std::collections::HashMap;
 
@@ -18,7 +18,7 @@ pub trait ComparableRecord: Record {
     /// A missing record: an unbound cell.
     const ABSENT: Self;
 
-    /// Number of the record's operation.
+    /// Number of a patch operation's code. 0 for other records.
     fn tag(self) -> u8 {
         0
     }
@@ -91,14 +91,14 @@ pub struct Graph {
 /// Maximum number of blank nodes for a linear search. If there are more, labels are hashed.
 const FEW_NODES: usize = 12;
 
-/// The blank nodes of a message, by label.
+/// Numbers of the blank nodes of a message, by label.
 #[derive(Default)]
-struct Nodes<'a> {
+struct NodeNumbers<'a> {
     labels: Vec<&'a [u8]>,
     numbers: HashMap<&'a [u8], u32>,
 }
 
-impl<'a> Nodes<'a> {
+impl<'a> NodeNumbers<'a> {
     /// Returns the number of a label, and whether the label is new.
     fn number(&mut self, label: &'a [u8]) -> (u32, bool) {
         let next = self.labels.len() as u32;
@@ -130,7 +130,7 @@ impl Graph {
     ) -> Self {
         let mut message_graph = Self::default();
         message_graph.ground.reserve_exact(records.len());
-        let mut nodes = Nodes::default();
+        let mut nodes = NodeNumbers::default();
         for &record in records {
             let mut any = false;
             record.each(|id| any = any || contains_node(table, id));
@@ -153,7 +153,7 @@ impl Graph {
         &mut self,
         table: &'a TermTable,
         id: TermId,
-        nodes: &mut Nodes<'a>,
+        nodes: &mut NodeNumbers<'a>,
         keys: &Keys,
         hashes: &mut TermHashes,
     ) {
@@ -241,12 +241,12 @@ impl Graph {
 
 /// The patterns that contain each blank node.
 #[derive(Debug, Default)]
-pub struct Incident {
+pub struct IncidentPatterns {
     ends: Vec<u32>,
     patterns: Vec<u32>,
 }
 
-impl Incident {
+impl IncidentPatterns {
     /// Indexes several messages. Blank nodes and patterns are numbered consecutively across them.
     pub fn of(graphs: &[&Graph]) -> Self {
         let nodes = graphs.iter().map(|graph| graph.names.len()).sum();

@@ -45,8 +45,8 @@ impl Keys {
     }
 
     /// Starts the hash of a sequence.
-    pub const fn begin(&self) -> Mix {
-        Mix {
+    pub const fn begin(&self) -> SequenceHash {
+        SequenceHash {
             keys: [self.0[0], self.0[1]],
             halves: [self.0[2], self.0[3]],
         }
@@ -64,24 +64,24 @@ impl Keys {
 
 /// An incomplete hash of a sequence.
 #[derive(Clone, Copy, Debug)]
-pub struct Mix {
+pub struct SequenceHash {
     keys: [u64; 2],
     halves: [u64; 2],
 }
 
-impl Mix {
+impl SequenceHash {
     /// Adds the next number.
     #[inline]
     pub fn add(&mut self, number: u128) {
         let (low, high) = (number as u64, (number >> 64) as u64);
         let [one, other] = self.halves;
         self.halves = [
-            folded(one ^ low, self.keys[0] ^ high).wrapping_add(other),
-            folded(other ^ high, self.keys[1] ^ low).wrapping_add(one.rotate_left(29)),
+            fold_product(one ^ low, self.keys[0] ^ high).wrapping_add(other),
+            fold_product(other ^ high, self.keys[1] ^ low).wrapping_add(one.rotate_left(29)),
         ];
     }
 
-    /// The hash.
+    /// Returns the hash.
     #[inline]
     pub fn end(mut self) -> u128 {
         self.add(join(self.keys[1], self.keys[0]));
@@ -91,7 +91,7 @@ impl Mix {
 
 /// The product of two numbers, with its halves combined by XOR.
 #[inline]
-const fn folded(a: u64, b: u64) -> u64 {
+const fn fold_product(a: u64, b: u64) -> u64 {
     let product = a as u128 * b as u128;
     product as u64 ^ (product >> 64) as u64
 }

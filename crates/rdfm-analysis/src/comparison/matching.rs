@@ -16,7 +16,7 @@ use rdfm_core::syntax::stack;
 use rustc_hash::FxHashMap;
 
 use super::budget::{Exhausted, Steps};
-use super::graph::{ComparableRecord, Graph, Incident, Token};
+use super::graph::{ComparableRecord, Graph, IncidentPatterns, Token};
 use super::hashing::{Keys, TermHashes};
 use super::signature;
 
@@ -49,8 +49,8 @@ pub fn isomorphism<R: ComparableRecord>(
     )
 }
 
-/// Like [`isomorphism`], for messages whose terms have the same hashes. Returns numbers of blank
-/// nodes.
+/// Like [`isomorphism`], for graphs whose terms were hashed with the same keys. Returns the numbers
+/// of the blank nodes.
 ///
 /// # Errors
 /// If the comparison needs more than the remaining steps, in visited quads.
@@ -69,9 +69,9 @@ pub fn mapping(
         return Ok(Some(pairs));
     }
     match by_colours(left, right, keys) {
-        Coloured::Apart => return Ok(None),
-        Coloured::Same(pairs) => return Ok(Some(pairs)),
-        Coloured::Open => {}
+        ColourResult::Different => return Ok(None),
+        ColourResult::Equal(pairs) => return Ok(Some(pairs)),
+        ColourResult::Undecided => {}
     }
     let mut matcher = Matcher::new(left, right, steps);
     let nodes: Vec<Node> = (0..matcher.side.len() as u32).collect();
@@ -97,16 +97,16 @@ fn is_mapping(left: &Graph, right: &Graph, found: &[u32]) -> bool {
 }
 
 /// The result of a few rounds of refinement.
-enum Coloured {
+enum ColourResult {
     /// The messages differ.
-    Apart,
+    Different,
     /// The messages are equal under this mapping.
-    Same(Vec<(u32, u32)>),
-    /// Undecided: some blank nodes have the same colour.
-    Open,
+    Equal(Vec<(u32, u32)>),
+    /// Some blank nodes have the same colour, so more rounds or a search are needed.
+    Undecided,
 }
 
-fn by_colours(left: &Graph, right: &Graph, keys: &Keys) -> Coloured {
+fn by_colours(left: &Graph, right: &Graph, keys: &Keys) -> ColourResult {
     let sides = [left, right].map(|graph| {
         let colours = signature::few_rounds(graph, keys);
         let mut sorted: Vec<(u128, u32)> = colours.into_iter().zip(0..).collect();
@@ -115,19 +115,19 @@ fn by_colours(left: &Graph, right: &Graph, keys: &Keys) -> Coloured {
     });
     let [ours, theirs] = &sides;
     if ours.iter().zip(theirs).any(|(one, other)| one.0 != other.0) {
-        return Coloured::Apart;
+        return ColourResult::Different;
     }
     if ours.windows(2).any(|pair| pair[0].0 == pair[1].0) {
-        return Coloured::Open;
+        return ColourResult::Undecided;
     }
     let mut found = vec![0; ours.len()];
     for (one, other) in ours.iter().zip(theirs) {
         found[one.1 as usize] = other.1;
     }
     if is_mapping(left, right, &found) {
-        Coloured::Same((0..).zip(found).collect())
+        ColourResult::Equal((0..).zip(found).collect())
     } else {
-        Coloured::Apart
+        ColourResult::Different
     }
 }
 
@@ -139,7 +139,7 @@ struct Matcher<'a> {
     nodes: u32,
     patterns: u32,
     side: Vec<u8>,
-    incident: Incident,
+    incident: IncidentPatterns,
     class: Vec<Class>,
     /// The nodes of each class, and the position of each node in its class.
     members: Vec<Vec<Node>>,
@@ -164,7 +164,7 @@ impl<'a> Matcher<'a> {
             side: (0..count)
                 .map(|at| u8::from(at >= nodes as usize))
                 .collect(),
-            incident: Incident::of(&[left, right]),
+            incident: IncidentPatterns::of(&[left, right]),
             class: vec![0; count],
             members: vec![(0..count as u32).collect()],
             position_in_class: (0..count).collect(),
@@ -211,7 +211,7 @@ impl<'a> Matcher<'a> {
         if depth > MAX_DEPTH {
             return Err(Exhausted);
         }
-        self.own_classes(nodes);
+        self.move_to_new_classes(nodes);
         let scope = self.mark(nodes);
         let mut dirty = nodes.to_vec();
         if let Some(pair) = first {
@@ -259,7 +259,8 @@ impl<'a> Matcher<'a> {
         self.is_verified(nodes)
     }
 
-    /// Maps a component to a similar component, which is removed from the candidates.
+    /// Maps a component to one of the candidates, and removes this candidate. Returns false if no
+    /// candidate matches.
     fn pair(
         &mut self,
         component: &[Node],
@@ -305,8 +306,8 @@ impl<'a> Matcher<'a> {
         Ok(false)
     }
 
-    /// Moves some nodes to new classes, to separate them from similar nodes elsewhere.
-    fn own_classes(&mut self, nodes: &[Node]) {
+    /// Moves nodes to new classes, to separate them from similar nodes that are not in `nodes`.
+    fn move_to_new_classes(&mut self, nodes: &[Node]) {
         let mut fresh: FxHashMap<Class, Class> = FxHashMap::default();
         for &node in nodes {
             let class = self.class[node as usize];

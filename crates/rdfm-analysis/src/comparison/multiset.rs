@@ -21,7 +21,7 @@ pub struct Multiset {
 pub struct MultisetResult {
     /// Number of messages that both logs have.
     pub same: u64,
-    /// Number of messages that one log has more often than the other.
+    /// For each log, the number of its messages that the other log lacks.
     pub only: [u64; 2],
 }
 
@@ -32,7 +32,7 @@ impl Multiset {
     }
 
     /// Compares the sides and removes their common messages.
-    pub fn settle(&mut self) -> MultisetResult {
+    pub fn compare(&mut self) -> MultisetResult {
         let [a, b] = &mut self.sides;
         a.sort_unstable();
         b.sort_unstable();
@@ -62,7 +62,8 @@ impl Multiset {
         MultisetResult { same, only }
     }
 
-    /// Whether only this side has a message. Returns true once for each such message.
+    /// Returns true, once for each such message, if only this side has a message with this
+    /// signature.
     pub fn take(&mut self, side: usize, signature: u128) -> bool {
         let left = &self.sides[side];
         let start = left.partition_point(|&other| other < signature);

@@ -1,7 +1,7 @@
 //! Comparison of the namespaces of two logs.
 //!
-//! - In: message pairs, in order. Out: the names whose IRIs begin to differ at this pair, each
-//!   reported once.
+//! - In: message pairs, in order. Out: the names whose IRIs begin to differ at this pair, or differ
+//!   in another way than before.
 //! - Cost: proportional to the declarations since the previous pair, or to all namespaces when a
 //!   log restarts.
 
@@ -24,15 +24,15 @@ pub struct NamespaceComparison {
 
 #[derive(Debug, Default)]
 struct CurrentNamespaces {
-    /// Namespaces before the current batch, and number of the batch's declarations that have been
-    /// applied.
+    /// Namespaces before the current batch, and the number of the batch's declarations that have
+    /// been applied.
     start: Arc<Namespaces>,
     applied: usize,
     now: Arc<Namespaces>,
 }
 
 impl CurrentNamespaces {
-    /// Moves to a message. Returns whether its namespaces may have changed.
+    /// Moves to a message. Returns whether the namespaces may have changed.
     fn advance<R: Record>(&mut self, batch: &LogBatch<R>, message: usize) -> bool {
         let start = batch.namespaces_at_start();
         let changes = batch.namespace_changes();
@@ -56,7 +56,8 @@ impl CurrentNamespaces {
 }
 
 impl NamespaceComparison {
-    /// Moves to a message pair. Returns the names whose IRIs differ now but did not before.
+    /// Moves to a message pair. Returns the names whose IRIs differ, except those that had the same
+    /// differing IRIs at the previous pair.
     pub fn advance<R: Record>(
         &mut self,
         (a, i): (&LogBatch<R>, usize),

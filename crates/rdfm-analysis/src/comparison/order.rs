@@ -1,8 +1,8 @@
-//! Comparison of messages term by term, without hashing. It requires that their records are in the
-//! same order.
+//! Comparison of messages term by term, without hashing. Both messages must have their records in
+//! the same order.
 //!
-//! - In: two messages. Out: whether they are equal record by record. Unequal messages may still be
-//!   equal in another order.
+//! - In: two messages. Out: whether they are equal record by record. Otherwise they may still be
+//!   equal if their records are reordered.
 //! - Cost: a table lookup if two terms have been found equal before, otherwise a text comparison.
 
 use std::collections::HashMap;
@@ -68,7 +68,7 @@ impl EqualTerms {
 
     /// Whether two messages have the same records in the same order, up to a one-to-one mapping of
     /// labels.
-    pub fn renamed<R: ComparableRecord>(
+    pub fn equal_up_to_labels<R: ComparableRecord>(
         &mut self,
         tables: [&TermTable; 2],
         a: &[R],
@@ -83,12 +83,14 @@ impl EqualTerms {
             a.tag() == b.tag() && {
                 let (ours, count) = terms(*a);
                 let (theirs, _) = terms(*b);
-                (0..count).all(|at| self.is_renamed(tables, ours[at], theirs[at], &mut labels))
+                (0..count).all(|at| {
+                    self.terms_equal_up_to_labels(tables, ours[at], theirs[at], &mut labels)
+                })
             }
         })
     }
 
-    fn is_renamed<'a>(
+    fn terms_equal_up_to_labels<'a>(
         &mut self,
         tables: [&'a TermTable; 2],
         a: TermId,
@@ -107,7 +109,7 @@ impl EqualTerms {
                     .zip(tables[1].triple(other));
                 parts
                     .into_iter()
-                    .all(|(a, b)| self.is_renamed(tables, a, b, labels))
+                    .all(|(a, b)| self.terms_equal_up_to_labels(tables, a, b, labels))
             }
             (TermKind::Bnode | TermKind::TripleTerm, _)
             | (_, TermKind::Bnode | TermKind::TripleTerm) => false,

@@ -23,7 +23,10 @@ pub fn blocks(a: &[u128], b: &[u128]) -> Vec<(usize, usize, usize)> {
     let mut found = Blocks::default();
     found.add(0, 0, head);
     let (middle_a, middle_b) = (&a[head..a.len() - tail], &b[head..b.len() - tail]);
-    let (kept_a, kept_b) = (common(middle_a, middle_b), common(middle_b, middle_a));
+    let (kept_a, kept_b) = (
+        shared_positions(middle_a, middle_b),
+        shared_positions(middle_b, middle_a),
+    );
     let pick =
         |sequence: &[u128], kept: &[usize]| kept.iter().map(|&at| sequence[at]).collect::<Vec<_>>();
     let (left, right) = (pick(middle_a, &kept_a), pick(middle_b, &kept_b));
@@ -53,7 +56,7 @@ impl Blocks {
 }
 
 /// Positions of the elements that the other sequence also contains.
-fn common(sequence: &[u128], other: &[u128]) -> Vec<usize> {
+fn shared_positions(sequence: &[u128], other: &[u128]) -> Vec<usize> {
     let other_numbers: FxHashSet<u128> = other.iter().copied().collect();
     (0..sequence.len())
         .filter(|&at| other_numbers.contains(&sequence[at]))
@@ -152,7 +155,7 @@ mod tests {
     use super::blocks;
 
     /// The length of a longest common subsequence, by dynamic programming.
-    fn longest(a: &[u128], b: &[u128]) -> usize {
+    fn longest_length(a: &[u128], b: &[u128]) -> usize {
         let mut row = vec![0; b.len() + 1];
         for x in a {
             let mut before = 0;
@@ -194,7 +197,7 @@ mod tests {
                 last = (x + length, y + length);
             }
             let sum: usize = found.iter().map(|block| block.2).sum();
-            assert_eq!(sum, longest(&a, &b), "{a:?} {b:?} {found:?}");
+            assert_eq!(sum, longest_length(&a, &b), "{a:?} {b:?} {found:?}");
         }
     }
 

@@ -6,15 +6,15 @@
 //!   times.
 //! - Method: colour refinement. If blank nodes with equal colours remain, they are divided into
 //!   connected components. In each component, each node of one of the smallest classes is
-//!   individualized in turn, and the least result is used. Nodes that are equivalent according to a
-//!   partial search are tried only once.
+//!   individualized in turn, and the smallest result is used. Nodes that are equivalent according
+//!   to a partial search are tried only once.
 
 use std::collections::BTreeMap;
 
 use rdfm_core::syntax::stack;
 
 use super::budget::{Exhausted, Steps};
-use super::graph::{Graph, Incident};
+use super::graph::{Graph, IncidentPatterns};
 use super::hashing::Keys;
 
 /// Number of refinement rounds for a rough signature.
@@ -94,10 +94,11 @@ fn shape(graph: &Graph, keys: &Keys, at: u32, colours: &[u128], own: Option<u32>
     mix.end()
 }
 
+/// Colour refinement of the blank nodes of one message.
 struct Colours<'a> {
     graph: &'a Graph,
     keys: &'a Keys,
-    incident: Incident,
+    incident: IncidentPatterns,
     /// The last group to which each node was assigned.
     group: Vec<u64>,
     last_group: u64,
@@ -109,7 +110,7 @@ impl<'a> Colours<'a> {
         Self {
             graph,
             keys,
-            incident: Incident::of(&[graph]),
+            incident: IncidentPatterns::of(&[graph]),
             group: Vec::new(),
             last_group: 0,
             steps,
@@ -171,8 +172,8 @@ impl<'a> Colours<'a> {
         let components = self.components(nodes, colours)?;
         // Nodes with unique colours are resolved. The others are divided into components.
         let group = &self.group;
-        let is_apart = |nodes: &[u32]| nodes.iter().all(|&node| group[node as usize] <= base);
-        let resolved = self.patterns(nodes, &is_apart);
+        let is_resolved = |nodes: &[u32]| nodes.iter().all(|&node| group[node as usize] <= base);
+        let resolved = self.patterns(nodes, &is_resolved);
         let mut sum = self.sum(&resolved, colours)?;
         for component in components {
             let canonical = self.component(&component, colours, follow, depth)?;
@@ -243,19 +244,19 @@ impl<'a> Colours<'a> {
             }
         };
         let special = self.keys.of(&[colours[class[0] as usize], 5]);
-        // Nodes with the least result after individualization are followed.
-        let mut least: Option<u128> = None;
+        // The search follows the nodes with the smallest result after individualization.
+        let mut smallest: Option<u128> = None;
         let mut chosen = Vec::new();
         for node in class {
             colours[node as usize] = special;
             self.refine(nodes, colours)?;
-            let result_of_node = self.sum(&patterns, colours)?;
+            let node_result = self.sum(&patterns, colours)?;
             restore(colours);
-            if least.is_none_or(|least| result_of_node < least) {
+            if smallest.is_none_or(|smallest| node_result < smallest) {
                 chosen.clear();
-                least = Some(result_of_node);
+                smallest = Some(node_result);
             }
-            if least == Some(result_of_node) {
+            if smallest == Some(node_result) {
                 chosen.push(node);
             }
         }

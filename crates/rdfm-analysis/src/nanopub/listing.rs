@@ -27,15 +27,15 @@ pub struct Description {
     pub created: Option<String>,
     /// License, or rights if there is no license.
     pub license: Option<String>,
-    /// Types, by the rules of the Java library `nanopub`.
+    /// Types, by the rules of the Java library nanopub-java.
     pub types: Vec<String>,
-    /// Resources that it introduces.
+    /// Resources that the nanopublication introduces.
     pub introduces: Vec<String>,
-    /// Nanopublications that it retracts.
+    /// Nanopublications that this one retracts.
     pub retracts: Vec<String>,
-    /// Nanopublications that it supersedes.
+    /// Nanopublications that this one supersedes.
     pub supersedes: Vec<String>,
-    /// SHA-256 hash of the public key's text in hexadecimal, by which registries identify keys.
+    /// Hexadecimal SHA-256 hash of the public key's text. Registries identify keys by this hash.
     pub pubkey_hash: Option<String>,
 }
 
@@ -142,8 +142,8 @@ fn add_types(
     }
 }
 
-/// The distinct terms as text. Blank nodes are skipped, because their labels are meaningless
-/// outside the message.
+/// The distinct terms as text. Blank nodes and triple terms are skipped, because blank node labels
+/// are meaningless outside the message.
 fn distinct(terms: &Vocabulary, ids: &[TermId]) -> Vec<String> {
     let mut seen = FxHashSet::default();
     ids.iter()

@@ -27,7 +27,7 @@ use trusty::Hasher;
 use vocabulary::{TermKey, Vocabulary};
 
 /// Maximum number of malformed terms that are reported for a nanopublication.
-const MAX_TERMS: usize = 20;
+const MAX_REPORTED_TERMS: usize = 20;
 
 /// A rule for nanopublications.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -135,7 +135,7 @@ pub fn check(batch: &MessageBatch) -> Vec<Verdict> {
     let mut verdicts = Vec::with_capacity(batch.len());
     for message in 0..batch.len() {
         let first = verdicts.len();
-        checker.each_part(batch.message(message), |checker, quads| {
+        checker.for_each_nanopub(batch.message(message), |checker, quads| {
             let mut verdict = checker.verdict(quads);
             verdict.message = message;
             verdicts.push(verdict);
@@ -166,7 +166,7 @@ pub fn describe(batch: &MessageBatch) -> Vec<Description> {
     let mut checker = NanopubChecker::new(batch);
     let mut found = Vec::with_capacity(batch.len());
     for message in 0..batch.len() {
-        checker.each_part(batch.message(message), |checker, quads| {
+        checker.for_each_nanopub(batch.message(message), |checker, quads| {
             if let Some(structure) = structure::find(&mut checker.terms, quads, &mut Vec::new()) {
                 let terms = &mut checker.terms;
                 found.push(listing::describe(terms, quads, &structure, message));
@@ -176,10 +176,10 @@ pub fn describe(batch: &MessageBatch) -> Vec<Description> {
     found
 }
 
-/// Computes the artifact code of a message, with a space in place of `code` in its IRIs.
+/// Computes the artifact code of a message. In the message's IRIs, `code` is replaced by a space.
 ///
 /// # Errors
-/// If the quads have no artifact code. The error is the reason.
+/// If the quads have no artifact code; the error says why.
 pub fn code_of(
     batch: &MessageBatch,
     message: usize,
@@ -206,21 +206,21 @@ impl<'a> NanopubChecker<'a> {
     }
 
     /// Calls a function with the quads of each nanopublication of a message.
-    fn each_part(&mut self, quads: &[Quad], mut call: impl FnMut(&mut Self, &[Quad])) {
+    fn for_each_nanopub(&mut self, quads: &[Quad], mut call: impl FnMut(&mut Self, &[Quad])) {
         let heads = self.heads(quads);
         if heads.len() < 2 {
             call(self, quads);
             return;
         }
-        let mut of_heads = vec![Vec::new(); heads.len()];
+        let mut quads_by_head = vec![Vec::new(); heads.len()];
         for quad in quads {
             if let Some(head) = heads.get(&self.terms.key(quad.graph)) {
-                of_heads[*head].push(*quad);
+                quads_by_head[*head].push(*quad);
             }
         }
         let mut owners = FxHashMap::default();
-        for (head, of_head) in of_heads.iter().enumerate() {
-            let found = structure::find(&mut self.terms, of_head, &mut Vec::new());
+        for (head, head_quads) in quads_by_head.iter().enumerate() {
+            let found = structure::find(&mut self.terms, head_quads, &mut Vec::new());
             for graph in found.iter().flat_map(|found| found.graphs).flatten() {
                 owners.entry(self.terms.key(graph)).or_insert(head);
             }
@@ -296,7 +296,7 @@ impl<'a> NanopubChecker<'a> {
     }
 
     /// Checks that IRIs and literals are well-formed. Each term is reported once, up to
-    /// [`MAX_TERMS`] in total.
+    /// [`MAX_REPORTED_TERMS`] in total.
     fn check_terms(&mut self, quads: &[Quad], is_plain: bool, problems: &mut Vec<Violation>) {
         let mut reported = FxHashSet::default();
         for quad in quads {
@@ -327,7 +327,7 @@ impl<'a> NanopubChecker<'a> {
                         is_error: is_plain || rule == NanopubRule::Iri,
                         ..Violation::error(rule, text, written)
                     });
-                    if reported.len() == MAX_TERMS {
+                    if reported.len() == MAX_REPORTED_TERMS {
                         return;
                     }
                 }
@@ -371,7 +371,7 @@ impl<'a> NanopubChecker<'a> {
     }
 }
 
-/// Compares the code of an IRI with that of its quads.
+/// Returns the problem if the code of an IRI differs from the code computed from the quads.
 fn wrong_code(code: &[u8], computed: &str) -> Option<String> {
     (code != computed.as_bytes()).then(|| {
         let code = String::from_utf8_lossy(code);

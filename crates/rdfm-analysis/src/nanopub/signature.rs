@@ -28,7 +28,7 @@ pub(super) struct SignatureElement {
     pub algorithm: TermId,
     pub public_key: TermId,
     pub signature: TermId,
-    /// The quad that the signature does not cover.
+    /// The quad with the signature value. The signature does not cover this quad.
     pub quad: Quad,
 }
 
@@ -63,7 +63,8 @@ pub(super) fn find(
     }
     let Some(element) = element else {
         if is_old {
-            let text = "the signature uses the old scheme with npx:hasSignatureElement, which is not checked";
+            let text =
+                "the signature uses the old scheme (npx:hasSignatureElement) and is not checked";
             problems.push(Violation::warning(
                 NanopubRule::OldSignature,
                 text.to_owned(),

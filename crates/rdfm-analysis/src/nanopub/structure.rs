@@ -45,7 +45,7 @@ pub(super) struct Structure {
     /// Head, assertion, provenance and publication info. A graph is `None` if the head does not
     /// name it.
     pub graphs: [Option<TermId>; 4],
-    /// For each quad, the index of its graph in `graphs`, or 4.
+    /// For each quad, the index of its graph in `graphs`, or [`OUTSIDE`].
     places: Vec<u8>,
 }
 
@@ -156,7 +156,7 @@ pub(super) fn check(
     if found.graphs[HEAD] == Some(TermId::DEFAULT_GRAPH) {
         return;
     }
-    if !check_links(terms, quads, found, problems) || !check_names(terms, found, problems) {
+    if !check_links(terms, quads, found, problems) || !check_graph_iris(terms, found, problems) {
         return;
     }
     check_contents(terms, quads, found, problems);
@@ -213,7 +213,7 @@ fn check_links(
 /// Checks rule 4: there are four different graphs, whose IRIs begin with the IRI of the
 /// nanopublication. Reports only the first violation, since further ones are usually of the same
 /// kind.
-fn check_names(terms: &Vocabulary, found: &Structure, problems: &mut Vec<Violation>) -> bool {
+fn check_graph_iris(terms: &Vocabulary, found: &Structure, problems: &mut Vec<Violation>) -> bool {
     let graphs = found.graphs.map(|graph| graph.unwrap_or(found.uri));
     for (index, graph) in graphs.into_iter().enumerate() {
         let name = NAMES[index];

@@ -91,9 +91,9 @@ enum TermGroup {
 
 /// A distinct term. The ranges are in [`Hasher::buffer`].
 #[derive(Clone, Debug)]
-struct Serialized {
+struct SerializedTerm {
     kind: TermGroup,
-    /// A literal without a language tag.
+    /// Whether the term is a literal without a language tag.
     has_datatype: bool,
     id: TermId,
     /// The serialized line with its line feed.
@@ -109,10 +109,10 @@ pub(super) struct Hasher<'a> {
     table: &'a TermTable,
     /// For each term, its index in `terms` plus 1, or 0.
     slots: Vec<u32>,
-    terms: Vec<Serialized>,
+    terms: Vec<SerializedTerm>,
     buffer: Vec<u8>,
     order: Vec<u32>,
-    /// For each rank, a term.
+    /// For each rank, the index in `terms` of a term with this rank.
     by_rank: Vec<u32>,
     /// Ranks of graph, subject, predicate and object.
     quads: Vec<[u32; 4]>,
@@ -240,7 +240,7 @@ impl<'a> Hasher<'a> {
             TermKind::TripleTerm | TermKind::Language => return Err(Unhashable::TripleTerm),
         };
         self.buffer.push(b'\n');
-        self.terms.push(Serialized {
+        self.terms.push(SerializedTerm {
             kind,
             has_datatype,
             id,

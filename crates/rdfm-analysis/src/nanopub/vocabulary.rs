@@ -16,8 +16,8 @@ const PROV: &[u8] = b"http://www.w3.org/ns/prov#";
 const RDF: &[u8] = b"http://www.w3.org/1999/02/22-rdf-syntax-ns#";
 const CC: &[u8] = b"http://creativecommons.org/ns#";
 
-/// Maximum length of an IRI in an error message, in characters.
-const SHOWN: usize = 160;
+/// Maximum length of a term in an error message, in characters.
+const MAX_SHOWN_CHARS: usize = 160;
 
 /// The meaning of an IRI.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -188,7 +188,7 @@ impl<'a> Vocabulary<'a> {
         String::from_utf8_lossy(self.table.text(id)).into_owned()
     }
 
-    /// The IRI in angle brackets, for an error message. Long IRIs are shortened in the middle.
+    /// The term as in N-Triples, for an error message. Long terms are shortened in the middle.
     pub fn shown(&self, id: TermId) -> String {
         let mut out = Vec::new();
         if self.is_iri(id) {
@@ -198,23 +198,23 @@ impl<'a> Vocabulary<'a> {
         }
         let text = String::from_utf8_lossy(&out).into_owned();
         let count = text.chars().count();
-        if count <= SHOWN {
+        if count <= MAX_SHOWN_CHARS {
             return text;
         }
-        let half = SHOWN / 2;
+        let half = MAX_SHOWN_CHARS / 2;
         let start: String = text.chars().take(half).collect();
         let end: String = text.chars().skip(count - half).collect();
         format!("{start}…{end}")
     }
 
-    /// The IRI as it is usually written in text logs.
+    /// The term as it is usually written in text logs.
     pub fn written(&self, id: TermId) -> Vec<u8> {
         let mut out = Vec::new();
         write_term(self.table, id, &mut out);
         out
     }
 
-    /// The literal as it is usually written in text logs, without its datatype.
+    /// The literal as it is usually written in text logs, up to the `^^` before its datatype.
     pub fn written_string(&self, id: TermId) -> Vec<u8> {
         let mut out = Vec::new();
         write_string(self.table.text(id), false, &mut out);

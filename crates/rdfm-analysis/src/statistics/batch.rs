@@ -7,13 +7,13 @@ use rdfm_core::model::table::TermTable;
 use rdfm_core::model::term::{Quad, TermId, TermKind, flags};
 
 use super::distinct::{Estimate, SERIES, bits};
-use super::merge::{Merged, Reader, Unreadable, Writer};
-use super::message::{Counting, Open, POSITIONS, Scope, Sums};
+use super::merge::{Mergeable, Reader, Unreadable, Writer};
+use super::message::{OpenMessage, POSITIONS, Scope, Sums, TermCounter};
 use super::names::Names;
-use super::report::{Occurrences, Report, Unique};
+use super::report::{DistinctTerms, Occurrences, Report};
 use super::results::Variables;
+use super::seen_quads::SeenQuads;
 use super::series::{Density, Series, Sizes};
-use super::statements::Statements;
 use super::terms::{BatchTerms, mix};
 
 const RDF_TYPE: &[u8] = b"http://www.w3.org/1999/02/22-rdf-syntax-ns#type";
@@ -24,7 +24,7 @@ pub(super) const DIRECTED_STRING: &[u8] =
 
 /// Size of `MESSAGE` and a line end, which follow each message in a flat file.
 const DELIMITER_BYTES: u64 = 8;
-/// The slot of the default graph.
+/// Slot number of the default graph, and of rdf:type before its first occurrence in the batch.
 const NO_SLOT: u32 = u32::MAX;
 /// Hash of the default graph as a graph name.
 const DEFAULT_GRAPH: u64 = 0x6465_6661_756c_7400;
@@ -35,8 +35,8 @@ const TERM_SERIES: usize = SERIES - 1;
 #[derive(Debug, Default)]
 pub struct Statistics {
     terms: BatchTerms,
-    counting: Counting,
-    statements: Statements,
+    counting: TermCounter,
+    seen_quads: SeenQuads,
     /// Number of the first message and log. Statistics that are to be merged need different
     /// numbers.
     first: u64,
@@ -44,7 +44,7 @@ pub struct Statistics {
     messages: u64,
     empty: u64,
     approximate: u64,
-    kind: Kind,
+    kind: RecordKind,
     /// Whether the size of a message does not include a delimiter.
     plain: bool,
     sizes: Sizes,
@@ -75,7 +75,7 @@ pub struct Statistics {
 
 /// The kind of records, determined by the first batch.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-enum Kind {
+enum RecordKind {
     #[default]
     Messages,
     Patches,
@@ -107,7 +107,7 @@ impl Statistics {
 
     /// Adds the next messages.
     pub fn add_messages(&mut self, batch: &MessageBatch) {
-        self.kind = Kind::Messages;
+        self.kind = RecordKind::Messages;
         self.for_each_message(batch, |this, table, quads, sums| {
             this.quads(table, quads, sums);
         });
@@ -115,7 +115,7 @@ impl Statistics {
 
     /// Adds the next patches. The scope of blank nodes is the log.
     pub fn add_patches(&mut self, batch: &PatchBatch) {
-        self.kind = Kind::Patches;
+        self.kind = RecordKind::Patches;
         self.for_each_message(batch, |this, table, operations, sums| {
             for operation in operations {
                 let code = operation.code;
@@ -132,7 +132,7 @@ impl Statistics {
 
     /// Adds the next rows. The scope of blank nodes is the log.
     pub fn add_results(&mut self, batch: &ResultBatch) {
-        self.kind = Kind::Results;
+        self.kind = RecordKind::Results;
         let columns = self.variables.columns(&batch.head().variables);
         self.for_each_message(batch, |this, table, cells, sums| {
             for (column, cell) in columns.iter().zip(cells) {
@@ -141,7 +141,7 @@ impl Statistics {
                 }
                 sums.records += 1;
                 let slot = this.terms.slot(table, *cell);
-                this.counting.occurs(&mut this.terms, slot, 0);
+                this.counting.count_occurrence(&mut this.terms, slot, 0);
                 if let Some(column) = column {
                     let slot_entry = &this.terms.slots[slot as usize];
                     let hash = if slot_entry.scoped {
@@ -172,8 +172,8 @@ impl Statistics {
             }
             // Messages are numbered across all logs, because blank nodes of different logs differ.
             let scope = match self.kind {
-                Kind::Messages => Scope::Message(self.first + self.messages),
-                Kind::Patches | Kind::Results => Scope::Log(self.first + self.logs),
+                RecordKind::Messages => Scope::Message(self.first + self.messages),
+                RecordKind::Patches | RecordKind::Results => Scope::Log(self.first + self.logs),
             };
             self.counting.start(message, scope);
             let records = batch.message(message);
@@ -181,7 +181,7 @@ impl Statistics {
                 Some(open) => open.sums,
                 None => Sums::default(),
             };
-            if self.kind != Kind::Results {
+            if self.kind != RecordKind::Results {
                 sums.records += records.len() as u64;
             }
             take(self, table, records, &mut sums);
@@ -208,10 +208,10 @@ impl Statistics {
 
     /// Adds the quads of a message or part.
     fn quads(&mut self, table: &TermTable, quads: &[Quad], sums: &mut Sums) {
-        self.statements.start(quads.len());
+        self.seen_quads.start(quads.len());
         for quad in quads {
             let quad = self.slots_of(table, *quad);
-            if !self.statements.is_new(quad) {
+            if !self.seen_quads.insert(quad) {
                 continue;
             }
             if let Some(open) = &mut self.counting.open {
@@ -235,12 +235,12 @@ impl Statistics {
         let [_, predicate, object, graph] = quad;
         let mut bytes = 5_u64; // a space after each term, a full stop, a line end
         for (slot, position) in quad.into_iter().zip(POSITIONS) {
-            bytes = bytes.saturating_add(self.occurs(slot, position, sums));
+            bytes = bytes.saturating_add(self.count_occurrence(slot, position, sums));
         }
         if graph == NO_SLOT {
             sums.default_graph = true;
         } else {
-            bytes = bytes.saturating_add(1 + self.occurs(graph, bits::GRAPH, sums));
+            bytes = bytes.saturating_add(1 + self.count_occurrence(graph, bits::GRAPH, sums));
         }
         let slot_entry = &mut self.terms.slots[predicate as usize];
         slot_entry.as_predicate += 1;
@@ -262,8 +262,10 @@ impl Statistics {
     }
 
     #[inline]
-    fn occurs(&mut self, slot: u32, position: u16, sums: &mut Sums) -> u64 {
-        let slot_entry = self.counting.occurs(&mut self.terms, slot, position);
+    fn count_occurrence(&mut self, slot: u32, position: u16, sums: &mut Sums) -> u64 {
+        let slot_entry = self
+            .counting
+            .count_occurrence(&mut self.terms, slot, position);
         let (extra, written) = (slot_entry.extra, slot_entry.written);
         if extra != 0 {
             let extra = self.terms.extras[extra as usize];
@@ -279,10 +281,10 @@ impl Statistics {
         self.empty += u64::from(sums.records == 0);
         self.sizes.add(sums.records);
         let open = self.counting.open.take();
-        if self.kind == Kind::Results {
+        if self.kind == RecordKind::Results {
             return;
         }
-        if self.kind == Kind::Patches {
+        if self.kind == RecordKind::Patches {
             self.adds.add(sums.adds);
             self.deletes.add(sums.deletes);
         }
@@ -386,7 +388,7 @@ impl Statistics {
         let is = |kind| self.kind == kind;
         let unique = |series: u16| match series {
             // Messages do not share blank nodes.
-            bits::BNODE if is(Kind::Messages) => {
+            bits::BNODE if is(RecordKind::Messages) => {
                 Estimate::exact(self.series[series.trailing_zeros() as usize].report().sum)
             }
             bits::DATATYPE if self.datatypes.is_complete() => {
@@ -398,7 +400,7 @@ impl Statistics {
             .series
             .iter()
             .enumerate()
-            .map(|(number, series)| Unique {
+            .map(|(number, series)| DistinctTerms {
                 series: series.report(),
                 unique: unique(1 << number),
             });
@@ -415,9 +417,9 @@ impl Statistics {
             empty_messages: self.empty,
             approximate_messages: self.approximate,
             sizes: self.sizes.report(),
-            bytes: is(Kind::Messages).then(|| self.bytes.report()),
-            adds: is(Kind::Patches).then(|| self.adds.report()),
-            deletes: is(Kind::Patches).then(|| self.deletes.report()),
+            bytes: is(RecordKind::Messages).then(|| self.bytes.report()),
+            adds: is(RecordKind::Patches).then(|| self.adds.report()),
+            deletes: is(RecordKind::Patches).then(|| self.deletes.report()),
             operations: codes
                 .map(|code| (code, self.operations[code as usize]))
                 .filter(|(_, count)| *count > 0)
@@ -438,7 +440,7 @@ impl Statistics {
     }
 }
 
-impl Merged for Statistics {
+impl Mergeable for Statistics {
     fn write(&self, out: &mut Writer) {
         out.number(self.kind as u64);
         [self.messages, self.empty, self.approximate].write(out);
@@ -467,9 +469,9 @@ impl Merged for Statistics {
 
     fn merge(&mut self, input: &mut Reader<'_>) -> Result<(), Unreadable> {
         let kind = match input.number()? {
-            0 => Kind::Messages,
-            1 => Kind::Patches,
-            2 => Kind::Results,
+            0 => RecordKind::Messages,
+            1 => RecordKind::Patches,
+            2 => RecordKind::Results,
             _ => return Err(Unreadable),
         };
         if self.messages == 0 {
@@ -511,9 +513,9 @@ impl Merged for Statistics {
     }
 }
 
-/// Number of statements in a message in parts. This is the counted number, unless the estimate
-/// shows that many repetitions were not detected.
-fn estimated_statements(open: &Open, sums: &Sums) -> u64 {
+/// Number of distinct quads in a message that arrived in parts. This is the counted number, unless
+/// the estimate shows that many repetitions were not detected.
+fn estimated_statements(open: &OpenMessage, sums: &Sums) -> u64 {
     let estimate = open.quads.count(bits::STATEMENT);
     if open.quads.is_exact() || (estimate.lower..=estimate.upper).contains(&sums.statements) {
         sums.statements

@@ -10,16 +10,16 @@ use datasketches::common::NumStdDev;
 use datasketches::hll::{Coupon, HllSketch, HllType, HllUnion};
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::merge::{Merged, Reader, Unreadable, Writer};
+use super::merge::{Mergeable, Reader, Unreadable, Writer};
 
 /// Maximum number of distinct values in all series that are counted exactly.
-pub const EXACT: usize = 1 << 16;
+pub const MAX_EXACT: usize = 1 << 16;
 
 /// Maximum number of distinct values in one series that are always counted exactly.
-const EXACT_PER_SERIES: usize = 1 << 12;
+const MAX_EXACT_PER_SERIES: usize = 1 << 12;
 
 /// Number of distinct values at which the full table is allocated.
-const FEW: usize = 1 << 13;
+const RESERVE_AT: usize = 1 << 13;
 
 /// Binary logarithm of the number of registers of a sketch, as in `RiverBench`.
 const LG_K: u8 = 16;
@@ -62,9 +62,9 @@ pub mod bits {
 pub struct Estimate {
     /// The number, or its most likely value.
     pub value: u64,
-    /// The number minus 2 standard deviations, or the exact number.
+    /// The estimate minus 2 standard deviations, or the exact number.
     pub lower: u64,
-    /// The number plus 2 standard deviations, or the exact number.
+    /// The estimate plus 2 standard deviations, or the exact number.
     pub upper: u64,
 }
 
@@ -102,12 +102,12 @@ enum Counter {
 
 impl Default for Distinct {
     fn default() -> Self {
-        Self::with_limit(EXACT)
+        Self::with_limit(MAX_EXACT)
     }
 }
 
 impl Distinct {
-    /// Counts exactly up to the given number of values.
+    /// Creates a counter that is exact up to the given number of values.
     pub fn with_limit(limit: usize) -> Self {
         Self {
             limit,
@@ -139,9 +139,9 @@ impl Distinct {
         let new = series & !*recorded;
         *recorded |= series;
         for_each(new, |index| self.counts[index] += 1);
-        if self.seen.len() == FEW {
+        if self.seen.len() == RESERVE_AT {
             // Allocates once instead of growing several times.
-            self.seen.reserve(self.limit.saturating_sub(FEW) + 1);
+            self.seen.reserve(self.limit.saturating_sub(RESERVE_AT) + 1);
         }
         if self.seen.len() > self.limit {
             self.separate();
@@ -152,7 +152,7 @@ impl Distinct {
     /// Starts a separate counter for each series.
     #[cold]
     fn separate(&mut self) {
-        let few = self.limit.min(EXACT_PER_SERIES);
+        let few = self.limit.min(MAX_EXACT_PER_SERIES);
         self.counts[bits::LITERAL.trailing_zeros() as usize] = 0; // each kind of literal is counted instead
         let mut counters = Box::new(self.counts.map(|count| Counter::of(count as usize, few)));
         for (hash, series) in std::mem::take(&mut self.seen) {
@@ -219,7 +219,7 @@ fn union(counters: &[&Counter]) -> Estimate {
 
 /// Rounds an estimate and its bounds to integers.
 fn estimate(value: f64, lower: f64, upper: f64) -> Estimate {
-    #[allow(clippy::cast_sign_loss, reason = "it is not negative")]
+    #[allow(clippy::cast_sign_loss, reason = "the number is not negative")]
     let to_integer = |number: f64| number.round().max(0.0) as u64;
     Estimate {
         value: to_integer(value),
@@ -243,7 +243,7 @@ impl Counter {
         match self {
             Self::Sketch(sketch) => sketch.update_with_coupon(coupon),
             Self::Exact(seen) => {
-                if seen.insert(hash) && seen.len() > EXACT_PER_SERIES {
+                if seen.insert(hash) && seen.len() > MAX_EXACT_PER_SERIES {
                     let mut sketch = Self::of(usize::MAX, 0);
                     for hash in seen.drain() {
                         sketch.add(hash, Coupon::from_value(hash));
@@ -278,7 +278,7 @@ impl Counter {
     }
 }
 
-impl Merged for Distinct {
+impl Mergeable for Distinct {
     fn write(&self, out: &mut Writer) {
         let Some(counters) = &self.counters else {
             out.number(0);

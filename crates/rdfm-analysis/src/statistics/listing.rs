@@ -72,9 +72,9 @@ impl Listing {
     fn add_metadata<R: Record>(&mut self, batch: &LogBatch<R>) {
         let entries = batch.all_metadata();
         let mut keys = FxHashSet::default();
-        for of_message in entries.chunk_by(|one, other| one.message == other.message) {
+        for message_entries in entries.chunk_by(|one, other| one.message == other.message) {
             keys.clear();
-            for entry in of_message {
+            for entry in message_entries {
                 if keys.insert(&entry.key) {
                     self.metadata.add(entry.key.as_bytes(), 1);
                 }

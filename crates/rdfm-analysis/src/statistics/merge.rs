@@ -16,7 +16,7 @@ const VERSION: u8 = 1;
 pub struct Unreadable;
 
 /// A value that can be written as bytes and added to another value.
-pub trait Merged {
+pub trait Mergeable {
     /// Appends the value.
     fn write(&self, out: &mut Writer);
 
@@ -69,7 +69,7 @@ impl<'a> Reader<'a> {
         Ok(u128::from_le_bytes(bytes))
     }
 
-    /// The next bytes that are preceded by their length.
+    /// The next byte string, which is preceded by its length.
     pub fn bytes(&mut self) -> Result<&'a [u8], Unreadable> {
         let length = usize::try_from(self.number()?).map_err(|_| Unreadable)?;
         self.take(length)
@@ -88,7 +88,7 @@ impl Statistics {
     /// from others.
     ///
     /// # Errors
-    /// If the bytes are not statistics of this version. After this error, `self` must not be used.
+    /// If the bytes are not statistics from this version. `self` must not be used after this error.
     pub fn merge_bytes(&mut self, bytes: &[u8]) -> Result<(), Unreadable> {
         let (VERSION, rest) = bytes
             .split_first()
@@ -107,7 +107,7 @@ impl Statistics {
     }
 }
 
-impl Merged for u64 {
+impl Mergeable for u64 {
     fn write(&self, out: &mut Writer) {
         out.number(*self);
     }
@@ -118,7 +118,7 @@ impl Merged for u64 {
     }
 }
 
-impl<T: Merged> Merged for [T] {
+impl<T: Mergeable> Mergeable for [T] {
     fn write(&self, out: &mut Writer) {
         for each in self {
             each.write(out);

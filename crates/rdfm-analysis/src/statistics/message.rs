@@ -4,8 +4,8 @@
 //!   end of the message.
 //! - Cost: one comparison per occurrence, and more if a term is new in the message.
 //! - Law: a message in parts is counted like a complete one. The counts are exact up to
-//!   [`EXACT`](super::EXACT) terms and [`EXACT_QUADS`] quads. Above that, repeated quads are
-//!   counted.
+//!   [`MAX_EXACT`](super::MAX_EXACT) terms and [`MAX_EXACT_QUADS`] quads. Above that, repeated
+//!   quads are counted.
 
 use super::distinct::{Distinct, SERIES, bits, for_each};
 use super::terms::{BatchTerms, TermSlot, mix};
@@ -14,11 +14,11 @@ use super::terms::{BatchTerms, TermSlot, mix};
 pub const STAMP_BITS: u32 = 16;
 
 /// Maximum number of quads for which repetitions are detected in a message in parts.
-pub const EXACT_QUADS: usize = 1 << 18;
+pub const MAX_EXACT_QUADS: usize = 1 << 18;
 
 /// A message in parts, after its first part has been read.
 #[derive(Debug)]
-pub struct Open {
+pub struct OpenMessage {
     /// Terms of the message.
     pub terms: Distinct,
     /// Quads of the message.
@@ -27,11 +27,11 @@ pub struct Open {
     pub sums: Sums,
 }
 
-impl Default for Open {
+impl Default for OpenMessage {
     fn default() -> Self {
         Self {
             terms: Distinct::default(),
-            quads: Distinct::with_limit(EXACT_QUADS),
+            quads: Distinct::with_limit(MAX_EXACT_QUADS),
             sums: Sums::default(),
         }
     }
@@ -75,19 +75,19 @@ impl Default for Scope {
 
 /// Counts the terms of messages and of the log.
 #[derive(Debug, Default)]
-pub struct Counting {
+pub struct TermCounter {
     /// Distinct terms of the log.
     pub log: Distinct,
     /// Number of distinct terms of the message in each series.
     pub counts: [u64; SERIES],
     /// The incomplete message in parts, if any.
-    pub open: Option<Box<Open>>,
+    pub open: Option<Box<OpenMessage>>,
     /// Number of the message in its batch, from 1, shifted by [`STAMP_BITS`].
     stamp: u64,
     scope: Scope,
 }
 
-impl Counting {
+impl TermCounter {
     /// Starts message `number` of the batch, or a part of it.
     pub fn start(&mut self, number: usize, scope: Scope) {
         self.stamp = (number as u64 + 1) << STAMP_BITS;
@@ -97,7 +97,7 @@ impl Counting {
 
     /// Counts an occurrence of a term and returns its slot.
     #[inline]
-    pub fn occurs<'a>(
+    pub fn count_occurrence<'a>(
         &mut self,
         terms: &'a mut BatchTerms,
         slot: u32,
@@ -155,12 +155,12 @@ impl Counting {
             for_each(new, |series| self.counts[series] += 1);
         }
         if new & (bits::TYPED | bits::TRIPLE) != 0 {
-            self.parts(terms, slot, new);
+            self.count_parts(terms, slot, new);
         }
     }
 
-    /// Counts the parts of a term that is new in the message.
-    fn parts(&mut self, terms: &mut BatchTerms, slot: u32, new: u16) {
+    /// Counts the datatype of a literal, or the parts of a triple term, that is new in the message.
+    fn count_parts(&mut self, terms: &mut BatchTerms, slot: u32, new: u16) {
         let aux = terms.slots[slot as usize].aux;
         if new & bits::TYPED != 0 {
             self.count_nested(terms, aux, bits::DATATYPE);

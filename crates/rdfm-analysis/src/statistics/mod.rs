@@ -4,7 +4,7 @@
 //!   parts.
 //! - Out: a [`Report`] of plain numbers, at the end or after any message.
 //! - Cost: each term of a batch is hashed once, at its first occurrence, and each position of each
-//!   quad is visited once. Memory use is bounded: up to [`EXACT`] distinct terms are counted
+//!   quad is visited once. Memory use is bounded: up to [`MAX_EXACT`] distinct terms are counted
 //!   exactly, further ones with sketches of 64 KiB. Each list keeps up to [`names::MAX_NAMES`]
 //!   names.
 //! - Law: neither the division into batches nor the order of a batch's term table affects any
@@ -20,16 +20,16 @@ mod message;
 mod names;
 mod report;
 mod results;
+mod seen_quads;
 mod series;
-mod statements;
 mod terms;
 
 pub use batch::Statistics;
-pub use distinct::{EXACT, Estimate, bits};
+pub use distinct::{Estimate, MAX_EXACT, bits};
 pub use listing::{Listing, ListingReport, datatype};
 pub use merge::Unreadable;
 pub use names::NamesReport;
-pub use report::{Occurrences, Report, Unique, VariableReport};
+pub use report::{DistinctTerms, Occurrences, Report, VariableReport};
 pub use series::{
-    DensityReport, Histogram, PERCENTILES, Series, SeriesReport, SizesReport, Spread,
+    DensityReport, HistogramBar, PERCENTILES, Series, SeriesReport, SizesReport, Spread,
 };

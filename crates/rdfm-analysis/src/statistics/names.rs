@@ -6,7 +6,7 @@
 
 use rustc_hash::FxHashMap;
 
-use super::merge::{Merged, Reader, Unreadable, Writer};
+use super::merge::{Mergeable, Reader, Unreadable, Writer};
 
 /// Maximum number of kept names.
 pub const MAX_NAMES: usize = 1 << 14;
@@ -43,7 +43,7 @@ impl Names {
         self.count(at, count);
     }
 
-    /// The slot in which a name is counted.
+    /// Returns the slot in which a name is counted. A new name is added if the limits allow.
     pub fn slot(&mut self, name: &[u8]) -> u32 {
         if let Some(existing) = self.kept.get(name) {
             return *existing;
@@ -104,7 +104,7 @@ impl Names {
     }
 }
 
-impl Merged for Names {
+impl Mergeable for Names {
     fn write(&self, out: &mut Writer) {
         let mut names: Vec<(&[u8], u32)> = self.kept.iter().map(|(n, at)| (&**n, *at)).collect();
         names.sort_unstable_by_key(|(_, at)| *at);

@@ -1,6 +1,6 @@
 //! The results of statistics as plain numbers.
 
-use super::merge::{Merged, Reader, Unreadable, Writer};
+use super::merge::{Mergeable, Reader, Unreadable, Writer};
 use rdfm_core::model::record::OperationCode;
 
 use super::distinct::Estimate;
@@ -9,7 +9,7 @@ use super::series::{DensityReport, SeriesReport, SizesReport};
 
 /// Distinct terms: a series with one number per message, and the number in the entire log.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Unique {
+pub struct DistinctTerms {
     /// Number per message.
     pub series: SeriesReport,
     /// Number in the log.
@@ -49,7 +49,7 @@ impl Occurrences {
     }
 }
 
-impl Merged for Occurrences {
+impl Mergeable for Occurrences {
     fn write(&self, out: &mut Writer) {
         let mut copy = *self;
         for number in copy.numbers() {
@@ -99,7 +99,7 @@ pub struct Report {
     /// For results: the variables.
     pub variables: Vec<VariableReport>,
     /// Term series, indexed by the bits of [`super::distinct::bits`], without the statements.
-    pub terms: Vec<Unique>,
+    pub terms: Vec<DistinctTerms>,
     /// Statements per message.
     pub statements: SeriesReport,
     /// Control characters per message.

@@ -5,8 +5,8 @@
 
 use rustc_hash::FxHashMap;
 
-use super::distinct::{Distinct, EXACT, bits};
-use super::merge::{Merged, Reader, Unreadable, Writer};
+use super::distinct::{Distinct, MAX_EXACT, bits};
+use super::merge::{Mergeable, Reader, Unreadable, Writer};
 use super::report::VariableReport;
 
 /// Maximum number of variables whose distinct terms are counted.
@@ -24,7 +24,7 @@ pub struct Variables {
 }
 
 impl Variables {
-    /// The column of each variable, or `None` if the maximum is exceeded.
+    /// The column of each variable, or `None` for a variable beyond the maximum number.
     pub fn columns(&mut self, names: &[Box<str>]) -> Vec<Option<usize>> {
         names.iter().map(|name| self.column(name)).collect()
     }
@@ -41,7 +41,7 @@ impl Variables {
         self.by_name.insert(name.into(), column);
         self.bound.push(0);
         if column < MAX_COUNTED_VARIABLES {
-            self.distinct.push(Distinct::with_limit(EXACT / 16));
+            self.distinct.push(Distinct::with_limit(MAX_EXACT / 16));
         }
         Some(column)
     }
@@ -62,13 +62,16 @@ impl Variables {
             .map(|(column, (name, bound))| VariableReport {
                 name: name.to_string(),
                 bound: *bound,
-                unique: self.distinct.get(column).map(|some| some.count(bits::IRI)),
+                unique: self
+                    .distinct
+                    .get(column)
+                    .map(|terms| terms.count(bits::IRI)),
             })
             .collect()
     }
 }
 
-impl Merged for Variables {
+impl Mergeable for Variables {
     fn write(&self, out: &mut Writer) {
         out.number(self.names.len() as u64);
         for (column, name) in self.names.iter().enumerate() {
@@ -93,7 +96,7 @@ impl Merged for Variables {
                 self.bound[column] += bound;
             }
             if input.number()? > 0 {
-                let mut uncounted = Distinct::with_limit(EXACT / 16);
+                let mut uncounted = Distinct::with_limit(MAX_EXACT / 16);
                 let counter = column.and_then(|column| self.distinct.get_mut(column));
                 counter.unwrap_or(&mut uncounted).merge(input)?;
             }

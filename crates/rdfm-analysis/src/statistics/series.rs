@@ -5,7 +5,7 @@
 //! - Cost: a few additions per number. The counts for percentiles need at most 900 kB.
 //! - Law: sums are integers, so they do not depend on the order of messages.
 
-use super::merge::{Merged, Reader, Unreadable, Writer};
+use super::merge::{Mergeable, Reader, Unreadable, Writer};
 
 /// Values below 2 to this power are counted individually, larger values by this number of leading
 /// bits.
@@ -61,7 +61,7 @@ impl Series {
         self.run += 1;
     }
 
-    /// Adds the consecutive occurrences of the last number.
+    /// Adds the consecutive occurrences of the last number to the totals.
     fn end_run(&mut self) {
         if self.run == 0 {
             return;
@@ -113,7 +113,7 @@ impl Series {
     }
 }
 
-impl Merged for Series {
+impl Mergeable for Series {
     fn write(&self, out: &mut Writer) {
         let mut complete = self.clone();
         complete.end_run();
@@ -186,7 +186,7 @@ impl Density {
     }
 }
 
-impl Merged for Density {
+impl Mergeable for Density {
     fn write(&self, out: &mut Writer) {
         out.number(self.count);
         for ratio in [self.minimum, self.maximum, self.mean, self.squares] {
@@ -219,8 +219,8 @@ impl Merged for Density {
 }
 
 /// A series with percentiles and a histogram. Values below 4,096 are counted individually, larger
-/// values by their leading 12 bits. Percentiles below 4,096 are exact. Larger percentiles may be too
-/// small, by at most 0.05 %.
+/// values by their leading 12 bits. Percentiles below 4,096 are exact. Larger percentiles may be
+/// too small, by at most 0.05 %.
 #[derive(Clone, Debug, Default)]
 pub struct Sizes {
     series: Series,
@@ -229,7 +229,7 @@ pub struct Sizes {
 
 /// A bar of a histogram: the number of values from `from` to `to`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Histogram {
+pub struct HistogramBar {
     /// The smallest value of the bar.
     pub from: u64,
     /// The largest value of the bar.
@@ -246,8 +246,8 @@ pub struct SizesReport {
     /// The [`PERCENTILES`]: for each percentage, the smallest number that this percentage of the
     /// numbers does not exceed.
     pub percentiles: Option<[u64; PERCENTILES.len()]>,
-    /// Bars between powers of two, from the first to the last that is not empty.
-    pub histogram: Vec<Histogram>,
+    /// Bars between powers of two, from the first to the last non-empty bar.
+    pub histogram: Vec<HistogramBar>,
 }
 
 impl Sizes {
@@ -287,8 +287,8 @@ impl Sizes {
         spread.maximum
     }
 
-    fn histogram(&self) -> Vec<Histogram> {
-        let mut bars: Vec<Histogram> = Vec::new();
+    fn histogram(&self) -> Vec<HistogramBar> {
+        let mut bars: Vec<HistogramBar> = Vec::new();
         for (index, count) in self.counts.iter().enumerate() {
             if *count == 0 {
                 continue;
@@ -298,11 +298,11 @@ impl Sizes {
                 && last.to < from - 1
             {
                 let (from, to) = bar(last.to + 1);
-                bars.push(Histogram { from, to, count: 0 });
+                bars.push(HistogramBar { from, to, count: 0 });
             }
             match bars.last_mut() {
                 Some(last) if last.to == to => last.count += count,
-                _ => bars.push(Histogram {
+                _ => bars.push(HistogramBar {
                     from,
                     to,
                     count: *count,
@@ -313,7 +313,7 @@ impl Sizes {
     }
 }
 
-impl Merged for Sizes {
+impl Mergeable for Sizes {
     fn write(&self, out: &mut Writer) {
         self.series.write(out);
         let counted = self.counts.iter().enumerate();
@@ -373,16 +373,19 @@ mod tests {
     use super::*;
 
     #[test]
-    #[allow(clippy::cast_precision_loss, reason = "it is compared with a ratio")]
+    #[allow(
+        clippy::cast_precision_loss,
+        reason = "the numbers are compared with a ratio"
+    )]
     fn values_in_a_counter_have_similar_sizes() {
         for number in (0..20_000).chain([1 << 40, (1 << 40) + 1, u64::MAX, u64::MAX - 1]) {
-            let least = value(index(number));
-            assert!(least <= number, "{number}");
+            let smallest = value(index(number));
+            assert!(smallest <= number, "{number}");
             assert!(
-                (number - least) as f64 <= number as f64 / 2048.0,
+                (number - smallest) as f64 <= number as f64 / 2048.0,
                 "{number}"
             );
-            assert_eq!(index(least), index(number));
+            assert_eq!(index(smallest), index(number));
         }
         assert!((0..4096).all(|number| value(index(number)) == number));
     }

@@ -13,7 +13,7 @@ use xxhash_rust::xxh3::xxh3_64_with_seed;
 
 use super::distinct::bits;
 
-/// No slot.
+/// Marks an id or a hash table entry without a slot.
 const NONE: u32 = u32::MAX;
 
 /// A distinct term of a batch.
@@ -64,7 +64,7 @@ pub struct BatchTerms {
     pub triples: Vec<[u32; 3]>,
     pub extras: Vec<Extra>,
     by_id: Vec<u32>,
-    /// The upper half of a hash, and a slot.
+    /// Hash table of slots. Each entry consists of the upper half of a term's hash, and the slot.
     by_hash: Vec<(u32, u32)>,
     mask: usize,
     text: Vec<u8>,
@@ -117,11 +117,11 @@ impl BatchTerms {
         let mut at = slot.hash as usize & self.mask;
         let tag = (slot.hash >> 32) as u32;
         loop {
-            let (its, found) = self.by_hash[at];
+            let (found_tag, found) = self.by_hash[at];
             if found == NONE {
                 break;
             }
-            if its == tag && self.same(&self.slots[found as usize], &slot, table) {
+            if found_tag == tag && self.same(&self.slots[found as usize], &slot, table) {
                 self.by_id[id.index()] = found;
                 return found;
             }
@@ -248,8 +248,8 @@ impl BatchTerms {
     }
 }
 
-/// Number of control characters as defined by `RiverBench`: tab, LF, CR and all characters from 20
-/// on are excluded.
+/// Number of control characters as defined by `RiverBench`: characters below U+0014 (decimal 20)
+/// other than tab, LF and CR.
 fn controls(text: &[u8]) -> u64 {
     let is_control = |byte: &&u8| matches!(byte, 0..=8 | 11 | 12 | 14..=19);
     text.iter().filter(is_control).count() as u64

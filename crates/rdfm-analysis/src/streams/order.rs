@@ -55,8 +55,10 @@ fn compare_terms(table: &TermTable, a: TermId, b: TermId) -> Ordering {
     let (x, y) = (table.term(a), table.term(b));
     let by_text = match (is_name(x), is_name(y)) {
         (true, true) => compare_text(table.text_of(x), table.text_of(y)),
-        (false, false) => compare_literals(table, x, y).unwrap_or_else(|| in_full(table, x, y)),
-        _ => in_full(table, x, y),
+        (false, false) => {
+            compare_literals(table, x, y).unwrap_or_else(|| compare_full_text(table, x, y))
+        }
+        _ => compare_full_text(table, x, y),
     };
     // Different terms may have the same text, such as an IRI and a label.
     by_text
@@ -73,8 +75,9 @@ fn direction(term: Term) -> u8 {
     term.flags & (flags::LTR | flags::RTL)
 }
 
-/// Compares two literals if their lexical forms differ before an escape or an end, which is the
-/// usual case.
+/// Compares two literals by the first byte at which their lexical forms differ. Returns `None` if
+/// one form is a prefix of the other, if that byte is a quotation mark in either form, or for a
+/// triple term.
 fn compare_literals(table: &TermTable, a: Term, b: Term) -> Option<Ordering> {
     if a.kind == TermKind::TripleTerm || b.kind == TermKind::TripleTerm {
         return None;
@@ -84,7 +87,7 @@ fn compare_literals(table: &TermTable, a: Term, b: Term) -> Option<Ordering> {
     (*byte != b'"' && *other != b'"').then(|| weight(*byte).cmp(&weight(*other)))
 }
 
-fn in_full(table: &TermTable, x: Term, y: Term) -> Ordering {
+fn compare_full_text(table: &TermTable, x: Term, y: Term) -> Ordering {
     let (mut a, mut b) = (Vec::new(), Vec::new());
     write_text(table, x, &mut a);
     write_text(table, y, &mut b);

@@ -43,8 +43,8 @@ pub enum SubjectShape {
 pub struct StreamRules {
     /// Named graphs of a message.
     pub graphs: NamedGraphs,
-    /// IRI of the time property. The default graph contains exactly one value of it for the named
-    /// graph.
+    /// IRI of the time property. The default graph must contain exactly one value of this property
+    /// for the named graph.
     pub time: Option<Vec<u8>>,
     /// Shapes that together select exactly one node.
     pub subjects: Vec<SubjectShape>,

@@ -2,7 +2,7 @@
 //!
 //! - In: batches of a log. Out: one finding per label, at its first occurrence in a second message.
 //! - Cost: one visit per quad of batches with blank nodes, and one table lookup per label and
-//!   message. Memory: the last [`SLOTS`] labels of the log. Older labels may be missed.
+//!   message. Memory: the last [`MAX_LABELS`] labels of the log. Older labels may be missed.
 
 use rdfm_core::model::batch::LogBatch;
 use rdfm_core::model::record::Record;
@@ -12,7 +12,7 @@ use rdfm_core::model::term::{TermId, TermKind};
 use super::{Finding, FindingSink, Rule};
 
 /// Maximum number of remembered labels.
-const SLOTS: usize = 1 << 16;
+const MAX_LABELS: usize = 1 << 16;
 /// Flag in [`LabelSlot::message`]: the label has been reported.
 const REPORTED: u64 = 1 << 63;
 
@@ -57,7 +57,7 @@ impl RecentLabels {
         let table = batch.table();
         let terms = table.terms();
         if self.slots.is_empty() {
-            self.slots.resize(SLOTS, LabelSlot::default());
+            self.slots.resize(MAX_LABELS, LabelSlot::default());
         }
         for message in 0..batch.len() {
             self.current.clear();
@@ -86,7 +86,7 @@ impl RecentLabels {
                 {
                     continue;
                 }
-                let slot = &mut self.slots[hash as usize % SLOTS];
+                let slot = &mut self.slots[hash as usize % MAX_LABELS];
                 let before = slot.message & !REPORTED;
                 if slot.hash != hash {
                     *slot = LabelSlot {

@@ -114,10 +114,10 @@ impl Checker {
         }
     }
 
-    /// Starts another log, whose labels and prefixes are separate. `own` is the prefix of IRIs that
-    /// were resolved against the log's own URL, or empty if there are none.
-    pub fn begin_log(&mut self, own: &[u8]) {
-        self.terms.begin_log(own);
+    /// Starts another log, whose labels and prefixes are separate. `own_prefix` is the prefix of
+    /// IRIs that were resolved against the log's own URL. Empty if there are none.
+    pub fn begin_log(&mut self, own_prefix: &[u8]) {
+        self.terms.begin_log(own_prefix);
         self.labels.clear();
         self.prefixes.clear();
     }
@@ -160,7 +160,8 @@ mod tests {
 
     use super::*;
 
-    /// A log in which every second message violates every rule.
+    /// A log in which every second message has every kind of suspicious term. All messages share a
+    /// blank node label and declare the same prefix, with two IRIs in turn.
     fn batch() -> MessageBatch {
         let mut builder = LogBuilder::<Quad>::new(Limits::default());
         for message in 0..12 {
@@ -218,7 +219,7 @@ mod tests {
     }
 
     #[test]
-    fn a_message_has_each_finding_once() {
+    fn each_finding_is_reported_once_per_message() {
         let mut checker = Checker::new(100);
         let found = findings(&mut checker, &[batch()]);
         let term_rules = [Rule::RelativeIri, Rule::IllTypedLiteral, Rule::LanguageTag];

@@ -17,8 +17,9 @@ pub const MAX_PREFIXES: usize = 10_000;
 /// Maximum total size of the remembered prefixes and IRIs in bytes.
 const MAX_BYTES: usize = 4 << 20;
 /// Number of bytes of a long IRI that are shown before the ellipsis.
-const START: usize = 12;
-const CONTEXT: usize = 12; // bytes of the common part that are shown after the ellipsis
+const START_BYTES: usize = 12;
+/// Number of bytes of the common part that are shown after the ellipsis.
+const CONTEXT_BYTES: usize = 12;
 
 /// The prefixes of a log with their current IRIs.
 #[derive(Debug, Default)]
@@ -71,12 +72,12 @@ impl Prefixes {
 /// ellipsis, so that the difference is visible.
 fn quote_difference(one: &[u8], other: &[u8]) -> (String, String) {
     let common = one.iter().zip(other).take_while(|(a, b)| a == b).count();
-    if common <= START + CONTEXT {
+    if common <= START_BYTES + CONTEXT_BYTES {
         return (quote(one), quote(other));
     }
     let shorten = |iri: &[u8]| {
-        let start = String::from_utf8_lossy(&iri[..START]).into_owned();
-        let end = String::from_utf8_lossy(&iri[common - CONTEXT..]).into_owned();
+        let start = String::from_utf8_lossy(&iri[..START_BYTES]).into_owned();
+        let end = String::from_utf8_lossy(&iri[common - CONTEXT_BYTES..]).into_owned();
         quote(format!("{start}…{end}").as_bytes())
     };
     (shorten(one), shorten(other))

@@ -18,7 +18,7 @@ use super::{Finding, FindingSink, Rule};
 /// State that is kept between batches: buffers, and the reported terms of a message in parts.
 #[derive(Debug, Default)]
 pub(super) struct TermChecker {
-    /// The problem with each term or its parts, by term.
+    /// For each term, the problem with the term or one of its parts.
     problems: Vec<Problem>,
     /// Datatypes of the batch, by term.
     datatypes: FxHashMap<u32, Option<Datatype>>,

@@ -45,7 +45,7 @@ impl<R: InputListed> MessageColumns<R> {
     }
 
     /// Adds a row's metadata and namespaces.
-    pub fn extras(&self, row: usize, builder: &mut LogBuilder<R>) -> Result<(), Error> {
+    pub fn add_extras(&self, row: usize, builder: &mut LogBuilder<R>) -> Result<(), Error> {
         let error = |builder: &LogBuilder<R>, reason: String| {
             Error::in_row(builder.message_index(), ErrorClass::Malformed, reason)
         };

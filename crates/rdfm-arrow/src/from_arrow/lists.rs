@@ -20,7 +20,7 @@ use rdfm_core::model::record::{Operation, OperationCode};
 use rdfm_core::model::remedy::Reason;
 use rdfm_core::model::term::{Quad, TermId, TermKind};
 
-use super::parts::Part;
+use super::parts::TermColumn;
 use super::strings::Strings;
 use crate::error::Error;
 use crate::schema::PARTS;
@@ -175,10 +175,10 @@ fn field(items: &StructArray, name: &str) -> Result<Option<Strings>, Error> {
 
 /// The columns of the quads' terms.
 pub struct InputQuads {
-    subjects: Part,
-    predicates: Part,
-    objects: Part,
-    graphs: Option<Part>,
+    subjects: TermColumn,
+    predicates: TermColumn,
+    objects: TermColumn,
+    graphs: Option<TermColumn>,
 }
 
 impl InputQuads {
@@ -191,7 +191,7 @@ impl InputQuads {
     pub fn named<'a>(column: impl Fn(&str) -> Option<&'a ArrayRef>) -> Result<Option<Self>, Error> {
         let part = |name| {
             let found = column(name);
-            found.map(|array| Part::new(array, name)).transpose()
+            found.map(|array| TermColumn::new(array, name)).transpose()
         };
         let [subjects, predicates, objects, graphs] = PARTS.map(part);
         let (Some(subjects), Some(predicates), Some(objects)) = (subjects?, predicates?, objects?)
@@ -431,7 +431,7 @@ struct ListRanges {
 enum ListLayout {
     Small(ScalarBuffer<i32>),
     Large(ScalarBuffer<i64>),
-    /// Number of items in each row, and index of the first item.
+    /// Index of the first item, and number of items in each row.
     Fixed(usize, usize),
     View(ScalarBuffer<i32>, ScalarBuffer<i32>),
     LargeView(ScalarBuffer<i64>, ScalarBuffer<i64>),
@@ -469,12 +469,12 @@ impl ListRanges {
             }
             _ => return None,
         };
-        let places = Self {
+        let ranges = Self {
             len: column.len(),
             nulls: column.nulls().cloned(),
             layout,
         };
-        Some((places, ArrayRef::clone(items)))
+        Some((ranges, ArrayRef::clone(items)))
     }
 
     fn is_null(&self, row: usize) -> bool {
@@ -486,7 +486,8 @@ impl ListRanges {
         let last = self.len.saturating_sub(1);
         let range = match &self.layout {
             ListLayout::View(..) | ListLayout::LargeView(..) => None,
-            _ => (self.len > 0).then(|| Some(self.place(0)?.start..self.place(last)?.end)),
+            _ => (self.len > 0)
+                .then(|| Some(self.unchecked_range(0)?.start..self.unchecked_range(last)?.end)),
         };
         // Invalid offsets are detected when the row is read.
         let range = range.flatten().unwrap_or(0..count);
@@ -498,11 +499,11 @@ impl ListRanges {
         if self.is_null(row) {
             return Some(0..0);
         }
-        let range = self.place(row)?;
+        let range = self.unchecked_range(row)?;
         (range.start <= range.end).then_some(range)
     }
 
-    fn place(&self, row: usize) -> Option<Range<usize>> {
+    fn unchecked_range(&self, row: usize) -> Option<Range<usize>> {
         let start_and_end = match &self.layout {
             ListLayout::Small(offsets) => {
                 [*offsets.get(row)?, *offsets.get(row + 1)?].map(i64::from)

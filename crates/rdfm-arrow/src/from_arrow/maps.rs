@@ -58,7 +58,7 @@ impl InputMaps {
     /// Returns the key and value of an entry.
     ///
     /// # Errors
-    /// If the key or value is outside its array; the error says which.
+    /// If the key or value is invalid; the error says why.
     pub fn entry(&self, at: usize) -> Result<(&[u8], &[u8]), String> {
         match (self.keys.invalid_reason(at), self.values.invalid_reason(at)) {
             (None, None) => {}

@@ -15,12 +15,12 @@ use super::lists::{InputListed, InputLists};
 use crate::error::Error;
 
 /// Builds messages from rows with record lists.
-pub struct Messages<R: InputListed> {
+pub struct MessagesBuilder<R: InputListed> {
     builder: LogBuilder<R>,
     cells: CellReader,
 }
 
-impl<R: InputListed> Messages<R> {
+impl<R: InputListed> MessagesBuilder<R> {
     /// Creates a builder that numbers messages from `first_index`.
     pub fn new(first_index: u64, max_depth: u32) -> Self {
         Self::with(LogBuilder::within_2_gib(), first_index, max_depth)

@@ -24,7 +24,7 @@ use rdfm_core::model::batch::LogBatch;
 
 use self::columns::MessageColumns;
 pub use self::lists::InputListed;
-use self::messages::Messages;
+use self::messages::MessagesBuilder;
 pub use self::quads::QuadReader;
 use crate::error::Error;
 
@@ -52,7 +52,7 @@ pub struct RowReader<I, R: InputListed> {
     open: Option<(MessageColumns<R>, usize)>,
     /// Whether all rows become one batch.
     whole: bool,
-    messages: Messages<R>,
+    messages: MessagesBuilder<R>,
     failed: Option<Error>,
 }
 
@@ -64,7 +64,7 @@ impl<I: Iterator<Item = Result<RecordBatch, ArrowError>>, R: InputListed> RowRea
             reader,
             open: None,
             whole: false,
-            messages: Messages::new(first_index, max_depth),
+            messages: MessagesBuilder::new(first_index, max_depth),
             failed: None,
         }
     }
@@ -72,7 +72,7 @@ impl<I: Iterator<Item = Result<RecordBatch, ArrowError>>, R: InputListed> RowRea
     /// Creates a reader of messages of at most `max_message_bytes` decoded bytes each.
     pub fn within(reader: I, first_index: u64, max_depth: u32, max_message_bytes: u64) -> Self {
         Self {
-            messages: Messages::within(first_index, max_depth, max_message_bytes),
+            messages: MessagesBuilder::within(first_index, max_depth, max_message_bytes),
             ..Self::new(reader, first_index, max_depth)
         }
     }
@@ -107,8 +107,9 @@ impl<I: Iterator<Item = Result<RecordBatch, ArrowError>>, R: InputListed> RowRea
             while *row < columns.rows {
                 let at = *row;
                 *row += 1;
-                self.messages
-                    .add(&columns.records, at, |builder| columns.extras(at, builder))?;
+                self.messages.add(&columns.records, at, |builder| {
+                    columns.add_extras(at, builder)
+                })?;
                 if !self.whole && self.messages.full() {
                     return Ok(self.messages.take());
                 }

@@ -23,25 +23,25 @@ use crate::schema::{DETAILS, RDF_DIR_LANG_STRING, RDF_LANG_STRING};
 /// Size limit of the N-Triples form of a record batch's terms, in bytes or as a multiple of the
 /// size of its arrays, whichever is larger. Only terms with dictionary-encoded fields can exceed
 /// it.
-const ROOM: usize = 256 << 20;
+const MIN_ROOM: usize = 256 << 20;
 const GROWTH: usize = 8;
 
 /// A column of terms.
-pub struct Part {
+pub struct TermColumn {
     texts: Strings,
     /// Errors in invalid terms, by row.
     errors: BTreeMap<usize, String>,
 }
 
-impl Part {
-    /// Reads the column with a name.
+impl TermColumn {
+    /// Reads a column. `name` is used in errors.
     pub fn new(array: &ArrayRef, name: &str) -> Result<Self, Error> {
         let Some(structs) = array.as_struct_opt() else {
             let texts = Strings::new(array, name)?;
             let errors = BTreeMap::new();
             return Ok(Self { texts, errors });
         };
-        let room = ROOM.max(structs.get_array_memory_size().saturating_mul(GROWTH));
+        let room = MIN_ROOM.max(structs.get_array_memory_size().saturating_mul(GROWTH));
         Structs::new(structs, name)?.written(room, name)
     }
 
@@ -94,7 +94,7 @@ impl Structs {
     }
 
     /// Writes the terms as N-Triples, using at most `room` bytes.
-    fn written(&self, room: usize, name: &str) -> Result<Part, Error> {
+    fn written(&self, room: usize, name: &str) -> Result<TermColumn, Error> {
         let mut bytes = Vec::new();
         let mut offsets: Vec<i64> = Vec::with_capacity(self.count + 1);
         offsets.push(0);
@@ -119,7 +119,7 @@ impl Structs {
             valid.push(is_present);
             offsets.push((bytes.len() as u64).cast_signed());
         }
-        Ok(Part {
+        Ok(TermColumn {
             texts: Strings::written(bytes, offsets, valid),
             errors,
         })

@@ -31,13 +31,13 @@ enum StringLayout {
     Large(ScalarBuffer<i64>, Buffer),
     View(ScalarBuffer<u128>, Vec<Buffer>),
     Fixed(usize, Buffer),
-    Dictionary(Indices, Box<Strings>),
-    Runs(Ends, Box<Strings>),
+    Dictionary(DictionaryIndices, Box<Strings>),
+    Runs(RunEnds, Box<Strings>),
     Nulls,
 }
 
 /// Maximum length of a string that a view stores inline, in bytes.
-const INLINE: usize = 12;
+const MAX_INLINE_BYTES: usize = 12;
 
 impl Strings {
     /// Reads a column of strings. `name` is used in errors.
@@ -79,13 +79,13 @@ impl Strings {
             DataType::Null => StringLayout::Nulls,
             DataType::Dictionary(_, values) if !nests(values) => {
                 let array = array.as_any_dictionary_opt()?;
-                let indices = Indices::new(array.keys())?;
+                let indices = DictionaryIndices::new(array.keys())?;
                 StringLayout::Dictionary(indices, Self::of(array.values(), bytes, texts)?.into())
             }
             DataType::RunEndEncoded(_, values)
                 if !matches!(values.data_type(), DataType::RunEndEncoded(..)) =>
             {
-                let (ends, values) = Ends::new(array)?;
+                let (ends, values) = RunEnds::new(array)?;
                 StringLayout::Runs(ends, Self::of(&values, bytes, texts)?.into())
             }
             _ => return None,
@@ -172,7 +172,7 @@ impl Strings {
             StringLayout::View(views, buffers) => {
                 let view = views.get(at)?;
                 let length = *view as u32 as usize;
-                if length <= INLINE {
+                if length <= MAX_INLINE_BYTES {
                     // Views in memory have the machine's byte order, which is little-endian.
                     let bytes = views.inner().get(at * 16 + 4..at * 16 + 16)?;
                     return bytes.get(..length);
@@ -190,6 +190,7 @@ impl Strings {
     }
 }
 
+/// Whether the values of a dictionary are themselves encoded as a dictionary or as runs.
 fn nests(values: &DataType) -> bool {
     matches!(
         values,
@@ -214,7 +215,7 @@ fn view<T: ByteViewType>(array: &GenericByteViewArray<T>) -> StringLayout {
 }
 
 /// Indices into the values of a dictionary.
-enum Indices {
+enum DictionaryIndices {
     I8(ScalarBuffer<i8>),
     I16(ScalarBuffer<i16>),
     I32(ScalarBuffer<i32>),
@@ -225,7 +226,7 @@ enum Indices {
     U64(ScalarBuffer<u64>),
 }
 
-impl Indices {
+impl DictionaryIndices {
     fn new(keys: &dyn Array) -> Option<Self> {
         fn indices<T: ArrowPrimitiveType>(keys: &dyn Array) -> Option<ScalarBuffer<T::Native>> {
             let keys = keys.as_any().downcast_ref::<PrimitiveArray<T>>()?;
@@ -273,13 +274,13 @@ impl Indices {
 }
 
 /// The run ends of a run-end encoded array.
-enum Ends {
+enum RunEnds {
     I16(RunEndBuffer<i16>),
     I32(RunEndBuffer<i32>),
     I64(RunEndBuffer<i64>),
 }
 
-impl Ends {
+impl RunEnds {
     /// Returns the run ends of an array, and its values.
     fn new(array: &ArrayRef) -> Option<(Self, ArrayRef)> {
         if let Some(runs) = array.as_run_opt::<Int16Type>() {
@@ -292,7 +293,7 @@ impl Ends {
         Some((Self::I64(runs.run_ends().clone()), runs.values().clone()))
     }
 
-    /// Returns the run that contains a value.
+    /// Returns the index of the run that contains a value.
     fn get(&self, at: usize) -> Option<usize> {
         match self {
             Self::I16(ends) => (at < ends.len()).then(|| ends.get_physical_index(at)),

@@ -12,7 +12,8 @@ pub struct Delta<'a> {
     value: i64,
     first: bool,
     smallest: i64,
-    /// Position of the bit widths of the current block's miniblocks, and the next miniblock.
+    /// Position of the bit widths of the current block's miniblocks, and the number of the next
+    /// miniblock.
     widths: usize,
     miniblock: usize,
     /// Current miniblock: its bit width, the position of its first byte, and the number of values

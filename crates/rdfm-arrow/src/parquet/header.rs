@@ -5,7 +5,7 @@
 //!   truncated; the columns of each row group.
 
 /// Maximum nesting depth of structs and lists.
-const DEPTH: u32 = 16;
+const MAX_DEPTH: u32 = 16;
 
 /// Thrift type codes of fields.
 pub(super) const LIST: u8 = 9;
@@ -89,10 +89,13 @@ pub struct ColumnLocation {
 ///
 /// # Errors
 /// If the bytes are not a footer; the error says why.
-pub fn places(footer: &[u8]) -> Result<Vec<Vec<ColumnLocation>>, String> {
-    Thrift::new(footer).places().map_err(Stop::of_footer)
+pub fn column_locations(footer: &[u8]) -> Result<Vec<Vec<ColumnLocation>>, String> {
+    Thrift::new(footer)
+        .column_locations()
+        .map_err(Stop::footer_error)
 }
 
+/// Reason why reading ended early.
 pub(super) enum Stop {
     End,
     Invalid(&'static str),
@@ -100,7 +103,7 @@ pub(super) enum Stop {
 
 impl Stop {
     /// Returns the text of an error in a footer.
-    pub(super) fn of_footer(self) -> String {
+    pub(super) fn footer_error(self) -> String {
         match self {
             Self::End => "invalid footer: it ends early".to_owned(),
             Self::Invalid(reason) => format!("invalid footer: {reason}"),
@@ -111,7 +114,7 @@ impl Stop {
 /// Integers of a struct, by field number. Booleans are 0 and 1.
 type Fields = [Option<i64>; 10];
 
-/// A reader of structs.
+/// A reader of Thrift structs.
 pub(super) struct Thrift<'a> {
     bytes: &'a [u8],
     /// Position of the next byte.
@@ -227,7 +230,7 @@ impl<'a> Thrift<'a> {
         })
     }
 
-    fn places(&mut self) -> Result<Vec<Vec<ColumnLocation>>, Stop> {
+    fn column_locations(&mut self) -> Result<Vec<Vec<ColumnLocation>>, Stop> {
         let mut groups = Vec::new();
         self.each(0, |thrift, number, type_code| {
             if number != 4 || type_code != LIST {
@@ -240,7 +243,7 @@ impl<'a> Thrift<'a> {
                         return thrift.skip_field(type_code, 1);
                     }
                     thrift.structs(|thrift| {
-                        columns.push(thrift.place()?);
+                        columns.push(thrift.location()?);
                         Ok(())
                     })
                 })?;
@@ -251,8 +254,8 @@ impl<'a> Thrift<'a> {
         Ok(groups)
     }
 
-    fn place(&mut self) -> Result<ColumnLocation, Stop> {
-        let mut place = ColumnLocation::default();
+    fn location(&mut self) -> Result<ColumnLocation, Stop> {
+        let mut location = ColumnLocation::default();
         self.each(2, |thrift, number, type_code| {
             if number != 3 || type_code != STRUCT {
                 return thrift.skip_field(type_code, 2);
@@ -262,17 +265,17 @@ impl<'a> Thrift<'a> {
                     return Ok(());
                 };
                 match number {
-                    4 => place.codec = value,
-                    5 => place.values = value,
-                    7 => place.compressed = value,
-                    9 => place.data = value,
-                    11 => place.dictionary = Some(value),
+                    4 => location.codec = value,
+                    5 => location.values = value,
+                    7 => location.compressed = value,
+                    9 => location.data = value,
+                    11 => location.dictionary = Some(value),
                     _ => {}
                 }
                 Ok(())
             })
         })?;
-        Ok(place)
+        Ok(location)
     }
 
     /// Reads a list of structs by calling `each` for every struct.
@@ -297,7 +300,7 @@ impl<'a> Thrift<'a> {
         depth: u32,
         mut read: impl FnMut(&mut Self, i64, u8) -> Result<(), Stop>,
     ) -> Result<(), Stop> {
-        if depth > DEPTH {
+        if depth > MAX_DEPTH {
             return Err(Stop::Invalid("structs are nested too deeply"));
         }
         let mut number: i64 = 0;
@@ -343,7 +346,7 @@ impl<'a> Thrift<'a> {
 
     /// Skips a value of the given type, encoded as in a list.
     fn skip(&mut self, type_code: u8, depth: u32) -> Result<(), Stop> {
-        if depth > DEPTH {
+        if depth > MAX_DEPTH {
             return Err(Stop::Invalid("structs are nested too deeply"));
         }
         match type_code {

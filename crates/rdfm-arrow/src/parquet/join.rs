@@ -37,15 +37,15 @@ impl Joiner {
         let footer = &part[pages.end..part.len() - TAIL];
         let start = if self.size == 0 { 0 } else { pages.start };
         let shift = self.size.wrapping_sub(start);
-        let mut edits = Edits {
+        let mut copier = RowGroupCopier {
             footer,
             shift,
             ordinal: self.count,
             copied: 0,
             out: &mut self.groups,
         };
-        let found = edits.footer().map_err(Stop::of_footer)?;
-        self.count = edits.ordinal;
+        let found = copier.footer().map_err(Stop::footer_error)?;
+        self.count = copier.ordinal;
         self.rows = self.rows.saturating_add(found.rows);
         if self.size == 0 {
             self.head = footer.to_vec();
@@ -93,8 +93,8 @@ struct FooterFields {
     groups_at: Range<usize>,
 }
 
-/// Copies row groups with different offsets and ordinals.
-struct Edits<'a> {
+/// Copies row groups and adjusts their offsets and ordinals.
+struct RowGroupCopier<'a> {
     footer: &'a [u8],
     /// Number of bytes to add to offsets.
     shift: usize,
@@ -105,7 +105,7 @@ struct Edits<'a> {
     out: &'a mut Vec<u8>,
 }
 
-impl Edits<'_> {
+impl RowGroupCopier<'_> {
     /// Copies the row groups of the footer.
     fn footer(&mut self) -> Result<FooterFields, Stop> {
         let mut found = FooterFields::default();
@@ -249,7 +249,7 @@ mod tests {
         }
         assert_eq!(out, b"PAR1abcdef");
         let footer = joiner.finish();
-        let groups = super::super::places(&footer)?;
+        let groups = super::super::column_locations(&footer)?;
         let offsets: Vec<i64> = groups.iter().map(|columns| columns[0].data).collect();
         assert_eq!(offsets, [4, 7, 9]);
         let last = file(b"f", 9, 2, 10);
@@ -269,7 +269,7 @@ mod tests {
     }
 
     #[test]
-    fn other_files_are_rejected() {
+    fn truncated_and_inconsistent_files_are_rejected() {
         let part = file(b"abc", 4, 0, 10);
         for end in 0..part.len() {
             assert!(Joiner::default().add(&part[..end]).is_err());

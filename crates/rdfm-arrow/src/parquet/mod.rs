@@ -15,7 +15,7 @@ mod runs;
 mod windows;
 
 use self::delta::Delta;
-pub use self::header::{Page, PageKind, page, places};
+pub use self::header::{Page, PageKind, column_locations, page};
 pub use self::join::Joiner;
 use self::runs::Runs;
 use self::windows::{LEVELS, Windows};
@@ -154,8 +154,8 @@ impl Chunk {
             .saturating_add(self.expanded.unwrap_or(0))
     }
 
-    /// Returns the dictionary page and the offset of its bytes, or `None` if it has been scanned or
-    /// need not be.
+    /// Returns the dictionary page and the offset of its bytes, or `None` if no dictionary must be
+    /// scanned.
     pub const fn dictionary(&self) -> Option<&(u64, Page)> {
         match (&self.lengths, self.leaf.width) {
             (None, None) => self.dictionary.as_ref(),

@@ -27,7 +27,7 @@ impl<'a> Runs<'a> {
     }
 
     /// Creates an iterator over levels of the deprecated encoding, which packs bits starting with
-    /// the highest.
+    /// the most significant one.
     pub const fn big_endian(packed: &'a [u8], width: u32) -> Self {
         Self {
             packed,

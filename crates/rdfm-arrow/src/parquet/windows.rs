@@ -3,7 +3,7 @@
 /// Number of window sizes: 1 to 2^13 rows.
 pub const LEVELS: usize = 14;
 
-/// Sizes of rows in bytes, added in order.
+/// The maximum sizes of aligned groups of rows. Rows are added in order.
 #[derive(Debug, Default)]
 pub struct Windows {
     /// For each window size, the number and the bytes of the current window, and the maximum so
@@ -56,7 +56,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn windows_are_aligned_and_have_the_size_of_their_rows() {
+    fn windows_are_aligned_and_sum_the_sizes_of_their_rows() {
         let mut windows = Windows::default();
         for (row, bytes) in [1, 2, 30, 4, 5].into_iter().enumerate() {
             windows.add(row as u64, bytes);

@@ -44,7 +44,7 @@ pub trait RecordColumns<R: Record>: Sized {
     /// Creates an empty builder with capacity for about the same number of rows.
     fn like(&self) -> Self;
 
-    /// Adds a row, and its string bytes to `bytes`, which counts them for the record batch.
+    /// Adds a row, and adds the size of its strings to `bytes`, the total of the record batch.
     fn add(
         &mut self,
         table: &TermTable,

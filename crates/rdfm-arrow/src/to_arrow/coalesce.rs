@@ -18,7 +18,7 @@ use super::cells::RowRecord;
 use super::limit::{MAX_BYTES, MakeError};
 use super::rows::RowBuilder;
 use super::terms::TermPlaces;
-use super::{TOO_LARGE, check_variables, other_kind};
+use super::{TOO_LARGE, check_variables, wrong_kind_error};
 use crate::error::Error;
 use crate::schema::Layout;
 
@@ -34,7 +34,7 @@ pub trait Coalesce: Send {
         source: Option<&str>,
     ) -> Result<Vec<RecordBatch>, Error>;
 
-    /// Returns the remaining rows, or `None`.
+    /// Returns the remaining rows, or `None` if there are none.
     ///
     /// # Errors
     /// Only in case of a bug.
@@ -56,8 +56,8 @@ pub struct Dropped {
     pub empty_messages: u64,
     /// Metadata entries.
     pub metadata: u64,
-    /// Messages whose rows follow those of another message with the same source and index, so they
-    /// cannot be distinguished.
+    /// Messages whose rows follow those of another message with the same source and index, so that
+    /// the two messages cannot be distinguished.
     pub merged: u64,
 }
 
@@ -68,7 +68,7 @@ impl<R: RowRecord> Coalesce for Coalescer<R> {
         source: Option<&str>,
     ) -> Result<Vec<RecordBatch>, Error> {
         let found = batch.kind();
-        let batch = R::from_ref(batch).ok_or_else(|| other_kind(R::KIND, found))?;
+        let batch = R::from_ref(batch).ok_or_else(|| wrong_kind_error(R::KIND, found))?;
         self.push(batch, source)
     }
 
@@ -98,7 +98,7 @@ pub fn coalescer<L: Into<Layout>>(
     })
 }
 
-/// Checks the bounds of record batches.
+/// Checks the bounds of record batches, and lowers them to the limits of Arrow.
 ///
 /// # Errors
 /// If a bound is 0.
@@ -155,7 +155,7 @@ impl<R: RowRecord> Coalescer<R> {
             .map_err(|error| error.into_error(TOO_LARGE))
     }
 
-    /// Returns the remaining rows, or `None`.
+    /// Returns the remaining rows, or `None` if there are none.
     ///
     /// # Errors
     /// Only in case of a bug.
@@ -165,7 +165,7 @@ impl<R: RowRecord> Coalescer<R> {
             return Ok(None);
         };
         // Later rows will have the same columns.
-        self.rows = Some(rows.none());
+        self.rows = Some(rows.empty());
         if rows.count() == 0 {
             return Ok(None);
         }

@@ -1,7 +1,7 @@
 //! Limit on the string bytes in a record batch, whose offsets are 32 bits wide.
 //!
 //! - In: lengths, before the bytes are stored. Out: an error if they exceed the limit.
-//! - Law: offsets within the limit fit 32 bits.
+//! - Law: offsets within the limit fit in 32 bits.
 
 use arrow_schema::ArrowError;
 use rdfm_core::model::error::ErrorClass;
@@ -40,7 +40,7 @@ impl MakeError {
     }
 }
 
-/// Adds to the number of string bytes in a record batch.
+/// Adds to the number of string bytes in a record batch, and checks the limit.
 #[inline]
 pub fn charge(bytes: &mut usize, added: usize) -> Result<(), MakeError> {
     *bytes += added;

@@ -88,7 +88,7 @@ impl<R: OutputListed> OutputLists<R> {
         }
     }
 
-    /// Adds a list, and its string bytes to `bytes`, which counts them for the record batch.
+    /// Adds a list, and adds the size of its strings to `bytes`, the total of the record batch.
     pub fn add(
         &mut self,
         table: &TermTable,
@@ -103,7 +103,7 @@ impl<R: OutputListed> OutputLists<R> {
         Ok(())
     }
 
-    /// Ends a list. It is empty if nothing has been added.
+    /// Ends a list. The list is empty if no record has been added to it.
     pub fn end(&mut self) {
         self.ends.push(self.items.len() as i32);
     }

@@ -40,7 +40,7 @@ impl OutputMaps {
         self.values.add(value);
     }
 
-    /// Ends the map of a row. It is null if `valid` is false.
+    /// Ends the map of a row. The map is null if `valid` is false.
     pub fn end(&mut self, valid: bool) {
         self.offsets.push(self.keys.len() as i32);
         self.valid.push(valid);

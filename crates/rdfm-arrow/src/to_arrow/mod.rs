@@ -67,7 +67,7 @@ pub fn record_batch<R: RowRecord, L: Into<Layout>>(
         .map_err(|error| error.into_error(TOO_LARGE))
 }
 
-/// Rejects a batch whose variables differ from these.
+/// Rejects a batch whose variables differ from the given ones.
 fn check_variables<R: RowRecord>(batch: &LogBatch<R>, variables: &[Box<str>]) -> Result<(), Error> {
     R::check(batch.head())?;
     if R::variables(batch.head()) == variables {
@@ -79,7 +79,7 @@ fn check_variables<R: RowRecord>(batch: &LogBatch<R>, variables: &[Box<str>]) ->
 }
 
 /// Returns the error for a batch of another kind.
-fn other_kind(kind: Kind, found: Kind) -> Error {
+fn wrong_kind_error(kind: Kind, found: Kind) -> Error {
     let (kind, found) = (kind.name(), found.name());
     let reason = format!("found {found} among {kind}; a table contains only one kind of log");
     Error::with_class(ErrorClass::Unsupported, reason)

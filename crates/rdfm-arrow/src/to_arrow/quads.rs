@@ -20,7 +20,7 @@ use super::coalesce::{Coalesce, Dropped, bounds};
 use super::limit::{MAX_BYTES, MakeError, charge};
 use super::terms::{TermColumns, TermPlaces};
 use super::texts::{Texts, like, nulls};
-use super::{TOO_LARGE, other_kind};
+use super::{TOO_LARGE, wrong_kind_error};
 use crate::error::Error;
 use crate::schema::{QuadColumn, QuadLayout};
 
@@ -28,7 +28,7 @@ use crate::schema::{QuadColumn, QuadLayout};
 struct QuadRows {
     layout: QuadLayout,
     has_source: bool,
-    /// The requested parts of a quad, and the column of each.
+    /// The requested parts of a quad, by column.
     parts: Vec<usize>,
     count: usize,
     /// Total number of string bytes.
@@ -85,8 +85,8 @@ impl QuadRows {
         Ok(())
     }
 
-    /// Removes the rows after an earlier number of rows and bytes. Places that were recorded in the
-    /// removed rows must not be used until the next cut.
+    /// Restores an earlier number of rows and bytes. Places that were recorded in the removed rows
+    /// must not be used; the next cut invalidates them.
     fn truncate(&mut self, count: usize, bytes: usize) {
         self.count = count;
         self.bytes = bytes;
@@ -227,7 +227,7 @@ impl Coalesce for QuadCoalescer {
         source: Option<&str>,
     ) -> Result<Vec<RecordBatch>, Error> {
         let found = batch.kind();
-        let batch = Quad::from_ref(batch).ok_or_else(|| other_kind(Kind::Messages, found))?;
+        let batch = Quad::from_ref(batch).ok_or_else(|| wrong_kind_error(Kind::Messages, found))?;
         self.push(batch, source)
     }
 

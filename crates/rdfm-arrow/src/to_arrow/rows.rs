@@ -69,7 +69,7 @@ impl<R: RowRecord> RowBuilder<R> {
     }
 
     /// Creates an empty builder with the same columns.
-    pub fn none(&self) -> Self {
+    pub fn empty(&self) -> Self {
         Self::new(&self.layout, &self.head)
     }
 
@@ -153,8 +153,8 @@ impl<R: RowRecord> RowBuilder<R> {
         }
     }
 
-    /// Restores the state of a mark. Places that were recorded since then must not be used until
-    /// the next cut.
+    /// Restores the state of a mark. Places that were recorded since then must not be used; the
+    /// next cut invalidates them.
     pub fn truncate(&mut self, mark: &Mark) {
         self.count = mark.count;
         self.bytes = mark.bytes;
@@ -170,7 +170,7 @@ impl<R: RowRecord> RowBuilder<R> {
     /// Returns the rows and resets the builder.
     pub fn cut(&mut self, places: &mut TermPlaces) -> Result<RecordBatch, MakeError> {
         places.invalidate();
-        let mut next = self.none();
+        let mut next = self.empty();
         next.records = self.records.like();
         std::mem::replace(self, next).finish()
     }

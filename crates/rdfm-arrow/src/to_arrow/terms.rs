@@ -99,8 +99,8 @@ impl TermColumns {
         self.texts.first().map_or(0, Texts::len)
     }
 
-    /// Adds a term to one of the columns, and its string bytes to `bytes`, which counts them for
-    /// the record batch.
+    /// Adds a term to one of the columns, and adds the size of its strings to `bytes`, the total
+    /// of the record batch.
     #[inline]
     pub fn add(
         &mut self,
@@ -232,7 +232,7 @@ struct Details {
 }
 
 /// Maximum size of a term's kind and direction, in bytes.
-const NAMED_BYTES: usize = 14;
+const MAX_KIND_BYTES: usize = 14;
 
 impl Details {
     fn like(&self) -> Self {
@@ -258,7 +258,7 @@ impl Details {
         let at = texts.len();
         let term = table.term(id);
         let text = table.text_of(term);
-        charge(bytes, NAMED_BYTES + text.len())?;
+        charge(bytes, MAX_KIND_BYTES + text.len())?;
         let values = texts.values();
         let kind = match term.kind {
             TermKind::TripleTerm => {

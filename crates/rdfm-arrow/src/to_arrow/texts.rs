@@ -1,7 +1,7 @@
 //! Builder of string or binary columns.
 //!
 //! - In: bytes, value by value. Out: an array.
-//! - Law: offsets fit 32 bits, because the caller counts the bytes that it appends
+//! - Law: offsets fit in 32 bits, because the caller counts the bytes that it appends
 //!   ([`charge`](super::limit::charge)).
 
 #![allow(
@@ -59,7 +59,7 @@ impl Texts {
         &mut self.values
     }
 
-    /// Ends the current value. Its length fits 32 bits, because its bytes have been counted.
+    /// Ends the current value. The offset fits in 32 bits, because all bytes have been counted.
     #[inline]
     pub fn end(&mut self) {
         self.offsets.push(self.values.len() as i32);

@@ -15,7 +15,7 @@ use rdfm_core::model::limits::Limits;
 use rdfm_core::model::term::{Quad, TermId};
 use rdfm_core::model::write::write_term;
 
-/// Terms as N-Triples. The fourth is empty for the default graph.
+/// The terms of a quad as N-Triples. The last string is empty for the default graph.
 pub type QuadTexts = [String; 4];
 
 /// A message as strings.
@@ -146,6 +146,7 @@ pub fn strings(array: &ArrayRef) -> Vec<Option<String>> {
     strings.map(|text| text.map(str::to_owned)).collect()
 }
 
+/// Reads an array of 64-bit integers.
 pub fn numbers_of(array: &ArrayRef) -> Vec<i64> {
     array.as_primitive::<Int64Type>().values().to_vec()
 }

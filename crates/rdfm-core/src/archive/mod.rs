@@ -33,7 +33,7 @@ pub struct MemberPart {
     pub name: Option<String>,
     /// Whether the member ends here.
     pub ended: bool,
-    /// Reason why the member is rejected, or `None` if it is not.
+    /// Reason why the member is rejected, or `None` if it is accepted.
     pub rejection: Option<String>,
     /// Range of the bytes in the buffer.
     range: Range<usize>,
@@ -317,7 +317,7 @@ impl TarMembers {
         let path = self.long_name.take().unwrap_or(path);
         let size = self.long_size.take().unwrap_or(size);
         let sparse = std::mem::take(&mut self.sparse) || kind == EntryType::GNUSparse;
-        let (name, rejection) = name::checked(&path, kind, sparse);
+        let (name, rejection) = name::check_member(&path, kind, sparse);
         self.name.clone_from(&name);
         let folder =
             kind == EntryType::Directory || (kind == EntryType::Regular && path.ends_with(b"/"));

@@ -7,7 +7,7 @@
 use tar::EntryType;
 
 /// Returns the name of a member, and the reason if it is rejected.
-pub(super) fn checked(path: &[u8], kind: EntryType, sparse: bool) -> (String, Option<String>) {
+pub(super) fn check_member(path: &[u8], kind: EntryType, sparse: bool) -> (String, Option<String>) {
     let path = strip_dot_slash(path);
     // Bytes that are not UTF-8 are escaped last, because a backslash is a path separator here.
     let name = String::from_utf8_lossy(path);

@@ -20,7 +20,7 @@ use crate::model::remedy::Reason;
 use crate::model::table::TermTable;
 use crate::model::term::Quad;
 
-/// Subject, predicate, object, graph.
+/// A quad as the numbers of its subject, predicate, object and graph.
 pub type QuadKey = [TermNumber; 4];
 
 /// Counts of the effects of patches.
@@ -136,7 +136,7 @@ impl Dataset {
         Ok(keys)
     }
 
-    /// Returns the place of a quad, if it exists.
+    /// Returns the place of a quad, if the dataset contains the quad.
     pub(super) fn place(&self, key: &QuadKey) -> Option<u32> {
         let matches = |place: u32| self.quads[place as usize] == *key;
         self.places.find(hash_numbers(*key), matches)
@@ -148,7 +148,7 @@ impl Dataset {
         quads.filter(|(_, key)| **key != DELETED)
     }
 
-    /// Returns the quad in a place, if it exists.
+    /// Returns the quad in a place, or `None` if the quad was deleted.
     pub(super) fn at(&self, place: usize) -> Option<QuadKey> {
         self.quads.get(place).copied().filter(|key| *key != DELETED)
     }
@@ -195,9 +195,9 @@ impl Dataset {
             }
             for (at, key) in batch.range(patch).zip(&mut next) {
                 let operation = batch.records()[at];
-                let done = self.checked(batch.table(), operation, chain);
+                let done = self.check_operation(batch.table(), operation, chain);
                 if let Err(error) =
-                    done.and_then(|()| self.operation(batch.table(), operation, *key))
+                    done.and_then(|()| self.apply_operation(batch.table(), operation, *key))
                 {
                     self.undo();
                     let error = row_error(batch, patch, Some(at), error);
@@ -218,13 +218,13 @@ impl Dataset {
 
     /// Checks an operation against the rules.
     #[inline]
-    fn checked(
+    fn check_operation(
         &mut self,
         table: &TermTable,
         operation: Operation,
         chain: bool,
     ) -> Result<(), (ErrorClass, Reason)> {
-        let Err(violation) = self.rules.operation(table, operation) else {
+        let Err(violation) = self.rules.check_row(table, operation) else {
             return Ok(());
         };
         self.violation(violation, chain)
@@ -238,7 +238,7 @@ impl Dataset {
         Err((ErrorClass::Malformed, violation.reason(self.rules.row())))
     }
 
-    fn operation(
+    fn apply_operation(
         &mut self,
         table: &TermTable,
         operation: Operation,
@@ -311,7 +311,7 @@ impl Dataset {
         };
     }
 
-    /// Removes the places of deleted quads when they are the majority.
+    /// Removes the places of deleted quads if there are at least a million more of them than quads.
     fn compact(&mut self) {
         if self.transaction.is_some() || self.quads.len() < 2 * self.len() + 1_000_000 {
             return;
@@ -393,7 +393,7 @@ impl Quads<'_> {
     }
 }
 
-/// Copies a quad into a builder's batch.
+/// Copies the terms of a quad into a builder's batch. Returns the quad with the ids of the copies.
 pub(super) fn quad<R: crate::model::record::Record>(
     terms: &TermIndex,
     key: &QuadKey,

@@ -17,7 +17,9 @@ use crate::model::record::{Operation, OperationCode};
 /// The difference from one dataset to another.
 pub struct Difference {
     old: Dataset,
+    /// Whether the new dataset also contains the quad, by place in the old dataset.
     kept: Vec<bool>,
+    /// Quads that only the new dataset contains.
     added: Vec<QuadKey>,
     /// Places in `added` by quad.
     added_index: Index,
@@ -83,7 +85,7 @@ impl Difference {
         Ok(())
     }
 
-    /// Number of quads to delete and to add.
+    /// Numbers of quads to delete and to add.
     #[must_use]
     pub fn counts(&self) -> (usize, usize) {
         let present = self.old.present(0);

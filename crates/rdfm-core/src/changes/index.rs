@@ -27,7 +27,7 @@ pub fn hash_numbers([a, b, c, d]: [u32; 4]) -> u32 {
     HASHES.hash_one(halves) as u32
 }
 
-/// Numbers by hash.
+/// A table of numbers by hash.
 #[derive(Default)]
 pub struct Index {
     /// Hash in the high half and number + 1 in the low half, or [`EMPTY`]. An entry is at its home

@@ -27,8 +27,8 @@ use super::rules::{Transactions, in_row};
 /// Copies of a batch's terms in the batch of a builder.
 #[derive(Default)]
 pub(super) struct CopiedTerms {
-    /// Serial number of the builder's batch, message number if the copy depends on it, and id of
-    /// the copy.
+    /// For each term: serial number of the builder's batch, message number (0 if the copy does not
+    /// depend on the message), and id of the copy.
     copies: Vec<(u32, u64, TermId)>,
 }
 
@@ -106,7 +106,7 @@ impl CopiedTerms {
     }
 }
 
-fn failed(message: u64, class: ErrorClass, reason: Reason) -> EncodeError {
+fn patch_error(message: u64, class: ErrorClass, reason: Reason) -> EncodeError {
     EncodeError {
         format: "patches",
         class,
@@ -147,7 +147,7 @@ impl ToPatches {
         }
     }
 
-    /// Number of metadata entries so far, which patches cannot contain.
+    /// Number of metadata entries dropped so far, because patches cannot contain metadata.
     #[must_use]
     pub const fn dropped_metadata(&self) -> u64 {
         self.metadata
@@ -158,7 +158,8 @@ impl ToPatches {
     /// # Errors
     /// If the patches are too large for a batch.
     pub fn patches(&mut self, batch: &MessageBatch) -> Result<Option<PatchBatch>, EncodeError> {
-        let limit = |error: LimitExceeded| failed(batch.first_index(), ErrorClass::Limit, error.0);
+        let limit =
+            |error: LimitExceeded| patch_error(batch.first_index(), ErrorClass::Limit, error.0);
         self.copied.begin_batch(batch.table());
         self.metadata += batch.all_metadata().len() as u64;
         let table = batch.table();
@@ -215,8 +216,8 @@ impl ToPatches {
 pub struct RejectedRow {
     /// The patch and the reason.
     pub error: EncodeError,
-    /// Offset of the row in the log if the format of the patches reports it; otherwise of the
-    /// patch.
+    /// Offset of the row in the log if the format of the patches reports it; otherwise the offset
+    /// of the patch.
     pub offset: u64,
 }
 
@@ -229,7 +230,8 @@ pub struct ToMessages {
     /// Reason to reject the open transaction if it is committed, with the number and offset of the
     /// row.
     rejection: Option<(u64, u64, Reason)>,
-    /// The message of each blank node, by a hash of its label. `None` if blank nodes are separate.
+    /// The message of each blank node, by a hash of its label. `None` if blank nodes are separate
+    /// in each message.
     labels: Option<FxHashMap<u64, u64>>,
     /// Number and offset of the next row of the patch.
     row: u64,
@@ -261,8 +263,8 @@ impl ToMessages {
         }
     }
 
-    /// Counts so far of content that messages cannot represent: headers, deletions of prefixes, and
-    /// transactions that were aborted or not ended.
+    /// Counts of the content dropped so far, because messages cannot represent it: headers,
+    /// deletions of prefixes, and transactions that were aborted or not ended.
     #[must_use]
     pub fn dropped(&self) -> Vec<(&'static str, u64)> {
         [
@@ -278,9 +280,9 @@ impl ToMessages {
     /// Converts the patches of a batch to messages.
     ///
     /// # Errors
-    /// If a patch deletes a quad (unless that is undone), transaction rows are out of order, a
-    /// blank node is used in two messages, or a message is too large. [`take`](Self::take) then
-    /// returns the earlier messages.
+    /// If a patch deletes a quad (unless its transaction is undone), transaction rows are out of
+    /// order, a blank node is used in two messages, or a message is too large.
+    /// [`take`](Self::take) then returns the earlier messages.
     pub fn messages(&mut self, batch: &PatchBatch) -> Result<Option<MessageBatch>, RejectedRow> {
         self.copied.begin_batch(batch.table());
         for patch in 0..batch.len() {
@@ -296,7 +298,7 @@ impl ToMessages {
                             self.builder.discard_message();
                         }
                         RejectedRow {
-                            error: failed(batch.index(patch), class, in_row(self.row, reason)),
+                            error: patch_error(batch.index(patch), class, in_row(self.row, reason)),
                             offset: self.offset,
                         }
                     })?;
@@ -359,7 +361,8 @@ impl ToMessages {
                 self.reject(reason.into())?;
             }
             OperationCode::DeletePrefix => self.prefixes += 1,
-            // Outside of a transaction, the prefix belongs to the next message but does not begin it.
+            // Outside of a transaction, the prefix belongs to the next message but does not begin
+            // it.
             OperationCode::AddPrefix => {
                 self.builder
                     .add_namespace(table.text(operation.name), table.text(operation.object))
@@ -417,7 +420,7 @@ impl ToMessages {
                     .with(Remedy::stage(
                         "separate_blank_nodes",
                         "true",
-                        "treats it as a different node in each",
+                        "treats it as a separate node in each message",
                     ));
                     return self.reject(reason);
                 }

@@ -45,7 +45,7 @@ impl LogSide {
     }
 }
 
-/// The log of a message.
+/// One of the two logs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum OldOrNew {
     /// The old log.
@@ -88,8 +88,8 @@ impl MessageDifferences {
         }
     }
 
-    /// Compares each message of a log with the next. The first patch creates the first message. The
-    /// log is [`OldOrNew::New`].
+    /// Compares each message of a log with the next. The first patch creates the first message. All
+    /// messages must be added as [`OldOrNew::New`].
     #[must_use]
     pub fn of_snapshots() -> Self {
         let mut differences = Self::of_logs();
@@ -141,7 +141,7 @@ impl MessageDifferences {
         self.side(which).ended = true;
     }
 
-    /// Number of quads deleted and added so far.
+    /// Numbers of quads deleted and added so far.
     #[must_use]
     pub const fn counts(&self) -> (u64, u64) {
         (self.deleted, self.added)
@@ -206,7 +206,7 @@ impl MessageDifferences {
         self.builder.check_2_gib()
     }
 
-    /// Keeps only the terms of the waiting messages and of the last one.
+    /// Keeps only the terms of the waiting messages and of the previous message.
     #[cold]
     fn drop_unused_terms(&mut self) -> Result<(), LimitExceeded> {
         let mut builder = BatchBuilder::within_2_gib();

@@ -29,10 +29,10 @@ use crate::model::table::TermTable;
 use crate::model::term::TermKind;
 use crate::model::write::write_term;
 
-/// Marks the end of a patch, which is its beginning when blocks are read backward.
-const PATCH: &[u8] = b"Z";
+/// Marks the end of a patch, where the patch begins when blocks are read backward.
+const PATCH_END: &[u8] = b"Z";
 
-/// How to process blocks.
+/// An instruction for the storage of blocks.
 #[derive(Clone, Debug)]
 pub enum RevertStep {
     /// Append this block to the stored ones.
@@ -55,7 +55,7 @@ pub struct Reverted {
 }
 
 /// The id of the last patch of a log, if the term consists only of kind, text and flags.
-type Id = (TermKind, Vec<u8>, u8);
+type PatchId = (TermKind, Vec<u8>, u8);
 
 /// A prefix and its graph, as text.
 type GraphPrefix = (Box<[u8]>, Box<[u8]>);
@@ -123,7 +123,7 @@ pub struct Inverse {
     in_transaction: bool,
     /// Number of blocks of the open transaction that were stored.
     stored: u64,
-    id: Option<Id>,
+    id: Option<PatchId>,
     /// Whether the current patch has an id.
     has_id: bool,
     done: Reverted,
@@ -187,7 +187,7 @@ impl Inverse {
                     self.undo(&mut steps);
                 }
                 let limit = |error: LimitExceeded| (ErrorClass::Limit, error.0);
-                self.mark(PATCH)
+                self.mark(PATCH_END)
                     .map_err(|error| row_error(batch, patch, None, limit(error)))?;
                 self.builder.end_message();
             }
@@ -196,7 +196,7 @@ impl Inverse {
     }
 
     /// Ends the log. Returns the last block, if any, and the reader for the blocks in reverse
-    /// order.
+    /// order. If `parts` is true, that reader returns large patches in parts.
     pub fn finish(mut self, parts: bool) -> (Option<PatchBatch>, Backward) {
         if self.builder.is_open() {
             self.builder.end_message();
@@ -212,7 +212,7 @@ impl Inverse {
     ) -> Result<(), (ErrorClass, Reason)> {
         let row = self.rules.row();
         let limit = |error: LimitExceeded| (ErrorClass::Limit, in_row(row, error.0));
-        if let Err(violation) = self.rules.operation(table, operation)
+        if let Err(violation) = self.rules.check_row(table, operation)
             && (self.chain || !violation.rule.is_chain())
         {
             return Err((ErrorClass::Malformed, violation.reason(row)));
@@ -357,14 +357,14 @@ pub struct Backward {
     builder: PatchBuilder,
     copied: CopiedTerms,
     /// The `prev` of the first patch.
-    prev: Option<Id>,
+    prev: Option<PatchId>,
     parts: bool,
     deleted: u64,
     added: u64,
 }
 
 impl Backward {
-    fn new(prev: Option<Id>, parts: bool) -> Self {
+    fn new(prev: Option<PatchId>, parts: bool) -> Self {
         let builder = if parts {
             PatchBuilder::new(Limits {
                 max_message_bytes: u64::MAX,
@@ -383,7 +383,7 @@ impl Backward {
         }
     }
 
-    /// Number of quads that the patches delete and add so far.
+    /// Numbers of quads that the patches so far delete and add.
     #[must_use]
     pub const fn counts(&self) -> (u64, u64) {
         (self.deleted, self.added)
@@ -424,7 +424,7 @@ impl Backward {
     fn operation(&mut self, table: &TermTable, operation: Operation) -> Result<(), LimitExceeded> {
         match operation.code {
             OperationCode::Header => match table.text(operation.name) {
-                PATCH => self.begin()?,
+                PATCH_END => self.begin()?,
                 b"TX" => self.builder.push(Operation::bare(OperationCode::Commit)),
                 _ => self.builder.push(Operation::bare(OperationCode::Begin)),
             },

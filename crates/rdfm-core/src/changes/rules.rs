@@ -16,7 +16,7 @@ use crate::model::write::write_term;
 
 /// Maximum number of characters of a term in an error. Patch ids are often longer than the usual 40
 /// characters, and differ at the end.
-const MAX_SHOWN: usize = 200;
+const MAX_SHOWN_CHARS: usize = 200;
 
 /// A rule for patch logs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -82,7 +82,7 @@ pub struct FoundViolation {
     pub patch: u64,
     /// Number of the row in its patch, from 0.
     pub row: u64,
-    /// Offset of the row in the log if the format reports it; otherwise of the patch.
+    /// Offset of the row in the log if the format reports it; otherwise the offset of the patch.
     pub offset: u64,
 }
 
@@ -124,7 +124,7 @@ impl Transactions {
         }
     }
 
-    /// Ends a patch. Returns true if it leaves a transaction open, which then has no effect.
+    /// Ends a patch. Returns true if the patch leaves a transaction open, which then has no effect.
     pub fn end_patch(&mut self) -> bool {
         std::mem::take(&mut self.open)
     }
@@ -142,7 +142,7 @@ fn out_of_order(text: String) -> Violation {
 #[derive(Debug, Default)]
 struct Links {
     /// Whether the patch before this one is known.
-    follows: bool,
+    previous_is_known: bool,
     /// The `id` of the previous patch, if it has one.
     before: Option<Vec<u8>>,
     id: Option<Vec<u8>>,
@@ -150,9 +150,9 @@ struct Links {
     /// Whether a patch was read since the last gap.
     begun: bool,
     /// Whether the previous patch is in another log.
-    across: bool,
+    previous_is_in_other_log: bool,
     /// Whether a patch of this log was read.
-    within: bool,
+    has_patch_of_log: bool,
     /// Number of patches with `prev`.
     count: u64,
 }
@@ -160,11 +160,11 @@ struct Links {
 impl Links {
     fn begin_patch(&mut self) {
         self.before = self.id.take();
-        self.follows = self.begun;
+        self.previous_is_known = self.begun;
         self.prev = None;
-        self.across = !self.within;
+        self.previous_is_in_other_log = !self.has_patch_of_log;
         self.begun = true;
-        self.within = true;
+        self.has_patch_of_log = true;
     }
 
     #[cold]
@@ -181,13 +181,13 @@ impl Links {
             if self.id.as_ref() == Some(prev) {
                 return Err(self_reference(prev));
             }
-            if self.follows && self.before.as_ref() != Some(prev) {
+            if self.previous_is_known && self.before.as_ref() != Some(prev) {
                 let found = self.before.as_ref().map_or_else(
                     || "no id".to_owned(),
                     |before| format!("the id {}", render_term(before)),
                 );
                 return Err(Violation {
-                    rule: if self.across {
+                    rule: if self.previous_is_in_other_log {
                         Rule::ChainOfLogs
                     } else {
                         Rule::Chain
@@ -218,7 +218,7 @@ fn self_reference(id: &[u8]) -> Violation {
 
 fn render_term(term: &[u8]) -> String {
     let text = String::from_utf8_lossy(term);
-    match text.char_indices().nth(MAX_SHOWN) {
+    match text.char_indices().nth(MAX_SHOWN_CHARS) {
         Some((end, _)) => format!("{}…", &text[..end]),
         None => text.into_owned(),
     }
@@ -244,7 +244,7 @@ impl Rules {
 
     /// Begins a log whose first patch follows the last patch of the previous log.
     pub fn begin_log(&mut self) {
-        self.links.within = false;
+        self.links.has_patch_of_log = false;
     }
 
     /// Accounts for missing patches, or for a patch without its end: the next patch may follow any
@@ -252,7 +252,7 @@ impl Rules {
     pub fn skip(&mut self) {
         *self = Self {
             links: Links {
-                within: self.links.within,
+                has_patch_of_log: self.links.has_patch_of_log,
                 count: self.links.count,
                 ..Links::default()
             },
@@ -283,7 +283,7 @@ impl Rules {
     /// # Errors
     /// If the row violates a rule.
     #[inline]
-    pub fn operation(&mut self, table: &TermTable, operation: Operation) -> Result<(), Violation> {
+    pub fn check_row(&mut self, table: &TermTable, operation: Operation) -> Result<(), Violation> {
         match operation.code {
             OperationCode::Add
             | OperationCode::Delete
@@ -318,7 +318,7 @@ impl Rules {
             for at in batch.range(patch) {
                 let operation = batch.records()[at];
                 let offset = || batch.record_offset(at).unwrap_or(batch.position(patch));
-                match self.operation(batch.table(), operation) {
+                match self.check_row(batch.table(), operation) {
                     Err(violation) => found.push(FoundViolation {
                         violation,
                         patch: index,

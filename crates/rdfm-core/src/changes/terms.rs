@@ -21,8 +21,8 @@ const MAX_TERMS: usize = u32::MAX as usize - 1;
 /// Marks a term whose lookup is pending.
 const PENDING: TermNumber = TermNumber::MAX;
 
-/// Bytes of kind, direction, and the number of the datatype or tag.
-const HEAD: usize = 6;
+/// Size in bytes of the kind, the direction, and the number of the datatype or tag in a key.
+const KEY_HEAD_BYTES: usize = 6;
 
 /// A pending lookup of a term of the current batch.
 #[derive(Clone, Copy)]
@@ -96,7 +96,7 @@ impl TermIndex {
         self.starts.len()
     }
 
-    /// Bytes of their strings and of other data outside the index.
+    /// Size in bytes of the terms' strings and of other data outside the index.
     pub fn bytes(&self) -> usize {
         self.values.len() + 8 * self.starts.len()
     }
@@ -248,7 +248,7 @@ impl Copies {
             return Ok(id);
         }
         let (plain, value) = value(&terms.values, &terms.starts, at);
-        let (kind, flags, rest) = (kind(value[0]), value[1] | plain, &value[HEAD..]);
+        let (kind, flags, rest) = (kind(value[0]), value[1] | plain, &value[KEY_HEAD_BYTES..]);
         let numbered = |at: usize| {
             let bytes: [u8; 4] = value[at..at + 4].try_into().unwrap_or_default();
             TermNumber::from_le_bytes(bytes)
@@ -256,7 +256,7 @@ impl Copies {
         let id = if kind == TermKind::TripleTerm {
             let mut parts = [TermId::DEFAULT_GRAPH; 3];
             for (place, part) in parts.iter_mut().enumerate() {
-                *part = self.of(terms, numbered(HEAD + 4 * place), builder)?;
+                *part = self.of(terms, numbered(KEY_HEAD_BYTES + 4 * place), builder)?;
             }
             builder.add_triple_term(parts)?
         } else {

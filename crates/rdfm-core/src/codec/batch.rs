@@ -33,13 +33,13 @@ pub enum BatchRef<'a> {
 }
 
 impl Batch {
-    /// The kind of its messages.
+    /// The kind of the batch's messages.
     #[must_use]
     pub fn kind(&self) -> Kind {
         BatchRef::from(self).kind()
     }
 
-    /// Whether it has no messages.
+    /// Whether the batch has no messages.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         match self {
@@ -49,7 +49,7 @@ impl Batch {
         }
     }
 
-    /// Approximate memory in bytes, for limits.
+    /// Approximate size in memory in bytes, for limits.
     #[must_use]
     pub fn memory_bytes(&self) -> usize {
         match self {
@@ -61,7 +61,7 @@ impl Batch {
 }
 
 impl BatchRef<'_> {
-    /// The kind of its messages.
+    /// The kind of the batch's messages.
     #[must_use]
     pub const fn kind(&self) -> Kind {
         match self {

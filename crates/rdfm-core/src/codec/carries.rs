@@ -16,7 +16,7 @@ pub enum TripleTerms {
 
 /// Capabilities of a format.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Carries {
+pub struct Capabilities {
     /// Graph names.
     pub graphs: bool,
     /// Literals and blank nodes in every position (generalized RDF).
@@ -41,8 +41,8 @@ pub struct Carries {
     pub any_language: bool,
 }
 
-impl Carries {
-    /// Everything.
+impl Capabilities {
+    /// All capabilities.
     pub const ALL: Self = Self {
         graphs: true,
         generalized: true,

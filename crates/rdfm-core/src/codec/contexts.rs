@@ -4,7 +4,7 @@ use std::fmt::Debug;
 
 /// Loads documents of remote contexts.
 pub trait ContextLoader: Debug + Send + Sync {
-    /// Returns the document of a URL, or `None` if it is not available.
+    /// Returns the document at a URL, or `None` if no document is available there.
     ///
     /// # Errors
     /// If the document is available but cannot be read; the error says why.

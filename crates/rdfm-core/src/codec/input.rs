@@ -1,8 +1,8 @@
 //! The input side that all decoders share: the buffered bytes, and the error that stopped decoding.
 //!
 //! - In: pieces of a log, cut anywhere; a [`Reader`], which knows one format.
-//! - Out: its batches. On error, first the messages completed before it, then the error on every
-//!   later call.
+//! - Out: the batches of the log. On error, first the messages completed before it, then the error
+//!   on every later call.
 //! - Cost: each piece is copied once. Moving unread bytes costs at most as much as reading the
 //!   bytes before them did. A reader is called once per batch, not per record.
 //! - Law: how the input is cut changes nothing, provided that the reader waits for missing bytes.
@@ -31,8 +31,8 @@ pub struct Buffer {
 }
 
 impl Buffer {
-    /// Adds a piece. The bytes before `keep` are passed to `forget`, and removed when that is
-    /// cheap.
+    /// Adds a piece. If `keep` is at least half of the buffered bytes, the bytes before `keep` are
+    /// passed to `forget` and removed.
     pub fn feed(&mut self, piece: &[u8], keep: usize, forget: impl FnOnce(&[u8])) {
         if keep > 0 && keep >= self.bytes.len() - keep {
             forget(&self.bytes[..keep]);
@@ -103,12 +103,12 @@ impl Skipped {
         self.0.len()
     }
 
-    /// Whether it is empty.
+    /// Whether no bytes have been skipped.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
-    /// Shortens the list: the bytes from `length` on were not skipped after all.
+    /// Drops the bytes from `length` on, which were not skipped after all.
     pub fn truncate(&mut self, length: usize) {
         self.0.truncate(length);
     }
@@ -128,7 +128,7 @@ pub struct ReadError {
     pub reason: Reason,
     /// The position. The input side fills in the message.
     pub position: Position,
-    /// Whether [`Reader::skip`] can continue after it.
+    /// Whether [`Reader::skip`] can continue after this error.
     pub resumable: bool,
 }
 
@@ -153,7 +153,7 @@ pub trait Reader: Send {
     /// Returns the builder of the messages.
     fn builder(&mut self) -> &mut LogBuilder<Self::Record>;
 
-    /// Returns to the start of a log. The builder has already been reset.
+    /// Prepares for the next log. The builder must already have been reset.
     fn reset(&mut self);
 
     /// Returns the next batch, or `None` if more bytes are needed or the log has ended.
@@ -208,17 +208,17 @@ pub trait Reader: Send {
         true
     }
 
-    /// [`Decoder::done`].
+    /// See [`Decoder::done`].
     fn done(&self) -> bool {
         false
     }
 
-    /// [`Decoder::header`].
+    /// See [`Decoder::header`].
     fn header(&self) -> Arc<LogHeader> {
         LogHeader::none()
     }
 
-    /// [`Decoder::noticed`].
+    /// See [`Decoder::noticed`].
     fn noticed(&self) -> Noticed {
         Noticed::default()
     }
@@ -359,8 +359,8 @@ mod tests {
     use crate::model::limits::Limits;
     use crate::model::term::{Quad, TermId};
 
-    /// Messages end with `;`. In a message `a` is a quad, `?` is a resumable error, and `!` is not
-    /// resumable.
+    /// Messages end with `;`. In a message `a` is a quad, `?` is a resumable error, and `!` is an
+    /// error that is not resumable.
     struct Toy {
         builder: BatchBuilder,
         first: u64,

@@ -94,7 +94,7 @@ pub trait Writer: Send + 'static {
     fn end_batch(&mut self, _batch: &LogBatch<Self::Record>) {}
 
     /// Removes the current message, which was rejected: the log ends with the previous one.
-    fn take_back(&mut self, _out: &mut Vec<u8>) {}
+    fn remove_message(&mut self, _out: &mut Vec<u8>) {}
 
     /// Continues an existing log that ends in this way.
     ///
@@ -188,8 +188,8 @@ pub struct MessageLoop<W: Writer> {
     /// Whether the last message continues in the next batch.
     open: bool,
     in_force: InForce,
-    /// Whether it writes batches that another encoder skipped, so the namespaces in force are
-    /// known.
+    /// Whether this encoder writes batches that another encoder skipped, so that the namespaces in
+    /// force are known.
     is_twin: bool,
     /// Bytes to reserve: a little more than the previous batch needed.
     room: usize,
@@ -225,7 +225,11 @@ impl<W: Writer> MessageLoop<W> {
     }
 
     /// Writes the header before the first batch. All later batches must have the same header.
-    fn begin(&mut self, batch: &LogBatch<W::Record>, out: &mut Vec<u8>) -> Result<(), EncodeError> {
+    fn write_head(
+        &mut self,
+        batch: &LogBatch<W::Record>,
+        out: &mut Vec<u8>,
+    ) -> Result<(), EncodeError> {
         let length = out.len();
         let written = match &self.head {
             None => self.writer.head(batch.head(), out),
@@ -270,7 +274,8 @@ impl<W: Writer> MessageLoop<W> {
         self.has_records |= !batch.records().is_empty();
         self.writer.begin_batch(batch, out);
         if W::NAMESPACES_BEFORE {
-            self.start(batch, out).map_err(|error| stopped(0, error))?;
+            self.declare_in_force(batch, out)
+                .map_err(|error| stopped(0, error))?;
         }
         let mut rejection = check_supported(batch, self.format, self.merge_graphs).err();
         for message in 0..batch.len() {
@@ -284,7 +289,11 @@ impl<W: Writer> MessageLoop<W> {
     }
 
     /// Declares the namespaces in force before the first message of the batch.
-    fn start(&mut self, batch: &LogBatch<W::Record>, out: &mut Vec<u8>) -> WriteResult<()> {
+    fn declare_in_force(
+        &mut self,
+        batch: &LogBatch<W::Record>,
+        out: &mut Vec<u8>,
+    ) -> WriteResult<()> {
         if self.is_twin {
             return Ok(());
         }
@@ -319,7 +328,7 @@ impl<W: Writer> MessageLoop<W> {
         let merged = written.inspect_err(|_| {
             out.truncate(start);
             if begins {
-                self.writer.take_back(out);
+                self.writer.remove_message(out);
             }
         })?;
         self.messages += u64::from(begins);
@@ -347,7 +356,7 @@ impl<W: Writer> MessageLoop<W> {
         out: &mut Vec<u8>,
     ) -> WriteResult<bool> {
         if message == 0 && !W::NAMESPACES_BEFORE {
-            self.start(batch, out)?;
+            self.declare_in_force(batch, out)?;
         }
         let table = batch.table();
         while let Some(change) = changes.next_if(|change| change.message as usize == message) {
@@ -385,7 +394,7 @@ impl<W: Writer> Encoder for MessageLoop<W> {
             });
         };
         let before = out.len();
-        let mut result = self.begin(batch, out);
+        let mut result = self.write_head(batch, out);
         if result.is_ok() && !batch.is_empty() {
             out.reserve(self.room);
             result = self.batch(batch, out);
@@ -401,7 +410,7 @@ impl<W: Writer> Encoder for MessageLoop<W> {
             return Err(error.clone());
         }
         if self.head.is_none() {
-            self.begin(&LogBatch::empty(), out)?;
+            self.write_head(&LogBatch::empty(), out)?;
         }
         self.writer.finish(self.open, out);
         self.open = false;
@@ -494,7 +503,7 @@ impl<W: Writer> Encoder for MessageLoop<W> {
 #[cfg(test)]
 mod tests {
     #![allow(clippy::unwrap_used)] // a failing unwrap is a failing test
-    use super::super::carries::{Carries, TripleTerms};
+    use super::super::carries::{Capabilities, TripleTerms};
     use super::super::options::PREFIXES;
     use super::super::spec::{Append, Continuable, Kind, OptionSpec};
     use super::super::values::GivenValue;
@@ -513,12 +522,12 @@ mod tests {
         suffixes: &[],
         media_types: &[],
         aliases: &[],
-        carries: Carries {
+        carries: Capabilities {
             graphs: false,
             generalized: false,
             triple_terms: TripleTerms::No,
             metadata: false,
-            ..Carries::ALL
+            ..Capabilities::ALL
         },
         binary: false,
         sniff: None,
@@ -593,7 +602,7 @@ mod tests {
             out.push(b')');
         }
 
-        fn take_back(&mut self, out: &mut Vec<u8>) {
+        fn remove_message(&mut self, out: &mut Vec<u8>) {
             out.push(b'!');
         }
 

@@ -21,7 +21,7 @@ pub mod values;
 use std::sync::{Arc, LazyLock};
 
 use self::batch::{Batch, BatchRef};
-use self::carries::Carries;
+use self::carries::Capabilities;
 use self::contexts::ContextLoader;
 use self::values::{GivenValue, Value};
 
@@ -138,11 +138,11 @@ pub trait Encoder: Send {
 /// A place between two batches of a log that is being written.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct LogPlace {
-    /// Number of messages begun before it; at least 1.
+    /// Number of messages begun before this place; at least 1.
     pub messages: u64,
-    /// Whether the last of them continues.
+    /// Whether the last of these messages continues.
     pub open: bool,
-    /// Whether the last of them is empty.
+    /// Whether the last of these messages is empty.
     pub empty: bool,
 }
 
@@ -213,16 +213,16 @@ pub enum Parts {
 #[derive(Clone, Debug)]
 pub struct Source {
     /// Capabilities of the source format.
-    pub carries: Carries,
+    pub carries: Capabilities,
     /// Dialect of a text log.
     pub dialect: Option<Dialect>,
     /// Stream options of a source log in the output format, by the names of the encoder's options.
     pub options: Vec<(String, GivenValue)>,
     /// Whether the options were requested, not taken from the source log.
     pub requested: bool,
-    /// Whether its first message declares namespaces.
+    /// Whether the first message declares namespaces.
     pub namespaces: bool,
-    /// Whether it is one message of many frames that should stay one.
+    /// Whether the source log is one message in many frames, which should remain one message.
     pub flat: bool,
     /// Whether the options are those of the log that the encoder continues, and cannot change.
     pub continued: bool,
@@ -344,7 +344,7 @@ pub struct Noticed {
     pub wrong_marks: ListedFrames,
     /// Notes for readers of the log, one sentence each.
     pub notes: Vec<Reason>,
-    /// The note if Jelly logs may have been joined into one message. It is not in `notes`.
+    /// The note if Jelly logs may have been joined into one message. This note is not in `notes`.
     pub joined: Option<Reason>,
     /// At the end of a log with delimiters: how it ends.
     pub end: Option<LogEnd>,

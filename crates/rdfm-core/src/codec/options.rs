@@ -73,7 +73,7 @@ pub const DEPTH: OptionSpec = OptionSpec::new(
 .shared()
 .group(LIMITS);
 
-/// Quads of a batch.
+/// Number of quads at which a batch ends.
 pub const BATCH_QUADS: OptionSpec = OptionSpec::new(
     "batch_quads",
     ValueKind::Count(1, MAX_COUNT),
@@ -83,7 +83,7 @@ pub const BATCH_QUADS: OptionSpec = OptionSpec::new(
 .group(LIMITS)
 .python();
 
-/// Bytes of a batch.
+/// Number of decoded bytes at which a batch ends.
 pub const BATCH_BYTES: OptionSpec = OptionSpec::new(
     "batch_bytes",
     ValueKind::Bytes(1, MAX_BATCH_BYTES),
@@ -93,7 +93,7 @@ pub const BATCH_BYTES: OptionSpec = OptionSpec::new(
 .group(LIMITS)
 .python();
 
-/// Messages of a batch.
+/// Number of messages at which a batch ends.
 pub const BATCH_MESSAGES: OptionSpec = OptionSpec::new(
     "batch_messages",
     ValueKind::Count(1, MAX_COUNT),

@@ -5,7 +5,7 @@
 //! - Out: a [`Sniff`] for each format that has a detection function.
 //! - Law: [`Yes`](Sniff::Yes) stays true however the log continues.
 
-/// Size of the head in bytes. A head of this size counts as complete, with its last line cut off.
+/// Size of the head in bytes. A head of this size counts as complete, with a truncated last line.
 pub const HEAD_BYTES: usize = 4096;
 
 /// Whether a log is in a format, judging by its head.
@@ -20,9 +20,10 @@ pub enum Sniff {
 }
 
 impl Sniff {
-    /// `Yes` if `shows`; otherwise `No` for a complete head and `More` for a partial one.
-    pub(crate) const fn of(shows: bool, complete: bool) -> Self {
-        match (shows, complete) {
+    /// `Yes` if the head `matches` the format; otherwise `No` for a complete head and `More` for a
+    /// partial one.
+    pub(crate) const fn of(matches: bool, complete: bool) -> Self {
+        match (matches, complete) {
             (true, _) => Self::Yes,
             (false, true) => Self::No,
             (false, false) => Self::More,

@@ -3,7 +3,7 @@
 //! Each family exports a [`FormatSpec`] per format. Names, keywords, command line options,
 //! rejections, detection, tables in the docs and tests derive from them.
 
-use super::carries::Carries;
+use super::carries::Capabilities;
 use super::sniff::Sniff;
 use super::values::Values;
 use super::{Decoder, DelimiterCounter, Encoder, Opening, Source};
@@ -24,7 +24,7 @@ pub struct FormatSpec {
     pub name: &'static str,
     /// The display name, such as `N-Quads`.
     pub title: &'static str,
-    /// Kinds of messages that its logs may contain.
+    /// Kinds of logs that the format supports.
     pub kinds: &'static [Kind],
     /// File name suffixes, the preferred one first.
     pub suffixes: &'static [&'static str],
@@ -33,7 +33,7 @@ pub struct FormatSpec {
     /// Other names in use.
     pub aliases: &'static [&'static str],
     /// Capabilities.
-    pub carries: Carries,
+    pub carries: Capabilities,
     /// Whether logs are binary, and so unsuitable for a terminal.
     pub binary: bool,
     /// Detects from the head of a log whether it is in the format, given whether the head is
@@ -167,7 +167,8 @@ pub struct OptionSpec {
     pub help: &'static str,
     /// Name on the command line, if different.
     pub flag: &'static str,
-    /// Name on the command line that switches it off; empty: it can only be switched on.
+    /// Name on the command line that switches the option off; empty: the option can only be
+    /// switched on.
     pub off: &'static str,
     /// Intended users.
     pub audience: Audience,
@@ -184,7 +185,7 @@ pub enum ValueKind<'a> {
     Bytes(u64, u64),
     /// One of several words.
     Choice(&'a [&'a str]),
-    /// One of several words, or its number.
+    /// One of several words, or the number of one.
     ChoiceOrNumber(&'a [(&'a str, u64)]),
     /// A string.
     Text,

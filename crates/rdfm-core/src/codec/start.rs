@@ -12,7 +12,7 @@ use crate::model::remedy::Reason;
 /// The format that the first bytes of a log suggest.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Start {
-    /// The format that they are read as.
+    /// The format in which the log is read.
     Same,
     /// Another format.
     Other,

@@ -1,7 +1,7 @@
 //! Rejects messages with content that a format does not support.
 
 use super::batch::KindOf;
-use super::carries::{Carries, TripleTerms};
+use super::carries::{Capabilities, TripleTerms};
 use super::spec::FormatSpec;
 use crate::model::batch::LogBatch;
 use crate::model::error::{ErrorClass, quote};
@@ -19,12 +19,12 @@ pub type WriteResult<T> = Result<T, (ErrorClass, Reason)>;
 
 /// A record that not all formats can contain.
 pub trait Representable: KindOf {
-    /// Returns why a format cannot contain the record. `graphs` is true if the format has graph
-    /// names or they are dropped on request.
+    /// Returns why a format cannot contain the record, or `None` if it can. `graphs` is true if the
+    /// format has graph names, or if graph names are dropped on request.
     fn unsupported_reason(
         self,
         table: &TermTable,
-        carries: Carries,
+        carries: Capabilities,
         graphs: bool,
     ) -> Option<Reason>;
 }
@@ -60,7 +60,7 @@ impl Representable for Quad {
     fn unsupported_reason(
         self,
         table: &TermTable,
-        carries: Carries,
+        carries: Capabilities,
         graphs: bool,
     ) -> Option<Reason> {
         let kind = |id: TermId| table.term(id).kind;
@@ -142,7 +142,7 @@ impl Representable for Operation {
     fn unsupported_reason(
         self,
         table: &TermTable,
-        carries: Carries,
+        carries: Capabilities,
         graphs: bool,
     ) -> Option<Reason> {
         match self.code {
@@ -155,7 +155,12 @@ impl Representable for Operation {
 }
 
 impl Representable for TermId {
-    fn unsupported_reason(self, table: &TermTable, carries: Carries, _: bool) -> Option<Reason> {
+    fn unsupported_reason(
+        self,
+        table: &TermTable,
+        carries: Capabilities,
+        _: bool,
+    ) -> Option<Reason> {
         if carries.triple_terms > TripleTerms::No || table.term(self).kind != TermKind::TripleTerm {
             return None;
         }
@@ -169,7 +174,8 @@ impl Representable for TermId {
 /// lost.
 ///
 /// # Errors
-/// If not `flat`, because the output has no delimiters. The reason names the option that helps.
+/// If `flat` is false, because the output has no delimiters. The reason names the option that
+/// helps.
 pub fn reject_second(flat: bool) -> WriteResult<bool> {
     if flat {
         return Ok(true);

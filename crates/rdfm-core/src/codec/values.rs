@@ -125,7 +125,7 @@ impl ValueKind<'_> {
             }
             Self::Choice(words) => {
                 let found = match &given {
-                    GivenValue::Text(text) => words.iter().find(|word| same(word, text)),
+                    GivenValue::Text(text) => words.iter().find(|word| is_same_word(word, text)),
                     _ => None,
                 };
                 match found {
@@ -135,9 +135,9 @@ impl ValueKind<'_> {
             }
             Self::ChoiceOrNumber(words) => {
                 let found = match &given {
-                    GivenValue::Text(text) => words
-                        .iter()
-                        .find(|(word, number)| same(word, text) || number.to_string() == *text),
+                    GivenValue::Text(text) => words.iter().find(|(word, number)| {
+                        is_same_word(word, text) || number.to_string() == *text
+                    }),
                     GivenValue::Number(given) => words
                         .iter()
                         .find(|(_, number)| i128::from(*number) == *given),
@@ -185,12 +185,12 @@ impl Values {
             let Some(spec) = specs.clone().find(|spec| spec.name == name) else {
                 let known: Vec<&str> = specs.map(|spec| spec.name).collect();
                 let known = if known.is_empty() {
-                    "none".to_owned()
+                    "there are no options".to_owned()
                 } else {
-                    known.join(", ")
+                    format!("the options are {}", known.join(", "))
                 };
                 return Err(format!(
-                    "there is no option '{}' here; the options are {known}",
+                    "there is no option '{}' here; {known}",
                     name.chars().take(40).collect::<String>()
                 ));
             };
@@ -271,7 +271,7 @@ pub fn size(text: &str) -> Option<u64> {
 }
 
 /// Whether two words of a choice are equal, ignoring case, with `-` and `_` equivalent.
-fn same(word: &str, text: &str) -> bool {
+fn is_same_word(word: &str, text: &str) -> bool {
     let text = text.trim();
     word.len() == text.len()
         && word.bytes().zip(text.bytes()).all(|(a, b)| {
@@ -325,7 +325,7 @@ mod tests {
     }
 
     #[test]
-    fn values_may_be_strings_and_errors_say_what_fits() {
+    fn values_may_be_strings_and_errors_say_which_are_valid() {
         let read = |kind: ValueKind<'_>, given: GivenValue| kind.read("x", given);
         assert_eq!(
             read(ValueKind::Switch, "TRUE".into()),
@@ -373,15 +373,15 @@ mod tests {
     fn missing_options_have_defaults_and_unknown_ones_are_rejected() {
         static SPECS: [OptionSpec; 2] = [
             OptionSpec::switch("on", "").default(Default::Switch(true)),
-            OptionSpec::new("most", ValueKind::Count(0, 9), "").default(Default::Number(7)),
+            OptionSpec::new("count", ValueKind::Count(0, 9), "").default(Default::Number(7)),
         ];
-        let values = Values::read(SPECS.iter(), [("most", GivenValue::Number(3))]).unwrap();
+        let values = Values::read(SPECS.iter(), [("count", GivenValue::Number(3))]).unwrap();
         assert!(values.switch(&SPECS[0]));
         assert_eq!(values.number(&SPECS[1]), 3);
         assert_eq!(Values::default().number(&SPECS[1]), 7);
         assert_eq!(
             Values::read(SPECS.iter(), [("off", GivenValue::Switch(true))]).unwrap_err(),
-            "there is no option 'off' here; the options are on, most"
+            "there is no option 'off' here; the options are on, count"
         );
     }
 }

@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use rdfm_core::codec::carries::Carries;
+use rdfm_core::codec::carries::Capabilities;
 use rdfm_core::codec::values::Value;
 use rdfm_core::codec::{Decoder, Source};
 
@@ -81,7 +81,7 @@ fn options_of(header: Vec<(&'static str, Value)>) -> Options {
     let options = header.into_iter();
     let mut writing = Options::default();
     writing.source = Some(Source {
-        carries: Carries::ALL,
+        carries: Capabilities::ALL,
         dialect: None,
         options: options
             .map(|(name, value)| (name.to_owned(), value.into()))

@@ -4,7 +4,7 @@
 //! - In: the same pieces as for a decoder of the split.
 //! - Out: the number of frames in the split; each frame is one message.
 //! - Cost: a search for the first mark, then one varint per frame. Frames are not copied.
-//! - Law: agrees with the decoder.
+//! - Law: the number equals that of the messages that a decoder returns for the split.
 
 use super::options::ReadSettings;
 use super::restart::{MarkFinder, MarkSearch, begins_log};
@@ -12,7 +12,7 @@ use crate::codec::{DelimiterCounter, Split};
 use crate::syntax::wire::{Varint, long_varint};
 
 /// Number of bytes at the start of a frame that are needed to find its mark.
-const HEAD: usize = 64;
+const HEAD_BYTES: usize = 64;
 
 /// Counts the frames of one split.
 pub(super) struct FrameCounter {
@@ -148,7 +148,7 @@ impl DelimiterCounter for FrameCounter {
         }
         // The previous piece ended inside the head of a frame.
         while !self.pending.is_empty() && !piece.is_empty() && !self.done {
-            let (head, rest) = piece.split_at(piece.len().min(HEAD));
+            let (head, rest) = piece.split_at(piece.len().min(HEAD_BYTES));
             self.pending.extend_from_slice(head);
             self.walk_pending();
             piece = rest;

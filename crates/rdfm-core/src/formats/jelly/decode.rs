@@ -8,16 +8,16 @@
 //! - Law: a frame is decoded only when it is complete, so the result does not depend on how the
 //!   bytes are cut.
 //!
-//! If the stream options determine what ends a message, leading frames without rows are held until
-//! the first row arrives.
+//! If the stream options determine what ends a message, leading frames without rows are buffered
+//! until the first row arrives.
 
 use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
 
 use super::frames::{
-    EMPTY_ROW, FirstRow, Frame, FrameSplitter, HELD_FRAME, METADATA_FIELD, NextFrame, after_length,
-    begins_delimited, begins_with_options, first_row, row_field,
+    EMPTY_ROW, FRAME_OVERHEAD, FirstRow, Frame, FrameSplitter, METADATA_FIELD, NextFrame,
+    after_length, begins_delimited, begins_with_options, first_row, row_field,
 };
 use super::lookup::{NEW_TABLES, WITHOUT_MARKS, wrong_mark};
 use super::metadata::FrameMetadata;
@@ -139,7 +139,7 @@ pub(super) trait RowHandler: Send {
         if let Ok((field, payload)) = wire.field(Self::FIELDS, "the row")
             && wire.is_done()
         {
-            return self.row_of_log(field, payload);
+            return self.row_after_options(field, payload);
         }
         self.unusual_row(bytes)
     }
@@ -147,11 +147,11 @@ pub(super) trait RowHandler: Send {
     #[cold]
     fn unusual_row(&mut self, bytes: &[u8]) -> Checked<()> {
         let (field, payload) = row_field(bytes, Self::FIELDS)?;
-        self.row_of_log(field, &payload)
+        self.row_after_options(field, &payload)
     }
 
     #[inline]
-    fn row_of_log(&mut self, field: usize, payload: &[u8]) -> Checked<()> {
+    fn row_after_options(&mut self, field: usize, payload: &[u8]) -> Checked<()> {
         if self.terms_read().options.is_none() && field != 1 {
             return Err(before_options::<Self>(self.terms_read().mark, field));
         }
@@ -268,7 +268,7 @@ fn delimited_after_bare(at: u64) -> WireError {
 pub(super) struct FrameReader<H: RowHandler> {
     reading: ReadSettings,
     rows: H,
-    /// What ends a message, or `None` until the first row is read.
+    /// The boundary that ends a message, or `None` until the first row is read.
     ends: Option<MessageEnd>,
     parts: bool,
     frame: Option<Frame>,
@@ -280,12 +280,12 @@ pub(super) struct FrameReader<H: RowHandler> {
     first_frame: u64,
     /// Offset of the first frame that repeats the options, if all frames are one message.
     repeated: Option<u64>,
-    /// Size in bytes of the frames held until the first row arrives.
+    /// Size in bytes of the frames that are buffered until the first row arrives.
     held: u64,
     dropped_metadata: u64,
     large_frames: ListedFrames,
     wrong_marks: ListedFrames,
-    /// Decodes marked frames on their own to check their marks.
+    /// Decodes marked frames separately to check their marks.
     alone: Option<Box<H>>,
     header: Arc<LogHeader>,
     /// How the log ends; set at the end of a log with marks.
@@ -389,7 +389,7 @@ impl<H: RowHandler> FrameReader<H> {
         }
     }
 
-    /// Whether a marked frame cannot be decoded on its own.
+    /// Whether a marked frame cannot be decoded without the frames before it.
     fn depends_on_others(&mut self, mark: u64, frame: &[u8]) -> bool {
         let reading = &self.reading;
         let rows = self.alone.get_or_insert_with(|| Box::new(H::new(reading)));
@@ -484,8 +484,8 @@ impl<H: RowHandler> FrameReader<H> {
         input.release();
     }
 
-    /// Whether the next frame belongs to the split and its head is buffered. Otherwise the split has
-    /// ended or more input is needed.
+    /// Whether the next frame belongs to the split and its head is buffered. Otherwise the split
+    /// has ended or more input is needed.
     fn in_split(&mut self, input: &mut Buffer) -> bool {
         let Some(split) = self.reading.split else {
             return true;
@@ -554,7 +554,7 @@ impl<H: RowHandler> FrameReader<H> {
                 }
             };
             if self.read_rows(input, &mut frame)? {
-                self.metadata_ahead(input, &frame)?;
+                self.read_metadata_ahead(input, &frame)?;
                 self.frame = Some(frame);
                 return Ok(self.cut());
             }
@@ -653,13 +653,13 @@ impl<H: RowHandler> FrameReader<H> {
         Err(input.error(ErrorClass::Unsupported, reason))
     }
 
-    /// Determines from the first row of a frame what ends a message. A frame without rows is held.
-    /// If the first row is damaged or is not the options row, the error is reported when the row is
-    /// read.
+    /// Determines from the first row of a frame what ends a message. A frame without rows is
+    /// buffered. If the first row is damaged or is not the options row, the error is reported when
+    /// the row is read.
     fn decide(&mut self, input: &Buffer, frame: &[u8]) -> Result<(), ReadError> {
         let options = match first_row(frame, H::FIELDS) {
             FirstRow::None => {
-                self.held += frame.len() as u64 + HELD_FRAME;
+                self.held += frame.len() as u64 + FRAME_OVERHEAD;
                 if self.held <= self.reading.limits.max_message_bytes {
                     return Ok(());
                 }
@@ -680,12 +680,12 @@ impl<H: RowHandler> FrameReader<H> {
         if ends == MessageEnd::Frame {
             return Ok(());
         }
-        self.join_held(input)
+        self.join_buffered(input)
     }
 
     /// Merges the buffered frames, which are not separate messages. If the log is one message, that
     /// message begins with them.
-    fn join_held(&mut self, input: &Buffer) -> Result<(), ReadError> {
+    fn join_buffered(&mut self, input: &Buffer) -> Result<(), ReadError> {
         let builder = &mut self.rows.terms().builder;
         let Some(held) = builder.take() else {
             return Ok(());
@@ -705,7 +705,7 @@ impl<H: RowHandler> FrameReader<H> {
         Ok(())
     }
 
-    /// Returns the completed messages, or `None` while frames are held.
+    /// Returns the completed messages, or `None` while frames are buffered.
     fn completed(&mut self) -> Option<LogBatch<H::Record>> {
         let terms = self.rows.terms();
         if self.ends.is_none() || !terms.builder.has_messages() {
@@ -732,7 +732,7 @@ impl<H: RowHandler> FrameReader<H> {
             return Err(input.error(ErrorClass::Truncated, reason));
         }
         if self.ends.is_none() && self.reading.frames == Some(FrameMeaning::Flat) {
-            self.join_held(input)?;
+            self.join_buffered(input)?;
         }
         let open = self.rows.terms().builder.is_open();
         if self.ends == Some(MessageEnd::Mark) {
@@ -751,7 +751,7 @@ impl<H: RowHandler> FrameReader<H> {
 
     /// Reads the remaining metadata of the frame, because the first part of a message must include
     /// it. Damage is reported later, when the rest of the frame is read.
-    fn metadata_ahead(&mut self, input: &Buffer, frame: &Frame) -> Result<(), ReadError> {
+    fn read_metadata_ahead(&mut self, input: &Buffer, frame: &Frame) -> Result<(), ReadError> {
         let has_metadata = H::FRAME_FIELDS >> METADATA_FIELD & 1 == 1;
         if !has_metadata || self.metadata_was_read || self.omits_metadata() {
             return Ok(());
@@ -765,7 +765,7 @@ impl<H: RowHandler> FrameReader<H> {
             && let Ok((field, payload)) = wire.field(H::FRAME_FIELDS, "the frame")
         {
             if field == METADATA_FIELD {
-                result = self.metadata.take(payload, builder).map(|_| ());
+                result = self.metadata.store(payload, builder).map(|_| ());
             }
         }
         match result.and_then(|()| self.metadata.add_to(builder)) {
@@ -829,7 +829,7 @@ impl<H: RowHandler> FrameReader<H> {
                     let result = if omits_metadata || self.metadata_was_read {
                         FrameMetadata::check(entry)
                     } else {
-                        self.metadata.take(entry, &mut rows.terms().builder)
+                        self.metadata.store(entry, &mut rows.terms().builder)
                     };
                     match result {
                         Ok(counts) => {

@@ -305,11 +305,11 @@ impl Writer for JellyWriter {
         self.terms.last.keep(batch.table());
     }
 
-    fn take_back(&mut self, out: &mut Vec<u8>) {
+    fn remove_message(&mut self, out: &mut Vec<u8>) {
         if !self.flat {
             return;
         }
-        self.frames.take_back(&mut self.terms.rows);
+        self.frames.roll_back_message(&mut self.terms.rows);
         if self.number == 0 {
             self.frames.metadata.clear();
         }

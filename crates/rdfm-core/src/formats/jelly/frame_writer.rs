@@ -23,7 +23,7 @@ pub(super) struct FrameWriter {
     /// Number of row bytes in the frame before the open message.
     before: usize,
     /// Rows and metadata before the open message, saved when the frame was written.
-    carried: Option<(Vec<u8>, Vec<u8>)>,
+    saved: Option<(Vec<u8>, Vec<u8>)>,
 }
 
 impl FrameWriter {
@@ -38,7 +38,7 @@ impl FrameWriter {
     /// Records where the next message begins.
     pub fn begin_message(&mut self, rows: &FrameRows) {
         self.before = rows.bytes.len();
-        self.carried = None;
+        self.saved = None;
     }
 
     /// Writes the frame.
@@ -65,16 +65,16 @@ impl FrameWriter {
 
     /// Writes the frame before the message is complete.
     pub fn write_part(&mut self, rows: &mut FrameRows, out: &mut Vec<u8>) {
-        if self.carried.is_none() {
-            self.carried = Some((rows.bytes[..self.before].to_vec(), self.metadata.clone()));
+        if self.saved.is_none() {
+            self.saved = Some((rows.bytes[..self.before].to_vec(), self.metadata.clone()));
         }
         self.write(rows, out);
     }
 
     /// Restores the rows as they were before the open message.
-    pub fn take_back(&mut self, rows: &mut FrameRows) {
-        match self.carried.take() {
-            Some(carried) => (rows.bytes, self.metadata) = carried,
+    pub fn roll_back_message(&mut self, rows: &mut FrameRows) {
+        match self.saved.take() {
+            Some(saved) => (rows.bytes, self.metadata) = saved,
             None => rows.bytes.truncate(self.before),
         }
     }

@@ -28,7 +28,7 @@ pub(super) const FRAME_FIELDS: u32 = 1 << 1 | 1 << METADATA_FIELD;
 /// Fields of a metadata entry, as a bit set: key and value.
 const ENTRY_FIELDS: u32 = 1 << 1 | 1 << 2;
 /// Bytes counted for a buffered frame in addition to its content.
-pub(super) const HELD_FRAME: u64 = 64;
+pub(super) const FRAME_OVERHEAD: u64 = 64;
 /// Error text for a row without a known field.
 pub(super) const EMPTY_ROW: &str = "the row is empty; exactly one of its fields must be set";
 
@@ -386,8 +386,8 @@ fn looks_delimited(first: &[u8], ended: bool) -> Option<bool> {
     })
 }
 
-/// Whether a bare frame with stream options begins where the length of a frame is expected. The bytes
-/// cannot be a frame of 10 bytes.
+/// Whether a bare frame with stream options begins where the length of a frame is expected. The
+/// bytes cannot be a frame of 10 bytes.
 fn begins_bare(rest: &[u8]) -> bool {
     let first = &rest[..rest.len().min(11)]; // the length, and a frame of 10 bytes
     first.first() == Some(&ROW)

@@ -163,15 +163,15 @@ pub(super) struct LookupTable {
     repeated: Option<u64>,
     /// Whether such an entry with id 0 continues the table instead of causing an error.
     continues: bool,
-    /// Offset of the restart mark at which reading began. Earlier frames were not read, so the table
-    /// may lack entries.
+    /// Offset of the restart mark at which reading began. Earlier frames were not read, so the
+    /// table may lack entries.
     mark: Option<u64>,
     /// Offset of the first frame that repeated the stream options and after which an entry
     /// continued the table.
     pub continued: Option<u64>,
 }
 
-/// The previous id if it is unknown. No id follows it.
+/// Value for an unknown previous id, after which no id is valid.
 pub(super) const UNKNOWN: u32 = u32::MAX;
 
 impl LookupTable {
@@ -208,8 +208,9 @@ impl LookupTable {
         self.mark = None;
     }
 
-    /// Like [`reset`](Self::reset), for a log that is read from the restart mark at an offset. Entries
-    /// before it are unknown, so the first entry and the first reference must have an explicit id.
+    /// Like [`reset`](Self::reset), for a log that is read from the restart mark at an offset.
+    /// Entries before it are unknown, so the first entry and the first reference must have an
+    /// explicit id.
     pub fn reset_after_mark(&mut self, size: u32, mark: u64) {
         self.reset(size);
         self.last = UNKNOWN;
@@ -334,14 +335,14 @@ impl LookupTable {
     }
 
     #[cold]
-    fn without_id(&self, mark: u64, use_: &str) -> WireError {
-        wrong_mark(mark, &format!("the first {} {use_} has id 0", self.what))
+    fn without_id(&self, mark: u64, usage: &str) -> WireError {
+        wrong_mark(mark, &format!("the first {} {usage} has id 0", self.what))
     }
 
     #[cold]
-    fn exceeds_size(&self, id: u32, use_: &str) -> WireError {
+    fn exceeds_size(&self, id: u32, usage: &str) -> WireError {
         malformed(format!(
-            "{} {use_} {id} exceeds the declared table size {}",
+            "{} {usage} {id} exceeds the declared table size {}",
             self.what, self.size
         ))
     }
@@ -378,7 +379,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn zero_is_the_next_entry_and_the_size_is_kept() {
+    fn id_zero_means_the_next_entry_and_ids_are_limited_by_the_size() {
         let mut budget = LookupBudget::new(10_000);
         let mut table = LookupTable::new("name", 3, JoinMode::Error);
         let mut set =

@@ -26,7 +26,7 @@ struct LruEntry {
     newer: u32,
     /// Unique for each string stored in the entry; 0 for none.
     serial: u32,
-    /// The last row that used it.
+    /// The last row that used the entry.
     row: u64,
 }
 

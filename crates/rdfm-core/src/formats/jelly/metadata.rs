@@ -1,7 +1,8 @@
 //! Metadata of the open frame.
 //!
 //! - In: the metadata entries of a frame.
-//! - Out: the metadata of the open message, with the last entry for each key, without restart marks.
+//! - Out: the metadata of the open message, with the last entry for each key, without restart
+//!   marks.
 
 use std::collections::HashMap;
 
@@ -26,7 +27,7 @@ impl FrameMetadata {
 
     /// Stores an entry, replacing an earlier one with the same key. Returns false for a restart
     /// mark, which is not stored.
-    pub fn take<R: Record>(&mut self, bytes: &[u8], builder: &mut LogBuilder<R>) -> Checked<bool> {
+    pub fn store<R: Record>(&mut self, bytes: &[u8], builder: &mut LogBuilder<R>) -> Checked<bool> {
         let (key, value) = key_and_value(bytes)?;
         if is_mark(key, value) {
             return Ok(false);

@@ -200,7 +200,7 @@ pub const GENERALIZED: OptionSpec = OptionSpec::new(
 pub const RDF_STAR: OptionSpec = OptionSpec::new(
     "rdf_star",
     ValueKind::Switch,
-    "Declare that the stream may contain triple terms. By default, it is declared if the input format supports them.",
+    "Declare that the stream may contain triple terms. This is the default if the input format supports them.",
 )
 .default(Default::Source)
 .off("no-rdf-star")
@@ -430,7 +430,7 @@ impl OptionsRow {
     }
 
     /// Applies the given options for the fields that both formats have.
-    pub fn take(&mut self, values: &Values) {
+    pub fn apply(&mut self, values: &Values) {
         for (flag, option) in [
             (&mut self.generalized, &GENERALIZED),
             (&mut self.rdf_star, &RDF_STAR),

@@ -9,13 +9,13 @@
 //! - Out: the offsets of marked frames.
 //! - Cost: a substring search.
 //! - Law: in a log that rdfm wrote, only marks contain the magic. It is not valid UTF-8, so terms
-//!   and names cannot contain it, and encoders reject metadata that does. It ends with two bytes
-//!   below 0x80, the last of which is not a possible length of a frame, so that no part of it can
-//!   be the length prefix of the next frame.
+//!   and names cannot contain it, and encoders reject metadata that contains it. The magic ends
+//!   with two bytes below 0x80, the last of which is not a possible length of a frame, so that no
+//!   part of it can be the length prefix of the next frame.
 //!
-//! A mark cannot be trusted, because a program that merges logs may copy it to another frame. Its
-//! length must therefore match, and a decoder that begins at a mark rejects data that depends on an
-//! earlier frame.
+//! A mark cannot be trusted, because a program that merges logs may copy it to another frame. The
+//! length in a mark must therefore match, and a decoder that begins at a mark rejects data that
+//! depends on an earlier frame.
 
 use memchr::memmem::Finder;
 
@@ -143,7 +143,7 @@ pub fn last_mark(bytes: &[u8]) -> Option<usize> {
     None
 }
 
-/// Index of the length prefix before a mark, if the bytes before the mark are this length.
+/// Index of the length prefix before a mark, if the bytes before the mark encode this length.
 fn frame_start(bytes: &[u8], mark: usize, length: u64) -> Option<usize> {
     if length < MARK_BYTES as u64 {
         return None;

@@ -15,7 +15,7 @@ use crate::model::term::{Quad, TermId};
 use crate::syntax::wire::{Checked, Wire, WireError, malformed, utf8};
 
 /// Names of the row's fields, by number.
-const ROWS: [&str; 12] = [
+const ROW_NAMES: [&str; 12] = [
     "",
     "options",
     "triple",
@@ -45,7 +45,7 @@ impl RowHandler for QuadRows {
     const OPTION_NUMBERS: u32 = 0b1100_1110_0001_1100;
     const VERSIONS: (u32, &'static str) = (MAX_VERSION, "1 or 2");
     const FRAME_FIELDS: u32 = FRAME_FIELDS;
-    const NAMES: &'static [&'static str] = &ROWS;
+    const NAMES: &'static [&'static str] = &ROW_NAMES;
     const FIELDS: u32 = 0b1110_0111_1110;
     const FLAT_TYPE: Option<fn(&OptionsRow) -> String> = Some(OptionsRow::type_name);
 
@@ -138,7 +138,7 @@ impl RowHandler for QuadRows {
             6 => self.namespace(payload),
             2..=5 => Err(malformed(format!(
                 "a {} row in a log of physical type {}",
-                ROWS[field],
+                ROW_NAMES[field],
                 self.physical.name()
             ))),
             _ => Err(malformed(EMPTY_ROW)),

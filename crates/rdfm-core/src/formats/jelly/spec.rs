@@ -12,7 +12,7 @@ use super::options::{
 use super::restart::last_mark;
 use super::rows::QuadRows;
 use super::sniff::sniff;
-use crate::codec::carries::Carries;
+use crate::codec::carries::Capabilities;
 use crate::codec::input;
 use crate::codec::options::{BOUNDS, FLAT, LENIENT, MERGE_GRAPHS, PREFIXES};
 use crate::codec::spec::{Append, Continuable, FormatSpec, Kind};
@@ -25,7 +25,7 @@ pub static JELLY: FormatSpec = FormatSpec {
     suffixes: &[".jelly"],
     media_types: &["application/x-jelly-rdf"],
     aliases: &["jelly-rdf"],
-    carries: Carries::ALL,
+    carries: Capabilities::ALL,
     binary: true,
     sniff: Some(sniff),
     resumable: false,

@@ -68,7 +68,7 @@ impl StreamSettings {
                     .with(Remedy::write("jelly_version", "2", "supports them")));
             }
         }
-        options.take(values);
+        options.apply(values);
         if let Some(name) = values.text(&STREAM_NAME) {
             name.clone_into(&mut options.stream_name);
         }
@@ -163,12 +163,12 @@ pub(super) fn check_continued(
 fn set_types(
     options: &mut OptionsRow,
     values: &Values,
-    found: bool,
+    has_template: bool,
     requested: bool,
     frames: FrameMeaning,
 ) {
     let flat = frames == FrameMeaning::Flat;
-    let mut found = found.then_some(options.logical_type);
+    let mut found = has_template.then_some(options.logical_type);
     let logical = values.text(&LOGICAL_TYPE).and_then(logical_number);
     if let Some(logical) = logical {
         let triples = matches!(logical, 1 | 3 | 13);

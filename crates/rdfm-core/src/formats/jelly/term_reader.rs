@@ -26,10 +26,10 @@ const POSITIONS: [&str; 4] = ["subject", "predicate", "object", "graph"];
 /// Index of the graph in a statement.
 pub(super) const GRAPH: usize = 3;
 /// Number of language tags in the cache, and maximum length of each.
-const LANGUAGES: usize = 16;
-const LANGUAGE_BYTES: usize = 64;
+const CACHED_LANGUAGES: usize = 16;
+const MAX_LANGUAGE_BYTES: usize = 64;
 
-/// Field number of a term in a quad, and its bytes; field 0 means a repeated term.
+/// Field number of a term in a quad, and the bytes of the term; field 0 means a repeated term.
 #[derive(Clone, Copy, Default)]
 pub(super) struct TermField<'a> {
     pub field: usize,
@@ -63,8 +63,8 @@ pub(super) struct TermReader<R: Record> {
     datatypes: LookupTable,
     last_name: u32,
     last_prefix: u32,
-    /// Terms of the previous statement, and the open graph. If the bit in `live` is set, they are
-    /// ids in the batch; otherwise they must be added from `kept`.
+    /// Terms of the previous statement, and the open graph. If the bit of a position is set in
+    /// `live`, its id belongs to the batch; otherwise its term must be added from `kept`.
     pub(super) last: [TermId; 4],
     live: u8,
     kept: [Option<OwnedTerm>; 4],
@@ -148,7 +148,7 @@ impl<R: Record> TermReader<R> {
         self.kept = [const { None }; 4];
     }
 
-    /// Begins a stream with these options. `graphs`: whether statements have a graph.
+    /// Begins a stream with these options. `graphs` is true if statements have a graph.
     pub fn open(&mut self, options: &OptionsRow, graphs: bool) -> Checked<()> {
         let tables = options.tables;
         if tables.name < MIN_NAME_TABLE {
@@ -183,8 +183,8 @@ impl<R: Record> TermReader<R> {
         Ok(())
     }
 
-    /// Records that the frame at an offset, which is not the first, repeats the stream options at its
-    /// start.
+    /// Records that the frame at an offset, which is not the first, repeats the stream options at
+    /// its start.
     pub fn repeat_options(&mut self, at: u64) {
         for table in [&mut self.names, &mut self.prefixes, &mut self.datatypes] {
             table.repeat_options(at);
@@ -254,7 +254,7 @@ impl<R: Record> TermReader<R> {
     pub fn usual_statement(&mut self, bytes: &[u8], fields: u32) -> Option<[TermId; 4]> {
         let iri_state = self.last_iri();
         if self.repeats_are_live()
-            && let Ok(Some(ids)) = self.direct(bytes, fields)
+            && let Ok(Some(ids)) = self.fields_in_order(bytes, fields)
         {
             return Some(ids);
         }
@@ -293,7 +293,7 @@ impl<R: Record> TermReader<R> {
     /// Decodes a statement with its fields in order, as writers produce them, whose repeated terms
     /// are all in the batch. Otherwise returns `None` or an error.
     #[inline]
-    fn direct(&mut self, bytes: &[u8], fields: u32) -> Checked<Option<[TermId; 4]>> {
+    fn fields_in_order(&mut self, bytes: &[u8], fields: u32) -> Checked<Option<[TermId; 4]>> {
         let mut wire = Wire::new(bytes);
         // No loop, and the address of the ids is not taken, so that they stay in registers.
         let subject = self.in_order::<0>(&mut wire, fields)?;
@@ -327,8 +327,8 @@ impl<R: Record> TermReader<R> {
         }
     }
 
-    /// Like [`direct`](Self::direct), for fields in any order and terms repeated from an earlier
-    /// batch.
+    /// Like [`fields_in_order`](Self::fields_in_order), for fields in any order and terms repeated
+    /// from an earlier batch.
     #[cold]
     pub fn unusual_statement(&mut self, bytes: &[u8], fields: u32) -> Checked<[TermId; 4]> {
         let Some(slots) = positions(bytes, fields)? else {
@@ -362,7 +362,7 @@ impl<R: Record> TermReader<R> {
                     return Err(wrong_mark(mark, &reason));
                 }
                 return Err(malformed(format!(
-                    "the first statement omits its {name}; there is none before it to repeat"
+                    "the first statement omits its {name}; there is no earlier {name} to repeat"
                 )));
             };
             *id = term.add(&mut self.builder)?;
@@ -533,18 +533,18 @@ impl<R: Record> TermReader<R> {
         };
         let plain = scan::language(text).ok_or_else(|| invalid_utf8(tag, "a language tag"))?;
         let term = self.builder.add_simple(TermKind::Language, text, plain)?;
-        if tag.len() <= LANGUAGE_BYTES {
+        if tag.len() <= MAX_LANGUAGE_BYTES {
             let entry = CachedLanguage {
                 tag: tag.to_vec(),
                 batch,
                 term,
                 direction,
             };
-            if self.languages.len() < LANGUAGES {
+            if self.languages.len() < CACHED_LANGUAGES {
                 self.languages.push(entry);
             } else {
                 self.languages[self.next_language] = entry;
-                self.next_language = (self.next_language + 1) % LANGUAGES;
+                self.next_language = (self.next_language + 1) % CACHED_LANGUAGES;
             }
         }
         Ok((term, direction))
@@ -754,7 +754,8 @@ fn any_entry(bytes: &[u8]) -> Checked<(u32, &[u8])> {
     Ok((id, value))
 }
 
-/// Reads the default graph. It has no fields; those of a later version are skipped.
+/// Reads a default graph, which has no fields. Fields from later versions of the format are
+/// skipped.
 #[inline]
 fn default_graph(bytes: &[u8]) -> Checked<TermId> {
     if !bytes.is_empty() {

@@ -66,7 +66,7 @@ pub(super) struct TermWriter {
     last_name: u32,
     last_prefix: u32,
     pub last: PreviousTerms,
-    /// Number of the current row. Lookup entries that it uses are not replaced.
+    /// Number of the current row. Lookup entries that this row uses are not replaced.
     row: u64,
 
     memos: Vec<TermMemo>,
@@ -252,21 +252,21 @@ impl TermWriter {
             }
             TermKind::Bnode => {
                 if POSITION == 1 {
-                    self.generalized("a blank node as predicate")?;
+                    self.check_generalized("a blank node as predicate")?;
                 }
                 self.label((field + 1) << 3 | 2, table.text_of(term));
                 Ok(())
             }
             TermKind::Literal | TermKind::LangLiteral | TermKind::TypedLiteral => {
                 if POSITION < 2 && FIELD_OFFSET == 0 {
-                    self.generalized("a literal as subject or predicate")?;
+                    self.check_generalized("a literal as subject or predicate")?;
                 }
                 self.statement.push((field + 2) << 3 | 2);
                 self.literal(table, term)
             }
             TermKind::TripleTerm => {
                 if POSITION == 1 {
-                    self.generalized("a triple term as predicate")?;
+                    self.check_generalized("a triple term as predicate")?;
                 }
                 self.triple_term(table, term, (field + 3) << 3 | 2)
             }
@@ -293,7 +293,7 @@ impl TermWriter {
         self.statement.extend_from_slice(text);
     }
 
-    fn generalized(&self, what: &str) -> WriteResult<()> {
+    fn check_generalized(&self, what: &str) -> WriteResult<()> {
         if self.generalized {
             return Ok(());
         }
@@ -341,7 +341,7 @@ impl TermWriter {
                     .extend_from_slice(&[(before + 3) << 3 | 2, 0]);
             }
             TermKind::Literal | TermKind::LangLiteral | TermKind::TypedLiteral => {
-                self.generalized("a literal as graph")?;
+                self.check_generalized("a literal as graph")?;
                 put_varint(&mut self.statement, u64::from(before + 4) << 3 | 2);
                 self.literal(table, term)?;
             }
@@ -455,7 +455,8 @@ impl TermWriter {
         }
     }
 
-    /// Returns the ids of an IRI that was written before in the batch, if its entries are unchanged.
+    /// Returns the ids of an IRI that was written before in the batch, if its entries are
+    /// unchanged.
     #[inline]
     fn cached_iri(&mut self, id: TermId) -> Option<(u32, u32)> {
         let memo = self.memos[id.index()];

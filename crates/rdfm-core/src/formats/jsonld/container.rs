@@ -96,7 +96,7 @@ impl Walk<'_> {
         let containers = definition.containers;
         if definition.coercion == Coercion::Json {
             let json = self.json(value)?;
-            return self.as_value(Item::Value(json), &slot, containers, value);
+            return self.add_json_literal(Item::Value(json), &slot, containers, value);
         }
         if containers.only(Containers::SET) {
             return self.each_value(value, context, slot);
@@ -133,7 +133,7 @@ impl Walk<'_> {
     }
 
     /// Adds a JSON literal according to the container of its property.
-    pub fn as_value(
+    pub fn add_json_literal(
         &mut self,
         item: Item,
         slot: &ValueSlot,

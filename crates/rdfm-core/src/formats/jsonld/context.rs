@@ -54,7 +54,7 @@ pub(super) enum Direction {
     Rtl,
 }
 
-/// The meaning of a key of a message.
+/// The meaning of a key in a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Meaning {
     Keyword(Keyword),
@@ -62,9 +62,9 @@ pub(super) enum Meaning {
     Property(u32),
     /// A property that is not cached.
     Uncached,
-    /// No meaning, because its term is `null`.
+    /// No meaning, because a context maps the key to `null`.
     Null,
-    /// No meaning, because no context maps it to an IRI.
+    /// No meaning, because no context maps the key to an IRI.
     Unmapped,
 }
 
@@ -107,7 +107,7 @@ impl DatatypeKind {
 }
 
 impl Property {
-    /// Creates a key without an IRI.
+    /// Creates the property of a key without an IRI.
     pub fn without_iri(key: &[u8], definition: Option<Arc<Definition>>) -> Self {
         Self {
             texts: key.into(),
@@ -444,7 +444,7 @@ impl Contexts {
         };
         let (old, parent_context) = (self.get(before), self.get(parent));
         if view.kind(value) != JsonKind::Object
-            || !old.state.is_above_terms(&parent_context.state)
+            || !old.state.differs_only_in_terms(&parent_context.state)
             || parent_context.locals.contains_key(raw)
         {
             return Ok(None);
@@ -630,7 +630,7 @@ impl Contexts {
             format!(
                 "the contexts of the message define terms, or expand keys to long IRIs, too often: more than \
                  {FREE_WORK} times plus {WORK_PER_BYTE} times per byte, or {MAX_WORK} times in total; \
-                 divide it, or use fewer contexts"
+                 divide the message, or use fewer contexts"
             ),
         ))
     }
@@ -704,7 +704,7 @@ impl ActiveContext {
 impl ContextState {
     /// Whether this context differs from `other`, which has no terms, only in terms that do not
     /// affect each other.
-    fn is_above_terms(&self, other: &Self) -> bool {
+    fn differs_only_in_terms(&self, other: &Self) -> bool {
         self.vocab == other.vocab
             && match (&self.base, &other.base) {
                 (Some(own), Some(base)) => Arc::ptr_eq(own, base),
@@ -808,8 +808,8 @@ impl ContextState {
         Expanded::Text
     }
 
-    /// Appends the expansion of a compact IRI whose prefix is a term. Returns whether it is
-    /// certainly an IRI, or `None` for any other string.
+    /// Appends the expansion of a compact IRI whose prefix is a term. Returns whether the expansion
+    /// is certainly an IRI, or `None` if the string is not such a compact IRI.
     #[inline]
     fn expand_compact(&self, text: &[u8], out: &mut Vec<u8>) -> Option<bool> {
         let colon = memchr::memchr(b':', text).filter(|&colon| colon > 0)?;

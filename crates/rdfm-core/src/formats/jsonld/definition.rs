@@ -40,7 +40,7 @@ pub(super) enum Coercion {
     Datatype(Box<[u8]>),
 }
 
-/// A property of a term that overrides that of its context.
+/// A value of a term that overrides the value of its context.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Override<T> {
     /// No override.
@@ -148,7 +148,7 @@ impl Eq for ScopedContext {}
 pub(super) struct Definition {
     pub mapping: Mapping,
     pub prefix: bool,
-    /// Whether its IRI followed by plain bytes is always an IRI.
+    /// Whether the term's IRI, followed by plain bytes, is always an IRI.
     pub takes_plain: bool,
     pub protected: bool,
     pub reverse: bool,
@@ -194,7 +194,7 @@ impl Definition {
         **own == *iri && self.is_name() && self.prefix == is_prefix(iri) && is_written_out(iri)
     }
 
-    /// Whether it contains only a mapping.
+    /// Whether the definition contains only a mapping.
     fn is_name(&self) -> bool {
         !self.protected
             && !self.reverse

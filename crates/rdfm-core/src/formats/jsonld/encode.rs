@@ -185,7 +185,7 @@ impl<S: Sink> DocumentWriter<S> {
         out: &mut Vec<u8>,
     ) -> Result<(), StatementError> {
         let keyword: &[u8] = match holder {
-            NodesContainer::None => return self.only(message, out),
+            NodesContainer::None => return self.only_node(message, out),
             NodesContainer::Graph => b"\"@graph\"",
             NodesContainer::Included => b"\"@included\"",
         };
@@ -211,7 +211,7 @@ impl<S: Sink> DocumentWriter<S> {
     }
 
     /// Writes the content of the only node or graph.
-    fn only(&mut self, message: Message<'_>, out: &mut Vec<u8>) -> Result<(), StatementError> {
+    fn only_node(&mut self, message: Message<'_>, out: &mut Vec<u8>) -> Result<(), StatementError> {
         let Some(graph) = self.nodes.shape.graphs.first() else {
             return Ok(());
         };
@@ -359,7 +359,7 @@ impl<S: Sink> StatementWriter for DocumentWriter<S> {
     fn has_twin(&self) -> bool {
         // A context message depends on those before it.
         let is_final = self.contexts != ContextLines::First
-            || !(self.changed || self.nodes.is_protected() || self.nodes.names.any());
+            || !(self.changed || self.nodes.is_protected() || self.nodes.names.has_namespaces());
         is_final && !self.merged && !self.foreign_context && !self.nodes.names.has_pending()
     }
 

@@ -11,7 +11,7 @@ use super::sink::JsonSink;
 use super::sniff;
 use super::yaml::decode::YamlReader;
 use super::yaml::write::YamlSink;
-use crate::codec::carries::{Carries, TripleTerms};
+use crate::codec::carries::{Capabilities, TripleTerms};
 use crate::codec::input;
 use crate::codec::options::{BASE, BOUNDS, FLAT, LARGEST_MESSAGE, LENIENT, PREFIXES};
 use crate::codec::spec::{Append, Continuable, FormatSpec, Kind, OptionSpec};
@@ -20,7 +20,7 @@ const READS: &[OptionSpec] = &[LENIENT, BASE, RDF_DIRECTION, EXACT_DOUBLES, EXPA
 const WRITES: &[OptionSpec] = &[LENIENT, FLAT, PREFIXES, CONTEXT_LINES, COMPACT_WITH];
 const WRITES_LINES: &[OptionSpec] = &[LENIENT, FLAT, PREFIXES, CONTEXTS_OF_LINES, COMPACT_WITH];
 
-const CARRIES: Carries = Carries {
+const CARRIES: Capabilities = Capabilities {
     graphs: true,
     generalized: false,
     triple_terms: TripleTerms::No,
@@ -67,7 +67,7 @@ pub static JSONLD: FormatSpec = FormatSpec {
     suffixes: &[".jsonld"],
     media_types: &["application/ld+json"],
     aliases: &["json-ld"],
-    carries: Carries {
+    carries: Capabilities {
         boundaries: false,
         ..CARRIES
     },

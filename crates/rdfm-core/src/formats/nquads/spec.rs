@@ -5,7 +5,7 @@ use super::count::LineDelimiterCounter;
 use super::encode::encoder;
 use super::options::{GENERALIZED, LineReading, RDF_STAR_SYNTAX};
 use super::sniff::sniff;
-use crate::codec::carries::{Carries, TripleTerms};
+use crate::codec::carries::{Capabilities, TripleTerms};
 use crate::codec::input;
 use crate::codec::options::{
     ANNOUNCED, BOUNDS, FLAT, LENIENT, MERGE_GRAPHS, READ_DIALECT, VERSION_LABEL, WRITE_DIALECT,
@@ -17,7 +17,7 @@ use crate::codec::{self, Opening};
 const READS: &[OptionSpec] = &[LENIENT, READ_DIALECT, ANNOUNCED, GENERALIZED];
 const WRITES: &[OptionSpec] = &[WRITE_DIALECT, FLAT, VERSION_LABEL, LENIENT, RDF_STAR_SYNTAX];
 
-const CARRIES: Carries = Carries {
+const CARRIES: Capabilities = Capabilities {
     graphs: true,
     generalized: true,
     triple_terms: TripleTerms::Anywhere,
@@ -39,7 +39,7 @@ pub static NTRIPLES: FormatSpec = FormatSpec {
     suffixes: &[".nt", ".ntriples"],
     media_types: &["application/n-triples"],
     aliases: &["n-triples", "ntriples", "nt11", "nt12"],
-    carries: Carries {
+    carries: Capabilities {
         graphs: false,
         ..CARRIES
     },

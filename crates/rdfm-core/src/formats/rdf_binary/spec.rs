@@ -4,14 +4,14 @@ use super::decode::RdfBinaryReader;
 use super::encode::{protobuf, thrift};
 use super::options::{BinaryReading, PREFIXED_NAMES, READ_FRAMING, WRITE_FRAMING};
 use super::sniff;
-use crate::codec::carries::Carries;
+use crate::codec::carries::Capabilities;
 use crate::codec::input;
 use crate::codec::options::{BOUNDS, FLAT, PREFIXES, VALUES};
 use crate::codec::spec::{Append, Continuable, FormatSpec, Kind};
 
-const CARRIES: Carries = Carries {
+const CARRIES: Capabilities = Capabilities {
     metadata: false,
-    ..Carries::ALL
+    ..Capabilities::ALL
 };
 
 /// RDF Protobuf.
@@ -48,7 +48,7 @@ pub static THRIFT: FormatSpec = FormatSpec {
     suffixes: &[".rt", ".trdf"],
     media_types: &["application/rdf+thrift"],
     aliases: &["thrift"],
-    carries: Carries {
+    carries: Capabilities {
         boundaries: false,
         ..CARRIES
     },

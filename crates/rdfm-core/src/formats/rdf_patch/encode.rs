@@ -205,8 +205,8 @@ impl Writer for TextPatchWriter {
         }
     }
 
-    fn take_back(&mut self, out: &mut Vec<u8>) {
-        self.patches.take_back(out);
+    fn remove_message(&mut self, out: &mut Vec<u8>) {
+        self.patches.remove_message(out);
     }
 
     fn continue_log(&mut self, end: LogEnd) -> Result<(), Reason> {

@@ -70,7 +70,7 @@ impl Patches {
     }
 
     /// Removes the last patch: the log ends with the one before it.
-    pub fn take_back(&mut self, out: &mut Vec<u8>) {
+    pub fn remove_message(&mut self, out: &mut Vec<u8>) {
         self.begun -= 1;
         self.has_operations = !self.empty_before;
         self.finish(out);

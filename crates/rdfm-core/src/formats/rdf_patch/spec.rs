@@ -5,16 +5,16 @@ use super::encode;
 use super::options::{HEADERS_FIRST, PatchReading};
 use super::thrift;
 use super::thrift::decode::ThriftPatchReader;
-use crate::codec::carries::Carries;
+use crate::codec::carries::Capabilities;
 use crate::codec::input;
 use crate::codec::options::{BOUNDS, LENIENT};
 use crate::codec::spec::{Append, Continuable, FormatSpec, Kind};
 
-const CARRIES: Carries = Carries {
+const CARRIES: Capabilities = Capabilities {
     namespaces: false,
     metadata: false,
     any_language: false,
-    ..Carries::ALL
+    ..Capabilities::ALL
 };
 
 /// RDF Patch.
@@ -50,7 +50,7 @@ pub static THRIFT: FormatSpec = FormatSpec {
     suffixes: &[".trp"],
     media_types: &["application/rdf-patch+thrift"],
     aliases: &["trp"],
-    carries: Carries {
+    carries: Capabilities {
         any_language: true,
         ..CARRIES
     },

@@ -3,7 +3,7 @@
 use super::decode::decoder;
 use super::encode::encoder;
 use super::sniff::sniff;
-use crate::codec::carries::{Carries, TripleTerms};
+use crate::codec::carries::{Capabilities, TripleTerms};
 use crate::codec::options::{BASE, BOUNDS, FLAT, LARGEST_MESSAGE, LENIENT, MERGE_GRAPHS, PREFIXES};
 use crate::codec::spec::{Append, Continuable, FormatSpec, Kind};
 
@@ -15,7 +15,7 @@ pub static RDFXML: FormatSpec = FormatSpec {
     suffixes: &[".rdf", ".rdfxml", ".owl"],
     media_types: &["application/rdf+xml", "application/rdfm+xml"],
     aliases: &["rdf/xml", "rdf-xml", "xml"],
-    carries: Carries {
+    carries: Capabilities {
         graphs: false,
         generalized: false,
         triple_terms: TripleTerms::Object,

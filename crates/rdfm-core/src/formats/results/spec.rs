@@ -4,15 +4,15 @@ use super::binary::ResultBinaryReader;
 use super::options::LOSSY;
 use super::table_encode::{CsvForm, TsvForm};
 use super::{binary_encode, csv, json, json_encode, text_encode, tsv, xml, xml_encode};
-use crate::codec::carries::Carries;
+use crate::codec::carries::Capabilities;
 use crate::codec::input;
 use crate::codec::options::{BOUNDS, VALUES, limits};
 use crate::codec::spec::{Append, Continuable, FormatSpec, Kind};
 
-const CARRIES: Carries = Carries {
+const CARRIES: Capabilities = Capabilities {
     namespaces: false,
     metadata: false,
-    ..Carries::ALL
+    ..Capabilities::ALL
 };
 
 /// Result sets in RDF Thrift.
@@ -79,7 +79,7 @@ pub static XML: FormatSpec = FormatSpec {
     suffixes: &[".srx"],
     media_types: &["application/sparql-results+xml"],
     aliases: &["srx"],
-    carries: Carries {
+    carries: Capabilities {
         any_text: false,
         ..CARRIES
     },
@@ -115,7 +115,7 @@ pub static CSV: FormatSpec = FormatSpec {
     media_types: &["text/csv"],
     aliases: &["csv"],
     // Only the text of terms, without their kind.
-    carries: Carries {
+    carries: Capabilities {
         directions: false,
         any_text: false,
         any_iri: false,

@@ -169,7 +169,7 @@ impl<F: TextForm> Writer for FormWriter<F> {
             })
     }
 
-    fn take_back(&mut self, out: &mut Vec<u8>) {
+    fn remove_message(&mut self, out: &mut Vec<u8>) {
         self.end(out);
     }
 

@@ -3,7 +3,7 @@
 use super::decode::decoder;
 use super::encode::encoder;
 use super::sniff::sniff;
-use crate::codec::carries::{Carries, TripleTerms};
+use crate::codec::carries::{Capabilities, TripleTerms};
 use crate::codec::options::{
     ANNOUNCED, BASE, BOUNDS, FLAT, LENIENT, MERGE_GRAPHS, PREFIXES, READ_DIALECT, VERSION_LABEL,
     WRITE_DIALECT,
@@ -13,7 +13,7 @@ use crate::codec::spec::{Append, Continuable, FormatSpec, Kind, OptionSpec};
 const READS: &[OptionSpec] = &[LENIENT, READ_DIALECT, ANNOUNCED, BASE];
 const WRITES: &[OptionSpec] = &[WRITE_DIALECT, FLAT, VERSION_LABEL, LENIENT, PREFIXES];
 
-const CARRIES: Carries = Carries {
+const CARRIES: Capabilities = Capabilities {
     graphs: true,
     generalized: false,
     triple_terms: TripleTerms::Object,
@@ -35,7 +35,7 @@ pub static TURTLE: FormatSpec = FormatSpec {
     suffixes: &[".ttl", ".turtle"],
     media_types: &["text/turtle", "application/x-turtle"],
     aliases: &["turtle", "ttl12", "longturtle"],
-    carries: Carries {
+    carries: Capabilities {
         graphs: false,
         ..CARRIES
     },

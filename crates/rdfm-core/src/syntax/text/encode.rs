@@ -254,7 +254,7 @@ impl<S: StatementWriter> Writer for TextWriter<S> {
         self.statements.end_batch(batch);
     }
 
-    fn take_back(&mut self, out: &mut Vec<u8>) {
+    fn remove_message(&mut self, out: &mut Vec<u8>) {
         self.layout.delimiters.back_to(self.before);
         self.layout.delimiters.finish(out);
     }

@@ -109,7 +109,7 @@ fn errors_describe_the_violated_rule() {
         ),
         (
             quads(&[triple(ADD, "s", "p", "o")]),
-            "the first statement omits its graph; there is none before it to repeat",
+            "the first statement omits its graph; there is no earlier graph to repeat",
         ),
         (
             triples(&[row(DELETE, bytes(2, "s"))]),

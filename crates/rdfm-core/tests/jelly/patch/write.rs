@@ -1,7 +1,7 @@
 //! Output, errors and guarantees of the Jelly-Patch encoder.
 
 use rdfm_core::codec::Source;
-use rdfm_core::codec::carries::{Carries, TripleTerms};
+use rdfm_core::codec::carries::{Capabilities, TripleTerms};
 use rdfm_core::codec::values::GivenValue;
 use rdfm_core::model::batch::{MessageBatch, PatchBatch};
 use rdfm_core::model::builder::PatchBuilder;
@@ -217,7 +217,7 @@ fn graph_names_are_dropped_on_request() {
     assert_eq!(types(&write(&kept, &[batch_of("A")]).0).0, QUADS as u8);
 }
 
-fn source(carries: Carries, options: &[(&str, GivenValue)]) -> Source {
+fn source(carries: Capabilities, options: &[(&str, GivenValue)]) -> Source {
     Source {
         carries,
         dialect: None,
@@ -240,10 +240,10 @@ fn from(source: Source) -> Options {
 
 #[test]
 fn output_options_follow_the_source() {
-    let plain = Carries {
+    let plain = Capabilities {
         graphs: false,
         triple_terms: TripleTerms::No,
-        ..Carries::ALL
+        ..Capabilities::ALL
     };
     let words = "_ a";
     assert_eq!(
@@ -251,14 +251,14 @@ fn output_options_follow_the_source() {
         TRIPLES as u8
     );
     assert_eq!(
-        types(&write(&from(source(Carries::ALL, &[])), &[batch_of(words)]).0).0,
+        types(&write(&from(source(Capabilities::ALL, &[])), &[batch_of(words)]).0).0,
         QUADS as u8
     );
     // Triple terms are declared if the source can have them.
     let star = batch_of("S");
     assert_eq!(
         write(
-            &from(source(Carries::ALL, &[])),
+            &from(source(Capabilities::ALL, &[])),
             std::slice::from_ref(&star)
         )
         .2,
@@ -272,7 +272,7 @@ fn output_options_follow_the_source() {
 
     let declared = |stream: &str| {
         source(
-            Carries::ALL,
+            Capabilities::ALL,
             &[
                 ("stream_type", stream.into()),
                 ("statement_type", "triples".into()),

@@ -275,11 +275,11 @@ impl Writer for PatchWriter {
         self.terms.last.keep(batch.table());
     }
 
-    fn take_back(&mut self, out: &mut Vec<u8>) {
+    fn remove_message(&mut self, out: &mut Vec<u8>) {
         if self.stream.kind == StreamType::Frame {
             return;
         }
-        self.frames.take_back(&mut self.terms.rows);
+        self.frames.roll_back_message(&mut self.terms.rows);
         if !self.terms.rows.bytes.is_empty() {
             self.frames.write(&mut self.terms.rows, out);
         }

@@ -7,7 +7,7 @@ use crate::codec::values::Value;
 
 const GROUP: &str = "Jelly-Patch";
 /// Largest frame size in bytes that can be requested.
-const MOST_FRAME_BYTES: u64 = 1 << 30;
+const MAX_REQUESTED_FRAME_BYTES: u64 = 1 << 30;
 
 /// How the log delimits patches.
 pub const STREAM_TYPE: OptionSpec = OptionSpec::new(
@@ -32,7 +32,7 @@ pub const STATEMENT_TYPE: OptionSpec = OptionSpec::new(
 /// Number of bytes per frame.
 pub const FRAME_BYTES: OptionSpec = OptionSpec::new(
     "frame_bytes",
-    ValueKind::Bytes(1, MOST_FRAME_BYTES),
+    ValueKind::Bytes(1, MAX_REQUESTED_FRAME_BYTES),
     "If a patch is split into several frames, a frame ends with the row that reaches this many bytes.",
 )
 .default(Default::Number(512 << 10))

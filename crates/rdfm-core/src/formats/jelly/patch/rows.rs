@@ -21,7 +21,7 @@ use crate::syntax::text::scan;
 use crate::syntax::wire::{Checked, Wire, invalid_utf8, malformed};
 
 /// Names of the row's fields, by number.
-const ROWS: [&str; 16] = [
+const ROW_NAMES: [&str; 16] = [
     "",
     "options",
     "statement_add",
@@ -65,7 +65,7 @@ impl RowHandler for PatchRows {
     const OPTION_NUMBERS: u32 = 0b1000_1110_0001_1110;
     const VERSIONS: (u32, &'static str) = (MAX_VERSION, "1");
     const FRAME_FIELDS: u32 = 1 << 1;
-    const NAMES: &'static [&'static str] = &ROWS;
+    const NAMES: &'static [&'static str] = &ROW_NAMES;
     const FIELDS: u32 = 0b1111_1001_1111_1110;
     const FLAT_TYPE: Option<fn(&OptionsRow) -> String> = None;
 
@@ -336,7 +336,7 @@ impl PatchRows {
             // Jelly-JVM omits the graph of a namespace before the first graph.
             operation.graph = self.terms.repeated_graph()?.unwrap_or_default();
         } else {
-            // The field numbers of its graph are ten lower than those of a quad's graph.
+            // The field numbers of a namespace's graph are ten lower than those of a quad's graph.
             operation.graph = self.terms.set_graph(TermField {
                 field: fields.term.field + 10,
                 bytes: &fields.term.bytes,

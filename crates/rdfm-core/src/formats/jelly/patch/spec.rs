@@ -9,7 +9,7 @@ use super::super::options::{
 use super::encode::encoder;
 use super::options::{FRAME_BYTES, STATEMENT_TYPE, STREAM_TYPE};
 use super::rows::PatchRows;
-use crate::codec::carries::Carries;
+use crate::codec::carries::Capabilities;
 use crate::codec::input;
 use crate::codec::options::{BOUNDS, FLAT, LENIENT, MERGE_GRAPHS};
 use crate::codec::spec::{Append, Continuable, FormatSpec, Kind};
@@ -23,9 +23,9 @@ pub static JELLY_PATCH: FormatSpec = FormatSpec {
     media_types: &["application/x-jelly-rdf-patch"],
     aliases: &["jellyp"],
     // Namespaces are operations.
-    carries: Carries {
+    carries: Capabilities {
         metadata: false,
-        ..Carries::ALL
+        ..Capabilities::ALL
     },
     binary: true,
     sniff: None,

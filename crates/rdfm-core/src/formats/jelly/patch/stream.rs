@@ -68,7 +68,7 @@ impl PatchStreamSettings {
         } else if stream.merge_graphs {
             stream.statements = StatementType::Triples;
         }
-        stream.options.take(values);
+        stream.options.apply(values);
         stream.options.statement_type = stream.statements as u32;
         stream.options.physical_type = stream.kind as u32;
         stream.options.check_tables()?;

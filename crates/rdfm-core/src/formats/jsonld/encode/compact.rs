@@ -71,12 +71,12 @@ pub type PredicateKeys = Arc<[PredicateKey]>;
 #[derive(Clone)]
 pub struct CompactContext {
     active: Arc<ActiveContext>,
-    /// `{"@context": …}`.
+    /// The context as a document: `{"@context": …}`.
     text: Box<[u8]>,
     tape: Tape,
     /// Terms by their IRIs, best first.
     terms: FxHashMap<Box<[u8]>, Vec<Vec<u8>>>,
-    /// Sorted with the longest IRI first.
+    /// Terms that can be prefixes, sorted with the longest IRI first.
     prefixes: Vec<ContextNamespace>,
     /// Quoted keywords and their aliases.
     aliases: Vec<(&'static [u8], Box<[u8]>)>,
@@ -88,8 +88,8 @@ impl CompactContext {
     /// Compiles a context, given as an object, an array, or a document with an `@context`.
     ///
     /// # Errors
-    /// If it is not a context, or contains an entry that this writer does not support; the
-    /// error names the entry.
+    /// If the text is not a context, or contains an entry that this writer does not support; the
+    /// error says why.
     pub fn new(text: &str) -> Result<Self, String> {
         let limits = Limits::default();
         let bounds = Bounds {
@@ -168,7 +168,7 @@ impl CompactContext {
             .any(|(known, theirs)| **known == *name && theirs.iri() == iri)
     }
 
-    /// Returns the alias of a quoted keyword.
+    /// Returns the alias of a quoted keyword, if the context has one.
     pub fn alias(&self, quoted: &[u8]) -> Option<&[u8]> {
         let (_, alias) = self.aliases.iter().find(|(known, _)| *known == quoted)?;
         Some(alias)
@@ -179,7 +179,7 @@ impl CompactContext {
         self.active.state.terms.get(text).is_some()
     }
 
-    /// Returns the keys of a predicate; empty if no key expands to it.
+    /// Returns the keys of a predicate; empty if no key expands to the predicate.
     pub fn keys(&mut self, iri: &[u8]) -> PredicateKeys {
         if let Some(keys) = self.cached.get(iri) {
             return keys.clone();
@@ -246,15 +246,14 @@ impl CompactContext {
     /// IRI.
     pub fn name(&mut self, iri: &[u8], vocab: bool) -> Option<Vec<u8>> {
         let mut scratch = std::mem::take(&mut self.scratch);
-        let names = self.candidates(iri, vocab).into_iter();
-        let mut names = names;
-        let found = names.find(|name| self.names(name, vocab, &mut scratch) && *scratch == *iri);
+        let mut names = self.candidates(iri, vocab).into_iter();
+        let found = names.find(|name| self.expands(name, vocab, &mut scratch) && *scratch == *iri);
         self.scratch = scratch;
         found
     }
 
     /// Whether readers expand a name to an IRI without side effects. Stores the IRI in `out`.
-    fn names(&self, name: &[u8], vocab: bool, out: &mut Vec<u8>) -> bool {
+    fn expands(&self, name: &[u8], vocab: bool, out: &mut Vec<u8>) -> bool {
         out.clear();
         let terms = &self.active.state.terms;
         if vocab && terms.get(name).is_some_and(|found| found.scoped.is_some()) {

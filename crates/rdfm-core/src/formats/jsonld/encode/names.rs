@@ -20,7 +20,7 @@ use crate::syntax::prefixes::Declared;
 /// How an IRI was written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum WrittenIri {
-    /// Readers restore it.
+    /// Readers restore the IRI.
     Safe,
     /// Readers with the context would restore another IRI.
     Hazard,
@@ -62,7 +62,7 @@ impl ContextNamespaces {
         declared
     }
 
-    /// Adds the scheme of a namespace to the counts, and removes that of the previous one.
+    /// Adds the scheme of a namespace to the counts, and removes the scheme of the previous one.
     fn count(&mut self, before: Option<Box<[u8]>>, scheme: Option<&[u8]>) {
         if let Some(scheme) = scheme {
             *self.schemes.entry(scheme.into()).or_default() += 1;
@@ -94,7 +94,7 @@ impl ContextNamespaces {
     }
 
     /// Whether there are namespaces in force.
-    pub fn any(&self) -> bool {
+    pub fn has_namespaces(&self) -> bool {
         !self.needed.is_empty()
     }
 
@@ -109,8 +109,8 @@ impl ContextNamespaces {
     }
 
     /// Updates the context to contain the namespaces that a message needs, and returns whether it
-    /// changed. If `each` is true, it contains only these namespaces, unless there are only a few
-    /// namespaces that never change.
+    /// changed. If `each` is true, the context then contains only these namespaces, unless there
+    /// are only a few namespaces that never change.
     pub fn adapt_to(&mut self, batch: &MessageBatch, message: usize, each: bool) -> bool {
         let new = self.needed.waiting() > 0;
         let all = self.needed.len();
@@ -168,7 +168,7 @@ impl ContextNamespaces {
             sink.begin_key(out);
             S::text(name, true, out);
             sink.end_key(out);
-            // Only such an IRI makes a simple term a prefix.
+            // Only an IRI with one of these last bytes makes a simple term a prefix.
             let ends = matches!(
                 iri.last(),
                 Some(b':' | b'/' | b'?' | b'#' | b'[' | b']' | b'@')

@@ -60,7 +60,8 @@ impl NativeDatatype {
             }
             Self::Double => {
                 let start = out.len();
-                let read_back = double(text, out).is_some() && is_read_as(&out[start..], text);
+                let read_back =
+                    write_double(text, out).is_some() && is_read_as(&out[start..], text);
                 if !read_back {
                     out.truncate(start);
                 }
@@ -70,8 +71,8 @@ impl NativeDatatype {
     }
 }
 
-/// Whether reading a number restores this lexical form. With few digits only rounding may change
-/// it: 0.07 becomes 7.000000000000001E-2.
+/// Whether reading a number restores this lexical form. In a form with few digits, only rounding
+/// can prevent this: 0.07 becomes 7.000000000000001E-2.
 fn is_read_as(token: &[u8], text: &[u8]) -> bool {
     let mut read = Vec::with_capacity(24);
     number::canonical(token, true, DoubleDigits::Sixteen, &mut read);
@@ -80,7 +81,7 @@ fn is_read_as(token: &[u8], text: &[u8]) -> bool {
 
 /// Writes a canonical double (`d.dddEn`) with a fraction as digits without an exponent. A number
 /// without a fraction would be read as an integer.
-fn double(text: &[u8], out: &mut Vec<u8>) -> Option<()> {
+fn write_double(text: &[u8], out: &mut Vec<u8>) -> Option<()> {
     let (sign, rest) = match text.strip_prefix(b"-") {
         Some(rest) => (&b"-"[..], rest),
         None => (&b""[..], text),

@@ -412,7 +412,7 @@ impl<S: Sink> NodeWriter<S> {
                     _ => 2,
                 },
             };
-            if best.is_none_or(|(least, _)| rank < least) {
+            if best.is_none_or(|(best_rank, _)| rank < best_rank) {
                 best = Some((rank, number));
             }
         }
@@ -531,7 +531,7 @@ impl<S: Sink> NodeWriter<S> {
         Ok(())
     }
 
-    /// Writes `"@list": […]` from its first cell.
+    /// Writes `"@list": […]`, given the first cell of the list, or `None` for an empty list.
     fn list(
         &mut self,
         message: Message<'_>,

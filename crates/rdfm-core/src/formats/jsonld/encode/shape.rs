@@ -9,7 +9,7 @@
 //!
 //! A blank node is nested in another node if exactly one quad has it as object, in the graph of its
 //! own quads, and nothing else refers to it. Cycles of such nodes are cut at their first node.
-//! Nesting ends at [`MAX_NESTED`] levels, because some readers limit it.
+//! Nesting ends at [`MAX_NESTED`] levels, because some readers limit the nesting.
 
 use std::hash::BuildHasher;
 use std::ops::Range;
@@ -23,8 +23,8 @@ use crate::model::term::{Quad, TermId, TermKind};
 /// Maximum nesting of nodes.
 const MAX_NESTED: u8 = 12;
 
-/// Up to this number of quads, terms are compared in pairs.
-const FEW: usize = 12;
+/// Up to this number of quads, terms are compared pairwise.
+const MAX_PAIRWISE: usize = 12;
 
 const RDF: &[u8] = b"http://www.w3.org/1999/02/22-rdf-syntax-ns#";
 
@@ -54,7 +54,7 @@ pub struct ShapeNode {
     pub subject: TermId,
     /// Range of its [`MessageShape::properties`].
     pub properties: Range<u32>,
-    /// The node that it may be nested in.
+    /// The node in which this node may be nested.
     inside: Option<u32>,
     place: NodePlace,
     depth: u8,
@@ -64,7 +64,7 @@ pub struct ShapeNode {
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum NodePlace {
     Unknown,
-    /// On the path from a node to the one that it is nested in.
+    /// On the path that is being followed from a node to the nodes that contain it.
     Walked,
     Top,
     Inside,
@@ -101,13 +101,13 @@ struct CachedTerm {
 #[derive(Clone, Copy, Default)]
 struct Blank {
     generation: u32,
-    /// Number of quads that have it as object. A quad that would be written with `@type` counts
-    /// twice.
+    /// Number of quads that have the blank node as object. A quad that would be written with
+    /// `@type` counts twice.
     uses: u32,
-    /// The node of its quads, and the number of such nodes, one per graph.
+    /// The node of the blank node's quads, and the number of such nodes, one per graph.
     node: u32,
     nodes: u32,
-    /// The node of a quad that has it as object.
+    /// The node of a quad that has the blank node as object.
     user: u32,
     /// The graph of that quad, and the graph of the blank node's quads.
     used_in: u32,
@@ -440,8 +440,8 @@ impl MessageShape {
             self.ends.extend_from_slice(&[start as u32, end as u32]);
             return Some(first..first + 1);
         }
-        let mut seen = [TermId(0); FEW];
-        if slice.len() > FEW {
+        let mut seen = [TermId(0); MAX_PAIRWISE];
+        if slice.len() > MAX_PAIRWISE {
             return None;
         }
         for (count, &at) in slice.iter().enumerate() {

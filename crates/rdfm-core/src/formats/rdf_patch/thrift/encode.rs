@@ -126,8 +126,8 @@ impl Writer for ThriftPatchWriter {
         Ok(())
     }
 
-    fn take_back(&mut self, out: &mut Vec<u8>) {
-        self.patches.take_back(out);
+    fn remove_message(&mut self, out: &mut Vec<u8>) {
+        self.patches.remove_message(out);
     }
 
     fn finish(&mut self, _: bool, out: &mut Vec<u8>) {

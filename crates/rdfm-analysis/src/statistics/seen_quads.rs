@@ -4,24 +4,25 @@
 //! - Cost: a few comparisons in a small message, otherwise a table lookup.
 
 /// Maximum number of quads that are compared pairwise.
-const FEW: usize = 8;
+const MAX_PAIRWISE: usize = 8;
 
 /// The quads of a message so far.
 #[derive(Debug, Default)]
-pub struct Statements {
+pub struct SeenQuads {
     quads: Vec<u128>,
-    /// Number of a message (upper half) and number of a quad in it, from 1 (lower half).
+    /// Hash table. The upper half of an entry is the number of the message, the lower half the
+    /// number of the quad in this message, from 1.
     table: Vec<u64>,
     message: u64,
     mask: usize,
 }
 
-impl Statements {
+impl SeenQuads {
     /// Starts a message with at most `quads` quads.
     pub fn start(&mut self, quads: usize) {
         self.quads.clear();
         self.mask = 0;
-        if quads > FEW {
+        if quads > MAX_PAIRWISE {
             let size = (2 * quads).next_power_of_two();
             self.mask = size - 1;
             self.message += 1;
@@ -33,12 +34,12 @@ impl Statements {
 
     /// Records a quad. Returns true if it is new.
     #[inline]
-    pub fn is_new(&mut self, [s, p, o, g]: [u32; 4]) -> bool {
+    pub fn insert(&mut self, [s, p, o, g]: [u32; 4]) -> bool {
         let quad = u128::from(s) << 96 | u128::from(p) << 64 | u128::from(o) << 32 | u128::from(g);
         let new = if self.mask == 0 {
             !self.quads.contains(&quad)
         } else {
-            self.insert(quad)
+            self.insert_in_table(quad)
         };
         if new {
             self.quads.push(quad);
@@ -46,7 +47,7 @@ impl Statements {
         new
     }
 
-    fn insert(&mut self, quad: u128) -> bool {
+    fn insert_in_table(&mut self, quad: u128) -> bool {
         let mut at = hash(quad) as usize & self.mask;
         loop {
             let found = self.table[at];
