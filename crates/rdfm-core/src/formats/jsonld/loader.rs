@@ -23,7 +23,7 @@ use crate::syntax::text::position::LinePosition;
 pub(super) struct StoredJson {
     source: Box<[u8]>,
     tape: Tape,
-    /// The URL that it was loaded from.
+    /// The URL that the text was loaded from.
     pub url: Option<Arc<BaseIri>>,
 }
 

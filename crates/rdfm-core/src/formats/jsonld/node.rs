@@ -1,4 +1,5 @@
-//! Objects: references, nodes, lists and sets, in their contexts (JSON-LD 1.1 API, 5.1.2, steps 7 to 20).
+//! Objects: references, nodes, lists and sets, in their contexts (JSON-LD 1.1 API, 5.1.2, steps 7
+//! to 20).
 
 use std::sync::Arc;
 
@@ -195,7 +196,7 @@ impl Walk<'_> {
         let is_list = shape.list != 0 && slot.property.is_some();
         let is_set = shape.set != 0 && self.view.kind(shape.set) != JsonKind::Null;
         if is_list || is_set {
-            self.empty_entries(shape)?;
+            self.discard_entries(shape)?;
             if (is_list && is_set) || self.has_more_than_an_index(shape)? {
                 return Err(self.error_at(
                     "invalid set or list object",
@@ -231,7 +232,7 @@ impl Walk<'_> {
             ..ValueSlot::top(graph)
         };
         if slot.wrap != GraphWrap::Never {
-            // Only the nodes in it have a meaning there.
+            // In the separate graph, only the nodes in the list have a meaning.
             let inner = ValueSlot {
                 target: ItemTarget::Nowhere,
                 ..inner
@@ -245,7 +246,7 @@ impl Walk<'_> {
         self.deliver(Item::List(head), slot, value)
     }
 
-    /// Processes a set object. Its members go to the same target.
+    /// Processes a set object. Its members go to the target of the set.
     pub fn set(&mut self, value: u32, context: u32, slot: &ValueSlot) -> Read<bool> {
         let is_array = self.view.kind(value) == JsonKind::Array;
         let property = self.property_in(slot, context);
@@ -284,14 +285,14 @@ impl Walk<'_> {
     /// Processes a node. Returns true if it contains only a language, which has no meaning.
     pub fn node(&mut self, shape: &ObjectShape, type_scoped: u32, slot: &ValueSlot) -> Read<bool> {
         if shape.language != 0 && self.is_language_only(shape)? {
-            self.empty_entries(shape)?;
+            self.discard_entries(shape)?;
             return Ok(true);
         }
         let is_graph = shape.graph != 0
             && (slot.is_root || slot.wrap == GraphWrap::Once)
             && self.is_graph_object(shape)?;
         if slot.is_root && is_graph && shape.id == 0 && shape.index == 0 {
-            self.empty_entries(shape)?;
+            self.discard_entries(shape)?;
             self.value(
                 shape.graph,
                 shape.graph_context,
@@ -320,7 +321,8 @@ impl Walk<'_> {
         };
         if !wraps {
             self.deliver(Item::Node(id), slot, node)?;
-            // An unnamed node cannot have another index. Its own index takes precedence.
+            // An unnamed node cannot have a conflicting index. A node's own index takes precedence over
+            // the key of its map.
             let is_indexed = matches!(slot.extra, MapKeyExtra::Index(_));
             if !is_indexed || (shape.id != 0 && shape.index == 0) {
                 self.extra(id, slot)?;
@@ -360,7 +362,7 @@ impl Walk<'_> {
     /// Processes the properties and `@reverse` of an object that is not a node, because they may
     /// contain errors and keys to drop. Afterwards the caller checks that they add nothing to the
     /// object.
-    pub fn empty_entries(&mut self, shape: &ObjectShape) -> Read<()> {
+    pub fn discard_entries(&mut self, shape: &ObjectShape) -> Read<()> {
         if !shape.properties && !shape.reverse {
             return Ok(());
         }
@@ -388,7 +390,7 @@ impl Walk<'_> {
         Ok(())
     }
 
-    /// Returns any tape node among the entries of an object, for errors.
+    /// Returns the tape node of the first entry of an object, or 0 if there is none. Used for errors.
     pub fn entry_of(&self, shape: &ObjectShape) -> u32 {
         self.entries
             .get(shape.from)

@@ -29,7 +29,7 @@ pub const EXPAND_CONTEXT: OptionSpec = OptionSpec::new(
 )
 .group(GROUP);
 
-/// Number of digits of doubles.
+/// Whether doubles keep all their digits.
 pub const EXACT_DOUBLES: OptionSpec = OptionSpec::switch(
     "exact_doubles",
     "Read numbers as xsd:double with all their digits, instead of the 16 that JSON-LD specifies.",
@@ -77,7 +77,7 @@ pub const CONTEXT_LINES: OptionSpec = OptionSpec::new(
 
 /// Like [`CONTEXT_LINES`], with a different default for standard output, which line-based programs
 /// may read.
-pub const CONTEXTS_OF_LINES: OptionSpec = CONTEXT_LINES.printed(Default::Text("every"));
+pub const NDJSON_CONTEXT_LINES: OptionSpec = CONTEXT_LINES.printed(Default::Text("every"));
 
 /// A context for compaction.
 pub const COMPACT_WITH: OptionSpec = OptionSpec::new(
@@ -102,7 +102,7 @@ pub enum RdfDirection {
 }
 
 impl RdfDirection {
-    /// Returns the option of a decoder.
+    /// Returns the value of the `rdf_direction` option.
     #[must_use]
     pub fn of(values: &Values) -> Self {
         match values.text(&RDF_DIRECTION) {
@@ -146,7 +146,7 @@ impl DocumentReading {
 /// Which documents of a log contain the context with the log's namespaces.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum ContextLines {
-    /// A context message before the first one, and again when the context changes.
+    /// A context message before the first message, and another when the context changes.
     #[default]
     First,
     /// Every document.

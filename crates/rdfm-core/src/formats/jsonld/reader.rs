@@ -47,8 +47,9 @@ pub struct MessageReader {
     options: Options,
     /// The context of documents, and of logs before their first context.
     start: u32,
-    /// The context of the log, and its JSON text.
+    /// The context of the log.
     in_force: LogContext,
+    /// JSON text of that context.
     text: Box<[u8]>,
     /// Namespaces to declare in the next message.
     pending: Vec<ContextNamespace>,
@@ -153,7 +154,7 @@ impl MessageReader {
         self.dropped = DroppedKeys::default();
     }
 
-    /// Observations so far.
+    /// Counts of trailing namespaces and dropped keys.
     pub fn noticed(&self) -> Noticed {
         Noticed {
             trailing_namespaces: self.pending.len() as u64,
@@ -173,7 +174,7 @@ impl MessageReader {
     /// Reads a context, an empty message or a message.
     ///
     /// # Errors
-    /// If it is none of these, or violates JSON-LD.
+    /// If the input is none of these, or violates JSON-LD.
     pub fn read(
         &mut self,
         view: &View<'_>,
@@ -206,7 +207,7 @@ impl MessageReader {
     /// Like [`read`](Self::read), but an array is also a message.
     ///
     /// # Errors
-    /// If it is none of these, or violates JSON-LD.
+    /// If the input is none of these, or violates JSON-LD.
     pub fn read_nodes(
         &mut self,
         view: &View<'_>,
@@ -222,7 +223,7 @@ impl MessageReader {
     /// Reads a document that is one message.
     ///
     /// # Errors
-    /// If it violates JSON-LD.
+    /// If the input violates JSON-LD.
     pub fn read_document(
         &mut self,
         view: &View<'_>,
@@ -242,7 +243,7 @@ impl MessageReader {
     /// Reads a message of a form that was read before, with its plan if it has one.
     ///
     /// # Errors
-    /// If it violates JSON-LD.
+    /// If the input violates JSON-LD.
     pub(super) fn read_known(
         &mut self,
         view: &View<'_>,
@@ -352,7 +353,7 @@ impl MessageReader {
             self.pending = new;
             return;
         }
-        // They are sorted by name.
+        // The new namespaces are sorted by name.
         self.pending
             .retain(|(name, _)| new.binary_search_by(|(other, _)| other.cmp(name)).is_err());
         self.pending.extend(new);
@@ -505,7 +506,7 @@ pub(super) fn context_document(
         JsonKind::Object | JsonKind::Array | JsonKind::String
     ) {
         return Err(format!(
-            "{option} does not contain a context, which is an object"
+            "{option} does not contain a context: an object, an array or a URL"
         ));
     }
     Ok((tape, value))

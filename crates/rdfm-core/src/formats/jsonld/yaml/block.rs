@@ -1,14 +1,15 @@
 //! Composes a JSON tape from a YAML document in plain block style, as most programs write it.
 //!
 //! - In: the text of one document.
-//! - Out: its tape, or `None` if the document needs the event parser of [`compose`](super::compose).
+//! - Out: its tape, or `None` if the document needs the event parser of
+//!   [`compose`](super::compose).
 //! - Cost: linear; each byte is read about once.
 //! - Law: the tape is the one that the event parser produces. A document with an error needs the
 //!   event parser, which describes the error.
 //!
-//! Each line is a key, a key with a value, or an item of a sequence. A scalar is on one line, plain or
-//! in quotes. Comments, anchors, tags, scalars on several lines and flow collections with content need
-//! the event parser, as do tabs, carriage returns and spaces at the end of a line.
+//! Each line is a key, a key with a value, or an item of a sequence. A scalar is on one line, plain
+//! or in quotes. Comments, anchors, tags, scalars on several lines and flow collections with content
+//! need the event parser. So do tabs, carriage returns, and spaces at the end of a line.
 
 use std::ops::Range;
 
@@ -406,7 +407,7 @@ impl BlockComposer {
             (ScalarValue::Number(number), _) => {
                 tape.owned(JsonKind::Number, at, number.as_bytes(), bounds)
             }
-            (ScalarValue::Beyond, _) => return None,
+            (ScalarValue::Unrepresentable, _) => return None,
             (_, ScalarForm::Borrowed) => tape.borrowed(string, at, range, bounds),
             (_, ScalarForm::Literal) => tape.owned(string, at, source.as_bytes(), bounds),
             (_, ScalarForm::Unescaped) => tape.owned(string, at, self.unescaped.as_bytes(), bounds),

@@ -6,8 +6,8 @@
 //!   restrict.
 //! - Law: keys are unique strings. An alias repeats a complete value, so that a cycle is an error.
 //!
-//! Documents in plain block style need no parser ([`block`](super::block)). For all others, the parser
-//! is `granit-parser`. It is maintained, has no unsafe code or panics, limits nesting, and passes the
+//! Documents in plain block style need no parser ([`block`](super::block)). All others are parsed by
+//! `granit-parser`, which is maintained, has no unsafe code or panics, limits nesting, and passes the
 //! YAML test suite. It produces events, which are interpreted here.
 
 use granit_parser::{ErrorKind, Event, Options, Parser, ScalarStyle, ScanError, Span, Tag};
@@ -24,7 +24,7 @@ use crate::syntax::json::{Bounds, JsonKind, ParseError, Tape};
 pub struct Composer {
     block: BlockComposer,
     open: Vec<OpenCollection>,
-    /// Values by anchor; `None` until they are complete.
+    /// Tape nodes of values by anchor; `None` until the value is complete.
     anchors: FxHashMap<usize, Option<u32>>,
 }
 
@@ -143,7 +143,7 @@ impl Composer {
         if self.wants_key() {
             return Err(malformed(
                 at,
-                "expected a string as key, found a mapping or a sequence",
+                "expected a string as the key, found a mapping or a sequence",
             ));
         }
         let node = tape.nodes().len() as u32;
@@ -183,7 +183,7 @@ impl Composer {
                 return Err(malformed(
                     at,
                     &format!(
-                        "expected a string as key, found {}; put it in quotes",
+                        "expected a string as the key, found {}; put it in quotes",
                         quote(text.as_bytes())
                     ),
                 ));
@@ -203,7 +203,7 @@ impl Composer {
             ScalarValue::String => {
                 string(JsonKind::String, source, text, style, span, tape, bounds)?;
             }
-            ScalarValue::Beyond => {
+            ScalarValue::Unrepresentable => {
                 return Err(malformed(
                     at,
                     &format!(
@@ -243,7 +243,7 @@ impl Composer {
         if !string {
             return Err(malformed(
                 at,
-                "expected a string as key, found an alias of another value",
+                "expected a string as the key, found an alias of another value",
             ));
         }
         tape.repeat(node, true, at, source, bounds)?;
@@ -276,7 +276,10 @@ fn scalar_value<'a>(
         Some("int") => {
             matches!(&resolved, ScalarValue::Number(number) if !number.contains(['.', 'e', 'E']))
         }
-        Some("float") => matches!(resolved, ScalarValue::Number(_) | ScalarValue::Beyond),
+        Some("float") => matches!(
+            resolved,
+            ScalarValue::Number(_) | ScalarValue::Unrepresentable
+        ),
         // A lone `!` makes any scalar a string.
         _ if tag.original() == "!" => return Ok(ScalarValue::String),
         _ => return Err(unknown_tag(tag, at)),
@@ -360,7 +363,8 @@ fn tab(text: &str, from: usize) -> Option<usize> {
     None
 }
 
-/// Converts a parser error. It is truncated if more text could have completed the document.
+/// Converts a parser error. Its class is `Truncated` if more text could have completed the
+/// document.
 fn scan_error(error: &ScanError, text: &str, bounds: &Bounds) -> ParseError {
     let mut at = error.marker().byte_offset().unwrap_or_default();
     if error.info().contains("found a tab") {
