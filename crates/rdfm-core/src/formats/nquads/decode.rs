@@ -188,7 +188,7 @@ impl LineReader {
     /// Reads complete lines up to `end`, until a batch is full.
     fn run(&mut self, input: &mut Buffer, end: usize) -> Lexed<BufferOutcome> {
         let fixed = self.fixed_dialect(input.offset());
-        let inner = self.inner();
+        let inner = self.is_inner_split();
         let graphs = self.graphs;
         let Self {
             options,
@@ -345,7 +345,7 @@ impl LineReader {
         };
         let rest = input.bytes.get(from..).unwrap_or_default();
         let mut found = base.error(rest, error.at.saturating_sub(from), class, error.reason);
-        if self.inner() {
+        if self.is_inner_split() {
             found.position.line_column = None;
         }
         let start = near_start(input, self.open.take().as_ref());
@@ -608,7 +608,7 @@ impl Reader for LineReader {
     }
 
     fn counts(&self) -> bool {
-        !self.inner() || self.options.first_index.is_some()
+        !self.is_inner_split() || self.options.first_index.is_some()
     }
 
     fn done(&self) -> bool {

@@ -158,7 +158,7 @@ impl LineReader {
                 && self.dialects.resembles(comment, true)
             {
                 let place = offset + skip_space(line, 0) as u64;
-                let number = (!self.inner()).then(|| self.here.line());
+                let number = (!self.is_inner_split()).then(|| self.here.line());
                 self.dialects.note(comment, place, number);
             }
             if !matches!(found, LineEffect::Ends { content: false }) {

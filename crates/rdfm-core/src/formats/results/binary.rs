@@ -141,8 +141,8 @@ impl ResultBinaryReader {
         }
     }
 
-    /// Returns the size of the next tuple's length prefix and of the tuple, or `None` if it is
-    /// incomplete.
+    /// Returns the size of the next tuple's length prefix and of the tuple, or `None` if the tuple
+    /// is incomplete.
     #[inline]
     fn framed(&self, rest: &[u8], finished: bool) -> Result<Option<(usize, usize)>, Failure> {
         let (length, prefix) = match long_varint(rest) {
@@ -301,8 +301,8 @@ fn check_length(cells: usize, columns: usize) -> Checked<()> {
     Err(malformed(length_error(cells, columns)))
 }
 
-/// Reads the list in field 1 of a struct. Returns the number of its elements and the bytes of the
-/// struct.
+/// Reads the list in field 1 of a struct. Returns the number of elements and the size of the struct
+/// in bytes.
 #[inline]
 fn thrift_list<'a>(
     bytes: &'a [u8],

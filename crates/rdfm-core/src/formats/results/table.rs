@@ -4,7 +4,7 @@
 //! - Out: one message per line.
 //! - Cost: linear; memory is bounded by one line. The scan of an incomplete line continues where it
 //!   stopped.
-//! - Law: LF or CRLF ends a line; the last line may lack it.
+//! - Law: LF or CRLF ends a line; the last line may lack a line end.
 
 use super::head::length_error;
 use super::rows::RowBuilder;
@@ -22,7 +22,7 @@ use crate::syntax::text::grammar::{
 /// Progress of the scan of an incomplete line.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct LineScan {
-    /// Number of bytes scanned from its start.
+    /// Number of bytes scanned from the start of the line.
     pub at: usize,
     /// Whether the scan is inside quotes.
     pub quoted: bool,
@@ -39,7 +39,7 @@ pub(super) trait TableDialect: Send + 'static {
     /// Reads the cells of a line, up to the end of `text`, into the open row.
     fn cells(&mut self, text: &[u8], start: usize, rows: &mut RowBuilder) -> Read<()>;
 
-    /// Whether a cell would continue after the end of the line.
+    /// Whether a log that ends after this scan ends inside a cell.
     fn is_cut(scan: LineScan) -> bool;
 
     /// Returns a note about the data that was read, if any.

@@ -94,7 +94,7 @@ pub(super) fn quote_char(text: &[u8], at: usize) -> String {
 
 /// A quoted string.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Text {
+pub(super) struct StringToken {
     /// Index of the first byte between the quotes.
     pub start: usize,
     /// Index after the last byte between the quotes.
@@ -110,9 +110,9 @@ pub(super) struct Text {
 }
 
 /// Lexes the string at `start`, in single or triple quotes of either kind.
-pub(super) fn string(text: &[u8], start: usize, from: usize, eof: bool) -> Lexed<Text> {
+pub(super) fn string(text: &[u8], start: usize, from: usize, eof: bool) -> Lexed<StringToken> {
     let mark = text[start];
-    let empty = Text {
+    let empty = StringToken {
         start: start + 1,
         stop: start + 1,
         end: start + 2,
@@ -131,7 +131,7 @@ pub(super) fn string(text: &[u8], start: usize, from: usize, eof: bool) -> Lexed
     }
 }
 
-fn short_string(text: &[u8], start: usize, from: usize, mark: u8) -> Lexed<Text> {
+fn short_string(text: &[u8], start: usize, from: usize, mark: u8) -> Lexed<StringToken> {
     let first = start + 1;
     let resumed = from > first;
     let mut at = from.max(first);
@@ -145,7 +145,7 @@ fn short_string(text: &[u8], start: usize, from: usize, mark: u8) -> Lexed<Text>
                     escaped = memchr(b'\\', &text[first..at]).is_some();
                     plain = !escaped && is_plain(&text[first..at]);
                 }
-                return Ok(Text {
+                return Ok(StringToken {
                     start: first,
                     stop: at,
                     end: at + 1,
@@ -212,7 +212,7 @@ fn special(text: &[u8], mut at: usize, mark: u8) -> usize {
     at
 }
 
-fn long_string(text: &[u8], start: usize, from: usize, mark: u8) -> Lexed<Text> {
+fn long_string(text: &[u8], start: usize, from: usize, mark: u8) -> Lexed<StringToken> {
     let first = start + 3;
     let mut at = from.max(first);
     loop {
@@ -231,7 +231,7 @@ fn long_string(text: &[u8], start: usize, from: usize, mark: u8) -> Lexed<Text> 
             (Some(&one), Some(&two)) if one == mark && two == mark => {
                 let body = &text[first..at];
                 let escaped = memchr(b'\\', body).is_some();
-                return Ok(Text {
+                return Ok(StringToken {
                     start: first,
                     stop: at,
                     end: at + 3,
@@ -740,7 +740,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn scanning_eight_bytes_at_a_time_finds_the_same() {
+    fn scanning_eight_bytes_at_a_time_finds_the_same_position() {
         for byte in 0..=255u8 {
             for position in 0..8 {
                 let mut bytes = *b"aZ09_-zA";

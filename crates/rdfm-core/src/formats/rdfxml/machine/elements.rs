@@ -19,6 +19,7 @@ use crate::syntax::text::grammar::limit;
 use crate::syntax::xml::{Attribute, Read, XmlName, malformed};
 
 impl RdfXmlMachine {
+    /// Processes the start tag of a node element.
     pub(super) fn node(
         &mut self,
         text: &[u8],
@@ -127,6 +128,7 @@ impl RdfXmlMachine {
         }
     }
 
+    /// Processes the start tag of a property element.
     pub(super) fn property(
         &mut self,
         text: &[u8],
@@ -315,7 +317,7 @@ impl RdfXmlMachine {
         Ok(self.builder.push_triple_term(triple))
     }
 
-    /// Emits a triple, or keeps it inside `parseType="Triple"`.
+    /// Emits a triple. Inside `parseType="Triple"`, stores it in that element's frame instead.
     pub(super) fn emit(
         &mut self,
         [subject, predicate, object]: [TermId; 3],

@@ -346,7 +346,7 @@ impl DelimiterSearch {
                 return self.skip_plain(machine, scanned);
             }
         };
-        // Without a colon it is not a name, and a dot is a separate token.
+        // A word without a colon is not a name, and a dot in it is a separate token.
         let word = match memchr::memchr(b':', &region[..end]) {
             Some(_) => &region[..end],
             None => &region[..memchr::memchr(b'.', &region[..end]).unwrap_or(end)],
