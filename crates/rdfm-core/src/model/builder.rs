@@ -187,7 +187,7 @@ impl<R: Record> LogBuilder<R> {
         self.serial = self.serial.wrapping_add(1).max(1);
     }
 
-    /// Sets the header of the log. Call before anything is taken.
+    /// Sets the header of the log. Call this before a batch is taken.
     pub fn set_head(&mut self, head: R::Head) {
         self.head = head;
     }
@@ -229,7 +229,7 @@ impl<R: Record> LogBuilder<R> {
         self.serial
     }
 
-    /// The terms so far.
+    /// The terms of the current batch.
     #[inline]
     pub fn table(&self) -> &TermTable {
         &self.table
@@ -587,7 +587,7 @@ impl<R: Record> LogBuilder<R> {
         waiting
     }
 
-    /// Bytes of the terms so far.
+    /// Bytes of the terms of the current batch.
     fn weight(&self) -> usize {
         self.table.arena.len() + 16 * self.table.terms.len()
     }
@@ -623,7 +623,7 @@ impl<R: Record> LogBuilder<R> {
     #[inline]
     pub fn full(&mut self) -> bool {
         self.records.len() >= self.limits.batch_quads
-            || (self.records.len() >= self.written.doubtful
+            || (self.records.len() >= self.written.next_check
                 && self.written.too_long(&self.table, &self.records))
             || self.weight() >= self.limits.batch_bytes
             || self.message_ends.len() >= self.limits.batch_messages

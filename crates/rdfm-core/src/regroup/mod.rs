@@ -122,7 +122,7 @@ impl Regrouper {
     /// Starts at the beginning of a log.
     ///
     /// # Errors
-    /// If an option does not fit; the error names it.
+    /// If an option is invalid. The error names the option.
     pub fn new(options: RegroupOptions) -> Result<Self, Reason> {
         if let Some(base) = &options.skolemize {
             check_iri("skolemize", base)?;
@@ -231,7 +231,8 @@ impl Regrouper {
             CopyError::Divided(label) => (
                 ErrorClass::Unsupported,
                 Reason::from(format!(
-                    "the blank node {} would be in two messages, but blank nodes are local to a message",
+                    "the blank node {} would be in two messages, but blank nodes are local to a \
+                     message",
                     quote(&[b"_:", &*label].concat())
                 ))
                 .with(SKOLEMIZE),

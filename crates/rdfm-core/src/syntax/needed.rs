@@ -123,7 +123,7 @@ impl Needed {
         (&namespace.name, &namespace.iri)
     }
 
-    /// Index of a name.
+    /// Index of the namespace with a name.
     pub fn number(&self, name: &[u8]) -> Option<u32> {
         self.by_name.get(name).copied()
     }

@@ -92,7 +92,7 @@ impl Forms {
         }
         let is_full = self.list.len() == MAX_FORMS;
         let waits = is_full || self.lines < self.next || self.version != reader.version();
-        if waits || !Template::may_be(view, survey) {
+        if waits || !Template::is_suitable(view, survey) {
             return;
         }
         let plan = reader.plan(view, builder);

@@ -374,7 +374,7 @@ mod tests {
             let mut checker = IriChecker::default();
             for other in ["http://a/b/c", text, "http://a/", "urn:x:y/z", text] {
                 let expected = oxiri::Iri::parse(other).is_ok();
-                assert_eq!(checker.is_iri(other.as_bytes()), expected, "{again}");
+                assert_eq!(checker.is_iri(other.as_bytes()), expected, "{other}");
             }
         }
     }

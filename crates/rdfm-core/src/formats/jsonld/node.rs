@@ -321,8 +321,8 @@ impl Walk<'_> {
         };
         if !wraps {
             self.deliver(Item::Node(id), slot, node)?;
-            // An unnamed node cannot have a conflicting index. A node's own index takes precedence over
-            // the key of its map.
+            // An unnamed node cannot have a conflicting index. A node's own index takes precedence
+            // over the key of its map.
             let is_indexed = matches!(slot.extra, MapKeyExtra::Index(_));
             if !is_indexed || (shape.id != 0 && shape.index == 0) {
                 self.extra(id, slot)?;
@@ -390,7 +390,8 @@ impl Walk<'_> {
         Ok(())
     }
 
-    /// Returns the tape node of the first entry of an object, or 0 if there is none. Used for errors.
+    /// Returns the tape node of the first entry of an object, or 0 if there is none. Used for
+    /// errors.
     pub fn entry_of(&self, shape: &ObjectShape) -> u32 {
         self.entries
             .get(shape.from)

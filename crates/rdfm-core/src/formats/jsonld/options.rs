@@ -15,8 +15,8 @@ const GROUP: &str = "JSON-LD";
 pub const RDF_DIRECTION: OptionSpec = OptionSpec::new(
     "rdf_direction",
     ValueKind::Choice(&["literal", "none", "i18n-datatype", "compound-literal"]),
-    "How base directions are represented: as RDF 1.2 literals (literal), not at all (none), or in one of the forms \
-     that JSON-LD 1.1 defines.",
+    "How base directions are represented: as RDF 1.2 literals (literal), not at all (none), or in \
+     one of the forms that JSON-LD 1.1 defines.",
 )
 .default(Default::Text("literal"))
 .group(GROUP);
@@ -69,8 +69,8 @@ pub const CONTEXTS: &[OptionSpec] = &[
 pub const CONTEXT_LINES: OptionSpec = OptionSpec::new(
     "context_lines",
     ValueKind::Choice(&["first", "every", "none"]),
-    "Where namespaces are written: before the messages that need them (first), in every message (every, for jq and \
-     grep), or nowhere (none, in expanded form).",
+    "Where namespaces are written: before the messages that need them (first), in every message \
+     (every, for jq and grep), or nowhere (none, in expanded form).",
 )
 .default(Default::Text("first"))
 .group(GROUP);

@@ -323,9 +323,13 @@ impl MessageReader {
             LogContext::Forgotten => {}
             LogContext::Broken(message) => {
                 let reason = Reason::from(
-                    "the preceding context message could not be read, so this message cannot be read either",
+                    "the preceding context message could not be read, so this message cannot be \
+                     read either",
                 )
-                .following(&format!("the context may have been in message {message}, which was skipped"));
+                .following(&format!(
+                    "the context may have been in message {message}, which was \
+                                     skipped"
+                ));
                 return Err(JsonLdError::of(ErrorClass::Malformed, Some(at), reason));
             }
         }

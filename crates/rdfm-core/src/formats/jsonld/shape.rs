@@ -39,8 +39,8 @@ pub(super) struct ObjectShape {
 }
 
 impl Walk<'_> {
-    /// Whether a context that does not propagate still applies to an object, because the object is a
-    /// value or a reference.
+    /// Whether a context that does not propagate still applies to an object, because the object is
+    /// a value or a reference.
     pub fn keeps_type_scope(&mut self, object: u32, context: u32) -> bool {
         let (mut keys, mut id) = (0, false);
         for key in self.view.keys(object) {

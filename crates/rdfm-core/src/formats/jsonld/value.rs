@@ -179,7 +179,8 @@ impl Walk<'_> {
                 ErrorClass::Malformed,
                 Some(self.at(value)),
                 format!(
-                    "the value {} has a base direction but no language, which RDF 1.2 does not allow",
+                    "the value {} has a base direction but no language, which RDF 1.2 does not \
+                     allow",
                     quote(text)
                 ),
             )
@@ -188,11 +189,7 @@ impl Walk<'_> {
                 "i18n-datatype|compound-literal",
                 "keeps the direction",
             ))
-            .with(Remedy::read(
-                "rdf_direction",
-                "none",
-                "drops directions",
-            ))),
+            .with(Remedy::read("rdf_direction", "none", "drops directions"))),
         }
     }
 
@@ -298,7 +295,8 @@ impl Walk<'_> {
                 ErrorClass::Malformed,
                 Some(self.at(number)),
                 format!(
-                    "the number {} of a JSON literal exceeds the range of doubles and has no canonical form",
+                    "the number {} of a JSON literal exceeds the range of doubles and has no \
+                     canonical form",
                     quote(self.view.text(number))
                 ),
             ));
@@ -332,8 +330,8 @@ impl Walk<'_> {
             return Err(self.error_at(
                 "invalid value object",
                 object,
-                "apart from @value, a value object may contain only @type, @language, @direction and @index, and not \
-                 @type together with @language or @direction",
+                "apart from @value, a value object may contain only @type, @language, @direction \
+                 and @index, and not @type together with @language or @direction",
             ));
         }
         if !is_json && kind == JsonKind::Null {

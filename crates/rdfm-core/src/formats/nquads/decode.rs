@@ -447,7 +447,8 @@ fn dialect_change_error(line: usize) -> LexError {
     LexError {
         at: line,
         class: ErrorClass::Unsupported,
-        reason: "the log changes its dialect after its head, so it cannot be read in splits; read it in one piece"
+        reason: "the log changes its dialect after its head, so it cannot be read in splits; \
+                 read it in one piece"
             .into(),
     }
 }

@@ -10,7 +10,8 @@ use crate::syntax::text::dialect::DialectOptions;
 /// Generalized quads and RDF-star.
 pub const GENERALIZED: OptionSpec = OptionSpec::switch(
     "generalized",
-    "Accept generalized quads and RDF-star when reading N-Triples and N-Quads, and declare them when writing Jelly.",
+    "Accept generalized quads and RDF-star when reading N-Triples and N-Quads, and declare them \
+     when writing Jelly.",
 )
 .shared()
 .group(TEXT);

@@ -16,8 +16,8 @@ use crate::syntax::rdf_binary::thrift::{
 };
 use crate::syntax::wire::Checked;
 
-/// Decodes a row. Returns the row and its length. Fills `slots`, which must be empty, with the terms
-/// of a statement.
+/// Decodes a row. Returns the row and its length. Fills `slots`, which must be empty, with the
+/// terms of a statement.
 #[inline]
 pub(super) fn row<'a>(bytes: &'a [u8], slots: &mut Slots<'a>) -> Checked<(BinaryRow<'a>, usize)> {
     let mut wire = CompactReader { rest: bytes };

@@ -573,9 +573,9 @@ impl RdfXmlWriter {
             DocumentError::Predicate(id) => (
                 ErrorClass::Unsupported,
                 Reason::from(format!(
-                    "the predicate {} cannot be written as an XML name; it must end with a letter or \
-                     '_', optionally followed by letters, digits, '-', '_' and '.', and must not be a syntax term of \
-                     RDF/XML",
+                    "the predicate {} cannot be written as an XML name; it must end with a letter \
+                     or '_', optionally followed by letters, digits, '-', '_' and '.', and must \
+                     not be a syntax term of RDF/XML",
                     quote(table.text(id))
                 ))
                 .lacking(Feature::AnyText),

@@ -224,8 +224,8 @@ impl RdfXmlMachine {
         self.builder.limits().max_message_bytes
     }
 
-    /// Counts bytes that the document contains once but uses repeatedly, so that reading a short log
-    /// takes a limited time.
+    /// Counts bytes that the document contains once but uses repeatedly, so that reading a short
+    /// log takes a limited time.
     fn repeat(&mut self, bytes: usize, at: usize) -> Read<()> {
         self.repeated += bytes as u64;
         let read = self.offset + at as u64;

@@ -93,7 +93,8 @@ pub(super) fn reject_boolean(head: &ResultHead) -> WriteResult<()> {
     if head.boolean.is_none() {
         return Ok(());
     }
-    let text = "the format cannot represent the answer to an ASK query; use the JSON or XML results format";
+    let text = "the format cannot represent the answer to an ASK query; use the JSON or XML \
+                results format";
     Err((ErrorClass::Unsupported, text.into()))
 }
 

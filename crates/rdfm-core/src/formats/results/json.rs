@@ -268,7 +268,8 @@ impl JsonResultMachine {
             return Ok(());
         }
         let text = format!(
-            "the rows before the head, which are buffered until the head is read, take more than {} bytes",
+            "the rows before the head, which are buffered until the head is read, take more than \
+             {} bytes",
             self.rows.max()
         );
         fail(

@@ -548,7 +548,8 @@ impl XmlResultMachine {
                 if self.has_results || self.boolean.is_some() {
                     return malformed(
                         start,
-                        "the result set already has results or a boolean; it can have only one of them",
+                        "the result set already has results or a boolean; it can have only one \
+                         of them",
                     );
                 }
                 if element == ResultElement::Results {
@@ -868,8 +869,8 @@ fn reference(text: &[u8], at: &mut usize, end: usize) -> Read<char> {
         None => malformed(
             start,
             format!(
-                "the reference {} does not name a character; without a DOCTYPE, only &lt; &gt; &amp; &quot; \
-                 &apos; and character numbers are allowed",
+                "the reference {} does not name a character; without a DOCTYPE, only &lt; &gt; \
+                 &amp; &quot; &apos; and character numbers are allowed",
                 quote(&text[start..*at])
             ),
         ),

@@ -1,8 +1,8 @@
 //! Writes readable Turtle and TriG: with prefixes, and with consecutive quads grouped.
 //!
 //! - In: batches.
-//! - Out: `PREFIX` lines where the log declares prefixes, statements grouped by subject and predicate,
-//!   blocks of named graphs, and `# @message` or `MESSAGE` between messages.
+//! - Out: `PREFIX` lines where the log declares prefixes, statements grouped by subject and
+//!   predicate, blocks of named graphs, and `# @message` or `MESSAGE` between messages.
 //! - Cost: one copy of the output; a term is checked, abbreviated and escaped once per batch, and
 //!   again after a prefix that may abbreviate it.
 //! - Law: quads keep their order and repetitions. The text does not depend on how messages are

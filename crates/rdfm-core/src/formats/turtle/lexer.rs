@@ -464,7 +464,8 @@ fn local_end(text: &[u8], colon: usize, run: usize) -> Lexed<NameToken> {
                 if digits.len() < 2 || !digits.iter().all(|&byte| is(byte, HEX)) {
                     return Err(TokenError::malformed(
                         at,
-                        "expected two hexadecimal digits after '%' in a name; write a bare '%' as '\\%'",
+                        "expected two hexadecimal digits after '%' in a name; write a bare '%' \
+                         as '\\%'",
                     ));
                 }
                 at + 3
@@ -475,7 +476,8 @@ fn local_end(text: &[u8], colon: usize, run: usize) -> Lexed<NameToken> {
                     return Err(TokenError::malformed(
                         at,
                         format!(
-                            "the escape '\\{} is not allowed in a name; write the IRI in angle brackets",
+                            "the escape '\\{} is not allowed in a name; write the IRI in angle \
+                             brackets",
                             &quote_char(text, at + 1)[1..]
                         ),
                     ));

@@ -6,8 +6,8 @@
 //! - Law: no backtracking and no recursion. If the text ends inside a token, only that token is
 //!   scanned further, from where scanning stopped.
 //!
-//! A bracket that represents a node (`[…]`, `(…)`) passes its node to the frame below as soon as
-//! it is known not to be empty, so that quads are emitted in reading order.
+//! A bracket that represents a node (`[…]`, `(…)`) passes its node to the frame below as soon
+//! as it is known not to be empty, so that quads are emitted in reading order.
 //!
 //! This file contains the states, the effect of each token, and terms of a single token. The space
 //! between tokens is in `space`, directives in `directives`, strings and numbers in `literals`,

@@ -53,8 +53,9 @@ const KNOWN: [&[u8]; 9] = [
 const SLOTS: usize = 4096;
 /// Number of entries of the prefix cache.
 const PREFIX_SLOTS: usize = 64;
-/// Number and total bytes of interned namespaces above which unbound namespaces are dropped.
+/// Number of interned namespaces from which unbound namespaces are dropped.
 const MAX_NAMESPACES: usize = 4096;
+/// Total bytes of interned namespaces above which unbound namespaces are dropped.
 const MAX_NAMESPACE_BYTES: usize = 1 << 20;
 
 // Kinds of cache entries. Keys from `FIRST_NAMESPACE` on are for names in a namespace.
@@ -202,7 +203,7 @@ impl LogTerms {
         self.skipped = Some(index);
     }
 
-    /// Handles a prefix declared in skipped text, with its IRI if known. If it differs from the
+    /// Handles a prefix declared in skipped text, with its IRI if known. Unless the IRI equals the
     /// current one, the prefix becomes undeclared.
     pub fn skip_prefix(&mut self, name: &[u8], iri: Option<&[u8]>) {
         let Some(&at) = self.prefix_of_name.get(name) else {
@@ -382,7 +383,7 @@ impl LogTerms {
                 ));
             }
             iri = &self.scratch;
-            // Escaped by a lenient writer; no base applies to it.
+            // A lenient writer escaped this IRI. No base applies to it.
             if bad.is_some() {
                 return Ok((iri, 0));
             }
@@ -610,7 +611,7 @@ impl LogTerms {
         }
     }
 
-    /// Returns the blank node of a label without its `_:`.
+    /// Returns the blank node with the given label, which excludes `_:`.
     #[inline]
     pub fn bnode(
         &mut self,
@@ -632,7 +633,7 @@ impl LogTerms {
     }
 
     /// Returns the blank node of a label that may be an escape, or that looks like a generated one.
-    /// Its meaning depends on the message, so that it is not cached.
+    /// The meaning of the label depends on the message, so the term is not cached.
     fn special_bnode(
         &mut self,
         builder: &mut BatchBuilder,

@@ -140,7 +140,7 @@ impl Tape {
         self.contexts
     }
 
-    /// Maximum nesting of objects and arrays so far.
+    /// Maximum nesting of objects and arrays in the tape.
     #[inline]
     pub fn deepest(&self) -> usize {
         self.deepest
@@ -277,8 +277,8 @@ impl Tape {
     /// The source must contain the borrowed strings.
     ///
     /// # Errors
-    /// If it would be too deep here, or the tape too large. If a size limit is exceeded, nothing is
-    /// added.
+    /// If the copy would be nested too deep here, or the tape too large. If a size limit is
+    /// exceeded, nothing is added.
     pub fn repeat(
         &mut self,
         node: u32,

@@ -110,7 +110,8 @@ pub(crate) fn string(text: &[u8], start: usize, decoded: &mut Vec<u8>) -> Lexed<
             b'\n' | b'\r' => {
                 return fail(
                     at,
-                    "the string is not closed on its line; expected a quote (write a line break in a string as \\n)",
+                    "the string is not closed on its line; expected a quote (write a line break \
+                     in a string as \\n)",
                 );
             }
             _ if long && !rest[stop..].starts_with(&[quote; 3]) => {
@@ -217,7 +218,7 @@ fn local(text: &[u8], start: usize, out: &mut Vec<u8>) -> Lexed<usize> {
 }
 
 impl StatementReader {
-    /// Sets the IRI of a prefix, or removes the prefix.
+    /// Sets the IRI of a prefix, or removes the prefix if `iri` is `None`.
     ///
     /// # Errors
     /// If all prefixes together are too large.
@@ -329,7 +330,7 @@ impl StatementReader {
         Ok(id)
     }
 
-    /// Reads a blank node as `<_:label>`.
+    /// Reads a blank node in the form `<_:label>`.
     pub(super) fn quoted_label<R: Record>(
         &mut self,
         builder: &mut LogBuilder<R>,

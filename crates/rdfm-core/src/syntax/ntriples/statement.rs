@@ -20,8 +20,8 @@ use crate::syntax::cache::{Cache, RecentTerm, begins};
 
 const RDF: &[u8] = b"http://www.w3.org/1999/02/22-rdf-syntax-ns#";
 
-/// Literals up to this length are looked up. Longer ones seldom recur.
-const SHARED_LITERAL: usize = 16;
+/// Maximum length in bytes of the literals that are looked up; longer ones rarely recur.
+const MAX_SHARED_LITERAL: usize = 16;
 
 /// The accepted grammar.
 #[derive(Clone, Debug)]
@@ -132,7 +132,8 @@ impl StatementReader {
     }
 
     /// Reads a statement including its dot, adds its quad to the open message, and returns the
-    /// position after it. `counted` states whether it is charged to the message.
+    /// position after it. `counted` states whether the statement is
+    /// charged to the message.
     #[inline]
     pub fn statement(
         &mut self,
@@ -243,7 +244,7 @@ impl StatementReader {
         }
     }
 
-    /// Records the predicate of a statement. Returns the guess of its object.
+    /// Records the predicate of a statement. Returns the guess for its object.
     #[inline]
     fn follow_predicate<R: Record>(
         &mut self,
@@ -411,10 +412,10 @@ impl StatementReader {
             }
             _ => {
                 let what = match position {
-                    TermPosition::Subject => "an IRI or a blank node as subject",
-                    TermPosition::Predicate => "an IRI as predicate",
+                    TermPosition::Subject => "an IRI or a blank node as the subject",
+                    TermPosition::Predicate => "an IRI as the predicate",
                     TermPosition::Object => {
-                        "an IRI, a blank node, a literal or a triple term as object"
+                        "an IRI, a blank node, a literal or a triple term as the object"
                     }
                     TermPosition::Graph => "'.' after the object, or a graph name",
                     TermPosition::Alone => "an IRI, a blank node, a literal or a triple term",
@@ -575,7 +576,7 @@ impl StatementReader {
                 next = skip_space(text, suffix + 2);
                 let iri = byte(text, next) == b'<' && byte(text, next + 1) != b'<';
                 if !(iri || self.grammar.short && short::begins_name(text, next)) {
-                    return self.term_error(text, next, "an IRI as datatype");
+                    return self.term_error(text, next, "an IRI as the datatype");
                 }
                 record = self.datatype(builder, text, &mut next, record)?;
             }
@@ -599,7 +600,7 @@ impl StatementReader {
         Ok(self.share_literal(builder, raw, token, record, guess))
     }
 
-    /// Reads the datatype of a typed literal. With xsd:string it becomes a plain literal.
+    /// Reads the datatype of a typed literal. A literal with xsd:string becomes a plain literal.
     fn datatype<R: Record>(
         &mut self,
         builder: &mut LogBuilder<R>,
@@ -680,7 +681,7 @@ impl StatementReader {
         if same(guess, builder) {
             return guess.id;
         }
-        if raw.len() > SHARED_LITERAL {
+        if raw.len() > MAX_SHARED_LITERAL {
             return push(builder, record.kind, raw, record.aux, record.flags);
         }
         let slot = Cache::slot(record.kind, raw);
@@ -835,7 +836,7 @@ fn ungeneralized<T>(at: usize, what: &str, position: TermPosition) -> Lexed<T> {
     let position = position.name();
     unsupported(
         at,
-        Reason::from(format!("{what} is used as {position}")).with(Remedy::read(
+        Reason::from(format!("{what} is used as the {position}")).with(Remedy::read(
             "generalized",
             "true",
             "accepts any term anywhere",
@@ -963,8 +964,8 @@ impl CellReader {
     /// Reads the terms of a quad. They are charged to the open message, with their record.
     ///
     /// # Errors
-    /// If a string is not a term, or the message becomes too large (then reported at its last
-    /// part).
+    /// If a string is not a term, or the message becomes too large, which is reported for the last
+    /// term.
     #[inline]
     pub fn quad<R: Record>(
         &mut self,

@@ -400,8 +400,8 @@ pub(crate) fn put_binary(out: &mut Vec<u8>, header: u8, text: &[u8]) {
     out.extend_from_slice(text);
 }
 
-/// A term is encoded as a field whose number is the previous number plus 1, which is true in every
-/// position.
+/// A term is encoded as a field whose number is the previous number plus 1, so that it can be
+/// copied into every position.
 impl BinaryTermWriter for ThriftTerms {
     #[inline]
     fn iri(out: &mut Vec<u8>, text: &[u8]) {

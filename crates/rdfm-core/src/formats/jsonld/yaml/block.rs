@@ -8,8 +8,8 @@
 //!   event parser, which describes the error.
 //!
 //! Each line is a key, a key with a value, or an item of a sequence. A scalar is on one line, plain
-//! or in quotes. Comments, anchors, tags, scalars on several lines and flow collections with content
-//! need the event parser. So do tabs, carriage returns, and spaces at the end of a line.
+//! or in quotes. Comments, anchors, tags, scalars on several lines and flow collections with
+//! content need the event parser. So do tabs, carriage returns, and spaces at the end of a line.
 
 use std::ops::Range;
 

@@ -6,9 +6,9 @@
 //!   restrict.
 //! - Law: keys are unique strings. An alias repeats a complete value, so that a cycle is an error.
 //!
-//! Documents in plain block style need no parser ([`block`](super::block)). All others are parsed by
-//! `granit-parser`, which is maintained, has no unsafe code or panics, limits nesting, and passes the
-//! YAML test suite. It produces events, which are interpreted here.
+//! Documents in plain block style need no parser ([`block`](super::block)). All others are parsed
+//! by `granit-parser`, which is maintained, has no unsafe code or panics, limits nesting, and passes
+//! the YAML test suite. It produces events, which are interpreted here.
 
 use granit_parser::{ErrorKind, Event, Options, Parser, ScalarStyle, ScanError, Span, Tag};
 use rustc_hash::FxHashMap;
@@ -207,7 +207,8 @@ impl Composer {
                 return Err(malformed(
                     at,
                     &format!(
-                        "JSON cannot represent the number {}; put it in quotes, or give it a datatype with @type",
+                        "JSON cannot represent the number {}; put it in quotes, or give it a \
+                         datatype with @type",
                         quote(text.as_bytes())
                     ),
                 ));
@@ -310,8 +311,8 @@ fn unknown_tag(tag: &Tag, at: usize) -> ParseError {
     malformed(
         at,
         &format!(
-            "the tag {} is not supported; the core schema has !!str, !!int, !!float, !!bool, !!null, !!map and \
-             !!seq, and JSON-LD has @type for datatypes",
+            "the tag {} is not supported; the core schema has !!str, !!int, !!float, !!bool, \
+             !!null, !!map and !!seq, and JSON-LD has @type for datatypes",
             quote(tag.original().as_bytes())
         ),
     )

@@ -98,8 +98,8 @@ impl YamlReader {
         self.reader.read_nodes(&view, start, &mut self.builder)
     }
 
-    /// Marks the context in force as unknown if an unreadable document, or the beginning of one, may
-    /// be a context.
+    /// Marks the context in force as unknown if an unreadable document, or the beginning of one,
+    /// may be a context.
     #[cold]
     fn lose_context(&mut self, text: &[u8]) {
         if may_be_context_document(text) {

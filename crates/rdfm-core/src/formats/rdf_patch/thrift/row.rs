@@ -36,8 +36,8 @@ pub(super) enum ThriftPatchRow<'a> {
     Segment,
 }
 
-/// Decodes a row. Returns the row and its length. Fills `slots`, which must be empty, with the terms
-/// of a statement.
+/// Decodes a row. Returns the row and its length. Fills `slots`, which must be empty, with the
+/// terms of a statement.
 #[inline]
 pub(super) fn row<'a>(
     bytes: &'a [u8],

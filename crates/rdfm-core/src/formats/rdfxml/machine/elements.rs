@@ -51,7 +51,8 @@ impl RdfXmlMachine {
             return malformed(
                 attributes[at].name.start,
                 format!(
-                    "the attribute {} is allowed only on property elements, and {} is a node element",
+                    "the attribute {} is allowed only on property elements, and {} is a node \
+                     element",
                     quote(attributes[at].name.whole(text)),
                     quote(name.whole(text))
                 ),
@@ -103,7 +104,8 @@ impl RdfXmlMachine {
                 if parent.ids[OBJECT] != NONE {
                     return malformed(
                         at,
-                        "a property element with rdf:datatype must contain text, not a node element",
+                        "a property element with rdf:datatype must contain text, not a node \
+                         element",
                     );
                 }
                 self.top()?.state = ElementState::Full;
@@ -178,7 +180,8 @@ impl RdfXmlMachine {
             (Some(_), Some(at)) => {
                 return malformed(
                     attributes[at].name.start,
-                    "a property element can have only one of rdf:annotation and rdf:annotationNodeID",
+                    "a property element can have only one of rdf:annotation and \
+                     rdf:annotationNodeID",
                 );
             }
         };
@@ -188,7 +191,8 @@ impl RdfXmlMachine {
             if described || rdf.datatype.is_some() {
                 return malformed(
                     attributes[at].name.start,
-                    "rdf:parseType cannot be combined with another attribute that specifies the object",
+                    "rdf:parseType cannot be combined with another attribute that specifies the \
+                     object",
                 );
             }
             return self.parse_type(at, name.start, frame);
@@ -197,7 +201,8 @@ impl RdfXmlMachine {
             if described {
                 return malformed(
                     attributes[at].name.start,
-                    "rdf:datatype cannot be combined with another attribute that specifies the object",
+                    "rdf:datatype cannot be combined with another attribute that specifies the \
+                     object",
                 );
             }
             frame.ids[OBJECT] = self.reference(at, frame.base, attributes[at].name.start)?;

@@ -169,7 +169,8 @@ impl TurtleMachine {
         Err(TokenError::malformed(
             start,
             format!(
-                "expected {expected}, found {}; prefixed names contain a colon, and IRIs are in angle brackets",
+                "expected {expected}, found {}; prefixed names contain a colon, and IRIs are in \
+                 angle brackets",
                 quote(word)
             ),
         ))
