@@ -412,7 +412,7 @@ impl Walk<'_> {
         Ok(())
     }
 
-    /// Returns the node of a type. Cached like properties, because types recur too.
+    /// Returns the term of a type. Types are cached like properties, because they recur too.
     #[inline]
     pub fn type_name(&mut self, value: u32, context: u32) -> Read<TermId> {
         let meaning = self.contexts.meaning(context, self.view.text(value));

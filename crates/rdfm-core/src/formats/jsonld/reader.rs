@@ -368,13 +368,13 @@ impl MessageReader {
         view: &View<'_>,
         position: u64,
         builder: &mut BatchBuilder,
-        whole: bool,
+        is_entire_log: bool,
         plan: Option<&mut Plan>,
     ) -> Result<(), ParseError> {
         let (count, example) = (self.dropped.count, self.dropped.example.is_some());
         let depth = view.tape.deepest();
         let read = stack::with_room(depth, || {
-            self.try_message(view, position, builder, whole, plan)
+            self.try_message(view, position, builder, is_entire_log, plan)
         });
         match read.unwrap_or_else(|error| Err(JsonLdError::out_of_stack(&error))) {
             Ok(()) => {
@@ -400,14 +400,14 @@ impl MessageReader {
         view: &View<'_>,
         position: u64,
         builder: &mut BatchBuilder,
-        whole: bool,
+        is_entire_log: bool,
         plan: Option<&mut Plan>,
     ) -> Read<()> {
         self.begin_work(view);
         let is_empty = is_empty_object(view, 0);
         let mut context = self.start;
         let mut is_document = true;
-        if !whole
+        if !is_entire_log
             && !is_empty
             && let Some(number) = self.context(view.node(0).at)?
         {

@@ -135,9 +135,9 @@ impl LineReader {
                     SkipOutcome::Feed
                 };
             }
-            let whole = end.is_some() || input.finished;
+            let is_complete = end.is_some() || input.finished;
             let inside = skip.inside || end.unwrap_or(length) as u64 > max;
-            if !whole && !inside {
+            if !is_complete && !inside {
                 self.scanned = input.bytes.len();
                 return SkipOutcome::Feed;
             }
@@ -164,7 +164,7 @@ impl LineReader {
             if !matches!(found, LineEffect::Ends { content: false }) {
                 skip.add(line);
             }
-            skip.inside = inside && !whole;
+            skip.inside = inside && !is_complete;
             let after_cr = line.ends_with(b"\r");
             if self.dialect_changed(offset) {
                 return SkipOutcome::DialectChanged;
@@ -225,8 +225,8 @@ pub(super) fn line_effect(dialects: &mut Dialects, mut line: &[u8], marked: bool
             generalized: true,
             lenient: true,
             max_depth: u32::MAX,
-            alone: false,
-            short: false,
+            single_terms: false,
+            abbreviations: false,
         });
         let mut builder = BatchBuilder::new(Limits {
             max_message_bytes: u64::MAX,

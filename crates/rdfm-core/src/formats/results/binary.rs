@@ -253,8 +253,8 @@ fn add_cell<R: TripleTermReader>(
     column: usize,
 ) -> Checked<()> {
     let id = match raw {
-        Raw::Open(Placeholder::Undef) => TermId::DEFAULT_GRAPH,
-        Raw::Open(open) => return Err(placeholder_error(*open)),
+        Raw::Placeholder(Placeholder::Undef) => TermId::DEFAULT_GRAPH,
+        Raw::Placeholder(open) => return Err(placeholder_error(*open)),
         raw => terms.term::<R>(raw, column, 0)?,
     };
     Ok(terms.builder.add(id)?)

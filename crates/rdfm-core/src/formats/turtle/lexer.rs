@@ -70,12 +70,12 @@ pub(super) fn iri_error(text: &[u8], start: usize, limit: usize) -> TokenError {
         .iter()
         .position(|&byte| byte != b'\\' && !is(byte, IRI))
         .map_or(limit, |length| start + 1 + length);
-    TokenError::malformed(bad, bad_iri_text(text, bad))
+    TokenError::malformed(bad, describe_bad_iri_character(text, bad))
 }
 
 /// Describes a character that is not allowed in an IRI.
 #[cold]
-pub(super) fn bad_iri_text(text: &[u8], bad: usize) -> String {
+pub(super) fn describe_bad_iri_character(text: &[u8], bad: usize) -> String {
     format!(
         "an IRI must not contain {}; write it percent-encoded, or end the IRI with '>' before it",
         quote_char(text, bad)

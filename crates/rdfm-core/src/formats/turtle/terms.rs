@@ -12,7 +12,7 @@
 use oxiri::Iri;
 use rustc_hash::FxHashMap;
 
-use super::lexer::{Lexed, TokenError, bad_iri_text, unescape_iri, unescape_local};
+use super::lexer::{Lexed, TokenError, describe_bad_iri_character, unescape_iri, unescape_local};
 use crate::model::builder::BatchBuilder;
 use crate::model::chars::{IRI, is};
 use crate::model::error::{ErrorClass, LimitExceeded, quote};
@@ -371,7 +371,10 @@ impl LogTerms {
         if let Some(length) = raw.iter().position(|&byte| !is(byte, IRI)) {
             let bad = start + 1 + length;
             if text[bad] != b'\\' {
-                return Err(TokenError::malformed(bad, bad_iri_text(text, bad)));
+                return Err(TokenError::malformed(
+                    bad,
+                    describe_bad_iri_character(text, bad),
+                ));
             }
             self.scratch.clear();
             unescape_iri(raw, start + 1, &mut self.scratch)?;
@@ -379,7 +382,7 @@ impl LogTerms {
             if let (Some(bad), false) = (bad, self.lenient) {
                 return Err(TokenError::malformed(
                     start,
-                    bad_iri_text(&self.scratch, bad),
+                    describe_bad_iri_character(&self.scratch, bad),
                 ));
             }
             iri = &self.scratch;
@@ -417,7 +420,10 @@ impl LogTerms {
     ) -> Lexed<&'a [u8]> {
         let (iri, _) = self.resolve(text, start, end)?;
         match iri.iter().position(|&byte| !is(byte, IRI)) {
-            Some(bad) => Err(TokenError::malformed(start, bad_iri_text(iri, bad))),
+            Some(bad) => Err(TokenError::malformed(
+                start,
+                describe_bad_iri_character(iri, bad),
+            )),
             None => Ok(iri),
         }
     }

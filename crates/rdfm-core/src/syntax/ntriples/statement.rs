@@ -26,18 +26,19 @@ const MAX_SHARED_LITERAL: usize = 16;
 /// The accepted grammar.
 #[derive(Clone, Debug)]
 pub(crate) struct StatementGrammar {
-    /// Graph names (N-Quads).
+    /// Whether to accept graph names (N-Quads).
     pub graphs: bool,
-    /// Any term in any position, and `<< s p o >>`.
+    /// Whether to accept any term in any position, and `<< s p o >>`.
     pub generalized: bool,
-    /// The deviations that [`lex`] accepts in lenient mode.
+    /// Whether to accept the deviations that [`lex`] supports in lenient mode.
     pub lenient: bool,
     /// Maximum nesting of triple terms.
     pub max_depth: u32,
-    /// Reads single terms outside a log, in which language tags may be escaped.
-    pub alone: bool,
-    /// The abbreviations of RDF Patch, and any white space and comments between terms.
-    pub short: bool,
+    /// Whether to read single terms outside a log, in which language tags may be escaped.
+    pub single_terms: bool,
+    /// Whether to accept the abbreviations of RDF Patch, and any white space and comments between
+    /// terms.
+    pub abbreviations: bool,
 }
 
 impl StatementGrammar {
@@ -48,8 +49,8 @@ impl StatementGrammar {
             generalized: true,
             lenient: true,
             max_depth,
-            alone: true,
-            short: false,
+            single_terms: true,
+            abbreviations: false,
         }
     }
 }
@@ -237,7 +238,7 @@ impl StatementReader {
     /// Position after white space.
     #[inline]
     pub fn space(&self, text: &[u8], at: usize) -> usize {
-        if self.grammar.short {
+        if self.grammar.abbreviations {
             short::space(text, at)
         } else {
             skip_space(text, at)
@@ -367,7 +368,7 @@ impl StatementReader {
             reason
                 .reworded(|text| format!("{text}; N-Triples has no graph names"))
                 .lacking(Feature::Graphs)
-        } else if self.grammar.alone || self.grammar.short {
+        } else if self.grammar.single_terms || self.grammar.abbreviations {
             reason
         } else {
             lex::explain_turtle_syntax(text, at, self.grammar.graphs, reason)
@@ -396,18 +397,18 @@ impl StatementReader {
                 check_triple_term(text, *at, position, &self.grammar)?;
                 self.triple_term(builder, text, at)
             }
-            b'<' if self.grammar.short && text[*at..].starts_with(b"<_:") => {
+            b'<' if self.grammar.abbreviations && text[*at..].starts_with(b"<_:") => {
                 self.quoted_label(builder, text, at, guess)
             }
             b'<' => self.iri(builder, text, at),
             b'"' => ungeneralized(*at, "a literal", position),
             b'_' if byte(text, *at + 1) == b':' => ungeneralized(*at, "a blank node", position),
-            b'\n' | b'\r' | b'#' if self.grammar.short => {
+            b'\n' | b'\r' | b'#' if self.grammar.abbreviations => {
                 *at = short::space(text, *at);
                 self.term(builder, text, at, position, guess)
             }
-            b'\'' if self.grammar.short => self.literal(builder, text, at, guess),
-            _ if self.grammar.short && short::begins_term(text, *at) => {
+            b'\'' if self.grammar.abbreviations => self.literal(builder, text, at, guess),
+            _ if self.grammar.abbreviations && short::begins_term(text, *at) => {
                 self.short_term(builder, text, at)
             }
             _ => {
@@ -429,7 +430,7 @@ impl StatementReader {
     fn term_error<T>(&self, text: &[u8], at: usize, what: &str) -> Lexed<T> {
         let found = lex::found(text, at);
         let reason = Reason::from(format!("expected {what}, found {found}"));
-        let reason = if self.grammar.alone || self.grammar.short {
+        let reason = if self.grammar.single_terms || self.grammar.abbreviations {
             reason
         } else {
             lex::explain_turtle_syntax(text, at, self.grammar.graphs, reason)
@@ -555,7 +556,7 @@ impl StatementReader {
         guess: RecentTerm,
     ) -> Lexed<TermId> {
         let start = *at + 1;
-        let token = if self.grammar.short && short::is_other_string(text, *at) {
+        let token = if self.grammar.abbreviations && short::is_other_string(text, *at) {
             short::string(text, *at, &mut self.string)?
         } else {
             lex::string(text, start, &mut self.string)?
@@ -575,7 +576,7 @@ impl StatementReader {
                 }
                 next = skip_space(text, suffix + 2);
                 let iri = byte(text, next) == b'<' && byte(text, next + 1) != b'<';
-                if !(iri || self.grammar.short && short::begins_name(text, next)) {
+                if !(iri || self.grammar.abbreviations && short::begins_name(text, next)) {
                     return self.term_error(text, next, "an IRI as the datatype");
                 }
                 record = self.datatype(builder, text, &mut next, record)?;
@@ -584,7 +585,7 @@ impl StatementReader {
                 let tag = lex::tag(text, suffix + 1, self.grammar.lenient)?;
                 let raw = text.get(suffix + 1..tag.end).unwrap_or_default();
                 record.kind = TermKind::LangLiteral;
-                let decoded = if self.grammar.alone {
+                let decoded = if self.grammar.single_terms {
                     write::read_language(raw)
                 } else {
                     None
@@ -706,7 +707,7 @@ impl StatementReader {
             let Some(open) = stack.last_mut() else {
                 return fail(*at, "expected a triple term");
             };
-            *at = if self.grammar.short {
+            *at = if self.grammar.abbreviations {
                 short::space(text, *at)
             } else {
                 skip_space(text, *at)

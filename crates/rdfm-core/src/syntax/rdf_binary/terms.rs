@@ -111,7 +111,7 @@ impl<L: Record> BinaryTerms<L> {
             Raw::Name(name) => self.name(name, position),
             Raw::Value(value) => self.value(value),
             Raw::Triple(bytes) => self.triple::<R>(bytes, depth + 1),
-            Raw::Open(open) => Err(placeholder_error(open.name())),
+            Raw::Placeholder(open) => Err(placeholder_error(open.name())),
         }
     }
 
