@@ -299,7 +299,7 @@ impl<R: Record> LogBatch<R> {
         &self.metadata
     }
 
-    /// Metadata of a message. For a message in parts, the first part has it.
+    /// Metadata of a message. For a message in parts, only the first part has metadata.
     pub fn metadata(&self, message: usize) -> &[Metadata] {
         &self.metadata[self.metadata_before(message)..self.metadata_before(message + 1)]
     }

@@ -25,11 +25,12 @@ use super::written::WrittenSize;
 /// 4 GiB.
 const MAX_BATCH_BYTES: u64 = 0x7fff_0000;
 
-/// Maximum bytes of terms of discarded messages. Beyond it, unused terms are dropped. The
+/// Maximum bytes of terms of discarded messages. Above this size, unused terms are dropped. The
 /// namespaces pending for the next message are kept.
 const MAX_UNUSED_BYTES: usize = 1 << 20;
 
-/// Lengths of the lists at the start of the open message, for discarding it.
+/// Lengths of the lists at the start of the open message, to which discarding the message truncates
+/// them.
 #[derive(Clone, Copy, Default)]
 struct Mark {
     records: usize,
@@ -60,7 +61,7 @@ pub struct LogBuilder<R: Record> {
     message_ends: Vec<u32>,
     positions: Vec<u64>,
     at_start: Arc<Namespaces>,
-    /// Namespaces in force after all declarations so far.
+    /// Namespaces in force after the last declaration.
     in_force: Namespaces,
     /// Undoes the declarations since the last complete message.
     undo: Vec<Undo>,
@@ -223,7 +224,7 @@ impl<R: Record> LogBuilder<R> {
         &self.limits
     }
 
-    /// Serial number of the current batch, from 1. Term ids are valid while it does not change.
+    /// Serial number of the current batch, from 1. Term ids are valid until this number changes.
     #[inline]
     pub fn serial(&self) -> u32 {
         self.serial

@@ -29,7 +29,7 @@ impl Side {
 /// An option that would help.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Remedy {
-    /// The component that accepts it.
+    /// The component that accepts the option.
     pub side: Side,
     /// Name in Python, such as `merge_graphs`.
     pub option: &'static str,

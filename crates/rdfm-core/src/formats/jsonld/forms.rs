@@ -37,7 +37,7 @@ pub(super) struct Form {
 #[derive(Default)]
 pub(super) struct Forms {
     list: Vec<Form>,
-    /// Number of lines so far.
+    /// Number of lines read.
     lines: u64,
     /// Version of the contexts.
     version: u64,

@@ -37,7 +37,7 @@ fn hash(text: &[u8]) -> u64 {
 }
 
 impl ContextKeys {
-    /// Returns the meaning of a key if it has this number.
+    /// Returns the meaning of a key if the key has this number.
     #[inline]
     pub fn at(&self, number: u32, text: &[u8]) -> Option<Meaning> {
         let key = self.list.get(number as usize)?;

@@ -43,7 +43,7 @@ impl Walk<'_> {
         result.map_err(|error| error.or_at(self.at(value)))
     }
 
-    /// Processes an object. Returns true if it has no meaning.
+    /// Processes an object. Returns true if the object has no meaning.
     pub fn object(&mut self, object: u32, context: u32, slot: &ValueSlot) -> Read<bool> {
         if let Some(active) = slot.property
             && self.small_object(object, context, active, slot)?
@@ -127,7 +127,7 @@ impl Walk<'_> {
         }
     }
 
-    /// Returns the context of an object's keys, and that of its types.
+    /// Returns the context for the keys of an object, and the context for its types.
     #[inline]
     pub fn own_context(&mut self, object: u32, mut context: u32) -> Read<(u32, u32)> {
         if self.view.tape.has_contexts()
@@ -282,7 +282,7 @@ impl Walk<'_> {
         self.containers(active).has(Containers::LIST)
     }
 
-    /// Processes a node. Returns true if it contains only a language, which has no meaning.
+    /// Processes a node. Returns true if the node contains only a language and thus has no meaning.
     pub fn node(&mut self, shape: &ObjectShape, type_scoped: u32, slot: &ValueSlot) -> Read<bool> {
         if shape.language != 0 && self.is_language_only(shape)? {
             self.discard_entries(shape)?;

@@ -120,7 +120,7 @@ fn value(token: &[u8]) -> f64 {
     text.parse().unwrap_or_default()
 }
 
-/// Appends a number in the form of RFC 8785, which is that of ECMAScript. Returns false if the
+/// Appends a number in the form of RFC 8785, which is also used by ECMAScript. Returns false if the
 /// number is outside the range of doubles.
 pub(super) fn ecmascript(token: &[u8], out: &mut Vec<u8>) -> bool {
     let number = value(token);

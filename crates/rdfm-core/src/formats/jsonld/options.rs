@@ -114,7 +114,7 @@ impl RdfDirection {
     }
 }
 
-/// Settings of a decoder: its options, and how it was opened.
+/// Settings of a decoder: its options, and how the log was opened.
 pub(super) struct DocumentReading {
     pub limits: Limits,
     pub lenient: bool,

@@ -92,7 +92,8 @@ impl Walk<'_> {
         matches!(is_planned, Ok(true)).then_some(plan)
     }
 
-    /// Adds the steps of a node. Returns false if it contains anything but properties and types.
+    /// Adds the steps of a node. Returns false if the node contains anything but properties and
+    /// types.
     fn plan_node(
         &mut self,
         object: u32,

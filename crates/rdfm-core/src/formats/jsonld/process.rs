@@ -277,7 +277,8 @@ impl<'c> Processor<'c> {
         Ok(url.into())
     }
 
-    /// Loads the document with a remote context. Returns it and the position of the context.
+    /// Loads the document with a remote context. Returns the document and the position of the
+    /// context.
     fn load(
         &mut self,
         origin: &Origin<'_>,
@@ -630,7 +631,7 @@ pub(super) struct PlainEntry<'v> {
     pub iri: &'v [u8],
     /// Whether the IRI followed by plain bytes is always an IRI.
     pub is_open: bool,
-    /// Whether it is a prefix, if the entry specifies that.
+    /// Whether the name is a prefix, if the entry specifies that.
     pub prefix: Option<bool>,
 }
 

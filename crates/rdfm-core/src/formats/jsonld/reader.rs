@@ -24,7 +24,7 @@ use crate::model::term::TermId;
 use crate::syntax::json::{Bounds, JsonKind, ParseError, Tape, View, parse, write};
 use crate::syntax::stack;
 
-/// Maximum size of a tape, relative to that of the largest message.
+/// Ratio of the maximum size of a tape to the maximum size of a message.
 const TAPE_FACTOR: u64 = 4;
 
 /// The context of a log.
@@ -315,7 +315,7 @@ impl MessageReader {
         }
     }
 
-    /// Returns the number of the context in force, or `None` if there is none.
+    /// Returns the number of the context in force, or `None` if no context is in force.
     fn context(&mut self, at: u32) -> Read<Option<u32>> {
         match self.in_force {
             LogContext::None => return Ok(None),

@@ -32,8 +32,9 @@ pub(super) struct MessageTerms {
     /// The message in which each cache slot was last used.
     used: Box<[u32]>,
     message: u32,
-    /// `rdf:type`, and the message that was last charged for it.
+    /// The term `rdf:type`.
     type_term: RecentTerm,
+    /// The message that was last charged for this term.
     type_charged: u32,
     labels: Labels,
     /// Finds labels that begin like generated ones.
@@ -227,7 +228,8 @@ impl MessageTerms {
         builder.add_simple(TermKind::Bnode, self.labels.generated(), flags::PLAIN)
     }
 
-    /// Returns a string. `clean` is true if it contains no quotes, backslashes or C0 controls.
+    /// Returns a string literal. `clean` is true if the text contains no quotes, backslashes or C0
+    /// controls.
     #[inline]
     pub fn string(builder: &mut BatchBuilder, text: &[u8], clean: bool) -> LimitResult {
         builder.add_simple(TermKind::Literal, text, plain(text, clean))

@@ -244,7 +244,8 @@ impl Walk<'_> {
         Ok(subject)
     }
 
-    /// Returns the datatype, or `None` if literals with it are dropped because it needs a language.
+    /// Returns the datatype, or `None` if the literal is dropped because its datatype needs a
+    /// language.
     fn datatype<'t>(&self, datatype: &'t [u8], value: u32) -> Read<Option<&'t [u8]>> {
         if is_language_type(datatype) {
             self.reject(value, "the datatype", datatype, "needs a language")?;
@@ -517,8 +518,8 @@ impl Walk<'_> {
     }
 }
 
-/// Returns the lexical form of a string, a number or a boolean, and whether it needs no escapes.
-/// With `double`, numbers are formatted as doubles.
+/// Returns the lexical form of a string, a number or a boolean, and whether that form needs no
+/// escapes. With `double`, numbers are formatted as doubles.
 #[inline]
 fn lexical<'t>(
     view: &View<'t>,

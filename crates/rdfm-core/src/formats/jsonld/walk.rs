@@ -40,7 +40,7 @@ fn find_colon(text: &[u8]) -> Option<usize> {
     found.or_else(|| Some(near.len() + memchr::memchr(b':', far)?))
 }
 
-/// Represents an invalid term. Quads with it are dropped.
+/// Represents an invalid term. Quads that contain this id are dropped.
 pub(super) const DROPPED: TermId = TermId(u32::MAX);
 
 /// Reader options.
@@ -213,7 +213,7 @@ impl ValueSlot {
 pub(super) struct QuadSink {
     /// [`DROPPED`] if the value is dropped.
     pub graph: TermId,
-    /// The subject and predicate of the value, if it is a value of a property.
+    /// The subject and predicate of the value, if the value belongs to a property.
     pub subject_and_predicate: Option<(TermId, TermId)>,
     /// Node of the key in an index map, or 0.
     pub index: u32,
@@ -272,7 +272,7 @@ impl Walk<'_> {
         Ok(self.terms.anonymous(&self.view, self.builder)?)
     }
 
-    /// Processes any value. Returns true if it has no meaning.
+    /// Processes any value. Returns true if the value has no meaning.
     #[inline]
     pub fn value(&mut self, value: u32, context: u32, slot: &ValueSlot) -> Read<bool> {
         match self.view.kind(value) {

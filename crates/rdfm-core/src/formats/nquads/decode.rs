@@ -165,7 +165,7 @@ impl LineReader {
         })
     }
 
-    /// Whether the dialect in force at a line differs from that of the log's head.
+    /// Whether the dialect in force at a line differs from the dialect of the log's head.
     pub(super) fn dialect_changed(&self, offset: u64) -> bool {
         self.fixed_dialect(offset)
             .is_some_and(|dialect| dialect != self.dialects.in_force())
@@ -302,7 +302,7 @@ impl LineReader {
         }
     }
 
-    /// Returns the batch when there is no complete line left.
+    /// Returns the batch when the buffer contains no further complete line.
     fn flush(&mut self, input: &mut Buffer) -> Option<MessageBatch> {
         if input.finished {
             self.open = None;

@@ -44,11 +44,11 @@ enum SkipOutcome {
 /// The meaning of a line for a reader that looks for delimiters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum LineEffect {
-    /// No effect: it is blank, a comment or a version label.
+    /// No effect: the line is blank, a comment or a version label.
     Idle,
-    /// It contains a statement or an error.
+    /// The line contains a statement or an error.
     Content,
-    /// It ends a message. `content` states whether the line has content before the delimiter.
+    /// The line ends a message. `content` states whether the line has content before the delimiter.
     Ends { content: bool },
 }
 

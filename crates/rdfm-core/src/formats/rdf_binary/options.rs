@@ -56,11 +56,11 @@ impl Framing {
     }
 }
 
-/// Settings of a decoder: its options, and how it was opened.
+/// Settings of a decoder: its options, and how the log was opened.
 pub(super) struct BinaryReading {
     pub limits: Limits,
     pub parts: bool,
-    /// The framing, or `None` to detect it.
+    /// The framing, or `None` if it is to be detected.
     pub framing: Option<Framing>,
 }
 

@@ -107,7 +107,7 @@ impl Patches {
     /// Returns the order in which the operations of a patch, or of a part of it, are written.
     ///
     /// # Errors
-    /// If a header is in a position where it cannot be written.
+    /// If a header follows other operations and cannot be moved to the front.
     pub fn order(&mut self, operations: &[Operation]) -> WriteResult<Order> {
         let code = |operation: &Operation| match operation.code {
             OperationCode::Begin => Some(true),

@@ -47,8 +47,9 @@ struct PredicateElement {
 #[derive(Clone)]
 struct PredicateNamespace {
     iri: Box<[u8]>,
-    /// The last message that declared it, and its prefix there.
+    /// The last message that declared the namespace.
     message: u64,
+    /// The prefix of the namespace in that message.
     prefix: Vec<u8>,
 }
 

@@ -102,7 +102,7 @@ impl RowBuilder {
         self.next = 0;
     }
 
-    /// Fills a cell. Returns false if it was already filled.
+    /// Fills a cell. Returns false if the cell was already filled.
     #[inline]
     pub fn set(&mut self, column: usize, id: TermId) -> bool {
         self.next = column + 1;

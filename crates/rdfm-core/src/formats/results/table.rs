@@ -30,7 +30,8 @@ pub(super) struct LineScan {
 
 /// The syntax of lines and cells.
 pub(super) trait TableDialect: Send + 'static {
-    /// Returns the line feed that ends the line at `start`, or `None` if it is not buffered yet.
+    /// Returns the index of the line feed that ends the line at `start`, or `None` if the line feed
+    /// is not buffered yet.
     fn line_end(text: &[u8], start: usize, scan: &mut LineScan) -> Option<usize>;
 
     /// Reads the names of variables.
@@ -98,7 +99,7 @@ impl<D: TableDialect> TableDecoder<D> {
         }
     }
 
-    /// Reads the last line if it does not end with a line feed.
+    /// Reads a last line that does not end with a line feed.
     fn finish(&mut self, text: &[u8]) -> Read<Pause> {
         if D::is_cut(self.scan) {
             let reason = "the log ends inside a quoted field";

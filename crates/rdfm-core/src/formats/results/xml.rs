@@ -109,7 +109,7 @@ struct OpenElement {
     element: ResultElement,
     /// Start of its name in [`XmlResultMachine::names`].
     name: usize,
-    /// Mark of the namespaces in scope outside it.
+    /// Mark of the namespaces in scope outside the element.
     scope: u32,
 }
 

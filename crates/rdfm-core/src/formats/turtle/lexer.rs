@@ -101,11 +101,11 @@ pub(super) struct StringToken {
     pub stop: usize,
     /// Index after the closing quotes.
     pub end: usize,
-    /// Whether it contains escapes.
+    /// Whether the string contains escapes.
     pub escaped: bool,
     /// Whether the raw text between the quotes is [`flags::PLAIN`].
     pub plain: bool,
-    /// Whether it has triple quotes.
+    /// Whether the string has triple quotes.
     pub long: bool,
 }
 

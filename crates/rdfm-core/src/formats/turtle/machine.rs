@@ -650,7 +650,7 @@ impl TurtleMachine {
         self.unexpected(text, what)
     }
 
-    /// Returns where to continue in the token at `start`, if it was incomplete.
+    /// Returns the position and the phase in which to continue the token at `start`.
     #[inline]
     fn resume(&mut self, start: usize) -> (usize, u8) {
         if start != self.pos {

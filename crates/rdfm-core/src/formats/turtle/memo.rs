@@ -65,7 +65,7 @@ pub(super) struct PrefixedMemo {
 /// Position of a written term.
 #[derive(Clone, Copy, Default)]
 struct PrefixedEntry {
-    /// The count when the term was written; 0 if it was not.
+    /// The count when the term was written; 0 if the term was not written.
     written: u32,
     start: u32,
     length: u32,

@@ -71,13 +71,13 @@ struct CacheSlot {
     serial: u32,
     id: TermId,
     key: u32,
-    /// The message that was last charged for it.
+    /// The message that was last charged for the term.
     message: u32,
 }
 
 struct PrefixNamespace {
     iri: Box<[u8]>,
-    /// Unique while cache entries may refer to it.
+    /// Unique while cache entries may refer to the namespace.
     key: u32,
 }
 

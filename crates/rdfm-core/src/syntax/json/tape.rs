@@ -161,7 +161,7 @@ impl Tape {
     /// Begins an object or an array.
     ///
     /// # Errors
-    /// If it would be too deep, or the tape too large.
+    /// If the nesting would be too deep, or the tape too large.
     #[inline(always)]
     #[allow(clippy::inline_always)] // called for each token
     pub fn start(&mut self, kind: JsonKind, at: usize, bounds: &Bounds) -> Result<(), ParseError> {

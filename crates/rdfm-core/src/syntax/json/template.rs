@@ -19,7 +19,7 @@ pub struct Template {
     tape: Tape,
     /// The fixed parts, concatenated.
     fixed: Vec<u8>,
-    /// Number of quotes in them.
+    /// Number of quotes in the fixed parts.
     quotes: usize,
     /// End of the first fixed part.
     first: u32,
@@ -32,7 +32,7 @@ pub struct Template {
 struct Gap {
     node: u32,
     is_number: bool,
-    /// End of the fixed part after it.
+    /// End of the fixed part after the value.
     fixed: u32,
 }
 

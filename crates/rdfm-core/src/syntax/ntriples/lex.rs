@@ -101,7 +101,7 @@ pub(crate) fn skip_space(text: &[u8], mut at: usize) -> usize {
 pub(crate) struct QuotedToken {
     /// Position of the closing delimiter.
     pub end: usize,
-    /// Whether it contains escapes.
+    /// Whether the token contains escapes.
     pub escaped: bool,
     /// Whether the text needs no escape in canonical form.
     pub plain: bool,

@@ -82,7 +82,7 @@ pub(super) fn is_other_string(text: &[u8], at: usize) -> bool {
 }
 
 /// Lexes a string in single or triple quotes. `decoded` is set to the decoded string, and the
-/// result is marked as escaped. The end is that of the last closing quote.
+/// result is marked as escaped. The end is the position of the last closing quote.
 pub(crate) fn string(text: &[u8], start: usize, decoded: &mut Vec<u8>) -> Lexed<QuotedToken> {
     let quote = byte(text, start);
     let long = byte(text, start + 1) == quote && byte(text, start + 2) == quote;
@@ -363,7 +363,7 @@ impl StatementReader {
         Ok(self.shared(builder, TermKind::Bnode, raw, scan::label(raw).unwrap_or(0)))
     }
 
-    /// Returns a term that consists only of its text, shared if it recurs.
+    /// Returns a term that consists only of its text. Recurring terms are shared.
     fn shared<R: Record>(
         &mut self,
         builder: &mut LogBuilder<R>,

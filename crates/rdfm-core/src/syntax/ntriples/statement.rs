@@ -133,8 +133,7 @@ impl StatementReader {
     }
 
     /// Reads a statement including its dot, adds its quad to the open message, and returns the
-    /// position after it. `counted` states whether the statement is
-    /// charged to the message.
+    /// position after it. `counted` states whether the statement is charged to the message.
     #[inline]
     pub fn statement(
         &mut self,
@@ -774,7 +773,7 @@ pub(super) struct LiteralRecord {
 struct OpenTripleTerm {
     terms: [TermId; 3],
     filled: usize,
-    /// Whether it is the RDF-star form `<< >>`.
+    /// Whether the term has the RDF-star form `<< >>`.
     star: bool,
 }
 

@@ -64,7 +64,7 @@ pub enum DelimiterEffect {
 /// Options for the dialect of a log.
 #[derive(Clone, Debug, Default)]
 pub struct DialectOptions {
-    /// The dialect, or `None` to detect it.
+    /// The dialect, or `None` if it is to be detected.
     pub dialect: Option<Dialect>,
     /// Whether `MESSAGE` delimits messages in a log that does not announce them.
     pub lenient: bool,
@@ -258,7 +258,7 @@ impl Dialects {
         self.resumes(delimiter)
     }
 
-    /// The dialect announced or used so far.
+    /// The dialect that the log has announced or used.
     fn observed(&self) -> Option<Dialect> {
         match self.last_delimiter {
             _ if self.announced => Some(Dialect::Directive),
@@ -268,8 +268,8 @@ impl Dialects {
         }
     }
 
-    /// Header of the log so far. Its dialect is that of the first message, so it does not depend on
-    /// how far the log has been read.
+    /// Header of the log. Its dialect is the dialect of the first message, so the header does not
+    /// depend on how far the log has been read.
     pub fn header(&self) -> Arc<LogHeader> {
         Arc::clone(&self.header)
     }

@@ -45,9 +45,9 @@ struct LineScalar {
 /// How the text of a scalar differs from the source.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum ScalarForm {
-    /// Identical to the source; JSON needs no escapes for it.
+    /// Identical to the source. JSON needs no escapes for this text.
     Borrowed,
-    /// Identical to the source; JSON may need escapes for it.
+    /// Identical to the source. JSON may need escapes for this text.
     Literal,
     /// Stored in [`BlockComposer::unescaped`].
     Unescaped,
@@ -440,7 +440,7 @@ fn plain(bytes: &[u8], start: usize) -> Option<LineScalar> {
     })
 }
 
-/// Adds an empty collection if it is the rest of a line. Returns the index after it.
+/// Adds an empty collection if one is the rest of a line. Returns the index after the collection.
 fn empty_collection(bytes: &[u8], at: usize, tape: &mut Tape, bounds: &Bounds) -> Option<usize> {
     let kind = match bytes.get(at..at + 2)? {
         b"{}" => JsonKind::Object,

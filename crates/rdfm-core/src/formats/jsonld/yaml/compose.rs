@@ -38,7 +38,7 @@ struct OpenCollection {
 }
 
 impl Composer {
-    /// Composes the document in `text`. Returns false if there is none.
+    /// Composes the document in `text`. Returns false if the text contains no document.
     ///
     /// # Errors
     /// If the text is not valid YAML, or contains values that JSON cannot represent.
@@ -318,7 +318,7 @@ fn unknown_tag(tag: &Tag, at: usize) -> ParseError {
     )
 }
 
-/// Adds a string, without a copy if the source contains it literally.
+/// Adds a string. If the source contains the string literally, no copy is made.
 fn string(
     kind: JsonKind,
     source: &str,

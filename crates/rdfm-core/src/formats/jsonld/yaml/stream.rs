@@ -15,7 +15,7 @@ const MARKER: &[u8] = b"---";
 pub enum NextDocument {
     /// A document, with the directives and comments before it.
     Document {
-        /// The index after it.
+        /// The index after the document.
         end: usize,
         /// Whether the stream ends with the document, which may be truncated.
         last: bool,
@@ -47,7 +47,7 @@ enum LineRest {
     /// No rest: a line begins here.
     #[default]
     None,
-    /// Only white space so far, before the document.
+    /// Only white space was found, before the document.
     Blank,
     /// Not a marker.
     Content,

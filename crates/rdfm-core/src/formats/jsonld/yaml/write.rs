@@ -23,7 +23,7 @@ pub struct YamlSink {
 #[derive(Clone, Copy)]
 struct OpenBlock {
     array: bool,
-    /// Whether it is still empty.
+    /// Whether the block is still empty.
     empty: bool,
     /// Number of spaces before its lines.
     indent: usize,
