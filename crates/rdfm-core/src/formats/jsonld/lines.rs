@@ -1,7 +1,7 @@
 //! NDJSON-LD logs. Each line is a context, an empty message or a message.
 //!
 //! - In: pieces of any size. Only complete lines are read.
-//! - Out: batches of complete messages, as soon as there is no complete line left.
+//! - Out: batches of complete messages, as soon as all complete lines are read.
 //! - Cost: linear. Memory is bounded by a line, its tape, a piece and a batch.
 //! - Law: how the input is cut changes neither messages nor errors. LF ends a line; a CR before it
 //!   is white space.

@@ -352,7 +352,7 @@ impl<'c> Processor<'c> {
         let (kept, context) = self.load(origin, import, &url)?;
         let imported = Origin {
             view: kept.view(),
-            // Its references are relative to the context that it becomes part of.
+            // References in it are relative to the importing context.
             url: origin.url.clone(),
             kept: Some(Arc::clone(&kept)),
             in_message: false,

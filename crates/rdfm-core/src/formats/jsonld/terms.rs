@@ -1,7 +1,7 @@
 //! Adds the terms of a message to the batch. Most recurring terms are stored only once.
 //!
 //! - In: strings. Out: term ids.
-//! - Cost: one lookup per IRI, which is checked only if it is not found.
+//! - Cost: one lookup per IRI. An IRI is checked only if it is not found.
 //! - Law: the charge of a message does not depend on earlier messages. A term is charged when it is
 //!   stored, and when it is first found in a message.
 

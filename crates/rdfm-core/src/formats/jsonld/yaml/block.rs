@@ -153,7 +153,7 @@ impl BlockComposer {
         tape.clear();
         self.open.clear();
         let mut at = if bytes.starts_with(b"---\n") { 4 } else { 0 };
-        // Whether a value comes next: the first one, or that of the key on the line before.
+        // Whether a value comes next: the first one, or the value of the key on the previous line.
         let mut value_is_next = true;
         while at < bytes.len() {
             let line = at;

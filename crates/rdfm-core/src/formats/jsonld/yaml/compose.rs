@@ -7,8 +7,8 @@
 //! - Law: keys are unique strings. An alias repeats a complete value, so that a cycle is an error.
 //!
 //! Documents in plain block style need no parser ([`block`](super::block)). All others are parsed
-//! by `granit-parser`, which is maintained, has no unsafe code or panics, limits nesting, and passes
-//! the YAML test suite. It produces events, which are interpreted here.
+//! by `granit-parser`, which is maintained, has no unsafe code or panics, limits nesting, and
+//! passes the YAML test suite. It produces events, which are interpreted here.
 
 use granit_parser::{ErrorKind, Event, Options, Parser, ScalarStyle, ScanError, Span, Tag};
 use rustc_hash::FxHashMap;

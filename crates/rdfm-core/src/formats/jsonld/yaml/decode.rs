@@ -1,7 +1,7 @@
 //! YAML-LD logs. Each document is a context, an empty message or a message.
 //!
 //! - In: pieces of any size. A document is read when the line that ends it is available.
-//! - Out: batches of complete messages, as soon as there is no complete document left.
+//! - Out: batches of complete messages, as soon as all complete documents are read.
 //! - Cost: linear. Memory is bounded by a document, its tape, a piece and a batch.
 //! - Law: how the input is cut changes neither messages nor errors.
 

@@ -110,7 +110,8 @@ impl TurtleMachine {
         }))
     }
 
-    /// Returns the error for an unexpected token. Waits for as much of the token as the error shows.
+    /// Returns the error for an unexpected token. Waits until the part of the token that the error
+    /// shows is available.
     #[cold]
     pub(super) fn unexpected<T>(&self, text: &[u8], expected: &str) -> Lexed<T> {
         let shown = self.quoted_token(text)?;
