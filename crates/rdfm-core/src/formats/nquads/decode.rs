@@ -147,7 +147,7 @@ impl LineReader {
     }
 
     /// Whether the split does not begin at the start of the log, so that line numbers are unknown.
-    pub(super) fn inner(&self) -> bool {
+    pub(super) fn is_inner_split(&self) -> bool {
         self.options.split.is_some_and(|split| split.start > 0)
     }
 

@@ -44,7 +44,7 @@ fn escape(text: &[u8], context: EscapeContext, out: &mut Vec<u8>) -> Result<(), 
             b'>' => b"&gt;",
             b'&' => b"&amp;",
             b'\r' => b"&#xD;",
-            b'"' if place == EscapeContext::Attribute => b"&quot;",
+            b'"' if context == EscapeContext::Attribute => b"&quot;",
             b' ' | b'\n' | b'\t' if context != EscapeContext::Literal => match byte {
                 b' ' if context == EscapeContext::Attribute => continue,
                 b' ' => b"&#x20;",
