@@ -31,7 +31,7 @@ def test_each_finding_takes_one_line(rdfm, log_with_findings):
     assert run.out.splitlines() == [
         "odd.nq:1:27: warning: 'x' is not a valid xsd:int: expected an integer from -2147483648 to 2147483647 (message 0) "
         "[ill-typed-literal]",
-        "odd.nq:3:14: error: expected an IRI as predicate, found 'oops' (message 1) [syntax]",
+        "odd.nq:3:14: error: expected an IRI as the predicate, found 'oops' (message 1) [syntax]",
     ]
     assert run.err == "rdfm: 2 logs, 2 messages: 1 error, 1 warning\n"
 
@@ -70,7 +70,7 @@ def test_json_output_has_one_object_per_line(rdfm, log_with_findings, arguments)
         "source": "odd.nq",
         "severity": "error",
         "rule": "syntax",
-        "text": "expected an IRI as predicate, found 'oops'",
+        "text": "expected an IRI as the predicate, found 'oops'",
         "message": 1,
         "offset": 96,
         "line": 3,
@@ -94,7 +94,7 @@ def test_findings_become_github_annotations(rdfm, log_with_findings, tmp_path):
     warning, error, other = run.out.splitlines()
     assert warning.startswith("::warning file=odd.nq,line=1,col=27,title=ill-typed-literal::'x' is")
     assert error == (
-        "::error file=odd.nq,line=3,col=14,title=syntax::expected an IRI as predicate, found 'oops' (message 1)"
+        "::error file=odd.nq,line=3,col=14,title=syntax::expected an IRI as the predicate, found 'oops' (message 1)"
     )
     assert other.startswith("::error file=a%2Cb%3Ac%25.nq,line=1,col=1,title=syntax::")
 

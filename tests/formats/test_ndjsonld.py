@@ -55,7 +55,7 @@ def test_a_context_may_be_an_array():
         (b'{"@id": "_:a b", "a": 1}', "the blank node label 'a b' is invalid"),
         (
             b'{"a": {"@value": "x", "@direction": "rtl"}}',
-            'rdf_direction="i18n-datatype" or "compound-literal" keeps it',
+            'rdf_direction="i18n-datatype" or "compound-literal" keeps the direction',
         ),
         (b'{"@type": 1}', "JSON-LD: invalid type value"),
         (b'{"a": ' * 70, "a larger max_depth allows it"),

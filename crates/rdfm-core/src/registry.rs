@@ -41,7 +41,7 @@ pub fn find(name: &str) -> Option<&'static FormatSpec> {
 /// Returns a decoder of a format.
 ///
 /// # Errors
-/// If an option does not fit; the error names it.
+/// If an option is not valid for the format. The error names the option.
 pub fn decoder(spec: &FormatSpec, values: &Values, opening: &Opening) -> CodecResult<dyn Decoder> {
     (spec.decoder)(values, opening)
 }
@@ -49,7 +49,7 @@ pub fn decoder(spec: &FormatSpec, values: &Values, opening: &Opening) -> CodecRe
 /// Returns an encoder of a format. `source` describes where the messages come from, if known.
 ///
 /// # Errors
-/// If an option does not fit; the error names it.
+/// If an option is not valid for the format. The error names the option.
 pub fn encoder(
     spec: &FormatSpec,
     values: &Values,
@@ -70,7 +70,7 @@ pub fn encoder(
 /// Returns a counter of the delimiters of a split.
 ///
 /// # Errors
-/// If the format has no splits.
+/// If logs of the format cannot be split.
 pub fn counter(
     spec: &FormatSpec,
     values: &Values,
@@ -109,7 +109,7 @@ pub fn another_target(format: &str, feature: Feature) -> Option<Remedy> {
     })
 }
 
-/// Returns another format to read a log as, if its content shows that it is not in `format`.
+/// Returns the format in which to read a log whose content shows that it is not in `format`.
 pub fn another_source(format: &str, feature: Feature) -> Option<Remedy> {
     let name = match (format, feature) {
         ("nt", Feature::Graphs) => "nq",

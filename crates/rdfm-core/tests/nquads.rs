@@ -142,7 +142,7 @@ fn errors_contain_position_and_remedy() {
         ),
         (
             "<s:> <p:> .",
-            "nq: expected an IRI, a blank node, a literal or a triple term as object, found '.' (line 1, column 11, byte 10, message 0)",
+            "nq: expected an IRI, a blank node, a literal or a triple term as the object, found '.' (line 1, column 11, byte 10, message 0)",
         ),
         (
             "<s:> <p:> <o:>",

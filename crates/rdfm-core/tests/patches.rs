@@ -371,7 +371,7 @@ fn errors_contain_cause_and_position() {
         ),
         (
             "A <a:> <b:> .\n",
-            "expected an IRI, a blank node, a literal or a triple term as object, found '.'",
+            "expected an IRI, a blank node, a literal or a triple term as the object, found '.'",
             (1, 13),
         ),
         (
@@ -458,7 +458,7 @@ fn errors_contain_cause_and_position() {
         ),
         (
             "A <a:> <b:> truest .\n",
-            "expected an IRI, a blank node, a literal or a triple term as object, found 'truest'",
+            "expected an IRI, a blank node, a literal or a triple term as the object, found 'truest'",
             (1, 13),
         ),
         (

@@ -709,7 +709,7 @@ def test_errors_recommend_only_options_of_check(damaged):
         lambda data: data.replace(b"<http://ex/3> <http://ex/p>", b'"l" <http://ex/p>'),
     )
     (found,) = check(damaged)
-    assert found.render() == "a literal is used as subject"
+    assert found.render() == "a literal is used as the subject"
     found = next(each for each in check(damaged, max_message_bytes=64) if each.rule == "limit")
     assert "max_message_bytes" in found.render()
 

@@ -27,7 +27,7 @@ impl InForce {
         batch.namespaces.iter().take(count)
     }
 
-    /// Whether they are the namespaces at the start of a batch. If so, the batch may follow the
+    /// Whether these are the namespaces at the start of a batch. If so, the batch may follow the
     /// last one.
     pub fn precede<R: Record>(&self, batch: &LogBatch<R>) -> bool {
         let last = self.0.as_ref();
@@ -48,7 +48,7 @@ pub struct Metadata {
     pub message: u32,
     /// The key.
     pub key: Box<str>,
-    /// The value, any bytes.
+    /// The value, which may be any bytes.
     pub value: Box<[u8]>,
 }
 
@@ -94,8 +94,8 @@ impl MessageBatch {
         &self.records
     }
 
-    /// Returns the same messages with other quads of the same terms. `message_ends` has the number
-    /// of quads up to the end of each message.
+    /// Returns the same messages with other quads of the same terms. `message_ends`
+    /// contains the number of quads up to the end of each message.
     #[must_use]
     pub fn with_quads(&self, quads: Vec<Quad>, message_ends: Vec<u32>) -> Self {
         let mut graphs = quads.iter().map(|quad| quad.graph);
@@ -299,7 +299,7 @@ impl<R: Record> LogBatch<R> {
         &self.metadata
     }
 
-    /// Metadata of a message. For a message in parts, the first part has it.
+    /// Metadata of a message. For a message in parts, only the first part has metadata.
     pub fn metadata(&self, message: usize) -> &[Metadata] {
         &self.metadata[self.metadata_before(message)..self.metadata_before(message + 1)]
     }
@@ -417,8 +417,8 @@ impl<R: Record> LogBatch<R> {
         }
     }
 
-    /// Returns the wanted messages with their indices, which share this batch's terms. There are
-    /// several batches if messages between them declare namespaces.
+    /// Returns the wanted messages, which keep their indices and share this batch's terms. There
+    /// are several batches if unwanted messages between them declare namespaces.
     #[must_use]
     pub fn with_messages(&self, wanted: impl Fn(usize) -> bool) -> Vec<Self> {
         let mut found = Vec::new();

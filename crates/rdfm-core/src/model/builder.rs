@@ -25,11 +25,12 @@ use super::written::WrittenSize;
 /// 4 GiB.
 const MAX_BATCH_BYTES: u64 = 0x7fff_0000;
 
-/// Maximum bytes of terms of discarded messages. Beyond it, unused terms are dropped. The
+/// Maximum bytes of terms of discarded messages. Above this size, unused terms are dropped. The
 /// namespaces pending for the next message are kept.
 const MAX_UNUSED_BYTES: usize = 1 << 20;
 
-/// Lengths of the lists at the start of the open message, for discarding it.
+/// Lengths of the lists at the start of the open message, to which discarding the message truncates
+/// them.
 #[derive(Clone, Copy, Default)]
 struct Mark {
     records: usize,
@@ -60,7 +61,7 @@ pub struct LogBuilder<R: Record> {
     message_ends: Vec<u32>,
     positions: Vec<u64>,
     at_start: Arc<Namespaces>,
-    /// Namespaces in force after all declarations so far.
+    /// Namespaces in force after the last declaration.
     in_force: Namespaces,
     /// Undoes the declarations since the last complete message.
     undo: Vec<Undo>,
@@ -187,7 +188,7 @@ impl<R: Record> LogBuilder<R> {
         self.serial = self.serial.wrapping_add(1).max(1);
     }
 
-    /// Sets the header of the log. Call before anything is taken.
+    /// Sets the header of the log. Call this before a batch is taken.
     pub fn set_head(&mut self, head: R::Head) {
         self.head = head;
     }
@@ -223,13 +224,13 @@ impl<R: Record> LogBuilder<R> {
         &self.limits
     }
 
-    /// Serial number of the current batch, from 1. Term ids are valid while it does not change.
+    /// Serial number of the current batch, from 1. Term ids are valid until this number changes.
     #[inline]
     pub fn serial(&self) -> u32 {
         self.serial
     }
 
-    /// The terms so far.
+    /// The terms of the current batch.
     #[inline]
     pub fn table(&self) -> &TermTable {
         &self.table
@@ -587,7 +588,7 @@ impl<R: Record> LogBuilder<R> {
         waiting
     }
 
-    /// Bytes of the terms so far.
+    /// Bytes of the terms of the current batch.
     fn weight(&self) -> usize {
         self.table.arena.len() + 16 * self.table.terms.len()
     }
@@ -623,7 +624,7 @@ impl<R: Record> LogBuilder<R> {
     #[inline]
     pub fn full(&mut self) -> bool {
         self.records.len() >= self.limits.batch_quads
-            || (self.records.len() >= self.written.doubtful
+            || (self.records.len() >= self.written.next_check
                 && self.written.too_long(&self.table, &self.records))
             || self.weight() >= self.limits.batch_bytes
             || self.message_ends.len() >= self.limits.batch_messages
@@ -699,7 +700,7 @@ mod tests {
         }
     }
 
-    fn message(builder: &mut BatchBuilder, texts: &[&str]) {
+    fn add_message(builder: &mut BatchBuilder, texts: &[&str]) {
         builder.begin_message(7);
         for text in texts {
             let quad = quad_of(builder, text);
@@ -717,9 +718,9 @@ mod tests {
     fn messages_are_returned_unchanged() {
         let mut builder = BatchBuilder::new(Limits::default());
         assert!(builder.take().is_none());
-        message(&mut builder, &["a", "b"]);
-        message(&mut builder, &[]);
-        message(&mut builder, &["c"]);
+        add_message(&mut builder, &["a", "b"]);
+        add_message(&mut builder, &[]);
+        add_message(&mut builder, &["c"]);
         let batch = builder.take().unwrap();
         assert_eq!(
             (batch.len(), batch.first_index(), batch.position(2)),
@@ -728,7 +729,7 @@ mod tests {
         assert_eq!(subjects(&batch, 0), ["a", "b"]);
         assert!(subjects(&batch, 1).is_empty());
         assert_eq!(subjects(&batch, 2), ["c"]);
-        message(&mut builder, &["d"]);
+        add_message(&mut builder, &["d"]);
         assert_eq!(builder.take().unwrap().first_index(), 3);
     }
 
@@ -785,7 +786,7 @@ mod tests {
     #[test]
     fn a_discarded_message_leaves_no_content() {
         let mut builder = BatchBuilder::new(Limits::default());
-        message(&mut builder, &["a"]);
+        add_message(&mut builder, &["a"]);
         builder.begin_message(1);
         let quad = quad_of(&mut builder, "b");
         builder
@@ -807,7 +808,7 @@ mod tests {
     #[test]
     fn namespaces_of_discarded_messages_are_kept_in_bounded_memory() {
         let mut builder = BatchBuilder::new(Limits::default());
-        message(&mut builder, &["a"]);
+        add_message(&mut builder, &["a"]);
         let mut largest = 0;
         for number in 0..20_000 {
             builder.begin_message(0);
@@ -826,7 +827,7 @@ mod tests {
             largest = largest.max(builder.weight());
         }
         assert!(largest < MAX_UNUSED_BYTES + 10_000, "{largest}");
-        message(&mut builder, &["z"]);
+        add_message(&mut builder, &["z"]);
         let batch = builder.take().unwrap();
         assert_eq!((batch.first_index(), batch.len()), (20_001, 1));
         let declared: Vec<_> = batch
@@ -870,15 +871,15 @@ mod tests {
     #[test]
     fn a_namespace_before_a_message_is_declared_in_it() {
         let mut builder = BatchBuilder::new(Limits::default());
-        message(&mut builder, &["a"]);
+        add_message(&mut builder, &["a"]);
         builder.add_namespace(b"ex", b"http://ex/").unwrap();
         let first = builder.take().unwrap();
         assert!(first.namespaces(0).is_empty());
-        message(&mut builder, &["b"]);
+        add_message(&mut builder, &["b"]);
         let second = builder.take().unwrap();
         assert!(second.namespaces_at_start().is_empty());
         assert_eq!(second.namespaces(0).get(b"ex"), Some(&b"http://ex/"[..]));
-        message(&mut builder, &["c"]);
+        add_message(&mut builder, &["c"]);
         assert_eq!(builder.take().unwrap().namespaces_at_start().len(), 1);
     }
 
@@ -891,8 +892,8 @@ mod tests {
                     .add_namespace(name.as_bytes(), b"http://ex/")
                     .unwrap();
             }
-            message(&mut builder, &["a"]);
-            message(&mut builder, &["b"]);
+            add_message(&mut builder, &["a"]);
+            add_message(&mut builder, &["b"]);
             builder.take().unwrap()
         };
         let [first, second, third] = [batch(&["a"]), batch(&["b", "a"]), batch(&[])];
@@ -929,7 +930,7 @@ mod tests {
         };
         let mut builder = BatchBuilder::new(Limits::default());
         declare(&mut builder, b"a");
-        message(&mut builder, &["x"]);
+        add_message(&mut builder, &["x"]);
         builder.begin_message(0);
         declare(&mut builder, b"b");
         builder.add_metadata("key", b"value").unwrap();
@@ -951,7 +952,7 @@ mod tests {
     #[test]
     fn parts_of_a_message_share_its_index() {
         let mut builder = BatchBuilder::new(Limits::default());
-        message(&mut builder, &["a"]);
+        add_message(&mut builder, &["a"]);
         builder.begin_message(9);
         let quad = quad_of(&mut builder, "b");
         builder.add_quad(quad).unwrap();

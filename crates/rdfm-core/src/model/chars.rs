@@ -118,7 +118,8 @@ pub fn is_language_tag(text: &[u8]) -> bool {
         })
 }
 
-/// Returns the error for an invalid language tag, with a suggestion if only hyphens are missing.
+/// Returns the error for an invalid language tag, with a suggestion if hyphens instead of
+/// underscores would make it valid.
 #[cold]
 pub(crate) fn describe_invalid_language_tag(text: &[u8]) -> String {
     let shown = quote(text);

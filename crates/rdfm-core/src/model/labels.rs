@@ -136,7 +136,8 @@ impl Labels {
         }
     }
 
-    /// Returns the label for a label of the log that is not an escape.
+    /// Returns the label that replaces a label of the log, or the label itself. It must not be an
+    /// escape.
     #[inline]
     pub fn given<'a>(&'a mut self, label: &'a [u8]) -> &'a [u8] {
         match label.strip_prefix(GENERATED) {
@@ -209,7 +210,7 @@ mod tests {
         read(label, is_allowed).unwrap_or_else(|| label.to_vec())
     }
 
-    /// Short labels of relevant characters, and several levels of escapes of them.
+    /// Short labels with relevant characters, and their escapes at several levels.
     fn labels() -> Vec<Vec<u8>> {
         let mut labels = vec![Vec::new()];
         for length in 0..4 {
@@ -294,7 +295,7 @@ mod tests {
     }
 
     #[test]
-    fn all_short_messages_are_one_to_one() {
+    fn labels_of_all_short_messages_are_one_to_one() {
         let words = ["[", "_g0", "_g1", "_gu0", "_guu0", "a"];
         let mut labels = Labels::default();
         for number in 0..words.len().pow(6) {

@@ -7,15 +7,15 @@ use rpds::{HashTrieMapSync, VectorSync};
 
 use super::table::Span;
 
-/// Up to this number of namespaces in force, all of them may be repeated in each of many logs or
-/// messages.
-pub const MAX_WHOLE: usize = 256;
+/// Maximum number of namespaces in force for which all of them may be repeated in each of many logs
+/// or messages.
+pub const MAX_REPEATED: usize = 256;
 
 /// Bytes per namespace in addition to its name and IRI: entries of tables and lists here, in
 /// decoders and in encoders.
 const NAMESPACE_BYTES: usize = 512;
 
-/// Number of copies of a name and an IRI.
+/// Number of copies of a name and its IRI, here and in codecs.
 const COPIES: usize = 3;
 
 /// A name and its IRI.
@@ -78,8 +78,8 @@ impl Namespaces {
         *self = remaining;
     }
 
-    /// Like [`set`](Self::set). Returns the data to undo it, or `None` if the name already has that
-    /// IRI.
+    /// Like [`set`](Self::set). Returns the data to undo the declaration, or `None` if the name
+    /// already has that IRI.
     pub(super) fn declare(&mut self, name: &[u8], iri: &[u8]) -> Option<Undo> {
         let Some(&at) = self.by_name.get(name) else {
             self.by_name.insert_mut(name.into(), self.entries.len());

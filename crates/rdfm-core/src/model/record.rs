@@ -27,7 +27,7 @@ pub trait Record: Copy + Send + Sync + std::fmt::Debug + 'static {
         "the header differs from the previous one".to_owned()
     }
 
-    /// Calls a function with each of its terms.
+    /// Calls a function with each term of the record.
     fn each(self, term: impl FnMut(TermId));
 
     /// Returns the record with its terms replaced.
@@ -197,13 +197,14 @@ impl Operation {
             ),
             Code::Add | Code::Delete => (
                 !has(name) && has(self.subject) && has(self.predicate) && has(object),
-                "an added or deleted quad has a subject, a predicate and an object, may have a graph, and has no name",
+                "an added or deleted quad has a subject, a predicate and an object, may have a \
+                 graph, and has no name",
             ),
         };
         (!is_valid).then_some(rule)
     }
 
-    /// The quad that it adds or deletes; a quad without terms for other operations.
+    /// The quad that the operation adds or deletes; a quad without terms for other operations.
     #[must_use]
     pub const fn change(self) -> Quad {
         match self.code {
@@ -212,7 +213,7 @@ impl Operation {
         }
     }
 
-    /// The quad that it adds or deletes.
+    /// The subject, predicate, object and graph of the operation, as a quad.
     #[must_use]
     pub const fn quad(self) -> Quad {
         Quad {
@@ -263,22 +264,22 @@ pub struct ResultHead {
 }
 
 /// Maximum number of variables in an error.
-const SHOWN: usize = 5;
+const MAX_SHOWN: usize = 5;
 
 impl ResultHead {
-    /// Returns the error for rows with the variables `found` after rows with `before`. `whole`
+    /// Returns the error for rows with the variables `found` after rows with `before`. `container`
     /// names the container, which has only one list of variables.
     #[must_use]
-    pub fn other_variables(before: &[Box<str>], found: &[Box<str>], whole: &str) -> String {
+    pub fn other_variables(before: &[Box<str>], found: &[Box<str>], container: &str) -> String {
         let show = |names: &[Box<str>]| {
             let shown: Vec<_> = names
                 .iter()
-                .take(SHOWN)
+                .take(MAX_SHOWN)
                 .map(|name| quote(name.as_bytes()))
                 .collect();
             match names.len() {
                 0 => "none".to_owned(),
-                length if length > SHOWN => format!("{}, …", shown.join(", ")),
+                length if length > MAX_SHOWN => format!("{}, …", shown.join(", ")),
                 _ => shown.join(", "),
             }
         };
@@ -293,13 +294,14 @@ impl ResultHead {
             "the variables differ from those of earlier rows"
         };
         let (found, before) = (show(found), show(before));
-        format!("{what}: {found}, not {before}; {whole} has only one list of variables")
+        format!("{what}: {found}, not {before}; {container} has only one list of variables")
     }
 
     /// Returns the reason why the rows or the answer of `found` cannot follow in the same log.
     fn describe_difference(&self, found: &Self) -> String {
         if self.boolean != found.boolean {
-            return "the answer to an ASK query is followed by another answer or by rows; a log of results contains one answer or only rows"
+            return "the answer to an ASK query is followed by another answer or by rows; a log \
+                    of results contains one answer or only rows"
                 .to_owned();
         }
         if self.variables != found.variables {

@@ -29,12 +29,13 @@ impl Side {
 /// An option that would help.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Remedy {
-    /// The component that accepts it.
+    /// The component that accepts the option.
     pub side: Side,
     /// Name in Python, such as `merge_graphs`.
     pub option: &'static str,
-    /// Value to pass: `true`, a word or a number. Words in capitals are placeholders (`IRI`, `URL=FILE`),
-    /// and `|` separates alternative values. `None` means a larger value than the current one.
+    /// Value to pass: `true`, a word or a number. Words in capitals are placeholders (`IRI`,
+    /// `URL=FILE`), and `|` separates alternative values. `None` means a larger value than the
+    /// current one.
     pub value: Option<Cow<'static, str>>,
     /// The end of a sentence that begins with the option, such as `drops graph names`.
     pub text: Cow<'static, str>,
@@ -102,7 +103,7 @@ pub fn spelled(option: &str, value: &str) -> String {
     format!("\u{1f}write {option} {value}\u{1f}")
 }
 
-/// A missing feature. The registry knows which formats have it.
+/// A feature that a format may lack. The registry knows which formats have it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Feature {
     /// Graph names.

@@ -70,7 +70,7 @@ pub struct Term {
     pub split: u16,
     /// Kind of the term.
     pub kind: TermKind,
-    /// [`flags`].
+    /// Bit set of [`flags`].
     pub flags: u8,
 }
 

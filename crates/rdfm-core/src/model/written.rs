@@ -24,8 +24,8 @@ pub(super) struct WrittenSize {
     pub(super) records: usize,
     /// Length of the longest term.
     pub(super) longest: u64,
-    /// Number of records at which the batch may be too long.
-    pub(super) doubtful: usize,
+    /// Number of records at which the written size must be computed again.
+    pub(super) next_check: usize,
     /// Lengths of the triple terms, whose parts may be shared.
     pub(super) triples: Vec<u64>,
 }
@@ -37,7 +37,7 @@ impl WrittenSize {
             limit: WRITTEN_FACTOR.saturating_mul(limits.batch_bytes as u64),
             ..Self::default()
         };
-        written.update_doubtful();
+        written.update_next_check();
         written
     }
 
@@ -46,18 +46,18 @@ impl WrittenSize {
     pub(super) fn term(&mut self, length: u64) {
         if length > self.longest {
             self.longest = length;
-            self.update_doubtful();
+            self.update_next_check();
         }
     }
 
-    /// Computes `doubtful`, assuming that each term has a datatype or tag.
-    fn update_doubtful(&mut self) {
+    /// Computes `next_check`, assuming that each term has a datatype or tag.
+    fn update_next_check(&mut self) {
         let further = self.limit.saturating_sub(self.bytes)
             / self
                 .longest
                 .saturating_mul(2 * self.terms_per_record)
                 .max(1);
-        self.doubtful = self.records.saturating_add(further as usize);
+        self.next_check = self.records.saturating_add(further as usize);
     }
 
     fn length(&self, table: &TermTable, id: TermId) -> u64 {
@@ -103,7 +103,7 @@ impl WrittenSize {
         }
         self.bytes = bytes;
         self.records = records.len();
-        self.update_doubtful();
+        self.update_next_check();
         self.bytes >= self.limit
     }
 }

@@ -86,7 +86,7 @@ pub struct Regrouper {
     before: u64,
     copied: Vec<TermCopy>,
     key: Option<SharedTerm>,
-    /// The previous quad and its message, if it is in the current batch.
+    /// The previous quad and its message, if that quad is in the current batch.
     last: Option<(Quad, u64)>,
     /// Number of quads, and bytes of their terms, in the open message.
     count: u64,
@@ -122,7 +122,7 @@ impl Regrouper {
     /// Starts at the beginning of a log.
     ///
     /// # Errors
-    /// If an option does not fit; the error names it.
+    /// If an option is invalid. The error names the option.
     pub fn new(options: RegroupOptions) -> Result<Self, Reason> {
         if let Some(base) = &options.skolemize {
             check_iri("skolemize", base)?;
@@ -203,7 +203,7 @@ impl Regrouper {
         Ok(self.builder.take_complete(&mut new_ids))
     }
 
-    /// Names and counts of the content omitted so far.
+    /// Names and counts of the omitted content.
     pub fn dropped(&self) -> Vec<(&'static str, u64)> {
         // If all messages are empty, the first becomes the single output message.
         let kept = u64::from(self.options.by == GroupBy::All && self.count == 0);
@@ -231,7 +231,8 @@ impl Regrouper {
             CopyError::Divided(label) => (
                 ErrorClass::Unsupported,
                 Reason::from(format!(
-                    "the blank node {} would be in two messages, but blank nodes are local to a message",
+                    "the blank node {} would be in two messages, but blank nodes are local to a \
+                     message",
                     quote(&[b"_:", &*label].concat())
                 ))
                 .with(SKOLEMIZE),

@@ -2,7 +2,7 @@
 //!
 //! - In: batches, and the number of messages for each log.
 //! - Out: consecutive slices. A log begins with the namespaces in force at that point. If more than
-//!   [`MAX_WHOLE`] are in force, it begins only with those that its messages declare or use.
+//!   [`MAX_REPEATED`] are in force, it begins only with those that its messages declare or use.
 //! - Cost: the quads and declarations of the slices, independent of the number of namespaces in
 //!   force.
 //! - Law: how messages are cut into batches does not change the logs.
@@ -11,7 +11,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use crate::model::batch::MessageBatch;
-use crate::model::namespaces::{MAX_WHOLE, Namespaces};
+use crate::model::namespaces::{MAX_REPEATED, Namespaces};
 use crate::syntax::needed::Needs;
 
 /// Cuts batches into slices.
@@ -45,7 +45,7 @@ impl Slices {
         let range = self.next..stop;
         self.next = stop;
         if begins {
-            self.has_all = self.in_force.len() <= MAX_WHOLE;
+            self.has_all = self.in_force.len() <= MAX_REPEATED;
         }
         if !self.has_all {
             return Some(

@@ -2,7 +2,8 @@
 //!
 //! - In: the bytes of a token, or a guess of the next term.
 //! - Out: the id of the same term, if found. Sharing is only an optimization.
-//! - Cost: one comparison per guess; a hash of 24 bytes and a comparison per lookup. Fixed size.
+//! - Cost: one comparison per guess; a hash over at most 24 bytes and a comparison per lookup.
+//!   Fixed size.
 //! - Law: results are verified: the term found has the same record and bytes in the current batch.
 
 use crate::model::builder::LogBuilder;
@@ -36,13 +37,13 @@ impl RecentTerm {
         }
     }
 
-    /// Whether it is a term of the current batch.
+    /// Whether this is a term of the current batch.
     #[inline]
     pub fn is_current<R: Record>(self, builder: &LogBuilder<R>) -> bool {
         self.serial == builder.serial()
     }
 
-    /// Returns the record and the text if it is a term of this kind in the current batch.
+    /// Returns the record and the text if this is a term of this kind in the current batch.
     #[inline]
     pub fn get<R: Record>(self, builder: &LogBuilder<R>, kind: TermKind) -> Option<(&Term, &[u8])> {
         if self.serial != builder.serial() {
@@ -56,7 +57,7 @@ impl RecentTerm {
         Some((term, from.get(..term.length as usize)?))
     }
 
-    /// Whether it is a term with this kind and text in the current batch.
+    /// Whether this is a term with this kind and text in the current batch.
     #[inline]
     pub fn is<R: Record>(self, builder: &LogBuilder<R>, kind: TermKind, text: &[u8]) -> bool {
         self.get(builder, kind)
@@ -106,7 +107,8 @@ impl LastTerms {
     };
 }
 
-/// Recent terms by hash, and the last terms of each predicate. An empty cache finds nothing and costs nothing.
+/// Recent terms by hash, and the last terms of each predicate. An empty cache finds nothing and
+/// costs nothing.
 #[derive(Default)]
 pub(crate) struct Cache {
     slots: Box<[RecentTerm]>,

@@ -23,7 +23,7 @@ pub(crate) fn read(table: &TermTable, graph: TermId) -> TermId {
 /// Checks the name of a graph before writing.
 ///
 /// # Errors
-/// If readers would interpret it as the default graph.
+/// If readers would interpret the name as the default graph.
 #[inline]
 pub(crate) fn check(table: &TermTable, graph: TermId) -> WriteResult<()> {
     if is_name(table, graph) {

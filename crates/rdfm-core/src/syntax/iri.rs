@@ -29,7 +29,7 @@ pub(crate) fn scheme_end(reference: &[u8]) -> Option<usize> {
 /// Parses the base IRI from an option.
 ///
 /// # Errors
-/// If it is not an absolute IRI.
+/// If the text is not an absolute IRI.
 pub(crate) fn parse_base(text: Option<&str>) -> Result<Option<Iri<String>>, String> {
     text.map(|text| {
         Iri::parse(text.to_owned()).map_err(|error| {

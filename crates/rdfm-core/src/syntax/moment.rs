@@ -8,7 +8,7 @@
 pub const DAY_MICROS: i64 = 86_400_000_000;
 
 /// Returns the microseconds since 1970 of a date and time such as `2026-06-01T13:00:00.5+02:00`.
-/// Without a time zone it is in UTC.
+/// A time without a time zone is in UTC.
 ///
 /// Returns `None` for invalid and less common forms: a year without exactly four digits, hour 24,
 /// more than six fractional digits, or surrounding space.

@@ -19,16 +19,16 @@ use crate::syntax::prefixes::{Declared, Prefixes};
 struct NeededNamespace {
     name: Box<[u8]>,
     iri: Box<[u8]>,
-    /// The last message that needed it.
+    /// The last message that needed the namespace.
     message: u32,
-    /// Whether it is declared for the next message.
+    /// Whether the namespace is declared for the next message.
     waits: bool,
 }
 
 /// State of a term of the batch.
 #[derive(Clone, Copy, Default)]
 struct TermNeed {
-    /// The last message that contained it.
+    /// The last message that contained the term.
     message: u32,
     /// The generation in which its namespace was looked up.
     generation: u32,
@@ -123,7 +123,7 @@ impl Needed {
         (&namespace.name, &namespace.iri)
     }
 
-    /// Index of a name.
+    /// Index of the namespace with a name.
     pub fn number(&self, name: &[u8]) -> Option<u32> {
         self.by_name.get(name).copied()
     }

@@ -12,9 +12,9 @@ use std::panic::resume_unwind;
 use std::thread::{Builder, scope};
 
 /// Number of levels that fit on every stack, even in unoptimized code.
-const SHALLOW: usize = 16;
+const MAX_SHALLOW_DEPTH: usize = 16;
 /// Stack size in bytes of the thread for deep work. Memory is allocated only as it is used.
-const STACK: usize = 8 << 20;
+const STACK_BYTES: usize = 8 << 20;
 
 /// Runs work with this nesting depth.
 ///
@@ -22,7 +22,7 @@ const STACK: usize = 8 << 20;
 /// If the system cannot start a thread.
 #[inline]
 pub fn with_room<T: Send>(depth: usize, work: impl FnOnce() -> T + Send) -> io::Result<T> {
-    if depth <= SHALLOW {
+    if depth <= MAX_SHALLOW_DEPTH {
         return Ok(work());
     }
     on_thread(work)
@@ -35,7 +35,7 @@ pub fn with_room<T: Send>(depth: usize, work: impl FnOnce() -> T + Send) -> io::
 /// If the system cannot start a thread.
 #[inline]
 pub fn one_level<T: Send>(depth: usize, work: impl FnOnce() -> T + Send) -> io::Result<T> {
-    if depth != SHALLOW {
+    if depth != MAX_SHALLOW_DEPTH {
         return Ok(work());
     }
     on_thread(work)
@@ -44,7 +44,9 @@ pub fn one_level<T: Send>(depth: usize, work: impl FnOnce() -> T + Send) -> io::
 #[cold]
 fn on_thread<T: Send>(work: impl FnOnce() -> T + Send) -> io::Result<T> {
     scope(|scope| {
-        let thread = Builder::new().stack_size(STACK).spawn_scoped(scope, work)?;
+        let thread = Builder::new()
+            .stack_size(STACK_BYTES)
+            .spawn_scoped(scope, work)?;
         Ok(thread.join().unwrap_or_else(|panic| resume_unwind(panic)))
     })
 }

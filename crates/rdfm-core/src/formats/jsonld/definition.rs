@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use super::context::{Direction, Expanded, TERM_BYTES};
 use super::error::{JsonLdError, Read};
-use super::iri::{BaseIri, has_iri_form, is_written_out, takes_plain};
+use super::iri::{BaseIri, has_iri_form, has_scheme_and_slashes, takes_plain};
 use super::keyword::{Keyword, has_keyword_form};
 use super::loader::StoredJson;
 use super::process::{LocalContext, Origin, PlainEntry, Processor, TermProgress, direction_of};
@@ -191,7 +191,10 @@ impl Definition {
         let Mapping::Iri(own) = &self.mapping else {
             return false;
         };
-        **own == *iri && self.is_name() && self.prefix == is_prefix(iri) && is_written_out(iri)
+        **own == *iri
+            && self.is_name()
+            && self.prefix == is_prefix(iri)
+            && has_scheme_and_slashes(iri)
     }
 
     /// Whether the definition contains only a mapping.

@@ -1,8 +1,8 @@
-//! The forms of recent messages of NDJSON-LD.
+//! Forms of recent NDJSON-LD messages, so that later messages of the same form are read faster.
 //!
 //! - In: lines. Out: the form of a line, if it is among the recent ones.
 //! - Cost: a comparison with each form, which usually ends early. If forms do not recur, few are
-//!   created. Memory is limited by that of a template.
+//!   created. Memory is bounded by `MAX_FORMS` templates.
 //! - Law: forms do not change the result.
 
 use super::plan::Plan;
@@ -13,30 +13,31 @@ use crate::syntax::json::survey::Survey;
 use crate::syntax::json::template::Template;
 
 /// Maximum number of forms.
-const FORMS: usize = 4;
-/// Score of a new form, score that a line of the form adds, and maximum score. A line of another
-/// form subtracts one; at 0 the form is dropped.
-const NEW: u32 = 16;
-const LINE: u32 = 8;
-const BEST: u32 = 64;
+const MAX_FORMS: usize = 4;
+/// Score of a new form. A line of another form subtracts one; at 0 the form is dropped.
+const NEW_SCORE: u32 = 16;
+/// Score that a line of the form adds.
+const LINE_SCORE: u32 = 8;
+/// Maximum score.
+const MAX_SCORE: u32 = 64;
 /// Maximum number of lines after a dropped form until the next is created.
 const MAX_PAUSE: u64 = 1 << 10;
 
 /// The form of a message.
 pub(super) struct Form {
     pub template: Template,
-    /// `None` if the message is processed like any other.
+    /// `None` if messages of this form have no plan.
     pub plan: Option<Plan>,
     score: u32,
     /// Whether several lines had this form.
     recurs: bool,
 }
 
-/// Recent forms. The last one used is the first.
+/// Recent forms. The most recently used form comes first.
 #[derive(Default)]
 pub(super) struct Forms {
     list: Vec<Form>,
-    /// Number of lines so far.
+    /// Number of lines read.
     lines: u64,
     /// Version of the contexts.
     version: u64,
@@ -58,7 +59,7 @@ impl Forms {
         let found = self.list.iter_mut().position(|form| {
             let is_found = form.template.read(line, survey).is_some();
             form.score = if is_found {
-                BEST.min(form.score + LINE)
+                MAX_SCORE.min(form.score + LINE_SCORE)
             } else {
                 form.score.saturating_sub(1)
             };
@@ -86,12 +87,12 @@ impl Forms {
         let before = self.list.len();
         self.list.retain(|form| form.score > 0);
         if self.list.len() < before {
-            self.pause = MAX_PAUSE.min(2 * self.pause + u64::from(NEW));
+            self.pause = MAX_PAUSE.min(2 * self.pause + u64::from(NEW_SCORE));
             self.next = self.lines + self.pause;
         }
-        let is_full = self.list.len() == FORMS;
+        let is_full = self.list.len() == MAX_FORMS;
         let waits = is_full || self.lines < self.next || self.version != reader.version();
-        if waits || !Template::may_be(view, survey) {
+        if waits || !Template::is_suitable(view, survey) {
             return;
         }
         let plan = reader.plan(view, builder);
@@ -100,7 +101,7 @@ impl Forms {
             self.list.push(Form {
                 template,
                 plan,
-                score: NEW,
+                score: NEW_SCORE,
                 recurs: false,
             });
         }

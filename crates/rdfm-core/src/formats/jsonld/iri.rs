@@ -47,13 +47,15 @@ const fn plain() -> [bool; 256] {
 
 /// Whether a string is an absolute IRI.
 pub(super) fn is_iri(text: &[u8]) -> bool {
-    simple(text) || std::str::from_utf8(text).is_ok_and(|text| oxiri::Iri::parse(text).is_ok())
+    is_simple_iri(text)
+        || std::str::from_utf8(text).is_ok_and(|text| oxiri::Iri::parse(text).is_ok())
 }
 
 /// Checks IRIs and caches the beginnings of some, because many IRIs in a log begin in the same way.
 #[derive(Debug, Default)]
 pub(super) struct IriChecker {
-    /// Beginnings up to a slash after which plain bytes are allowed, by the position of that slash.
+    /// Beginnings up to a slash after which plain bytes are allowed, by the position of that slash
+    /// modulo 4.
     begins: [Vec<u8>; 4],
 }
 
@@ -87,8 +89,9 @@ pub(super) fn has_iri_form(text: &[u8]) -> bool {
     has_scheme(text) && !text.iter().any(|&byte| byte <= b' ')
 }
 
-/// Whether no term can change the meaning of a string, because it has an authority.
-pub(super) fn is_written_out(text: &[u8]) -> bool {
+/// Whether a string contains a scheme followed by `//`, so that no term of a context can change its
+/// meaning.
+pub(super) fn has_scheme_and_slashes(text: &[u8]) -> bool {
     let colon = memchr::memchr(b':', text).filter(|&colon| colon > 0);
     colon.is_some_and(|colon| text[colon + 1..].starts_with(b"//"))
 }
@@ -125,7 +128,7 @@ impl BaseIri {
         })
     }
 
-    /// The base itself.
+    /// The text of the base IRI.
     pub fn text(&self) -> &[u8] {
         &self.text
     }
@@ -252,7 +255,7 @@ pub(super) fn takes_plain(text: &[u8]) -> bool {
 
 /// Whether a string is certainly an IRI: `scheme:` or `scheme://host/` followed by plain bytes and
 /// an optional fragment.
-fn simple(text: &[u8]) -> bool {
+fn is_simple_iri(text: &[u8]) -> bool {
     let Some(colon) = text.iter().position(|&byte| byte == b':') else {
         return false;
     };
@@ -337,7 +340,7 @@ mod tests {
     }
 
     #[test]
-    fn iris_are_recognized_as_by_oxiri() {
+    fn iri_checks_agree_with_oxiri() {
         for text in [
             "http://a",
             "http://a/",
@@ -369,9 +372,9 @@ mod tests {
             let expected = oxiri::Iri::parse(text).is_ok();
             assert_eq!(is_iri(text.as_bytes()), expected, "{text}");
             let mut checker = IriChecker::default();
-            for again in ["http://a/b/c", text, "http://a/", "urn:x:y/z", text] {
-                let expected = oxiri::Iri::parse(again).is_ok();
-                assert_eq!(checker.is_iri(again.as_bytes()), expected, "{again}");
+            for other in ["http://a/b/c", text, "http://a/", "urn:x:y/z", text] {
+                let expected = oxiri::Iri::parse(other).is_ok();
+                assert_eq!(checker.is_iri(other.as_bytes()), expected, "{other}");
             }
         }
     }

@@ -1,8 +1,8 @@
 //! The keys used with a context, and their meanings.
 //!
 //! - In: keys. Out: their meanings.
-//! - Cost: one comparison if the caller guesses the key, otherwise also a hash. All strings are in
-//!   one buffer.
+//! - Cost: one comparison if the caller guesses the key's number, otherwise also a hash. All
+//!   strings are in one buffer.
 
 use std::hash::BuildHasher;
 
@@ -13,7 +13,7 @@ use crate::syntax::cache::begins;
 /// Keys by text.
 #[derive(Debug, Default)]
 pub(super) struct ContextKeys {
-    /// Number of a key plus 1, or 0 if empty. The length is a power of two.
+    /// Hash table of key numbers plus 1; 0 is an empty slot. The length is a power of two.
     slots: Vec<u32>,
     list: Vec<ContextKey>,
     texts: Vec<u8>,
@@ -37,7 +37,7 @@ fn hash(text: &[u8]) -> u64 {
 }
 
 impl ContextKeys {
-    /// Returns the meaning of a key if it has this number.
+    /// Returns the meaning of a key if the key has this number.
     #[inline]
     pub fn at(&self, number: u32, text: &[u8]) -> Option<Meaning> {
         let key = self.list.get(number as usize)?;

@@ -1,7 +1,7 @@
 //! NDJSON-LD logs. Each line is a context, an empty message or a message.
 //!
 //! - In: pieces of any size. Only complete lines are read.
-//! - Out: batches of complete messages, as soon as there is no complete line left.
+//! - Out: batches of complete messages, as soon as all complete lines are read.
 //! - Cost: linear. Memory is bounded by a line, its tape, a piece and a batch.
 //! - Law: how the input is cut changes neither messages nor errors. LF ends a line; a CR before it
 //!   is white space.
@@ -104,15 +104,15 @@ impl NdjsonReader {
             });
         }
         let survey = Survey::of(line);
-        let is_utf8 = || {
+        let check_line = || {
             if survey.is_ascii {
                 Ok(())
             } else {
                 check_utf8(line)
             }
         };
-        let outcome = match mark_result.and_then(|()| is_utf8()) {
-            Ok(()) => self.text(line, &survey, offset + mark_bytes as u64),
+        let outcome = match mark_result.and_then(|()| check_line()) {
+            Ok(()) => self.utf8_line(line, &survey, offset + mark_bytes as u64),
             Err(error) => {
                 self.lose_context(line);
                 Err(error)
@@ -125,7 +125,7 @@ impl NdjsonReader {
     }
 
     /// Reads a line that is valid UTF-8.
-    fn text(&mut self, line: &[u8], survey: &Survey, offset: u64) -> Result<(), ParseError> {
+    fn utf8_line(&mut self, line: &[u8], survey: &Survey, offset: u64) -> Result<(), ParseError> {
         let start = |view: &View<'_>| offset + u64::from(view.node(0).at);
         if let Some(form) = self.forms.find(line, survey, self.reader.version()) {
             let view = View {

@@ -18,12 +18,12 @@ use crate::model::remedy::{Reason, Remedy};
 use crate::syntax::json::{Bounds, Tape, View, parse};
 use crate::syntax::text::position::LinePosition;
 
-/// A JSON text that outlives the message that needs it.
+/// A JSON text that is kept longer than the message that needs it.
 #[derive(Debug)]
 pub(super) struct StoredJson {
     source: Box<[u8]>,
     tape: Tape,
-    /// The URL that it was loaded from.
+    /// The URL that the text was loaded from.
     pub url: Option<Arc<BaseIri>>,
 }
 
@@ -93,7 +93,7 @@ impl ContextStore {
         }
     }
 
-    /// Total bytes of the documents so far.
+    /// Total bytes of the loaded documents.
     pub fn bytes(&self) -> u64 {
         self.loaded.borrow().bytes
     }

@@ -2,12 +2,12 @@
 //! force is unknown.
 //!
 //! - In: an invalid NDJSON-LD line or YAML-LD document, or the beginning of one.
-//! - Out: false if it has a key other than `@context`, which makes it a data message.
+//! - Out: false if the text has a key other than `@context`, which makes it a data message.
 //! - Cost: one pass, only for a line or document with an error.
 
 const CONTEXT: &[u8] = b"@context";
 
-/// Checks a JSON text.
+/// Whether a JSON text, or the beginning of one, may be a context message.
 pub(super) fn may_be_context(text: &[u8]) -> bool {
     let text = text.trim_ascii_start();
     let Some(inside) = text.strip_prefix(b"{") else {
@@ -47,7 +47,7 @@ fn value_end(text: &[u8]) -> Option<usize> {
     None
 }
 
-/// Checks a YAML document.
+/// Whether a YAML document, or the beginning of one, may be a context message.
 pub(super) fn may_be_context_document(text: &[u8]) -> bool {
     let Some(content) = content(text) else {
         return true;
@@ -79,7 +79,8 @@ pub(super) fn may_be_context_document(text: &[u8]) -> bool {
     !content.split(|byte| *byte == b'\n').skip(1).any(other_key)
 }
 
-/// The content of a YAML document after markers, directives, comments and white space.
+/// The content of a YAML document after markers, directives, comments and white space. `None` if
+/// there is no content.
 fn content(mut text: &[u8]) -> Option<&[u8]> {
     loop {
         text = text.trim_ascii_start();
@@ -98,7 +99,7 @@ mod tests {
 
     #[test]
     fn a_line_with_a_second_key_is_a_message() {
-        for (text, wanted) in [
+        for (text, expected) in [
             (r#"{"@context":{"a":"b"}"#, true),
             (r#"{"@context":{"a":"b"}}}"#, true),
             (r#"{"@context":{"a":"}"#, true),
@@ -115,13 +116,13 @@ mod tests {
             ("", true),
             ("oops", false),
         ] {
-            assert_eq!(may_be_context(text.as_bytes()), wanted, "{text}");
+            assert_eq!(may_be_context(text.as_bytes()), expected, "{text}");
         }
     }
 
     #[test]
     fn a_document_with_a_second_key_is_a_message() {
-        for (text, wanted) in [
+        for (text, expected) in [
             ("\"@context\":\n  a: [\n", true),
             ("--- # c\n%x\n\n'@context':\n- a\n- : {\n...\n", true),
             ("@context:\n  a: b\n", true),
@@ -133,7 +134,7 @@ mod tests {
             ("a: [\n\"@context\": {}\n", false),
             ("# only\n", true),
         ] {
-            assert_eq!(may_be_context_document(text.as_bytes()), wanted, "{text}");
+            assert_eq!(may_be_context_document(text.as_bytes()), expected, "{text}");
         }
     }
 }

@@ -8,8 +8,8 @@
 //!   [`shape`] classifies objects. [`node`] processes nodes, [`container`] properties and their
 //!   maps, [`value`] literals with their [`number`]s and [`canonical`] JSON. [`terms`] are stored
 //!   in the batch. The caller controls how contexts are loaded ([`loader`]).
-//! - Messages with the keys of an earlier one ([`forms`]) have a [`plan`], so most of this is done
-//!   once for them.
+//! - Messages with the keys of an earlier one ([`forms`]) share its [`plan`], so most of these
+//!   steps are done only once.
 //! - [`encode`] writes batches.
 
 mod canonical;

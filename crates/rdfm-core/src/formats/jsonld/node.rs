@@ -1,4 +1,5 @@
-//! Objects: references, nodes, lists and sets, in their contexts (JSON-LD 1.1 API, 5.1.2, steps 7 to 20).
+//! Objects: references, nodes, lists and sets, in their contexts (JSON-LD 1.1 API, 5.1.2, steps 7
+//! to 20).
 
 use std::sync::Arc;
 
@@ -42,7 +43,7 @@ impl Walk<'_> {
         result.map_err(|error| error.or_at(self.at(value)))
     }
 
-    /// Processes an object. Returns true if it has no meaning.
+    /// Processes an object. Returns true if the object has no meaning.
     pub fn object(&mut self, object: u32, context: u32, slot: &ValueSlot) -> Read<bool> {
         if let Some(active) = slot.property
             && self.small_object(object, context, active, slot)?
@@ -126,7 +127,7 @@ impl Walk<'_> {
         }
     }
 
-    /// Returns the context of an object's keys, and that of its types.
+    /// Returns the context for the keys of an object, and the context for its types.
     #[inline]
     pub fn own_context(&mut self, object: u32, mut context: u32) -> Read<(u32, u32)> {
         if self.view.tape.has_contexts()
@@ -195,7 +196,7 @@ impl Walk<'_> {
         let is_list = shape.list != 0 && slot.property.is_some();
         let is_set = shape.set != 0 && self.view.kind(shape.set) != JsonKind::Null;
         if is_list || is_set {
-            self.empty_entries(shape)?;
+            self.discard_entries(shape)?;
             if (is_list && is_set) || self.has_more_than_an_index(shape)? {
                 return Err(self.error_at(
                     "invalid set or list object",
@@ -231,7 +232,7 @@ impl Walk<'_> {
             ..ValueSlot::top(graph)
         };
         if slot.wrap != GraphWrap::Never {
-            // Only the nodes in it have a meaning there.
+            // In the separate graph, only the nodes in the list have a meaning.
             let inner = ValueSlot {
                 target: ItemTarget::Nowhere,
                 ..inner
@@ -245,7 +246,7 @@ impl Walk<'_> {
         self.deliver(Item::List(head), slot, value)
     }
 
-    /// Processes a set object. Its members go to the same target.
+    /// Processes a set object. Its members go to the target of the set.
     pub fn set(&mut self, value: u32, context: u32, slot: &ValueSlot) -> Read<bool> {
         let is_array = self.view.kind(value) == JsonKind::Array;
         let property = self.property_in(slot, context);
@@ -281,17 +282,17 @@ impl Walk<'_> {
         self.containers(active).has(Containers::LIST)
     }
 
-    /// Processes a node. Returns true if it contains only a language, which has no meaning.
+    /// Processes a node. Returns true if the node contains only a language and thus has no meaning.
     pub fn node(&mut self, shape: &ObjectShape, type_scoped: u32, slot: &ValueSlot) -> Read<bool> {
         if shape.language != 0 && self.is_language_only(shape)? {
-            self.empty_entries(shape)?;
+            self.discard_entries(shape)?;
             return Ok(true);
         }
         let is_graph = shape.graph != 0
             && (slot.is_root || slot.wrap == GraphWrap::Once)
             && self.is_graph_object(shape)?;
         if slot.is_root && is_graph && shape.id == 0 && shape.index == 0 {
-            self.empty_entries(shape)?;
+            self.discard_entries(shape)?;
             self.value(
                 shape.graph,
                 shape.graph_context,
@@ -320,7 +321,8 @@ impl Walk<'_> {
         };
         if !wraps {
             self.deliver(Item::Node(id), slot, node)?;
-            // An unnamed node cannot have another index. Its own index takes precedence.
+            // An unnamed node cannot have a conflicting index. A node's own index takes precedence
+            // over the key of its map.
             let is_indexed = matches!(slot.extra, MapKeyExtra::Index(_));
             if !is_indexed || (shape.id != 0 && shape.index == 0) {
                 self.extra(id, slot)?;
@@ -360,7 +362,7 @@ impl Walk<'_> {
     /// Processes the properties and `@reverse` of an object that is not a node, because they may
     /// contain errors and keys to drop. Afterwards the caller checks that they add nothing to the
     /// object.
-    pub fn empty_entries(&mut self, shape: &ObjectShape) -> Read<()> {
+    pub fn discard_entries(&mut self, shape: &ObjectShape) -> Read<()> {
         if !shape.properties && !shape.reverse {
             return Ok(());
         }
@@ -388,7 +390,8 @@ impl Walk<'_> {
         Ok(())
     }
 
-    /// Returns any tape node among the entries of an object, for errors.
+    /// Returns the tape node of the first entry of an object, or 0 if there is none. Used for
+    /// errors.
     pub fn entry_of(&self, shape: &ObjectShape) -> u32 {
         self.entries
             .get(shape.from)
@@ -409,7 +412,7 @@ impl Walk<'_> {
         Ok(())
     }
 
-    /// Returns the node of a type. Cached like properties, because types recur too.
+    /// Returns the term of a type. Types are cached like properties, because they recur too.
     #[inline]
     pub fn type_name(&mut self, value: u32, context: u32) -> Read<TermId> {
         let meaning = self.contexts.meaning(context, self.view.text(value));

@@ -17,16 +17,17 @@ pub(super) enum NumberType {
 /// Digits of a double.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum DoubleDigits {
-    /// At most 15 after the decimal point, like `printf("%1.15E")` (8.6).
+    /// At most 16: 15 after the decimal point, like `printf("%1.15E")` (8.6).
     Sixteen,
-    /// The shortest form that restores the double.
+    /// As many as are needed to read the same double again.
     All,
 }
 
-/// Number of digits before the decimal point up to which a number is an integer (10^21).
+/// Maximum number of digits of an integer. Larger numbers are doubles.
 const MAX_DIGITS: i64 = 21;
 
-/// Appends the canonical form of a number. If `double` is true, it is always the form of a double.
+/// Appends the canonical form of a number. If `double` is true, integers have the form of doubles
+/// too.
 pub(super) fn canonical(
     token: &[u8],
     double: bool,
@@ -113,13 +114,13 @@ fn integer(negative: bool, token: &[u8], out: &mut Vec<u8>) -> bool {
     true
 }
 
-/// Returns the nearest double of a JSON number.
+/// Returns the double that is nearest to a JSON number.
 fn value(token: &[u8]) -> f64 {
     let text = std::str::from_utf8(token).unwrap_or_default();
     text.parse().unwrap_or_default()
 }
 
-/// Appends a number in the form of RFC 8785, which is that of ECMAScript. Returns false if the
+/// Appends a number in the form of RFC 8785, which is also used by ECMAScript. Returns false if the
 /// number is outside the range of doubles.
 pub(super) fn ecmascript(token: &[u8], out: &mut Vec<u8>) -> bool {
     let number = value(token);

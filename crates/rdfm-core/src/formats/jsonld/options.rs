@@ -15,8 +15,8 @@ const GROUP: &str = "JSON-LD";
 pub const RDF_DIRECTION: OptionSpec = OptionSpec::new(
     "rdf_direction",
     ValueKind::Choice(&["literal", "none", "i18n-datatype", "compound-literal"]),
-    "How base directions are represented: as RDF 1.2 literals (literal), not at all (none), or in one of the forms \
-     that JSON-LD 1.1 defines.",
+    "How base directions are represented: as RDF 1.2 literals (literal), not at all (none), or in \
+     one of the forms that JSON-LD 1.1 defines.",
 )
 .default(Default::Text("literal"))
 .group(GROUP);
@@ -29,7 +29,7 @@ pub const EXPAND_CONTEXT: OptionSpec = OptionSpec::new(
 )
 .group(GROUP);
 
-/// Number of digits of doubles.
+/// Whether doubles keep all their digits.
 pub const EXACT_DOUBLES: OptionSpec = OptionSpec::switch(
     "exact_doubles",
     "Read numbers as xsd:double with all their digits, instead of the 16 that JSON-LD specifies.",
@@ -69,15 +69,15 @@ pub const CONTEXTS: &[OptionSpec] = &[
 pub const CONTEXT_LINES: OptionSpec = OptionSpec::new(
     "context_lines",
     ValueKind::Choice(&["first", "every", "none"]),
-    "Where namespaces are written: before the messages that need them (first), in every message (every, for jq and \
-     grep), or nowhere (none, in expanded form).",
+    "Where namespaces are written: before the messages that need them (first), in every message \
+     (every, for jq and grep), or nowhere (none, in expanded form).",
 )
 .default(Default::Text("first"))
 .group(GROUP);
 
 /// Like [`CONTEXT_LINES`], with a different default for standard output, which line-based programs
 /// may read.
-pub const CONTEXTS_OF_LINES: OptionSpec = CONTEXT_LINES.printed(Default::Text("every"));
+pub const NDJSON_CONTEXT_LINES: OptionSpec = CONTEXT_LINES.printed(Default::Text("every"));
 
 /// A context for compaction.
 pub const COMPACT_WITH: OptionSpec = OptionSpec::new(
@@ -102,7 +102,7 @@ pub enum RdfDirection {
 }
 
 impl RdfDirection {
-    /// Returns the option of a decoder.
+    /// Returns the value of the `rdf_direction` option.
     #[must_use]
     pub fn of(values: &Values) -> Self {
         match values.text(&RDF_DIRECTION) {
@@ -114,7 +114,7 @@ impl RdfDirection {
     }
 }
 
-/// Settings of a decoder: its options, and how it was opened.
+/// Settings of a decoder: its options, and how the log was opened.
 pub(super) struct DocumentReading {
     pub limits: Limits,
     pub lenient: bool,
@@ -146,7 +146,7 @@ impl DocumentReading {
 /// Which documents of a log contain the context with the log's namespaces.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum ContextLines {
-    /// A context message before the first one, and again when the context changes.
+    /// A context message before the first message, and another when the context changes.
     #[default]
     First,
     /// Every document.

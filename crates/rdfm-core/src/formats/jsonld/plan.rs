@@ -3,11 +3,12 @@
 //! - In: the tape of a message that was read. Out: its [`Plan`], for tapes that differ only in the
 //!   text of values.
 //! - Cost: no key is looked up, and no object is classified.
-//! - Law: the steps create the quads, terms and errors of [`Walk::value`], in the same order. A plan
-//!   is valid while the contexts of the log do not change.
+//! - Law: the steps create the quads, terms and errors of [`Walk::value`], in the same order. A
+//!   plan is valid while the contexts of the log do not change.
 //!
 //! References, values with a fixed type, and nodes that contain only properties and types have
-//! steps. Any other value of a property has one step, which processes it like any message.
+//! their own steps. If a property has any other value, one step processes all its values as if
+//! there were no plan.
 
 use super::context::Meaning;
 use super::definition::{Coercion, Containers};
@@ -24,7 +25,7 @@ const MAX_STEPS: usize = 1 << 10;
 /// The steps of a message.
 #[derive(Debug, Default)]
 pub struct Plan {
-    /// Version of the contexts for which it is valid.
+    /// Version of the contexts for which the plan is valid.
     pub(super) version: u64,
     context: u32,
     steps: Vec<Step>,
@@ -49,31 +50,31 @@ enum Step {
     /// Names the root. `id` is the node of its name, or 0.
     Root { id: u32 },
     /// Names a node that is the value of a property.
-    Node { of: Statement, id: u32 },
+    Node { of: SubjectProperty, id: u32 },
     /// Adds the types of a subject.
     Types { subject: u32, value: u32 },
     /// Adds a reference.
-    Reference { of: Statement, id: u32 },
+    Reference { of: SubjectProperty, id: u32 },
     /// Adds a value with a type, which is a property of the context.
     Typed {
-        of: Statement,
+        of: SubjectProperty,
         value: u32,
         datatype: u32,
     },
     /// Adds all values of a property.
-    Values { of: Statement, value: u32 },
+    Values { of: SubjectProperty, value: u32 },
 }
 
 /// A subject, and a property in the context.
 #[derive(Clone, Copy, Debug)]
-struct Statement {
+struct SubjectProperty {
     subject: u32,
     property: u32,
 }
 
 impl Walk<'_> {
-    /// Creates a plan of the message, which was read in this context. Returns `None` if no plan can
-    /// describe it.
+    /// Creates a plan for the message, which was read in this context. Returns `None` if no plan
+    /// can describe it.
     pub fn plan(&mut self, context: u32) -> Option<Plan> {
         let state = &self.contexts.get(context).state;
         let is_simple = !state.has_scoped && state.previous.is_none();
@@ -91,8 +92,14 @@ impl Walk<'_> {
         matches!(is_planned, Ok(true)).then_some(plan)
     }
 
-    /// Adds the steps of a node. Returns false if it contains anything but properties and types.
-    fn plan_node(&mut self, object: u32, of: Option<Statement>, plan: &mut Plan) -> Read<bool> {
+    /// Adds the steps of a node. Returns false if the node contains anything but properties and
+    /// types.
+    fn plan_node(
+        &mut self,
+        object: u32,
+        of: Option<SubjectProperty>,
+        plan: &mut Plan,
+    ) -> Read<bool> {
         let dropped = self.dropped.count;
         let shape = self.shape(object, plan.context)?;
         let subject = plan.named;
@@ -110,7 +117,7 @@ impl Walk<'_> {
             match meaning {
                 _ if !is_planned => break,
                 Meaning::Property(property) => {
-                    let of = Statement { subject, property };
+                    let of = SubjectProperty { subject, property };
                     self.plan_property(of, value, plan)?;
                 }
                 Meaning::Keyword(Keyword::Type) => plan.steps.push(Step::Types { subject, value }),
@@ -122,7 +129,7 @@ impl Walk<'_> {
     }
 
     /// Adds the steps of a property.
-    fn plan_property(&mut self, of: Statement, value: u32, plan: &mut Plan) -> Read<()> {
+    fn plan_property(&mut self, of: SubjectProperty, value: u32, plan: &mut Plan) -> Read<()> {
         let (steps, named) = (plan.steps.len(), plan.named);
         if !self.plan_values(of, value, plan)? {
             plan.steps.truncate(steps);
@@ -133,7 +140,7 @@ impl Walk<'_> {
     }
 
     /// Adds a step for each value of a property. Returns false if that is not possible.
-    fn plan_values(&mut self, of: Statement, value: u32, plan: &mut Plan) -> Read<bool> {
+    fn plan_values(&mut self, of: SubjectProperty, value: u32, plan: &mut Plan) -> Read<bool> {
         let property = self.contexts.property(plan.context, of.property);
         let is_simple = property.definition.as_ref().is_none_or(|definition| {
             !definition.reverse
@@ -157,8 +164,8 @@ impl Walk<'_> {
         Ok(view.items(value).next().is_some())
     }
 
-    /// Adds the step of a value. Returns false if it is not an object with a step.
-    fn plan_value(&mut self, of: Statement, value: u32, plan: &mut Plan) -> Read<bool> {
+    /// Adds the steps of a value. Returns false if the value cannot have its own steps.
+    fn plan_value(&mut self, of: SubjectProperty, value: u32, plan: &mut Plan) -> Read<bool> {
         let view = self.view;
         if view.kind(value) != JsonKind::Object {
             return Ok(false);
@@ -183,7 +190,7 @@ impl Walk<'_> {
     }
 
     /// Adds the step of a value with a type. Returns false if the type is not a cached key.
-    fn plan_typed(&mut self, of: Statement, value: u32, kind: u32, plan: &mut Plan) -> bool {
+    fn plan_typed(&mut self, of: SubjectProperty, value: u32, kind: u32, plan: &mut Plan) -> bool {
         let view = self.view;
         let unusual = [JsonKind::Object, JsonKind::Array, JsonKind::Null];
         if unusual.contains(&view.kind(value)) || view.kind(kind) != JsonKind::String {
@@ -213,7 +220,7 @@ impl Walk<'_> {
                     subjects.push(id);
                 }
                 Step::Node { of, id } => {
-                    let (subject, predicate) = self.statement(of, context, subjects)?;
+                    let (subject, predicate) = self.subject_and_predicate(of, context, subjects)?;
                     self.contexts.check_work()?;
                     let id = self.subject(id, context)?;
                     subjects.push(id);
@@ -223,7 +230,7 @@ impl Walk<'_> {
                     self.types(subject_of(subject, subjects), value, context, graph)?;
                 }
                 Step::Reference { of, id } => {
-                    let (subject, predicate) = self.statement(of, context, subjects)?;
+                    let (subject, predicate) = self.subject_and_predicate(of, context, subjects)?;
                     let id = self.subject(id, context)?;
                     self.quad(subject, predicate, id, graph)?;
                 }
@@ -232,7 +239,7 @@ impl Walk<'_> {
                     value,
                     datatype,
                 } => {
-                    let (subject, predicate) = self.statement(of, context, subjects)?;
+                    let (subject, predicate) = self.subject_and_predicate(of, context, subjects)?;
                     let term = self.typed_as(value, datatype, context)?;
                     self.quad(subject, predicate, term, graph)?;
                 }
@@ -255,11 +262,11 @@ impl Walk<'_> {
         self.name(id, context, RelativeTo::Base, "the @id")
     }
 
-    /// Returns the subject and the predicate of a statement.
+    /// Returns the terms of the subject and the property of a step.
     #[inline]
-    fn statement(
+    fn subject_and_predicate(
         &mut self,
-        of: Statement,
+        of: SubjectProperty,
         context: u32,
         subjects: &[TermId],
     ) -> Read<(TermId, TermId)> {

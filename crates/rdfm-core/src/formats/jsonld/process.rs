@@ -1,7 +1,7 @@
 //! Context processing (JSON-LD 1.1 API, 4.1.2).
 //!
 //! - In: the value of an `@context`, and its origin.
-//! - Out: the state of the active context after it.
+//! - Out: the resulting state of the active context.
 //! - Law: errors have the specification's code and the position of the invalid value, in the
 //!   message or in the named remote context.
 
@@ -11,7 +11,7 @@ use std::sync::Arc;
 use super::context::{ContextState, Contexts, Direction, Expanded};
 use super::definition::ScopedContext;
 use super::error::{JsonLdError, Read};
-use super::iri::{BaseIri, has_iri_form, is_written_out, takes_plain};
+use super::iri::{BaseIri, has_iri_form, has_scheme_and_slashes, takes_plain};
 use super::loader::StoredJson;
 use super::table::Seeded;
 use crate::model::error::{ErrorClass, quote};
@@ -99,6 +99,7 @@ pub(super) struct LocalContext<'v> {
     pub entries: HashMap<&'v [u8], ContextEntry, Seeded>,
     /// Whether its definitions are protected by default.
     pub protected: bool,
+    /// Whether its definitions may override protected terms.
     pub overrides: bool,
 }
 
@@ -148,7 +149,7 @@ impl<'v> LocalContext<'v> {
 pub(super) struct Processor<'c> {
     pub contexts: &'c mut Contexts,
     pub state: ContextState,
-    /// Number of the initial context.
+    /// Number of the context with which processing started.
     parent: u32,
     /// Whether the state differs from that of the parent.
     differs: bool,
@@ -214,15 +215,15 @@ impl<'c> Processor<'c> {
         }
         self.differs = true;
         if view.kind(value) != JsonKind::Array {
-            return self.one(origin, value, overrides, propagates);
+            return self.single_context(origin, value, overrides, propagates);
         }
         for item in view.items(value) {
-            self.one(origin, item, overrides, propagates)?;
+            self.single_context(origin, item, overrides, propagates)?;
         }
         Ok(())
     }
 
-    fn one(
+    fn single_context(
         &mut self,
         origin: &Origin<'_>,
         value: u32,
@@ -276,7 +277,8 @@ impl<'c> Processor<'c> {
         Ok(url.into())
     }
 
-    /// Loads the document with a remote context. Returns it and the position of the context.
+    /// Loads the document with a remote context. Returns the document and the position of the
+    /// context.
     fn load(
         &mut self,
         origin: &Origin<'_>,
@@ -350,7 +352,7 @@ impl<'c> Processor<'c> {
         let (kept, context) = self.load(origin, import, &url)?;
         let imported = Origin {
             view: kept.view(),
-            // Its references are relative to the context that it becomes part of.
+            // References in it are relative to the importing context.
             url: origin.url.clone(),
             kept: Some(Arc::clone(&kept)),
             in_message: false,
@@ -629,7 +631,7 @@ pub(super) struct PlainEntry<'v> {
     pub iri: &'v [u8],
     /// Whether the IRI followed by plain bytes is always an IRI.
     pub is_open: bool,
-    /// Whether it is a prefix, if the entry specifies that.
+    /// Whether the name is a prefix, if the entry specifies that.
     pub prefix: Option<bool>,
 }
 
@@ -657,7 +659,7 @@ fn plain_entry<'v>(view: &View<'v>, key: u32) -> Option<PlainEntry<'v>> {
         _ => return None,
     };
     let iri = view.text(id);
-    if view.kind(id) != JsonKind::String || !is_written_out(iri) {
+    if view.kind(id) != JsonKind::String || !has_scheme_and_slashes(iri) {
         return None;
     }
     let is_open = takes_plain(iri);

@@ -24,7 +24,7 @@ use crate::model::term::TermId;
 use crate::syntax::json::{Bounds, JsonKind, ParseError, Tape, View, parse, write};
 use crate::syntax::stack;
 
-/// Maximum size of a tape, relative to that of the largest message.
+/// Ratio of the maximum size of a tape to the maximum size of a message.
 const TAPE_FACTOR: u64 = 4;
 
 /// The context of a log.
@@ -47,8 +47,9 @@ pub struct MessageReader {
     options: Options,
     /// The context of documents, and of logs before their first context.
     start: u32,
-    /// The context of the log, and its JSON text.
+    /// The context of the log.
     in_force: LogContext,
+    /// JSON text of that context.
     text: Box<[u8]>,
     /// Namespaces to declare in the next message.
     pending: Vec<ContextNamespace>,
@@ -153,7 +154,7 @@ impl MessageReader {
         self.dropped = DroppedKeys::default();
     }
 
-    /// Observations so far.
+    /// Counts of trailing namespaces and dropped keys.
     pub fn noticed(&self) -> Noticed {
         Noticed {
             trailing_namespaces: self.pending.len() as u64,
@@ -173,7 +174,7 @@ impl MessageReader {
     /// Reads a context, an empty message or a message.
     ///
     /// # Errors
-    /// If it is none of these, or violates JSON-LD.
+    /// If the input is none of these, or violates JSON-LD.
     pub fn read(
         &mut self,
         view: &View<'_>,
@@ -206,7 +207,7 @@ impl MessageReader {
     /// Like [`read`](Self::read), but an array is also a message.
     ///
     /// # Errors
-    /// If it is none of these, or violates JSON-LD.
+    /// If the input is none of these, or violates JSON-LD.
     pub fn read_nodes(
         &mut self,
         view: &View<'_>,
@@ -222,7 +223,7 @@ impl MessageReader {
     /// Reads a document that is one message.
     ///
     /// # Errors
-    /// If it violates JSON-LD.
+    /// If the input violates JSON-LD.
     pub fn read_document(
         &mut self,
         view: &View<'_>,
@@ -242,7 +243,7 @@ impl MessageReader {
     /// Reads a message of a form that was read before, with its plan if it has one.
     ///
     /// # Errors
-    /// If it violates JSON-LD.
+    /// If the input violates JSON-LD.
     pub(super) fn read_known(
         &mut self,
         view: &View<'_>,
@@ -314,7 +315,7 @@ impl MessageReader {
         }
     }
 
-    /// Returns the number of the context in force, or `None` if there is none.
+    /// Returns the number of the context in force, or `None` if no context is in force.
     fn context(&mut self, at: u32) -> Read<Option<u32>> {
         match self.in_force {
             LogContext::None => return Ok(None),
@@ -322,9 +323,13 @@ impl MessageReader {
             LogContext::Forgotten => {}
             LogContext::Broken(message) => {
                 let reason = Reason::from(
-                    "the preceding context message could not be read, so this message cannot be read either",
+                    "the preceding context message could not be read, so this message cannot be \
+                     read either",
                 )
-                .following(&format!("the context may have been in message {message}, which was skipped"));
+                .following(&format!(
+                    "the context may have been in message {message}, which was \
+                                     skipped"
+                ));
                 return Err(JsonLdError::of(ErrorClass::Malformed, Some(at), reason));
             }
         }
@@ -352,7 +357,7 @@ impl MessageReader {
             self.pending = new;
             return;
         }
-        // They are sorted by name.
+        // The new namespaces are sorted by name.
         self.pending
             .retain(|(name, _)| new.binary_search_by(|(other, _)| other.cmp(name)).is_err());
         self.pending.extend(new);
@@ -363,13 +368,13 @@ impl MessageReader {
         view: &View<'_>,
         position: u64,
         builder: &mut BatchBuilder,
-        whole: bool,
+        is_entire_log: bool,
         plan: Option<&mut Plan>,
     ) -> Result<(), ParseError> {
         let (count, example) = (self.dropped.count, self.dropped.example.is_some());
         let depth = view.tape.deepest();
         let read = stack::with_room(depth, || {
-            self.try_message(view, position, builder, whole, plan)
+            self.try_message(view, position, builder, is_entire_log, plan)
         });
         match read.unwrap_or_else(|error| Err(JsonLdError::out_of_stack(&error))) {
             Ok(()) => {
@@ -395,14 +400,14 @@ impl MessageReader {
         view: &View<'_>,
         position: u64,
         builder: &mut BatchBuilder,
-        whole: bool,
+        is_entire_log: bool,
         plan: Option<&mut Plan>,
     ) -> Read<()> {
         self.begin_work(view);
         let is_empty = is_empty_object(view, 0);
         let mut context = self.start;
         let mut is_document = true;
-        if !whole
+        if !is_entire_log
             && !is_empty
             && let Some(number) = self.context(view.node(0).at)?
         {
@@ -505,7 +510,7 @@ pub(super) fn context_document(
         JsonKind::Object | JsonKind::Array | JsonKind::String
     ) {
         return Err(format!(
-            "{option} does not contain a context, which is an object"
+            "{option} does not contain a context: an object, an array or a URL"
         ));
     }
     Ok((tape, value))

@@ -39,8 +39,8 @@ pub(super) struct ObjectShape {
 }
 
 impl Walk<'_> {
-    /// Whether a context that does not propagate applies to an object because it is a value or a
-    /// reference.
+    /// Whether a context that does not propagate still applies to an object, because the object is
+    /// a value or a reference.
     pub fn keeps_type_scope(&mut self, object: u32, context: u32) -> bool {
         let (mut keys, mut id) = (0, false);
         for key in self.view.keys(object) {
@@ -99,7 +99,7 @@ impl Walk<'_> {
     ) -> Read<()> {
         let value = key + 1;
         let kind = self.view.kind(value);
-        let place = match keyword {
+        let field = match keyword {
             Keyword::Context => {
                 // Aliases are not allowed, so this is the object's own context, which was already
                 // processed.
@@ -148,10 +148,10 @@ impl Walk<'_> {
                 return Ok(());
             }
         };
-        if *place != 0 {
+        if *field != 0 {
             return Err(self.colliding(key));
         }
-        *place = value;
+        *field = value;
         match keyword {
             Keyword::Id => shape.id_context = context,
             Keyword::List | Keyword::Set => shape.member_context = context,
@@ -217,7 +217,7 @@ impl Walk<'_> {
         ))
     }
 
-    /// Collects the keys of objects in `@nest`, which belong to the object.
+    /// Collects the keys of objects in `@nest`, which belong to the enclosing object.
     pub fn nested(&mut self, key: u32, context: u32, shape: &mut ObjectShape) -> Read<()> {
         let view = self.view;
         let value = key + 1;

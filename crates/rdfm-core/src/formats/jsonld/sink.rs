@@ -9,7 +9,7 @@
 use crate::syntax::json::write::string;
 use crate::syntax::json::{JsonKind, View};
 
-/// Maximum length of a key token that no sink moves after it was written.
+/// Maximum length of a key token that stays where it is written. A sink may move longer ones.
 pub const MAX_KEY: usize = 1000;
 
 /// Receives the events of documents.
@@ -92,20 +92,20 @@ pub struct JsonSink {
 }
 
 impl JsonSink {
-    /// One document per line.
+    /// Writes each document on one line.
     pub const LINE: Self = Self {
         indented: false,
         depth: 0,
         filled: false,
         keyed: false,
     };
-    /// Two spaces per level.
+    /// Indents each level by two spaces.
     pub const INDENTED: Self = Self {
         indented: true,
         ..Self::LINE
     };
 
-    /// Writes what precedes a key or a value.
+    /// Writes the comma and the indentation before a key or a value.
     #[inline]
     fn next(&mut self, out: &mut Vec<u8>) {
         if self.keyed {

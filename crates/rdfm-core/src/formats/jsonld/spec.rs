@@ -4,8 +4,8 @@ use super::document::DocumentReader;
 use super::encode::encoder;
 use super::lines::NdjsonReader;
 use super::options::{
-    COMPACT_WITH, CONTEXT_LINES, CONTEXTS, CONTEXTS_OF_LINES, DocumentReading, EXACT_DOUBLES,
-    EXPAND_CONTEXT, RDF_DIRECTION,
+    COMPACT_WITH, CONTEXT_LINES, CONTEXTS, DocumentReading, EXACT_DOUBLES, EXPAND_CONTEXT,
+    NDJSON_CONTEXT_LINES, RDF_DIRECTION,
 };
 use super::sink::JsonSink;
 use super::sniff;
@@ -18,7 +18,7 @@ use crate::codec::spec::{Append, Continuable, FormatSpec, Kind, OptionSpec};
 
 const READS: &[OptionSpec] = &[LENIENT, BASE, RDF_DIRECTION, EXACT_DOUBLES, EXPAND_CONTEXT];
 const WRITES: &[OptionSpec] = &[LENIENT, FLAT, PREFIXES, CONTEXT_LINES, COMPACT_WITH];
-const WRITES_LINES: &[OptionSpec] = &[LENIENT, FLAT, PREFIXES, CONTEXTS_OF_LINES, COMPACT_WITH];
+const WRITES_LINES: &[OptionSpec] = &[LENIENT, FLAT, PREFIXES, NDJSON_CONTEXT_LINES, COMPACT_WITH];
 
 const CARRIES: Capabilities = Capabilities {
     graphs: true,

@@ -67,7 +67,7 @@ impl DefinitionTable {
         self.count
     }
 
-    /// Sets a term.
+    /// Adds or replaces a term.
     pub fn insert(&mut self, name: &[u8], definition: Arc<Definition>) {
         let existed = match self.own.insert(name.into(), Some(definition)) {
             Some(before) => before.is_some(),
@@ -116,7 +116,7 @@ impl DefinitionTable {
         self.iter_unshared(None)
     }
 
-    /// The terms that another table does not share, and possibly more.
+    /// All terms that another table does not share, and possibly some that it does.
     pub fn iter_unshared(
         &self,
         other: Option<&Self>,

@@ -1,7 +1,7 @@
-//! Terms of a message in the batch. Recurring terms are mostly stored once.
+//! Adds the terms of a message to the batch. Most recurring terms are stored only once.
 //!
 //! - In: strings. Out: term ids.
-//! - Cost: one lookup per IRI, which is checked only if it is not found.
+//! - Cost: one lookup per IRI. An IRI is checked only if it is not found.
 //! - Law: the charge of a message does not depend on earlier messages. A term is charged when it is
 //!   stored, and when it is first found in a message.
 
@@ -18,10 +18,11 @@ use crate::model::write;
 use crate::syntax::cache::{Cache, RecentTerm, SLOTS};
 use crate::syntax::json::{JsonKind, View};
 
-/// From this length, each use of a term is charged a fraction of its length, because each use
-/// compares the text.
-const LONG: usize = 4096;
-const USES: usize = 64;
+/// Length in bytes from which each use of a term is charged a fraction of its length, because each
+/// use compares the text.
+const LONG_TERM: usize = 4096;
+/// Divisor of that fraction.
+const USE_DIVISOR: usize = 64;
 const RDF_TYPE: &[u8] = b"http://www.w3.org/1999/02/22-rdf-syntax-ns#type";
 
 /// Creates terms.
@@ -31,9 +32,10 @@ pub(super) struct MessageTerms {
     /// The message in which each cache slot was last used.
     used: Box<[u32]>,
     message: u32,
-    /// `rdf:type`, and the message that was last charged for it.
-    kind: RecentTerm,
-    kind_charged: u32,
+    /// The term `rdf:type`.
+    type_term: RecentTerm,
+    /// The message that was last charged for this term.
+    type_charged: u32,
     labels: Labels,
     /// Finds labels that begin like generated ones.
     generated: Finder<'static>,
@@ -49,8 +51,8 @@ impl MessageTerms {
             checker: IriChecker::default(),
             used: vec![0; SLOTS].into(),
             message: 0,
-            kind: RecentTerm::NONE,
-            kind_charged: 0,
+            type_term: RecentTerm::NONE,
+            type_charged: 0,
             labels: Labels::default(),
             generated: Finder::new(b"_:_g"),
         }
@@ -87,8 +89,8 @@ impl MessageTerms {
         let is_new = used.is_none_or(|used| std::mem::replace(used, self.message) != self.message);
         if !found || is_new {
             builder.charge(text.len() + 16)?;
-        } else if text.len() >= LONG {
-            builder.charge(text.len() / USES)?;
+        } else if text.len() >= LONG_TERM {
+            builder.charge(text.len() / USE_DIVISOR)?;
         }
         if found {
             return Ok(Some(cached.id));
@@ -151,18 +153,18 @@ impl MessageTerms {
         Ok(property.recent.id)
     }
 
-    /// Returns the predicate of types.
+    /// Returns the IRI `rdf:type`.
     #[inline]
     pub fn rdf_type(&mut self, builder: &mut BatchBuilder) -> LimitResult {
-        if self.kind_charged != self.message {
-            self.kind_charged = self.message;
+        if self.type_charged != self.message {
+            self.type_charged = self.message;
             builder.charge(RDF_TYPE.len() + 16)?;
         }
-        if !self.kind.is_current(builder) {
+        if !self.type_term.is_current(builder) {
             let id = push(builder, TermKind::Iri, RDF_TYPE, flags::PLAIN);
-            self.kind = RecentTerm::new(builder, id);
+            self.type_term = RecentTerm::new(builder, id);
         }
-        Ok(self.kind.id)
+        Ok(self.type_term.id)
     }
 
     /// Returns a literal with a datatype that is in the batch and is not `xsd:string`.
@@ -176,7 +178,7 @@ impl MessageTerms {
         builder.add_with_aux(TermKind::TypedLiteral, text, datatype.0, plain(text, clean))
     }
 
-    /// Returns the blank node of a label in the message, without its `_:`.
+    /// Returns the blank node with the given label in the message. The label excludes `_:`.
     #[inline]
     pub fn bnode(&mut self, builder: &mut BatchBuilder, label: &[u8]) -> LimitResult {
         if label.starts_with(b"_g") {
@@ -226,7 +228,8 @@ impl MessageTerms {
         builder.add_simple(TermKind::Bnode, self.labels.generated(), flags::PLAIN)
     }
 
-    /// Returns a string. `clean` is true if it contains no quotes, backslashes or C0 controls.
+    /// Returns a string literal. `clean` is true if the text contains no quotes, backslashes or C0
+    /// controls.
     #[inline]
     pub fn string(builder: &mut BatchBuilder, text: &[u8], clean: bool) -> LimitResult {
         builder.add_simple(TermKind::Literal, text, plain(text, clean))

@@ -179,20 +179,17 @@ impl Walk<'_> {
                 ErrorClass::Malformed,
                 Some(self.at(value)),
                 format!(
-                    "the value {} has a base direction but no language, which RDF 1.2 does not allow",
+                    "the value {} has a base direction but no language, which RDF 1.2 does not \
+                     allow",
                     quote(text)
                 ),
             )
             .with(Remedy::read(
                 "rdf_direction",
                 "i18n-datatype|compound-literal",
-                "keeps it",
+                "keeps the direction",
             ))
-            .with(Remedy::read(
-                "rdf_direction",
-                "none",
-                "drops directions",
-            ))),
+            .with(Remedy::read("rdf_direction", "none", "drops directions"))),
         }
     }
 
@@ -208,7 +205,7 @@ impl Walk<'_> {
     ) -> Read<TermId> {
         let (text, clean) = (self.view.text(value), !self.view.is_owned(value));
         let language = language.map(<[u8]>::to_ascii_lowercase);
-        if let Some((subject, predicate)) = sink.statement {
+        if let Some((subject, predicate)) = sink.subject_and_predicate {
             let table = self.builder.table();
             // The value's own @index takes precedence over the key of its map.
             let index = if index == 0 { sink.index } else { index };
@@ -247,7 +244,8 @@ impl Walk<'_> {
         Ok(subject)
     }
 
-    /// Checks that literals can have a datatype.
+    /// Returns the datatype, or `None` if the literal is dropped because its datatype needs a
+    /// language.
     fn datatype<'t>(&self, datatype: &'t [u8], value: u32) -> Read<Option<&'t [u8]>> {
         if is_language_type(datatype) {
             self.reject(value, "the datatype", datatype, "needs a language")?;
@@ -298,7 +296,8 @@ impl Walk<'_> {
                 ErrorClass::Malformed,
                 Some(self.at(number)),
                 format!(
-                    "the number {} of a JSON literal exceeds the range of doubles and has no canonical form",
+                    "the number {} of a JSON literal exceeds the range of doubles and has no \
+                     canonical form",
                     quote(self.view.text(number))
                 ),
             ));
@@ -327,13 +326,13 @@ impl Walk<'_> {
                 "@value must be a string, a number, a boolean or null",
             ));
         }
-        self.empty_entries(shape)?;
+        self.discard_entries(shape)?;
         if self.has_more_than_a_value(shape)? || (shape.types > 0 && tagged) {
             return Err(self.error_at(
                 "invalid value object",
                 object,
-                "apart from @value, a value object may contain only @type, @language, @direction and @index, and not \
-                 @type together with @language or @direction",
+                "apart from @value, a value object may contain only @type, @language, @direction \
+                 and @index, and not @type together with @language or @direction",
             ));
         }
         if !is_json && kind == JsonKind::Null {
@@ -382,7 +381,7 @@ impl Walk<'_> {
     }
 
     /// Fast path for a value with one type that is a cached key of the context with an IRI. Returns
-    /// `None` for others.
+    /// `None` for other values.
     #[inline]
     pub fn plain_typed(&mut self, value: u32, kind: u32, context: u32) -> Read<Option<Item>> {
         if self.view.kind(kind) != JsonKind::String {
@@ -512,15 +511,15 @@ impl Walk<'_> {
         Ok(())
     }
 
-    /// Whether a property has a language map.
+    /// Whether the value of a property is a language map.
     #[inline]
     pub fn is_language_map(&self, containers: Containers, value: u32) -> bool {
         containers.has(Containers::LANGUAGE) && self.view.kind(value) == JsonKind::Object
     }
 }
 
-/// Returns the lexical form of a string, a number or a boolean, and whether it needs no escapes.
-/// With `double`, numbers are formatted as doubles.
+/// Returns the lexical form of a string, a number or a boolean, and whether that form needs no
+/// escapes. With `double`, numbers are formatted as doubles.
 #[inline]
 fn lexical<'t>(
     view: &View<'t>,

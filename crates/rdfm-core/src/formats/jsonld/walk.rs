@@ -40,7 +40,7 @@ fn find_colon(text: &[u8]) -> Option<usize> {
     found.or_else(|| Some(near.len() + memchr::memchr(b':', far)?))
 }
 
-/// Represents an invalid term. Quads with it are dropped.
+/// Represents an invalid term. Quads that contain this id are dropped.
 pub(super) const DROPPED: TermId = TermId(u32::MAX);
 
 /// Reader options.
@@ -103,7 +103,7 @@ pub(super) struct OpenList {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct ActiveProperty {
     pub context: u32,
-    /// Its number in the context, or among those that are not cached.
+    /// Number in the context if cached, otherwise index in [`Walk::uncached`].
     pub number: u32,
     pub cached: bool,
 }
@@ -122,7 +122,7 @@ impl ActiveProperty {
 /// The destination of an item.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum ItemTarget {
-    /// No destination: the item is not part of a statement.
+    /// No destination: the item is not part of a quad.
     Nowhere,
     /// The object of a quad.
     Object { subject: TermId, predicate: TermId },
@@ -132,7 +132,7 @@ pub(super) enum ItemTarget {
     Reversed { subject: TermId, predicate: TermId },
     /// The next member of the open list.
     Member,
-    /// The object of a quad if it is a list; otherwise the only member of such a list.
+    /// The object of a quad if the item is a list; otherwise the only member of such a list.
     ListObject { subject: TermId, predicate: TermId },
 }
 
@@ -140,7 +140,7 @@ pub(super) enum ItemTarget {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum GraphWrap {
     Never,
-    /// Unless it is a graph object.
+    /// Unless the item is a graph object.
     Once,
     Always,
 }
@@ -181,13 +181,13 @@ pub(super) struct ValueSlot {
     pub property: Option<ActiveProperty>,
     pub wrap: GraphWrap,
     pub extra: MapKeyExtra,
-    /// Whether it is in a map of nodes.
+    /// Whether the value is in a map of nodes.
     pub from_map: bool,
     /// Whether nested arrays are separate lists.
     pub in_list: bool,
-    /// Whether it is in an array.
+    /// Whether the value is in an array.
     pub in_array: bool,
-    /// Whether it is the document itself.
+    /// Whether the value is the document itself.
     pub is_root: bool,
 }
 
@@ -213,8 +213,8 @@ impl ValueSlot {
 pub(super) struct QuadSink {
     /// [`DROPPED`] if the value is dropped.
     pub graph: TermId,
-    /// The subject and predicate of the value, if it is a value of a property.
-    pub statement: Option<(TermId, TermId)>,
+    /// The subject and predicate of the value, if the value belongs to a property.
+    pub subject_and_predicate: Option<(TermId, TermId)>,
     /// Node of the key in an index map, or 0.
     pub index: u32,
 }
@@ -272,7 +272,7 @@ impl Walk<'_> {
         Ok(self.terms.anonymous(&self.view, self.builder)?)
     }
 
-    /// Processes any value. Returns true if it has no meaning.
+    /// Processes any value. Returns true if the value has no meaning.
     #[inline]
     pub fn value(&mut self, value: u32, context: u32, slot: &ValueSlot) -> Read<bool> {
         match self.view.kind(value) {
@@ -290,7 +290,7 @@ impl Walk<'_> {
     pub fn sink(&self, slot: &ValueSlot) -> QuadSink {
         let dropped = QuadSink {
             graph: DROPPED,
-            statement: None,
+            subject_and_predicate: None,
             index: 0,
         };
         if slot.wrap != GraphWrap::Never {
@@ -306,7 +306,8 @@ impl Walk<'_> {
                 }
                 QuadSink {
                     graph: slot.graph,
-                    statement: Some((subject, predicate)).filter(|_| slot.graph != DROPPED),
+                    subject_and_predicate: Some((subject, predicate))
+                        .filter(|_| slot.graph != DROPPED),
                     index: match slot.extra {
                         MapKeyExtra::Index(key) => key,
                         _ => 0,
@@ -315,12 +316,12 @@ impl Walk<'_> {
             }
             ItemTarget::Subject { .. } => QuadSink {
                 graph: slot.graph,
-                statement: None,
+                subject_and_predicate: None,
                 index: 0,
             },
             ItemTarget::Member => QuadSink {
                 graph: self.lists.last().map_or(DROPPED, |list| list.graph),
-                statement: None,
+                subject_and_predicate: None,
                 index: 0,
             },
         }
@@ -462,7 +463,7 @@ impl Walk<'_> {
                     "a value in an index map whose keys are values of a property must be a node",
                 ));
             }
-            // It would have several types, which a literal cannot have.
+            // The value would have several types, which a literal cannot have.
             (MapKeyExtra::Type(_), Item::Value(_)) => {
                 if !self.options.lenient {
                     let error = self.error_at(
@@ -497,7 +498,8 @@ impl Walk<'_> {
                 let dropped = id == DROPPED || predicate == DROPPED;
                 let sink = QuadSink {
                     graph: if dropped { DROPPED } else { slot.graph },
-                    statement: Some((id, predicate)).filter(|_| !dropped && slot.graph != DROPPED),
+                    subject_and_predicate: Some((id, predicate))
+                        .filter(|_| !dropped && slot.graph != DROPPED),
                     index: 0,
                 };
                 let item = self.expand_value(key, index.context, index, sink)?;
@@ -550,7 +552,7 @@ impl Walk<'_> {
         Err(self.error_at("conflicting indexes", value, &reason))
     }
 
-    /// Returns the active property.
+    /// Returns the data of the active property.
     #[inline]
     pub fn active(&self, active: ActiveProperty) -> &Property {
         if active.cached {

@@ -18,6 +18,7 @@ use super::skip::{LineEffect, line_effect, may_delimit};
 /// Counts the delimiters of one split.
 pub struct LineDelimiterCounter {
     split: Split,
+    /// The dialect that the split requires.
     fixed: Dialect,
     lenient: bool,
     max_line: u64,
@@ -95,14 +96,15 @@ impl LineDelimiterCounter {
                 Ok(None) => return,
                 // A line that is too long contains no delimiter, wherever it ends.
                 Err(_) => {
-                    self.content();
+                    self.note_content();
                     self.inside = true;
                 }
             }
         }
     }
 
-    fn content(&mut self) {
+    /// Records that a message has content.
+    fn note_content(&mut self) {
         self.content_first |= self.delimiters == 0;
     }
 
@@ -147,12 +149,12 @@ impl LineDelimiterCounter {
         };
         match found {
             LineEffect::Idle => {}
-            LineEffect::Content => self.content(),
+            LineEffect::Content => self.note_content(),
             LineEffect::Ends { content } => {
                 // A leading comment does not end a message, but a leading directive ends an empty
                 // message.
                 if content || !self.dialects.comments_delimit() {
-                    self.content();
+                    self.note_content();
                 }
                 self.delimiters += 1;
             }

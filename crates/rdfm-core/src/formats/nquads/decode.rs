@@ -130,8 +130,8 @@ impl LineReader {
                 generalized: options.generalized,
                 lenient: options.lenient,
                 max_depth: options.limits.max_depth,
-                alone: false,
-                short: false,
+                single_terms: false,
+                abbreviations: false,
             }),
             builder: BatchBuilder::new(options.limits.clone()),
             here: LinePosition::default(),
@@ -147,7 +147,7 @@ impl LineReader {
     }
 
     /// Whether the split does not begin at the start of the log, so that line numbers are unknown.
-    pub(super) fn inner(&self) -> bool {
+    pub(super) fn is_inner_split(&self) -> bool {
         self.options.split.is_some_and(|split| split.start > 0)
     }
 
@@ -165,7 +165,7 @@ impl LineReader {
         })
     }
 
-    /// Whether the dialect in force at a line differs from that of the log's head.
+    /// Whether the dialect in force at a line differs from the dialect of the log's head.
     pub(super) fn dialect_changed(&self, offset: u64) -> bool {
         self.fixed_dialect(offset)
             .is_some_and(|dialect| dialect != self.dialects.in_force())
@@ -188,7 +188,7 @@ impl LineReader {
     /// Reads complete lines up to `end`, until a batch is full.
     fn run(&mut self, input: &mut Buffer, end: usize) -> Lexed<BufferOutcome> {
         let fixed = self.fixed_dialect(input.offset());
-        let inner = self.inner();
+        let inner = self.is_inner_split();
         let graphs = self.graphs;
         let Self {
             options,
@@ -302,7 +302,7 @@ impl LineReader {
         }
     }
 
-    /// Returns the batch when there is no complete line left.
+    /// Returns the batch when the buffer contains no further complete line.
     fn flush(&mut self, input: &mut Buffer) -> Option<MessageBatch> {
         if input.finished {
             self.open = None;
@@ -345,7 +345,7 @@ impl LineReader {
         };
         let rest = input.bytes.get(from..).unwrap_or_default();
         let mut found = base.error(rest, error.at.saturating_sub(from), class, error.reason);
-        if self.inner() {
+        if self.is_inner_split() {
             found.position.line_column = None;
         }
         let start = near_start(input, self.open.take().as_ref());
@@ -447,7 +447,8 @@ fn dialect_change_error(line: usize) -> LexError {
     LexError {
         at: line,
         class: ErrorClass::Unsupported,
-        reason: "the log changes its dialect after its head, so it cannot be read in splits; read it in one piece"
+        reason: "the log changes its dialect after its head, so it cannot be read in splits; \
+                 read it in one piece"
             .into(),
     }
 }
@@ -608,7 +609,7 @@ impl Reader for LineReader {
     }
 
     fn counts(&self) -> bool {
-        !self.inner() || self.options.first_index.is_some()
+        !self.is_inner_split() || self.options.first_index.is_some()
     }
 
     fn done(&self) -> bool {

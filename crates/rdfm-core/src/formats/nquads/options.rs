@@ -10,7 +10,8 @@ use crate::syntax::text::dialect::DialectOptions;
 /// Generalized quads and RDF-star.
 pub const GENERALIZED: OptionSpec = OptionSpec::switch(
     "generalized",
-    "Accept generalized quads and RDF-star when reading N-Triples and N-Quads, and declare them when writing Jelly.",
+    "Accept generalized quads and RDF-star when reading N-Triples and N-Quads, and declare them \
+     when writing Jelly.",
 )
 .shared()
 .group(TEXT);
@@ -22,7 +23,7 @@ pub const RDF_STAR_SYNTAX: OptionSpec = OptionSpec::switch(
 )
 .group(TEXT);
 
-/// Settings of a decoder: its options, and how it was opened.
+/// Settings of a decoder: its options, and how the log was opened.
 pub(super) struct LineReading {
     pub limits: Limits,
     pub parts: bool,

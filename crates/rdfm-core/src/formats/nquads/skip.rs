@@ -44,11 +44,11 @@ enum SkipOutcome {
 /// The meaning of a line for a reader that looks for delimiters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum LineEffect {
-    /// No effect: it is blank, a comment or a version label.
+    /// No effect: the line is blank, a comment or a version label.
     Idle,
-    /// It contains a statement or an error.
+    /// The line contains a statement or an error.
     Content,
-    /// It ends a message. `content` states whether the line has content before the delimiter.
+    /// The line ends a message. `content` states whether the line has content before the delimiter.
     Ends { content: bool },
 }
 
@@ -135,9 +135,9 @@ impl LineReader {
                     SkipOutcome::Feed
                 };
             }
-            let whole = end.is_some() || input.finished;
+            let is_complete = end.is_some() || input.finished;
             let inside = skip.inside || end.unwrap_or(length) as u64 > max;
-            if !whole && !inside {
+            if !is_complete && !inside {
                 self.scanned = input.bytes.len();
                 return SkipOutcome::Feed;
             }
@@ -158,13 +158,13 @@ impl LineReader {
                 && self.dialects.resembles(comment, true)
             {
                 let place = offset + skip_space(line, 0) as u64;
-                let number = (!self.inner()).then(|| self.here.line());
+                let number = (!self.is_inner_split()).then(|| self.here.line());
                 self.dialects.note(comment, place, number);
             }
             if !matches!(found, LineEffect::Ends { content: false }) {
                 skip.add(line);
             }
-            skip.inside = inside && !whole;
+            skip.inside = inside && !is_complete;
             let after_cr = line.ends_with(b"\r");
             if self.dialect_changed(offset) {
                 return SkipOutcome::DialectChanged;
@@ -225,8 +225,8 @@ pub(super) fn line_effect(dialects: &mut Dialects, mut line: &[u8], marked: bool
             generalized: true,
             lenient: true,
             max_depth: u32::MAX,
-            alone: false,
-            short: false,
+            single_terms: false,
+            abbreviations: false,
         });
         let mut builder = BatchBuilder::new(Limits {
             max_message_bytes: u64::MAX,

@@ -115,8 +115,8 @@ impl RdfBinaryReader {
         }
     }
 
-    /// Consumes a row of the buffer from `start` on. It ends at `end`, or possibly before `end` in
-    /// Thrift.
+    /// Consumes the row that begins at `start` in the buffer. The row ends at `end`, or possibly
+    /// before `end` in Thrift.
     #[inline]
     fn row(&mut self, input: &mut Buffer, start: usize, end: usize) -> Result<(), Failure> {
         let bytes = input.bytes.get(start..end).unwrap_or_default();
@@ -156,7 +156,7 @@ impl RdfBinaryReader {
         }
     }
 
-    /// Handles an incomplete row of Thrift with this number of buffered bytes.
+    /// Handles an incomplete Thrift row of which this number of bytes is buffered.
     #[cold]
     fn incomplete(&mut self, buffered: usize, finished: bool) -> Result<(), Failure> {
         if buffered as u64 > self.max {
@@ -312,7 +312,7 @@ impl RdfBinaryReader {
         }
     }
 
-    /// The format that the first row suggests; `None` after the first row.
+    /// Whether the first row looks like this format; `None` after the first row.
     fn start(&self, input: &Buffer) -> Option<Start> {
         let (taken, rest) = (input.offset(), input.rest());
         match self.layout {
@@ -349,7 +349,7 @@ fn wait_or_done(input: &Buffer) -> BinaryItem {
     }
 }
 
-/// Reads a length. Returns it and its size in bytes.
+/// Reads a length. Returns the length and the number of bytes that encode it.
 #[inline]
 fn length(rest: &[u8], finished: bool, what: &str) -> Result<Option<(u64, usize)>, Failure> {
     match long_varint(rest) {

@@ -130,7 +130,7 @@ impl<W: RowWriter> RdfBinaryWriter<W> {
         Ok(())
     }
 
-    /// Adds a remedy to limit errors if rows may be longer than messages.
+    /// Adds a remedy to the limit errors of length-prefixed messages: rows may be written instead.
     #[cold]
     fn explained(&self, (class, reason): (ErrorClass, Reason)) -> (ErrorClass, Reason) {
         let rows = Remedy::write("framing", "rows", "writes it row by row");
@@ -188,7 +188,7 @@ impl<W: RowWriter> Writer for RdfBinaryWriter<W> {
         self.declared.set(name, iri);
         if let Some(prefixes) = &mut self.terms.prefixes {
             if prefixes.declare(name, iri) == Declared::Refused {
-                // Declared anyway, so that the name loses its old meaning.
+                // Written anyway, so that the name loses its old meaning.
                 prefixes.forget(name);
             }
             self.terms.begin(0);

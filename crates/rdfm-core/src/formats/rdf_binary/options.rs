@@ -13,7 +13,8 @@ pub const FRAMINGS: &[&str] = &["messages", "rows"];
 pub const READ_FRAMING: OptionSpec = OptionSpec::new(
     "framing",
     ValueKind::Choice(FRAMINGS),
-    "RDF Protobuf: read length-prefixed messages, or length-prefixed rows that form one message, as Jena writes them.",
+    "RDF Protobuf: read length-prefixed messages, or length-prefixed rows that form one message, \
+     as Jena writes them.",
 )
 .default(Default::Detected)
 .group(RDF_BINARY);
@@ -22,8 +23,8 @@ pub const READ_FRAMING: OptionSpec = OptionSpec::new(
 pub const WRITE_FRAMING: OptionSpec = OptionSpec::new(
     "framing",
     ValueKind::Choice(FRAMINGS),
-        "RDF Protobuf: write length-prefixed messages (the default without flat), or length-prefixed rows that form \
-         one message, as Jena does.",
+    "RDF Protobuf: write length-prefixed messages (the default without flat), or length-prefixed \
+     rows that form one message, as Jena does.",
 )
 .group(RDF_BINARY);
 
@@ -31,8 +32,8 @@ pub const WRITE_FRAMING: OptionSpec = OptionSpec::new(
 pub const PREFIXED_NAMES: OptionSpec = OptionSpec::new(
     "prefixed_names",
     ValueKind::Switch,
-        "Abbreviate IRIs with the declared namespaces (default for RDF Thrift), or write full IRIs (default for RDF \
-         Protobuf).",
+    "Abbreviate IRIs with the declared namespaces (default for RDF Thrift), or write full IRIs \
+     (default for RDF Protobuf).",
 )
 .off("full-iris")
 .group(RDF_BINARY);
@@ -55,11 +56,11 @@ impl Framing {
     }
 }
 
-/// Settings of a decoder: its options, and how it was opened.
+/// Settings of a decoder: its options, and how the log was opened.
 pub(super) struct BinaryReading {
     pub limits: Limits,
     pub parts: bool,
-    /// The framing, or `None` to detect it.
+    /// The framing, or `None` if it is to be detected.
     pub framing: Option<Framing>,
 }
 

@@ -53,7 +53,7 @@ fn row_begins(data: &[u8], at: usize, end: usize) -> Option<bool> {
         return Some(false);
     }
     Some(match row.tag {
-        // A prefix: a name that is not the default, then an IRI.
+        // A prefix declaration: a name that is not empty, then an IRI.
         0x0a if inner.tag == 0x0a && inner.end < end => {
             let iri = TaggedField::at(data, inner.end)?;
             iri.tag == 0x12 && iri.end == end

@@ -16,8 +16,8 @@ use crate::syntax::rdf_binary::thrift::{
 };
 use crate::syntax::wire::Checked;
 
-/// Decodes a row and returns its length. Fills `slots`, which must be empty, with the terms of a
-/// statement.
+/// Decodes a row. Returns the row and its length. Fills `slots`, which must be empty, with the
+/// terms of a statement.
 #[inline]
 pub(super) fn row<'a>(bytes: &'a [u8], slots: &mut Slots<'a>) -> Checked<(BinaryRow<'a>, usize)> {
     let mut wire = CompactReader { rest: bytes };
@@ -51,10 +51,10 @@ pub(super) fn row<'a>(bytes: &'a [u8], slots: &mut Slots<'a>) -> Checked<(Binary
     Ok((row, bytes.len() - wire.rest.len()))
 }
 
-/// The format that the first bytes of a log suggest: RDF Thrift begins with a declaration and a
+/// Whether the first bytes of a log look like RDF Thrift, which begins with a declaration and a
 /// string, or with a statement and a term.
 ///
-/// Uses only the first two bytes, so that the answer does not depend on how the input is cut.
+/// Uses only the first two bytes, so that the result does not depend on how the input is cut.
 pub(super) fn start(first: &[u8]) -> Start {
     match *first {
         [0x1c, 0x18, ..] | [0x2c | 0x3c, 0x1c, ..] => Start::Same,

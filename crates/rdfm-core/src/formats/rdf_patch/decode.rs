@@ -29,13 +29,13 @@ use crate::syntax::text::position::LinePosition;
 /// reported.
 const AHEAD: usize = 4096;
 /// A row shorter than this is read again at every line end.
-const SHORT: usize = 64 << 10;
+const SHORT_ROW: usize = 64 << 10;
 /// A row longer than this is read again only when its buffered size is eight times as large.
-const LONG: usize = 1 << 20;
+const LONG_ROW: usize = 1 << 20;
 /// Maximum number of skipped bytes that are kept.
 const KEPT: usize = 1 << 20;
 /// Maximum number of white space characters between `Z` and its dot when patches are skipped.
-const SEGMENT: usize = 1024;
+const MAX_SEGMENT_SPACE: usize = 1024;
 /// A byte order mark.
 const BOM: &[u8] = b"\xef\xbb\xbf";
 
@@ -98,8 +98,8 @@ impl PatchReader {
                 generalized: true,
                 lenient: options.lenient,
                 max_depth: options.limits.max_depth,
-                alone: false,
-                short: true,
+                single_terms: false,
+                abbreviations: true,
             }),
             builder: PatchBuilder::new(options.limits.clone()),
             options,
@@ -214,7 +214,7 @@ impl PatchReader {
     fn should_retry(&self, input: &Buffer) -> bool {
         let length = self.valid - input.at;
         // Every attempt leaves terms in the batch, so long rows must be read only a few times.
-        let more = if self.scanned < LONG {
+        let more = if self.scanned < LONG_ROW {
             self.scanned / 2
         } else {
             7 * self.scanned
@@ -223,7 +223,7 @@ impl PatchReader {
             return true;
         }
         let new = input.bytes.get(input.at + self.scanned..self.valid);
-        length < SHORT && memchr::memchr2(b'\n', b'\r', new.unwrap_or_default()).is_some()
+        length < SHORT_ROW && memchr::memchr2(b'\n', b'\r', new.unwrap_or_default()).is_some()
     }
 
     #[cold]
@@ -449,7 +449,7 @@ fn skip_rows(input: &mut Buffer, skip: &mut SegmentSkip) -> bool {
 fn segment(rest: &[u8]) -> Option<usize> {
     let rest = rest.strip_prefix(b"Z")?;
     let space = rest.iter().take_while(|byte| matches!(byte, b' ' | b'\t'));
-    let space = space.take(SEGMENT).count();
+    let space = space.take(MAX_SEGMENT_SPACE).count();
     matches!(rest.get(space), None | Some(b'.')).then_some(space + 1)
 }
 

@@ -15,7 +15,7 @@ pub const HEADERS_FIRST: OptionSpec = OptionSpec::switch(
 )
 .group(GROUP);
 
-/// Settings of a decoder: its options, and how it was opened.
+/// Settings of a decoder: its options, and how the log was opened.
 pub(super) struct PatchReading {
     pub limits: Limits,
     pub parts: bool,

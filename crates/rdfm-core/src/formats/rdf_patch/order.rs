@@ -12,8 +12,9 @@ use crate::model::error::ErrorClass;
 use crate::model::record::{Operation, OperationCode};
 use crate::model::remedy::{Reason, Remedy};
 
-const LATE: &str = "a header after other operations of its patch would begin the next patch";
-const PARTS: &str = "a header is in a later part of its patch than the first operations, so it cannot be moved to the front";
+const LATE_HEADER: &str = "a header after other operations of its patch would begin the next patch";
+const LATE_PART: &str = "a header is in a later part of its patch than the first operations, \
+    so it cannot be moved to the front";
 
 /// Tracks the patches that are written: the segments between them, and their operations.
 pub(super) struct Patches {
@@ -106,7 +107,7 @@ impl Patches {
     /// Returns the order in which the operations of a patch, or of a part of it, are written.
     ///
     /// # Errors
-    /// If a header is in a position where it cannot be written.
+    /// If a header follows other operations and cannot be moved to the front.
     pub fn order(&mut self, operations: &[Operation]) -> WriteResult<Order> {
         let code = |operation: &Operation| match operation.code {
             OperationCode::Begin => Some(true),
@@ -137,9 +138,12 @@ impl Patches {
             (0, ..) => Order::Given,
             (_, false, _) => {
                 let front = Remedy::write("headers_first", "true", "writes it at the front");
-                return Err((ErrorClass::Unsupported, Reason::new(LATE).with(front)));
+                return Err((
+                    ErrorClass::Unsupported,
+                    Reason::new(LATE_HEADER).with(front),
+                ));
             }
-            (_, true, true) => return Err((ErrorClass::Unsupported, Reason::new(PARTS))),
+            (_, true, true) => return Err((ErrorClass::Unsupported, Reason::new(LATE_PART))),
             (_, true, false) => Order::HeadersFirst,
         };
         self.moved += late as u64;

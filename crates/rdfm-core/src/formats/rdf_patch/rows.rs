@@ -41,7 +41,7 @@ pub(super) fn row(
         };
         return quad(statements, builder, text, start + 2, code);
     }
-    other(statements, builder, text, start)
+    other_row(statements, builder, text, start)
 }
 
 #[inline]
@@ -59,7 +59,8 @@ fn quad(
 }
 
 #[inline(never)]
-fn other(
+/// Reads a row that does not begin with `A` or `D` and a space or tab.
+fn other_row(
     statements: &mut StatementReader,
     builder: &mut PatchBuilder,
     text: &[u8],

@@ -13,7 +13,7 @@ use crate::syntax::text::grammar::GrammarError;
 use crate::syntax::xml::scope::NamespaceScope;
 use crate::syntax::xml::{Attribute, Read, XmlName, malformed};
 
-/// State of a literal.
+/// State of an XML literal while it is written.
 #[derive(Default)]
 pub(super) struct Canonical {
     /// Namespaces that the enclosing elements have declared in the output.

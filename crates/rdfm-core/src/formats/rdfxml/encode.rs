@@ -1,8 +1,8 @@
 //! Encoder for RDF/XML logs: one document per line, with consecutive quads of a subject grouped.
 //!
 //! - In: batches.
-//! - Out: `<rdf:RDF …>…</rdf:RDF>` and LF for each message. A document declares the namespaces of
-//!   its predicates, and those that the log newly declares.
+//! - Out: `<rdf:RDF …>…</rdf:RDF>` and LF for each message. A document declares the namespaces
+//!   of its predicates, and those that the log newly declares.
 //! - Cost: two passes over the quads of a message. A term is checked and escaped once per batch.
 //! - Law: quads keep their order. The text does not depend on how messages are divided into
 //!   batches, and no term can end its token or its line.
@@ -35,7 +35,7 @@ use crate::syntax::xml::{code_point, is_nc_name, not_xml};
 /// The element name for a predicate.
 #[derive(Clone, Copy, Default)]
 struct PredicateElement {
-    /// The batch to which it belongs.
+    /// The batch for which the name is valid.
     batch: u32,
     /// Its namespace, as an index into [`PredicateNames::namespaces`].
     namespace: u32,
@@ -47,8 +47,9 @@ struct PredicateElement {
 #[derive(Clone)]
 struct PredicateNamespace {
     iri: Box<[u8]>,
-    /// The last message that declared it, and its prefix there.
+    /// The last message that declared the namespace.
     message: u64,
+    /// The prefix of the namespace in that message.
     prefix: Vec<u8>,
 }
 
@@ -57,9 +58,9 @@ type Bytes = Box<[u8]>;
 /// The prefixes of the log and the names of predicates.
 #[derive(Clone, Default)]
 struct PredicateNames {
-    /// Declarations of the log: by prefix, with the number of the declaration; and the prefixes of
-    /// each namespace, in order of these numbers.
+    /// IRIs of the log's prefixes, with the numbers of their declarations.
     by_prefix: FxHashMap<Bytes, (Bytes, u64)>,
+    /// Prefixes of the log by IRI, in order of these numbers.
     by_iri: FxHashMap<Bytes, BTreeMap<u64, Bytes>>,
     /// Number of the next declaration.
     declared: u64,
@@ -67,7 +68,8 @@ struct PredicateNames {
     waiting: BTreeMap<u64, Box<[u8]>>,
     /// Namespaces of predicates.
     namespaces: Vec<PredicateNamespace>,
-    of_iri: FxHashMap<Box<[u8]>, u32>,
+    /// Indexes of these namespaces by IRI.
+    index_by_iri: FxHashMap<Box<[u8]>, u32>,
     elements: Vec<PredicateElement>,
     batch: u32,
     message: u64,
@@ -123,7 +125,7 @@ impl PredicateNames {
         if self.batch == 1 || self.namespaces.len() > MAX_NAMESPACES {
             self.elements.fill(PredicateElement::default());
             self.namespaces.clear();
-            self.of_iri.clear();
+            self.index_by_iri.clear();
         }
     }
 
@@ -139,7 +141,7 @@ impl PredicateNames {
                 && *prefix != *b"rdf"
             {
                 write_declaration(&prefix, iri, out);
-                // Avoids declaring it again for a predicate.
+                // Avoids declaring the namespace again for a predicate.
                 if self.first_prefix(iri) == Some(&*prefix) {
                     let iri = iri.clone();
                     let at = self.intern(&iri);
@@ -161,7 +163,7 @@ impl PredicateNames {
     }
 
     fn intern(&mut self, iri: &[u8]) -> u32 {
-        if let Some(&at) = self.of_iri.get(iri) {
+        if let Some(&at) = self.index_by_iri.get(iri) {
             return at;
         }
         let at = self.namespaces.len() as u32;
@@ -170,7 +172,7 @@ impl PredicateNames {
             message: 0,
             prefix: Vec::new(),
         });
-        self.of_iri.insert(iri.into(), at);
+        self.index_by_iri.insert(iri.into(), at);
         at
     }
 
@@ -306,7 +308,7 @@ fn escape_at(text: &[u8]) -> Option<usize> {
     Some(start + at)
 }
 
-/// Reason why a message cannot be written.
+/// The reason why a message cannot be written.
 #[derive(Clone, Copy)]
 enum DocumentError {
     /// A term that cannot be written in any text format.
@@ -572,9 +574,9 @@ impl RdfXmlWriter {
             DocumentError::Predicate(id) => (
                 ErrorClass::Unsupported,
                 Reason::from(format!(
-                    "the predicate {} cannot be written as an XML name; it must end with a letter or \
-                     '_', optionally followed by letters, digits, '-', '_' and '.', and must not be a syntax term of \
-                     RDF/XML",
+                    "the predicate {} cannot be written as an XML name; it must end with a letter \
+                     or '_', optionally followed by letters, digits, '-', '_' and '.', and must \
+                     not be a syntax term of RDF/XML",
                     quote(table.text(id))
                 ))
                 .lacking(Feature::AnyText),

@@ -224,8 +224,8 @@ impl RdfXmlMachine {
         self.builder.limits().max_message_bytes
     }
 
-    /// Counts bytes that the document writes once and uses repeatedly, to limit the time that a
-    /// short log can take.
+    /// Counts bytes that the document contains once but uses repeatedly, so that reading a short
+    /// log takes a limited time.
     fn repeat(&mut self, bytes: usize, at: usize) -> Read<()> {
         self.repeated += bytes as u64;
         let read = self.offset + at as u64;
@@ -238,7 +238,8 @@ impl RdfXmlMachine {
             ErrorClass::Limit,
             Reason::limit(
                 format!(
-                    "entities, namespaces, bases and languages repeat more than {max} bytes in {read} of the log"
+                    "entities, namespaces, bases and languages repeat more than {max} bytes \
+                     in the first {read} bytes of the log"
                 ),
                 "max_message_bytes",
             ),

@@ -14,8 +14,9 @@ use crate::syntax::cache::{Cache, RecentTerm};
 use crate::syntax::text::scan;
 use crate::syntax::xml::is_nc_name;
 
-/// Bytes charged for a quad, and for the record of a term.
+/// Bytes charged for a quad.
 pub(super) const QUAD: usize = 16;
+/// Bytes charged for the record of a term.
 const RECORD: usize = 16;
 
 /// Term state of a log.

@@ -11,7 +11,7 @@ pub(super) const ITS: &[u8] = b"http://www.w3.org/2005/11/its";
 /// The start of the namespaces of `TriX`, another XML format for RDF.
 pub(super) const TRIX: &[u8] = b"http://www.w3.org/2004/03/trix/";
 
-/// Returns the local name if the namespace and the local part form a name in the RDF namespace.
+/// Returns the local part if the namespace is the RDF namespace.
 pub(super) fn rdf_name<'a>(namespace: &[u8], local: &'a [u8]) -> Option<&'a [u8]> {
     (namespace == RDF).then_some(local)
 }
@@ -33,8 +33,8 @@ pub(super) fn is_core(local: &[u8]) -> bool {
     )
 }
 
-/// Whether a name in the RDF namespace is syntax, so that an element with this name is not a
-/// property.
+/// Whether a name in the RDF namespace has a special meaning as the name of an element, so that no
+/// predicate can be written with it.
 pub(super) fn is_syntax(local: &[u8]) -> bool {
     is_core(local) || matches!(local, b"Description" | b"li")
 }

@@ -141,8 +141,8 @@ impl ResultBinaryReader {
         }
     }
 
-    /// Returns the size of the next tuple's length prefix and of the tuple, or `None` if it is
-    /// incomplete.
+    /// Returns the size of the next tuple's length prefix and of the tuple, or `None` if the tuple
+    /// is incomplete.
     #[inline]
     fn framed(&self, rest: &[u8], finished: bool) -> Result<Option<(usize, usize)>, Failure> {
         let (length, prefix) = match long_varint(rest) {
@@ -253,8 +253,8 @@ fn add_cell<R: TripleTermReader>(
     column: usize,
 ) -> Checked<()> {
     let id = match raw {
-        Raw::Open(Placeholder::Undef) => TermId::DEFAULT_GRAPH,
-        Raw::Open(open) => return Err(placeholder_error(*open)),
+        Raw::Placeholder(Placeholder::Undef) => TermId::DEFAULT_GRAPH,
+        Raw::Placeholder(open) => return Err(placeholder_error(*open)),
         raw => terms.term::<R>(raw, column, 0)?,
     };
     Ok(terms.builder.add(id)?)
@@ -301,8 +301,8 @@ fn check_length(cells: usize, columns: usize) -> Checked<()> {
     Err(malformed(length_error(cells, columns)))
 }
 
-/// Reads the list in field 1 of a struct. Returns the number of its elements and the bytes of the
-/// struct.
+/// Reads the list in field 1 of a struct. Returns the number of elements and the size of the struct
+/// in bytes.
 #[inline]
 fn thrift_list<'a>(
     bytes: &'a [u8],

@@ -26,8 +26,9 @@ struct CsvDialect {
     unescaped: Vec<u8>,
 }
 
-/// A field: its text, or `None` if it is empty and not quoted.
+/// A field of a line.
 struct CsvField<'a> {
+    /// The text, or `None` if the field is empty and not quoted.
     text: Option<&'a [u8]>,
     /// Index after the field.
     end: usize,

@@ -26,7 +26,10 @@ impl Variables {
         self.names.len()
     }
 
-    /// Adds the variable of the next column. The error is the reason why it cannot be added.
+    /// Adds the variable of the next column.
+    ///
+    /// # Errors
+    /// If the name already occurs.
     pub fn add(&mut self, name: &str) -> Result<(), Reason> {
         if self.columns.insert(name.into(), self.names.len()).is_some() {
             return Err(duplicate(name));
@@ -93,7 +96,8 @@ pub(super) fn reject_boolean(head: &ResultHead) -> WriteResult<()> {
     if head.boolean.is_none() {
         return Ok(());
     }
-    let text = "the format cannot represent the answer to an ASK query; use the JSON or XML results format";
+    let text = "the format cannot represent the answer to an ASK query; use the JSON or XML \
+                results format";
     Err((ErrorClass::Unsupported, text.into()))
 }
 

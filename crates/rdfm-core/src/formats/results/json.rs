@@ -36,8 +36,9 @@ enum JsonState {
     Start,
     /// In the root object.
     Root,
-    /// Before the value of `head`, and in it.
+    /// Before the value of `head`.
     ToHead,
+    /// In the value of `head`. The next states are named in the same way.
     Head,
     ToVariables,
     Variables,
@@ -56,24 +57,24 @@ enum JsonState {
     /// Before the value of a key in the innermost open term.
     ToValue,
     ToText(TermPart),
-    /// In the subject, predicate and object of a triple term.
+    /// In the object that contains the parts of a triple term.
     Parts,
     ToPart(usize),
     /// In a skipped value, which ends at this depth.
-    Skip(usize, After),
+    Skip(usize, AfterSkip),
     End,
 }
 
 /// The state after a skipped value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum After {
+enum AfterSkip {
     Root,
     Head,
     Results,
     Term,
 }
 
-impl After {
+impl AfterSkip {
     const fn state(self) -> JsonState {
         match self {
             Self::Root => JsonState::Root,
@@ -94,7 +95,7 @@ enum TermPart {
     Datatype,
 }
 
-const PARTS: [&str; 5] = ["type", "value", "xml:lang", "its:dir", "datatype"];
+const PART_NAMES: [&str; 5] = ["type", "value", "xml:lang", "its:dir", "datatype"];
 
 /// A term being read.
 #[derive(Clone, Copy)]
@@ -222,7 +223,7 @@ impl JsonResultMachine {
             debug_assert!(from <= start);
             self.token(text, token, start)?;
             if self.buffered.is_some() {
-                self.check_held(self.at)?;
+                self.check_buffered(self.at)?;
             }
             if self.state == JsonState::Bindings && self.rows.builder.full() {
                 return Ok(Pause::Full);
@@ -261,13 +262,14 @@ impl JsonResultMachine {
     }
 
     /// Checks the limit of the text kept before the head.
-    fn check_held(&self, at: usize) -> Read<()> {
+    fn check_buffered(&self, at: usize) -> Read<()> {
         let from = self.buffered.as_ref().map_or(at, |buffered| buffered.from);
         if (at - from) as u64 <= self.rows.max() {
             return Ok(());
         }
         let text = format!(
-            "the rows before the head, which are buffered until the head is read, take more than {} bytes",
+            "the rows before the head, which are buffered until the head is read, take more than \
+             {} bytes",
             self.rows.max()
         );
         fail(
@@ -370,7 +372,7 @@ impl JsonResultMachine {
                     }
                     b"vars" => JsonState::ToVariables,
                     b"link" => JsonState::ToLinks,
-                    _ => JsonState::Skip(depth, After::Head),
+                    _ => JsonState::Skip(depth, AfterSkip::Head),
                 };
             }
             (JsonState::Head, _) => {
@@ -413,12 +415,12 @@ impl JsonResultMachine {
                         return malformed(start, "'bindings' occurs twice in the results");
                     }
                     b"bindings" => JsonState::ToBindings,
-                    _ => JsonState::Skip(depth, After::Results),
+                    _ => JsonState::Skip(depth, AfterSkip::Results),
                 };
             }
             (JsonState::ToBindings, Token::ArrayStart) => {
                 if self.boolean.is_some() {
-                    return malformed(start, BOTH);
+                    return malformed(start, BOOLEAN_AND_RESULTS);
                 }
                 self.has_results = true;
                 if self.has_head {
@@ -428,7 +430,7 @@ impl JsonResultMachine {
                         from: self.at,
                         tokens: self.tokens.clone(),
                     });
-                    self.state = JsonState::Skip(self.tokens.depth() - 1, After::Results);
+                    self.state = JsonState::Skip(self.tokens.depth() - 1, AfterSkip::Results);
                 }
             }
             _ => return self.misplaced(token, start),
@@ -469,21 +471,21 @@ impl JsonResultMachine {
         let depth = self.tokens.depth();
         self.state = match key.text(text, &mut self.unescaped)? {
             b"head" if std::mem::take(&mut self.rereads_head) => {
-                JsonState::Skip(depth, After::Root)
+                JsonState::Skip(depth, AfterSkip::Root)
             }
             b"head" if self.has_head => return malformed(start, "the result set has two heads"),
             b"head" => JsonState::ToHead,
             b"results" if self.has_results => {
                 return malformed(start, "the result set has two 'results'");
             }
-            b"results" if self.boolean.is_some() => return malformed(start, BOTH),
+            b"results" if self.boolean.is_some() => return malformed(start, BOOLEAN_AND_RESULTS),
             b"results" => JsonState::ToResults,
             b"boolean" if self.boolean.is_some() => {
                 return malformed(start, "the result set has two booleans");
             }
-            b"boolean" if self.has_results => return malformed(start, BOTH),
+            b"boolean" if self.has_results => return malformed(start, BOOLEAN_AND_RESULTS),
             b"boolean" => JsonState::ToBoolean,
-            _ => JsonState::Skip(depth, After::Root),
+            _ => JsonState::Skip(depth, AfterSkip::Root),
         };
         Ok(())
     }
@@ -533,7 +535,7 @@ impl JsonResultMachine {
             b"datatype" => JsonState::ToText(TermPart::Datatype),
             b"xml:lang" => JsonState::ToText(TermPart::Language),
             b"its:dir" => JsonState::ToText(TermPart::Direction),
-            _ => JsonState::Skip(self.tokens.depth(), After::Term),
+            _ => JsonState::Skip(self.tokens.depth(), AfterSkip::Term),
         };
         Ok(())
     }
@@ -553,7 +555,7 @@ impl JsonResultMachine {
         if let Some(frame) = self.frames.last_mut() {
             let slot = &mut frame.texts[part as usize];
             if slot.is_some() || (part == TermPart::Value && frame.triple.is_some()) {
-                let name = PARTS[part as usize];
+                let name = PART_NAMES[part as usize];
                 return malformed(start, format!("'{name}' occurs twice in a term"));
             }
             *slot = Some((from, to));
@@ -647,7 +649,8 @@ impl JsonResultMachine {
     }
 }
 
-const BOTH: &str = "the result set has both a boolean (of ASK) and results (of SELECT)";
+const BOOLEAN_AND_RESULTS: &str =
+    "the result set has both a boolean (of ASK) and results (of SELECT)";
 const LANG_STRINGS: [&[u8]; 2] = [
     b"http://www.w3.org/1999/02/22-rdf-syntax-ns#langString",
     b"http://www.w3.org/1999/02/22-rdf-syntax-ns#dirLangString",

@@ -20,7 +20,7 @@ use crate::syntax::cache::{Cache, RecentTerm};
 use crate::syntax::text::scan;
 
 /// Maximum length in bytes of the literals that are looked up; longer ones rarely recur.
-const SHARED_LITERAL: usize = 24;
+const MAX_SHARED_LITERAL: usize = 24;
 
 /// The kind of a literal, apart from its lexical form.
 #[derive(Clone, Copy)]
@@ -84,7 +84,7 @@ impl RowBuilder {
         self.head_bytes <= self.max()
     }
 
-    /// Sets the rest of the head, apart from the variables.
+    /// Completes the head, which also contains the variables added before.
     pub fn set_head(&mut self, boolean: Option<bool>, links: Vec<Box<str>>) {
         self.ready = true;
         self.builder.set_head(Arc::new(ResultHead {
@@ -102,7 +102,7 @@ impl RowBuilder {
         self.next = 0;
     }
 
-    /// Fills a cell. Returns false if it was already filled.
+    /// Fills a cell. Returns false if the cell was already filled.
     #[inline]
     pub fn set(&mut self, column: usize, id: TermId) -> bool {
         self.next = column + 1;
@@ -145,18 +145,23 @@ impl RowBuilder {
     /// Adds an IRI.
     #[inline]
     pub fn iri(&mut self, text: &[u8]) -> Added {
-        self.simple(TermKind::Iri, text, scan::iri)
+        self.simple_term(TermKind::Iri, text, scan::iri)
     }
 
     /// Adds a blank node.
     #[inline]
     pub fn bnode(&mut self, label: &[u8]) -> Added {
-        self.simple(TermKind::Bnode, label, scan::label)
+        self.simple_term(TermKind::Bnode, label, scan::label)
     }
 
     /// Adds a term that consists only of its text.
     #[inline]
-    fn simple(&mut self, kind: TermKind, text: &[u8], flags: fn(&[u8]) -> Option<u8>) -> Added {
+    fn simple_term(
+        &mut self,
+        kind: TermKind,
+        text: &[u8],
+        flags: fn(&[u8]) -> Option<u8>,
+    ) -> Added {
         self.builder.charge(text.len() + 16)?;
         let slot = Cache::slot(kind, text);
         let cached = self.cache.get(slot);
@@ -198,12 +203,12 @@ impl RowBuilder {
             }
             ResultLiteralKind::Datatype(iri) => (TermKind::TypedLiteral, self.iri(iri)?, 0),
             ResultLiteralKind::Language(tag, direction) => {
-                let tag = self.simple(TermKind::Language, tag, scan::language)?;
+                let tag = self.simple_term(TermKind::Language, tag, scan::language)?;
                 (TermKind::LangLiteral, tag, direction)
             }
         };
         self.builder.charge(lexical.len() + 16)?;
-        if lexical.len() > SHARED_LITERAL {
+        if lexical.len() > MAX_SHARED_LITERAL {
             let plain = scan::lexical(lexical).unwrap_or(0);
             return Ok(self.push(kind, lexical, aux.0, plain | direction, None));
         }

@@ -87,7 +87,7 @@ pub static XML: FormatSpec = FormatSpec {
     writes: &[],
     decoder: |values, _| Ok(xml::decoder(XML.name, values)),
     encoder: |values, _| {
-        let form = xml_encode::Xml::default();
+        let form = xml_encode::XmlForm::default();
         Ok(text_encode::encoder(&XML, values, form))
     },
     ..THRIFT

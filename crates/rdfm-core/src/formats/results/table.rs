@@ -4,7 +4,7 @@
 //! - Out: one message per line.
 //! - Cost: linear; memory is bounded by one line. The scan of an incomplete line continues where it
 //!   stopped.
-//! - Law: LF or CRLF ends a line; the last line may lack it.
+//! - Law: LF or CRLF ends a line; the last line may lack a line end.
 
 use super::head::length_error;
 use super::rows::RowBuilder;
@@ -22,7 +22,7 @@ use crate::syntax::text::grammar::{
 /// Progress of the scan of an incomplete line.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct LineScan {
-    /// Number of bytes scanned from its start.
+    /// Number of bytes scanned from the start of the line.
     pub at: usize,
     /// Whether the scan is inside quotes.
     pub quoted: bool,
@@ -30,7 +30,8 @@ pub(super) struct LineScan {
 
 /// The syntax of lines and cells.
 pub(super) trait TableDialect: Send + 'static {
-    /// Returns the line feed that ends the line at `start`, or `None` if it is not buffered yet.
+    /// Returns the index of the line feed that ends the line at `start`, or `None` if the line feed
+    /// is not buffered yet.
     fn line_end(text: &[u8], start: usize, scan: &mut LineScan) -> Option<usize>;
 
     /// Reads the names of variables.
@@ -39,7 +40,7 @@ pub(super) trait TableDialect: Send + 'static {
     /// Reads the cells of a line, up to the end of `text`, into the open row.
     fn cells(&mut self, text: &[u8], start: usize, rows: &mut RowBuilder) -> Read<()>;
 
-    /// Whether a cell would continue after the end of the line.
+    /// Whether a log that ends after this scan ends inside a cell.
     fn is_cut(scan: LineScan) -> bool;
 
     /// Returns a note about the data that was read, if any.
@@ -98,7 +99,7 @@ impl<D: TableDialect> TableDecoder<D> {
         }
     }
 
-    /// Reads the last line if it does not end with a line feed.
+    /// Reads a last line that does not end with a line feed.
     fn finish(&mut self, text: &[u8]) -> Read<Pause> {
         if D::is_cut(self.scan) {
             let reason = "the log ends inside a quoted field";

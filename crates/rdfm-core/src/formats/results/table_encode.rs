@@ -94,7 +94,8 @@ impl TextForm for CsvForm {
         reject_boolean(head)?;
         if !self.lossy {
             let reason = Reason::new(
-                "CSV cannot distinguish IRIs, blank nodes and literals, and has no datatypes or languages",
+                "CSV cannot distinguish IRIs, blank nodes and literals, and has no datatypes or \
+                 languages",
             )
             .with(Remedy::write("lossy", "true", "writes it anyway"));
             return Err((ErrorClass::Unsupported, reason));

@@ -23,7 +23,7 @@ use crate::syntax::text::encode::{MAX_TEXT, TextMemo, too_long};
 /// Reason why a row cannot be written.
 pub(super) enum RowError {
     /// A term that the format cannot represent.
-    Refused(Reason),
+    Unsupported(Reason),
     /// Text above the size limit.
     TooLong,
 }
@@ -164,7 +164,7 @@ impl<F: TextForm> Writer for FormWriter<F> {
         }
         self.row(batch.table(), row, out)
             .map_err(|stop| match stop {
-                RowError::Refused(reason) => (ErrorClass::Unsupported, reason),
+                RowError::Unsupported(reason) => (ErrorClass::Unsupported, reason),
                 RowError::TooLong => (ErrorClass::Limit, too_long(MAX_TEXT)),
             })
     }

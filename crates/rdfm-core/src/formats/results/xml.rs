@@ -107,9 +107,9 @@ impl ResultElement {
 /// An open element.
 struct OpenElement {
     element: ResultElement,
-    /// Start of its name among those of the open elements.
+    /// Start of its name in [`XmlResultMachine::names`].
     name: usize,
-    /// Mark of the namespaces in scope outside it.
+    /// Mark of the namespaces in scope outside the element.
     scope: u32,
 }
 
@@ -121,6 +121,7 @@ struct XmlResultMachine {
     at: usize,
     offset: u64,
     open: Vec<OpenElement>,
+    /// Names of the open elements.
     names: Vec<u8>,
     scope: NamespaceScope,
     /// Whether names without a prefix are names of the format.
@@ -379,7 +380,7 @@ impl XmlResultMachine {
         }
     }
 
-    fn find_plain(&mut self) {
+    fn update_plain(&mut self) {
         self.plain = self.scope.get(b"") == Some(RESULTS);
     }
 
@@ -455,7 +456,7 @@ impl XmlResultMachine {
             }
         }
         if self.scope.mark() > scope {
-            self.find_plain();
+            self.update_plain();
         }
         let parent = self.innermost();
         let mut element = ResultElement::Foreign;
@@ -547,7 +548,8 @@ impl XmlResultMachine {
                 if self.has_results || self.boolean.is_some() {
                     return malformed(
                         start,
-                        "the result set already has results or a boolean; it can have only one of them",
+                        "the result set already has results or a boolean; it can have only one \
+                         of them",
                     );
                 }
                 if element == ResultElement::Results {
@@ -667,7 +669,7 @@ impl XmlResultMachine {
         self.names.truncate(open.name);
         if self.scope.mark() > open.scope {
             self.scope.back(open.scope);
-            self.find_plain();
+            self.update_plain();
         }
         match open.element {
             ResultElement::Head
@@ -867,8 +869,8 @@ fn reference(text: &[u8], at: &mut usize, end: usize) -> Read<char> {
         None => malformed(
             start,
             format!(
-                "the reference {} does not name a character; without a DOCTYPE, only &lt; &gt; &amp; &quot; \
-                 &apos; and character numbers are allowed",
+                "the reference {} does not name a character; without a DOCTYPE, only &lt; &gt; \
+                 &amp; &quot; &apos; and character numbers are allowed",
                 quote(&text[start..*at])
             ),
         ),

@@ -12,7 +12,7 @@ use crate::syntax::xml::{code_point, not_xml};
 
 /// Writes XML.
 #[derive(Default)]
-pub(super) struct Xml {
+pub(super) struct XmlForm {
     /// Start tags of the bindings, by column.
     tags: Vec<Vec<u8>>,
 }
@@ -28,7 +28,7 @@ enum EscapeContext {
 }
 
 /// Appends a string, escaped. The error names a character that XML does not allow.
-fn escape(text: &[u8], place: EscapeContext, out: &mut Vec<u8>) -> Result<(), Reason> {
+fn escape(text: &[u8], context: EscapeContext, out: &mut Vec<u8>) -> Result<(), Reason> {
     if let Some(at) = not_xml(text) {
         let found = quote(text);
         let c = code_point(&text[at..]);
@@ -44,9 +44,9 @@ fn escape(text: &[u8], place: EscapeContext, out: &mut Vec<u8>) -> Result<(), Re
             b'>' => b"&gt;",
             b'&' => b"&amp;",
             b'\r' => b"&#xD;",
-            b'"' if place == EscapeContext::Attribute => b"&quot;",
-            b' ' | b'\n' | b'\t' if place != EscapeContext::Literal => match byte {
-                b' ' if place == EscapeContext::Attribute => continue,
+            b'"' if context == EscapeContext::Attribute => b"&quot;",
+            b' ' | b'\n' | b'\t' if context != EscapeContext::Literal => match byte {
+                b' ' if context == EscapeContext::Attribute => continue,
                 b' ' => b"&#x20;",
                 b'\n' => b"&#xA;",
                 _ => b"&#x9;",
@@ -65,7 +65,7 @@ fn element(name: &str, text: &[u8], out: &mut Vec<u8>) -> Result<(), RowError> {
     out.push(b'<');
     out.extend_from_slice(name.as_bytes());
     out.push(b'>');
-    escape(text, EscapeContext::Trimmed, out).map_err(RowError::Refused)?;
+    escape(text, EscapeContext::Trimmed, out).map_err(RowError::Unsupported)?;
     out.extend_from_slice(b"</");
     out.extend_from_slice(name.as_bytes());
     out.push(b'>');
@@ -81,7 +81,7 @@ fn attribute(name: &str, value: &[u8], out: &mut Vec<u8>) -> Result<(), Reason> 
     Ok(())
 }
 
-impl Xml {
+impl XmlForm {
     fn write_head(&mut self, head: &ResultHead, out: &mut Vec<u8>) -> Result<(), Reason> {
         out.extend_from_slice(b"<?xml version=\"1.0\"?>\n<sparql");
         attribute("xmlns", RESULTS, out)?;
@@ -136,7 +136,7 @@ impl Xml {
     }
 }
 
-impl TextForm for Xml {
+impl TextForm for XmlForm {
     const LINKS: bool = true;
 
     fn head(&mut self, head: &ResultHead, out: &mut Vec<u8>) -> WriteResult<()> {
@@ -186,7 +186,7 @@ impl TextForm for Xml {
                 out.extend_from_slice(b"</triple>");
                 Ok(())
             }
-            _ => Self::literal(table, id, out).map_err(RowError::Refused),
+            _ => Self::literal(table, id, out).map_err(RowError::Unsupported),
         }
     }
 

@@ -1,8 +1,8 @@
 //! Writes readable Turtle and TriG: with prefixes, and with consecutive quads grouped.
 //!
 //! - In: batches.
-//! - Out: `PREFIX` lines where the log declares them, statements grouped by subject and predicate,
-//!   blocks of named graphs, and `# @message` or `MESSAGE` between messages.
+//! - Out: `PREFIX` lines where the log declares prefixes, statements grouped by subject and
+//!   predicate, blocks of named graphs, and `# @message` or `MESSAGE` between messages.
 //! - Cost: one copy of the output; a term is checked, abbreviated and escaped once per batch, and
 //!   again after a prefix that may abbreviate it.
 //! - Law: quads keep their order and repetitions. The text does not depend on how messages are
@@ -38,7 +38,7 @@ pub(super) fn encoder(
     source: Option<&Source>,
 ) -> CodecResult<dyn Encoder> {
     let layout = TextLayout::of(values, source)?;
-    let blocks = Blocks {
+    let writer = TurtleWriter {
         graphs: format.carries.graphs,
         lenient: values.switch(&LENIENT),
         prefixes: Prefixes::default(),
@@ -50,11 +50,11 @@ pub(super) fn encoder(
         carried: None,
     };
     Ok(Box::new(TextWriter::encoder(
-        format, values, layout, blocks,
+        format, values, layout, writer,
     )))
 }
 
-struct Blocks {
+struct TurtleWriter {
     graphs: bool,
     lenient: bool,
     prefixes: Prefixes,
@@ -86,7 +86,7 @@ enum SharedTerms {
     Predicate,
 }
 
-impl Blocks {
+impl TurtleWriter {
     /// The graph in which a quad is written.
     fn graph(&self, quad: &Quad) -> TermId {
         if self.graphs {
@@ -347,7 +347,7 @@ fn digits(text: &[u8]) -> (usize, &[u8]) {
     (count, &text[count..])
 }
 
-impl StatementWriter for Blocks {
+impl StatementWriter for TurtleWriter {
     fn begin_batch(&mut self, batch: &MessageBatch, out: &[u8]) {
         let terms = batch.table().terms().len();
         self.terms.begin_batch(&mut self.changes, terms, out);

@@ -70,12 +70,12 @@ pub(super) fn iri_error(text: &[u8], start: usize, limit: usize) -> TokenError {
         .iter()
         .position(|&byte| byte != b'\\' && !is(byte, IRI))
         .map_or(limit, |length| start + 1 + length);
-    TokenError::malformed(bad, bad_iri_text(text, bad))
+    TokenError::malformed(bad, describe_bad_iri_character(text, bad))
 }
 
 /// Describes a character that is not allowed in an IRI.
 #[cold]
-pub(super) fn bad_iri_text(text: &[u8], bad: usize) -> String {
+pub(super) fn describe_bad_iri_character(text: &[u8], bad: usize) -> String {
     format!(
         "an IRI must not contain {}; write it percent-encoded, or end the IRI with '>' before it",
         quote_char(text, bad)
@@ -94,25 +94,25 @@ pub(super) fn quote_char(text: &[u8], at: usize) -> String {
 
 /// A quoted string.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Text {
+pub(super) struct StringToken {
     /// Index of the first byte between the quotes.
     pub start: usize,
     /// Index after the last byte between the quotes.
     pub stop: usize,
     /// Index after the closing quotes.
     pub end: usize,
-    /// Whether it contains escapes.
+    /// Whether the string contains escapes.
     pub escaped: bool,
     /// Whether the raw text between the quotes is [`flags::PLAIN`].
     pub plain: bool,
-    /// Whether it has triple quotes.
+    /// Whether the string has triple quotes.
     pub long: bool,
 }
 
 /// Lexes the string at `start`, in single or triple quotes of either kind.
-pub(super) fn string(text: &[u8], start: usize, from: usize, eof: bool) -> Lexed<Text> {
+pub(super) fn string(text: &[u8], start: usize, from: usize, eof: bool) -> Lexed<StringToken> {
     let mark = text[start];
-    let empty = Text {
+    let empty = StringToken {
         start: start + 1,
         stop: start + 1,
         end: start + 2,
@@ -131,7 +131,7 @@ pub(super) fn string(text: &[u8], start: usize, from: usize, eof: bool) -> Lexed
     }
 }
 
-fn short_string(text: &[u8], start: usize, from: usize, mark: u8) -> Lexed<Text> {
+fn short_string(text: &[u8], start: usize, from: usize, mark: u8) -> Lexed<StringToken> {
     let first = start + 1;
     let resumed = from > first;
     let mut at = from.max(first);
@@ -145,7 +145,7 @@ fn short_string(text: &[u8], start: usize, from: usize, mark: u8) -> Lexed<Text>
                     escaped = memchr(b'\\', &text[first..at]).is_some();
                     plain = !escaped && is_plain(&text[first..at]);
                 }
-                return Ok(Text {
+                return Ok(StringToken {
                     start: first,
                     stop: at,
                     end: at + 1,
@@ -212,7 +212,7 @@ fn special(text: &[u8], mut at: usize, mark: u8) -> usize {
     at
 }
 
-fn long_string(text: &[u8], start: usize, from: usize, mark: u8) -> Lexed<Text> {
+fn long_string(text: &[u8], start: usize, from: usize, mark: u8) -> Lexed<StringToken> {
     let first = start + 3;
     let mut at = from.max(first);
     loop {
@@ -231,7 +231,7 @@ fn long_string(text: &[u8], start: usize, from: usize, mark: u8) -> Lexed<Text> 
             (Some(&one), Some(&two)) if one == mark && two == mark => {
                 let body = &text[first..at];
                 let escaped = memchr(b'\\', body).is_some();
-                return Ok(Text {
+                return Ok(StringToken {
                     start: first,
                     stop: at,
                     end: at + 3,
@@ -464,7 +464,8 @@ fn local_end(text: &[u8], colon: usize, run: usize) -> Lexed<NameToken> {
                 if digits.len() < 2 || !digits.iter().all(|&byte| is(byte, HEX)) {
                     return Err(TokenError::malformed(
                         at,
-                        "expected two hexadecimal digits after '%' in a name; write a bare '%' as '\\%'",
+                        "expected two hexadecimal digits after '%' in a name; write a bare '%' \
+                         as '\\%'",
                     ));
                 }
                 at + 3
@@ -475,7 +476,8 @@ fn local_end(text: &[u8], colon: usize, run: usize) -> Lexed<NameToken> {
                     return Err(TokenError::malformed(
                         at,
                         format!(
-                            "the escape '\\{} is not allowed in a name; write the IRI in angle brackets",
+                            "the escape '\\{} is not allowed in a name; write the IRI in angle \
+                             brackets",
                             &quote_char(text, at + 1)[1..]
                         ),
                     ));
@@ -740,7 +742,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn scanning_eight_bytes_at_a_time_finds_the_same() {
+    fn scanning_eight_bytes_at_a_time_finds_the_same_position() {
         for byte in 0..=255u8 {
             for position in 0..8 {
                 let mut bytes = *b"aZ09_-zA";

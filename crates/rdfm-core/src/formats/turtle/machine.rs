@@ -6,8 +6,8 @@
 //! - Law: no backtracking and no recursion. If the text ends inside a token, only that token is
 //!   scanned further, from where scanning stopped.
 //!
-//! A bracket that represents a node (`[…]`, `(…)`) passes its node to the frame below as soon as it
-//! is known not to be empty, so that quads are emitted in reading order.
+//! A bracket that represents a node (`[…]`, `(…)`) passes its node to the frame below as soon
+//! as it is known not to be empty, so that quads are emitted in reading order.
 //!
 //! This file contains the states, the effect of each token, and terms of a single token. The space
 //! between tokens is in `space`, directives in `directives`, strings and numbers in `literals`,
@@ -80,7 +80,7 @@ enum ParserState {
 
 /// The end of a list of predicates and objects.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum End {
+enum ListEnd {
     Dot,
     Bracket,
     Annotation,
@@ -90,7 +90,7 @@ enum End {
 #[derive(Clone, Copy, Debug)]
 struct BracketFrame {
     state: ParserState,
-    end: End,
+    end: ListEnd,
     subject: TermId,
     predicate: TermId,
     object: TermId,
@@ -103,7 +103,7 @@ impl BracketFrame {
     const fn new(state: ParserState) -> Self {
         Self {
             state,
-            end: End::Dot,
+            end: ListEnd::Dot,
             subject: NONE,
             predicate: NONE,
             object: NONE,
@@ -111,7 +111,7 @@ impl BracketFrame {
         }
     }
 
-    const fn list(state: ParserState, end: End, subject: TermId) -> Self {
+    const fn list(state: ParserState, end: ListEnd, subject: TermId) -> Self {
         Self {
             end,
             subject,
@@ -140,7 +140,7 @@ const BNODES: u8 = 64;
 const SUBJECT: u8 = IRIS | BNODES | COLLECTIONS | PROPERTY_LISTS | REIFIED;
 const OBJECT: u8 = SUBJECT | LITERALS | TRIPLE_TERMS;
 
-/// Returns the kinds of nodes allowed in a position, and its description.
+/// Returns the kinds of nodes allowed in a position, and a description of the position.
 const fn position(state: ParserState) -> (u8, &'static str) {
     match state {
         ParserState::Statement => (SUBJECT, "a statement"),
@@ -163,7 +163,7 @@ const fn position(state: ParserState) -> (u8, &'static str) {
 
 /// State of a log between two tokens.
 pub(super) struct TurtleMachine {
-    /// Index in the text of the next token.
+    /// Index of the next token in the text.
     pub pos: usize,
     /// Offset of the text in the log.
     pub offset: u64,
@@ -440,7 +440,7 @@ impl TurtleMachine {
 
     /// Passes a node to the top frame, which expects one.
     #[inline]
-    fn deliver(&mut self, node: TermId, written: NodeSyntax) -> Lexed<()> {
+    fn deliver(&mut self, node: TermId, syntax: NodeSyntax) -> Lexed<()> {
         match self.top.state {
             ParserState::Object => {
                 self.top.object = node;
@@ -449,13 +449,13 @@ impl TurtleMachine {
                 self.emit(self.top.subject, self.top.predicate, node)?;
             }
             ParserState::Statement => {
-                let state = match written {
+                let state = match syntax {
                     NodeSyntax::Term if self.in_graph => ParserState::Verb,
                     NodeSyntax::Term => ParserState::VerbOrGraph,
                     NodeSyntax::Collection => ParserState::Verb,
                     NodeSyntax::PropertyList | NodeSyntax::Reified => ParserState::VerbOrNone,
                 };
-                self.push(BracketFrame::list(state, End::Dot, node));
+                self.push(BracketFrame::list(state, ListEnd::Dot, node));
             }
             ParserState::Item => {
                 let mut cell = self.top.subject;
@@ -650,7 +650,7 @@ impl TurtleMachine {
         self.unexpected(text, what)
     }
 
-    /// Returns where to continue in the token at `start`, if it was incomplete.
+    /// Returns the position and the phase in which to continue the token at `start`.
     #[inline]
     fn resume(&mut self, start: usize) -> (usize, u8) {
         if start != self.pos {
@@ -847,7 +847,11 @@ impl TurtleMachine {
         // The bracket stays open: only the frame changes.
         self.pop();
         self.deliver(node, NodeSyntax::PropertyList)?;
-        self.push(BracketFrame::list(ParserState::Verb, End::Bracket, node));
+        self.push(BracketFrame::list(
+            ParserState::Verb,
+            ListEnd::Bracket,
+            node,
+        ));
         Ok(())
     }
 
@@ -862,7 +866,7 @@ impl TurtleMachine {
         let cell = self.anonymous()?;
         self.pop();
         self.deliver(cell, NodeSyntax::Collection)?;
-        self.push(BracketFrame::list(ParserState::Item, End::Dot, cell));
+        self.push(BracketFrame::list(ParserState::Item, ListEnd::Dot, cell));
         Ok(())
     }
 
@@ -887,9 +891,9 @@ impl TurtleMachine {
         }
         let expected = match state {
             ParserState::VerbOrEnd => match self.top.end {
-                End::Dot => "a predicate or '.' after ';'",
-                End::Bracket => "a predicate or ']' after ';'",
-                End::Annotation => "a predicate or '|}' after ';'",
+                ListEnd::Dot => "a predicate or '.' after ';'",
+                ListEnd::Bracket => "a predicate or ']' after ';'",
+                ListEnd::Annotation => "a predicate or '|}' after ';'",
             },
             ParserState::VerbOrNone => "a predicate or '.'",
             _ => "a predicate after the subject",
@@ -935,7 +939,7 @@ impl TurtleMachine {
                 self.top.reifier = NONE;
                 self.nest(BracketFrame::list(
                     ParserState::Verb,
-                    End::Annotation,
+                    ListEnd::Annotation,
                     reifier,
                 ))
             }
@@ -946,34 +950,34 @@ impl TurtleMachine {
                 self.unexpected(
                     text,
                     match self.top.end {
-                        End::Dot if self.in_graph => "'.', ';', ',' or '}' after the object",
-                        End::Dot => "'.', ';' or ',' after the object",
-                        End::Bracket => "']', ';' or ',' after the object",
-                        End::Annotation => "'|}', ';' or ',' after the object",
+                        ListEnd::Dot if self.in_graph => "'.', ';', ',' or '}' after the object",
+                        ListEnd::Dot => "'.', ';' or ',' after the object",
+                        ListEnd::Bracket => "']', ';' or ',' after the object",
+                        ListEnd::Annotation => "'|}', ';' or ',' after the object",
                     },
                 )
             }
         }
     }
 
-    /// Ends the list of the top frame if the token is its end.
+    /// Ends the list of the top frame if the token ends it. Returns false for other tokens.
     #[inline]
     fn end_list(&mut self, text: &[u8], byte: u8) -> Lexed<bool> {
         match (self.top.end, byte) {
-            (End::Dot, b'.') => {
+            (ListEnd::Dot, b'.') => {
                 self.pos += 1;
                 self.pop();
             }
-            (End::Dot, b'}') if self.in_graph => {
+            (ListEnd::Dot, b'}') if self.in_graph => {
                 self.pos += 1;
                 self.pop();
                 self.close_graph();
             }
-            (End::Bracket, b']') => {
+            (ListEnd::Bracket, b']') => {
                 self.pos += 1;
                 self.unnest();
             }
-            (End::Annotation, b'|') => {
+            (ListEnd::Annotation, b'|') => {
                 self.expect(text, b"|}", "'|}'")?;
                 self.unnest();
             }

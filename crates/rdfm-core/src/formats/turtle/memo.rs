@@ -1,4 +1,4 @@
-//! Output of the terms written earlier in the batch, and when the abbreviations of IRIs changed.
+//! Remembers where terms were written earlier in the batch, and when abbreviations of IRIs changed.
 //!
 //! - In: terms as they are written, and the IRIs of prefixes as they are declared.
 //! - Out: copies of the terms whose abbreviations are still the same.
@@ -65,7 +65,7 @@ pub(super) struct PrefixedMemo {
 /// Position of a written term.
 #[derive(Clone, Copy, Default)]
 struct PrefixedEntry {
-    /// The count when the term was written; 0 if it was not.
+    /// The count when the term was written; 0 if the term was not written.
     written: u32,
     start: u32,
     length: u32,
@@ -83,8 +83,8 @@ impl PrefixedMemo {
         }
     }
 
-    /// Copies a term that was written before, and returns its group. Returns `None` if it was not, or
-    /// if its abbreviation may have changed.
+    /// Copies a term that was written before, and returns its group. Returns `None` if the term was
+    /// not written before, or if its abbreviation may have changed.
     #[inline]
     pub fn copy(
         &self,

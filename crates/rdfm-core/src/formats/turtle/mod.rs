@@ -8,8 +8,8 @@
 //! - `lexer`: the tokens.
 //! - [`encode`]: batches to bytes. `memo` copies terms that were written before.
 //!
-//! Anonymous blank nodes are named `_g0`, `_g1`, … in each message, distinct from its other labels:
-//! see [`crate::model::labels`].
+//! Anonymous blank nodes are named `_g0`, `_g1`, … in each message, distinct from its other
+//! labels: see [`crate::model::labels`].
 
 pub mod decode;
 pub mod encode;

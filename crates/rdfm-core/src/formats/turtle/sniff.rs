@@ -7,7 +7,7 @@ use crate::syntax::text::sniff::{
     LineKind, after_iri, is_blank, is_control, is_space, is_xml, line_kind, lines, trim_start,
 };
 
-/// Checks that the text contains a directive of Turtle or, at the end, begins like a statement, and
+/// Checks that the text contains a Turtle directive or, at the end, begins like a statement, and
 /// that it is not N-Quads, XML or JSON.
 pub fn sniff(bytes: &[u8], complete: bool) -> Sniff {
     let mut text = Vec::new();
@@ -180,11 +180,11 @@ mod tests {
             "( 1 ) <b> 1 .\n(<a>) <b> 1 .",
             "(\"a\") <b> 1 .",
         ] {
-            let is_one = !text.starts_with("( 1");
+            let is_statement = !text.starts_with("( 1");
             assert_eq!(sniff(text.as_bytes(), false), Sniff::More, "{text}");
             assert_eq!(
                 sniff(text.as_bytes(), true),
-                Sniff::of(is_one, true),
+                Sniff::of(is_statement, true),
                 "{text}"
             );
         }

@@ -12,7 +12,7 @@
 use oxiri::Iri;
 use rustc_hash::FxHashMap;
 
-use super::lexer::{Lexed, TokenError, bad_iri_text, unescape_iri, unescape_local};
+use super::lexer::{Lexed, TokenError, describe_bad_iri_character, unescape_iri, unescape_local};
 use crate::model::builder::BatchBuilder;
 use crate::model::chars::{IRI, is};
 use crate::model::error::{ErrorClass, LimitExceeded, quote};
@@ -53,8 +53,9 @@ const KNOWN: [&[u8]; 9] = [
 const SLOTS: usize = 4096;
 /// Number of entries of the prefix cache.
 const PREFIX_SLOTS: usize = 64;
-/// Number and total bytes of interned namespaces above which unbound namespaces are dropped.
+/// Number of interned namespaces from which unbound namespaces are dropped.
 const MAX_NAMESPACES: usize = 4096;
+/// Total bytes of interned namespaces above which unbound namespaces are dropped.
 const MAX_NAMESPACE_BYTES: usize = 1 << 20;
 
 // Kinds of cache entries. Keys from `FIRST_NAMESPACE` on are for names in a namespace.
@@ -70,13 +71,13 @@ struct CacheSlot {
     serial: u32,
     id: TermId,
     key: u32,
-    /// The message that was last charged for it.
+    /// The message that was last charged for the term.
     message: u32,
 }
 
 struct PrefixNamespace {
     iri: Box<[u8]>,
-    /// Unique while cache entries may refer to it.
+    /// Unique while cache entries may refer to the namespace.
     key: u32,
 }
 
@@ -202,7 +203,7 @@ impl LogTerms {
         self.skipped = Some(index);
     }
 
-    /// Handles a prefix declared in skipped text, with its IRI if known. If it differs from the
+    /// Handles a prefix declared in skipped text, with its IRI if known. Unless the IRI equals the
     /// current one, the prefix becomes undeclared.
     pub fn skip_prefix(&mut self, name: &[u8], iri: Option<&[u8]>) {
         let Some(&at) = self.prefix_of_name.get(name) else {
@@ -370,7 +371,10 @@ impl LogTerms {
         if let Some(length) = raw.iter().position(|&byte| !is(byte, IRI)) {
             let bad = start + 1 + length;
             if text[bad] != b'\\' {
-                return Err(TokenError::malformed(bad, bad_iri_text(text, bad)));
+                return Err(TokenError::malformed(
+                    bad,
+                    describe_bad_iri_character(text, bad),
+                ));
             }
             self.scratch.clear();
             unescape_iri(raw, start + 1, &mut self.scratch)?;
@@ -378,11 +382,11 @@ impl LogTerms {
             if let (Some(bad), false) = (bad, self.lenient) {
                 return Err(TokenError::malformed(
                     start,
-                    bad_iri_text(&self.scratch, bad),
+                    describe_bad_iri_character(&self.scratch, bad),
                 ));
             }
             iri = &self.scratch;
-            // Escaped by a lenient writer; no base applies to it.
+            // A lenient writer escaped this IRI. No base applies to it.
             if bad.is_some() {
                 return Ok((iri, 0));
             }
@@ -416,7 +420,10 @@ impl LogTerms {
     ) -> Lexed<&'a [u8]> {
         let (iri, _) = self.resolve(text, start, end)?;
         match iri.iter().position(|&byte| !is(byte, IRI)) {
-            Some(bad) => Err(TokenError::malformed(start, bad_iri_text(iri, bad))),
+            Some(bad) => Err(TokenError::malformed(
+                start,
+                describe_bad_iri_character(iri, bad),
+            )),
             None => Ok(iri),
         }
     }
@@ -610,7 +617,7 @@ impl LogTerms {
         }
     }
 
-    /// Returns the blank node of a label without its `_:`.
+    /// Returns the blank node with the given label, which excludes `_:`.
     #[inline]
     pub fn bnode(
         &mut self,
@@ -632,7 +639,7 @@ impl LogTerms {
     }
 
     /// Returns the blank node of a label that may be an escape, or that looks like a generated one.
-    /// Its meaning depends on the message, so that it is not cached.
+    /// The meaning of the label depends on the message, so the term is not cached.
     fn special_bnode(
         &mut self,
         builder: &mut BatchBuilder,

@@ -82,7 +82,7 @@ impl<R: Record> LogBuilder<R> {
         Some(all.slice(0..open))
     }
 
-    /// Copies a term of an earlier batch without charging for it, unless `new_ids` contains it.
+    /// Copies a term of an earlier batch, unless `new_ids` contains a copy. Charges nothing.
     pub fn copy_term(
         &mut self,
         from: &TermTable,

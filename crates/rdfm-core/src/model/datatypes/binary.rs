@@ -1,5 +1,6 @@
 //! Lexical forms of binary data.
 
+/// Whether a string consists of pairs of hexadecimal digits.
 pub fn is_hex(text: &[u8]) -> bool {
     text.len().is_multiple_of(2) && text.iter().all(u8::is_ascii_hexdigit)
 }

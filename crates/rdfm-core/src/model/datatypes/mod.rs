@@ -1,7 +1,7 @@
 //! Datatypes with checked lexical forms: the XML Schema 1.1 datatypes that RDF recommends, and
 //! RDF's own datatypes.
 //!
-//! - In: the IRI of a datatype, and a lexical form. Out: whether it is valid.
+//! - In: the IRI of a datatype, and a string. Out: whether it is a lexical form of the datatype.
 //! - Cost: one pass over the bytes. Nothing is allocated and no value is computed.
 //! - Law: white space is not collapsed. RDF lexical forms are checked unchanged.
 

@@ -1,5 +1,6 @@
 //! Lexical forms of tokens and names.
 
+/// Whether a string contains no tabs or line breaks, and spaces only between words.
 pub fn is_token(text: &[u8]) -> bool {
     let mut space = true;
     for &byte in text {
@@ -12,12 +13,14 @@ pub fn is_token(text: &[u8]) -> bool {
     text.is_empty() || !space
 }
 
+/// Whether a string consists of name characters.
 pub fn is_nmtoken(text: &[u8]) -> bool {
     let text = std::str::from_utf8(text).unwrap_or_default();
     !text.is_empty() && text.chars().all(is_name_char)
 }
 
-/// Whether a string is a name of XML 1.0, fifth edition.
+/// Whether a string is a name in XML 1.0, fifth edition. `colons` states whether it may contain
+/// colons.
 pub fn is_name(text: &[u8], colons: bool) -> bool {
     let text = std::str::from_utf8(text).unwrap_or_default();
     text.starts_with(is_name_start)

@@ -1,6 +1,6 @@
 //! Lexical forms of numbers.
 
-/// A bound of integers: its sign, and its digits without leading zeros (empty for 0).
+/// A bound for integers: its sign, and its digits without leading zeros (empty for 0).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Bound {
     negative: bool,
@@ -45,6 +45,7 @@ fn digits(text: &[u8]) -> usize {
         .unwrap_or(text.len())
 }
 
+/// Whether a string is an integer between two optional bounds.
 #[inline]
 pub fn is_integer(text: &[u8], min: Option<Bound>, max: Option<Bound>) -> bool {
     let (negative, number) = unsigned(text);
@@ -84,11 +85,13 @@ fn after_decimal(text: &[u8]) -> Option<&[u8]> {
     (integer + fraction > 0).then_some(&rest[fraction..])
 }
 
+/// Whether a string is a decimal number without an exponent.
 #[inline]
 pub fn is_decimal(text: &[u8]) -> bool {
     after_decimal(unsigned(text).1).is_some_and(<[u8]>::is_empty)
 }
 
+/// Whether a string is a number with an optional exponent, or a special value of doubles.
 #[inline]
 pub fn is_float(text: &[u8]) -> bool {
     match after_decimal(unsigned(text).1) {

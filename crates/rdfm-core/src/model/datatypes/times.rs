@@ -81,6 +81,7 @@ impl<'a> Cursor<'a> {
     }
 }
 
+/// Whether a string is a date or time with these components.
 #[inline]
 pub fn is_moment(text: &[u8], shape: DateTimeShape) -> bool {
     moment(text, shape).is_some()
@@ -176,16 +177,16 @@ fn duration(text: &[u8], parts: DurationParts) -> Option<()> {
         DurationParts::YearsAndMonths => b"YM",
         DurationParts::DaysAndTimes => b"D",
     };
-    let some_date = fields(&mut at, date, false)?;
+    let has_date = fields(&mut at, date, false)?;
     if at.0.is_empty() {
-        return some_date.then_some(());
+        return has_date.then_some(());
     }
     if parts == DurationParts::YearsAndMonths {
         return None;
     }
     at.byte(b'T').then_some(())?;
-    let some_time = fields(&mut at, b"HMS", true)?;
-    (some_time && at.0.is_empty()).then_some(())
+    let has_time = fields(&mut at, b"HMS", true)?;
+    (has_time && at.0.is_empty()).then_some(())
 }
 
 /// Reads numbers, each followed by one of the letters in order. Returns whether there are any.

@@ -236,7 +236,8 @@ fn escaped(
                 return Err(malformed(
                     at,
                     format!(
-                        "the control character U+{byte:04X} is not allowed in a string; JSON requires an escape"
+                        "the control character U+{byte:04X} is not allowed in a string; JSON \
+                         requires an escape"
                     ),
                 ));
             }
@@ -440,7 +441,7 @@ mod tests {
     }
 
     #[test]
-    fn valid_texts_are_parsed_as_by_serde_json() {
+    fn valid_texts_have_the_same_values_as_in_serde_json() {
         for text in [
             "{}",
             "[]",
@@ -464,7 +465,7 @@ mod tests {
     }
 
     #[test]
-    fn invalid_texts_are_rejected_as_by_serde_json() {
+    fn texts_that_serde_json_rejects_are_invalid() {
         for text in [
             "",
             " ",
@@ -517,7 +518,7 @@ mod tests {
     }
 
     #[test]
-    fn only_partial_strings_are_truncated() {
+    fn only_partial_texts_are_truncated() {
         let text = r#"{"a": [true, -1.5e3, "x\u00e9\"y"], "b": null}"#;
         for end in 0..text.len() {
             assert_eq!(

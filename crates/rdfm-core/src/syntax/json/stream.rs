@@ -118,8 +118,8 @@ impl JsonTokenizer {
         self.expects == Expects::Nothing
     }
 
-    /// Returns the next token and its start, and sets `at` to its end. Returns `None` if the text
-    /// ends before the token does, and sets `at` to its start.
+    /// Returns the next token and the token's start, and sets `at` to the token's end. If the text
+    /// ends before the token does, returns `None` and sets `at` to the token's start.
     #[inline]
     pub fn next(
         &mut self,
@@ -272,7 +272,7 @@ impl JsonTokenizer {
                 self.scanned = 0;
                 self.escaped = false;
                 let inner = &text[quoted.start..at];
-                if inner.iter().fold(u8::MAX, |least, &byte| least.min(byte)) < 0x20 {
+                if inner.iter().fold(u8::MAX, |lowest, &byte| lowest.min(byte)) < 0x20 {
                     return Err(control(inner, quoted.start));
                 }
                 return Ok(Some(quoted));
@@ -410,13 +410,13 @@ mod tests {
     fn tokens(text: &str, piece: usize) -> Result<Vec<String>, (usize, String)> {
         let bytes = text.as_bytes();
         let mut tokens = JsonTokenizer::new(8);
-        let (mut at, mut have, mut found) = (0, 0, Vec::new());
+        let (mut at, mut fed, mut found) = (0, 0, Vec::new());
         let mut decoded = Vec::new();
         loop {
-            let ended = have == bytes.len();
-            match tokens.next(&bytes[..have], &mut at, ended) {
+            let ended = fed == bytes.len();
+            match tokens.next(&bytes[..fed], &mut at, ended) {
                 Ok(None) if ended => break,
-                Ok(None) => have = (have + piece).min(bytes.len()),
+                Ok(None) => fed = (fed + piece).min(bytes.len()),
                 Ok(Some((token, start))) => {
                     let text = match token {
                         Token::Key(quoted) | Token::String(quoted) => {

@@ -140,7 +140,7 @@ impl Tape {
         self.contexts
     }
 
-    /// Maximum nesting of objects and arrays so far.
+    /// Maximum nesting of objects and arrays in the tape.
     #[inline]
     pub fn deepest(&self) -> usize {
         self.deepest
@@ -161,7 +161,7 @@ impl Tape {
     /// Begins an object or an array.
     ///
     /// # Errors
-    /// If it would be too deep, or the tape too large.
+    /// If the nesting would be too deep, or the tape too large.
     #[inline(always)]
     #[allow(clippy::inline_always)] // called for each token
     pub fn start(&mut self, kind: JsonKind, at: usize, bounds: &Bounds) -> Result<(), ParseError> {
@@ -277,8 +277,8 @@ impl Tape {
     /// The source must contain the borrowed strings.
     ///
     /// # Errors
-    /// If it would be too deep here, or the tape too large. If a size limit is exceeded, nothing is
-    /// added.
+    /// If the copy would be nested too deep here, or the tape too large. If a size limit is
+    /// exceeded, nothing is added.
     pub fn repeat(
         &mut self,
         node: u32,

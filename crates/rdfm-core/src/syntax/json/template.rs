@@ -19,7 +19,7 @@ pub struct Template {
     tape: Tape,
     /// The fixed parts, concatenated.
     fixed: Vec<u8>,
-    /// Number of quotes in them.
+    /// Number of quotes in the fixed parts.
     quotes: usize,
     /// End of the first fixed part.
     first: u32,
@@ -32,14 +32,14 @@ pub struct Template {
 struct Gap {
     node: u32,
     is_number: bool,
-    /// End of the fixed part after it.
+    /// End of the fixed part after the value.
     fixed: u32,
 }
 
 impl Template {
-    /// Whether a surveyed text may be a template: it is not too long and contains neither escapes,
-    /// contexts nor replaced keys.
-    pub fn may_be(view: &View<'_>, survey: &Survey) -> bool {
+    /// Whether a surveyed text is suitable for a template: it is not too long and contains neither
+    /// escapes, contexts nor replaced keys.
+    pub fn is_suitable(view: &View<'_>, survey: &Survey) -> bool {
         let mut nodes = view.tape.nodes().iter();
         view.source.len() <= MAX_BYTES
             && is_plain(survey)
@@ -47,7 +47,7 @@ impl Template {
             && !nodes.any(|node| node.owned || node.replaced)
     }
 
-    /// Creates a template from a text that [`may_be`](Self::may_be) one. The strings and numbers
+    /// Creates a template from a [suitable](Self::is_suitable) text. The strings and numbers
     /// for which `varies` is true differ between texts. Returns `None` if there are none.
     pub fn new(view: &View<'_>, survey: &Survey, varies: impl Fn(u32) -> bool) -> Option<Self> {
         let source = view.source;
@@ -238,7 +238,7 @@ mod tests {
                 source: text.as_bytes(),
             };
             assert!(
-                !Template::may_be(&view, &Survey::of(text.as_bytes())),
+                !Template::is_suitable(&view, &Survey::of(text.as_bytes())),
                 "{text}"
             );
         }

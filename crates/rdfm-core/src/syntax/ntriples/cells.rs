@@ -20,8 +20,8 @@ impl StatementReader {
             generalized: true,
             lenient: true,
             max_depth,
-            alone: true,
-            short: true,
+            single_terms: true,
+            abbreviations: true,
         })
     }
 
@@ -36,7 +36,7 @@ impl StatementReader {
         self.extra = 0;
         // In patches `<_:label>` is a blank node, in results it is an IRI.
         let cell = &text[start..];
-        self.grammar.short = memchr::memmem::find(cell, b"<_:").is_none();
+        self.grammar.abbreviations = memchr::memmem::find(cell, b"<_:").is_none();
         let at = skip_space(text, start);
         if byte(text, at) != b'_' && begins_name(text, at) {
             return expected(

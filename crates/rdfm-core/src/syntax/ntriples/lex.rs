@@ -65,14 +65,14 @@ pub(crate) fn explain_turtle_syntax(
         .iter()
         .take_while(|&&byte| chars::is(byte, NAME) || matches!(byte, b'.' | b'@' | 0x80..));
     let (word, remaining) = rest.split_at(length.count());
-    let name = match remaining {
+    let is_turtle = match remaining {
         [b':', b'/', b'/', ..] => false,
         [b':', ..] => word.first() != Some(&b'_'),
         _ => [&b"@prefix"[..], b"prefix", b"@base", b"base"]
             .iter()
             .any(|keyword| word.eq_ignore_ascii_case(keyword)),
     };
-    if !name {
+    if !is_turtle {
         return reason;
     }
     let format = if graphs { "N-Quads" } else { "N-Triples" };
@@ -101,7 +101,7 @@ pub(crate) fn skip_space(text: &[u8], mut at: usize) -> usize {
 pub(crate) struct QuotedToken {
     /// Position of the closing delimiter.
     pub end: usize,
-    /// Whether it contains escapes.
+    /// Whether the token contains escapes.
     pub escaped: bool,
     /// Whether the text needs no escape in canonical form.
     pub plain: bool,
@@ -141,7 +141,8 @@ fn iri_with_escapes(text: &[u8], mut at: usize) -> Lexed<QuotedToken> {
                 return fail(
                     at,
                     format!(
-                        "expected an IRI character or '>', found {shown}, which is not allowed in an IRI"
+                        "expected an IRI character or '>', found {shown}, which is not allowed \
+                         in an IRI"
                     ),
                 );
             }
@@ -207,7 +208,8 @@ fn string_with_escapes(
             Some(b'\n' | b'\r') => {
                 return fail(
                     at,
-                    "the string is not closed on its line; expected '\"' (write a line break in a string as \\n)",
+                    "the string is not closed on its line; expected '\"' (write a line break in \
+                     a string as \\n)",
                 );
             }
             Some(0xef) => {

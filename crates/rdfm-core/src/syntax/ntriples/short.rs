@@ -82,7 +82,7 @@ pub(super) fn is_other_string(text: &[u8], at: usize) -> bool {
 }
 
 /// Lexes a string in single or triple quotes. `decoded` is set to the decoded string, and the
-/// result is marked as escaped. The end is that of the last closing quote.
+/// result is marked as escaped. The end is the position of the last closing quote.
 pub(crate) fn string(text: &[u8], start: usize, decoded: &mut Vec<u8>) -> Lexed<QuotedToken> {
     let quote = byte(text, start);
     let long = byte(text, start + 1) == quote && byte(text, start + 2) == quote;
@@ -110,7 +110,8 @@ pub(crate) fn string(text: &[u8], start: usize, decoded: &mut Vec<u8>) -> Lexed<
             b'\n' | b'\r' => {
                 return fail(
                     at,
-                    "the string is not closed on its line; expected a quote (write a line break in a string as \\n)",
+                    "the string is not closed on its line; expected a quote (write a line break \
+                     in a string as \\n)",
                 );
             }
             _ if long && !rest[stop..].starts_with(&[quote; 3]) => {
@@ -217,7 +218,7 @@ fn local(text: &[u8], start: usize, out: &mut Vec<u8>) -> Lexed<usize> {
 }
 
 impl StatementReader {
-    /// Sets the IRI of a prefix, or removes the prefix.
+    /// Sets the IRI of a prefix, or removes the prefix if `iri` is `None`.
     ///
     /// # Errors
     /// If all prefixes together are too large.
@@ -329,7 +330,7 @@ impl StatementReader {
         Ok(id)
     }
 
-    /// Reads a blank node as `<_:label>`.
+    /// Reads a blank node in the form `<_:label>`.
     pub(super) fn quoted_label<R: Record>(
         &mut self,
         builder: &mut LogBuilder<R>,
@@ -362,7 +363,7 @@ impl StatementReader {
         Ok(self.shared(builder, TermKind::Bnode, raw, scan::label(raw).unwrap_or(0)))
     }
 
-    /// Returns a term that consists only of its text, shared if it recurs.
+    /// Returns a term that consists only of its text. Recurring terms are shared.
     fn shared<R: Record>(
         &mut self,
         builder: &mut LogBuilder<R>,

@@ -20,24 +20,25 @@ use crate::syntax::cache::{Cache, RecentTerm, begins};
 
 const RDF: &[u8] = b"http://www.w3.org/1999/02/22-rdf-syntax-ns#";
 
-/// Literals up to this length are looked up. Longer ones seldom recur.
-const SHARED_LITERAL: usize = 16;
+/// Maximum length in bytes of the literals that are looked up; longer ones rarely recur.
+const MAX_SHARED_LITERAL: usize = 16;
 
 /// The accepted grammar.
 #[derive(Clone, Debug)]
 pub(crate) struct StatementGrammar {
-    /// Graph names (N-Quads).
+    /// Whether to accept graph names (N-Quads).
     pub graphs: bool,
-    /// Any term in any position, and `<< s p o >>`.
+    /// Whether to accept any term in any position, and `<< s p o >>`.
     pub generalized: bool,
-    /// The deviations that [`lex`] accepts in lenient mode.
+    /// Whether to accept the deviations that [`lex`] supports in lenient mode.
     pub lenient: bool,
     /// Maximum nesting of triple terms.
     pub max_depth: u32,
-    /// Reads single terms outside a log, in which language tags may be escaped.
-    pub alone: bool,
-    /// The abbreviations of RDF Patch, and any white space and comments between terms.
-    pub short: bool,
+    /// Whether to read single terms outside a log, in which language tags may be escaped.
+    pub single_terms: bool,
+    /// Whether to accept the abbreviations of RDF Patch, and any white space and comments between
+    /// terms.
+    pub abbreviations: bool,
 }
 
 impl StatementGrammar {
@@ -48,8 +49,8 @@ impl StatementGrammar {
             generalized: true,
             lenient: true,
             max_depth,
-            alone: true,
-            short: false,
+            single_terms: true,
+            abbreviations: false,
         }
     }
 }
@@ -132,7 +133,7 @@ impl StatementReader {
     }
 
     /// Reads a statement including its dot, adds its quad to the open message, and returns the
-    /// position after it. `counted` states whether it is charged to the message.
+    /// position after it. `counted` states whether the statement is charged to the message.
     #[inline]
     pub fn statement(
         &mut self,
@@ -236,14 +237,14 @@ impl StatementReader {
     /// Position after white space.
     #[inline]
     pub fn space(&self, text: &[u8], at: usize) -> usize {
-        if self.grammar.short {
+        if self.grammar.abbreviations {
             short::space(text, at)
         } else {
             skip_space(text, at)
         }
     }
 
-    /// Records the predicate of a statement. Returns the guess of its object.
+    /// Records the predicate of a statement. Returns the guess for its object.
     #[inline]
     fn follow_predicate<R: Record>(
         &mut self,
@@ -366,7 +367,7 @@ impl StatementReader {
             reason
                 .reworded(|text| format!("{text}; N-Triples has no graph names"))
                 .lacking(Feature::Graphs)
-        } else if self.grammar.alone || self.grammar.short {
+        } else if self.grammar.single_terms || self.grammar.abbreviations {
             reason
         } else {
             lex::explain_turtle_syntax(text, at, self.grammar.graphs, reason)
@@ -395,26 +396,26 @@ impl StatementReader {
                 check_triple_term(text, *at, position, &self.grammar)?;
                 self.triple_term(builder, text, at)
             }
-            b'<' if self.grammar.short && text[*at..].starts_with(b"<_:") => {
+            b'<' if self.grammar.abbreviations && text[*at..].starts_with(b"<_:") => {
                 self.quoted_label(builder, text, at, guess)
             }
             b'<' => self.iri(builder, text, at),
             b'"' => ungeneralized(*at, "a literal", position),
             b'_' if byte(text, *at + 1) == b':' => ungeneralized(*at, "a blank node", position),
-            b'\n' | b'\r' | b'#' if self.grammar.short => {
+            b'\n' | b'\r' | b'#' if self.grammar.abbreviations => {
                 *at = short::space(text, *at);
                 self.term(builder, text, at, position, guess)
             }
-            b'\'' if self.grammar.short => self.literal(builder, text, at, guess),
-            _ if self.grammar.short && short::begins_term(text, *at) => {
+            b'\'' if self.grammar.abbreviations => self.literal(builder, text, at, guess),
+            _ if self.grammar.abbreviations && short::begins_term(text, *at) => {
                 self.short_term(builder, text, at)
             }
             _ => {
                 let what = match position {
-                    TermPosition::Subject => "an IRI or a blank node as subject",
-                    TermPosition::Predicate => "an IRI as predicate",
+                    TermPosition::Subject => "an IRI or a blank node as the subject",
+                    TermPosition::Predicate => "an IRI as the predicate",
                     TermPosition::Object => {
-                        "an IRI, a blank node, a literal or a triple term as object"
+                        "an IRI, a blank node, a literal or a triple term as the object"
                     }
                     TermPosition::Graph => "'.' after the object, or a graph name",
                     TermPosition::Alone => "an IRI, a blank node, a literal or a triple term",
@@ -428,7 +429,7 @@ impl StatementReader {
     fn term_error<T>(&self, text: &[u8], at: usize, what: &str) -> Lexed<T> {
         let found = lex::found(text, at);
         let reason = Reason::from(format!("expected {what}, found {found}"));
-        let reason = if self.grammar.alone || self.grammar.short {
+        let reason = if self.grammar.single_terms || self.grammar.abbreviations {
             reason
         } else {
             lex::explain_turtle_syntax(text, at, self.grammar.graphs, reason)
@@ -554,7 +555,7 @@ impl StatementReader {
         guess: RecentTerm,
     ) -> Lexed<TermId> {
         let start = *at + 1;
-        let token = if self.grammar.short && short::is_other_string(text, *at) {
+        let token = if self.grammar.abbreviations && short::is_other_string(text, *at) {
             short::string(text, *at, &mut self.string)?
         } else {
             lex::string(text, start, &mut self.string)?
@@ -574,8 +575,8 @@ impl StatementReader {
                 }
                 next = skip_space(text, suffix + 2);
                 let iri = byte(text, next) == b'<' && byte(text, next + 1) != b'<';
-                if !(iri || self.grammar.short && short::begins_name(text, next)) {
-                    return self.term_error(text, next, "an IRI as datatype");
+                if !(iri || self.grammar.abbreviations && short::begins_name(text, next)) {
+                    return self.term_error(text, next, "an IRI as the datatype");
                 }
                 record = self.datatype(builder, text, &mut next, record)?;
             }
@@ -583,7 +584,7 @@ impl StatementReader {
                 let tag = lex::tag(text, suffix + 1, self.grammar.lenient)?;
                 let raw = text.get(suffix + 1..tag.end).unwrap_or_default();
                 record.kind = TermKind::LangLiteral;
-                let decoded = if self.grammar.alone {
+                let decoded = if self.grammar.single_terms {
                     write::read_language(raw)
                 } else {
                     None
@@ -599,7 +600,7 @@ impl StatementReader {
         Ok(self.share_literal(builder, raw, token, record, guess))
     }
 
-    /// Reads the datatype of a typed literal. With xsd:string it becomes a plain literal.
+    /// Reads the datatype of a typed literal. A literal with xsd:string becomes a plain literal.
     fn datatype<R: Record>(
         &mut self,
         builder: &mut LogBuilder<R>,
@@ -680,7 +681,7 @@ impl StatementReader {
         if same(guess, builder) {
             return guess.id;
         }
-        if raw.len() > SHARED_LITERAL {
+        if raw.len() > MAX_SHARED_LITERAL {
             return push(builder, record.kind, raw, record.aux, record.flags);
         }
         let slot = Cache::slot(record.kind, raw);
@@ -705,7 +706,7 @@ impl StatementReader {
             let Some(open) = stack.last_mut() else {
                 return fail(*at, "expected a triple term");
             };
-            *at = if self.grammar.short {
+            *at = if self.grammar.abbreviations {
                 short::space(text, *at)
             } else {
                 skip_space(text, *at)
@@ -772,7 +773,7 @@ pub(super) struct LiteralRecord {
 struct OpenTripleTerm {
     terms: [TermId; 3],
     filled: usize,
-    /// Whether it is the RDF-star form `<< >>`.
+    /// Whether the term has the RDF-star form `<< >>`.
     star: bool,
 }
 
@@ -835,7 +836,7 @@ fn ungeneralized<T>(at: usize, what: &str, position: TermPosition) -> Lexed<T> {
     let position = position.name();
     unsupported(
         at,
-        Reason::from(format!("{what} is used as {position}")).with(Remedy::read(
+        Reason::from(format!("{what} is used as the {position}")).with(Remedy::read(
             "generalized",
             "true",
             "accepts any term anywhere",
@@ -963,8 +964,8 @@ impl CellReader {
     /// Reads the terms of a quad. They are charged to the open message, with their record.
     ///
     /// # Errors
-    /// If a string is not a term, or the message becomes too large (then reported at its last
-    /// part).
+    /// If a string is not a term, or the message becomes too large, which is reported for the last
+    /// term.
     #[inline]
     pub fn quad<R: Record>(
         &mut self,

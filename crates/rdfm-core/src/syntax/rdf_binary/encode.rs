@@ -119,7 +119,7 @@ impl Encoded {
     /// Returns the position of an encoded term.
     ///
     /// # Errors
-    /// If the encodings do not support it, or all terms together become too long.
+    /// If the encoding does not support the term, or all terms together become too long.
     #[inline]
     pub fn term<W: BinaryTermWriter>(
         &mut self,

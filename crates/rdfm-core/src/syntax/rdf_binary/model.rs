@@ -14,10 +14,10 @@ pub(crate) enum Raw<'a> {
     Value(NativeValue),
     /// A triple term, as the bytes of its statement.
     Triple(&'a [u8]),
-    Open(Placeholder),
+    Placeholder(Placeholder),
 }
 
-/// A placeholder for a term in a pattern or a query result. Data may not contain it.
+/// A placeholder for a term in a pattern or a query result. Data may not contain placeholders.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Placeholder {
     Variable,

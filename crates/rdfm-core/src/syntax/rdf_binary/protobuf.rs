@@ -101,11 +101,11 @@ fn message_term(field: u32, payload: &[u8]) -> Checked<Raw<'_>> {
         2 => Raw::Bnode(string(payload, "the blank node")?),
         3 => literal(payload)?,
         4 => Raw::Name(name(payload)?),
-        5 => Raw::Open(Placeholder::Variable),
+        5 => Raw::Placeholder(Placeholder::Variable),
         6 => Raw::Triple(payload),
-        7 => Raw::Open(Placeholder::Any),
-        8 => Raw::Open(Placeholder::Undef),
-        9 => Raw::Open(Placeholder::Repeat),
+        7 => Raw::Placeholder(Placeholder::Any),
+        8 => Raw::Placeholder(Placeholder::Undef),
+        9 => Raw::Placeholder(Placeholder::Repeat),
         _ => Raw::Value(decimal(payload)?),
     })
 }

@@ -1,10 +1,11 @@
-//! Converts decoded terms to terms and namespaces of a batch.
+//! Adds decoded terms and prefix declarations to a batch.
 //!
 //! - In: [`Raw`] terms and declarations.
 //! - Out: terms and namespaces in the [`LogBuilder`].
-//! - Cost: a term is compared with the previous one in its position, then looked up by a hash of 24
-//!   bytes. Literals are not looked up.
-//! - Law: strings are UTF-8. Charges do not depend on sharing.
+//! - Cost: a term is compared with the previous one in its position, then looked up by a hash
+//!   over at most 24 of its bytes. Literals are not looked up.
+//! - Law: strings are UTF-8. A term counts toward `max_message_bytes` each time it is used, even if
+//!   it is shared.
 
 use oxiri::Iri;
 use rustc_hash::FxHashMap;
@@ -33,7 +34,7 @@ pub(crate) trait TripleTermReader {
     fn triple<'a>(bytes: &'a [u8], slots: &mut Slots<'a>) -> Checked<()>;
 }
 
-/// State of a log.
+/// State for decoding the terms of a log.
 pub(crate) struct BinaryTerms<L: Record> {
     pub builder: LogBuilder<L>,
     cache: Cache,
@@ -59,7 +60,7 @@ impl<L: Record> BinaryTerms<L> {
         }
     }
 
-    /// Returns to the start of another log. The builder has already been reset.
+    /// Resets the prefixes and the base for another log. The builder has already been reset.
     pub fn reset(&mut self) {
         self.prefixes.clear();
         self.base = None;
@@ -110,26 +111,26 @@ impl<L: Record> BinaryTerms<L> {
             Raw::Name(name) => self.name(name, position),
             Raw::Value(value) => self.value(value),
             Raw::Triple(bytes) => self.triple::<R>(bytes, depth + 1),
-            Raw::Open(open) => Err(placeholder_error(open.name())),
+            Raw::Placeholder(open) => Err(placeholder_error(open.name())),
         }
     }
 
     fn bnode(&mut self, label: &[u8], position: usize) -> Checked<TermId> {
         let check =
             |text: &[u8]| scan::label(text).ok_or_else(|| invalid_utf8(text, "a blank node label"));
-        self.found_or_added(TermKind::Bnode, label, NO_SPLIT, position, check)
+        self.find_or_add(TermKind::Bnode, label, NO_SPLIT, position, check)
     }
 
     #[inline]
     fn iri(&mut self, text: &[u8], split: u16, position: usize) -> Checked<TermId> {
         let check = |text: &[u8]| scan::iri(text).ok_or_else(|| invalid_utf8(text, "an IRI"));
-        self.found_or_added(TermKind::Iri, text, split, position, check)
+        self.find_or_add(TermKind::Iri, text, split, position, check)
     }
 
     /// Returns a term that consists only of its text, shared if possible. Positions are as in
     /// [`term`](Self::term).
     #[inline]
-    fn found_or_added(
+    fn find_or_add(
         &mut self,
         kind: TermKind,
         text: &[u8],
@@ -265,7 +266,7 @@ impl<L: Record> BinaryTerms<L> {
     fn language(&mut self, tag: &[u8]) -> Checked<TermId> {
         let check =
             |tag: &[u8]| scan::language(tag).ok_or_else(|| invalid_utf8(tag, "a language tag"));
-        self.found_or_added(TermKind::Language, tag, NO_SPLIT, usize::MAX, check)
+        self.find_or_add(TermKind::Language, tag, NO_SPLIT, usize::MAX, check)
     }
 
     fn value(&mut self, value: NativeValue) -> Checked<TermId> {

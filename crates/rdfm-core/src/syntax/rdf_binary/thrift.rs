@@ -100,10 +100,10 @@ pub(crate) fn term<'a>(wire: &mut CompactReader<'a>) -> Checked<Raw<'a>> {
             2 => Raw::Bnode(wire.string("the blank node")?),
             3 => literal(wire)?,
             4 => Raw::Name(name(wire)?),
-            5 => open(wire, Placeholder::Variable)?,
-            6 => open(wire, Placeholder::Any)?,
-            7 => open(wire, Placeholder::Undef)?,
-            8 => open(wire, Placeholder::Repeat)?,
+            5 => placeholder(wire, Placeholder::Variable)?,
+            6 => placeholder(wire, Placeholder::Any)?,
+            7 => placeholder(wire, Placeholder::Undef)?,
+            8 => placeholder(wire, Placeholder::Repeat)?,
             9 => {
                 let whole = wire.rest;
                 wire.skip(STRUCT, MAX_TRIPLES)?;
@@ -117,10 +117,10 @@ pub(crate) fn term<'a>(wire: &mut CompactReader<'a>) -> Checked<Raw<'a>> {
     term.ok_or_else(|| unset("the term"))
 }
 
-/// Skips a placeholder for a term, a struct whose content is irrelevant.
-fn open<'a>(wire: &mut CompactReader<'a>, what: Placeholder) -> Checked<Raw<'a>> {
+/// Skips the content of a placeholder, which is irrelevant, and returns the placeholder.
+fn placeholder<'a>(wire: &mut CompactReader<'a>, what: Placeholder) -> Checked<Raw<'a>> {
     wire.skip(STRUCT, MAX_NESTING)?;
-    Ok(Raw::Open(what))
+    Ok(Raw::Placeholder(what))
 }
 
 #[inline]
@@ -400,8 +400,8 @@ pub(crate) fn put_binary(out: &mut Vec<u8>, header: u8, text: &[u8]) {
     out.extend_from_slice(text);
 }
 
-/// A term is encoded as a field whose number is the previous number plus 1, which is true in every
-/// position.
+/// A term is encoded as a field whose number is the previous number plus 1, so that it can be
+/// copied into every position.
 impl BinaryTermWriter for ThriftTerms {
     #[inline]
     fn iri(out: &mut Vec<u8>, text: &[u8]) {

@@ -24,7 +24,9 @@ pub struct Delimiters {
 /// The position of [`Delimiters`] in the log.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct DelimiterPlace {
+    /// Number of messages begun.
     messages: u64,
+    /// Whether the last message is empty.
     empty: bool,
     /// Whether the delimiter before the next message has been written.
     delimited: bool,
@@ -51,7 +53,7 @@ impl Delimiters {
         })
     }
 
-    /// For formats whose messages need no delimiters.
+    /// Creates delimiters for formats whose messages need none: nothing is written.
     pub fn none() -> Self {
         Self {
             dialect: Dialect::Plain,

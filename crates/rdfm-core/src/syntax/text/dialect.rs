@@ -64,7 +64,7 @@ pub enum DelimiterEffect {
 /// Options for the dialect of a log.
 #[derive(Clone, Debug, Default)]
 pub struct DialectOptions {
-    /// The dialect, or `None` to detect it.
+    /// The dialect, or `None` if it is to be detected.
     pub dialect: Option<Dialect>,
     /// Whether `MESSAGE` delimits messages in a log that does not announce them.
     pub lenient: bool,
@@ -90,7 +90,7 @@ pub struct Dialects {
     lenient: bool,
     announced: bool,
     last_delimiter: Option<Delimiter>,
-    /// The result of [`shown`](Self::shown) at the end of the first message.
+    /// The result of [`observed`](Self::observed) at the end of the first message.
     first: Option<Dialect>,
     header: Arc<LogHeader>,
     look_alikes: LookAlikes,
@@ -170,14 +170,22 @@ impl Dialects {
         match (delimiter, self.in_force()) {
             (Delimiter::Comment, Dialect::Comment) => {
                 self.last_delimiter = Some(delimiter);
-                Ok(if first { DelimiterEffect::Nothing } else { DelimiterEffect::Ends })
+                Ok(if first {
+                    DelimiterEffect::Nothing
+                } else {
+                    DelimiterEffect::Ends
+                })
             }
-            (Delimiter::Comment, Dialect::Directive | Dialect::Plain) => Ok(DelimiterEffect::Nothing),
+            (Delimiter::Comment, Dialect::Directive | Dialect::Plain) => {
+                Ok(DelimiterEffect::Nothing)
+            }
             (Delimiter::Directive, Dialect::Directive) if self.announced || self.lenient => {
                 self.last_delimiter = Some(delimiter);
                 Ok(DelimiterEffect::Ends)
             }
-            (Delimiter::Directive, Dialect::Comment) if self.requested.is_none() && self.lenient => {
+            (Delimiter::Directive, Dialect::Comment)
+                if self.requested.is_none() && self.lenient =>
+            {
                 self.announced = true;
                 self.last_delimiter = Some(delimiter);
                 Ok(DelimiterEffect::Ends)
@@ -189,7 +197,8 @@ impl Dialects {
                 Err(Reason::new("MESSAGE in a log read in the comment dialect").with(READ_MESSAGES))
             }
             (Delimiter::Directive, Dialect::Comment | Dialect::Directive) => Err(Reason::new(
-                "MESSAGE in a log that does not announce messages; expected VERSION \"1.2-messages\" before it",
+                "MESSAGE in a log that does not announce messages; expected VERSION \
+                 \"1.2-messages\" before it",
             )
             .with(Remedy::lenient("accepts it"))
             .with(Remedy::read("announced", "1.2-messages", "announces them"))),
@@ -249,7 +258,7 @@ impl Dialects {
         self.resumes(delimiter)
     }
 
-    /// The dialect announced or used so far.
+    /// The dialect that the log has announced or used.
     fn observed(&self) -> Option<Dialect> {
         match self.last_delimiter {
             _ if self.announced => Some(Dialect::Directive),
@@ -259,8 +268,8 @@ impl Dialects {
         }
     }
 
-    /// Header of the log so far. Its dialect is that of the first message, so it does not depend on
-    /// how far the log has been read.
+    /// Header of the log. Its dialect is the dialect of the first message, so the header does not
+    /// depend on how far the log has been read.
     pub fn header(&self) -> Arc<LogHeader> {
         Arc::clone(&self.header)
     }
@@ -294,7 +303,7 @@ impl Dialects {
         });
     }
 
-    /// Observations for readers of the log.
+    /// Comments that look like delimiters, and how the log ends.
     pub fn noticed(&self) -> Noticed {
         let (look_alikes, look_alike_offsets) = self.look_alikes.positions();
         Noticed {
@@ -326,7 +335,7 @@ mod tests {
     }
 
     /// Number of statements in each message. `q` is a statement, `c` a comment, `M` a directive,
-    /// and `V` and `v` are version labels with and without messages.
+    /// and `V` and `v` are version labels that do and do not announce messages.
     fn read(mut dialects: Dialects, log: &str) -> (Vec<u32>, Option<Reason>) {
         let (mut messages, mut open) = (Vec::new(), None);
         for c in log.chars() {
@@ -472,7 +481,7 @@ mod tests {
     }
 
     #[test]
-    fn the_header_has_the_dialect_and_label_so_far() {
+    fn delimiters_and_labels_update_the_header() {
         let mut state = dialects(None, None, false);
         assert_eq!(state.header().dialect, None);
         assert_eq!(

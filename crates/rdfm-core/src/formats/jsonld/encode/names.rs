@@ -13,7 +13,7 @@ use rustc_hash::FxHashMap;
 use crate::formats::jsonld::sink::Sink;
 use crate::model::batch::MessageBatch;
 use crate::model::chars::{self, DIGIT, LETTER, NAME};
-use crate::model::namespaces::MAX_WHOLE;
+use crate::model::namespaces::MAX_REPEATED;
 use crate::syntax::needed::Needed;
 use crate::syntax::prefixes::Declared;
 
@@ -116,13 +116,13 @@ impl ContextNamespaces {
         let all = self.needed.len();
         if new && self.needed.waiting() == all {
             self.unchanged = true;
-            if !each || all <= MAX_WHOLE {
+            if !each || all <= MAX_REPEATED {
                 self.include_all();
                 return true;
             }
         } else if new {
             self.unchanged = false;
-        } else if self.context.len() == all && (!each || (self.unchanged && all <= MAX_WHOLE)) {
+        } else if self.context.len() == all && (!each || (self.unchanged && all <= MAX_REPEATED)) {
             return false;
         }
         let needed = self.needed.of(batch, message);

@@ -1,14 +1,15 @@
 //! Composes a JSON tape from a YAML document in plain block style, as most programs write it.
 //!
 //! - In: the text of one document.
-//! - Out: its tape, or `None` if the document needs the event parser of [`compose`](super::compose).
+//! - Out: its tape, or `None` if the document needs the event parser of
+//!   [`compose`](super::compose).
 //! - Cost: linear; each byte is read about once.
 //! - Law: the tape is the one that the event parser produces. A document with an error needs the
 //!   event parser, which describes the error.
 //!
-//! Each line is a key, a key with a value, or an item of a sequence. A scalar is on one line, plain or
-//! in quotes. Comments, anchors, tags, scalars on several lines and flow collections with content need
-//! the event parser, as do tabs, carriage returns and spaces at the end of a line.
+//! Each line is a key, a key with a value, or an item of a sequence. A scalar is on one line, plain
+//! or in quotes. Comments, anchors, tags, scalars on several lines and flow collections with
+//! content need the event parser. So do tabs, carriage returns, and spaces at the end of a line.
 
 use std::ops::Range;
 
@@ -44,9 +45,9 @@ struct LineScalar {
 /// How the text of a scalar differs from the source.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum ScalarForm {
-    /// Identical to the source; JSON needs no escapes for it.
+    /// Identical to the source. JSON needs no escapes for this text.
     Borrowed,
-    /// Identical to the source; JSON may need escapes for it.
+    /// Identical to the source. JSON may need escapes for this text.
     Literal,
     /// Stored in [`BlockComposer::unescaped`].
     Unescaped,
@@ -152,7 +153,7 @@ impl BlockComposer {
         tape.clear();
         self.open.clear();
         let mut at = if bytes.starts_with(b"---\n") { 4 } else { 0 };
-        // Whether a value comes next: the first one, or that of the key on the line before.
+        // Whether a value comes next: the first one, or the value of the key on the previous line.
         let mut value_is_next = true;
         while at < bytes.len() {
             let line = at;
@@ -406,7 +407,7 @@ impl BlockComposer {
             (ScalarValue::Number(number), _) => {
                 tape.owned(JsonKind::Number, at, number.as_bytes(), bounds)
             }
-            (ScalarValue::Beyond, _) => return None,
+            (ScalarValue::Unrepresentable, _) => return None,
             (_, ScalarForm::Borrowed) => tape.borrowed(string, at, range, bounds),
             (_, ScalarForm::Literal) => tape.owned(string, at, source.as_bytes(), bounds),
             (_, ScalarForm::Unescaped) => tape.owned(string, at, self.unescaped.as_bytes(), bounds),
@@ -439,7 +440,7 @@ fn plain(bytes: &[u8], start: usize) -> Option<LineScalar> {
     })
 }
 
-/// Adds an empty collection if it is the rest of a line. Returns the index after it.
+/// Adds an empty collection if one is the rest of a line. Returns the index after the collection.
 fn empty_collection(bytes: &[u8], at: usize, tape: &mut Tape, bounds: &Bounds) -> Option<usize> {
     let kind = match bytes.get(at..at + 2)? {
         b"{}" => JsonKind::Object,

@@ -6,9 +6,9 @@
 //!   restrict.
 //! - Law: keys are unique strings. An alias repeats a complete value, so that a cycle is an error.
 //!
-//! Documents in plain block style need no parser ([`block`](super::block)). For all others, the parser
-//! is `granit-parser`. It is maintained, has no unsafe code or panics, limits nesting, and passes the
-//! YAML test suite. It produces events, which are interpreted here.
+//! Documents in plain block style need no parser ([`block`](super::block)). All others are parsed
+//! by `granit-parser`, which is maintained, has no unsafe code or panics, limits nesting, and
+//! passes the YAML test suite. It produces events, which are interpreted here.
 
 use granit_parser::{ErrorKind, Event, Options, Parser, ScalarStyle, ScanError, Span, Tag};
 use rustc_hash::FxHashMap;
@@ -24,7 +24,7 @@ use crate::syntax::json::{Bounds, JsonKind, ParseError, Tape};
 pub struct Composer {
     block: BlockComposer,
     open: Vec<OpenCollection>,
-    /// Values by anchor; `None` until they are complete.
+    /// Tape nodes of values by anchor; `None` until the value is complete.
     anchors: FxHashMap<usize, Option<u32>>,
 }
 
@@ -38,7 +38,7 @@ struct OpenCollection {
 }
 
 impl Composer {
-    /// Composes the document in `text`. Returns false if there is none.
+    /// Composes the document in `text`. Returns false if the text contains no document.
     ///
     /// # Errors
     /// If the text is not valid YAML, or contains values that JSON cannot represent.
@@ -143,7 +143,7 @@ impl Composer {
         if self.wants_key() {
             return Err(malformed(
                 at,
-                "expected a string as key, found a mapping or a sequence",
+                "expected a string as the key, found a mapping or a sequence",
             ));
         }
         let node = tape.nodes().len() as u32;
@@ -183,7 +183,7 @@ impl Composer {
                 return Err(malformed(
                     at,
                     &format!(
-                        "expected a string as key, found {}; put it in quotes",
+                        "expected a string as the key, found {}; put it in quotes",
                         quote(text.as_bytes())
                     ),
                 ));
@@ -203,11 +203,12 @@ impl Composer {
             ScalarValue::String => {
                 string(JsonKind::String, source, text, style, span, tape, bounds)?;
             }
-            ScalarValue::Beyond => {
+            ScalarValue::Unrepresentable => {
                 return Err(malformed(
                     at,
                     &format!(
-                        "JSON cannot represent the number {}; put it in quotes, or give it a datatype with @type",
+                        "JSON cannot represent the number {}; put it in quotes, or give it a \
+                         datatype with @type",
                         quote(text.as_bytes())
                     ),
                 ));
@@ -243,7 +244,7 @@ impl Composer {
         if !string {
             return Err(malformed(
                 at,
-                "expected a string as key, found an alias of another value",
+                "expected a string as the key, found an alias of another value",
             ));
         }
         tape.repeat(node, true, at, source, bounds)?;
@@ -276,7 +277,10 @@ fn scalar_value<'a>(
         Some("int") => {
             matches!(&resolved, ScalarValue::Number(number) if !number.contains(['.', 'e', 'E']))
         }
-        Some("float") => matches!(resolved, ScalarValue::Number(_) | ScalarValue::Beyond),
+        Some("float") => matches!(
+            resolved,
+            ScalarValue::Number(_) | ScalarValue::Unrepresentable
+        ),
         // A lone `!` makes any scalar a string.
         _ if tag.original() == "!" => return Ok(ScalarValue::String),
         _ => return Err(unknown_tag(tag, at)),
@@ -307,14 +311,14 @@ fn unknown_tag(tag: &Tag, at: usize) -> ParseError {
     malformed(
         at,
         &format!(
-            "the tag {} is not supported; the core schema has !!str, !!int, !!float, !!bool, !!null, !!map and \
-             !!seq, and JSON-LD has @type for datatypes",
+            "the tag {} is not supported; the core schema has !!str, !!int, !!float, !!bool, \
+             !!null, !!map and !!seq, and JSON-LD has @type for datatypes",
             quote(tag.original().as_bytes())
         ),
     )
 }
 
-/// Adds a string, without a copy if the source contains it literally.
+/// Adds a string. If the source contains the string literally, no copy is made.
 fn string(
     kind: JsonKind,
     source: &str,
@@ -360,7 +364,8 @@ fn tab(text: &str, from: usize) -> Option<usize> {
     None
 }
 
-/// Converts a parser error. It is truncated if more text could have completed the document.
+/// Converts a parser error. Its class is `Truncated` if more text could have completed the
+/// document.
 fn scan_error(error: &ScanError, text: &str, bounds: &Bounds) -> ParseError {
     let mut at = error.marker().byte_offset().unwrap_or_default();
     if error.info().contains("found a tab") {

@@ -1,7 +1,7 @@
 //! YAML-LD logs. Each document is a context, an empty message or a message.
 //!
 //! - In: pieces of any size. A document is read when the line that ends it is available.
-//! - Out: batches of complete messages, as soon as there is no complete document left.
+//! - Out: batches of complete messages, as soon as all complete documents are read.
 //! - Cost: linear. Memory is bounded by a document, its tape, a piece and a batch.
 //! - Law: how the input is cut changes neither messages nor errors.
 
@@ -68,7 +68,7 @@ impl YamlReader {
                 .compose(text, &mut self.tape, self.reader.bounds())
         });
         if composed.is_err() {
-            self.perhaps_lose_context(bytes);
+            self.lose_context(bytes);
         }
         if !composed? {
             return Ok(());
@@ -86,7 +86,7 @@ impl YamlReader {
                 return Err(ParseError {
                     at: at as usize,
                     class: ErrorClass::Malformed,
-                    reason: "expected a mapping (key: value) as message, found a scalar".into(),
+                    reason: "expected a mapping (key: value) as the message, found a scalar".into(),
                 });
             }
         }
@@ -98,9 +98,10 @@ impl YamlReader {
         self.reader.read_nodes(&view, start, &mut self.builder)
     }
 
-    /// Handles an unreadable document or beginning of one, which may have been a context.
+    /// Marks the context in force as unknown if an unreadable document, or the beginning of one,
+    /// may be a context.
     #[cold]
-    fn perhaps_lose_context(&mut self, text: &[u8]) {
+    fn lose_context(&mut self, text: &[u8]) {
         if may_be_context_document(text) {
             self.reader.lose_context(self.builder.message_index());
         }
@@ -173,7 +174,7 @@ impl Reader for YamlReader {
             };
             if (end - input.at) as u64 > self.max {
                 // Upper bound, regardless of how many bytes are buffered.
-                self.perhaps_lose_context(&input.rest()[..self.max as usize]);
+                self.lose_context(&input.rest()[..self.max as usize]);
                 let error = too_long("document", self.max);
                 let end = matches!(next, NextDocument::Document { .. }).then_some(end);
                 return Err(self.fail(input, error, end, false));

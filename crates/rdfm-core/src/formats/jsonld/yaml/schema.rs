@@ -13,11 +13,11 @@ pub enum ScalarValue<'a> {
     Null,
     /// True or false.
     Boolean(bool),
-    /// In JSON form.
+    /// A number, in JSON form.
     Number(Cow<'a, str>),
     /// `.inf`, `.nan`, or an integer in another base that is too large. JSON has no such numbers.
-    Beyond,
-    /// Its text.
+    Unrepresentable,
+    /// A string, which is the text of the scalar.
     String,
 }
 
@@ -27,7 +27,7 @@ pub fn resolve(text: &str) -> ScalarValue<'_> {
         "" | "~" | "null" | "Null" | "NULL" => return ScalarValue::Null,
         "true" | "True" | "TRUE" => return ScalarValue::Boolean(true),
         "false" | "False" | "FALSE" => return ScalarValue::Boolean(false),
-        ".nan" | ".NaN" | ".NAN" => return ScalarValue::Beyond,
+        ".nan" | ".NaN" | ".NAN" => return ScalarValue::Unrepresentable,
         _ => {}
     }
     match text.as_bytes() {
@@ -46,11 +46,11 @@ fn based(digits: &[u8], base: u32) -> ScalarValue<'static> {
     let text = std::str::from_utf8(digits).unwrap_or_default();
     match u128::from_str_radix(text, base) {
         Ok(number) => ScalarValue::Number(number.to_string().into()),
-        Err(_) => ScalarValue::Beyond,
+        Err(_) => ScalarValue::Unrepresentable,
     }
 }
 
-/// Digits at the start, and the rest.
+/// Splits a text after its leading digits.
 fn digits(text: &str) -> (&str, &str) {
     let end = text
         .find(|c: char| !c.is_ascii_digit())
@@ -61,7 +61,7 @@ fn digits(text: &str) -> (&str, &str) {
 fn decimal(text: &str) -> ScalarValue<'_> {
     let unsigned = text.strip_prefix(['+', '-']).unwrap_or(text);
     if matches!(unsigned, ".inf" | ".Inf" | ".INF") {
-        return ScalarValue::Beyond;
+        return ScalarValue::Unrepresentable;
     }
     let (whole, rest) = digits(unsigned);
     let (point, fraction, rest) = match rest.strip_prefix('.') {
@@ -176,7 +176,7 @@ mod tests {
             ".NaN",
             "0xffffffffffffffffffffffffffffffffff",
         ] {
-            assert_eq!(resolve(text), ScalarValue::Beyond, "{text}");
+            assert_eq!(resolve(text), ScalarValue::Unrepresentable, "{text}");
         }
         for text in ["", "~", "null", "Null", "NULL"] {
             assert_eq!(resolve(text), ScalarValue::Null, "{text}");

@@ -10,14 +10,14 @@
 /// Marks the start of a document.
 const MARKER: &[u8] = b"---";
 
-/// Content of the buffered bytes.
+/// The result of a search.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NextDocument {
     /// A document, with the directives and comments before it.
     Document {
-        /// The index after it.
+        /// The index after the document.
         end: usize,
-        /// Whether the stream ends with it, possibly truncated.
+        /// Whether the stream ends with the document, which may be truncated.
         last: bool,
     },
     /// More bytes are needed.
@@ -47,11 +47,11 @@ enum LineRest {
     /// No rest: a line begins here.
     #[default]
     None,
-    /// Only white space so far, before the document.
+    /// Only white space was found, before the document.
     Blank,
-    /// It is not a marker.
+    /// Not a marker.
     Content,
-    /// It ends the document.
+    /// A marker that ends the document.
     End,
 }
 
@@ -156,8 +156,8 @@ impl DocumentSearch {
     }
 
     /// Drops the beginning of the current line, if its kind is known. Call this after
-    /// [`next`](Self::next) returned [`NextDocument::Feed`]. Returns the index from which bytes are still
-    /// needed.
+    /// [`next`](Self::next) returned [`NextDocument::Feed`]. Returns the index from which bytes are
+    /// still needed.
     pub fn drop_line_start(&mut self, buffer: &[u8]) -> usize {
         let line = buffer.get(self.line..).unwrap_or_default();
         if self.rest == LineRest::None {
@@ -258,10 +258,10 @@ mod tests {
             "    \n     \n--- a\n    \n    x: --- y\n--- b\n",
             "....\n--- a\n",
         ] {
-            let whole = ends_without_lines(text, text.len());
-            assert!(!whole.is_empty(), "{text:?}");
+            let expected = ends_without_lines(text, text.len());
+            assert!(!expected.is_empty(), "{text:?}");
             for step in [1, 2, 3, 5, 9] {
-                assert_eq!(ends_without_lines(text, step), whole, "{text:?} {step}");
+                assert_eq!(ends_without_lines(text, step), expected, "{text:?} {step}");
             }
         }
     }

@@ -1,29 +1,29 @@
 //! Writes YAML in block style: a [`Sink`] for the JSON-LD encoder.
 //!
 //! - In: events. Out: documents with `---` between them and `...` at the end.
-//! - Cost: one byte per level and open collection; a scan of each string for characters that need
-//!   quotes.
+//! - Cost: a record per open collection; a scan of each string for characters that need quotes.
 //! - Law: every reader, including those of YAML 1.1, gets the same strings. A string that some
 //!   reader might interpret differently is in double quotes, with the escapes of JSON.
 
 use crate::formats::jsonld::sink::{MAX_KEY, Sink};
 use crate::syntax::json::write::string;
 
-/// Writes blocks.
+/// Writes documents in block style.
 #[derive(Clone, Default)]
 pub struct YamlSink {
     open: Vec<OpenBlock>,
+    /// Whether a document was written.
     documents: bool,
     /// Start of the key's token in the output.
     key: usize,
-    /// What precedes the next value.
+    /// The text before the next value.
     before: BeforeValue,
 }
 
 #[derive(Clone, Copy)]
 struct OpenBlock {
     array: bool,
-    /// Whether it is still empty.
+    /// Whether the block is still empty.
     empty: bool,
     /// Number of spaces before its lines.
     indent: usize,
@@ -31,7 +31,7 @@ struct OpenBlock {
     inline: bool,
 }
 
-/// What precedes a value.
+/// The text before a value.
 #[derive(Clone, Copy, Default, PartialEq, Eq)]
 enum BeforeValue {
     /// Nothing, or a line of an array.
@@ -60,7 +60,7 @@ impl YamlSink {
         }
     }
 
-    /// Writes what precedes a value: the line of an item. Returns the indentation of its content,
+    /// Begins the line of a value if it is an item. Returns the indentation of the value's content,
     /// and whether its first line has begun.
     fn value(&mut self, out: &mut Vec<u8>) -> (usize, bool) {
         let parent = self.open.last().map_or(0, |open| open.indent + 2);

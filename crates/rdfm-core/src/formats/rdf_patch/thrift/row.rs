@@ -36,7 +36,8 @@ pub(super) enum ThriftPatchRow<'a> {
     Segment,
 }
 
-/// Decodes a row and returns its length. The terms of a statement go into empty slots.
+/// Decodes a row. Returns the row and its length. Fills `slots`, which must be empty, with the
+/// terms of a statement.
 #[inline]
 pub(super) fn row<'a>(
     bytes: &'a [u8],
@@ -149,8 +150,8 @@ fn prefix<'a>(wire: &mut CompactReader<'a>) -> Checked<PrefixFields<'a>> {
     ))
 }
 
-/// The format that the first bytes of a log suggest. Uses only bytes that are available for every
-/// error at the start.
+/// Whether the first bytes of a log look like this format. Uses only bytes that are available for
+/// every error at the start.
 pub(super) fn start(first: &[u8]) -> Start {
     match *first {
         [0x1c, 0x18, ..]
@@ -170,7 +171,7 @@ pub(super) fn put_header(name: &[u8], value: &[u8], out: &mut Vec<u8>) {
     out.extend_from_slice(&[0, 0]);
 }
 
-/// Appends the row of a quad, whose terms are among those of the batch.
+/// Appends the row of a quad. `parts` are the positions of its terms in `terms`.
 #[inline]
 pub(super) fn put_statement(
     code: OperationCode,
@@ -189,7 +190,7 @@ pub(super) fn put_statement(
     out.extend_from_slice(&[0, 0]);
 }
 
-/// Appends the row of a prefix. Without an IRI, the prefix is deleted.
+/// Appends the row of a prefix. Without an IRI, the row deletes the prefix.
 pub(super) fn put_prefix(graph: Option<&[u8]>, name: &[u8], iri: Option<&[u8]>, out: &mut Vec<u8>) {
     out.push(if iri.is_some() { 0x4c } else { 0x5c });
     // Field numbers are written as the difference from the previous one.

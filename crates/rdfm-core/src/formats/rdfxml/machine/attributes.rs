@@ -20,7 +20,7 @@ use crate::syntax::xml::entities::TextContext;
 use crate::syntax::xml::scope::NamespaceScope;
 use crate::syntax::xml::{Attribute, Read, XML, XMLNS, fail, malformed};
 
-/// Number of attributes from which duplicate names are found with a hash table.
+/// Number of attributes above which duplicate names are found with a hash table.
 const MANY_ATTRIBUTES: usize = 12;
 
 /// The attributes of an element; values are indexes into [`AttributeValues`].
@@ -255,8 +255,8 @@ impl RdfXmlMachine {
         }
     }
 
-    /// Returns the number of the language in an `xml:lang`. An empty value ends the enclosing
-    /// language.
+    /// Stores the language of an `xml:lang` attribute and returns its number. An empty value means
+    /// no language.
     fn language(&mut self, at: usize, position: usize) -> Read<u32> {
         let tag = self.values.get(at);
         if !tag.is_empty() && !chars::is_language_tag(tag) {
@@ -279,7 +279,7 @@ impl RdfXmlMachine {
         Ok(self.languages.len() as u32)
     }
 
-    /// Returns the number of the base in an `xml:base`.
+    /// Resolves and stores the base of an `xml:base` attribute, and returns its number.
     fn base(&mut self, at: usize, outer: u32, position: usize) -> Read<u32> {
         let text = String::from_utf8_lossy(self.values.get(at)).into_owned();
         let resolved = match outer

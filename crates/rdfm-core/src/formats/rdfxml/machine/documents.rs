@@ -48,7 +48,8 @@ impl RdfXmlMachine {
         if self.prolog.after_document && !self.prolog.line_ended {
             return malformed(
                 start,
-                "a document begins on the line where the previous one ends; start each document on a new line",
+                "a document begins on the line where the previous one ends; start each document \
+                 on a new line",
             );
         }
         self.prolog

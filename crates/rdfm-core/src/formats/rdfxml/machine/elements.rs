@@ -19,6 +19,7 @@ use crate::syntax::text::grammar::limit;
 use crate::syntax::xml::{Attribute, Read, XmlName, malformed};
 
 impl RdfXmlMachine {
+    /// Processes the start tag of a node element.
     pub(super) fn node(
         &mut self,
         text: &[u8],
@@ -50,7 +51,8 @@ impl RdfXmlMachine {
             return malformed(
                 attributes[at].name.start,
                 format!(
-                    "the attribute {} is allowed only on property elements, and {} is a node element",
+                    "the attribute {} is allowed only on property elements, and {} is a node \
+                     element",
                     quote(attributes[at].name.whole(text)),
                     quote(name.whole(text))
                 ),
@@ -102,7 +104,8 @@ impl RdfXmlMachine {
                 if parent.ids[OBJECT] != NONE {
                     return malformed(
                         at,
-                        "a property element with rdf:datatype must contain text, not a node element",
+                        "a property element with rdf:datatype must contain text, not a node \
+                         element",
                     );
                 }
                 self.top()?.state = ElementState::Full;
@@ -127,6 +130,7 @@ impl RdfXmlMachine {
         }
     }
 
+    /// Processes the start tag of a property element.
     pub(super) fn property(
         &mut self,
         text: &[u8],
@@ -176,7 +180,8 @@ impl RdfXmlMachine {
             (Some(_), Some(at)) => {
                 return malformed(
                     attributes[at].name.start,
-                    "a property element can have only one of rdf:annotation and rdf:annotationNodeID",
+                    "a property element can have only one of rdf:annotation and \
+                     rdf:annotationNodeID",
                 );
             }
         };
@@ -186,7 +191,8 @@ impl RdfXmlMachine {
             if described || rdf.datatype.is_some() {
                 return malformed(
                     attributes[at].name.start,
-                    "rdf:parseType cannot be combined with another attribute that specifies the object",
+                    "rdf:parseType cannot be combined with another attribute that specifies the \
+                     object",
                 );
             }
             return self.parse_type(at, name.start, frame);
@@ -195,7 +201,8 @@ impl RdfXmlMachine {
             if described {
                 return malformed(
                     attributes[at].name.start,
-                    "rdf:datatype cannot be combined with another attribute that specifies the object",
+                    "rdf:datatype cannot be combined with another attribute that specifies the \
+                     object",
                 );
             }
             frame.ids[OBJECT] = self.reference(at, frame.base, attributes[at].name.start)?;
@@ -315,7 +322,7 @@ impl RdfXmlMachine {
         Ok(self.builder.push_triple_term(triple))
     }
 
-    /// Emits a triple, or keeps it inside `parseType="Triple"`.
+    /// Emits a triple. Inside `parseType="Triple"`, stores it in that element's frame instead.
     pub(super) fn emit(
         &mut self,
         [subject, predicate, object]: [TermId; 3],

@@ -124,7 +124,7 @@ impl TurtleMachine {
                 Ok(())
             }
             ParserState::VersionLabel => {
-                let what = "a version label in single quotation marks, as in \"1.2\"";
+                let what = "a version label in single or double quotation marks, as in \"1.2\"";
                 if !matches!(byte, b'"' | b'\'') {
                     return self.unexpected(text, what);
                 }

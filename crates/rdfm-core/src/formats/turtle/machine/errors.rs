@@ -2,10 +2,11 @@
 //! log inside a construct.
 //!
 //! - In: the state of the machine, and the current token.
-//! - Out: an error with its position, or [`TokenError::Need`] if the message needs more of the token.
+//! - Out: an error with its position, or [`TokenError::Need`] if the message needs more of the
+//!   token.
 //! - Law: how the text is cut changes neither the position nor the message.
 
-use super::{End, ParserState, TurtleMachine};
+use super::{ListEnd, ParserState, TurtleMachine};
 use crate::formats::turtle::lexer::{self, Lexed, TokenError};
 use crate::model::chars::{SPACE, is};
 use crate::model::error::{ErrorClass, quote};
@@ -13,7 +14,7 @@ use crate::model::remedy::{Feature, Reason};
 use crate::syntax::text::grammar::{GrammarError, Pause, Reach};
 
 /// Maximum bytes of a token in an error.
-const SHOWN: usize = 164;
+const MAX_SHOWN: usize = 164;
 
 impl TurtleMachine {
     #[cold]
@@ -96,9 +97,9 @@ impl TurtleMachine {
                     _ if matches!(self.top.state, ParserState::Item | ParserState::Collection) => {
                         "a collection; expected ')'"
                     }
-                    End::Bracket => "a blank node property list; expected ']'",
-                    End::Annotation => "an annotation; expected '|}'",
-                    End::Dot => "a statement; expected '.' at its end",
+                    ListEnd::Bracket => "a blank node property list; expected ']'",
+                    ListEnd::Annotation => "an annotation; expected '|}'",
+                    ListEnd::Dot => "a statement; expected '.' at its end",
                 },
             },
         };
@@ -109,7 +110,8 @@ impl TurtleMachine {
         }))
     }
 
-    /// Returns the error for an unexpected token. Waits for as much of it as the error shows.
+    /// Returns the error for an unexpected token. Waits until the part of the token that the error
+    /// shows is available.
     #[cold]
     pub(super) fn unexpected<T>(&self, text: &[u8], expected: &str) -> Lexed<T> {
         let shown = self.quoted_token(text)?;
@@ -122,7 +124,7 @@ impl TurtleMachine {
     /// The current token up to white space, quoted.
     #[cold]
     fn quoted_token(&self, text: &[u8]) -> Lexed<String> {
-        let max = usize::try_from(self.max_token()).map_or(SHOWN, |max| max.min(SHOWN));
+        let max = usize::try_from(self.max_token()).map_or(MAX_SHOWN, |max| max.min(MAX_SHOWN));
         let rest = &text[self.pos..];
         let window = &rest[..rest.len().min(max)];
         match window.iter().position(|&byte| is(byte, SPACE)) {
@@ -168,7 +170,8 @@ impl TurtleMachine {
         Err(TokenError::malformed(
             start,
             format!(
-                "expected {expected}, found {}; prefixed names contain a colon, and IRIs are in angle brackets",
+                "expected {expected}, found {}; prefixed names contain a colon, and IRIs are in \
+                 angle brackets",
                 quote(word)
             ),
         ))

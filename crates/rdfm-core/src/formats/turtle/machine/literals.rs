@@ -7,7 +7,7 @@
 //!   exceeded at the same byte whether or not the tail is buffered.
 
 use super::{BracketFrame, ParserState, TurtleMachine, starts_word};
-use crate::formats::turtle::lexer::{self, Lexed, NumberKind, Text};
+use crate::formats::turtle::lexer::{self, Lexed, NumberKind, StringToken};
 use crate::formats::turtle::terms::{KnownIri, LogTerms, limit};
 use crate::model::chars::{SPACE, is};
 use crate::model::table::Span;
@@ -33,7 +33,7 @@ impl Pending {
 impl TurtleMachine {
     /// Adds a string, with its tail if that is buffered.
     #[inline]
-    pub(super) fn literal(&mut self, text: &[u8], string: Text) -> Lexed<()> {
+    pub(super) fn literal(&mut self, text: &[u8], string: StringToken) -> Lexed<()> {
         let start = self.pos;
         let raw = &text[string.start..string.stop];
         let lexical = if string.escaped {

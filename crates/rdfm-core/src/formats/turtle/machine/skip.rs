@@ -34,7 +34,7 @@ pub(super) struct DelimiterSearch {
     directive: Directive,
     /// Whether only white space and comments followed a string, so that a language may follow.
     after_string: bool,
-    /// Whether the line contains only white space so far.
+    /// Whether only white space precedes the next byte on its line.
     blank: bool,
     /// Number of bytes of the next token that were scanned.
     scanned: usize,
@@ -54,7 +54,7 @@ enum Inside {
     Found,
 }
 
-/// The part of a directive read so far.
+/// The part of a directive that has been read.
 enum Directive {
     None,
     Prefix,
@@ -346,7 +346,7 @@ impl DelimiterSearch {
                 return self.skip_plain(machine, scanned);
             }
         };
-        // Without a colon it is not a name, and a dot is a separate token.
+        // A word without a colon is not a name, and a dot in it is a separate token.
         let word = match memchr::memchr(b':', &region[..end]) {
             Some(_) => &region[..end],
             None => &region[..memchr::memchr(b'.', &region[..end]).unwrap_or(end)],
@@ -545,7 +545,7 @@ fn delimiter_line(line: &[u8]) -> Option<Delimiter> {
 /// The end of a string on one line.
 struct StringEnd {
     end: usize,
-    /// Whether it ends with its quotation mark.
+    /// Whether the string ends with its quotation mark.
     closed: bool,
 }
 
