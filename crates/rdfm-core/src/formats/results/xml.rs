@@ -587,15 +587,7 @@ impl XmlResultMachine {
                     return malformed(start, "found a second term, expected only one");
                 }
                 if element == ResultElement::Triple {
-                    if self.triples.len() >= self.max_depth {
-                        let max = self.max_depth;
-                        let reason = format!(
-                            "triple terms are nested deeper than {}",
-                            counted(max, "level")
-                        );
-                        return fail(start, ErrorClass::Limit, Reason::limit(reason, "max_depth"));
-                    }
-                    self.triples.push([None; 3]);
+                    self.begin_triple(start)?;
                 }
                 if element == ResultElement::Literal {
                     self.literal_attributes(text, attributes)?;
@@ -616,6 +608,20 @@ impl XmlResultMachine {
             self.text.clear();
             self.kept = 0;
         }
+        Ok(())
+    }
+
+    /// Begins a triple term.
+    fn begin_triple(&mut self, start: usize) -> Read<()> {
+        if self.triples.len() >= self.max_depth {
+            let max = self.max_depth;
+            let reason = format!(
+                "triple terms are nested deeper than {}",
+                counted(max, "level")
+            );
+            return fail(start, ErrorClass::Limit, Reason::limit(reason, "max_depth"));
+        }
+        self.triples.push([None; 3]);
         Ok(())
     }
 
