@@ -93,12 +93,12 @@ const FEW_NODES: usize = 12;
 
 /// Numbers of the blank nodes of a message, by label.
 #[derive(Default)]
-struct NodeNumbers<'a> {
+struct BnodeNumbers<'a> {
     labels: Vec<&'a [u8]>,
     numbers: HashMap<&'a [u8], u32>,
 }
 
-impl<'a> NodeNumbers<'a> {
+impl<'a> BnodeNumbers<'a> {
     /// Returns the number of a label, and whether the label is new.
     fn number(&mut self, label: &'a [u8]) -> (u32, bool) {
         let next = self.labels.len() as u32;
@@ -130,7 +130,7 @@ impl Graph {
     ) -> Self {
         let mut message_graph = Self::default();
         message_graph.ground.reserve_exact(records.len());
-        let mut nodes = NodeNumbers::default();
+        let mut nodes = BnodeNumbers::default();
         for &record in records {
             let mut any = false;
             record.each(|id| any = any || contains_node(table, id));
@@ -153,7 +153,7 @@ impl Graph {
         &mut self,
         table: &'a TermTable,
         id: TermId,
-        nodes: &mut NodeNumbers<'a>,
+        nodes: &mut BnodeNumbers<'a>,
         keys: &Keys,
         hashes: &mut TermHashes,
     ) {
