@@ -136,8 +136,8 @@ impl Labels {
         }
     }
 
-    /// Returns the label that replaces a label of the log, or the label itself. It must not be an
-    /// escape.
+    /// Returns the label that replaces a label of the log, or that label itself if it is kept. The
+    /// given label must not be an escape.
     #[inline]
     pub fn given<'a>(&'a mut self, label: &'a [u8]) -> &'a [u8] {
         match label.strip_prefix(GENERATED) {

@@ -198,7 +198,7 @@ impl MessageTerms {
         result
     }
 
-    /// Records all labels of a message before the first unlabeled node. Lists are written without
+    /// Records all labels of a message before the first unlabelled node. Lists are written without
     /// the labels of their cells, so labels for these are generated again in every conversion,
     /// before or after other labels.
     fn note_labels(&mut self, view: &View<'_>) {

@@ -58,8 +58,8 @@ fn quad(
     Ok((end, PatchRow::Operation(Operation::of(code, quad))))
 }
 
-#[inline(never)]
 /// Reads a row that does not begin with `A` or `D` and a space or tab.
+#[inline(never)]
 fn other_row(
     statements: &mut StatementReader,
     builder: &mut PatchBuilder,

@@ -1,6 +1,7 @@
 //! Lexical forms of tokens and names.
 
-/// Whether a string contains no tabs or line breaks, and spaces only between words.
+/// Whether a string contains no tabs or line breaks, and no spaces except single ones between
+/// words.
 pub fn is_token(text: &[u8]) -> bool {
     let mut space = true;
     for &byte in text {
@@ -13,7 +14,7 @@ pub fn is_token(text: &[u8]) -> bool {
     text.is_empty() || !space
 }
 
-/// Whether a string consists of name characters.
+/// Whether a string consists of one or more name characters.
 pub fn is_nmtoken(text: &[u8]) -> bool {
     let text = std::str::from_utf8(text).unwrap_or_default();
     !text.is_empty() && text.chars().all(is_name_char)

@@ -114,8 +114,8 @@ pub(crate) trait Grammar: Send {
         None
     }
 
-    /// Handles an error. If `follows`, the error may be a consequence of skipped input. Returns
-    /// whether reading can continue; [`skip`](Self::skip) is then called next.
+    /// Handles an error. If `follows` is true, the error may be a consequence of skipped input.
+    /// Returns whether reading can continue; [`skip`](Self::skip) is then called next.
     fn stop(&mut self, _text: &[u8], _follows: bool) -> bool {
         false
     }

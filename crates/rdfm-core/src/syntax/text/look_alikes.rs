@@ -20,7 +20,7 @@ pub(crate) struct LookAlikes {
     first: Option<(String, Dialect)>,
     /// Offsets of the first look-alikes in the log.
     offsets: Vec<u64>,
-    /// Line numbers of these positions, if known.
+    /// Line numbers of these positions, as far as they are known.
     lines: Vec<u64>,
     /// Comments before this offset were already checked.
     next_offset: u64,
