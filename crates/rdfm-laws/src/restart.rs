@@ -2,7 +2,8 @@
 //!
 //! - Restart: decoding from any mark returns the rest of the messages.
 //! - Join: the concatenation of two logs with the same options is read as the messages of both. The
-//!   namespaces of the first log remain in force in the second, because Jelly cannot remove them.
+//!   only difference is that the namespaces of the first log remain in force in the second, because
+//!   Jelly cannot remove them.
 //! - Splits: wherever a log is cut, every message is returned once. Wrong marks cause errors, never
 //!   other messages.
 

@@ -21,7 +21,8 @@ pub struct Multiset {
 pub struct MultisetResult {
     /// Number of messages that both logs have.
     pub same: u64,
-    /// For each log, the number of its messages that the other log lacks.
+    /// For each log, the number of messages that it has more often than the other log, counting
+    /// repetitions.
     pub only: [u64; 2],
 }
 
@@ -62,8 +63,8 @@ impl Multiset {
         MultisetResult { same, only }
     }
 
-    /// Returns true, once for each such message, if only this side has a message with this
-    /// signature.
+    /// Returns true if this side has more messages with this signature than the other side, once
+    /// for each additional message.
     pub fn take(&mut self, side: usize, signature: u128) -> bool {
         let left = &self.sides[side];
         let start = left.partition_point(|&other| other < signature);
