@@ -117,8 +117,8 @@ def osm_messages(count: int) -> Iterator[list[TextQuad]]:
         ]
         areas = (("relation", 2_000_000, 900), ("way", 500_000_000, 90_000))
         for n in range(30 - len(quads)):
-            kind, first, count = areas[n % 2]
-            area = f"<{osm}{kind}/{first + mix(i // 20, 30 + n) % count}>"
+            kind, first, area_count = areas[n % 2]
+            area = f"<{osm}{kind}/{first + mix(i // 20, 30 + n) % area_count}>"
             quads.append((node, "<http://www.opengis.net/rdf#sfIntersects>", area, ""))
         yield quads
 

@@ -384,7 +384,9 @@ def rdflib_term(bnode: Callable[[str], Any]) -> Callable[[Term], Any]:
             try:
                 return rdflib.Literal(term.value, lang=term.language)
             except ValueError as error:
-                raise EncodeError(f"{error}: {_cut(str(term))}", format="rdflib") from error
+                raise EncodeError(
+                    f"does not support the language tag of {_cut(str(term))}", format="rdflib"
+                ) from error
         datatype = term.datatype.value
         if datatype == XSD_STRING:
             return rdflib.Literal(term.value)

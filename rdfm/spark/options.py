@@ -382,12 +382,12 @@ class Options:
             return f"there is no option '{written[:40]}'; did you mean {' or '.join(similar)}?"
         activity = "reading" if side == "read" else "writing"
         subject = f"the format {specs[0].name}" if len(specs) == 1 else "the formats"
-        reserved = (
+        requested = (
             f"the options for {activity} are {', '.join(sorted(self.requested))}; "
             if self.requested
             else ""
         )
-        return f"there is no option '{written[:40]}'; {reserved}those of {subject} are {', '.join(names) or 'none'}"
+        return f"there is no option '{written[:40]}'; {requested}those of {subject} are {', '.join(names) or 'none'}"
 
     def paths(self) -> list[str]:
         """Take the paths of `load`: one, or several in Spark's JSON form.

@@ -128,7 +128,7 @@ class LogSourceStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow)
         self._logs.check_not_read(self._location, "stateLocation")
         self._opened: FileList | None = None
         self._changed_since_found: dict[str, File] = {}
-        self._is_last_run = False  # with Trigger.AvailableNow, later files are for the next run
+        self._is_available_now = False  # Trigger.AvailableNow: later files are for the next run
 
     def __getstate__(self) -> dict[str, Any]:
         """Omit the list of files, which only the driver needs, from the data sent to each task."""
@@ -158,7 +158,7 @@ class LogSourceStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow)
     def prepareForTriggerAvailableNow(self) -> None:
         """Find the files that this run will read."""
         self._find()
-        self._is_last_run = True
+        self._is_available_now = True
 
     def latestOffset(  # PySpark before 4.2 passes no arguments
         self, start: dict[str, Any] | None = None, limit: ReadLimit | None = None
@@ -170,7 +170,7 @@ class LogSourceStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow)
             FileNotFoundError: If the folder no longer exists.
         """
         position = 0 if start is None else self._position(start)
-        if not self._is_last_run:
+        if not self._is_available_now:
             self._find()
         return self._offset(
             self._files.end_of(

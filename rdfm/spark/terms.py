@@ -292,7 +292,7 @@ def _suffix(term: Column) -> Column:
 
 
 def _unescaped(text: Column, term: Column) -> Column:
-    """The term with its escapes resolved; null if it contains an invalid escape."""
+    """The text of a term with its escapes resolved; null if it contains an invalid escape."""
     # After `\\` is replaced, every remaining backslash begins an escape.
     simple = F.replace(text, F.lit("\\\\"), F.lit("\\u005C"))
     for letter, character in ESCAPES.items():

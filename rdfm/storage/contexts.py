@@ -2,8 +2,8 @@
 
 In: the options `context`, `contexts`, `context_cache` and `allow_network` of a decoder. Out: a
 callable that takes a URL and returns its document. Cost: each URL is loaded once per decoder.
-Law: nothing is fetched without `allow_network`. A URL never leads to a file outside a folder of
-contexts.
+Law: nothing is fetched without `allow_network`. Except for the files in `context`, a URL never leads
+to a file outside the folders.
 """
 
 from __future__ import annotations
