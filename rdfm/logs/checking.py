@@ -224,7 +224,7 @@ class LogCheck:
             "errors": numbers.errors,
             "warnings": numbers.warnings,
             "rules": numbers.rules,
-            "left_out": numbers.omitted,
+            "omitted": numbers.omitted,
             "stopped": numbers.stopped,
         }
 

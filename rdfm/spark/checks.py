@@ -169,7 +169,7 @@ def validate_logs(
             found = [_finding(each) for each in checked]
             found += [
                 _summary(path, rule, count, strict)
-                for rule, count in checked.summary()["left_out"].items()
+                for rule, count in checked.summary()["omitted"].items()
             ]
             yield from _batches(found)
 

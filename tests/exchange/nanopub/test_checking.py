@@ -298,7 +298,7 @@ def test_the_summary_can_be_written_as_json(keys):
         "errors": 0,
         "warnings": 0,
         "rules": {},
-        "left_out": {},
+        "omitted": {},
         "stopped": False,
         "nanopubs": 2,
         "trusty": 1,
