@@ -481,7 +481,7 @@ def test_undecided_pairs_are_counted_as_different():
 
 
 def strongly_regular(rooks, messages):
-    """Returns a log of messages that need a search: 16 blank nodes that all have 6 edges."""
+    """Returns messages that need a search: 16 indistinguishable blank nodes with 6 edges each."""
     steps = {(1, 0), (3, 0), (0, 1), (0, 3), (1, 1), (3, 3)}
     edges = [
         f"_:n{i} <a:p> _:n{j}"

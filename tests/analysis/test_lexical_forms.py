@@ -102,7 +102,7 @@ def test_unchanged_forms_are_valid(name):
 
 def test_all_datatypes_that_both_support_are_compared():
     checked = {name.removeprefix("xsd:") for name in checked_datatypes() if name.startswith("xsd:")}
-    # In the first two, libxml2 collapses white space, which is significant in RDF. The others are
+    # For the first two, libxml2 collapses white space, which is significant in RDF. The others are
     # new in XSD 1.1.
     untested = {
         "token",

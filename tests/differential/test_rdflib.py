@@ -71,7 +71,7 @@ def as_rdf_1_1(message):
 
 
 def representable_in_rdflib(message):
-    """Replaces literals that rdflib cannot represent or write: removes their base directions.
+    """Removes base directions, and replaces literals that rdflib writes incorrectly.
 
     rdflib's Turtle contains the decimal `1.` without quotes, which is read as `1` and a dot, and
     the boolean `1`, which is read as an integer.

@@ -913,7 +913,7 @@ def test_one_byte_is_reported_in_the_singular(tmp_path):
     path = tmp_path / "log.jelly"
     append(path, message(0))
     path.write_bytes(path.read_bytes() + b"\x05")
-    with pytest.raises(rdfm.TruncatedError, match="complete one ends 1 byte before the end"):
+    with pytest.raises(rdfm.TruncatedError, match="complete message ends 1 byte before the end"):
         append(path, message(1))
     summary = rdfm.convert(LINE % 1, path, from_format="nq", append=True, repair=True)
     assert summary.notes == (f"{path}: removed 1 byte of an incomplete message",)

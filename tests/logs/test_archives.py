@@ -479,7 +479,10 @@ def test_every_format_is_written_and_read_in_members_and_files(tmp_path, name):
 @pytest.mark.parametrize("name", ["nt", "nq", "ttl", "trig"])
 @pytest.mark.parametrize("out", ["out.tar", "out/"])
 def test_a_file_with_only_an_empty_message_has_no_announcement(tmp_path, name, out):
-    """This also applies to the directive dialect, because other readers may reject `MESSAGE`."""
+    """This also applies to the directive dialect.
+
+    Readers without message support reject `MESSAGE`.
+    """
     target = tmp_path / out
     target = f"{target}/" if out.endswith("/") else target
     log = [[], quads(1), []]
