@@ -62,8 +62,8 @@ impl Multiset {
         MultisetResult { same, only }
     }
 
-    /// Returns true, once for each such message, if only this side has a message with this
-    /// signature.
+    /// Whether this side has an unreported message with this signature that the other side lacks.
+    /// Each call reports one message.
     pub fn take(&mut self, side: usize, signature: u128) -> bool {
         let left = &self.sides[side];
         let start = left.partition_point(|&other| other < signature);

@@ -154,8 +154,8 @@ impl Chunk {
             .saturating_add(self.expanded.unwrap_or(0))
     }
 
-    /// Returns the dictionary page and the offset of its bytes, or `None` if no dictionary must be
-    /// scanned.
+    /// Returns the dictionary page and the offset of its bytes, or `None` if no dictionary needs to
+    /// be scanned.
     pub const fn dictionary(&self) -> Option<&(u64, Page)> {
         match (&self.lengths, self.leaf.width) {
             (None, None) => self.dictionary.as_ref(),

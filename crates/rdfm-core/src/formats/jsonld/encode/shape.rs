@@ -456,7 +456,7 @@ impl MessageShape {
         Some(first..first + slice.len())
     }
 
-    /// Range of a group of [`Self::group`].
+    /// Range of a group that [`Self::group`] returned.
     fn range(&self, group: usize) -> Range<usize> {
         self.ends[group] as usize..self.ends[group + 1] as usize
     }
