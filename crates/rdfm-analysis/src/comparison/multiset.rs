@@ -63,7 +63,7 @@ impl Multiset {
     }
 
     /// Whether this side has an unreported message with this signature that the other side lacks.
-    /// Each call reports one message.
+    /// If so, one such message counts as reported afterwards.
     pub fn take(&mut self, side: usize, signature: u128) -> bool {
         let left = &self.sides[side];
         let start = left.partition_point(|&other| other < signature);

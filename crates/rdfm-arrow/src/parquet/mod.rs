@@ -198,8 +198,8 @@ impl Chunk {
         self.too_large = None;
     }
 
-    /// Counts the rows of a page that need not be read, because it has no lists and does not
-    /// expand.
+    /// Counts the rows of a page that does not have to be read, because it has no lists and does
+    /// not expand.
     pub fn skip_page(&mut self, page: usize) {
         let page = &self.pages[page].1;
         let (values, width) = (u64::from(page.values), self.leaf.width);
