@@ -175,7 +175,7 @@ fn order_and_repetitions_matter_in_sequences() {
 }
 
 #[test]
-fn batches_do_not_affect_the_comparison() {
+fn batch_sizes_do_not_affect_the_comparison() {
     let message = |at: usize| {
         (0..=at % 4)
             .map(|quad| format!("_:b{quad} <a:p> \"{at}\" .\n"))
@@ -351,7 +351,7 @@ fn pick_skips_messages_that_collect_omits() {
 }
 
 #[test]
-fn pairs_differ_in_namespaces_only_if_these_are_compared() {
+fn namespaces_make_pairs_differ_only_if_compared() {
     let make = |iri: &str| {
         let text =
             format!("@prefix e: <{iri}> .\n<a:s> <a:p> <a:o> .\n# @message\n<a:s> <a:p> <a:o> .\n");

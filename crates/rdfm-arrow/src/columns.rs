@@ -151,7 +151,7 @@ pub struct Misfit {
     pub row: usize,
     /// Index of the row's message, if rows belong to messages.
     pub message: Option<u64>,
-    /// Names the variable, the value, and the expected value.
+    /// The variable, its value, and the expected value.
     pub reason: String,
 }
 

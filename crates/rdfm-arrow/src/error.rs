@@ -1,4 +1,4 @@
-//! Errors of conversions between batches and Arrow.
+//! Errors in conversions between batches and Arrow.
 //!
 //! - In: an error from a lower layer. Out: its class, the row if a single row caused it, and a
 //!   reason.

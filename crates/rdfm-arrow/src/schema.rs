@@ -59,8 +59,8 @@ pub enum RowLayout {
 
 impl RowLayout {
     /// Returns the requested row layout for a kind of log. `rows` is `messages` (even for patches
-    /// and result rows) or `quads`; `terms` is a name of [`TermLayout::by_name`]. If `names` is
-    /// `None`, the rows have the default columns.
+    /// and result rows) or `quads`; `terms` is a name that [`TermLayout::by_name`] accepts. If
+    /// `names` is `None`, the rows have the default columns.
     ///
     /// # Errors
     /// If the kind has no such rows, or a name is unknown; the error says which.

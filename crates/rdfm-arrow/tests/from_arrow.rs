@@ -271,7 +271,7 @@ fn rows_are_numbered_from_the_first_index() {
 }
 
 #[test]
-fn wrong_columns_are_rejected_without_a_row() {
+fn errors_in_columns_do_not_name_a_row() {
     let texts: ArrayRef = Arc::new(StringArray::from(vec!["x"]));
     let numbers: ArrayRef = Arc::new(Int32Array::from(vec![1]));
     let good = column(&[&[]]);

@@ -251,7 +251,7 @@ fn results_that_are_not_tables_are_rejected() {
 }
 
 #[test]
-fn record_batches_of_results_do_not_depend_on_batches() {
+fn arrow_batches_do_not_depend_on_the_sizes_of_result_batches() {
     let cells: Vec<[String; 2]> = (0..20)
         .map(|row| [format!("\"{row}\""), format!("\"{}\"", row % 3)])
         .collect();

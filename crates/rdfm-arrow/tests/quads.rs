@@ -110,7 +110,7 @@ fn columns_can_be_requested_in_any_order_and_repeatedly() {
 }
 
 #[test]
-fn rows_do_not_depend_on_batches() {
+fn rows_do_not_depend_on_batch_sizes() {
     let given: Vec<Message> = [everything(), vec![numbers(0..40), Message::default()]].concat();
     for terms in [TermLayout::NTriples, TermLayout::Structs] {
         let whole = batch(&given);

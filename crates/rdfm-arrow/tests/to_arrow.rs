@@ -118,7 +118,7 @@ fn coalesced(batches: &[MessageBatch], max_rows: usize, max_bytes: usize) -> Vec
 }
 
 #[test]
-fn record_batches_do_not_depend_on_batches() {
+fn record_batches_do_not_depend_on_the_sizes_of_batches() {
     let all: Vec<_> = (0..20).map(|number| numbers(0..number % 4)).collect();
     let whole = batch(&all);
     for max_rows in [1, 3, 7, 20, 100] {

@@ -1,8 +1,8 @@
 //! Speed of the patch formats on one core: operations read and written per second.
 //!
 //! `cargo bench -p rdfm-core --bench patches`. Data: transactions of an IoT-like log, each of which
-//! adds six quads and deletes the previous ones; the same quads as N-Quads, for comparison. Reports
-//! the best of 20 short runs.
+//! adds six quads and deletes the previous ones, and the same quads as N-Quads for comparison.
+//! Reports the best of 20 short runs.
 #![allow(clippy::unwrap_used, clippy::cast_precision_loss)] // a benchmark may fail during setup
 
 use std::fmt::Write as _;

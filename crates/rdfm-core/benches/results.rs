@@ -1,8 +1,8 @@
 //! Speed of the SPARQL result formats on one core: rows read and written per second.
 //!
 //! `cargo bench -p rdfm-core --bench results [-- FORMAT]`. Data: rows with a unique IRI, a shared
-//! IRI, a name with a language, a number and a cell that is sometimes unbound. Reports the best of
-//! several runs, so that other work on the machine has little effect.
+//! IRI, a name with a language tag, a number and a cell that is sometimes unbound. Reports the best
+//! of several runs, so that other work on the machine has little effect.
 #![allow(clippy::unwrap_used, clippy::cast_precision_loss)] // a benchmark may fail during setup
 
 use std::fmt::Write as _;

@@ -3,9 +3,9 @@
 //!
 //! `cargo bench -p rdfm-core --bench turtle [-- DATA]`. Data: an IoT-like Turtle log (6 triples per
 //! message, prefixes declared once), a nanopublication-like TriG log (four named graphs per
-//! message, which declares its prefixes again) and Turtle with full IRIs. Reports the best of 60
-//! short runs, so that other work on the machine has little effect. oxttl reads the same bytes,
-//! with delimiters as comments.
+//! message; each message declares its prefixes again), and Turtle with full IRIs. Reports the best
+//! of 60 short runs, so that other work on the machine has little effect. oxttl reads the same
+//! bytes, with delimiters as comments.
 #![allow(clippy::unwrap_used, clippy::cast_precision_loss)] // a benchmark may fail during setup
 
 use std::fmt::Write as _;

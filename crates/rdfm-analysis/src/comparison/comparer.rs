@@ -1,4 +1,4 @@
-//! Comparison of two logs, with one batch of each at a time.
+//! Comparison of two logs, one batch of each at a time.
 //!
 //! - In: pairs of batches with start positions. Out: the number of equal message pairs and the
 //!   differences in the next pair; message signatures.
@@ -34,7 +34,7 @@ pub enum Mode {
 pub enum NamespaceUse {
     /// Namespaces are not compared.
     Ignored,
-    /// It is recorded whether namespaces differ anywhere. Pairs are equal regardless of their
+    /// The comparer records whether any namespaces differ. Pairs are equal regardless of their
     /// namespaces.
     Noticed,
     /// A pair with different namespaces differs.

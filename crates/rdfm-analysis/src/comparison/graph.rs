@@ -18,7 +18,7 @@ pub trait ComparableRecord: Record {
     /// A missing record: an unbound cell.
     const ABSENT: Self;
 
-    /// Number of a patch operation's code. 0 for other records.
+    /// Numeric code of a patch operation, or 0 for other records.
     fn tag(self) -> u8 {
         0
     }

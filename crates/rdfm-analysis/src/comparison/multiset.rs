@@ -63,8 +63,8 @@ impl Multiset {
         MultisetResult { same, only }
     }
 
-    /// Returns true if this side has more messages with this signature than the other side, once
-    /// for each additional message.
+    /// Whether this side has an unreported message with this signature that the other side lacks.
+    /// If so, one such message counts as reported afterwards.
     pub fn take(&mut self, side: usize, signature: u128) -> bool {
         let left = &self.sides[side];
         let start = left.partition_point(|&other| other < signature);

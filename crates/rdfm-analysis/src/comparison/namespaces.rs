@@ -1,7 +1,7 @@
 //! Comparison of the namespaces of two logs.
 //!
 //! - In: message pairs, in order. Out: the names whose IRIs begin to differ at this pair, or differ
-//!   in another way than before.
+//!   in a different way than before.
 //! - Cost: proportional to the declarations since the previous pair, or to all namespaces when a
 //!   log restarts.
 

@@ -45,7 +45,7 @@ pub struct Statistics {
     empty: u64,
     approximate: u64,
     kind: RecordKind,
-    /// Whether the size of a message does not include a delimiter.
+    /// Whether message sizes exclude the delimiters.
     plain: bool,
     sizes: Sizes,
     bytes: Sizes,
@@ -83,7 +83,7 @@ enum RecordKind {
 }
 
 impl Statistics {
-    /// Creates statistics in which the sizes of messages do not include delimiters.
+    /// Creates statistics in which message sizes exclude the delimiters.
     pub fn plain() -> Self {
         Self {
             plain: true,

@@ -1,4 +1,4 @@
-//! Serialization and merging of statistics, for logs that several processes count.
+//! Serialization and merging of statistics, for logs that are counted by several processes.
 //!
 //! - In: statistics of other messages, as returned by [`Statistics::to_bytes`]. Out: statistics of
 //!   all messages.

@@ -4,8 +4,8 @@
 //!   end of the message.
 //! - Cost: one comparison per occurrence, and more if a term is new in the message.
 //! - Law: a message in parts is counted like a complete one. The counts are exact up to
-//!   [`MAX_EXACT`](super::MAX_EXACT) terms and [`MAX_EXACT_QUADS`] quads. Above that, repeated
-//!   quads are counted.
+//!   [`MAX_EXACT`](super::MAX_EXACT) terms and [`MAX_EXACT_QUADS`] quads. Above these limits,
+//!   counts may be estimates or include repeated quads.
 
 use super::distinct::{Distinct, SERIES, bits, for_each};
 use super::terms::{BatchTerms, TermSlot, mix};

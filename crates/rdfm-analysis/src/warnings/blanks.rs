@@ -21,9 +21,9 @@ const REPORTED: u64 = 1 << 63;
 pub enum SuspiciousLabels {
     /// None. In this format, labels are scoped to their message.
     Ignored,
-    /// All except labels that end in a number up to the number of blank nodes in the message, such
-    /// as `b0` and `b1` in a message with two blank nodes. Most writers restart the numbering in
-    /// each message.
+    /// All except labels with a final number that does not exceed the number of blank nodes in the
+    /// message, such as `b0` and `b1` in a message with two blank nodes. Most writers restart the
+    /// numbering in each message.
     Chosen,
     /// All. Labels are scoped to the log.
     All,

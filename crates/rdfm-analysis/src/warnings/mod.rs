@@ -115,7 +115,7 @@ impl Checker {
     }
 
     /// Starts another log, whose labels and prefixes are separate. `own_prefix` is the prefix of
-    /// IRIs that were resolved against the log's own URL. Empty if there are none.
+    /// IRIs that were resolved against the log's own URL, or empty if there are none.
     pub fn begin_log(&mut self, own_prefix: &[u8]) {
         self.terms.begin_log(own_prefix);
         self.labels.clear();
@@ -161,7 +161,7 @@ mod tests {
     use super::*;
 
     /// A log in which every second message has every kind of suspicious term. All messages share a
-    /// blank node label and declare the same prefix, with two IRIs in turn.
+    /// blank node label and declare the same prefix, with two alternating IRIs.
     fn batch() -> MessageBatch {
         let mut builder = LogBuilder::<Quad>::new(Limits::default());
         for message in 0..12 {
@@ -233,7 +233,7 @@ mod tests {
     }
 
     #[test]
-    fn findings_do_not_depend_on_batches() {
+    fn findings_do_not_depend_on_batch_sizes() {
         let log = batch();
         let expected = findings(&mut Checker::new(100), std::slice::from_ref(&log));
         for size in [1, 2, 5] {

@@ -145,7 +145,7 @@ impl Structs {
         }
         let value = self.values.get(at);
         let Some(kind) = self.kinds.get(at) else {
-            // This is how tools without null structs write a null struct: with null fields.
+            // Tools without null structs write a struct with null fields instead.
             if [value, datatype, language, direction]
                 .iter()
                 .all(Option::is_none)

@@ -239,7 +239,7 @@ mod tests {
     }
 
     #[test]
-    fn offsets_ordinals_and_rows_are_those_of_the_joined_file() -> Result<(), String> {
+    fn offsets_ordinals_and_row_counts_are_adjusted() -> Result<(), String> {
         let mut joiner = Joiner::default();
         let mut out = Vec::new();
         for pages in [&b"abc"[..], b"de", b"f"] {

@@ -154,8 +154,8 @@ impl Chunk {
             .saturating_add(self.expanded.unwrap_or(0))
     }
 
-    /// Returns the dictionary page and the offset of its bytes, or `None` if no dictionary must be
-    /// scanned.
+    /// Returns the dictionary page and the offset of its bytes, or `None` if no dictionary needs to
+    /// be scanned.
     pub const fn dictionary(&self) -> Option<&(u64, Page)> {
         match (&self.lengths, self.leaf.width) {
             (None, None) => self.dictionary.as_ref(),
@@ -198,8 +198,8 @@ impl Chunk {
         self.too_large = None;
     }
 
-    /// Counts the rows of a page that need not be read, because it has no lists and does not
-    /// expand.
+    /// Counts the rows of a page that does not have to be read, because it has no lists and does
+    /// not expand.
     pub fn skip_page(&mut self, page: usize) {
         let page = &self.pages[page].1;
         let (values, width) = (u64::from(page.values), self.leaf.width);

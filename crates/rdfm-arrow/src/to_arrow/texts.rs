@@ -16,8 +16,8 @@ use arrow_schema::ArrowError;
 /// Maximum capacity in bytes that a column reserves based on the size of the previous record batch.
 const MAX_ROOM_BYTES: usize = 8 << 20;
 
-/// Returns an empty vector with capacity for about as many elements as `other`, so that it need not
-/// grow.
+/// Returns an empty vector with capacity for about as many elements as `other`, so that it does not
+/// have to grow.
 pub fn like<T>(other: &[T]) -> Vec<T> {
     let room = other.len() + other.len() / 16;
     Vec::with_capacity(room.min(MAX_ROOM_BYTES / size_of::<T>()))

@@ -139,7 +139,7 @@ pub fn messages(batch: &MessageBatch) -> Vec<Message> {
 /// Entries of a map, with values as bytes.
 pub type Entries = Vec<(String, Vec<u8>)>;
 
-/// Reads an array of strings of any type.
+/// Reads an array of any string type.
 pub fn strings(array: &ArrayRef) -> Vec<Option<String>> {
     let array = cast(array, &DataType::LargeUtf8).unwrap();
     let strings = array.as_string::<i64>().iter();

@@ -19,7 +19,7 @@ use tar::{EntryType, Header};
 use crate::model::error::{DecodeError, ErrorClass, Position, quote};
 
 const BLOCK: usize = 512;
-/// Start of the error if the first header is invalid.
+/// First words of the error if the first header is invalid.
 const NOT_TAR: &str = "not a tar archive (or truncated)";
 /// Members up to this size are returned in one part.
 pub const MAX_WHOLE_BYTES: u64 = 1 << 20;

@@ -4,8 +4,8 @@
 //! - Out: the quads in insertion order, and the prefixes, as one message.
 //! - Cost: 27 to 37 bytes per quad, plus one copy of each term. A change is one lookup. The lookups
 //!   of a batch are done together, because each is likely to miss all caches.
-//! - Law: adding an existing quad or deleting a missing one changes nothing. Transactions that
-//!   their patch aborts or does not end are undone.
+//! - Law: adding an existing quad or deleting a missing one changes nothing. Aborted and unfinished
+//!   transactions are undone.
 
 use super::index::{Index, hash_numbers};
 use super::rules::{Rules, Violation, in_row, row_error};
@@ -26,9 +26,9 @@ pub type QuadKey = [TermNumber; 4];
 /// Counts of the effects of patches.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Applied {
-    /// Quads added, without undone transactions.
+    /// Quads added, excluding those of undone transactions.
     pub added: u64,
-    /// Quads deleted, without undone transactions.
+    /// Quads deleted, excluding those of undone transactions.
     pub deleted: u64,
     /// Additions of existing quads and deletions of missing ones.
     pub without_effect: u64,

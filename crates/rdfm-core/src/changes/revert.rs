@@ -29,7 +29,7 @@ use crate::model::table::TermTable;
 use crate::model::term::TermKind;
 use crate::model::write::write_term;
 
-/// Marks the end of a patch, where the patch begins when blocks are read backward.
+/// Marks the end of a patch. When blocks are read backward, the patch begins here.
 const PATCH_END: &[u8] = b"Z";
 
 /// An instruction for the storage of blocks.

@@ -55,7 +55,7 @@ impl Rule {
 pub struct Violation {
     /// The rule.
     pub rule: Rule,
-    /// The found and the expected value, as text.
+    /// The value found and the value expected, as text.
     pub text: String,
 }
 
@@ -147,11 +147,11 @@ struct Links {
     before: Option<Vec<u8>>,
     id: Option<Vec<u8>>,
     prev: Option<Vec<u8>>,
-    /// Whether a patch was read since the last gap.
+    /// Whether a patch has been read since the last gap.
     begun: bool,
     /// Whether the previous patch is in another log.
     previous_is_in_other_log: bool,
-    /// Whether a patch of this log was read.
+    /// Whether a patch of this log has been read.
     has_patch_of_log: bool,
     /// Number of patches with `prev`.
     count: u64,

@@ -39,9 +39,9 @@ struct PendingLookup {
 pub struct TermIndex {
     numbers: Index,
     /// The terms in the order of their numbers. Each has a byte for [`flags::PLAIN`], if known, and
-    /// its key: kind, direction, the number of the datatype or tag, and the text, or for a triple
-    /// term the numbers of its parts. The flag is not part of the key because not all codecs set
-    /// it.
+    /// its key: kind, direction, the number of the datatype or tag, and the text. The key of a
+    /// triple term has the numbers of its parts instead of the text. The flag byte is not part of
+    /// the key, because not all codecs set it.
     values: Vec<u8>,
     /// Start of each term in `values`.
     starts: Vec<usize>,

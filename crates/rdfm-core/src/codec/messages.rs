@@ -105,8 +105,8 @@ pub trait Writer: Send + 'static {
     }
 
     /// Moves past a batch that a twin writes. If `open` is true, its first part continues a
-    /// message. Returns whether the message before it is empty, or `None` if the output for the
-    /// batch depends on earlier batches.
+    /// message. Returns whether the message before the batch is empty, or `None` if the output for
+    /// the batch depends on earlier batches.
     fn skip(&mut self, _batch: &LogBatch<Self::Record>, _open: bool) -> Option<bool> {
         None
     }
@@ -670,7 +670,7 @@ mod tests {
     }
 
     #[test]
-    fn an_error_leaves_the_messages_before_it_and_is_repeated() {
+    fn messages_before_an_error_are_kept_and_the_error_is_repeated() {
         for (rejected, class) in [
             ("bad", ErrorClass::Limit),
             ("odd", ErrorClass::Unsupported),
@@ -811,7 +811,7 @@ mod tests {
     }
 
     #[test]
-    fn a_log_of_empty_messages_that_readers_do_not_find_is_counted_and_noted() {
+    fn empty_messages_that_readers_do_not_find_are_counted_and_noted() {
         let mut encoder = toy::<true>(&Values::default());
         encoder.writer().lost_if_empty = Some("lost".into());
         let lost = (vec![("empty messages", 1)], vec![Reason::new("lost")]);

@@ -51,7 +51,7 @@ pub trait Decoder: Send {
     /// Returns the same error again if the format cannot resume.
     fn skip_message(&mut self) -> Result<Option<Vec<u8>>, DecodeError>;
 
-    /// Returns to the start of another log with the same options. Discards all input and errors.
+    /// Resets the state for another log with the same options. Discards all input and errors.
     fn reset(&mut self);
 
     /// Whether all further input belongs to other [`Split`]s, so nothing more needs to be read.
@@ -120,7 +120,7 @@ pub trait Encoder: Send {
     /// Moves to a place in the log. For twins.
     fn go_to(&mut self, _place: LogPlace) {}
 
-    /// Returns to the start of another log with the same options, and resets the counts of
+    /// Resets the state for another log with the same options, including the counts of
     /// [`dropped`](Self::dropped).
     fn reset(&mut self);
 

@@ -29,8 +29,8 @@ pub trait Representable: KindOf {
     ) -> Option<Reason>;
 }
 
-/// Rejects the first message of a batch that a format cannot contain. The error includes the index
-/// of the message in the batch, so that an encoder can write the messages before it.
+/// Rejects a batch at its first message that the format cannot represent. The error includes the
+/// index of this message in the batch, so that an encoder can write the messages before it.
 ///
 /// # Errors
 /// If a message has content that the format does not support; the reason names it. An option that

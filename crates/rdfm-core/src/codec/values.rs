@@ -216,7 +216,7 @@ impl Values {
         }
     }
 
-    /// Returns a switch, by default off.
+    /// Returns a switch, which is off by default.
     #[must_use]
     pub fn switch(&self, option: &OptionSpec) -> bool {
         self.try_switch(option).unwrap_or(false)
@@ -302,7 +302,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_size_has_a_unit_of_a_power_of_1024() {
+    fn size_units_are_powers_of_1024() {
         for (text, number) in [
             ("0", Some(0)),
             ("1000", Some(1000)),

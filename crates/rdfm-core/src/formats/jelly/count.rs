@@ -4,7 +4,7 @@
 //! - In: the same pieces as for a decoder of the split.
 //! - Out: the number of frames in the split; each frame is one message.
 //! - Cost: a search for the first mark, then one varint per frame. Frames are not copied.
-//! - Law: the number equals that of the messages that a decoder returns for the split.
+//! - Law: the result is the number of messages that a decoder returns for the split.
 
 use super::options::ReadSettings;
 use super::restart::{MarkFinder, MarkSearch, begins_log};

@@ -285,7 +285,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_least_recently_used_entry_makes_room() {
+    fn the_least_recently_used_entry_is_replaced() {
         let mut lru = LruTable::new(2);
         let a = lru.find_or_insert(b"a", 1).unwrap();
         assert_eq!((a.id, a.entry), (1, Some(1)));

@@ -2,7 +2,7 @@
 //!
 //! A restart frame begins with the options row and does not refer to earlier frames. Its mark is a
 //! metadata entry in front of the rows. The value is [`MAGIC`] and the length of the frame as a
-//! little-endian number, so that the start of the frame can be computed from the position of the
+//! little-endian number. The start of the frame can therefore be computed from the position of the
 //! mark.
 //!
 //! - In: the bytes of a log, or the metadata entries of a frame.
@@ -10,7 +10,7 @@
 //! - Cost: a substring search.
 //! - Law: in a log that rdfm wrote, only marks contain the magic. It is not valid UTF-8, so terms
 //!   and names cannot contain it, and encoders reject metadata that contains it. The magic ends
-//!   with two bytes below 0x80, the last of which is not a possible length of a frame, so that no
+//!   with two bytes below 0x80, the last of which is not a possible length of a frame. Therefore no
 //!   part of it can be the length prefix of the next frame.
 //!
 //! A mark cannot be trusted, because a program that merges logs may copy it to another frame. The

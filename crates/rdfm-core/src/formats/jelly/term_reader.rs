@@ -290,8 +290,8 @@ impl<R: Record> TermReader<R> {
         Ok([prefix.text(), name.text()].concat())
     }
 
-    /// Decodes a statement with its fields in order, as writers produce them, whose repeated terms
-    /// are all in the batch. Otherwise returns `None` or an error.
+    /// Decodes a statement whose fields are in the order that writers produce, and whose repeated
+    /// terms are all in the batch. Otherwise returns `None` or an error.
     #[inline]
     fn fields_in_order(&mut self, bytes: &[u8], fields: u32) -> Checked<Option<[TermId; 4]>> {
         let mut wire = Wire::new(bytes);

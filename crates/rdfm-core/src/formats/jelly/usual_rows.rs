@@ -329,7 +329,7 @@ const NAME_BITS: [u64; 8] = [0, NO_NAME, 0x10, 0x8010, NO_NAME, NO_NAME, NO_NAME
 const NO_NAME: u64 = 1 << 63;
 
 /// Returns the prefix and name ids of an IRI whose field begins a word, and the length of the
-/// field, if the ids are short, as they nearly always are.
+/// field. Returns `None` for long ids and other encodings, which are rare.
 #[inline(always)]
 #[allow(clippy::inline_always)] // a dozen operations, without a branch before the last
 fn usual_iri(word: u64) -> Option<(u32, u32, usize)> {

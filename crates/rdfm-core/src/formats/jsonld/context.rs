@@ -278,7 +278,7 @@ impl Contexts {
         MAX_KEY_BYTES.max(2 * self.largest)
     }
 
-    /// Whether enough is cached that [`forget`](Self::forget) should be called.
+    /// Whether so much is cached that [`forget`](Self::forget) should be called.
     pub fn is_full(&self) -> bool {
         self.bytes > self.max_kept_bytes() || self.key_bytes > self.max_key_bytes() / 2
     }

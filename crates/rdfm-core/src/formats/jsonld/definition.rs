@@ -697,7 +697,7 @@ impl Processor<'_> {
     }
 }
 
-/// Step 4: the only keyword that may have a definition.
+/// Step 4: checks a definition of `@type`, the only keyword that may have one.
 fn check_type_definition(new: &NewDefinition<'_, '_>) -> Read<()> {
     let (view, value) = (new.origin.view, new.value);
     let fits = |key: u32| match view.text(key) {

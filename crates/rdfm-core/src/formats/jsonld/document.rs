@@ -3,8 +3,8 @@
 //! - In: the bytes of a document. Out: a batch of one message; no batch if the input is only white
 //!   space.
 //! - Cost: the document and its tape are in memory.
-//! - Law: input that ends too early is truncated. The result does not depend on how the input is
-//!   cut.
+//! - Law: input that ends too early is reported as truncated. The result does not depend on how the
+//!   input is cut.
 
 use super::lines::{BOM, check_mark, check_utf8, read_error, too_long};
 use super::options::DocumentReading;

@@ -4,9 +4,10 @@
 //! - Out: frames, one per patch or with a fixed number of rows; the stream type determines how
 //!   patches end.
 //! - Cost: memory for the lookups and one frame.
-//! - Law: the bytes depend only on the patches, not on how they are divided into batches, unless
-//!   the first patch arrives in parts and neither the options nor the source specify the statement
-//!   type. After an error nothing more is written. Blank nodes keep the labels of the log.
+//! - Law: the bytes depend only on the patches, not on how they are divided into batches. There is
+//!   one exception: the first patch arrives in parts, and neither the options nor the source
+//!   specify the statement type. After an error nothing more is written. Blank nodes keep the
+//!   labels of the log.
 
 use super::super::frame_writer::FrameWriter;
 use super::super::term_writer::{EntryTags, GRAPH, MAX_FRAME_BYTES, TermWriter};

@@ -1,7 +1,8 @@
 //! Decodes rows into operations, and stores the state of a patch log between rows.
 //!
 //! - In: the payload of one row ([`RowHandler::row`]), and the ends of patches.
-//! - Out: operations in the builder. The first operation of a patch opens it, unless it is open.
+//! - Out: operations in the builder. The first operation of a patch opens it, unless it is already
+//!   open.
 //! - Law: everything that the specification calls an error is an error. Deviations that it allows a
 //!   consumer to ignore are errors unless `lenient`: unbalanced transactions, and graphs in a
 //!   triples log.
@@ -216,7 +217,7 @@ impl PatchRows {
         }
     }
 
-    /// Opens a patch, unless one is open.
+    /// Opens a patch, unless one is already open.
     #[inline]
     fn open_patch(&mut self) {
         if !self.terms.builder.is_open() {

@@ -168,7 +168,7 @@ impl ContextNamespaces {
             sink.begin_key(out);
             S::text(name, true, out);
             sink.end_key(out);
-            // Only an IRI with one of these last bytes makes a simple term a prefix.
+            // A simple term can be used as a prefix only if its IRI ends with one of these bytes.
             let ends = matches!(
                 iri.last(),
                 Some(b':' | b'/' | b'?' | b'#' | b'[' | b']' | b'@')

@@ -7,9 +7,10 @@
 //! - Cost: linear in the quads. The memory for a batch's terms and a message's quads is reused.
 //! - Law: the result depends only on the message. Every quad is in one property of one node.
 //!
-//! A blank node is nested in another node if exactly one quad has it as object, in the graph of its
-//! own quads, and nothing else refers to it. Cycles of such nodes are cut at their first node.
-//! Nesting ends at [`MAX_NESTED`] levels, because some readers limit the nesting.
+//! A blank node is nested in another node if exactly one quad has it as object and nothing else
+//! refers to it. That quad must be in the graph of the blank node's own quads. Cycles of such nodes
+//! are cut at their first node. Nesting ends at [`MAX_NESTED`] levels, because some readers limit
+//! the nesting.
 
 use std::hash::BuildHasher;
 use std::ops::Range;
@@ -456,7 +457,7 @@ impl MessageShape {
         Some(first..first + slice.len())
     }
 
-    /// Range of a group of [`Self::group`].
+    /// Range of a group that [`Self::group`] returned.
     fn range(&self, group: usize) -> Range<usize> {
         self.ends[group] as usize..self.ends[group + 1] as usize
     }
