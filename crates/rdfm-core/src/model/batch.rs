@@ -94,8 +94,8 @@ impl MessageBatch {
         &self.records
     }
 
-    /// Returns the same messages with other quads of the same terms. `message_ends`
-    /// contains the number of quads up to the end of each message.
+    /// Returns the same messages with other quads that use the same terms. `message_ends` contains
+    /// the number of quads up to the end of each message.
     #[must_use]
     pub fn with_quads(&self, quads: Vec<Quad>, message_ends: Vec<u32>) -> Self {
         let mut graphs = quads.iter().map(|quad| quad.graph);

@@ -20,7 +20,7 @@ type DefinitionLayer = HashMap<TermName, Option<Arc<Definition>>, Seeded>;
 /// The name of a term.
 pub(super) type TermName = Arc<[u8]>;
 
-/// Randomly seeded hashes, so that no context can be crafted to collide.
+/// Randomly seeded hashes, so that a context cannot be crafted to cause collisions.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Seeded(usize);
 

@@ -198,8 +198,8 @@ impl MessageTerms {
         result
     }
 
-    /// Records all labels of a message before the first unlabeled node. Lists are written without
-    /// the labels of their cells, so labels for these are generated again in every conversion,
+    /// Records all labels of a message before a label is generated for its first unlabeled node.
+    /// List cells are written without labels, so every conversion generates their labels again,
     /// before or after other labels.
     fn note_labels(&mut self, view: &View<'_>) {
         let found = |text| self.generated.find(text).is_some();

@@ -122,7 +122,7 @@ fn is_unprintable(bytes: &[u8], at: usize) -> bool {
     }
 }
 
-/// Whether a dash followed by a space is at an index.
+/// Whether there is a dash followed by a space at an index.
 fn is_dash(bytes: &[u8], at: usize) -> bool {
     bytes.get(at) == Some(&b'-') && bytes.get(at + 1) == Some(&b' ')
 }
