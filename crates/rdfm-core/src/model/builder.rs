@@ -274,8 +274,8 @@ impl<R: Record> LogBuilder<R> {
         offset
     }
 
-    /// Like [`append_text`](Self::append_text), for the first `length` bytes of a fixed number,
-    /// which are copied in one step.
+    /// Like [`append_text`](Self::append_text), for the first `length` bytes of an array, which is
+    /// copied in one step.
     #[inline(always)]
     #[allow(clippy::inline_always)] // a few moves
     pub fn append_short<const N: usize>(&mut self, bytes: &[u8; N], length: usize) -> u32 {

@@ -21,7 +21,7 @@ pub trait Record: Copy + Send + Sync + std::fmt::Debug + 'static {
     /// Header of a log before its first message. Every batch has a copy.
     type Head: Clone + Default + PartialEq + Send + Sync + std::fmt::Debug;
 
-    /// Returns the reason why content with the header `found` cannot follow in a log with this
+    /// Returns the reason why content with the header `found` cannot be added to a log with this
     /// header.
     fn other_head(_head: &Self::Head, _found: &Self::Head) -> String {
         "the header differs from the previous one".to_owned()

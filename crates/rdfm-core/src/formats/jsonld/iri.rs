@@ -55,8 +55,8 @@ pub(super) fn is_iri(text: &[u8]) -> bool {
 /// text.
 #[derive(Debug, Default)]
 pub(super) struct IriChecker {
-    /// Beginnings up to a slash after which plain bytes are allowed, by the position of that slash
-    /// modulo 4.
+    /// Cached beginnings that end with a slash and may be followed by any plain bytes, by the
+    /// position of that slash modulo 4.
     begins: [Vec<u8>; 4],
 }
 

@@ -18,8 +18,8 @@ use crate::model::write;
 use crate::syntax::cache::{Cache, RecentTerm, SLOTS};
 use crate::syntax::json::{JsonKind, View};
 
-/// Length in bytes from which each use of a term is charged a fraction of its length, because each
-/// use compares the text.
+/// A term of at least this many bytes is charged a fraction of its length for each use, because
+/// each use compares the text.
 const LONG_TERM: usize = 4096;
 /// Divisor of that fraction.
 const USE_DIVISOR: usize = 64;

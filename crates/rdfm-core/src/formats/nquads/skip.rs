@@ -48,7 +48,7 @@ pub(super) enum LineEffect {
     Idle,
     /// The line contains a statement or an error.
     Content,
-    /// The line ends a message. `content` states whether the line has content before the delimiter.
+    /// The line ends a message. `content` is true if the line has content before the delimiter.
     Ends { content: bool },
 }
 

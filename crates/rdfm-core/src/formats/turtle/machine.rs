@@ -73,7 +73,7 @@ enum ParserState {
     TermVerb,
     TermObject,
     TermEnd,
-    /// The optional tail of a string.
+    /// The optional language or datatype of a string.
     LiteralTail,
     Datatype,
 }

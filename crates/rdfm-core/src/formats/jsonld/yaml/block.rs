@@ -252,7 +252,7 @@ impl BlockComposer {
     }
 
     /// Ends the blocks before a line that begins in a column, with or without a dash. The line must
-    /// continue the innermost block that is left.
+    /// continue the innermost block that remains.
     fn close_until(
         &mut self,
         column: usize,

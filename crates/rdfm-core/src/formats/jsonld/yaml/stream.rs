@@ -123,7 +123,7 @@ impl DocumentSearch {
         }
     }
 
-    /// An index before which the current document does not end.
+    /// Lower bound for the end of the current document.
     pub fn earliest_end(&self, buffer: &[u8]) -> usize {
         let line = buffer.get(self.line..).unwrap_or_default();
         if self.begun && MARKER.starts_with(line) {
