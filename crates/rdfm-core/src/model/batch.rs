@@ -324,10 +324,10 @@ impl<R: Record> LogBatch<R> {
         self.continues
     }
 
-    /// Returns a range of messages, which shares this batch's terms. The cost is the records of the
-    /// range, plus the namespaces declared since the end of the previous slice, or since the start
-    /// of the batch if that slice ended later. For slices that each begin a log, use
-    /// [`regroup::slices`](crate::regroup::slices).
+    /// Returns a range of messages, which shares this batch's terms. The cost is linear in the
+    /// records of the range and in the namespaces declared since the end of the previous slice. If
+    /// that slice ended later, namespaces are counted from the start of the batch. For slices that
+    /// each begin a log, use [`regroup::slices`](crate::regroup::slices).
     pub fn slice(&self, messages: Range<usize>) -> Self {
         let end = messages.end.min(self.len());
         let start = messages.start.min(end);

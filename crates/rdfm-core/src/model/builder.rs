@@ -650,7 +650,7 @@ mod tests {
     use crate::model::remedy::Remedy;
 
     #[test]
-    fn the_written_size_of_its_quads_can_fill_a_batch() {
+    fn a_batch_can_be_filled_by_the_written_size_of_its_quads() {
         let limits = Limits {
             batch_quads: usize::MAX,
             ..Limits::default()

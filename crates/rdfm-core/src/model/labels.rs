@@ -15,7 +15,7 @@
 //! Generated labels are `_g0`, `_g1` and so on in each message. A log may already contain such
 //! labels, for example from an earlier conversion, and no rule that considers only one label can
 //! tell the two apart. Labels of the log used before the first generated label of a message stay
-//! unchanged; if some have the generated form, generated labels get one or more `u` before their
+//! unchanged. If some have the generated form, generated labels get one or more `u` before their
 //! numbers. Later labels of the log that have the form in use get one more `u`.
 
 /// Prefix of escapes.

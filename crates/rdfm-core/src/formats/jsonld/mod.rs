@@ -4,7 +4,7 @@
 //! - Out: batches. Order and repetition of quads within a message are not significant.
 //! - From bytes to quads, in the order of the specification: [`reader`] distinguishes contexts and
 //!   messages. [`process`] processes contexts, and [`definition`] their terms, which are stored in
-//!   the [`table`]s of [`context`]. That module also expands [`keys`] and IRIs. [`walk`] traverses
+//!   the [`table`]s of [`context`]. [`context`] also expands [`keys`] and IRIs. [`walk`] traverses
 //!   the values of a message, and [`shape`] classifies objects. [`node`] processes nodes,
 //!   [`container`] properties and their maps, [`value`] literals with their [`number`]s and
 //!   [`canonical`] JSON. [`terms`] adds terms to the batch. The caller controls how contexts are

@@ -156,7 +156,7 @@ impl RdfBinaryReader {
         }
     }
 
-    /// Handles an incomplete Thrift row of which this number of bytes is buffered.
+    /// Handles an incomplete Thrift row. `buffered` is the number of its bytes in the buffer.
     #[cold]
     fn incomplete(&mut self, buffered: usize, finished: bool) -> Result<(), Failure> {
         if buffered as u64 > self.max {

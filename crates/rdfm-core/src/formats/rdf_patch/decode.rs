@@ -1,7 +1,7 @@
 //! Decodes logs of RDF Patch: finds rows and patches, and tracks positions.
 //!
 //! - In: pieces of any size. A row may begin anywhere on a line and span several lines.
-//! - Out: batches of complete patches, as soon as the buffer contains no further complete patch.
+//! - Out: batches of complete patches, as soon as the buffer contains no more complete patches.
 //! - Cost: linear. An incomplete row is read again after the next line end, or when its buffered
 //!   size has grown by half.
 //! - Law: a row is accepted only when further bytes cannot change it, so how the input is cut

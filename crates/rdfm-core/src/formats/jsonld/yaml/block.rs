@@ -67,7 +67,7 @@ const CLASS: [u8; 256] = {
     let mut byte = 0;
     while byte < table.len() {
         let c = byte as u8;
-        // Includes the first bytes of characters that may not be printable.
+        // Includes the first bytes of characters that might not be printable.
         if c < b' ' || matches!(c, b'"' | b'\\' | 0x7F | 0xC2 | 0xEF) {
             table[byte] |= IN_PLAIN | IN_DOUBLE | IN_SINGLE;
         }

@@ -6,8 +6,8 @@
 //! - Law: the result does not depend on how the input is cut. Text that looks like a delimiter is
 //!   not one inside a well-formed string, IRI, name, language tag or comment. A string or IRI that
 //!   is not closed on its line ends with the line. A long string that is not closed within
-//!   [`WINDOW`] is not treated as a string, nor is one that closes right before a letter or digit,
-//!   because such quotes usually open a string. In both cases the search ends at the first
+//!   [`WINDOW`] is not treated as a string. Neither is one that closes right before a letter or
+//!   digit, because such quotes usually open a string. In both cases the search ends at the first
 //!   delimiter line in that text, if there is one.
 //!
 //! Prefixes and bases in skipped text are not applied, because they may be wrong. If they would
