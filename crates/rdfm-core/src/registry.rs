@@ -1,4 +1,4 @@
-//! The formats and their codecs. Only this file knows all of them.
+//! The formats and their codecs. Only this file refers to all of them.
 
 use crate::codec::options::{FLAT, LARGEST_MESSAGE};
 use crate::codec::spec::{CodecResult, Continuable, FormatSpec, Kind};
@@ -82,7 +82,7 @@ pub fn counter(
     }
 }
 
-/// Names of the formats for logs of the same kinds that support a feature.
+/// Names of the formats for logs of these kinds that support a feature.
 fn formats_with(kinds: &[Kind], feature: Feature) -> Vec<&'static str> {
     FORMATS
         .into_iter()
@@ -91,9 +91,10 @@ fn formats_with(kinds: &[Kind], feature: Feature) -> Vec<&'static str> {
         .collect()
 }
 
-/// Returns the other formats that support a feature which `format` lacks. For more messages than
-/// one log can contain, the remedy is several logs, not another format. `format` itself is excluded
-/// even if it supports the feature elsewhere: in TSV only variable names are restricted.
+/// Returns the other formats that support a feature which `format` lacks. If the missing feature is
+/// more than one message per log, the remedy is several logs, not another format. `format` itself
+/// is excluded even if it supports the feature elsewhere: in TSV only variable names are
+/// restricted.
 pub fn another_target(format: &str, feature: Feature) -> Option<Remedy> {
     let kinds = find(format).map_or(&[Kind::Messages][..], |spec| spec.kinds);
     let mut names = match feature {

@@ -94,8 +94,8 @@ impl MessageBatch {
         &self.records
     }
 
-    /// Returns the same messages with other quads of the same terms. `message_ends`
-    /// contains the number of quads up to the end of each message.
+    /// Returns the same messages with other quads that use the same terms. `message_ends` contains
+    /// the number of quads up to the end of each message.
     #[must_use]
     pub fn with_quads(&self, quads: Vec<Quad>, message_ends: Vec<u32>) -> Self {
         let mut graphs = quads.iter().map(|quad| quad.graph);
@@ -324,10 +324,10 @@ impl<R: Record> LogBatch<R> {
         self.continues
     }
 
-    /// Returns a range of messages, which shares this batch's terms. The cost is the records of the
-    /// range, plus the namespaces declared since the end of the previous slice, or since the start
-    /// of the batch if that slice ended later. For slices that each begin a log, use
-    /// [`regroup::slices`](crate::regroup::slices).
+    /// Returns a range of messages, which shares this batch's terms. The cost is linear in the
+    /// records of the range and in the namespaces declared since the end of the previous slice. If
+    /// that slice ended later, namespaces are counted from the start of the batch. For slices that
+    /// each begin a log, use [`regroup::slices`](crate::regroup::slices).
     pub fn slice(&self, messages: Range<usize>) -> Self {
         let end = messages.end.min(self.len());
         let start = messages.start.min(end);

@@ -156,8 +156,8 @@ impl<R: Record> LogBuilder<R> {
         Ok(())
     }
 
-    /// Returns to the start of another log. Serial numbers continue, so that ids of earlier batches
-    /// are not mistaken for new ones. The capacity of the last batch is kept.
+    /// Resets the builder for the start of another log. Serial numbers continue, so that ids of
+    /// earlier batches are not mistaken for new ones. The capacity of the last batch is kept.
     pub fn reset(&mut self) {
         self.head = R::Head::default();
         self.written = WrittenSize::new::<R>(&self.limits);
@@ -274,8 +274,8 @@ impl<R: Record> LogBuilder<R> {
         offset
     }
 
-    /// Like [`append_text`](Self::append_text), for the first `length` bytes of a fixed number,
-    /// which are copied in one step.
+    /// Like [`append_text`](Self::append_text), for the first `length` bytes of an array, which is
+    /// copied in one step.
     #[inline(always)]
     #[allow(clippy::inline_always)] // a few moves
     pub fn append_short<const N: usize>(&mut self, bytes: &[u8; N], length: usize) -> u32 {
@@ -558,7 +558,8 @@ impl<R: Record> LogBuilder<R> {
             self.forget_terms();
         } else {
             self.kept_changes = true;
-            // Delayed, so that many consecutive discarded messages cost no more than their bytes.
+            // Delayed, so that the total cost of many discarded messages is proportional to their
+            // size.
             if self.weight() >= self.max_weight {
                 self.compact_changes();
             }
@@ -619,8 +620,8 @@ impl<R: Record> LogBuilder<R> {
             .push(NamespaceChange { message, name, iri });
     }
 
-    /// Whether the batch has reached its size. A decoder then takes it at the next message end or,
-    /// with parts, immediately.
+    /// Whether the batch has reached its target size. A decoder then takes it at the next message
+    /// end or, with parts, immediately.
     #[inline]
     pub fn full(&mut self) -> bool {
         self.records.len() >= self.limits.batch_quads
@@ -649,7 +650,7 @@ mod tests {
     use crate::model::remedy::Remedy;
 
     #[test]
-    fn a_batch_is_full_by_the_written_size_of_its_quads() {
+    fn a_batch_can_be_filled_by_the_written_size_of_its_quads() {
         let limits = Limits {
             batch_quads: usize::MAX,
             ..Limits::default()
@@ -884,7 +885,7 @@ mod tests {
     }
 
     #[test]
-    fn namespaces_are_new_unless_the_previous_batch_was_taken() {
+    fn namespaces_are_new_unless_the_batch_follows_the_previous_one() {
         let mut builder = BatchBuilder::new(Limits::default());
         let mut batch = |declared: &[&str]| {
             for name in declared {

@@ -8,7 +8,7 @@ use std::fmt::{self, Write as _};
 
 use super::remedy::{Feature, Reason};
 
-/// Error class, which tells callers how to react.
+/// The class of an error. Callers use it to decide how to react.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ErrorClass {
     /// The input violates the format.

@@ -13,10 +13,10 @@
 //! itself, so labels never collide.
 //!
 //! Generated labels are `_g0`, `_g1` and so on in each message. A log may already contain such
-//! labels, for example from an earlier conversion, and no rule for single labels can separate both.
-//! Labels of the log used before the first generated label of a message stay unchanged; if some
-//! have the generated form, generated labels get one or more `u` before their numbers. Later labels
-//! of the log that have the form in use get one more `u`.
+//! labels, for example from an earlier conversion, and no rule that considers only one label can
+//! tell the two apart. Labels of the log used before the first generated label of a message stay
+//! unchanged. If some have the generated form, generated labels get one or more `u` before their
+//! numbers. Later labels of the log that have the form in use get one more `u`.
 
 /// Prefix of escapes.
 const ESCAPE: &[u8] = b"_gx";
@@ -27,7 +27,7 @@ const GENERATED: &[u8] = b"_g";
 pub(crate) type LabelCheck = fn(&[u8]) -> bool;
 
 /// Appends a label. It is escaped if the grammar forbids it, or if [`read`] would decode it as an
-/// escape. `plain` states that the grammar allows it.
+/// escape. `plain` is true if the grammar is known to allow it.
 #[inline]
 pub(crate) fn write(label: &[u8], plain: bool, is_allowed: LabelCheck, out: &mut Vec<u8>) {
     let allowed = plain || is_allowed(label);
@@ -280,7 +280,7 @@ mod tests {
     }
 
     #[test]
-    fn generated_labels_differ_from_all_of_the_message() {
+    fn generated_labels_differ_from_the_other_labels_of_the_message() {
         let mut labels = Labels::default();
         for (message, expected) in [
             ("_g0 _gu1 a _g0", "_g0 _gu1 a _g0"),

@@ -7,8 +7,7 @@ use rpds::{HashTrieMapSync, VectorSync};
 
 use super::table::Span;
 
-/// Maximum number of namespaces in force for which all of them may be repeated in each of many logs
-/// or messages.
+/// Maximum number of namespaces in force that may all be repeated in each of many logs or messages.
 pub const MAX_REPEATED: usize = 256;
 
 /// Bytes per namespace in addition to its name and IRI: entries of tables and lists here, in

@@ -1,4 +1,4 @@
-//! Writes terms as canonical N-Triples 1.2, safely for any string.
+//! Writes terms as canonical N-Triples 1.2, whatever text they contain.
 //!
 //! - In: a term of a table. Its text may be any UTF-8, because binary formats allow any string.
 //! - Out: its N-Triples form, appended to a buffer.
@@ -113,8 +113,8 @@ pub fn direction(flags: u8) -> &'static [u8] {
     }
 }
 
-/// Appends `<iri>`. Characters that `IRIREF` forbids become `\uXXXX`. `plain` states that it has
-/// none.
+/// Appends `<iri>`. Characters that `IRIREF` forbids become `\uXXXX`. `plain` is true if the IRI
+/// has none.
 #[inline]
 pub fn write_iri(text: &[u8], plain: bool, out: &mut Vec<u8>) {
     out.push(b'<');
@@ -132,7 +132,7 @@ pub fn write_iri(text: &[u8], plain: bool, out: &mut Vec<u8>) {
     out.push(b'>');
 }
 
-/// Appends `"text"` with the escapes of canonical N-Triples. `plain` states that none are needed.
+/// Appends `"text"` with the escapes of canonical N-Triples. `plain` is true if none are needed.
 #[inline]
 pub fn write_string(text: &[u8], plain: bool, out: &mut Vec<u8>) {
     out.push(b'"');
@@ -177,7 +177,7 @@ pub fn write_escaped(text: &[u8], out: &mut Vec<u8>) {
 fn escape_at(text: &[u8]) -> Option<usize> {
     let special = |byte: u8| chars::is(byte, ESCAPE) || byte == 0xEF;
     let mut start = 0;
-    // Sixteen bytes at a time, so that the compiler can vectorize the comparisons.
+    // Checks sixteen bytes at a time, so that the compiler can vectorize the comparisons.
     for chunk in text.chunks_exact(16) {
         let special_bits = chunk.iter().fold(0, |special_bits, &byte| {
             special_bits
@@ -205,7 +205,7 @@ fn write_escape(code: u16, out: &mut Vec<u8>) {
 }
 
 /// Appends `_:label`. A label that is not a `BLANK_NODE_LABEL` is escaped, which readers undo: see
-/// [`labels`]. `plain` states that no escape is needed.
+/// [`labels`]. `plain` is true if no escape is needed.
 #[inline]
 pub fn write_label(text: &[u8], plain: bool, out: &mut Vec<u8>) {
     out.extend_from_slice(b"_:");
@@ -218,8 +218,8 @@ pub(crate) fn read_label(text: &[u8]) -> Option<Vec<u8>> {
     labels::read(text, is_label)
 }
 
-/// Appends `_:label`, written as by [`write_label`], with a prefix if necessary so that labels of
-/// different messages differ without message delimiters ([`needs_message_prefix`]).
+/// Appends `_:label` like [`write_label`], with a prefix if necessary so that labels of different
+/// messages differ even without message delimiters ([`needs_message_prefix`]).
 pub fn write_label_of(message: u64, text: &[u8], plain: bool, out: &mut Vec<u8>) {
     out.extend_from_slice(b"_:");
     if needs_message_prefix(message, text) {
@@ -250,8 +250,8 @@ fn is_label(text: &[u8]) -> bool {
 }
 
 /// Appends `@tag`. A tag that the grammar forbids, or that [`read_language`] would decode, becomes
-/// `x-gx` and the lower-case hex of its bytes in subtags of eight digits. `plain` states that the
-/// grammar allows it.
+/// `x-gx` and the lower-case hex of its bytes in subtags of eight digits. `plain` is true if the
+/// grammar is known to allow it.
 #[inline]
 pub fn write_language(text: &[u8], plain: bool, out: &mut Vec<u8>) {
     out.push(b'@');
@@ -394,7 +394,7 @@ mod tests {
     }
 
     #[test]
-    fn labels_of_messages_are_unique() {
+    fn labels_of_different_messages_differ() {
         let label = |message, text: &str| {
             let mut out = Vec::new();
             write_label_of(message, text.as_bytes(), false, &mut out);

@@ -34,7 +34,7 @@ impl Slices {
     }
 
     /// Returns the next messages of the batch, up to `stop`, in one or more slices; `None` means
-    /// the unchanged batch. `begins` states that they are the first messages of a log.
+    /// the unchanged batch. `begins` is true if they are the first messages of a log.
     pub fn take(
         &mut self,
         batch: &MessageBatch,

@@ -127,7 +127,7 @@ impl Cache {
     #[inline]
     pub fn slot(kind: TermKind, text: &[u8]) -> usize {
         const K: u64 = 0x9E37_79B9_7F4A_7C15;
-        // The ends differ most: names and numbers.
+        // Strings differ most at their ends, which often contain names and numbers.
         let hash = if let Some(last) = text.last_chunk::<16>() {
             let all = u128::from_le_bytes(*last);
             let middle = text.get(text.len() / 2 - 8..).and_then(<[u8]>::first_chunk);

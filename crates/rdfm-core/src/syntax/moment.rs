@@ -10,8 +10,8 @@ pub const DAY_MICROS: i64 = 86_400_000_000;
 /// Returns the microseconds since 1970 of a date and time such as `2026-06-01T13:00:00.5+02:00`.
 /// A time without a time zone is in UTC.
 ///
-/// Returns `None` for invalid and less common forms: a year without exactly four digits, hour 24,
-/// more than six fractional digits, or surrounding space.
+/// Returns `None` for invalid and less common forms: a year that does not have exactly four digits,
+/// hour 24, more than six fractional digits, or surrounding space.
 pub fn micros(text: &[u8]) -> Option<i64> {
     let (date, rest) = text.split_at_checked(10)?;
     let (time, rest) = rest.split_at_checked(9)?;
@@ -97,7 +97,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn moments_in_their_common_form_are_parsed() {
+    fn common_date_time_forms_are_parsed() {
         for (text, expected) in [
             ("1970-01-01T00:00:00Z", 0),
             ("1970-01-01T00:00:00", 0),

@@ -20,7 +20,7 @@ const NEW_SCORE: u32 = 16;
 const LINE_SCORE: u32 = 8;
 /// Maximum score.
 const MAX_SCORE: u32 = 64;
-/// Maximum number of lines after a dropped form until the next is created.
+/// Maximum number of lines between dropping a form and creating the next.
 const MAX_PAUSE: u64 = 1 << 10;
 
 /// The form of a message.

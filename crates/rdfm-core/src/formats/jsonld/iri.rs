@@ -51,11 +51,12 @@ pub(super) fn is_iri(text: &[u8]) -> bool {
         || std::str::from_utf8(text).is_ok_and(|text| oxiri::Iri::parse(text).is_ok())
 }
 
-/// Checks IRIs and caches the beginnings of some, because many IRIs in a log begin in the same way.
+/// Checks IRIs and caches the beginnings of some, because many IRIs in a log begin with the same
+/// text.
 #[derive(Debug, Default)]
 pub(super) struct IriChecker {
-    /// Beginnings up to a slash after which plain bytes are allowed, by the position of that slash
-    /// modulo 4.
+    /// Cached beginnings that end with a slash and may be followed by any plain bytes, by the
+    /// position of that slash modulo 4.
     begins: [Vec<u8>; 4],
 }
 

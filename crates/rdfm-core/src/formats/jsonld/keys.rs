@@ -1,8 +1,8 @@
 //! The keys used with a context, and their meanings.
 //!
 //! - In: keys. Out: their meanings.
-//! - Cost: one comparison if the caller guesses the key's number, otherwise also a hash. All
-//!   strings are in one buffer.
+//! - Cost: one comparison if the caller guesses the key's number correctly, otherwise also a hash
+//!   lookup. All strings are in one buffer.
 
 use std::hash::BuildHasher;
 

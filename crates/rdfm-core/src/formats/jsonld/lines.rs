@@ -233,7 +233,7 @@ impl Reader for NdjsonReader {
     }
 }
 
-/// Converts an error in the unread input. `last` is true if the log ends there, so that it may be
+/// Converts an error in the unread input. `last` is true if the log ends there, so it may be
 /// truncated.
 #[cold]
 pub(super) fn read_error(

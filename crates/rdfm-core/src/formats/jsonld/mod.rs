@@ -3,11 +3,12 @@
 //! - In: lines ([`lines`]), a document ([`document`]), or tapes of another syntax ([`reader`]).
 //! - Out: batches. Order and repetition of quads within a message are not significant.
 //! - From bytes to quads, in the order of the specification: [`reader`] distinguishes contexts and
-//!   messages. [`process`] processes contexts and [`definition`] terms into the [`table`]s of
-//!   [`context`], which expands [`keys`] and IRIs. [`walk`] traverses the values of a message, and
-//!   [`shape`] classifies objects. [`node`] processes nodes, [`container`] properties and their
-//!   maps, [`value`] literals with their [`number`]s and [`canonical`] JSON. [`terms`] are stored
-//!   in the batch. The caller controls how contexts are loaded ([`loader`]).
+//!   messages. [`process`] processes contexts, and [`definition`] their terms, which are stored in
+//!   the [`table`]s of [`context`]. [`context`] also expands [`keys`] and IRIs. [`walk`] traverses
+//!   the values of a message, and [`shape`] classifies objects. [`node`] processes nodes,
+//!   [`container`] properties and their maps, [`value`] literals with their [`number`]s and
+//!   [`canonical`] JSON. [`terms`] adds terms to the batch. The caller controls how contexts are
+//!   loaded ([`loader`]).
 //! - Messages with the keys of an earlier one ([`forms`]) share its [`plan`], so most of these
 //!   steps are done only once.
 //! - [`encode`] writes batches.

@@ -442,7 +442,7 @@ impl Walk<'_> {
         Ok(())
     }
 
-    /// Processes the map of `@reverse`: nodes whose properties have this node as value.
+    /// Processes the map of `@reverse`: nodes with properties whose value is this node.
     pub fn reverse(&mut self, id: TermId, map: u32, context: u32, graph: TermId) -> Read<()> {
         let context = self.reverse_context(map, context)?;
         let uncached = self.uncached.len();

@@ -1,6 +1,6 @@
 //! JSON numbers as literals (JSON-LD 1.1 API, 8.2 and 8.6), and in the form of RFC 8785.
 //!
-//! - In: a number as in the source.
+//! - In: a number as it appears in the source.
 //! - Out: its canonical lexical form, and whether it is an integer or a double.
 //! - Law: a number without a fraction and below 10^21 is an integer that keeps all digits. Other
 //!   numbers are doubles in canonical form, rounded as specified ([`DoubleDigits`]).
@@ -19,7 +19,7 @@ pub(super) enum NumberType {
 pub(super) enum DoubleDigits {
     /// At most 16: 15 after the decimal point, like `printf("%1.15E")` (8.6).
     Sixteen,
-    /// As many as are needed to read the same double again.
+    /// As many as are needed to restore the same double.
     All,
 }
 

@@ -55,7 +55,7 @@ enum Step {
     Types { subject: u32, value: u32 },
     /// Adds a reference.
     Reference { of: SubjectProperty, id: u32 },
-    /// Adds a value with a type, which is a property of the context.
+    /// Adds a value whose datatype is cached as a property of the context.
     Typed {
         of: SubjectProperty,
         value: u32,

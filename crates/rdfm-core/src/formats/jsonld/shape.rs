@@ -425,7 +425,7 @@ impl Walk<'_> {
         Ok(self.own_context(map, context)?.0)
     }
 
-    /// Whether any property of an object has a value that does not expand to nothing.
+    /// Whether any property of an object has a value that expands to something.
     pub fn has_properties(&mut self, shape: &ObjectShape) -> Read<bool> {
         if !shape.properties {
             return Ok(false);
@@ -503,7 +503,7 @@ impl Walk<'_> {
         Ok(!self.has_properties(shape)?)
     }
 
-    /// Whether a node with a graph contains nothing else except a name and an index.
+    /// Whether a node with a graph contains nothing else, except possibly a name and an index.
     pub fn is_graph_object(&mut self, shape: &ObjectShape) -> Read<bool> {
         let others = shape.types > 0 || shape.included || self.reverses(shape)?;
         let tagged = shape.language != 0 || shape.direction != 0;

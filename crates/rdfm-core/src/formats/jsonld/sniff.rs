@@ -54,7 +54,7 @@ pub fn document(bytes: &[u8], complete: bool) -> Sniff {
     Sniff::of(detected, complete)
 }
 
-/// Checks that a YAML mapping has a keyword as a key, and that the text does not begin as JSON.
+/// Checks that a YAML mapping has a keyword as a key, and that the text does not begin like JSON.
 pub fn yaml(bytes: &[u8], complete: bool) -> Sniff {
     if !complete || sniff::head(bytes).iter().copied().any(is_control) {
         return Sniff::of(false, complete);

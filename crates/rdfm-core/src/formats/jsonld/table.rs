@@ -3,7 +3,7 @@
 //! - In: names and definitions. Out: the definition of a name.
 //! - Cost: one lookup per layer. A context derived from another has a separate layer for its own
 //!   definitions. A layer at least half the size of the one below is merged with it, so there are
-//!   few layers and copying does not cost more than defining.
+//!   few layers, and copying costs no more than defining.
 //! - Law: newer layers hide the terms that they define or remove in older ones.
 
 use std::collections::{HashMap, HashSet};
@@ -20,7 +20,7 @@ type DefinitionLayer = HashMap<TermName, Option<Arc<Definition>>, Seeded>;
 /// The name of a term.
 pub(super) type TermName = Arc<[u8]>;
 
-/// Randomly seeded hashes, so that no context can be crafted to collide.
+/// Randomly seeded hashes, so that a context cannot be crafted to cause collisions.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Seeded(usize);
 

@@ -18,8 +18,8 @@ use crate::model::write;
 use crate::syntax::cache::{Cache, RecentTerm, SLOTS};
 use crate::syntax::json::{JsonKind, View};
 
-/// Length in bytes from which each use of a term is charged a fraction of its length, because each
-/// use compares the text.
+/// A term of at least this many bytes is charged a fraction of its length for each use, because
+/// each use compares the text.
 const LONG_TERM: usize = 4096;
 /// Divisor of that fraction.
 const USE_DIVISOR: usize = 64;
@@ -198,8 +198,8 @@ impl MessageTerms {
         result
     }
 
-    /// Records all labels of a message before the first unlabelled node. Lists are written without
-    /// the labels of their cells, so labels for these are generated again in every conversion,
+    /// Records all labels of a message before a label is generated for its first unlabelled node.
+    /// List cells are written without labels, so every conversion generates their labels again,
     /// before or after other labels.
     fn note_labels(&mut self, view: &View<'_>) {
         let found = |text| self.generated.find(text).is_some();

@@ -280,7 +280,7 @@ impl Walk<'_> {
         result
     }
 
-    /// Creates a literal with a datatype that may not be an IRI.
+    /// Creates a literal with a datatype that might not be an IRI.
     fn typed(&mut self, value: u32, text: &[u8], clean: bool, datatype: &[u8]) -> Read<TermId> {
         if self.terms.iri(self.builder, datatype)?.is_none() {
             return self.reject_non_iri(value, datatype, "the datatype");

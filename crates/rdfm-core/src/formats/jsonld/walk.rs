@@ -40,7 +40,7 @@ fn find_colon(text: &[u8]) -> Option<usize> {
     found.or_else(|| Some(near.len() + memchr::memchr(b':', far)?))
 }
 
-/// Represents an invalid term. Quads that contain this id are dropped.
+/// Placeholder for an invalid term. Quads that contain this id are dropped.
 pub(super) const DROPPED: TermId = TermId(u32::MAX);
 
 /// Reader options.
@@ -84,7 +84,8 @@ pub(super) struct Walk<'a> {
 /// Name of a node as a key for comparisons.
 pub(super) type TermText = Box<[u8]>;
 
-/// The meaning of a key of an object in a context, and its value. The key is the previous node.
+/// The meaning of a key of an object in a context, and its value. The key is the node before the
+/// value.
 #[derive(Clone, Copy)]
 pub(super) struct ObjectEntry {
     pub meaning: Meaning,

@@ -1,7 +1,7 @@
 //! Decodes N-Triples and N-Quads: from pieces of a log to batches.
 //!
 //! - In: pieces of any size. Only complete lines are read.
-//! - Out: batches of complete messages, as soon as the buffer contains no further complete message.
+//! - Out: batches of complete messages, as soon as the buffer contains no more complete messages.
 //! - Cost: linear. A message that is incomplete at the end of the buffer, after complete ones, is
 //!   read a second time, so that complete messages never wait for it.
 //!
@@ -302,7 +302,7 @@ impl LineReader {
         }
     }
 
-    /// Returns the batch when the buffer contains no further complete line.
+    /// Returns the batch when the buffer contains no more complete lines.
     fn flush(&mut self, input: &mut Buffer) -> Option<MessageBatch> {
         if input.finished {
             self.open = None;

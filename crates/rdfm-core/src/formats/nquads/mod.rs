@@ -1,4 +1,4 @@
-//! N-Triples and N-Quads logs, RDF 1.1 and 1.2. Read here, written by [`encode`].
+//! N-Triples and N-Quads logs, RDF 1.1 and 1.2. This module reads them; [`encode`] writes them.
 //!
 //! - In: a log in pieces of any size ([`LineReader`]), one term ([`parse_term`]), or terms of rows
 //!   ([`CellReader`]).

@@ -4,7 +4,7 @@
 //! - Out: the position of the delimiter; after an error also the skipped bytes, up to the first
 //!   MiB.
 //! - Law: the result does not depend on how the input is cut. The meaning of a line depends only on
-//!   the line and the dialect, so that all splits of a log and the message counter find the same
+//!   the line and the dialect, so all splits of a log and the message counter find the same
 //!   delimiters.
 
 use crate::codec::input::{Buffer, ReadError};
@@ -48,7 +48,7 @@ pub(super) enum LineEffect {
     Idle,
     /// The line contains a statement or an error.
     Content,
-    /// The line ends a message. `content` states whether the line has content before the delimiter.
+    /// The line ends a message. `content` is true if the line has content before the delimiter.
     Ends { content: bool },
 }
 

@@ -1,8 +1,8 @@
 //! Decodes logs of RDF Protobuf and RDF Thrift: finds rows and messages, and tracks positions.
 //!
 //! - In: bytes in pieces of any size.
-//! - Out: one message per `RDF_Stream`. A log that contains only rows is one message, even if it
-//!   has no rows.
+//! - Out: one message per `RDF_Stream`. A log without `RDF_Stream`s is one message, even if it has
+//!   no rows.
 //! - Cost: linear. Memory is bounded by one row, one piece and one batch.
 //! - Law: a row is read only when it is complete. The result does not depend on how the bytes are
 //!   cut.
@@ -147,7 +147,7 @@ impl RdfBinaryReader {
         Ok(())
     }
 
-    /// Consumes bytes, including those of the open message.
+    /// Consumes bytes, which also count towards the open message.
     #[inline]
     fn consume(&mut self, input: &mut Buffer, count: usize) {
         input.at += count;
@@ -156,7 +156,7 @@ impl RdfBinaryReader {
         }
     }
 
-    /// Handles an incomplete Thrift row of which this number of bytes is buffered.
+    /// Handles an incomplete Thrift row. `buffered` is the number of its bytes in the buffer.
     #[cold]
     fn incomplete(&mut self, buffered: usize, finished: bool) -> Result<(), Failure> {
         if buffered as u64 > self.max {

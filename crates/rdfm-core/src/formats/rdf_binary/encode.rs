@@ -3,8 +3,8 @@
 //! - In: batches, which may begin and end inside messages.
 //! - Out: one `RDF_Stream` per message, or only rows.
 //! - Cost: each term is encoded once per batch and then copied. Memory is bounded by the terms of a
-//!   batch and one `RDF_Stream`. A batch may not become longer than [`MAX_BYTES`], however often
-//!   terms repeat.
+//!   batch and one `RDF_Stream`. The output of a batch, or of a length-prefixed message, is at most
+//!   [`MAX_BYTES`] long, however often terms repeat.
 //! - Law: the bytes depend only on the messages, not on how they were divided into batches. After
 //!   an error nothing more is written. If all messages become one, their blank nodes get distinct
 //!   labels.

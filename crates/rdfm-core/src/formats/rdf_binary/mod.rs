@@ -6,9 +6,9 @@
 //! - [`decode`], [`encode`]: logs.
 //!
 //! A log of RDF Protobuf is a sequence of length-prefixed `RDF_Stream` structures, each of which is
-//! a message, or a sequence of length-prefixed rows that together are one message, as Jena writes
-//! them. RDF Thrift has only rows: a log is one message. Prefixes and the base apply to the rest of
-//! the log.
+//! a message. Alternatively, it is a sequence of length-prefixed rows, which together are one
+//! message, as Jena writes them. RDF Thrift has only rows: a log is one message. Prefixes and the
+//! base apply to the rest of the log.
 
 pub mod decode;
 pub mod encode;

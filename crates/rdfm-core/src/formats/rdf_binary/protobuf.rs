@@ -84,8 +84,8 @@ pub(super) fn looks_like_messages(first: &[u8]) -> Option<bool> {
     }
 }
 
-/// Whether the first bytes of a row log look like RDF Protobuf. A row is recognized by a field that
-/// fills the row.
+/// Whether the first bytes of a log of rows look like RDF Protobuf. A row is recognized by a field
+/// that fills the row.
 pub(super) fn start(first: &[u8]) -> Start {
     let mut rest = first;
     let Some(length) = varint(&mut rest) else {

@@ -1,11 +1,11 @@
 //! Decodes logs of RDF Patch: finds rows and patches, and tracks positions.
 //!
 //! - In: pieces of any size. A row may begin anywhere on a line and span several lines.
-//! - Out: batches of complete patches, as soon as the buffer contains no further complete patch.
+//! - Out: batches of complete patches, as soon as the buffer contains no more complete patches.
 //! - Cost: linear. An incomplete row is read again after the next line end, or when its buffered
 //!   size has grown by half.
-//! - Law: a row is accepted only when further bytes cannot change it, so that the way in which the
-//!   input is cut changes neither patches nor errors.
+//! - Law: a row is accepted only when further bytes cannot change it, so how the input is cut
+//!   changes neither patches nor errors.
 
 use rustc_hash::FxHashMap;
 use simdutf8::compat::from_utf8;
@@ -288,8 +288,8 @@ impl PatchReader {
         }
     }
 
-    /// Fast path: reads quad rows on separate lines, which are nearly all rows, up to the first row
-    /// of another kind.
+    /// Fast path: reads quad rows on separate lines, up to the first other row. Nearly all rows are
+    /// of this kind.
     #[inline]
     fn quads(&mut self, input: &mut Buffer) -> Result<(), LexError> {
         let text = input.bytes.get(..self.valid).unwrap_or_default();
@@ -334,7 +334,7 @@ impl PatchReader {
         self.builder.take_complete(&mut FxHashMap::default())
     }
 
-    /// Adds the operation of a row that ends here.
+    /// Adds the operation of a row that ends at `end`.
     #[inline]
     fn take_row(
         &mut self,

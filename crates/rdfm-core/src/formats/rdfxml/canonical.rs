@@ -26,7 +26,7 @@ impl Canonical {
         self.rendered.clear();
     }
 
-    /// Returns a mark to which the end of an element reverts.
+    /// Returns a mark to revert to at the end of an element.
     pub fn mark(&self) -> u32 {
         self.rendered.mark()
     }

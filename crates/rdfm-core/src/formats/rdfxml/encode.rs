@@ -1,8 +1,8 @@
 //! Encoder for RDF/XML logs: one document per line, with consecutive quads of a subject grouped.
 //!
 //! - In: batches.
-//! - Out: `<rdf:RDF …>…</rdf:RDF>` and LF for each message. A document declares the namespaces
-//!   of its predicates, and those that the log newly declares.
+//! - Out: `<rdf:RDF …>…</rdf:RDF>` and LF for each message. A document declares the namespaces of
+//!   its predicates, and those that the log has declared since the previous document.
 //! - Cost: two passes over the quads of a message. A term is checked and escaped once per batch.
 //! - Law: quads keep their order. The text does not depend on how messages are divided into
 //!   batches, and no term can end its token or its line.
@@ -294,7 +294,7 @@ fn escape(text: &[u8], out: &mut Vec<u8>) {
 fn escape_at(text: &[u8]) -> Option<usize> {
     let special = |byte: u8| matches!(byte, b'&' | b'<' | b'>' | b'"' | b'\t' | b'\n' | b'\r');
     let mut start = 0;
-    // Sixteen bytes at a time, which the compiler turns into one vector comparison each.
+    // Checks sixteen bytes at a time, which the compiler turns into a single vector comparison.
     for chunk in text.chunks_exact(16) {
         let any = chunk
             .iter()
@@ -341,7 +341,7 @@ struct RdfXmlWriter {
     iris: TextMemo,
     /// Positions in the output of blank nodes written as labels.
     labels: TextMemo,
-    /// Output size at which the batch must end.
+    /// Maximum size of the output at the end of the batch.
     max: usize,
 }
 

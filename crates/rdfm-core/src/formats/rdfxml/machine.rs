@@ -99,7 +99,7 @@ struct ElementFrame {
     ids: [TermId; IDS],
     /// Start of its name in [`RdfXmlMachine::open_names`].
     name: u32,
-    /// Marks to which its end reverts.
+    /// Marks to revert to when the element ends.
     scope: u32,
     rendered: u32,
     /// Numbers of the base and the language in force; 0 for none.

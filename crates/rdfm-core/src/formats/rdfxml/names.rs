@@ -17,7 +17,7 @@ pub(super) fn split(iri: &[u8]) -> Option<usize> {
         .rposition(|&byte| !is(byte, NAME) && byte != b'.' && byte < 0x80)
         .map_or(0, |at| at + 1);
     let text = std::str::from_utf8(&iri[begins..]).ok()?;
-    // After the last character that is not allowed in names, the first that can begin one.
+    // The first character that can begin a name, after the last one that is not allowed in names.
     let mut start = None;
     for (at, c) in text.char_indices() {
         if !(chars::is_name(c) || c == '.') {

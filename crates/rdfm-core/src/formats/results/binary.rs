@@ -68,7 +68,7 @@ impl ResultBinaryReader {
         }
     }
 
-    /// Returns the completed rows when the buffer has no further complete tuple.
+    /// Returns the completed rows when the buffer contains no more complete tuples.
     fn pause(&mut self, input: &Buffer) -> Result<Option<ResultBatch>, Failure> {
         let batch = self.take_rows();
         if batch.is_some() || !input.finished || self.batch_returned {
@@ -178,7 +178,8 @@ impl ResultBinaryReader {
         ))
     }
 
-    /// Handles an incomplete tuple of RDF Thrift, of which this number of bytes is buffered.
+    /// Handles an incomplete tuple of RDF Thrift. `buffered` is the number of its bytes in the
+    /// buffer.
     #[cold]
     fn incomplete(&mut self, buffered: usize, finished: bool) -> Result<(), Failure> {
         if buffered as u64 > self.max {

@@ -38,7 +38,7 @@ enum JsonState {
     Root,
     /// Before the value of `head`.
     ToHead,
-    /// In the value of `head`. The next states are named in the same way.
+    /// In the value of `head`. The following states are named in the same way.
     Head,
     ToVariables,
     Variables,

@@ -40,7 +40,7 @@ pub(super) trait TableDialect: Send + 'static {
     /// Reads the cells of a line, up to the end of `text`, into the open row.
     fn cells(&mut self, text: &[u8], start: usize, rows: &mut RowBuilder) -> Read<()>;
 
-    /// Whether a log that ends after this scan ends inside a cell.
+    /// Whether the log is truncated inside a cell if it ends where this scan stopped.
     fn is_cut(scan: LineScan) -> bool;
 
     /// Returns a note about the data that was read, if any.

@@ -2,7 +2,7 @@
 //!
 //! - In: batches, and a [`TextForm`].
 //! - Out: the log.
-//! - Cost: a term is written once per batch and copied from there. The text of a batch may not
+//! - Cost: a term is written once per batch and copied from there. The text of a batch must not
 //!   exceed [`MAX_TEXT`].
 //! - Law: a log that ends with an error is closed in the same way as a complete one.
 

@@ -308,7 +308,7 @@ impl XmlResultMachine {
         let found = text[from..end].iter().position(|&byte| !is(byte, SPACE));
         let Some(found) = found else { return Ok(()) };
         let at = from + found;
-        // One character only, because later ones may not be buffered yet.
+        // Shows only one character, because later ones may not be buffered yet.
         let length = (1..4)
             .find(|&length| text.get(at + length).is_none_or(|byte| byte & 0xc0 != 0x80))
             .unwrap_or(4);

@@ -3,8 +3,8 @@
 //! - In: batches.
 //! - Out: `PREFIX` lines where the log declares prefixes, statements grouped by subject and
 //!   predicate, blocks of named graphs, and `# @message` or `MESSAGE` between messages.
-//! - Cost: one copy of the output; a term is checked, abbreviated and escaped once per batch, and
-//!   again after a prefix that may abbreviate it.
+//! - Cost: one copy of the output; a term is checked, abbreviated and escaped once per batch. This
+//!   is repeated after the declaration of a prefix that may abbreviate it.
 //! - Law: quads keep their order and repetitions. The text does not depend on how messages are
 //!   divided into batches. The text of a term cannot end its token early.
 

@@ -3,7 +3,7 @@
 //! - In: valid UTF-8 text, the start of a token, and how far it was already scanned.
 //! - Out: the end of the token and its parts, or a [`TokenError`].
 //! - Cost: one pass over a token. Scanning of a partial token resumes where it stopped.
-//! - Law: a token depends on its own bytes and a few following bytes, not on how they were cut.
+//! - Law: a token depends on its own bytes and a few following bytes, not on how the input was cut.
 
 use memchr::{memchr, memchr2};
 
@@ -62,7 +62,7 @@ pub(super) fn iri_end(text: &[u8], start: usize, from: usize) -> Lexed<usize> {
     }
 }
 
-/// Returns the error for an `IRIREF` without an end before `limit`.
+/// Returns the error for an `IRIREF` that does not end before `limit`.
 #[cold]
 pub(super) fn iri_error(text: &[u8], start: usize, limit: usize) -> TokenError {
     let body = &text[start + 1..limit];
@@ -109,7 +109,7 @@ pub(super) struct StringToken {
     pub long: bool,
 }
 
-/// Lexes the string at `start`, in single or triple quotes of either kind.
+/// Lexes the string at `start`, in one or three quotation marks of either kind.
 pub(super) fn string(text: &[u8], start: usize, from: usize, eof: bool) -> Lexed<StringToken> {
     let mark = text[start];
     let empty = StringToken {
@@ -815,7 +815,7 @@ mod tests {
     }
 
     #[test]
-    fn names_end_before_their_last_dots() {
+    fn trailing_dots_are_not_part_of_names() {
         for (text, colon, end) in [
             ("ex:a ", 2, 4),
             ("ex:a.", 2, 4),

@@ -3,11 +3,11 @@
 //! - In: valid UTF-8 text that grows at its end ([`TurtleMachine::run`]).
 //! - Out: quads, namespaces and message ends in the [`BatchBuilder`].
 //! - Cost: linear in the text. Memory is bounded by a small frame per open bracket.
-//! - Law: no backtracking and no recursion. If the text ends inside a token, only that token is
-//!   scanned further, from where scanning stopped.
+//! - Law: no backtracking and no recursion. If the text ends inside a token, scanning later
+//!   continues where it stopped.
 //!
-//! A bracket that represents a node (`[…]`, `(…)`) passes its node to the frame below as soon
-//! as it is known not to be empty, so that quads are emitted in reading order.
+//! A bracket that represents a node (`[…]`, `(…)`) passes its node to the frame below as soon as it
+//! is known not to be empty. Quads are therefore emitted in reading order.
 //!
 //! This file contains the states, the effect of each token, and terms of a single token. The space
 //! between tokens is in `space`, directives in `directives`, strings and numbers in `literals`,
@@ -73,7 +73,7 @@ enum ParserState {
     TermVerb,
     TermObject,
     TermEnd,
-    /// The optional tail of a string.
+    /// The optional language or datatype of a string.
     LiteralTail,
     Datatype,
 }

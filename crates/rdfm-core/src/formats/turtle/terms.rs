@@ -53,7 +53,7 @@ const KNOWN: [&[u8]; 9] = [
 const SLOTS: usize = 4096;
 /// Number of entries of the prefix cache.
 const PREFIX_SLOTS: usize = 64;
-/// Number of interned namespaces from which unbound namespaces are dropped.
+/// Number of interned namespaces at which unbound namespaces are dropped.
 const MAX_NAMESPACES: usize = 4096;
 /// Total bytes of interned namespaces above which unbound namespaces are dropped.
 const MAX_NAMESPACE_BYTES: usize = 1 << 20;

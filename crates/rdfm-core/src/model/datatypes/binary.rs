@@ -5,8 +5,8 @@ pub fn is_hex(text: &[u8]) -> bool {
     text.len().is_multiple_of(2) && text.iter().all(u8::is_ascii_hexdigit)
 }
 
-/// Whether a string is Base64: groups of four characters, at most one space between any two
-/// characters, and unused bits of the last group are zero.
+/// Whether a string is Base64: groups of four characters, with at most one space between any two
+/// characters. The unused bits of the last group must be zero.
 pub fn is_base64(text: &[u8]) -> bool {
     let mut count = 0_usize;
     let mut padding = 0_usize;

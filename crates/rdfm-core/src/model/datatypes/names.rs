@@ -20,8 +20,7 @@ pub fn is_nmtoken(text: &[u8]) -> bool {
     !text.is_empty() && text.chars().all(is_name_char)
 }
 
-/// Whether a string is a name in XML 1.0, fifth edition. `colons` states whether it may contain
-/// colons.
+/// Whether a string is a name in XML 1.0, fifth edition. `colons` is true if it may contain colons.
 pub fn is_name(text: &[u8], colons: bool) -> bool {
     let text = std::str::from_utf8(text).unwrap_or_default();
     text.starts_with(is_name_start)

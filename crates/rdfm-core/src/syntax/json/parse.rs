@@ -174,7 +174,8 @@ pub(super) fn plain_end<const CONTROLS: bool, const ESCAPES: bool>(
     at
 }
 
-/// Marks the bytes that end a plain string in their high bits. Only the first mark is reliable.
+/// Marks the bytes that end a plain string by setting their high bits. Only the first mark is
+/// reliable.
 #[inline(always)]
 #[allow(clippy::inline_always)] // called for each token
 fn stops_in<const CONTROLS: bool, const ESCAPES: bool>(bytes: [u8; 8]) -> u64 {

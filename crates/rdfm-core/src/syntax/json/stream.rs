@@ -303,8 +303,8 @@ impl JsonTokenizer {
         Ok(None)
     }
 
-    /// Creates an error for an unexpected token. It quotes one character, because more may be
-    /// missing.
+    /// Creates an error for an unexpected token. It quotes only one character, because the rest may
+    /// not have arrived.
     #[cold]
     #[allow(clippy::unnecessary_box_returns, reason = "errors are rare and large")]
     fn unexpected(&self, text: &[u8], at: usize) -> Box<GrammarError> {

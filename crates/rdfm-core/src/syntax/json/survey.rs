@@ -1,4 +1,4 @@
-//! Surveys the kinds of bytes in a JSON text, so that it can be parsed in a simpler way.
+//! Surveys the kinds of bytes in a JSON text, so that the parser can skip unnecessary checks.
 //!
 //! - Cost: one pass, in which the compiler compares many bytes at once.
 
@@ -17,7 +17,7 @@ impl Survey {
     #[inline]
     pub fn of(text: &[u8]) -> Self {
         let (mut lowest, mut all, mut backslashes, mut quotes) = (u8::MAX, 0u8, 0u8, 0);
-        // Short enough that a byte can count the quotes.
+        // The chunks are short enough that a byte can count the quotes.
         for chunk in text.chunks(128) {
             let mut count = 0u8;
             for &byte in chunk {

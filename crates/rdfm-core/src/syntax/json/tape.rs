@@ -72,7 +72,7 @@ pub struct Bounds {
     pub max_depth: u32,
     /// Maximum memory of the tape in bytes.
     pub max_bytes: u64,
-    /// Maximum bytes of the tape that repeat values which are in the source once.
+    /// Maximum bytes of the tape that repeat values that occur only once in the source.
     pub max_repeated: u64,
     /// Whether an object may contain a key twice. The last one applies.
     pub duplicates: bool,
@@ -100,7 +100,7 @@ pub struct Tape {
     keys: Vec<u32>,
 }
 
-/// Up to this number, keys are compared in pairs.
+/// Maximum number of keys that are compared in pairs.
 const FEW_KEYS: usize = 12;
 
 impl Tape {
@@ -277,7 +277,7 @@ impl Tape {
     /// The source must contain the borrowed strings.
     ///
     /// # Errors
-    /// If the copy would be nested too deep here, or the tape too large. If a size limit is
+    /// If the copy would be nested too deeply here, or the tape too large. If a size limit is
     /// exceeded, nothing is added.
     pub fn repeat(
         &mut self,
@@ -626,7 +626,7 @@ impl<'a> View<'a> {
         self.node(key).replaced
     }
 
-    /// The keys of an object without replaced ones. The value of each is the next node.
+    /// The keys of an object, except replaced ones. The value of each is the next node.
     #[inline]
     pub fn keys(self, object: u32) -> impl Iterator<Item = u32> {
         let end = self.next(object);

@@ -1,4 +1,4 @@
-//! Reads JSON texts that equal an earlier one, except for some strings and numbers.
+//! Reads JSON texts that are identical to an earlier text, except for some strings and numbers.
 //!
 //! - In: a JSON text. Out: its tape, if the text has the form of the template.
 //! - Cost: the fixed parts are compared, only the other values are parsed, and nodes are changed
@@ -37,8 +37,8 @@ struct Gap {
 }
 
 impl Template {
-    /// Whether a surveyed text is suitable for a template: it is not too long and contains neither
-    /// escapes, contexts nor replaced keys.
+    /// Whether a surveyed text is suitable for a template: it is not too long and contains no
+    /// escapes, contexts or replaced keys.
     pub fn is_suitable(view: &View<'_>, survey: &Survey) -> bool {
         let mut nodes = view.tape.nodes().iter();
         view.source.len() <= MAX_BYTES
@@ -180,7 +180,7 @@ mod tests {
     }
 
     #[test]
-    fn texts_of_the_same_form_have_the_tapes_of_the_parser() {
+    fn a_template_produces_the_same_tapes_as_the_parser() {
         let first = r#" {"a":"x", "b":[1,{"":"yy"},true,null,[],-2.5e1] ,"c":{"a":"fixed"}}"#;
         let mut tape = Tape::new();
         parse(first.as_bytes(), &mut tape, &BOUNDS).unwrap();

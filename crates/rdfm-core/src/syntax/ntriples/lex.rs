@@ -19,7 +19,7 @@ pub(crate) struct LexError {
     pub reason: Reason,
 }
 
-/// The error is boxed to keep results small, because errors are rare.
+/// A result with a boxed error. Errors are rare, and the box keeps results small.
 pub(crate) type Lexed<T> = Result<T, Box<LexError>>;
 
 #[cold]

@@ -34,7 +34,7 @@ pub(crate) struct StatementGrammar {
     pub lenient: bool,
     /// Maximum nesting of triple terms.
     pub max_depth: u32,
-    /// Whether to read single terms outside a log, in which language tags may be escaped.
+    /// Whether to read single terms outside a log. Their language tags may be escaped.
     pub single_terms: bool,
     /// Whether to accept the abbreviations of RDF Patch, and any white space and comments between
     /// terms.
@@ -133,7 +133,7 @@ impl StatementReader {
     }
 
     /// Reads a statement including its dot, adds its quad to the open message, and returns the
-    /// position after it. `counted` states whether the statement is charged to the message.
+    /// position after it. `counted` is true if the statement is charged to the message.
     #[inline]
     pub fn statement(
         &mut self,
@@ -210,7 +210,7 @@ impl StatementReader {
         Ok((at + 1, quad))
     }
 
-    /// Begins a row that is not a statement, and resets its additional bytes.
+    /// Begins a row that is not a statement, and resets the additional bytes to charge.
     pub fn begin_row(&mut self) {
         self.extra = 0;
     }
@@ -439,7 +439,7 @@ impl StatementReader {
 
     /// Rejects characters that are not allowed in an IRI, unless `lenient`. The decoded text is
     /// from a string at `start`. A namespace need not be absolute unless it is used: files of other
-    /// tools contain such namespaces.
+    /// tools contain relative ones.
     pub fn check_iri(&self, iri: &[u8], start: usize) -> Lexed<()> {
         if self.grammar.lenient {
             return Ok(());
@@ -805,7 +805,7 @@ impl OpenTripleTerm {
     }
 }
 
-/// Whether a triple term may begin at `<<` in a position.
+/// Checks that a triple term may begin at `<<` in a position.
 fn check_triple_term(
     text: &[u8],
     at: usize,
@@ -907,7 +907,7 @@ pub(super) fn push<R: Record>(
 }
 
 /// Parses one term in N-Triples form: any term, triple terms in either syntax, IRIs with escapes of
-/// any character. The text must consist of the term.
+/// any character. The text must not contain anything else.
 ///
 /// # Errors
 /// If the text is not a term, or the message becomes too large.

@@ -17,7 +17,7 @@ pub(crate) enum Raw<'a> {
     Placeholder(Placeholder),
 }
 
-/// A placeholder for a term in a pattern or a query result. Data may not contain placeholders.
+/// A placeholder for a term in a pattern or a query result. Data must not contain placeholders.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Placeholder {
     Variable,

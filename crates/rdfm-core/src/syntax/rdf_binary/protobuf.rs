@@ -1,8 +1,8 @@
 //! Decodes and encodes terms of RDF Protobuf (`proto/rdf-binary.proto`).
 //!
 //! - In: the complete bytes of one term or statement; or terms.
-//! - Out: [`Raw`] terms; or encoded terms, with fields in the order of their numbers like
-//!   protobuf's own writers.
+//! - Out: [`Raw`] terms; or encoded terms, with fields in the order of their numbers, as protobuf's
+//!   own writers produce them.
 //! - Law: unknown fields are skipped. A field with the wrong wire type is an error, as is a
 //!   repeated field whose values protobuf would merge.
 

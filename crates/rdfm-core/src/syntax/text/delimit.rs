@@ -5,8 +5,9 @@
 //! - Law: in both dialects, readers get the same messages, including empty ones.
 //!
 //! Delimiters separate messages. Readers of the comment dialect ignore a delimiter at the start, so
-//! a log whose first message is empty begins with an extra one. Readers of both dialects ignore the
-//! end of the log, so a log whose last message is empty ends with an extra one.
+//! a log whose first message is empty begins with an extra one. In both dialects, the end of the
+//! log does not end an empty message, so a log whose last message is empty ends with an extra
+//! delimiter.
 
 use crate::codec::{Dialect, LogEnd, LogPlace};
 use crate::model::error::quote;
@@ -63,7 +64,7 @@ impl Delimiters {
         }
     }
 
-    /// Returns to the start of another log.
+    /// Resets the state for the start of another log.
     pub fn reset(&mut self) {
         self.announced = false;
         self.place = DelimiterPlace::default();

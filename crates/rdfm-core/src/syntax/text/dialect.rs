@@ -144,7 +144,7 @@ impl Dialects {
         }
     }
 
-    /// Handles a delimiter. `open` states whether a message is open.
+    /// Handles a delimiter. `open` is true if a message is open.
     ///
     /// # Errors
     /// If a directive is not allowed here. The reader adds the position of the delimiter's first
@@ -211,8 +211,8 @@ impl Dialects {
     }
 
     /// Whether a comment between statements looks like a delimiter but is not one in this dialect.
-    /// If it is alone on its line, the caller then calls [`note`](Self::note). `complete` states
-    /// that the text is the entire comment.
+    /// If it is alone on its line, the caller then calls [`note`](Self::note). `complete` is true
+    /// if the text is the entire comment.
     #[inline]
     pub fn resembles(&self, comment: &[u8], complete: bool) -> bool {
         match self.in_force() {
@@ -232,7 +232,7 @@ impl Dialects {
         self.look_alikes.add(comment, offset, line, self.in_force());
     }
 
-    /// Determines the missing lines of recorded comments.
+    /// Determines the missing line numbers of recorded comments.
     #[inline]
     pub fn locate(&mut self, line: impl Fn(u64) -> u64) {
         self.look_alikes.locate(line);
@@ -294,7 +294,7 @@ impl Dialects {
         });
     }
 
-    /// Marks the end of the log. `open` states whether a message is open.
+    /// Marks the end of the log. `open` is true if a message is open.
     pub fn end(&mut self, open: bool) {
         self.end.get_or_insert(match self.observed() {
             _ if open => LogEnd::Content,

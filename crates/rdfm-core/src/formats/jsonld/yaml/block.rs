@@ -67,7 +67,7 @@ const CLASS: [u8; 256] = {
     let mut byte = 0;
     while byte < table.len() {
         let c = byte as u8;
-        // Includes the first bytes of characters that may not be printable.
+        // Includes the first bytes of characters that might not be printable.
         if c < b' ' || matches!(c, b'"' | b'\\' | 0x7F | 0xC2 | 0xEF) {
             table[byte] |= IN_PLAIN | IN_DOUBLE | IN_SINGLE;
         }
@@ -122,7 +122,7 @@ fn is_unprintable(bytes: &[u8], at: usize) -> bool {
     }
 }
 
-/// Whether a dash followed by a space is at an index.
+/// Whether there is a dash followed by a space at an index.
 fn is_dash(bytes: &[u8], at: usize) -> bool {
     bytes.get(at) == Some(&b'-') && bytes.get(at + 1) == Some(&b' ')
 }
@@ -252,7 +252,7 @@ impl BlockComposer {
     }
 
     /// Ends the blocks before a line that begins in a column, with or without a dash. The line must
-    /// continue the innermost block that is left.
+    /// continue the innermost block that remains.
     fn close_until(
         &mut self,
         column: usize,

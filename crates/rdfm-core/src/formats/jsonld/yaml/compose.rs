@@ -4,7 +4,7 @@
 //! - Out: a tape whose strings refer to the document if possible, and whether there was a document.
 //! - Cost: linear in the document and in the content that aliases repeat, which the tape's limits
 //!   restrict.
-//! - Law: keys are unique strings. An alias repeats a complete value, so that a cycle is an error.
+//! - Law: keys are unique strings. An alias repeats a complete value, so a cycle is an error.
 //!
 //! Documents in plain block style need no parser ([`block`](super::block)). All others are parsed
 //! by `granit-parser`, which is maintained, has no unsafe code or panics, limits nesting, and

@@ -1,6 +1,6 @@
 //! Finds the documents of a YAML stream before they are parsed.
 //!
-//! - In: the buffered bytes, more of them in each call.
+//! - In: the buffered bytes, to which each call may add more.
 //! - Out: the ends of documents, as soon as the line that ends each is available.
 //! - Cost: each byte is scanned once, with memchr.
 //! - Law: `---` and `...` at the start of a line delimit documents everywhere, even in quoted
@@ -31,7 +31,7 @@ pub enum NextDocument {
 pub struct DocumentSearch {
     /// Start of the current line.
     line: usize,
-    /// The line has no end before this index.
+    /// The current line does not end before this index.
     scanned: usize,
     /// Whether the document has begun, with more than directives and comments.
     begun: bool,
@@ -123,7 +123,7 @@ impl DocumentSearch {
         }
     }
 
-    /// An index before which the current document does not end.
+    /// Lower bound for the end of the current document.
     pub fn earliest_end(&self, buffer: &[u8]) -> usize {
         let line = buffer.get(self.line..).unwrap_or_default();
         if self.begun && MARKER.starts_with(line) {

@@ -180,7 +180,7 @@ impl Sink for YamlSink {
 }
 
 /// Whether a string needs no quotes: it begins with a letter or `_:`, is not a word with another
-/// meaning, and contains no YAML indicators in places where they have a meaning.
+/// meaning, and contains no indicators that YAML would interpret.
 fn is_plain(text: &[u8]) -> bool {
     let rest = text.strip_prefix(b"_:").unwrap_or(text);
     if !rest.first().is_some_and(u8::is_ascii_alphabetic) && rest.len() == text.len() {

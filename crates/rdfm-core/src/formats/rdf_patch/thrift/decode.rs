@@ -124,7 +124,7 @@ impl ThriftPatchReader {
         Ok(taken)
     }
 
-    /// Handles an incomplete row with this number of buffered bytes.
+    /// Handles an incomplete row. `buffered` is the number of its bytes in the buffer.
     #[cold]
     fn incomplete(&mut self, buffered: usize, finished: bool) -> Result<ThriftItem, Failure> {
         if buffered as u64 > self.max {

@@ -29,9 +29,9 @@ impl TurtleMachine {
         }
     }
 
-    /// Returns the error to report. If the token is too long, and the part up to the limit shows no
-    /// other error, the length is reported. The error therefore does not depend on how much of the
-    /// token was read.
+    /// Returns the error to report. If the token is too long, and the part up to the limit contains
+    /// no other error, the length is reported. The error therefore does not depend on how much of
+    /// the token was read.
     #[cold]
     pub(super) fn choose_error(
         &mut self,

@@ -31,7 +31,7 @@ impl Pending {
 }
 
 impl TurtleMachine {
-    /// Adds a string, with its tail if that is buffered.
+    /// Adds a string, with its tail (its language or datatype) if that is buffered.
     #[inline]
     pub(super) fn literal(&mut self, text: &[u8], string: StringToken) -> Lexed<()> {
         let start = self.pos;

@@ -2,13 +2,13 @@
 //!
 //! - In: bytes, which may be invalid UTF-8, starting with the token that has the error.
 //! - Out: the position after a delimiter, and the skipped bytes.
-//! - Cost: linear. Memory is bounded by one token, for a long string by [`WINDOW`] bytes.
+//! - Cost: linear. Memory is bounded by one token, and for a long string by [`WINDOW`] bytes.
 //! - Law: the result does not depend on how the input is cut. Text that looks like a delimiter is
 //!   not one inside a well-formed string, IRI, name, language tag or comment. A string or IRI that
 //!   is not closed on its line ends with the line. A long string that is not closed within
-//!   [`WINDOW`] is not treated as a string, nor is one that closes right before a letter or digit,
-//!   because such quotes usually open a string. The search then ends at the first delimiter line in
-//!   it.
+//!   [`WINDOW`] is not treated as a string. Neither is one that closes right before a letter or
+//!   digit, because such quotes usually open a string. In both cases the search ends at the first
+//!   delimiter line in that text, if there is one.
 //!
 //! Prefixes and bases in skipped text are not applied, because they may be wrong. If they would
 //! change a declaration in force, that declaration is dropped, so that nothing is read with an
@@ -32,7 +32,8 @@ const AT_WORD: usize = 64;
 pub(super) struct DelimiterSearch {
     inside: Inside,
     directive: Directive,
-    /// Whether only white space and comments followed a string, so that a language may follow.
+    /// Whether only white space and comments have followed a string, so that a language tag may
+    /// come next.
     after_string: bool,
     /// Whether only white space precedes the next byte on its line.
     blank: bool,
@@ -502,8 +503,8 @@ impl DelimiterSearch {
     }
 }
 
-/// Whether a directive is a delimiter. If the dialect is not known, it must begin its line, so that
-/// a word in damaged text does not change the dialect of the rest.
+/// Whether a directive is a delimiter. If the dialect is not known, the directive must begin its
+/// line, so that a word in damaged text does not change the dialect of the rest.
 fn resumes(dialects: &mut Dialects, begins_line: bool) -> bool {
     (begins_line || dialects.is_known()) && dialects.resumes_at_first(Delimiter::Directive)
 }
