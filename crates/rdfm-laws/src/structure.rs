@@ -2,8 +2,8 @@
 //!
 //! - In: a message.
 //! - Out: [`dataset`], equal for messages that differ only in labels and order.
-//! - Law: blank nodes are coloured by their positions in quads and triple terms until another round
-//!   distinguishes no more of them. Colours do not depend on labels.
+//! - Law: in each round, blank nodes are coloured by their positions in quads and triple terms. The
+//!   last round is the one that distinguishes no more of them. Colours do not depend on labels.
 
 use std::collections::{HashMap, HashSet};
 use std::hash::{DefaultHasher, Hash, Hasher};
