@@ -340,7 +340,7 @@ pub fn truncations(reading: &Reading, data: &[u8]) {
             });
         assert!(
             fits,
-            "{}: the first {end} bytes yield other messages than the complete input:\n{:#?}\nwhole:\n{:#?}",
+            "{}: the first {end} bytes yield different messages from the complete input:\n{:#?}\nwhole:\n{:#?}",
             reading.format.name, cut, whole
         );
     }
