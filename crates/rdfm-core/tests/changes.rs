@@ -8,7 +8,7 @@
 )]
 #![allow(
     clippy::format_collect,
-    reason = "shorter, and texts of tests are small"
+    reason = "shorter, and the texts in tests are small"
 )]
 
 mod support;

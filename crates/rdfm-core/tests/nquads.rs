@@ -484,7 +484,8 @@ fn reading_resumes_at_the_next_delimiter() {
             entry(2, "<a:> <b:> <d:> ."),
         ]
     );
-    // A delimiter after a statement, one that is no longer leading, and the end of the log.
+    // Skipping ends at a delimiter on the line of a statement, and at the end of the log. The
+    // second delimiter is not at the start of the log, so it ends an empty message.
     assert_eq!(
         skip("bad\n<a:> <b:> <c:> . # @message\n# @message\n<a:> <b:> <d:> .\nbad"),
         [

@@ -79,7 +79,7 @@ fn check(files: &BTreeMap<String, Vec<u8>>, case: &Case) -> Result<(), String> {
     let options = Options::with("base", case.base.as_str());
     let read = decode_every_way(format, &options, &files[&case.action]);
     match (read.error, case.kind.contains("Negative")) {
-        (Some(_), true) => return resumes(format, &options, &files[&case.action]),
+        (Some(_), true) => return check_recovery(format, &options, &files[&case.action]),
         (None, true) => return Err("accepted".to_owned()),
         (Some(error), false) => return Err(error.to_string()),
         (None, false) => {}
@@ -95,7 +95,7 @@ fn check(files: &BTreeMap<String, Vec<u8>>, case: &Case) -> Result<(), String> {
 }
 
 /// Checks that the message after a negative case is read, regardless of pieces.
-fn resumes(format: &str, options: &Options, invalid: &[u8]) -> Result<(), String> {
+fn check_recovery(format: &str, options: &Options, invalid: &[u8]) -> Result<(), String> {
     let quad = "<http://e/s> <http://e/p> <http://e/o> .";
     let marked = format!("\n# @message\n{quad}\n");
     let log = [

@@ -1,8 +1,7 @@
 //! The laws of statistics, comparison, nanopublications and changes.
 //!
-//! - Statistics, lists of names and warnings: the division of messages into batches changes
-//!   nothing.
-//! - Nanopublications: the division of messages into batches changes nothing.
+//! - Statistics, lists of names, warnings and nanopublications: the results do not depend on how
+//!   messages are divided into batches.
 //! - Comparison: a message equals its shuffled copy with other labels, and every mapping is valid.
 //!   For messages with few blank nodes, the result equals that of trying every mapping. Signatures
 //!   are equal exactly for equal messages.

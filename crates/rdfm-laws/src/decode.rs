@@ -2,10 +2,10 @@
 //!
 //! - Pieces: cutting the bytes differently changes neither the messages nor the error.
 //! - Reset: after a reset, a decoder behaves like a new one.
-//! - Batches: the division of messages into batches changes nothing. Parts together equal the
-//!   complete message.
-//! - Truncation: the messages of any prefix are those of the complete log, except that the last one
-//!   may be shorter.
+//! - Batches: the result does not depend on how messages are divided into batches. Parts together
+//!   equal the complete message.
+//! - Truncation: any prefix of a log yields a prefix of its messages, except that the last one may
+//!   be shorter.
 //! - An error is repeated on later calls, there are no panics, and every loop terminates.
 
 use rdfm_core::codec::Decoder;
@@ -325,7 +325,8 @@ pub fn truncations(reading: &Reading, data: &[u8]) {
         let Some((last, before)) = cut.messages.split_last() else {
             continue;
         };
-        // A prefix that ends before the error of the complete log may end where a message can end.
+        // If the complete log has an error, a prefix may contain the beginning of the invalid
+        // message as a complete message.
         // The last token may differ: in `21.5`, `21.` is a number and a dot.
         let certain = last.records.len().saturating_sub(1);
         let known = whole.messages.get(before.len());
@@ -339,13 +340,13 @@ pub fn truncations(reading: &Reading, data: &[u8]) {
             });
         assert!(
             fits,
-            "{}: the first {end} bytes yield other messages than the complete input:\n{:#?}\nwhole:\n{:#?}",
+            "{}: the first {end} bytes yield different messages from the complete input:\n{:#?}\nwhole:\n{:#?}",
             reading.format.name, cut, whole
         );
     }
 }
 
-/// Decoding with recovery terminates, and cutting the input differently changes nothing.
+/// Decoding with recovery terminates, and the result does not depend on how the input is cut.
 pub fn skipping(reading: &Reading, data: &[u8]) {
     let whole = skip_all(reading, data, data.len());
     for piece in [1, 7] {

@@ -331,7 +331,7 @@ fn check_output(
             && expected[written.len()..]
                 .iter()
                 .all(|message| message.records.is_empty()),
-        "{} -> {}: other messages are read back:\n{:#?}\nexpected:\n{:#?}\nwritten:\n{}\nrejection: {:?}",
+        "{} -> {}: different messages are read back:\n{:#?}\nexpected:\n{:#?}\nwritten:\n{}\nrejection: {:?}",
         source.name,
         writing.format.name,
         relabelled(&reread.messages, shared(writing.format)),

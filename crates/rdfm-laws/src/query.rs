@@ -63,9 +63,9 @@ fn rows(evaluation: &Evaluation, log: &MessageBatch) -> Option<Vec<String>> {
     progress.stop.is_none().then_some(lines)
 }
 
-/// Evaluates any input as a query. The query is rejected, or evaluated within its limits, with the
-/// same rows natively and by the evaluator. Returns whether the query can be matched natively, so
-/// that its rows are compared.
+/// Evaluates any input as a query. The query must be rejected or evaluated within its limits, and
+/// native evaluation must return the same rows as the evaluator. Returns whether the rows of this
+/// kind of query are compared.
 pub fn both_ways_agree(data: &[u8]) -> bool {
     let Ok(text) = std::str::from_utf8(data) else {
         return false;

@@ -5,7 +5,7 @@
 //!   only difference is that the namespaces of the first log remain in force in the second, because
 //!   Jelly cannot remove them.
 //! - Splits: wherever a log is cut, every message is returned once. Wrong marks cause errors, never
-//!   other messages.
+//!   wrong messages.
 
 use rdfm_core::formats::jelly::restart::{MARK_BYTES, MarkFinder, MarkSearch, is_marked, put_mark};
 use rdfm_core::model::batch::LogBatch;

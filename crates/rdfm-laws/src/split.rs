@@ -39,7 +39,7 @@ pub fn some_cuts(reading: &Reading, data: &[u8]) {
     at_cuts(reading, data, &cuts, 1 + random.below(64));
 }
 
-/// The splits between the cuts together equal the complete log. The cuts are at least 1, in
+/// The splits between the cuts together equal the complete log. The cuts must be at least 1 and in
 /// ascending order.
 pub fn at_cuts(reading: &Reading, data: &[u8], cuts: &[usize], piece: usize) {
     if reading.format.binary {
@@ -78,7 +78,7 @@ pub fn at_cuts(reading: &Reading, data: &[u8], cuts: &[usize], piece: usize) {
         let inner = split.opening.split.is_some_and(|split| split.start > 0);
         split.opening.first_index = inner.then_some(before + leading);
         let events = read(&split, input, piece);
-        // Errors that cannot be skipped mean that the log has no splits.
+        // A log with an error that cannot be skipped has no splits.
         indivisible |= events
             .iter()
             .any(|event| matches!(event, Event::Error(_, None)));
@@ -119,7 +119,7 @@ pub enum Marks {
 
 /// The law for logs of frames. The splits return the messages of the complete log, each once and
 /// in order, up to the first error. If the marks are correct, splits add no errors. Wrong marks
-/// cause errors, never other messages.
+/// cause errors, never wrong messages.
 pub fn frames_at_cuts(reading: &Reading, data: &[u8], cuts: &[usize], piece: usize, marks: Marks) {
     let mut decoder = reading.clone().with("batch_messages", 1).decoder();
     decoder.feed(data);

@@ -2,8 +2,8 @@
 //!
 //! - In: a message.
 //! - Out: [`dataset`], equal for messages that differ only in labels and order.
-//! - Law: blank nodes are coloured by their positions in quads and triple terms until another round
-//!   distinguishes no more of them. Colours do not depend on labels.
+//! - Law: in each round, blank nodes are coloured by their positions in quads and triple terms. The
+//!   last round is the one that distinguishes no more of them. Colours do not depend on labels.
 
 use std::collections::{HashMap, HashSet};
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -89,7 +89,7 @@ mod tests {
     use crate::decode::outcome;
     use crate::options::Reading;
 
-    fn of(text: &str) -> Vec<Vec<u64>> {
+    fn dataset_of_nquads(text: &str) -> Vec<Vec<u64>> {
         let found = outcome(&Reading::of("nq"), text.as_bytes(), text.len());
         assert_eq!(found.error, None);
         dataset(&found.messages[0])
@@ -99,7 +99,7 @@ mod tests {
     fn labels_and_order_are_ignored() {
         let one = "_:a <b:> <<( _:x <b:> _:y )>> .\n_:x <b:> <c:> .\n_:y <b:> _:a .\n";
         let other = "_:y <b:> <c:> .\n_:a <b:> _:x .\n_:x <b:> <<( _:y <b:> _:a )>> .\n";
-        assert_eq!(of(one), of(other));
+        assert_eq!(dataset_of_nquads(one), dataset_of_nquads(other));
     }
 
     #[test]
@@ -111,19 +111,19 @@ mod tests {
             "_:a <b:> <<( _:x <b:> _:a )>> .\n_:x <b:> <c:> .\n",
             "_:a <b:> <<( _:x <b:> _:y )>> .\n_:x <b:> <c:> <g:> .\n",
         ] {
-            assert_ne!(of(one), of(other), "{other}");
+            assert_ne!(dataset_of_nquads(one), dataset_of_nquads(other), "{other}");
         }
     }
 
     #[test]
     fn equivalent_blank_nodes_are_counted_separately() {
         assert_ne!(
-            of("_:a <b:> <c:> .\n_:d <b:> <c:> .\n"),
-            of("_:a <b:> <c:> .\n")
+            dataset_of_nquads("_:a <b:> <c:> .\n_:d <b:> <c:> .\n"),
+            dataset_of_nquads("_:a <b:> <c:> .\n")
         );
         assert_eq!(
-            of("_:a <b:> <c:> .\n_:a <b:> <c:> .\n"),
-            of("_:a <b:> <c:> .\n")
+            dataset_of_nquads("_:a <b:> <c:> .\n_:a <b:> <c:> .\n"),
+            dataset_of_nquads("_:a <b:> <c:> .\n")
         );
     }
 }

@@ -45,11 +45,11 @@ fn triple_terms() -> Vec<MessageBatch> {
 }
 
 #[test]
-fn the_depth_is_the_largest_max_depth() {
+fn the_tested_depth_is_the_largest_allowed_max_depth() {
     assert_eq!(u64::try_from(DEPTH), Ok(MAX_DEPTH));
 }
 
-/// The depths are just below and above those from which a separate stack is used.
+/// Tests depths just below and above the thresholds from which a separate stack is used.
 #[test]
 fn json_ld_and_yaml_ld_fit_in_a_small_stack() {
     for depth in [8, 9, 16, 17, DEPTH] {

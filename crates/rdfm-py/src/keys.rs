@@ -139,7 +139,8 @@ impl KeySplitter {
         Ok((keys.distinct.iter().map(key).collect(), keys.ambiguous))
     }
 
-    /// Find the next messages whose keys are live or can become live.
+    /// Find the next messages whose keys are live or can become live. A key is live while its file
+    /// is open.
     ///
     /// Args:
     ///     live: One byte for each key: 1 if the key is live, 0 otherwise.

@@ -101,7 +101,7 @@ pub fn option_value<'py>(
     object(given.py(), &value)
 }
 
-/// Returns the properties of the log that messages come from, from a dict of the known properties.
+/// Converts a dict of known properties to the properties of the source log.
 pub fn source(properties: &Bound<'_, PyDict>) -> PyResult<Source> {
     let item = |name: &str| properties.get_item(name);
     let flag =

@@ -46,7 +46,7 @@ impl StatisticsCounter {
     /// Create empty statistics.
     ///
     /// Args:
-    ///     plain: Whether message sizes in bytes do not include delimiters.
+    ///     plain: Whether message sizes in bytes exclude delimiters.
     ///     first: Number of the first message and log. Statistics that are to be merged need
     ///         disjoint ranges of these numbers.
     #[new]

@@ -56,7 +56,7 @@ fn kept(make: impl Fn(&mut MessageFilter)) -> Vec<usize> {
     whole
 }
 
-fn of(position: Position, text: &str) -> Vec<usize> {
+fn with_term(position: Position, text: &str) -> Vec<usize> {
     kept(|filter| filter.term(position, text).unwrap())
 }
 
@@ -83,7 +83,7 @@ fn terms_match_in_their_positions() {
         (Position::Subject, "given:a", vec![0]),
         (Position::Subject, "none:a", vec![]),
     ] {
-        assert_eq!(of(position, text), expected, "{position:?} {text}");
+        assert_eq!(with_term(position, text), expected, "{position:?} {text}");
     }
 }
 

@@ -11,14 +11,14 @@ use rdfm_query::query::budget::{Limits, Stop};
 
 const TIMEOUT: Duration = Duration::from_millis(200);
 
-fn small() -> Limits {
+fn with_few_terms() -> Limits {
     Limits {
         max_terms: 50_000,
         ..Limits::default()
     }
 }
 
-fn short() -> Limits {
+fn with_short_timeout() -> Limits {
     Limits {
         timeout: Some(TIMEOUT),
         ..Limits::default()
@@ -48,7 +48,7 @@ fn growing_strings_count_towards_the_limit() {
     let steps = (1..30).map(|at| format!("BIND(CONCAT(?x{0}, ?x{0}) AS ?x{at}) ", at - 1));
     let doubled: String = steps.collect();
     let select = format!("SELECT * {{ ?s ?p ?o BIND(?o AS ?x0) {doubled} }}");
-    assert_eq!(stop(&select, log, &small()), Some(Stop::Memory));
+    assert_eq!(stop(&select, log, &with_few_terms()), Some(Stop::Memory));
     for count in [40, 4000] {
         let arguments = vec!["?o"; count].join(", ");
         let inner = format!("CONCAT({arguments})");
@@ -86,10 +86,10 @@ fn strings_count_while_their_expression_is_evaluated() {
         ),
     ] {
         let query = format!("SELECT (COUNT(*) AS ?n) {{ ?s ?p ?o {test} }}");
-        assert_eq!(stop(&query, &log, &small()), None, "{test}");
+        assert_eq!(stop(&query, &log, &with_few_terms()), None, "{test}");
         let ordered =
             format!("SELECT ?s {{ ?s ?p ?o {test} }} ORDER BY CONCAT(STR(?o), STR(?s)) LIMIT 1");
-        assert_eq!(stop(&ordered, &log, &small()), None, "{test}");
+        assert_eq!(stop(&ordered, &log, &with_few_terms()), None, "{test}");
     }
 }
 
@@ -98,7 +98,7 @@ fn strings_in_results_count_towards_the_limit() {
     let log = numbers(3000);
     let text = "x".repeat(1000);
     let query = format!("SELECT (CONCAT(STR(?o), '{text}') AS ?y) {{ ?s ?p ?o }}");
-    let (_, each) = rows_until(&query, &batch(&log), small());
+    let (_, each) = rows_until(&query, &batch(&log), with_few_terms());
     assert_eq!(each, Some(Stop::Memory));
     // The rows of an entire dataset are returned in pieces, so their sizes do not add up.
     let (whole, stopped) = whole_rows_until(
@@ -106,11 +106,15 @@ fn strings_in_results_count_towards_the_limit() {
         &batch(&log),
         Limits {
             max_terms: 1 << 20,
-            ..small()
+            ..with_few_terms()
         },
     );
     assert_eq!((whole.len(), stopped), (3000, None));
-    let (_, stopped) = whole_rows_until(&format!("{query} ORDER BY ?y"), &batch(&log), small());
+    let (_, stopped) = whole_rows_until(
+        &format!("{query} ORDER BY ?y"),
+        &batch(&log),
+        with_few_terms(),
+    );
     assert_eq!(stopped, Some(Stop::Memory));
 }
 
@@ -127,7 +131,7 @@ fn values_of_aggregates_count_towards_the_limit() {
     ] {
         let query = format!("SELECT ({aggregate} AS ?n) {{ ?s ?p ?o }}");
         assert_eq!(
-            stop(&query, &log, &small()),
+            stop(&query, &log, &with_few_terms()),
             Some(Stop::Memory),
             "{aggregate}"
         );
@@ -138,17 +142,17 @@ fn values_of_aggregates_count_towards_the_limit() {
     ] {
         let query = format!("SELECT ({aggregate} AS ?n) {{ ?s ?p ?o }} GROUP BY ?s");
         assert_eq!(
-            stop(&query, &log, &small()),
+            stop(&query, &log, &with_few_terms()),
             Some(Stop::Memory),
             "{aggregate}"
         );
         let query = format!("SELECT ({aggregate} AS ?n) {{ ?s ?p ?o }}");
-        assert_eq!(stop(&query, &log, &small()), None, "{aggregate}");
+        assert_eq!(stop(&query, &log, &with_few_terms()), None, "{aggregate}");
     }
     let repeated = format!(
         "SELECT (GROUP_CONCAT(DISTINCT STR(?o * 0); separator='{text}') AS ?n) {{ ?s ?p ?o }}"
     );
-    let (rows, stopped) = rows_until(&repeated, &batch(&log), small());
+    let (rows, stopped) = rows_until(&repeated, &batch(&log), with_few_terms());
     assert_eq!((rows, stopped), (vec!["0: \"0\"".to_owned()], None));
 }
 
@@ -160,7 +164,7 @@ fn cells_of_rows_count_towards_the_limit() {
     for count in [90, 400] {
         let patterns: String = (0..count).map(pattern).collect();
         let query = format!("SELECT * {{ {patterns} }}");
-        let (rows, stop) = rows_until(&query, &batch(&log), small());
+        let (rows, stop) = rows_until(&query, &batch(&log), with_few_terms());
         assert_eq!((rows.len(), stop), (0, Some(Stop::Memory)));
     }
     // The template creates 10 triples from each of 16,384 rows.
@@ -189,7 +193,7 @@ fn the_time_limit_is_checked_before_compiling_a_regular_expression() {
         let query = format!("SELECT (COUNT(*) AS ?n) {{ ?s ?p ?o FILTER({test}) }}");
         let start = Instant::now();
         assert_eq!(
-            stop(&query, &log, &short()),
+            stop(&query, &log, &with_short_timeout()),
             Some(Stop::Timeout(TIMEOUT)),
             "{test}"
         );
@@ -226,6 +230,9 @@ fn copying_long_strings_counts_as_time() {
     let log = format!("{}<http://e/t> <http://e/long> \"{text}\" .", numbers(2000));
     let query = "SELECT (COUNT(*) AS ?n) { ?s ex:p ?o . ?u ex:p ?v . ?t ex:long ?x FILTER(STRLEN(?x) < ?o + ?v) }";
     let start = Instant::now();
-    assert_eq!(stop(query, &log, &short()), Some(Stop::Timeout(TIMEOUT)));
+    assert_eq!(
+        stop(query, &log, &with_short_timeout()),
+        Some(Stop::Timeout(TIMEOUT))
+    );
     assert!(start.elapsed() < 25 * TIMEOUT, "{:?}", start.elapsed());
 }

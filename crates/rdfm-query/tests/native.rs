@@ -39,7 +39,7 @@ impl Random {
         ((self.0 >> 33) as usize) % end
     }
 
-    fn of<'a>(&mut self, choices: &[&'a str]) -> &'a str {
+    fn choose<'a>(&mut self, choices: &[&'a str]) -> &'a str {
         choices[self.below(choices.len())]
     }
 }
@@ -71,7 +71,7 @@ fn messages(random: &mut Random) -> Vec<String> {
         let sizes: [usize; 6] = [0, 6, 12, 24, 40, 60];
         let mut text = String::new();
         for _ in 0..sizes[random.below(sizes.len())] {
-            let parts = [SUBJECTS, PREDICATES, OBJECTS, GRAPHS].map(|of| random.of(of));
+            let parts = [SUBJECTS, PREDICATES, OBJECTS, GRAPHS].map(|of| random.choose(of));
             writeln!(text, "{} .", parts.join(" ")).unwrap();
         }
         text
@@ -110,25 +110,25 @@ fn cut(messages: &[String]) -> Vec<MessageBatch> {
 }
 
 fn triple(random: &mut Random) -> String {
-    let variable = random.of(VARIABLES);
+    let variable = random.choose(VARIABLES);
     let subject = match random.below(6) {
-        0 => random.of(&SUBJECTS[..3]),
+        0 => random.choose(&SUBJECTS[..3]),
         1 => "[]",
         _ => variable,
     };
     let predicate = match random.below(4) {
-        0 => random.of(VARIABLES),
-        _ => random.of(PREDICATES),
+        0 => random.choose(VARIABLES),
+        _ => random.choose(PREDICATES),
     };
     let object = match random.below(4) {
-        0 => random.of(&[&OBJECTS[..3], &OBJECTS[5..]].concat()),
-        _ => random.of(VARIABLES),
+        0 => random.choose(&[&OBJECTS[..3], &OBJECTS[5..]].concat()),
+        _ => random.choose(VARIABLES),
     };
     format!("{subject} {predicate} {object} . ")
 }
 
 fn expression(random: &mut Random) -> String {
-    let [one, two] = [0; 2].map(|_| random.of(VARIABLES));
+    let [one, two] = [0; 2].map(|_| random.choose(VARIABLES));
     match random.below(15) {
         0 => format!("{one} > 1"),
         1 => format!("isIRI({one})"),
@@ -152,7 +152,7 @@ fn expression(random: &mut Random) -> String {
 
 /// Returns a random expression whose value is a term.
 fn value(random: &mut Random) -> String {
-    let [one, two] = [0; 2].map(|_| random.of(VARIABLES));
+    let [one, two] = [0; 2].map(|_| random.choose(VARIABLES));
     match random.below(8) {
         0 => format!("{one} + 1"),
         1 => format!("str({one})"),
@@ -191,7 +191,7 @@ fn group(random: &mut Random, depth: usize) -> String {
             )
             .unwrap(),
             9 => {
-                let graph = random.of(&["?g", "?a", "<http://e/g>", "<http://e/none>"]);
+                let graph = random.choose(&["?g", "?a", "<http://e/g>", "<http://e/none>"]);
                 write!(text, "GRAPH {graph} {{ {} }} ", inner(random)).unwrap();
             }
             _ => {
@@ -200,7 +200,13 @@ fn group(random: &mut Random, depth: usize) -> String {
                 for _ in 0..random.below(8) {
                     let terms = [0; 2].map(|_| match random.below(4) {
                         0 => "UNDEF",
-                        _ => random.of(&[SUBJECTS[0], OBJECTS[1], OBJECTS[5], "7", "\"text\"@en"]),
+                        _ => random.choose(&[
+                            SUBJECTS[0],
+                            OBJECTS[1],
+                            OBJECTS[5],
+                            "7",
+                            "\"text\"@en",
+                        ]),
                     });
                     write!(text, "({}) ", terms.join(" ")).unwrap();
                 }
@@ -213,7 +219,7 @@ fn group(random: &mut Random, depth: usize) -> String {
 
 fn query(random: &mut Random) -> String {
     const PREFIX: &str = "PREFIX xsd: <http://www.w3.org/2001/XMLSchema#>";
-    let form = random.of(&[
+    let form = random.choose(&[
         "SELECT *",
         "SELECT *",
         "SELECT DISTINCT ?b ?a",

@@ -137,7 +137,7 @@ fn language_tags_are_case_insensitive_and_keep_their_first_spelling() {
 }
 
 #[test]
-fn construct_returns_one_message_per_message() {
+fn construct_creates_one_message_from_each_message() {
     let log = batch(LOG);
     assert_eq!(
         constructed(

@@ -94,8 +94,8 @@ impl<'a> Wire<'a> {
 
     /// Returns the next field if it is length-delimited and its number is in `known` (a bit set up
     /// to 31). Other fields are skipped and returned as number 0. The number is as wide as an
-    /// error, because both share a place in the result: a narrower one would be slow to read back
-    /// from memory.
+    /// error, because both occupy the same bytes of the result, and reading a narrower number from
+    /// memory would be slow.
     #[inline(always)]
     #[allow(clippy::inline_always)] // the hottest function: one call per field
     pub fn field(&mut self, known: u32, message: &'static str) -> Checked<(usize, &'a [u8])> {

@@ -210,7 +210,7 @@ pub(crate) struct Attribute {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct XmlName {
     pub start: usize,
-    /// The colon, or `start` if there is none.
+    /// Position of the colon, or `start` if there is none.
     pub colon: usize,
     pub end: usize,
 }

@@ -639,7 +639,7 @@ fn a_statement_counts_once_towards_the_limit_regardless_of_its_graph() {
 }
 
 #[test]
-fn bare_and_delimited_logs_are_detected_or_forced() {
+fn length_prefixes_are_detected_unless_an_option_is_given() {
     let payload = [options(1, &[]), bnodes("a", "b", "c")].concat();
     let metadata = bytes(15, [bytes(1, "k"), bytes(2, "v")].concat());
     for bare in [payload.clone(), [metadata, payload.clone()].concat()] {
@@ -792,7 +792,7 @@ fn fields_may_be_in_any_order_and_the_last_one_applies() {
             vec![0xfd, 0x01, 0, 0, 0, 0],
         ]
         .concat(),
-        // A term with an undefined reference, which the right term replaces.
+        // A term with an undefined reference, which the correct term replaces.
         [
             bytes(1, iri(4, 9)),
             bytes(2, "x"),
@@ -1041,7 +1041,7 @@ fn concatenated_streams_with_mixed_lookup_tables_are_an_error() {
 }
 
 #[test]
-fn the_option_joins_allows_mixed_lookup_tables() {
+fn mixed_lookup_tables_are_allowed_on_request() {
     let first = stream_of_names(&["a", "p", "o"]);
     let joined = [first.clone(), stream_of_names(&["b", "q", "x"])].concat();
     let warn = Options::with("joins", "warn");

@@ -93,7 +93,7 @@ fn jena_files_equal_their_json_and_round_trip() {
             let found = read(format, &log).without_error();
             assert_eq!(found.head, expected.head, "{name}");
             if name == "values-values" {
-                // Java writes other lexical forms of doubles.
+                // Java writes different lexical forms of doubles.
                 assert_eq!(found.rows.len(), expected.rows.len());
                 let differing = found
                     .rows
@@ -104,7 +104,7 @@ fn jena_files_equal_their_json_and_round_trip() {
                     assert!(found[1].ends_with("#double>"), "{found:?} {expected:?}");
                 }
             } else {
-                // The JSON file has other blank node labels.
+                // The JSON file has different blank node labels.
                 let relabelled = |label: &str| {
                     label
                         .replace("_:7f3d2c1e", "_:?")

@@ -3,8 +3,9 @@
 //! - In: a batch's term table, or a string.
 //! - Out: the Python object for a term.
 //! - Cost: one object per term, created on first access. An object that another message uses soon
-//!   is kept as long as the batch. Other objects are released: Python's garbage collector examines
-//!   all objects whenever 700 new ones exist, which would take a fifth of the run time.
+//!   after is kept as long as the batch. Other objects are released, because Python's garbage
+//!   collector examines all objects whenever 700 new ones exist, which would take a fifth of the
+//!   run time.
 //! - Law: a term's language, datatype and parts are objects from the same table.
 
 use pyo3::prelude::*;

@@ -3,7 +3,7 @@
 //! - In: conditions, and message batches.
 //! - Out: whether each message matches, or whether each quad matches.
 //! - Cost: each distinct term is tested once per batch, and again if a namespace that a pattern
-//!   uses changes. In addition there are a few integer comparisons per quad.
+//!   uses changes. Each quad takes only a few integer comparisons.
 //! - Law: batch boundaries do not affect the result.
 
 mod term;

@@ -2,9 +2,9 @@
 //!
 //! - In: a query that the parser rejects, and the error. Out: the position of the first unexpected
 //!   word, and a sentence that explains it.
-//! - Cost: a binary search that parses part of the text in each step. This is needed because the
-//!   library reports only the last alternative that it tried. This may be after the actual error,
-//!   and the message uses names from the grammar.
+//! - Cost: a binary search that parses part of the text in each step. The search is needed because
+//!   the library reports only the last alternative that it tried: the position may be after the
+//!   actual error, and the message uses names from the grammar.
 
 use std::ops::Range;
 

@@ -54,7 +54,8 @@ pub struct Evaluation {
     /// Called periodically while messages are evaluated, on the calling thread.
     check: Option<Check>,
     evaluator: QueryEvaluator,
-    /// Evaluator for small messages, for which a better plan would cost more than the query.
+    /// Evaluator without optimizations, for small messages. Optimizing would take longer than the
+    /// query itself.
     plain: QueryEvaluator,
     /// Plan for matching the pattern without the evaluator, if it is supported.
     plan: Option<Plan>,

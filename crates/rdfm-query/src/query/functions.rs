@@ -5,7 +5,7 @@
 //!   the same results as `spareval`.
 //! - Cost: each thread caches the most recently used regular expressions.
 //! - Law: a string counts towards the limit while it grows and as long as it is part of an
-//!   expression. No expression therefore uses more memory than a message may use.
+//!   expression. Therefore no expression uses more memory than is allowed for a message.
 
 use std::cell::RefCell;
 use std::collections::VecDeque;

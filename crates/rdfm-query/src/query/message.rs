@@ -1,7 +1,7 @@
 //! The quads of a message as a SPARQL dataset.
 //!
-//! - In: a message of a batch, and the graphs to query. Out: the quads of the message as classes,
-//!   in order and without duplicates.
+//! - In: a message of a batch, and the graphs to query. Out: the quads of the message, in order and
+//!   without duplicates. Each term is represented by its class of equal terms (see [`Dictionary`]).
 //! - Law: batch boundaries affect only the numbers of the classes.
 
 use std::cell::OnceCell;
@@ -160,8 +160,9 @@ impl Message {
         self.quads.iter().flatten().copied()
     }
 
-    /// Returns the class of a query term. Also returns `None` if only other messages contain the
-    /// term, and with a different spelling. The term then keeps the spelling of the query.
+    /// Returns the class of a query term, or `None` if no message of the batch contains it. Also
+    /// returns `None` if this message does not contain the term and other messages spell it
+    /// differently, so that results keep the spelling of the query.
     pub fn find(&self, dictionary: &Dictionary<'_>, term: &Term) -> Option<u32> {
         let class = dictionary.find(term)?;
         (dictionary.writes(class, term) || self.has(class)).then_some(class)

@@ -9,8 +9,8 @@
 //! Blank nodes sort first, then IRIs, literals and triple terms. Literals are ordered by kind:
 //! numbers, dates and times by datatype, durations, booleans, strings, and all others. Literals of
 //! the same kind are ordered by value, then by datatype, then by lexical form. Dates and times
-//! without a time zone are compared as if they were in UTC. Durations are compared by their end if
-//! they began in September 1696, the first reference date of XML Schema.
+//! without a time zone are compared as if they were in UTC. Durations are compared by the time at
+//! which they would end if they began in September 1696, the first reference date of XML Schema.
 
 use std::fmt::Write as _;
 

@@ -2,8 +2,8 @@
 //!
 //! - In: messages, added one by one, and a query. Out: row batches, messages (one per row), or an
 //!   answer.
-//! - Cost: memory for the dataset, which contains each distinct term once, with 16 bytes per quad,
-//!   and 4 bytes per quad for each order that a query needs.
+//! - Cost: the dataset is in memory. It contains each distinct term once, 16 bytes per quad, and 4
+//!   bytes per quad for each sort order that a query needs.
 //! - Law: blank nodes of different messages are different (RDF 1.1 Semantics, section 4.1:
 //!   merging). Blank nodes that would share a label are relabelled.
 

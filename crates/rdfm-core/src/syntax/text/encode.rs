@@ -57,8 +57,8 @@ pub trait StatementWriter: Send + 'static {
     /// Continues an existing log.
     fn continue_log(&mut self) {}
 
-    /// Returns a writer for batches that need not follow the last one, or `None` if the output for
-    /// a batch depends on earlier batches.
+    /// Returns another writer, whose batches need not be consecutive, or `None` if the output for a
+    /// batch depends on earlier batches.
     fn twin(&self) -> Option<Self>
     where
         Self: Sized,

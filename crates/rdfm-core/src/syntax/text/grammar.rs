@@ -91,7 +91,7 @@ pub(crate) trait Grammar: Send {
     /// Parses `text`, starting at [`consumed`](Self::consumed), until the caller must act.
     fn run(&mut self, text: &[u8], reach: Reach) -> Result<Pause, Box<GrammarError>>;
 
-    /// Length of the beginning of the text that is no longer needed.
+    /// Number of bytes at the start of the text that are no longer needed.
     fn consumed(&self) -> usize;
 
     /// Removes consumed text. The text now begins at this offset in the log.

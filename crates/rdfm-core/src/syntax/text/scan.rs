@@ -11,8 +11,8 @@ use crate::model::term::flags;
 const ONES: u64 = 0x0101_0101_0101_0101;
 const HIGHS: u64 = 0x8080_8080_8080_8080;
 
-/// A string inside longer bytes. A short string is read with the bytes after it, in one step of
-/// fixed size.
+/// A string inside a longer byte slice. A short string is read with the bytes after it, in one step
+/// of fixed size.
 #[derive(Clone, Copy)]
 pub(crate) struct Excerpt<'a> {
     source: &'a [u8],

@@ -180,7 +180,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn each_line_has_its_kind() {
+    fn line_kinds_are_recognized() {
         for (line, kind) in [
             ("<a> <b> <c> .", LineKind::Triple),
             (" \t<a><b>_:c .#d", LineKind::Triple),

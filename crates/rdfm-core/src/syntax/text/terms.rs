@@ -3,7 +3,7 @@
 //! - In: terms of a batch. Out: their text.
 //! - Cost: a term is checked and escaped once per batch and then copied; literals are written each
 //!   time.
-//! - Law: terms cannot end their token or line; see [`crate::model::write`].
+//! - Law: no term can end its token or line early; see [`crate::model::write`].
 
 use crate::model::labels;
 use crate::model::table::TermTable;

@@ -304,7 +304,7 @@ fn bracket(token: &[u8]) -> Option<usize> {
     }
 }
 
-/// Returns the distance from `at` to the end of a token, including the token.
+/// Returns the number of bytes from `at` to the end of the next occurrence of `what`.
 fn find(text: &[u8], at: usize, end: usize, what: &[u8]) -> Read<usize> {
     match text.get(at..end).and_then(|rest| memmem::find(rest, what)) {
         Some(found) => Ok(found + what.len()),

@@ -313,7 +313,7 @@ fn the_stream_type_determines_the_ends_of_patches() {
 }
 
 #[test]
-fn marks_may_occur_anywhere_in_a_frame() {
+fn punctuation_rows_may_occur_anywhere_in_a_frame() {
     let (add, delete) = (triple(ADD, "a", "b", "c"), triple(DELETE, "a", "b", "c"));
     let log = [
         one_frame(PUNCTUATED, TRIPLES, &[mark(), add.clone()]),
@@ -331,7 +331,7 @@ fn marks_may_occur_anywhere_in_a_frame() {
 }
 
 #[test]
-fn the_last_mark_may_be_missing() {
+fn the_last_punctuation_row_may_be_missing() {
     let log = one_frame(PUNCTUATED, TRIPLES, &[mark(), triple(ADD, "a", "b", "c")]);
     let outcome = read(&log);
     assert_eq!(outcome.error, None);
@@ -568,7 +568,7 @@ fn mark_of(stream: u64) -> Vec<u8> {
 }
 
 #[test]
-fn bare_and_delimited_logs_are_detected_or_forced() {
+fn length_prefixes_are_detected_unless_an_option_is_given() {
     let bare = [options(FLAT, TRIPLES, &[]), triple(ADD, "a", "b", "c")].concat();
     let delimited = frame(std::slice::from_ref(&bare));
     for (log, actual) in [(&bare, "false"), (&delimited, "true")] {

@@ -338,7 +338,7 @@ fn frames_end_at_a_number_of_rows_or_bytes() {
     // Frames end with patches.
     assert_eq!(frame_sizes(&[]).len(), 2);
     assert_eq!(frame_sizes(&[("stream_type", "frame")]).len(), 2);
-    // 102 operations, options, lookup entries, and the marks.
+    // 102 operations, options, lookup entries, and the punctuation rows.
     assert_eq!(frame_sizes(&[("frame_rows", "10")]).len(), 12);
     let sizes = frame_sizes(&[("frame_bytes", "100")]);
     assert!(sizes.len() > 5);
@@ -555,7 +555,7 @@ fn adds_deletes_and_namespaces_share_repeated_terms_across_batches() {
         })
         .collect();
     assert_eq!(write(&Options::default(), &separate).0, out);
-    // The last two patches are an empty statement and a mark each.
+    // Each of the last two patches is an empty statement and a punctuation row.
     let tail = [varint(8), crate::wire::row(2, ""), mark()].concat();
     assert!(out.ends_with(&[tail.clone(), tail].concat()));
 }
