@@ -363,7 +363,7 @@ class RowDecoder(FileDecoder):
             self._row += count
 
     def _position_after(self, start: int, given: int, count: int) -> int:
-        """Approximate offset after `given` of the last `count` rows. These rows begin at `start`."""
+        """Approximate offset after `given` of the last `count` rows, the first at `start`."""
         if self._rows:
             return self._size * (self._row + given) // self._rows
         end = self._size if self._file is None else self._file.tell()
