@@ -34,7 +34,7 @@ def reordered(text: bytes) -> bytes:
 def comparing(
     log: str, folder: Path, messages: int, *, reorder: bool = False, unordered: bool = False
 ) -> Work:
-    """Compares two logs in memory: N-Quads with Jelly, or with its quads reordered."""
+    """Compares an N-Quads log in memory with the same log in Jelly, or with its quads reordered."""
     import rdfm
 
     text = as_nquads(log, folder, messages)

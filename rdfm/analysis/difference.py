@@ -18,9 +18,9 @@ class MessageDifference:
     """A message that only one log contains, or a pair of messages that differ.
 
     Attributes:
-        kind: "changed" for a pair at the same point of both logs, "only_a" or "only_b" for a
-            message of one log, or "undecided" for a pair (with `unordered`, a message) whose blank
-            nodes need more work than `max_steps` and `max_total_steps` allow.
+        kind: "changed" for a pair at the same point of both logs, or "only_a" or "only_b" for a
+            message of one log. "undecided" means that the blank nodes of a pair (with `unordered`,
+            of a message) need more work than `max_steps` and `max_total_steps` allow.
         a: Index of the message in the first log, from 0, counted across all logs of the input.
             `None` if only the second log has the message.
         b: Index of the message in the second log, counted in the same way.

@@ -276,7 +276,7 @@ def _node_features(
     """Count the quads of a blank node, for comparison with other nodes.
 
     The first counter treats all other unpaired nodes as equal. The second one counts the quads by
-    predicate and by whether the node is the subject and the object.
+    predicate, and by whether the node is the subject, the object, or both.
     """
     found: Counter[Quad] = Counter()
     for quad in quads:

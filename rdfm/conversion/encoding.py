@@ -47,7 +47,7 @@ class Encoded(NamedTuple):
 
 
 class Encoding:
-    """An encoder and its twins in threads."""
+    """An encoder and its twins: copies that encode batches in other threads."""
 
     def __init__(self, encoder: Any, jobs: int, row_jobs: int, wake: Callable[[], object]) -> None:
         """Initialize with an encoder of the output.

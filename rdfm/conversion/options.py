@@ -46,7 +46,7 @@ STAGES: dict[str, OptionSpec] = {
         *RUNNING,
     )
 }
-# The subsets for printing messages (`rdfm cat`), and the first or last messages (`head`, `tail`).
+# Options of `rdfm head` and `rdfm tail`. `rdfm cat` also has options that select messages.
 SHOWING_FIRST = {
     name: STAGES[name]
     for name in (

@@ -441,7 +441,7 @@ def _size(output_bytes: _Bytes) -> int:
 
 
 def _cut(outputs: list[_Bytes]) -> Iterator[list[_Bytes]]:
-    """Yield the output in pieces of about `WRITTEN_BYTES`; the only piece may be empty."""
+    """Yield the output in pieces of about `WRITTEN_BYTES`. A single piece may be empty."""
     if sum(map(_size, outputs)) <= WRITTEN_BYTES:
         yield outputs
         return

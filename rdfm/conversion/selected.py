@@ -82,7 +82,7 @@ def select(
 
 
 def _renumbered(selection: Selection) -> Selection:
-    """Make a selection number messages without the skipped ones. Return the selection."""
+    """Exclude skipped messages from the numbering of a selection, and return the selection."""
     selection.counts_skipped = False
     return selection
 

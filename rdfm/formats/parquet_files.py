@@ -27,8 +27,8 @@ __all__ = ["FORMAT", "ParquetDecoder", "ParquetEncoder"]
 
 _BUFFER_BYTES = 1 << 20
 # Each column of each row group gets its own Zstandard context, which takes 40 µs. For results with
-# many variables, this is two thirds of the time. Wider files are therefore compressed with Snappy,
-# which does not need a context.
+# many variables, this is two thirds of the time. Files with more than `WIDE_COLUMNS` columns are
+# therefore compressed with Snappy, which does not need a context.
 WIDE_COLUMNS = 1024
 
 

@@ -56,8 +56,8 @@ __all__ = [
     "require_pyarrow",
 ]
 
-# Like Jelly, rows can store everything that batches contain. Limits and namespaces have the same
-# options.
+# Like Jelly, rows can store everything that batches contain. The options for limits and namespaces
+# are those of Jelly.
 _JELLY = native("jelly").spec
 CARRIES = _JELLY.carries
 READS = tuple(_JELLY.options("read")[name] for name in ("max_message_bytes", "max_depth"))
@@ -363,7 +363,7 @@ class RowDecoder(FileDecoder):
             self._row += count
 
     def _position_after(self, start: int, given: int, count: int) -> int:
-        """The approximate offset after `given` of the last `count` rows, which begin at `start`."""
+        """Approximate offset after `given` of the last `count` rows, the first at `start`."""
         if self._rows:
             return self._size * (self._row + given) // self._rows
         end = self._size if self._file is None else self._file.tell()

@@ -28,8 +28,8 @@ __all__ = ["MAX_AHEAD_MESSAGES", "RESTART", "MirrorState", "keys_after", "state_
 
 RESTART = Remedy("stage", "restart", "true", "begins a new log, and removes the old one")
 _VERSION = 1
-# Number of bytes to also read before the committed length; more than the distance between restart
-# frames.
+# Number of additional bytes to read before the committed length; more than the distance between
+# restart frames.
 _MARGIN_BYTES = 64 << 20
 # Maximum number of messages by which a log can be ahead of its state, with a margin.
 MAX_AHEAD_MESSAGES = 200_000
