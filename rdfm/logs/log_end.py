@@ -468,7 +468,7 @@ def _repair_statements(
     reason: str,
     repair: bool,
 ) -> Ending:
-    """Return the end after the last delimiter before an invalid last line."""
+    """Return the repaired end of a log whose last line is invalid: after its last delimiter."""
     if not repair:
         raise log.unfinished_error(reason)
     if _partial_delimiter(log) == invalid_start and dialect == "directive":

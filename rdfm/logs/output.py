@@ -583,7 +583,7 @@ def _check_process(process: int, name: str) -> None:
 
 @contextlib.contextmanager
 def _creating(name: str, final: Path) -> Iterator[None]:
-    """Add the name and the reason to errors of creating a file or folder next to `final`."""
+    """Add the name and the reason to errors from creating a file or folder next to `final`."""
     folder = final.parent
     try:
         yield

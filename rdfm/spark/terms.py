@@ -356,7 +356,7 @@ def _identity(df: DataFrame, by: str | Sequence[str] | None, caller: str) -> Seq
 
 
 def _canonical(value: Column, type: DataType) -> Column:
-    """A form of a value whose JSON is unique within the type, whatever the session's settings."""
+    """A form of a value whose JSON is unique within the type, regardless of the settings."""
     if isinstance(type, StringType):
         return value.cast("binary")  # also correct for invalid UTF-8
     if isinstance(type, TimestampType):
