@@ -53,7 +53,7 @@ class Appending(NamedTuple):
     def of(
         cls, format: Format, append: bool, sync: bool, repair: bool, keep_partial: bool
     ) -> Appending | None:
-        """Create the settings from the options; None if the log is to be replaced.
+        """Create the settings from the options; None if the log will be replaced.
 
         Raises:
             OptionError: If an option requires another one, or conflicts with it.
@@ -314,7 +314,7 @@ class Appended:
         return AppendEncoder(encoder, self._ending, pauses=self._sync, note=self._note)
 
     def check_process(self) -> None:
-        """Reject a log in a process forked from the one that opened it.
+        """Reject use of the log in a process forked from the one that opened it.
 
         Raises:
             PermissionError: If another process opened the log.

@@ -70,8 +70,8 @@ class Reading:
         hints: Defaults for options, passed to the formats that support them.
         watch: Called with the pieces of each log before they are decoded, except for a log that its
             decoder reads directly.
-        reject_unreadable: Whether one of many files that cannot be opened is rejected on its own,
-            like a file that is not a log, instead of ending the run.
+        reject_unreadable: Whether a file that cannot be opened, if it is one of many, is rejected
+            like a file that is not a log. By default, it ends the run.
     """
 
     format: str | None = None

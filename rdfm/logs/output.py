@@ -134,7 +134,7 @@ class Output:
         return file
 
     def check_process(self) -> None:
-        """Reject a temporary file in a process forked from the one that opened it.
+        """Reject use of a temporary file in a process forked from the one that opened it.
 
         Raises:
             PermissionError: If another process opened the file.
@@ -285,7 +285,7 @@ class FolderOutput:
             raise
 
     def check_process(self) -> None:
-        """Reject the folder in a process forked from the one that created it.
+        """Reject use of the folder in a process forked from the one that created it.
 
         Raises:
             PermissionError: If another process created the folder.
@@ -728,7 +728,7 @@ def output_format(target: Writable, name: str | None = None, kind: str = "messag
 
 
 def suffix_options(target: Writable, format: FormatSpec) -> Mapping[str, Any]:
-    """Return encoder options: those implied by a target's suffix, or the topic of a live stream."""
+    """Return encoder options implied by a target's suffix, or by the URL of a live stream."""
     if is_live(target):
         from rdfm.storage.live import LiveAddress
 

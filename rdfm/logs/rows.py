@@ -1,5 +1,4 @@
-"""Rows that are computed from a log on demand: the base of query results and of
-nanopublication lists.
+"""Rows computed from a log on demand: the base of query results and of nanopublication lists.
 
 In: a driver or an open log, and stages that compute rows. Out: the batches of rows.
 Cost: a batch of messages and its rows. Law: rows before an error are returned before it is raised.

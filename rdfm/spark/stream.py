@@ -91,8 +91,8 @@ class LogSourceStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow)
     """Reads logs as they arrive in a folder.
 
     Python sources cannot store data in Spark's checkpoint, so the option `stateLocation` names a
-    folder for the list of files, and an offset is a position in that list. A file is added to the
-    list before any offset includes it. Files in the list after the last offset are read next.
+    folder for the list of files. An offset is a position in that list. A file is added to the list
+    before any offset includes it. Files in the list after the last offset are read next.
     """
 
     def __init__(self, given: Mapping[str, str], schema: StructType | None = None) -> None:
