@@ -360,7 +360,7 @@ class FolderOutput:
     def _publish(self) -> None:
         """Rename the folder to its final name.
 
-        Ctrl-C may interrupt at any line, so `_keep_final_folder` relies only on which folders exist.
+        Ctrl-C may interrupt at any line, so `_keep_final_folder` only checks which folders exist.
         """
         if self._final.exists():
             if self._overwrite:
