@@ -171,7 +171,7 @@ def python_edges(package: Path) -> Edges:
 
 
 def opaque_imports(package: Path) -> Iterator[str]:
-    """The calls of `import_module` below the surfaces whose target is unknown."""
+    """The calls of `import_module` with an unknown target, except in the surfaces."""
     for path in sorted(package.rglob("*.py")):
         own_package = ".".join(path.relative_to(package.parent).parent.parts)
         if path.relative_to(package).with_suffix("").parts[0] in SURFACES:

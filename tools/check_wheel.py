@@ -5,7 +5,7 @@ run from another folder, behaves as it does for users. The check downloads nothi
 index.
 
 An argument sets the cargo profile. The default is `wheel`, the profile of published wheels;
-`release` is already built.
+`release` reuses an existing build.
 """
 
 import os

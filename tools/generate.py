@@ -1,4 +1,4 @@
-"""Generates types for editors and tables in the docs, from the declared formats and options.
+"""Generates tables in the docs and types for editors, from the declared formats and options.
 
 Out: `rdfm/formats/options_generated.py`, `rdfm/formats/formats_generated.py`,
 `docs/options-generated.md`, the tables in `docs/spark.md`, and

@@ -2,8 +2,8 @@
 
 In: `cargo metadata` of the binding on every platform that wheels are built for, and the licence
 files in the sources of the crates. Out: the file, which is the same on every machine. `--check`
-writes and fetches nothing, and exits with status 1 if a crate of this platform is missing from the
-file, or a crate in the file is not in Cargo.lock.
+writes and fetches nothing. It exits with status 1 if a crate of this platform is missing from the
+file, or if a crate in the file is not in Cargo.lock.
 """
 
 import json

@@ -53,7 +53,7 @@ class Appending(NamedTuple):
     def of(
         cls, format: Format, append: bool, sync: bool, repair: bool, keep_partial: bool
     ) -> Appending | None:
-        """Create the settings from the options; None if the log is to be replaced.
+        """Create the settings from the options; None if the log will be replaced.
 
         Raises:
             OptionError: If an option requires another one, or conflicts with it.
@@ -314,7 +314,7 @@ class Appended:
         return AppendEncoder(encoder, self._ending, pauses=self._sync, note=self._note)
 
     def check_process(self) -> None:
-        """Reject a log in a process forked from the one that opened it.
+        """Reject use of the log in a process forked from the one that opened it.
 
         Raises:
             PermissionError: If another process opened the log.
@@ -369,7 +369,7 @@ class Appended:
         self._finalizer.detach()
 
     def discard(self) -> None:
-        """Remove what was not committed, and release the log; in a forked process only close it."""
+        """Remove uncommitted data, and release the log; in a forked process, only close it."""
         self._state.roll_back()
         self._finalizer.detach()
 
@@ -417,7 +417,7 @@ class _AppendedFiles:
         self.file, self.committed = -1, 0
 
     def shorten(self) -> None:
-        """Remove what was not committed from the log."""
+        """Remove uncommitted data from the log."""
         if self.uncommitted:
             os.ftruncate(self.file, self.committed)
             self.uncommitted = False
@@ -474,7 +474,7 @@ class _AppendedFiles:
             os.close(folder)
 
     def roll_back(self) -> None:
-        """Remove what was not committed, and close the files. May be called again."""
+        """Remove uncommitted data, and close the files. May be called again."""
         if self.process != os.getpid():
             self._close_files()
             return

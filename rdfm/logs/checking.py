@@ -401,7 +401,7 @@ class LogCheck:
             self._numbers.warnings += count
 
     def _returns_warning(self, rule: str) -> bool:
-        """Whether another warning of a rule is to be returned. If not, it is counted."""
+        """Whether to return another warning of a rule. If not, the warning is counted."""
         returned_count = self._numbers.rules.get(rule, 0) - self._numbers.omitted.get(rule, 0)
         returned_count += sum(each.rule == rule for each in self._new)
         if self.strict or returned_count < self.max_warnings:

@@ -3,7 +3,7 @@
 In: the inputs that the user names, and how to read them. Out: from the first half, the pieces of
 each log, with its decoder; from the second half, batches with their log and its header, or an
 error. Continuing after an error skips the invalid data.
-Cost: memory for a piece and a decoder; small members of archives are in memory in groups.
+Cost: memory for a piece and a decoder. Small archive members are kept in memory in groups.
 Law: the halves share only the pieces passed from one to the other, so a queue can connect them; the
 data reported with a batch does not depend on the progress of the other half.
 """
@@ -70,8 +70,8 @@ class Reading:
         hints: Defaults for options, passed to the formats that support them.
         watch: Called with the pieces of each log before they are decoded, except for a log that its
             decoder reads directly.
-        reject_unreadable: Whether one of many files that cannot be opened is rejected on its own,
-            like a file that is not a log, instead of ending the run.
+        reject_unreadable: Whether a file that cannot be opened, if it is one of many, is rejected
+            like a file that is not a log. By default, it ends the run.
     """
 
     format: str | None = None
@@ -248,7 +248,7 @@ class Driver:
     """Reads logs one after the other.
 
     Attributes:
-        several: Whether there is not exactly one input, or it is a folder, a glob or an archive.
+        several: True unless there is exactly one input, and it is not a folder, glob or archive.
         opened: The open files, for callers that stop early.
         first: The log, if there is only one and it is open.
         name: The name of the input, or of the first of several inputs.
@@ -688,7 +688,7 @@ class _Decoders:
         return format.decoder(options, opening)
 
     def reused(self, data: Input) -> tuple[DecoderLike, Format]:
-        """Return a decoder, in any state, and the format of a log.
+        """Return the decoder for a log, which may be in any state, and the format of the log.
 
         Raises:
             UnknownFormatError: If the format cannot be detected.

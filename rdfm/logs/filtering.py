@@ -2,7 +2,7 @@
 
 In: batches of messages as they are read, and the criteria. Out: slices of the batches.
 Cost: each distinct term of a batch is tested once, and each quad is examined.
-Law: one quad matches all criteria; only a time may be in another quad of the same message.
+Law: a single quad must match all criteria, but the time may be in another quad of the message.
 """
 
 from __future__ import annotations

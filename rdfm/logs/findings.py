@@ -25,7 +25,7 @@ class Rule(NamedTuple):
     text: str
 
 
-# Rules that reading a log can violate, whatever is checked.
+# Rules for problems found while reading a log, common to all checks.
 READING_RULES: dict[str, Rule] = {
     "syntax": Rule("error", "The data violates its format."),
     "truncated": Rule("error", "The input ends inside a message."),

@@ -471,8 +471,8 @@ def files_of(
         source: As in `open_log`.
         compression: As in `open_log`.
         storage_options: As in `open_log`.
-        reject_unreadable: Whether one of many files that cannot be opened is rejected on its own,
-            instead of raising an error.
+        reject_unreadable: Whether a file that cannot be opened, if it is one of many, is rejected.
+            By default, it raises an error.
     """
     if not is_folder_or_glob(source, storage_options):
         yield Input(source, compression, storage_options=storage_options)

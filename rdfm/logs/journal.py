@@ -101,8 +101,8 @@ class Journal:
             log: The log, which may be missing; not a symbolic link.
 
         Raises:
-            OptionError: If another writer has the lock, or the system has no file locks; the
-                journal was copied, or belongs to another file that had the name of the log; or a
+            OptionError: If another writer has the lock; if the system has no file locks; if the
+                journal was copied, or belongs to another file that had the name of the log; or if a
                 file that is not a journal has its name.
             OSError: If the journal cannot be created.
         """

@@ -269,7 +269,7 @@ def _check_open(log: StoredLog, decoder: Any) -> None:
     if closed is not None:
         if log.format.spec.append == "lengths":
             chain, size = _chain_and_size(log)
-            # The log has only the start of a message, which does not show what it contains.
+            # The log contains only the start of a message, so its content is unknown.
             if chain.end == 0 and not chain.is_malformed and size > 0:
                 raise _no_complete_message_error(log)
         raise OptionError(
@@ -383,7 +383,10 @@ def _not_a_message_error(log: StoredLog, problem: str) -> DecodeError:
 
 
 def _problem(log: StoredLog, lines: bytes, documents: int | None = None) -> _Problem | None:
-    """Return the problem with lines of a log, which must have `documents` documents if given."""
+    """Return the problem with lines of a log, if any.
+
+    If `documents` is given, the lines must contain this number of documents.
+    """
     try:
         _, _, count, problem = _decode(log, (lines,))
     except DecodeError as error:
@@ -468,7 +471,7 @@ def _repair_statements(
     reason: str,
     repair: bool,
 ) -> Ending:
-    """Return the end after the last delimiter before an invalid last line."""
+    """Return the repaired end of a log whose last line is invalid: after its last delimiter."""
     if not repair:
         raise log.unfinished_error(reason)
     if _partial_delimiter(log) == invalid_start and dialect == "directive":

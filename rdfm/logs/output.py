@@ -134,7 +134,7 @@ class Output:
         return file
 
     def check_process(self) -> None:
-        """Reject a temporary file in a process forked from the one that opened it.
+        """Reject use of a temporary file in a process forked from the one that opened it.
 
         Raises:
             PermissionError: If another process opened the file.
@@ -285,7 +285,7 @@ class FolderOutput:
             raise
 
     def check_process(self) -> None:
-        """Reject the folder in a process forked from the one that created it.
+        """Reject use of the folder in a process forked from the one that created it.
 
         Raises:
             PermissionError: If another process created the folder.
@@ -360,7 +360,7 @@ class FolderOutput:
     def _publish(self) -> None:
         """Rename the folder to its final name.
 
-        Ctrl-C may interrupt at any line, so `_keep_final_folder` relies only on which folders exist.
+        Ctrl-C may interrupt at any line, so `_keep_final_folder` only checks which folders exist.
         """
         if self._final.exists():
             if self._overwrite:
@@ -583,7 +583,7 @@ def _check_process(process: int, name: str) -> None:
 
 @contextlib.contextmanager
 def _creating(name: str, final: Path) -> Iterator[None]:
-    """Add the name and the reason to errors of creating a file or folder next to `final`."""
+    """Add the name and the reason to errors from creating a file or folder next to `final`."""
     folder = final.parent
     try:
         yield
@@ -728,7 +728,7 @@ def output_format(target: Writable, name: str | None = None, kind: str = "messag
 
 
 def suffix_options(target: Writable, format: FormatSpec) -> Mapping[str, Any]:
-    """Return encoder options: those implied by a target's suffix, or the topic of a live stream."""
+    """Return encoder options implied by a target's suffix, or by the URL of a live stream."""
     if is_live(target):
         from rdfm.storage.live import LiveAddress
 

@@ -70,7 +70,7 @@ class NamespaceCounter:
 
 
 class FolderEncoder:
-    """Encodes messages as many logs. Each has one message, or messages up to a number or size."""
+    """Encodes messages as many logs, each with one message or limited by number or size."""
 
     def __init__(
         self,
@@ -120,7 +120,7 @@ class FolderEncoder:
     def finish(self) -> list[Part]:
         """Return the end of the last log.
 
-        Without messages there is one log, unless each message has a separate log.
+        Without messages, one empty log is written, unless each message has a separate log.
         """
         parts: list[Part] = []
         if self._rotation.is_open or (self._number == 0 and not self._single):

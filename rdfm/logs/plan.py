@@ -100,7 +100,7 @@ def plan_splits(
 
 
 def split_of_whole(log: LogReader, reading: Reading) -> Split | None:
-    """Return the split with all of a log that can be read from the middle; None for other logs.
+    """Return one split with the entire log if it can be read from the middle; None otherwise.
 
     Reads the head of the log if all other conditions are met.
     """

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 __all__ = ["LogReader", "open_log"]
 
-# A batch of each kind without messages.
+# Functions that create an empty batch, by kind.
 _EMPTY: dict[str, Callable[[], AnyBatch]] = {
     "messages": lambda: MessageBatch.from_messages([]),
     "patches": lambda: PatchBatch.from_patches([]),

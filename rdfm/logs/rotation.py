@@ -1,7 +1,7 @@
 """File rotation: dividing the messages of a log among several files.
 
 In: batches, and the bytes written for each. Out: slices of batches, each for one file.
-Law: the division into batches has no effect.
+Law: the division into batches does not affect the files.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Rows that are computed from a log on demand: the base of query results and lists.
+"""Rows computed from a log on demand: the base of query results and of nanopublication lists.
 
 In: a driver or an open log, and stages that compute rows. Out: the batches of rows.
 Cost: a batch of messages and its rows. Law: rows before an error are returned before it is raised.
@@ -21,7 +21,7 @@ __all__ = ["ComputedBatch", "RowReader", "batches_through"]
 
 
 class ComputedBatch(ABC):
-    """Base of batches with computed rows. It has the same attributes as batches from the core."""
+    """Base of batches with computed rows, with the same attributes as batches from the core."""
 
     __slots__ = ()
     kind = "results"

@@ -70,9 +70,9 @@ def seek(
 def _forward(
     source: Readable, reading: Reading, format: FormatSpec, whole: Split, size: int, wanted: int
 ) -> Split | None:
-    """Return the last split before a message.
+    """Return the split that starts as late as possible before a message and ends with the log.
 
-    None if that is the first split, or if the log has no splits.
+    None if that is the entire log, or if the log has no splits.
     """
     found_split, index, first = whole, 0, False
     for start in range(0, size, FORWARD_BYTES):

@@ -1,6 +1,6 @@
 """Use of a reader by one thread at a time: a second thread gets an error immediately.
 
-In: calls of a reader, and its loops. Out: their results, or the error.
+In: calls to a reader, and loops over it. Out: their results, or the error.
 Cost: a lock that never blocks, 0.25 microseconds for each item of a loop. Law: the error has no
 effect on the thread that uses the reader.
 """

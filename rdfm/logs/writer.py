@@ -179,8 +179,8 @@ class LogWriter:
                 format, neither a `Patch` nor an iterable of operations. Always in a result format.
                 The log remains usable.
             ValueError: If an operation of a patch has an unknown `op`; the patch is then not
-                written, and the log remains usable. Or if an operation lacks a part, which is
-                detected when the patch is encoded.
+                written, and the log remains usable. Also if an operation lacks a part, which
+                is detected when the patch is encoded.
             PermissionError: If the process that created the log forked this one.
         """
         self._check_open()

@@ -1,9 +1,9 @@
 """Changes to datasets: applying, reverting and comparing them, and converting logs to patches.
 
 In: datasets and logs of messages or patches, as for `open_log`. Out: a dataset, or a log.
-Cost: a dataset that is changed or compared is stored in memory, with about 30 bytes per quad and as
-much per term, plus the text of the terms; with `canonical`, as Python objects. All other functions
-need memory for a batch.
+Cost: a dataset that is changed or compared is stored in memory: about 30 bytes per quad and 30 per
+term, plus the text of the terms. With `canonical`, it is stored as Python objects. All other
+functions need memory for a batch.
 Law: blank nodes of a dataset and of the patches to it are identified by their labels.
 """
 

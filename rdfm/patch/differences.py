@@ -57,7 +57,7 @@ def diff(
             to the next, one patch each. The first patch adds the first message.
         output: Output that `create_log` accepts, in a patch format.
         per_message: Compare the messages of both logs one by one, with a patch for each. If one log
-            is shorter, its missing messages are empty.
+            is shorter, its missing messages are treated as empty.
         canonical: Identify blank nodes by their quads instead of their labels.
         progress: Function to call about ten times per second with the progress.
         **options: Options of the formats, and `from_format`, `to_format`, `compression` and the

@@ -2,7 +2,7 @@
 
 In: patch logs. Out: a patch log that undoes them, beginning with the last patch.
 Cost: the operations are stored until the logs have been read completely: up to 64 MiB in memory,
-the others in a temporary file.
+the rest in a temporary file.
 Law: a log followed by its reversal changes nothing, if each operation of the log has an effect.
 """
 

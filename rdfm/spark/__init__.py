@@ -476,7 +476,7 @@ def resplit(
     """Rewrite large logs so that later reads can split them.
 
     This applies to compressed logs, and to Jelly logs from other writers. Each log is converted in
-    one task, and becomes one log of the folder. Message order is kept. The logs appear together
+    one task, and becomes one log in the folder. Message order is kept. The logs appear together
     once all are complete, with the same guarantees as other writes.
 
     Args:

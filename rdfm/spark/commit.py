@@ -2,8 +2,8 @@
 
 In: a folder, and parts that tasks wrote under `_rdfm/staging`. Out: the parts in the folder, under
 their final names.
-Cost: a journal with one line per part, and one rename per part; a read lists a folder that uses
-this protocol twice.
+Cost: a journal with one line per part, and one rename per part. Reading a folder that uses this
+protocol lists it twice.
 Law: a commit is decided when its journal appears, which is atomic. Before that, none of its parts
 is visible. After that, the next read or write of the folder completes the commit; completing it
 repeatedly is safe.
@@ -53,7 +53,7 @@ _SUCCESS = "_SUCCESS"
 _STREAM = "stream-"
 _OVERWRITES = "overwrites"
 _VERSION = 1
-# Maximum waits, for a commit that cannot be completed and for a folder that keeps changing.
+# Maximum waiting times for a commit that cannot be completed, and for a folder that keeps changing.
 _COMMIT_WAIT_SECONDS = 10.0
 _LISTING_WAIT_SECONDS = 60.0
 _TRIES = 10
@@ -111,7 +111,7 @@ class CommitTarget:
         """Create a target from a storage and the name of a folder in it."""
         self.storage = storage
         self.folder = folder.rstrip("/") or folder
-        # Journals with all parts in the folder, even if later steps failed.
+        # Journals whose parts are all in the folder, even if later steps failed.
         self._visible_journals: set[str] = set()
 
     @classmethod
@@ -408,7 +408,7 @@ class CommitTarget:
         try:
             self.storage.remove(path)
         except OSError:
-            if self.storage.exists(path):  # a read-only disk fails even for a missing file
+            if self.storage.exists(path):  # on a read-only disk, removing a missing file also fails
                 raise
 
     def _touch(self, path: str) -> None:

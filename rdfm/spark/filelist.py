@@ -5,8 +5,8 @@ A position in the list is the progress of the stream.
 In: a separate folder, and files as they are found. Out: files by position, which never changes.
 Cost: one small file per addition, merged when there are many. The list is kept in memory, with
 about 300 bytes per file.
-Law: additions are atomic: if a process is killed at any step, the list is as before or after the
-addition.
+Law: additions are atomic: if a process is killed at any step, the list contains all files of the
+addition or none.
 """
 
 from __future__ import annotations

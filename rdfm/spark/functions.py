@@ -7,8 +7,8 @@ Law: each value is one message, and its result does not depend on other values.
 
 `from_rdf`, `to_rdf` and `nanopub` are marked as nondeterministic, although they are deterministic,
 because Spark would otherwise recompute the result for each filter on it. They therefore cannot be
-used inside an aggregate function; create a column with `select` or `withColumn` first. Put filters
-on other columns before them.
+used inside an aggregate function; create a column with `select` or `withColumn` first. Apply
+filters on other columns before them.
 """
 
 from __future__ import annotations

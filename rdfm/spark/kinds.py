@@ -3,8 +3,8 @@
 In: the unit of a row, the format and the schema of a query, and the first file if these do not
 determine the kind. Out: the kind, and the variables of results.
 Cost: at most one batch of the first file.
-Law: a problem with the first file is reported when the file is read, but for results immediately,
-because the first file determines their columns.
+Law: a problem with the first file is reported when the file is read. For results, it is reported
+immediately, because the first file determines their columns.
 """
 
 from __future__ import annotations
@@ -79,7 +79,7 @@ class KindFinder:
         return found or self._by_first_file(schema, kinds)
 
     def _fits_both(self, schema: StructType, kinds: tuple[str, ...]) -> bool:
-        """Whether a schema contains only columns of both messages and patches."""
+        """Whether a schema contains only columns that both messages and patches have."""
         if "results" not in kinds or len(kinds) == 1:
             return False
         with contextlib.suppress(OptionError):

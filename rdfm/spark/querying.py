@@ -4,7 +4,7 @@ In: a query with its options, and logs or rows. Out: a row per solution, constru
 answer.
 Cost: memory for one batch of messages and its rows.
 Law: the columns depend only on the query and its types, so they are known before anything is read.
-No other data leaves the worker.
+Only these columns leave the worker.
 """
 
 from __future__ import annotations

@@ -61,7 +61,7 @@ class LogSourceReader(DataSourceReader):
         """Check the options and the schema of a query.
 
         Args:
-            given: The options. From an `Options`, those that have not been taken yet.
+            given: The options. If this is an `Options`, those that have not been taken yet.
             schema: The user's schema.
             by_one_name: Whether to resolve `..`, links and variants of S3 URLs, so that a file has
                 one name, regardless of the spelling of its path.

@@ -113,7 +113,7 @@ class SparkReading(FromDriver):
         first: Callable[[SparkReading], str | None] | None = None,
         folders: Callable[[SparkReading], PartitionFolders] | None = None,
     ) -> SparkReading:
-        """Create a reading from the remaining options of a read and its schema.
+        """Create the settings from the remaining options and the schema of a read.
 
         Args:
             options: The options, without those that the reader has taken.

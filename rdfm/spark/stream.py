@@ -91,8 +91,8 @@ class LogSourceStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow)
     """Reads logs as they arrive in a folder.
 
     Python sources cannot store data in Spark's checkpoint, so the option `stateLocation` names a
-    folder for the list of files, and an offset is a position in that list. A file is added to the
-    list before any offset includes it. Files in the list after the last offset are read next.
+    folder for the list of files. An offset is a position in that list. A file is added to the list
+    before any offset includes it. Files in the list after the last offset are read next.
     """
 
     def __init__(self, given: Mapping[str, str], schema: StructType | None = None) -> None:
@@ -279,7 +279,7 @@ def as_found(
 
 
 def _is_as_found(file: File, reading: SparkReading) -> bool:
-    """Whether a file has an unchanged size and time, as far as known; true if it was deleted."""
+    """Whether a file has the expected size and time (if known); true if it was deleted."""
     storage, path = storage_of(file.path, reading.storage)
     try:
         now = storage.status(path)
@@ -289,7 +289,7 @@ def _is_as_found(file: File, reading: SparkReading) -> bool:
 
 
 def _have_same_status(first: File, second: File) -> bool:
-    """Whether size and time are equal, as far as known."""
+    """Whether two files have the same size and time. Unknown times are ignored."""
     if first.size != second.size:
         return False
     if first.modified is None or second.modified is None:

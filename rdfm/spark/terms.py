@@ -323,9 +323,9 @@ def _with_character(piece: Column, index: Column) -> Column:
 def _relabelled(term: Column, label: Column) -> Column:
     """The term with `label` as a prefix of its blank node labels.
 
-    A triple term is matched token by token, so that strings and IRIs do not change. For this,
-    escaped backslashes and quotation marks are replaced by escapes that N-Triples does not have,
-    and the label is appended so that the pattern can copy it.
+    A triple term is matched token by token, so that strings and IRIs do not change. First,
+    escaped backslashes and quotation marks are replaced by escapes that N-Triples does not have.
+    The label is appended so that the pattern can copy it.
     """
     masked = F.replace(F.replace(term, F.lit("\\\\"), F.lit("\\1")), F.lit('\\"'), F.lit("\\2"))
     replaced = F.regexp_replace(
@@ -356,7 +356,7 @@ def _identity(df: DataFrame, by: str | Sequence[str] | None, caller: str) -> Seq
 
 
 def _canonical(value: Column, type: DataType) -> Column:
-    """A form of a value whose JSON is unique within the type, whatever the session's settings."""
+    """A form of a value whose JSON is unique within the type, regardless of the settings."""
     if isinstance(type, StringType):
         return value.cast("binary")  # also correct for invalid UTF-8
     if isinstance(type, TimestampType):

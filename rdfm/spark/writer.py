@@ -95,7 +95,7 @@ class WritePlan(FromDriver):
     def of(cls, options: Options, schema: StructType) -> WritePlan:
         """Create a plan from the options of a write and the columns of its rows.
 
-        Options that apply only to batch writes must have been taken already.
+        The caller must have taken the options that apply only to batch writes.
 
         Raises:
             OptionError: If an option or column is missing or invalid.

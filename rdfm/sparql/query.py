@@ -1,7 +1,7 @@
 """Queries over logs: `query`, `select`, `construct` and `ask`; also used by `rdfm query`.
 
 In: a query and logs. Out: rows, a log, or the indexes of messages.
-Cost: that of `QueryStage`; decoding runs ahead in a thread.
+Cost: as for `QueryStage`; decoding runs ahead in a thread.
 Law: Python and the command line return the same results.
 """
 
@@ -106,7 +106,7 @@ def query(
 
     Raises:
         QueryError: If the query is invalid, is DESCRIBE or an update, or needs SERVICE.
-        OptionError: If an option does not apply; during reading, if a log contains patches or
+        OptionError: If an option does not apply, or, while reading, if a log contains patches or
             results.
         RdfmError, OSError: As in `open_log`, including while the result is read.
 
@@ -532,7 +532,7 @@ class LogQuery:
         reading = Reading(
             self._stages.get("from_format"),
             reads,
-            # Parts of a message that are already in the dataset cannot be removed if it is invalid.
+            # If a message is invalid, parts of it that are already in the dataset cannot be removed.
             parts="always" if self.whole and not self._skips else "never",
             message_per_file=self._stages.get("message_per_file", False),
             hints=hints or {},

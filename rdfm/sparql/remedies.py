@@ -1,4 +1,4 @@
-"""The remedies of queries."""
+"""Remedies for queries."""
 
 from __future__ import annotations
 

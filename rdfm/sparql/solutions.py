@@ -104,7 +104,7 @@ class Solutions(RowReader):
     def batches(self) -> Iterator[pyarrow.RecordBatch]:
         """Yield the rows as record batches.
 
-        After a loop that ended early, the next loop continues from there.
+        If a loop is exited early, the next loop continues where it stopped.
 
         Raises:
             DecodeError: If a log is invalid, a message exceeds a limit, or a value does not have

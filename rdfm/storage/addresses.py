@@ -1,4 +1,4 @@
-"""Web URLs: their parts, their form in messages, and request errors.
+"""Web URLs: their parts, their form in error messages, and request errors.
 
 In: an http or https URL. Out: the URL to request, its origin, its credentials, and a string for
 errors.

@@ -125,7 +125,7 @@ def entry(name: str, data: bytes) -> bytes:
     """Return the bytes of a member in an archive, which depend only on its name and data."""
     size = len(data)
     if len(name) <= _NAME_BYTES and name.isascii() and size < _OCTAL_SIZE:
-        # Like `tarfile`, which takes six times as long.
+        # The same bytes as from `tarfile`, which takes six times as long.
         start, middle, end, total = _template()
         octal = b"%011o" % size
         total += sum(name.encode()) + sum(octal)

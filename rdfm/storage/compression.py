@@ -209,7 +209,7 @@ class BlockCompressor:
     """Compresses in blocks of a fixed size, several at once.
 
     Each block is compressed separately, so the output depends only on the input, not on how the
-    input is cut or on the number of threads.
+    input is divided or on the number of threads.
     """
 
     def __init__(self, compression: str, jobs: int = 1, block_bytes: int | None = None) -> None:

@@ -76,7 +76,7 @@ class ContextLoader:
                 suffix `.jsonld` or `.json`.
             context_cache: A folder for fetched contexts. Defaults to the user's cache folder, which
                 is used only with `allow_network`.
-            allow_network: Fetch contexts over HTTP that are not found elsewhere.
+            allow_network: Fetch contexts over HTTP if they are not found elsewhere.
 
         Raises:
             OptionError: If `contexts` is not a folder, its index is not a JSON object of strings,
@@ -316,6 +316,6 @@ def _read_index(folder: Path) -> dict[str, Path]:
 
 
 def _key(url: str) -> str:
-    """Return a normalized URL: without fragment, and with `/` instead of an empty path."""
+    """Return a normalized URL: without a fragment, and with `/` instead of an empty path."""
     url = url.partition("#")[0]
     return f"{url}/" if re.fullmatch(r"https?://[^/?]+", url) else url

@@ -133,7 +133,7 @@ _headers: dict[str, str] = {}
 
 
 def set_headers(headers: Mapping[str, str]) -> None:
-    """Set headers for later calls of `HttpSettings.of`. Only the process owner may call this."""
+    """Set headers for later calls of `HttpSettings.of`. Only for programs, not for libraries."""
     _headers.clear()
     _headers.update(headers)
 
@@ -413,7 +413,7 @@ class Response(io.BufferedIOBase):
         return f" in {self._failures} attempts" if self._failures > 1 else ""
 
     def _reject(self, status: int) -> NoReturn:
-        """Raise the error of a status that is not retried."""
+        """Raise the error for a status that is not retried."""
         if status in (404, 410):
             raise FileNotFoundError(
                 errno.ENOENT, f"not found ({_status(status)})", shown(self._address.url)

@@ -121,7 +121,7 @@ def subscribe_message(topic: str, options: StreamOptions | None = None) -> bytes
 def parse_subscribe(data: bytes) -> tuple[str, StreamOptions | None]:
     """Return the topic and the requested options of an `RdfStreamSubscribe`.
 
-    Options without any value set are also returned as None.
+    Options without values are also returned as None.
 
     Raises:
         WireError: If the message is malformed.
@@ -240,7 +240,7 @@ def cut_frames(data: bytes, start: int = 0) -> tuple[list[bytes], int]:
 
 
 def missing_bytes(data: bytes) -> int:
-    """Return how many bytes of the first frame are missing; 0 if its length is incomplete.
+    """Return the number of bytes missing from the first frame; 0 if its length is incomplete.
 
     Raises:
         WireError: If the length is not a number, or is larger than `MAX_FRAME_BYTES`.

@@ -101,8 +101,8 @@ def is_glob(path: str) -> bool:
 def matches(storage: Storage, pattern: str) -> dict[str, File | None]:
     """Return the matches of a glob, by path: files, and None for folders.
 
-    From the first part of the pattern with a glob character on, a name that begins with `_` or `.`
-    matches only a part that begins with the same character.
+    A name that begins with `_` or `.` matches only a part of the pattern that begins with the same
+    character. This applies from the first part with a glob character on.
     """
     found: dict[str, File | None] = {}
     for glob in _globs(pattern):

@@ -151,7 +151,7 @@ _defaults: dict[str, Any] = {}
 
 
 def set_defaults(options: Mapping[str, Any]) -> None:
-    """Set defaults for all later settings. Only the owner of the process may call this."""
+    """Set defaults for all later settings. Only for programs, not for libraries."""
     _defaults.clear()
     _defaults.update(options)
 
@@ -305,7 +305,7 @@ class _Frames:
         self._error: BaseException | None = None
 
     def put(self, frame: bytes) -> bool:
-        """Add a frame, and wait while there are too many. Return False after the end."""
+        """Wait while the queue is full, then add a frame. Return False after the end."""
         with self._changed:
             while self._bytes >= QUEUE_BYTES and not self._ended:
                 self._changed.wait()
@@ -485,7 +485,7 @@ class Subscription:
 
 
 def _receive(call: Any, frames: _Frames) -> None:
-    """Pass on the frames of a call."""
+    """Put the frames of a call into a queue."""
     try:
         for frame in call:
             if not frames.put(frame):

@@ -51,8 +51,9 @@ def local_path(path: str) -> str | None:
 
     Spark and Hadoop write `file:` URLs without escapes, and other programs with escapes: the part
     after the scheme is used unchanged if that file exists, otherwise with its escapes decoded. `?`
-    and `#` are ordinary characters of names and globs. `scheme:/name` with one slash is a path only
-    if it exists, because Hadoop reads it as a URL, and Python as a path in the working folder.
+    and `#` are ordinary characters of names and globs. `scheme:/name` with one slash is ambiguous:
+    Hadoop reads it as a URL, Python as a relative path. It is accepted as a path only if that path
+    exists.
 
     Raises:
         OptionError: If the path is empty, or the URL names another machine or has one slash after
