@@ -245,7 +245,7 @@ def help_of(spec: OptionSpec) -> str:
     else:
         default_text = str(default).replace("_", "-")
     if spec.printed is not None:
-        default_text += f"; on standard output {spec.printed}"
+        default_text += f"; {spec.printed} on standard output"
     return f"{spec.help} ({default_text})"
 
 

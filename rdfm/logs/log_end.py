@@ -672,7 +672,7 @@ def _end_by_decoding(log: StoredLog, repair: bool) -> Ending:
     if error is None and line_feed and log.format.name == "yamlld":
         if not repair:
             raise TruncatedError(
-                "the last line has no line feed, so a word or number may be cut off; add a line feed "
+                "the last line has no line feed, so a word or number may be truncated; add a line feed "
                 "if the last message is complete",
                 format=log.format.name,
                 source=log.name,

@@ -498,7 +498,7 @@ class CommitTarget:
         except (ValueError, TypeError, KeyError, AttributeError) as error:
             raise OSError(
                 errno.EIO,
-                f"this is not a readable journal of a write ({error}); remove it to abandon the rest of that "
+                f"the journal of a write cannot be read ({error}); remove it to abandon the rest of that "
                 "write",
                 self._journal(name),
             ) from error

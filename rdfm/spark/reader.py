@@ -256,7 +256,7 @@ class LogSourceReader(DataSourceReader):
             if target.is_ours() and not target.has_completed():
                 raise FileNotFoundError(
                     errno.ENOENT,
-                    "The folder has no logs, since no write to it was completed; ignoreMissingFiles reads it as empty",
+                    "The folder has no logs, since no write to it was completed; set ignoreMissingFiles to read it as empty",
                     path,
                 )
 

@@ -461,7 +461,7 @@ class _Task:
             # The job may have ended in the meantime, in which case nothing else removes this
             # attempt.
             if self._names and not is_wanted():
-                raise RuntimeError("this attempt came too late: the write is over")
+                raise RuntimeError("this attempt finished after the write was committed or aborted")
         except (DecodeError, EncodeError) as error:
             self._discard()
             error.source = f"partition {self.partition} of the rows"

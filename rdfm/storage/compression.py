@@ -361,7 +361,7 @@ def _may_begin(name: str, head: bytes) -> bool:
 
 def _garbage_error(name: str, source: str | None) -> DecodeError:
     return DecodeError(
-        f"garbage after the {name} data; remove it, or obtain a new copy of the file",
+        f"unexpected data after the {name} data; remove it, or obtain a new copy of the file",
         source=source,
     )
 

@@ -638,7 +638,7 @@ def _reason(error: Exception, settings: HttpSettings, *, waiting: bool) -> str:
             return "the connection cannot be encrypted; does the server use http?"
         return f"the server's certificate is not accepted: {found}"
     if isinstance(error, ProxyError):
-        return f"the proxy does not connect: {_system(error)}"
+        return f"cannot connect through the proxy: {_system(error)}"
     if isinstance(error, NameResolutionError):
         known = "is unknown" if _is_unknown_name(error) else "cannot be resolved now"
         return f"the host name {known}"

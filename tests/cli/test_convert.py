@@ -458,7 +458,7 @@ def test_json_lines_on_standard_output_are_self_contained(rdfm, arguments):
     assert Path("t.nq").read_text() == Path("every.nq").read_text()
     # Other formats have no special default on standard output.
     assert rdfm(*arguments, "--to", "yamlld").out.startswith('"@context":\n  ex: http://e/\n---\n')
-    assert "(first; on standard output every)" in re.sub(
+    assert "(first; every on standard output)" in re.sub(
         r"\s+", " ", rdfm("help", arguments[0]).out
     )
 

@@ -472,7 +472,8 @@ def test_a_lost_part_and_an_invalid_journal_raise_errors(target):
     for invalid in (b"", b"{}"):
         target.storage.write_whole(journal, invalid)
         with pytest.raises(
-            OSError, match=r"not a readable journal .*remove it.*abandon.*job-job\.json"
+            OSError,
+            match=r"the journal of a write cannot be read .*remove it.*abandon.*job-job\.json",
         ):
             visible_logs(target)
 

@@ -246,7 +246,7 @@ def test_many_small_members_take_linear_time(name, monkeypatch):
 def test_trailing_garbage_is_reported(name, garbage, size):
     log = COMPRESS[name](DATA) + garbage
     found = []
-    with pytest.raises(DecodeError, match=f"f: garbage after the {name} data"):
+    with pytest.raises(DecodeError, match=f"f: unexpected data after the {name} data"):
         for piece in decompress(name, pieces(log, size), "f"):
             found.append(piece)
     assert b"".join(found) == DATA

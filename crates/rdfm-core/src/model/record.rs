@@ -181,15 +181,15 @@ impl Operation {
         let (is_valid, rule) = match code {
             Code::Header => (
                 has(name) && has(object) && !has_other_terms && !has(self.graph),
-                "a header has a name and, as its object, a value",
+                "a header must have a name, and a value as its object",
             ),
             Code::Begin | Code::Commit | Code::Abort => (
                 self == Self::bare(code),
-                "a transaction's begin and end have no terms",
+                "the start and end of a transaction have no terms",
             ),
             Code::AddPrefix => (
                 has(name) && has_iri && !has_other_terms,
-                "an added prefix has a name and, as its object, an IRI, and may have a graph",
+                "an added prefix must have a name, and an IRI as its object; a graph is optional",
             ),
             Code::DeletePrefix => (
                 has(name) && !has(object) && !has_other_terms,

@@ -394,7 +394,7 @@ fn invalid_xml_is_rejected() {
         ),
         (
             "<binding name='x'><triple/></binding>",
-            "a triple term without subject, predicate and object",
+            "a triple term must have a subject, a predicate and an object",
         ),
         (
             "<binding name='x'><triple><subject/></triple></binding>",

@@ -740,7 +740,10 @@ impl XmlResultMachine {
             ResultElement::Bnode => self.rows.bnode(text),
             ResultElement::Triple => {
                 let Some([Some(s), Some(p), Some(o)]) = self.triples.pop() else {
-                    return malformed(start, "a triple term without subject, predicate and object");
+                    return malformed(
+                        start,
+                        "a triple term must have a subject, a predicate and an object",
+                    );
                 };
                 self.rows.triple([s, p, o])
             }
