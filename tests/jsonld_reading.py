@@ -799,8 +799,8 @@ def iris_with_only_a_scheme(document: Any, ours: Outcome, theirs: Outcome) -> bo
 
 @difference("Jena")
 def reverse_terms_beside_reverse(document: Any, ours: Outcome, theirs: Outcome) -> bool:
-    """5.1.2, 13.4.2: "If result already has an expanded property entry". An earlier
-    reverse term also creates one. Key order is not significant, so only the keys themselves collide.
+    """5.1.2, 13.4.2: "If result already has an expanded property entry". An earlier reverse term
+    also creates one. Key order is not significant, so only the keys themselves collide.
     """
     return theirs.code == "COLLIDING_KEYWORDS" and "@reverse" in strings(document)
 

@@ -474,7 +474,7 @@ class Processor:
     def define_reverse(
         self, active: Context, definition: Term, value: dict, defining: DefinitionState
     ) -> bool:
-        """Step 13, which continues with step 19 (an erratum). Returns False if no term is defined."""
+        """Step 13, followed by step 19 (an erratum). Returns False if no term is defined."""
         check("@id" not in value and "@nest" not in value, "invalid reverse property")
         check(isinstance(value["@reverse"], str), "invalid IRI mapping")
         if is_keyword_like(value["@reverse"]):

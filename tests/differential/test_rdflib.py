@@ -71,10 +71,11 @@ def as_rdf_1_1(message):
 
 
 def representable_in_rdflib(message):
-    """Removes base directions, which rdflib lacks, and replaces literals that it writes incorrectly.
+    """Removes base directions, which rdflib lacks, and replaces literals that it miswrites.
 
     In Turtle, rdflib writes the decimal `1.` without quotes, so it is read back as `1` followed by
-    a dot. It also writes the booleans `0` and `1` without quotes, so they are read back as integers.
+    a dot. It also writes the booleans `0` and `1` without quotes, so they are read back as
+    integers.
     """
 
     def plain(term):
