@@ -849,7 +849,7 @@ def equal_indexes(document: Any, ours: Outcome, theirs: Outcome) -> bool:
 @difference("Jena")
 def scalars_in_scoped_contexts(document: Any, ours: Outcome, theirs: Outcome) -> bool:
     """5.1.2, 4.2 does not mention "override protected". In 8, it is "true" for the same context and
-    property. Jena rejects contexts for a scalar that it accepts for a node.
+    property. Jena rejects some contexts of a scalar, although it accepts them for a node.
     """
     codes = ("PROTECTED_TERM_REDEFINITION", "INVALID_CONTEXT_NULLIFICATION")
     return theirs.code in codes and any(
