@@ -42,7 +42,7 @@ DIRECTIONS = ("none", "i18n-datatype", "compound-literal")
 
 
 def direction_of(number: int) -> str:
-    """Returns the value of `rdf_direction` for a document, "none" for three of seven documents."""
+    """Returns the value of `rdf_direction` for a document. It is "none" for three of seven."""
     return DIRECTIONS[number % 7 % 3]
 
 

@@ -403,7 +403,7 @@ def directions_beside_types(document: Any, ours: Outcome, theirs: Outcome) -> bo
 
 
 @difference(*BOTH)
-def graphs_that_are_scalars(document: Any, ours: Outcome, theirs: Outcome) -> bool:
+def scalar_graphs(document: Any, ours: Outcome, theirs: Outcome) -> bool:
     """5.1.2, 4.1: "If active property is null or @graph, drop the free-floating scalar". PyLD
     raises an error with its own code.
     """
@@ -478,7 +478,7 @@ def vocabularies_without_an_iri(document: Any, ours: Outcome, theirs: Outcome) -
 
 
 @difference(*BOTH)
-def keywords_that_are_defined(document: Any, ours: Outcome, theirs: Outcome) -> bool:
+def defined_keywords(document: Any, ours: Outcome, theirs: Outcome) -> bool:
     """4.2.2, 4 and 5: "value MUST be a map with only either or both of" @container and
     @protected, and "term MUST NOT be a keyword". PyLD accepts an @id in the first, does not
     recognize @prefix, and interprets a @context entry of a context as a context.
@@ -552,7 +552,7 @@ def graphs_in_values(document: Any, ours: Outcome, theirs: Outcome) -> bool:
 
 
 @difference(*BOTH)
-def identifiers_that_are_aliases(document: Any, ours: Outcome, theirs: Outcome) -> bool:
+def aliases_as_identifiers(document: Any, ours: Outcome, theirs: Outcome) -> bool:
     """5.2.2, 4: "If active context has a term definition for value, and the associated IRI
     mapping is a keyword, return that keyword". This includes identifiers.
     """
@@ -672,7 +672,7 @@ def numbers_close_to_zero(document: Any, ours: Outcome, theirs: Outcome) -> bool
 
 
 @difference("jsonld.js")
-def bases_that_are_empty(document: Any, ours: Outcome, theirs: Outcome) -> bool:
+def empty_bases(document: Any, ours: Outcome, theirs: Outcome) -> bool:
     """4.1.2, 5.7.4: "the result of resolving value against the current base IRI". For an empty
     value this is the base itself, but jsonld.js removes its last segment. A keyword is a path
     like any other.
@@ -693,8 +693,8 @@ def subjects_like_keywords(document: Any, ours: Outcome, theirs: Outcome) -> boo
 @difference(*BOTH)
 def types_of_values(document: Any, ours: Outcome, theirs: Outcome) -> bool:
     """5.1.2, 15.5: "if the result has an @type entry and its value is not an IRI, an invalid typed
-    value error has been detected". Neither arrays nor null are IRIs; a
-    string in the form of a keyword becomes null.
+    value error has been detected". Neither arrays nor null are IRIs. A string in the form of a
+    keyword becomes null.
     """
     found = values_at(document, "@type", "type")
     not_iris = any(isinstance(value, list) or str(value).startswith("@") for value in found)
@@ -702,7 +702,7 @@ def types_of_values(document: Any, ours: Outcome, theirs: Outcome) -> bool:
 
 
 @difference(*BOTH)
-def prefix_flags_that_are_false(document: Any, ours: Outcome, theirs: Outcome) -> bool:
+def false_prefix_flags(document: Any, ours: Outcome, theirs: Outcome) -> bool:
     """4.2.2, 25.3: "If the prefix flag of definition is set to true, and its IRI mapping is a
     keyword, an invalid term definition has been detected". PyLD also rejects such a
     definition if the flag is false.
@@ -714,8 +714,8 @@ def prefix_flags_that_are_false(document: Any, ours: Outcome, theirs: Outcome) -
 
 @difference("jsonld.js")
 def contexts_of_nests(document: Any, ours: Outcome, theirs: Outcome) -> bool:
-    """5.1.2, 14.2.2: "Steps 3 and 8 may update the active context based on a property-scoped
-    context associated with nesting-key", in an erratum. jsonld.js uses the context only for its
+    """5.1.2, 14.2.2 (an erratum): "Steps 3 and 8 may update the active context based on a
+    property-scoped context associated with nesting-key". jsonld.js uses the context only for its
     terms.
     """
     return both_read(ours, theirs) and any(
@@ -754,7 +754,7 @@ def iris_with_spaces(document: Any, ours: Outcome, theirs: Outcome) -> bool:
 
 
 @difference("Jena")
-def graphs_of_nothing(document: Any, ours: Outcome, theirs: Outcome) -> bool:
+def graphs_without_content(document: Any, ours: Outcome, theirs: Outcome) -> bool:
     """5.1.2, 4.1 and 19: "drop the free-floating scalar", and "set result to null" for an empty
     map. Jena fails if nothing remains.
     """
@@ -780,7 +780,7 @@ def terms_without_an_iri(document: Any, ours: Outcome, theirs: Outcome) -> bool:
 
 
 @difference("Jena")
-def blank_nodes_reversed(document: Any, ours: Outcome, theirs: Outcome) -> bool:
+def reversed_blank_nodes(document: Any, ours: Outcome, theirs: Outcome) -> bool:
     """4.2.2, 13.4: "does not have the form of an IRI or a blank node identifier". Jena rejects
     blank nodes.
     """
@@ -790,7 +790,7 @@ def blank_nodes_reversed(document: Any, ours: Outcome, theirs: Outcome) -> bool:
 
 
 @difference("Jena")
-def iris_of_a_scheme_alone(document: Any, ours: Outcome, theirs: Outcome) -> bool:
+def iris_with_only_a_scheme(document: Any, ours: Outcome, theirs: Outcome) -> bool:
     """8.1: "An IRI is well-formed if it matches the ABNF for IRI". `ex:` matches, with an empty
     path.
     """
@@ -799,8 +799,8 @@ def iris_of_a_scheme_alone(document: Any, ours: Outcome, theirs: Outcome) -> boo
 
 @difference("Jena")
 def reverse_terms_beside_reverse(document: Any, ours: Outcome, theirs: Outcome) -> bool:
-    """5.1.2, 13.4.2: "If result already has an expanded property entry". An earlier
-    reverse term also creates one. Key order is not significant, so only the keys themselves collide.
+    """5.1.2, 13.4.2: "If result already has an expanded property entry". An earlier reverse term
+    also creates one. Key order is not significant, so only the keys themselves collide.
     """
     return theirs.code == "COLLIDING_KEYWORDS" and "@reverse" in strings(document)
 
@@ -839,7 +839,7 @@ def types_in_nests(document: Any, ours: Outcome, theirs: Outcome) -> bool:
 
 
 @difference("Jena")
-def indexes_that_are_the_same(document: Any, ours: Outcome, theirs: Outcome) -> bool:
+def equal_indexes(document: Any, ours: Outcome, theirs: Outcome) -> bool:
     """7.2.2, 6.8: "If node already has an @index entry with a different value". Jena also
     rejects the same value.
     """
@@ -848,8 +848,8 @@ def indexes_that_are_the_same(document: Any, ours: Outcome, theirs: Outcome) -> 
 
 @difference("Jena")
 def scalars_in_scoped_contexts(document: Any, ours: Outcome, theirs: Outcome) -> bool:
-    """5.1.2, 4.2 does not mention "override protected", which is "true" in 8, for the same
-    context and property. Jena rejects for a scalar what it accepts for a node.
+    """5.1.2, 4.2 does not mention "override protected". In 8, it is "true" for the same context and
+    property. Jena rejects some contexts of a scalar, although it accepts them for a node.
     """
     codes = ("PROTECTED_TERM_REDEFINITION", "INVALID_CONTEXT_NULLIFICATION")
     return theirs.code in codes and any(

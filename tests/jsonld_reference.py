@@ -40,7 +40,7 @@ NODE_AND_VALUE_KEYWORDS = words(
 CONTEXT_KEYWORDS = words("@base @direction @import @language @propagate @protected @version @vocab")
 UNSET: Any = type("Unset", (), {"__repr__": lambda _: "UNSET"})()
 MAX_REMOTE_CONTEXTS = 32
-# Replaces an identifier that is a term mapped to null, which is omitted on purpose.
+# Stands for an identifier that is a term mapped to null, and is therefore omitted intentionally.
 OMITTED = "null"
 
 _PCT = "%[0-9A-Fa-f]{2}"
@@ -85,7 +85,7 @@ def as_list(value: Any) -> list:
 
 
 def items_of(value: Any) -> list:
-    """Returns the value as a list, empty for None."""
+    """Returns the value as a list, which is empty for None."""
     return [] if value is None else as_list(value)
 
 
@@ -187,7 +187,7 @@ class Context:
 
 @dataclass
 class DefinitionState:
-    """The state of defining the terms of a local context."""
+    """State while the terms of a local context are defined."""
 
     local: dict
     base_url: str | None
@@ -474,7 +474,7 @@ class Processor:
     def define_reverse(
         self, active: Context, definition: Term, value: dict, defining: DefinitionState
     ) -> bool:
-        """Step 13, which continues with step 19 (an erratum). Returns False without a term."""
+        """Step 13, followed by step 19 (an erratum). Returns False if no term is defined."""
         check("@id" not in value and "@nest" not in value, "invalid reverse property")
         check(isinstance(value["@reverse"], str), "invalid IRI mapping")
         if is_keyword_like(value["@reverse"]):
@@ -500,7 +500,7 @@ class Processor:
         simple: bool,
         defining: DefinitionState,
     ) -> bool:
-        """Step 14.2. Returns False without a term."""
+        """Step 14.2. Returns False if no term is defined."""
         check(isinstance(id_, str), "invalid IRI mapping")
         if id_ not in KEYWORDS and is_keyword_like(id_):
             return False

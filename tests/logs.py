@@ -171,7 +171,8 @@ def logs(
 def logs_for(*names, boundaries=None):
     """Returns a strategy for logs that all these formats support.
 
-    The logs have one message if `boundaries` is false; by default, if a format has no boundaries.
+    If `boundaries` is false, each log has exactly one message. By default, it is false if any of
+    the formats has no message boundaries.
     """
     carries = [formats.find(name).spec.carries for name in names]
     return logs(

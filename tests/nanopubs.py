@@ -170,7 +170,7 @@ def signed(sign, algorithm, public_key, quads=None, **other):
 # --- output as N-Quads ---
 
 
-def written(term):
+def term_as_nquads(term):
     if term[0] == "iri":
         return f"<{term[1]}>"
     if term[0] == "bnode":
@@ -186,7 +186,8 @@ def nq(*messages):
     """Returns messages as N-Quads."""
     return "# @message\n".join(
         "".join(
-            " ".join(written(term) for term in quad if term is not None) + " .\n" for quad in quads
+            " ".join(term_as_nquads(term) for term in quad if term is not None) + " .\n"
+            for quad in quads
         )
         for quads in messages
     ).encode()

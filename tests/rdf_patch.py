@@ -1,8 +1,9 @@
-"""Patches as plain tuples, and in Thrift with thriftpy2, independent of rdfm.
+"""Patches as plain tuples, converted from text, and from and to Thrift rows, without rdfm.
 
-The Thrift definition is in proto/. An operation is (code, name, subject, predicate, object, graph)
-with terms as in `nquads`; a patch is a list of operations. Text is read in its simplest form: one
-row per line, terms as in N-Quads, names and IRIs of prefixes as strings.
+The Thrift definition, which thriftpy2 loads, is in proto/. An operation is
+(code, name, subject, predicate, object, graph) with terms as in `nquads`; a patch is a list of
+operations. Text is read in its simplest form: one row per line, terms as in N-Quads, names and
+IRIs of prefixes as strings.
 """
 
 import tempfile

@@ -41,7 +41,7 @@ def merge(log: list[list[tuple]]) -> list[tuple]:
 
 
 def lowercase_languages(log: list[list[tuple]], *, directions: bool = True) -> list[list[tuple]]:
-    """Lowercases language tags, because other programs do, and optionally removes directions."""
+    """Lowercases language tags, as other programs do, and optionally removes base directions."""
 
     def change(term):
         if term[0] != "literal" or not term[2]:

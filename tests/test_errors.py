@@ -77,7 +77,7 @@ def test_errors_are_pickled_with_their_attributes(error):
     assert copy.args == error.args
 
 
-def test_the_attribute_follows_survives_pickling():
+def test_pickling_keeps_the_attribute_follows():
     assert errors.DecodeError("bad").follows is False
     error = errors.DecodeError("bad (message 3 was skipped)", follows=True)
     assert pickle.loads(pickle.dumps(error)).follows is True

@@ -630,7 +630,7 @@ def test_a_patch_may_span_many_batches():
         assert operations(name, back.getvalue()) == rows
 
 
-def test_using_a_busy_dataset_raises_without_waiting():
+def test_using_a_busy_dataset_raises_an_error_without_waiting():
     from rdfm import _core
 
     state = _core.Dataset()

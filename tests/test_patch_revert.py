@@ -157,7 +157,7 @@ def test_reverting_patches_continue_the_chain():
 
 
 def test_an_added_quad_that_existed_before_is_deleted():
-    """A documented limit: a patch does not show which operations had no effect."""
+    """A documented limitation: a patch does not show which operations had no effect."""
     quad = b"<a:s> <a:p> <a:o> .\n"
     back = revert(b"A " + quad)[0]
     assert len(apply(quad, b"A " + quad)) == 1

@@ -1,4 +1,4 @@
-"""HTML report of statistics: self-contained, escapes markup from logs, and fits in a browser."""
+"""HTML reports are self-contained, escape markup from logs, and fit the width of a browser."""
 
 from __future__ import annotations
 

@@ -309,7 +309,7 @@ def test_evaluation_rejects_queries_that_the_first_check_misses(server, query, m
 
 
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")
-def test_rdflib_alone_sends_requests_for_these_queries(server):
+def test_rdflib_without_the_check_sends_requests_for_these_queries(server):
     """More than 30 of these queries reach the server without the check."""
     sent_queries = []
     for query in QUERIES:

@@ -66,7 +66,7 @@ def test_cat_reads_any_log(rdfm, name):
     assert rdfm("cat", name, "-m", "2").out == "_:x <http://e/p> _:x .\n"
 
 
-def test_kinds_are_shown_in_their_default_format(rdfm):
+def test_each_kind_of_log_is_shown_in_its_default_format(rdfm):
     patch = "TX .\nA <http://e/s> <http://e/p> <http://e/o> .\nTC .\n"
     Path("p.rdfp").write_text(patch)
     Path("r.tsv").write_text("?x\n<http://e/1>\n<http://e/2>\n")

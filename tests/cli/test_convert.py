@@ -358,7 +358,7 @@ def test_short_help_omits_the_format_options_of_complete_help(rdfm, command):
         assert f"rdfm help {command}" in short.out
 
 
-def test_complete_help_of_an_unknown_command_is_rejected(rdfm):
+def test_help_rejects_an_unknown_command(rdfm):
     assert "No such command 'frobnicate'" in rdfm("help", "frobnicate").error
     assert "No such command 'convert apply'" in rdfm("help", "convert", "apply").error
     assert rdfm("help").out == rdfm("--help").out

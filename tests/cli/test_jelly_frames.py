@@ -60,7 +60,7 @@ def test_a_flat_type_for_several_messages_is_noted(rdfm):
     assert notes(rdfm("convert", "a.nq", "-o", "some/", *split, *flat_type)) == [FLAT_REQUESTED]
 
 
-def test_flat_frames_that_readers_read_as_messages_are_noted(rdfm):
+def test_flat_frames_that_will_be_read_as_messages_are_noted(rdfm):
     flat = ("--frames", "flat", "--frame-rows", "4")
     note = (
         "datasets was requested: readers, including rdfm, will read each frame as a message with its "

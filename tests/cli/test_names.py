@@ -45,7 +45,7 @@ def test_an_output_that_is_also_an_input_is_rejected(rdfm):
     ("arguments", "stream", "mode"),
     [("- a.nq --from nq", "stdin", "rb"), ("a.nq - --to nq", "stdout", "ab")],
 )
-def test_a_file_opened_by_the_shell_is_rejected_too(rdfm, arguments, stream, mode):
+def test_an_output_is_rejected_if_the_shell_opened_the_same_file(rdfm, arguments, stream, mode):
     content = Path("a.nq").read_text()
     environment = {**os.environ, "PYTHONPATH": str(Path(package.__file__).parent.parent)}
     with Path("a.nq").open(mode) as file:

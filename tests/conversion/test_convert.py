@@ -249,7 +249,7 @@ def test_piece_sizes_do_not_change_the_output():
         )
 
 
-def test_a_channel_waits_and_ends():
+def test_channels_can_be_cancelled_and_closed():
     channel = Channel(10)
     channel.put("a", 100)  # a single item is always accepted
     threading.Timer(0.1, channel.cancel).start()

@@ -145,7 +145,7 @@ def test_output_does_not_depend_on_jobs(tmp_path, target):
 @pytest.mark.parametrize(
     ("source", "parts"), [("log.nq", 6), ("log.jelly", 4), ("in", 10), ("in.tar", 1)]
 )
-def test_the_work_is_divided(tmp_path, monkeypatch, source, parts):
+def test_the_work_is_divided_among_threads(tmp_path, monkeypatch, source, parts):
     write_inputs(tmp_path)
     thread_names, writer_counts = [], []
     start_work, original_submit = parallel._StartedWork, encoding.Encoding.submit

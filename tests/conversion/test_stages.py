@@ -93,7 +93,7 @@ def outcome(inputs, **options):
 
 
 @pytest.mark.parametrize("case", CASES)
-def test_output_does_not_depend_on_the_slow_stage(case, monkeypatch):
+def test_output_does_not_depend_on_which_stage_is_slow(case, monkeypatch):
     inputs, options = CASES[case]
     outcomes = []
     for channel in (Channel, SlowConsumer, SlowProducer):

@@ -71,10 +71,11 @@ def as_rdf_1_1(message):
 
 
 def representable_in_rdflib(message):
-    """Removes base directions, and replaces literals that rdflib writes incorrectly.
+    """Removes base directions, which rdflib lacks, and replaces literals that it miswrites.
 
-    rdflib's Turtle contains the decimal `1.` without quotes, which is read as `1` and a dot, and
-    the boolean `1`, which is read as an integer.
+    In Turtle, rdflib writes the decimal `1.` without quotes, so it is read back as `1` followed by
+    a dot. It also writes the booleans `0` and `1` without quotes, so they are read back as
+    integers.
     """
 
     def plain(term):

@@ -759,7 +759,7 @@ def test_earlier_readers_stop_at_the_committed_length(tmp_path):
         assert sum(1 for _ in messages) == 699
 
 
-def test_with_sync_readers_see_each_batch(tmp_path):
+def test_readers_see_each_batch_if_sync_is_set(tmp_path):
     path = tmp_path / "log.trig"
     with rdfm.create_log(path, append=True, sync=True) as log:
         for number in range(3):
@@ -1018,7 +1018,7 @@ def test_many_killed_writers_neither_lose_nor_repeat_messages(tmp_path, suffix):
 
 
 @pytest.mark.slow
-def test_without_sync_a_killed_writer_appends_nothing(tmp_path):
+def test_a_killed_writer_appends_nothing_unless_sync_is_set(tmp_path):
     path = tmp_path / "log.nq"
     append(path, message(0))
     assert kill_writer(path, 1, 0.1, sync=False, lines=4) > 1

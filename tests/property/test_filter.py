@@ -32,7 +32,7 @@ QUADS = st.tuples(
     st.sampled_from([*IRIS, *OBJECT_TEXTS]),
     st.sampled_from([None, *IRIS[:2]]),
 )
-# Messages, each with the namespace that it declares for `ex:`, or None, and its quads.
+# Logs. Each message is a pair: the namespace that it declares for `ex:`, or None; and its quads.
 MESSAGES = st.lists(
     st.tuples(
         st.sampled_from([None, None, "http://one/", "http://two/"]), st.lists(QUADS, max_size=4)

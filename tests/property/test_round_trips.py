@@ -26,7 +26,7 @@ def read(name, data):
 
 @pytest.mark.parametrize(("first", "second"), PAIRS)
 @given(data=st.data())
-def test_each_pair_keeps_what_both_formats_support(first, second, data):
+def test_each_pair_of_formats_keeps_what_both_support(first, second, data):
     log = data.draw(logs_for(first, second))
     converted = read(first, written(first, log))
     assert_same(converted, log, order=ordered(first))

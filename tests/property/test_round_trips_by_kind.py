@@ -49,7 +49,7 @@ def read(name, data):
 
 @pytest.mark.parametrize(("first", "second"), pairs(PATCH_FORMATS))
 @given(data=st.data())
-def test_each_pair_keeps_patches(first, second, data):
+def test_each_pair_of_formats_keeps_patches(first, second, data):
     log = data.draw(patches.patches(graphs=True, plain=True))
     first_output = written(first, log)
     assert read(first, first_output) == log
@@ -75,7 +75,7 @@ def test_errors_about_unsupported_patches_name_the_format(name, log):
 
 @pytest.mark.parametrize(("first", "second"), pairs(LOSSLESS_FORMATS))
 @given(data=st.data())
-def test_each_pair_keeps_results(first, second, data):
+def test_each_pair_of_formats_keeps_results(first, second, data):
     any_text = all(formats.find(name).spec.carries["any_text"] for name in (first, second))
     found = data.draw(results.results(any_text=any_text))
     first_output = results.encoded(first, *found)

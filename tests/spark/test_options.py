@@ -30,7 +30,7 @@ SPARK_OPTIONS = [(name, spec) for specs in GROUPS.values() for name, spec in spe
 
 
 @pytest.mark.parametrize("name", ["maxMessageBytes", "max_message_bytes", "maxmessagebytes"])
-def test_names_are_compared_without_case_and_underscores(name):
+def test_case_and_underscores_in_names_are_ignored(name):
     assert Options({name: "1000"}).of_formats([NQ], "read") == {"max_message_bytes": 1000}
 
 

@@ -1,4 +1,4 @@
-"""The column `position`, which with `source` identifies a message however the log is read."""
+"""The columns `source` and `position` identify a message regardless of how the log is read."""
 
 import gzip
 import tarfile

@@ -40,7 +40,7 @@ def rows(path, splits, **options):
 
 @pytest.mark.parametrize("options", MODES)
 @pytest.mark.parametrize("error", ["", "oops\n# @message\n"])
-def test_no_mode_skips_splits_that_would_lose_messages(tmp_path, options, error):
+def test_every_mode_rejects_splits_that_would_lose_messages(tmp_path, options, error):
     path = tmp_path / "log.nq"
     # The log may contain an additional error before the change of dialect.
     start = COMMENT_LOG + (error if options["mode"] != "FAILFAST" else "")

@@ -1,4 +1,4 @@
-"""Real files keep their messages and their order through each ordered pair of formats."""
+"""Converting real files through every pair of formats preserves the messages and their order."""
 
 import gzip
 from pathlib import Path
@@ -57,7 +57,7 @@ def supported_formats(batch) -> list[str]:
 
 
 @pytest.mark.parametrize("path", files(), ids=lambda path: f"{path.parent.name}/{path.name}")
-def test_round_trips_through_every_pair(path):
+def test_round_trips_through_every_pair_of_formats_preserve_messages(path):
     options = {"lenient": True} if path.parent.name == "logs" else {}
     source = decode_log(path.read_bytes(), SUFFIXES[path.suffix], **options)
     expected = tuples(source)

@@ -20,7 +20,7 @@ SKIPPED = {
     "sparql10/expr-builtin/dawg-str-2": _LEXICAL,
     "sparql10/graph/graph-optional": _GRAPH,
     "sparql10/graph/graph-variable-scope": _GRAPH,
-    "sparql10/open-world/date-2": "dates are compared according to XSD 1.1, also those without a time zone",
+    "sparql10/open-world/date-2": "dates are compared according to XSD 1.1, including those without a time zone",
     "sparql10/optional-filter/dawg-optional-filter-005-simplified": "one of two interpretations of a query; the other one, "
     "dawg-optional-filter-005-not-simplified, is kept",
     "sparql10/sort/dawg-sort-11": "in RDF 1.1, a literal without a datatype is an xsd:string, so the order of both is undefined",

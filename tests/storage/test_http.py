@@ -302,7 +302,7 @@ def test_a_server_without_encryption_is_reported(site):
         open_url(site.url.replace("http", "https"), QUICK_SETTINGS)
 
 
-def test_the_first_byte_has_a_timeout(site):
+def test_waiting_for_the_first_byte_has_a_timeout(site):
     release = threading.Event()
     settings = HttpSettings(first_byte_seconds=0.2, tries=1)
     with pytest.raises(HttpError, match=r"no response within 0\.2 s"):
@@ -362,7 +362,7 @@ def test_a_truncated_body_with_an_encoding_is_continued(site):
 
 
 @pytest.mark.parametrize("tag", ['W/"t"', ""])
-def test_weak_tags_do_not_continue_a_body(site, tag):
+def test_a_truncated_body_with_a_weak_tag_is_not_continued(site, tag):
     url = site.on("/a", web.send(200, BODY, cut=1000, ETag=tag))
     with pytest.raises(HttpError, match="does not support resuming"):
         body_of(url)
@@ -376,7 +376,7 @@ def date_headers(seconds):
     return {"Last-Modified": LAST_MODIFIED, "Date": f"Sun, 01 Nov 2026 10:00:{seconds:02} GMT"}
 
 
-def test_a_date_continues_a_body_without_a_tag(site):
+def test_a_truncated_body_with_a_strong_date_is_continued(site):
     first, remaining = BODY[:1000], BODY[1000:]
     span = f"bytes 1000-{len(BODY) - 1}/{len(BODY)}"
     url = site.on(
@@ -392,7 +392,7 @@ def test_a_date_continues_a_body_without_a_tag(site):
 @pytest.mark.parametrize(
     "headers", [date_headers(0), {**date_headers(1), "ETag": 'W/"t"'}, {"Date": LAST_MODIFIED}]
 )
-def test_weak_dates_do_not_continue_a_body(site, headers):
+def test_a_truncated_body_with_a_weak_date_is_not_continued(site, headers):
     url = site.on("/a", web.send(200, BODY, cut=1000, **headers))
     with pytest.raises(HttpError, match="does not support resuming; try again"):
         body_of(url)

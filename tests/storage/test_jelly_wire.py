@@ -133,7 +133,7 @@ def test_options_are_inserted_before_the_other_rows(options, names, metadata):
     assert found == frame
 
 
-def test_marks_that_rdfm_writes_are_recognized(tmp_path):
+def test_restart_marks_that_rdfm_writes_are_recognized(tmp_path):
     iri = rdfm.Iri("http://example.org/a")
     with rdfm.create_log(tmp_path / "a.jelly", restart_bytes=200) as log:
         for _ in range(200):

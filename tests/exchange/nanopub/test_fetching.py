@@ -108,7 +108,7 @@ def test_only_the_overlap_is_requested_again(registry):
     assert is_complete(registry)
 
 
-def test_late_counters_are_appended_once(registry):
+def test_nanopublications_with_late_counters_are_appended_once(registry):
     registry.hidden = {COUNT - 3, COUNT - 1}
     assert fetch(registry.url, "m.jelly").messages == COUNT - 2
     registry.hidden = {COUNT - 1}
@@ -175,7 +175,7 @@ def test_server_errors_are_retried(registry, status):
     assert is_complete(registry)
 
 
-def test_the_first_byte_has_a_timeout(registry, monkeypatch):
+def test_waiting_for_the_first_byte_has_a_timeout(registry, monkeypatch):
     release = threading.Event()
     registry.site.replies["/nanopubs.jelly"] = [web.send(200, b"", before=release.wait)]
     monkeypatch.setattr("rdfm.storage.http.time.sleep", lambda _: None)
@@ -281,7 +281,7 @@ def test_invalid_numbers_are_rejected(registry, option, value):
         fetch(registry.url, "m.jelly", follow=option == "interval", **{option: value})
 
 
-def test_an_interval_needs_follow(registry):
+def test_an_interval_requires_the_option_follow(registry):
     with pytest.raises(rdfm.OptionError, match="follow=True polls the registry"):
         fetch(registry.url, "m.jelly", interval=5)
     assert registry.site.requests == []
@@ -474,7 +474,7 @@ def test_late_counters_are_found_while_nothing_else_changes(registry, monkeypatc
     assert len(registry.requested_counters) < 10  # not at each poll
 
 
-def test_notes_have_no_remedy_before_the_pause(registry):
+def test_notes_about_retries_have_no_remedy(registry):
     registry.faults = [registry.closing_early(0.5)]
     notes = []
     fetch(registry.url, "m.jelly", notify=notes.append)

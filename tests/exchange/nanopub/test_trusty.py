@@ -40,7 +40,7 @@ def test_a_nanopublication_with_its_own_code_is_valid():
     assert reason(nanopubs.trusty()) is None
 
 
-def test_batches_and_messages_have_the_same_reasons():
+def test_batches_and_lists_of_messages_give_the_same_reasons():
     quads = [nanopubs.trusty(), [], nanopubs.with_code(nanopubs.nanopub(), "x")]
     batch = rdfm.MessageBatch.from_messages(messages(*quads))
     reasons = trusty.verify(batch)

@@ -120,7 +120,7 @@ def test_the_default_ping_interval_is_ten_seconds():
     assert ServerSettings().ping_milliseconds == PING_MILLISECONDS == 10_000
 
 
-def test_the_server_pings_quiet_clients(folder):
+def test_the_server_pings_idle_clients(folder):
     with frequent_pings(folder, 100) as port, connected(port) as connection:
         assert connection.listen(1.2)
         assert 5 <= connection.counts[PING, 0] <= 12

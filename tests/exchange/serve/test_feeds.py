@@ -118,7 +118,7 @@ def test_the_memory_of_a_feed_is_bounded(topic):
     run(topic, work)
 
 
-def test_the_feeds_of_a_topic_share_their_memory(topic):
+def test_the_feeds_of_a_topic_share_a_memory_limit(topic):
     async def work(log, subscribe):
         subscribers = [subscribe(position) for position in range(0, 500, 50)]
         assert len(log.feeds) == 10

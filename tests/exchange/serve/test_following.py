@@ -1,4 +1,4 @@
-"""Stored frames: restart frames, wrong marks, and errors that follow valid frames."""
+"""Stored frames: restart frames, wrong restart marks, and errors that follow valid frames."""
 
 import pytest
 from jelly_grpc import PROTO, frames_of, message, numbers
@@ -85,7 +85,7 @@ def test_reading_begins_at_the_next_restart_frame(tmp_path, frames, start, piece
 
 
 def marked(frame):
-    """Returns a frame with a mark of the right length, which another program could write."""
+    """Returns a frame with a restart mark of the right length, as another program may write it."""
     frame.metadata.clear()
     rows = frame.SerializeToString()
     entry = PROTO.RdfStreamFrame()

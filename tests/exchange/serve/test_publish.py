@@ -263,7 +263,7 @@ def test_an_aborted_publication_keeps_its_complete_messages(client, folder, logi
     assert numbers(messages_in(path)) == ([0, 1, 2, 3] if logical == 3 else [3])
 
 
-def test_a_log_that_another_program_appends_to_is_in_use(client, folder):
+def test_publications_to_a_log_in_use_are_rejected(client, folder):
     with rdfm.create_log(folder / "busy.jelly", append=True) as log:
         log.write_batch(as_batch([message(1)]))
         code, reason = failure(client, frames_of([message(2)], "busy"))

@@ -87,7 +87,7 @@ def test_without_requested_options_the_frames_are_those_of_the_log(client, folde
     assert as_proto_frames(frames) == read_frames((folder / "quads.jelly").read_bytes())
 
 
-def test_empty_requested_options_request_nothing(client, folder):
+def test_empty_requested_options_do_not_change_the_frames(client, folder):
     frames = list(client.subscribe("quads", PROTO.RdfStreamOptions(), ONCE))
     assert as_proto_frames(frames) == read_frames((folder / "quads.jelly").read_bytes())
 
@@ -133,7 +133,7 @@ def test_each_physical_type_can_be_requested(client, stored, physical, tables, v
         (options(physical_type=1, logical_type=2), "not possible with physical type TRIPLES"),
     ],
 )
-def test_impossible_options_are_invalid(client, requested_options, reason):
+def test_impossible_options_are_rejected(client, requested_options, reason):
     with pytest.raises(grpc.RpcError) as failed:
         client.messages("quads", requested_options)
     assert failed.value.code() is grpc.StatusCode.INVALID_ARGUMENT
@@ -287,7 +287,7 @@ def test_new_messages_are_sent_as_stored_after_the_next_restart_frame(
         assert frames[0].rows[0].options.stream_name == "own"
 
 
-def test_a_subscription_to_a_log_without_marks_is_reencoded(client, folder):
+def test_messages_of_a_log_without_restart_frames_are_reencoded(client, folder):
     path = folder / "unmarked.jelly"
     write(path, [message(n) for n in range(10)], restart_bytes=0)
     call = client.subscribe("unmarked", None, FROM_END)
@@ -298,7 +298,7 @@ def test_a_subscription_to_a_log_without_marks_is_reencoded(client, folder):
 
 
 @pytest.mark.parametrize("requested_options", [None, options(max_name_table_size=64)])
-def test_the_server_may_send_new_messages_only(tmp_path, requested_options):
+def test_a_server_option_sends_only_new_messages_by_default(tmp_path, requested_options):
     write(tmp_path / "a.jelly", [message(0)])
     with serve(tmp_path, "--from-end") as served:
         client = Client(served.port)
@@ -407,7 +407,7 @@ def test_a_slow_subscriber_receives_everything_and_does_not_delay_others(
 
 
 @pytest.mark.parametrize("kind", [signal.SIGTERM, signal.SIGINT])
-def test_the_server_ends_gracefully(tmp_path, kind):
+def test_the_server_shuts_down_gracefully(tmp_path, kind):
     write(tmp_path / "a.jelly", [message(0)])
     with serve(tmp_path) as served:
         client = Client(served.port)

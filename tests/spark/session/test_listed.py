@@ -49,7 +49,7 @@ def test_listed_logs_have_the_same_rows_as_a_folder(spark, logs):
 
 
 @pytest.mark.feature("`read(files=…)`")
-def test_a_stream_of_files_may_be_listed(spark, logs, tmp_path):
+def test_the_list_of_files_may_be_a_stream(spark, logs, tmp_path):
     found = spark.readStream.format("binaryFile").schema(
         "path STRING, modificationTime TIMESTAMP, length BIGINT, content BINARY"
     )

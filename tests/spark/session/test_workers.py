@@ -92,7 +92,7 @@ def test_wrappers_and_links_of_a_python_with_rdfm_are_accepted(use_python, tmp_p
     rdfm.spark.register(use_python(tmp_path / "bin/python"))
 
 
-def test_pythons_of_a_cluster_are_not_checked(use_python, monkeypatch):
+def test_python_interpreters_of_a_cluster_are_not_checked(use_python, monkeypatch):
     spark = use_python("./only/on/the/workers")
     monkeypatch.setattr(spark.sparkContext, "master", "spark://host:7077")
     rdfm.spark.register(spark)

@@ -161,7 +161,7 @@ def test_the_graph_field_may_be_omitted(spark, tmp_path):
     assert lines_of(messages_in(tmp_path)) == [["_:s <http://ex/p> <http://ex/o> ."]]
 
 
-def test_a_write_with_an_id_is_done_once(rows, tmp_path):
+def test_a_write_with_an_id_is_performed_only_once(rows, tmp_path):
     for _ in range(2):
         save(rows, tmp_path, writeId="load of Monday / 1")
     assert numbers_in(tmp_path) == list(range(10))
