@@ -78,8 +78,8 @@ def diff(
             next match.
         max_steps: Maximum work to compare two messages, in quads visited. A pair that needs more is
             undecided.
-        max_total_steps: Maximum work for the entire comparison, not counting 64 steps for each
-            quad. With `unordered`, the maximum applies to each log.
+        max_total_steps: Maximum work for the entire comparison, in quads visited, in addition to
+            64 per quad. With `unordered`, the maximum applies to each log.
         format: Format of both logs. By default it is detected for each log.
         format_a: Format of the first log.
         format_b: Format of the second log.

@@ -95,7 +95,7 @@ DIFF: dict[str, OptionSpec] = {
         OptionSpec(
             "max_total_steps",
             "count",
-            "Maximum work for the entire comparison, not counting 64 steps per quad.",
+            "Maximum work for the entire comparison, in quads visited, in addition to 64 per quad.",
             default=MAX_TOTAL_STEPS,
             group=_LIMITS,
         ),

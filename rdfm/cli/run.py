@@ -1,4 +1,4 @@
-"""Runs a command: its output, its exit code and its error message.
+"""Runs a command and handles its output, exit code and error message.
 
 In: the arguments after `rdfm`. Out: the exit code.
 Law: every error is one clear line on standard error, never a traceback (except with --debug).

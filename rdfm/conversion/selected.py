@@ -104,8 +104,8 @@ def _count(
         if hasattr(given, "read"):
             name = getattr(given, "name", "a file object")
             raise OptionError(
-                f"a sample of a number of messages requires reading the input twice, but {name} can be read only once; "
-                "use a percentage such as 1%"
+                "sampling a fixed number of messages requires reading the input twice, "
+                f"but {name} can be read only once; use a percentage such as 1%"
             )
     driver = Driver(inputs, reading)
     try:

@@ -72,7 +72,7 @@ class Target:
         """Return the encoder of the output.
 
         Args:
-            source: The log of the first messages, if there is one.
+            source: The log that contains the first messages, if there is one.
             known: Known properties of that log, in addition to the template; see `_core.Encoder`.
         """
         found: dict[str, Any] | None = None if known is None else dict(known)
@@ -102,16 +102,17 @@ def _differences(found: Mapping[str, Any], template: Mapping[str, Any]) -> str:
         )
 
     return (
-        f"the log has {shown(found, template)}, but the log of {spelled('options_from', side='write')} "
-        f"has {shown(template, found)}; the stream options of a log cannot change, so omit "
-        f"{spelled('options_from', side='write')} or write a new log"
+        f"the log has {shown(found, template)}, but the log given by "
+        f"{spelled('options_from', side='write')} has {shown(template, found)}; the stream options "
+        f"of a log cannot change, so omit {spelled('options_from', side='write')} or write a new "
+        "log"
     )
 
 
 def source_of(
     read: Read, first_declares: bool, *, flat: bool, inputs: list[Readable], name: str | None
 ) -> dict[str, Any]:
-    """Return the known properties of the log of the first messages.
+    """Return the known properties of the log that contains the first messages.
 
     Args:
         read: The first item that was read.

@@ -34,7 +34,7 @@ _STREAM = OptionSpec(
     group="Parquet and Arrow",
 )
 _STREAM_MAGIC = b"\xff\xff\xff\xff"
-# End marks of a stream. Before Arrow 0.15, they did not have the first four bytes.
+# End-of-stream markers. Before Arrow 0.15, they did not have the first four bytes.
 _ENDS = (b"\xff\xff\xff\xff\x00\x00\x00\x00", b"\x00\x00\x00\x00")
 
 
@@ -66,7 +66,7 @@ class ArrowDecoder(RowDecoder):
         if head.startswith(_MAGIC):
             file.seek(_FILE_HEAD)
             yield from self._stream_rows(file)
-            raise self._truncated("footer")
+            raise self._truncated("a footer")
         file.seek(0)
         yield from self._stream_rows(file)
         self._check_end(file)
@@ -108,18 +108,18 @@ class ArrowDecoder(RowDecoder):
         at = file.tell()
         file.seek(max(at - len(_ENDS[0]), 0))
         if not file.read(len(_ENDS[0])).endswith(_ENDS):
-            raise self._truncated("end mark")
+            raise self._truncated("an end-of-stream marker")
         file.seek(at)
         if file.read(1):
             raise DecodeError(
-                "there is data after the end mark of the stream; remove that data",
+                "there is data after the end-of-stream marker; remove it",
                 format=self.format,
                 offset=at,
             )
 
     def _truncated(self, missing: str) -> TruncatedError:
         return TruncatedError(
-            f"the rows end without a {missing}; the file is truncated, so obtain a complete copy",
+            f"the rows end without {missing}; the file is truncated, so obtain a complete copy",
             format=self.format,
             message_index=self._index,
         )

@@ -37,7 +37,7 @@ WHOLE_LOG_LIMITS = {"batch_quads": 1 << 28, "batch_bytes": 512 << 20, "batch_mes
 
 
 class Opening(NamedTuple):
-    """How a log is opened for reading, in addition to the options of its format.
+    """Settings for opening a log for reading, in addition to the options of its format.
 
     Attributes:
         parts: Which messages may be returned in parts (batches that `continue`): "never", "frames"

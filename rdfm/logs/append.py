@@ -37,7 +37,7 @@ __all__ = ["Addition", "AppendEncoder", "Appended", "Appending", "check_appendin
 
 
 class Appending(NamedTuple):
-    """How to append to a log.
+    """Settings for appending to a log.
 
     Attributes:
         format: The format to write.

@@ -54,7 +54,7 @@ GROUP_BYTES = 1 << 20
 
 @dataclass(frozen=True)
 class Reading:
-    """How logs are read.
+    """Settings for reading logs.
 
     Attributes:
         format: The format of all logs. Detected for each log by default.
@@ -154,7 +154,7 @@ class Piece(NamedTuple):
     """An output of the first half: logs in memory; or a log, followed by its pieces and its end.
 
     Attributes:
-        item: The logs in memory, or the log, piece or end; or work for a thread.
+        item: Logs in memory, an opened log, bytes of a log, the end of a log, or work for a thread.
         bytes_in: Bytes of all inputs read so far.
         cost: Bytes of memory that the item uses.
     """
@@ -501,7 +501,11 @@ class Driver:
         return None
 
     def _log_items(self, opened: Opened, stream: Iterator[Piece], begin: int) -> Iterator[Item]:
-        """Yield the items of a log, as one message with `message_per_file`."""
+        """Yield the items of a log.
+
+        With `message_per_file`, raise an error for a second message, and yield an empty message for
+        an empty log of a format for messages.
+        """
         if not self._reading.message_per_file:
             yield from self._items(opened, stream, begin)
             return
@@ -688,7 +692,7 @@ class _Decoders:
         return format.decoder(options, opening)
 
     def reused(self, data: Input) -> tuple[DecoderLike, Format]:
-        """Return the decoder for a log, which may be in any state, and the format of the log.
+        """Return the decoder for a log and the log's format. The decoder may be in any state.
 
         Raises:
             UnknownFormatError: If the format cannot be detected.

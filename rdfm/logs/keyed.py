@@ -44,7 +44,7 @@ def max_open_of(compression: str | None) -> int:
 
 
 class SplitBy(NamedTuple):
-    """How to split a log.
+    """Settings for splitting a log.
 
     Attributes:
         kind: "graph", "value", "day" or "month".

@@ -271,7 +271,7 @@ class ParallelDriver(Driver):
 
         return work
 
-    # --- the second half ---
+    # --- the second half: decoding in threads ---
 
     def decode_all(self, pieces: Iterable[Piece]) -> Iterator[list[Item]]:
         """Yield the items decoded from pieces, grouped as they become available."""

@@ -66,7 +66,7 @@ if TYPE_CHECKING:
 
     HAS_READ_LIMITS = True
 else:
-    # Without Arrow, there is no sink; see `check_stream_writer`.
+    # Versions without the Arrow writer have no streaming sink; see `check_stream_writer`.
     StreamArrowWriter = getattr(
         datasource, "DataSourceStreamArrowWriter", datasource.DataSourceStreamWriter
     )
@@ -196,7 +196,10 @@ def _is_found(spark: SparkSession, name: str) -> bool:
 
 
 def activate(spark: SparkSession) -> None:
-    """Make a session active in this thread, because Spark looks up write formats in it."""
+    """Make a session active in this thread.
+
+    Spark looks up write formats in the active session.
+    """
     if not is_remote(spark):
         with contextlib.suppress(AttributeError):
             session: Any = spark
@@ -204,7 +207,7 @@ def activate(spark: SparkSession) -> None:
 
 
 def session_folder() -> str | None:
-    """Return the session's folder on this machine, which Spark removes; None outside workers."""
+    """Return the session's local folder, or None outside workers. Spark removes the folder."""
     if not getattr(SparkFiles, "_is_running_on_worker", False):
         return None
     return cast("str | None", getattr(SparkFiles, "_root_directory", None))

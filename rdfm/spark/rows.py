@@ -62,7 +62,7 @@ _log = logging.getLogger("rdfm.spark")
 
 @dataclass(frozen=True)
 class SparkReading(FromDriver):
-    """How logs are read, in the form that tasks receive.
+    """Settings for reading logs, in the form that tasks receive.
 
     Attributes:
         schema: The columns that Spark expects.

@@ -221,11 +221,11 @@ def _value(term: str) -> str:
     return f"""CASE
         WHEN startswith({term}, '_:') THEN substr({term}, 3)
         WHEN startswith({term}, '<<') OR NOT contains({term}, r'\') THEN IF(startswith({term}, '<<'), {term}, {inside})
-        ELSE {_bound(_simple(inside), "simple", _numbered("simple"))}
+        ELSE {_bound(_resolve_letter_escapes(inside), "simple", _resolve_numeric_escapes("simple"))}
     END"""
 
 
-def _simple(text: str) -> str:
+def _resolve_letter_escapes(text: str) -> str:
     """The SQL expression for a string with one-letter escapes resolved."""
     simple = rf"replace({text}, r'\\', r'\u005C')"
     for letter, character in ESCAPES.items():
@@ -233,7 +233,7 @@ def _simple(text: str) -> str:
     return simple
 
 
-def _numbered(simple: str) -> str:
+def _resolve_numeric_escapes(simple: str) -> str:
     """The SQL expression for a string with numeric escapes resolved; null if any is invalid."""
     short = "concat(decode(unhex(concat('0000FEFF0000', substring(piece, 2, 4))), 'UTF-32'), substr(piece, 6))"
     long = "concat(decode(unhex(concat('0000FEFF', substring(piece, 2, 8))), 'UTF-32'), substr(piece, 10))"

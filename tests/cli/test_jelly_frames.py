@@ -14,7 +14,7 @@ FLAT = (
 )
 FLAT_REQUESTED = (
     "flat_quads was requested: readers, including rdfm, will read one message, in which equal blank "
-    "node labels are the same node"
+    "node labels denote the same node"
 )
 
 

@@ -164,7 +164,7 @@ def test_sliced_and_null_rows_are_read():
         ({"subject": "<a> ", "predicate": "<b>", "object": "<c>"}, r"subject: .*\(row 1\)"),
     ],
 )
-def test_the_error_of_an_invalid_term_names_its_row(quad, text):
+def test_the_error_for_an_invalid_term_names_its_row(quad, text):
     with pytest.raises(DecodeError, match=text) as caught:
         MessageBatch.from_arrow(pa.record_batch({"quads": [[], [quad]]}))
     assert caught.value.row == 1
@@ -189,7 +189,7 @@ def test_other_types_are_rejected(invalid):
         MessageBatch.from_arrow(invalid)
 
 
-def test_the_error_of_a_null_quad_names_its_row():
+def test_the_error_for_a_null_quad_names_its_row():
     quad = {"subject": "<a:a>", "predicate": "<a:a>", "object": "<a:a>"}
     with pytest.raises(DecodeError, match=r"quad 1 is null \(row 1\)"):
         MessageBatch.from_arrow(pa.record_batch({"quads": [[quad], [quad, None]]}))

@@ -679,7 +679,7 @@ CONTAINERS = [
     (contained("@index", {"i": {"@id": "http://e/o"}, "j": {"@id": "http://e/o"}}), "conflicting indexes"),
     (contained("@index", {"i": {"@id": "http://e/o", "@index": "k"}, "k": {"@id": "http://e/o"}}), "<s> <p> <o> ."),
     (contained("@index", {"i": {"@list": ["x", "y"]}}), TWO_ITEM_LIST),
-    # Index maps by a property
+    # Property-based index maps
     (with_p({"@container": "@index", "@index": Q}, {"i": {"@id": "http://e/o"}}), '<s> <p> <o> . ;; <o> <q> "i" .'),
     (with_p({"@container": "@index", "@index": Q}, {"@none": {"@id": "http://e/o"}}), "<s> <p> <o> ."),
     (with_p({"@container": "@index", "@index": Q}, {"n": {"@id": "http://e/o"}}, n="@none"), "<s> <p> <o> ."),
@@ -1114,8 +1114,8 @@ CONTEXTS = [
     ({"@context": {**V, "T": {"@context": {"@vocab": "http://x/"}}}, "@id": S, "@type": "T", "p": "x"}, '<s> rdf:type <T> . ;; <s> <http://x/p> "x" .'),
     # Value objects, and references with only @id, keep the context of the type.
     ({"@context": {**V, "D": "http://e/D", "T": {"@context": {"D": "http://x/D"}}}, "@id": S, "@type": "T", "p": {"@value": "x", "@type": "D", "@index": "i"}}, '<s> rdf:type <T> . ;; <s> <p> "x"^^<http://x/D> .'),
-    # Contexts of several types apply in the order of the sorted type names. Definitions within
-    # these contexts do not apply.
+    # Contexts of several types apply in the order of the sorted type names. A context that one of
+    # them defines for another of the types does not apply.
     ({"@context": {**V, "A": {"@context": {"p": "http://x/1"}}, "B": {"@context": {"p": Q}}}, "@id": S, "@type": ["B", "A"], "p": "x"}, '<s> rdf:type <A> . ;; <s> rdf:type <B> . ;; <s> <q> "x" .'),
     ({"@context": {**V, "A": {"@context": {"B": {"@id": "http://x/B", "@context": {"p": "http://x/1"}}}}, "B": {"@context": {"q": P}}}, "@id": S, "@type": ["A", "B"], "p": "x", "q": "y"}, '<s> rdf:type <A> . ;; <s> rdf:type <B> . ;; <s> <p> "x" . ;; <s> <p> "y" .'),
     ({"@context": {**V, "t": "@type", "T": {"@context": {"p": Q}}}, "@id": S, "t": "T", "p": "x"}, '<s> rdf:type <T> . ;; <s> <q> "x" .'),
@@ -1151,7 +1151,7 @@ CONTEXTS = [
     ({"@context": PROTECTED, P: {"@context": {"p": Q}}}, "protected term redefinition"),
     ({"@context": {"@protected": 1}, P: 1}, "invalid @protected value"),
     ({"@context": {"p": {"@id": P, "@protected": 1}}, P: 1}, "invalid @protected value"),
-    # null only removes protected terms in the scope of a property.
+    # A null context removes protected terms only in the scope of a property.
     ({"@context": [PROTECTED, None], P: 1}, "invalid context nullification"),
     ({"@context": PROTECTED, P: {"@context": None}}, "invalid context nullification"),
     ({"@context": {**PROTECTED, "T": {"@id": "http://e/T", "@context": None}}, "@type": "T"}, "invalid context nullification"),
@@ -1488,7 +1488,7 @@ def test_keys_without_an_iri_are_counted_over_all_messages(tmp_path):
     assert len(messages) == 6
 
 
-def test_a_message_with_an_error_does_not_count_keys():
+def test_keys_of_a_message_with_an_error_are_not_counted():
     decoder = formats.find("jsonld").Decoder()
     decoder.feed(json.dumps({"foo": 1, "@id": 1}).encode())
     decoder.finish()

@@ -29,7 +29,7 @@ def test_a_blank_node_may_follow_a_language_tag():
 
 @pytest.mark.parametrize("name", TEXTS)
 @pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
-def test_the_error_of_an_unclosed_string_has_the_position_of_its_start(name, end):
+def test_the_error_for_an_unclosed_string_has_the_position_of_its_start(name, end):
     text = f'<a:s> <a:p> "abc .{end}<a:s> <a:p> "x" .{end}'
     _, error = decode(name, text.encode())
     assert "the string is not closed on its line" in error

@@ -49,7 +49,7 @@ def test_an_invalid_value_is_an_error_that_names_the_option(side, name, text):
         JELLY.values(side, {name: text})
 
 
-def test_the_error_of_an_unknown_option_lists_the_options():
+def test_the_error_for_an_unknown_option_lists_the_options():
     with pytest.raises(
         OptionError, match="no option 'parts'; the options for writing N-Quads are dialect, flat"
     ):

@@ -133,7 +133,7 @@ def test_rdfm_encodes_real_logs_as_compactly_as_jelly_jvm(jvm, capsys):
 
 
 @pytest.mark.parametrize(("name", "format"), [*text_cases("nt", "nq", "ttl", "trig")])
-def test_text_is_exchanged_with_jena(jvm, name, format):
+def test_text_round_trips_through_jena(jvm, name, format):
     log = lowercase_languages(log_of(name))
     written = encode(format, log_of(name), dialect="comment")
     assert relabelled(*lowercase_languages([jvm.quads(written, format)])) == relabelled(merge(log))
@@ -151,7 +151,7 @@ def test_rdfm_reads_pretty_printed_output_of_jena(jvm, name, format):
 
 @pytest.mark.parametrize("format", ["nt", "nq", "ttl", "trig"])
 @given(data=st.data())
-def test_random_text_is_exchanged_with_jena(jvm, format, data):
+def test_random_text_round_trips_through_jena(jvm, format, data):
     message = merge(data.draw(logs(graphs=format in ("nq", "trig"), plain="terms")))
     written = encode(format, [message])
     expected = relabelled(merge(lowercase_languages([message])))
@@ -169,7 +169,7 @@ def outcome(text):
 
 
 @pytest.mark.parametrize("numbers", batches(), ids=str)
-def test_json_ld_is_read_as_in_jena(jvm, numbers):
+def test_rdfm_reads_json_ld_like_jena(jvm, numbers):
     def read(documents):
         data = "".join(json.dumps(document) + "\n" for document in documents).encode()
         answers = jvm.convert(data, "jsonld-lines", "messages", BASE).decode()

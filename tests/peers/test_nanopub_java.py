@@ -14,7 +14,7 @@ from rdfm.exchange.nanopub.checking import check
 pytestmark = pytest.mark.peers
 
 
-def test_random_nanopublications_are_verified_as_in_the_java_library(nanopub_java, tmp_path):
+def test_rdfm_and_the_java_library_agree_on_random_nanopublications(nanopub_java, tmp_path):
     generator = random.Random(7)
     texts = ["", "a", "a b", "b\\n", "b\\", "c\nd", "e\rf", "é", '"', "\ue000", "€uro"]
     names = ["http://e/a", "http://e/b", "http://e/é", f"{nanopubs.BASE}{nanopubs.PLACEHOLDER}/x"]

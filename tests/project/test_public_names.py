@@ -115,7 +115,7 @@ IMPORTS = [
 
 
 @pytest.mark.parametrize("imports", IMPORTS)
-def test_functions_keep_their_names_for_each_import_order(imports):
+def test_functions_are_not_shadowed_by_modules_in_any_import_order(imports):
     program = f"""
 {imports}
 import rdfm, types
@@ -170,7 +170,7 @@ def modules_of_pages():
 
 
 def names_of_rdfm(tree):
-    """Yields the names from rdfm that a module imports or uses as attributes, with their modules."""
+    """Yields the modules and names of rdfm that a module imports or uses as attributes."""
     modules = {}
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):

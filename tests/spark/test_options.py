@@ -34,7 +34,7 @@ def test_case_and_underscores_in_names_are_ignored(name):
     assert Options({name: "1000"}).of_formats([NQ], "read") == {"max_message_bytes": 1000}
 
 
-def test_the_error_of_an_unknown_option_suggests_a_similar_name():
+def test_the_error_for_an_unknown_option_suggests_a_similar_name():
     with pytest.raises(
         OptionError, match=r"no option 'maxmesagebytes'; did you mean maxMessageBytes"
     ):

@@ -121,7 +121,7 @@ def test_formats_without_an_option_reject_it_in_the_same_words(
     assert capsys.readouterr().err == f"rdfm: error: {expected}\n"
 
 
-def test_the_error_of_an_option_for_the_other_side_names_that_side():
+def test_the_error_for_an_option_for_the_other_side_names_that_side():
     reason = r"^the option version_label is for writing N-Triples, .* and TriG, not for reading$"
     with pytest.raises(OptionError, match=reason):
         rdfm.open_log(b"", "nq", version_label="1.2-messages")

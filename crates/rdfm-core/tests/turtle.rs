@@ -610,7 +610,7 @@ fn pieces_do_not_change_the_counted_size_of_a_message() {
 }
 
 #[test]
-fn pieces_do_not_change_the_error_of_an_invalid_escape_near_the_limit() {
+fn pieces_do_not_change_the_error_for_an_invalid_escape_near_the_limit() {
     let log = format!(
         "<http://a.example/s> <http://a.example/p> \"\\u0 {}\" .\n{}",
         "x".repeat(60),

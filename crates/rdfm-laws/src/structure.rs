@@ -3,7 +3,8 @@
 //! - In: a message.
 //! - Out: [`dataset`], equal for messages that differ only in labels and order.
 //! - Law: in each round, blank nodes are coloured by their positions in quads and triple terms. The
-//!   last round is the one that distinguishes no more of them. Colours do not depend on labels.
+//!   rounds end when one of them distinguishes no more nodes than the previous round. Colours do
+//!   not depend on labels.
 
 use std::collections::{HashMap, HashSet};
 use std::hash::{DefaultHasher, Hash, Hasher};

@@ -25,7 +25,7 @@ fn lang_string_without_a_tag_survives_json_ld() {
 }
 
 #[test]
-fn pieces_do_not_change_the_error_of_an_oversized_invalid_token() {
+fn pieces_do_not_change_the_error_for_an_oversized_invalid_token() {
     let long = "d".repeat(70);
     for wrong in [
         format!("<http://e{{{long}\n"),
@@ -72,7 +72,7 @@ fn pieces_do_not_change_the_end_of_a_yaml_document_of_maximum_size() {
 }
 
 #[test]
-fn pieces_do_not_change_the_error_of_an_oversized_invalid_token_in_results() {
+fn pieces_do_not_change_the_error_for_an_oversized_invalid_token_in_results() {
     let long = "d".repeat(70);
     for wrong in [
         format!("{{\"head\":\"\x14{long}"),

@@ -41,7 +41,7 @@ class LogOptions(NamedTuple):
 
 
 class Response(NamedTuple):
-    """How to answer a subscription.
+    """Form of the response to a subscription.
 
     Attributes:
         stored: Whether the stored frames satisfy the request.

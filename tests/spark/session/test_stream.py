@@ -44,7 +44,7 @@ class StreamFolder:
         self.logs.mkdir()
         self.written = 0
 
-    def arrive(self, name, count=3, **options):
+    def add_log(self, name, count=3, **options):
         """Writes a log of messages whose only object is a unique number."""
         (self.logs / name).parent.mkdir(exist_ok=True)
         with rdfm.create_log(self.logs / name, **options) as log:
@@ -182,12 +182,12 @@ def test_each_file_is_read_once_over_many_runs(spark_folder, source):
         if module.spec.kinds[0] != "messages":
             continue
         options = {} if module.spec.carries["boundaries"] else {"count": 1}
-        spark_folder.arrive(f"log{module.spec.suffixes[0]}", format=module.name, **options)
+        spark_folder.add_log(f"log{module.spec.suffixes[0]}", format=module.name, **options)
     spark_folder.run(source)
     assert spark_folder.numbers() == list(range(spark_folder.written)) != []
     assert spark_folder.run(source) == []
     for name in ODD_NAMES:
-        spark_folder.arrive(name, count=1)
+        spark_folder.add_log(name, count=1)
     spark_folder.run(source)
     assert spark_folder.numbers() == list(range(spark_folder.written))
     names = sorted(Path(row.source).name for row in spark_folder.rows() if row.position == 0)
@@ -206,7 +206,7 @@ def test_each_file_is_read_once_over_many_runs(spark_folder, source):
 )
 def test_limits_apply_to_the_files_of_a_batch(spark_folder, source):
     for name in range(5):
-        spark_folder.arrive(f"{name}.nq", count=3)
+        spark_folder.add_log(f"{name}.nq", count=3)
     # With `read_stream`, Spark counts the rows of its own source, which are files.
     expected = {"read_stream": [2, 2, 1], "format": [6, 6, 3]}[source]
     assert spark_folder.run(source, maxFilesPerTrigger="2") == expected
@@ -214,9 +214,9 @@ def test_limits_apply_to_the_files_of_a_batch(spark_folder, source):
 
 
 def test_the_spark_source_accepts_its_options_and_reads_no_content(spark_folder):
-    spark_folder.arrive("a.nq", count=1)
-    spark_folder.arrive("sub/b.nq", count=1)
-    spark_folder.arrive("sub/c.trig", count=1)
+    spark_folder.add_log("a.nq", count=1)
+    spark_folder.add_log("sub/b.nq", count=1)
+    spark_folder.add_log("sub/c.trig", count=1)
     for name in ("_hidden.nq", ".hidden.nq", "sub/empty.nq"):
         (spark_folder.logs / name).write_bytes(b"" if "empty" in name else LINE.format(7).encode())
     rows = spark_folder.stream(
@@ -247,7 +247,7 @@ def test_the_spark_source_accepts_its_options_and_reads_no_content(spark_folder)
 def test_names_that_look_like_globs_are_rejected_or_read_once(spark_folder):
     # Spark's source reads the files next to such a file twice.
     for name in ["a.nq", *GLOB_NAMES]:
-        spark_folder.arrive(name, count=1)
+        spark_folder.add_log(name, count=1)
     with pytest.raises(PySparkException, match="set recursiveFileLookup=true"):
         spark_folder.run("read_stream")
     spark_folder.run("read_stream", recursiveFileLookup=True)
@@ -255,7 +255,7 @@ def test_names_that_look_like_globs_are_rejected_or_read_once(spark_folder):
 
 
 def test_an_invalid_file_ends_the_query_or_becomes_a_row(spark_folder):
-    spark_folder.arrive("a.nq", count=1)
+    spark_folder.add_log("a.nq", count=1)
     (spark_folder.logs / "b.nq").write_text(INVALID_LOG)
     with pytest.raises(PySparkException, match=r"b\.nq: nq: .*line 4"):
         spark_folder.run("read_stream")
@@ -267,7 +267,7 @@ def test_an_invalid_file_ends_the_query_or_becomes_a_row(spark_folder):
 
 @both_sources
 def test_a_pipe_in_the_folder_is_rejected_or_ignored(spark_folder, source):
-    spark_folder.arrive("a.nq", count=1)
+    spark_folder.add_log("a.nq", count=1)
     os.mkfifo(spark_folder.logs / "b.nq")
     if source == "read_stream":  # Spark's source ignores empty files
         spark_folder.run(source)
@@ -282,7 +282,7 @@ def test_a_pipe_in_the_folder_is_rejected_or_ignored(spark_folder, source):
 def test_files_may_be_removed_or_added_before_a_batch_is_read(spark_folder, source):
     """Spark's source lists the files again and reads their current content, unlike rdfm's source."""
     for name in "abc":
-        spark_folder.arrive(f"{name}.nq", count=1)
+        spark_folder.add_log(f"{name}.nq", count=1)
     found = []
 
     def fail(rows, number):
@@ -315,9 +315,9 @@ def test_files_may_be_removed_or_added_before_a_batch_is_read(spark_folder, sour
 
 
 def test_the_spark_source_ignores_old_files_and_the_rdfm_source_does_not(spark_folder):
-    spark_folder.arrive("a.nq", count=1)
+    spark_folder.add_log("a.nq", count=1)
     assert spark_folder.run("read_stream") == [1]
-    spark_folder.arrive("b.nq", count=1)
+    spark_folder.add_log("b.nq", count=1)
     os.utime(
         spark_folder.logs / "b.nq", (time.time() - 8 * 24 * 3600,) * 2
     )  # as if it had been moved here
@@ -342,12 +342,12 @@ def test_a_stream_of_logs_is_written_by_the_sink_and_read_again(spark_folder):
         )
         query.awaitTermination()
 
-    spark_folder.arrive("a.nq")
-    spark_folder.arrive("b.trig")
+    spark_folder.add_log("a.nq")
+    spark_folder.add_log("b.trig")
     run()
     engine = spark_folder.engine(path=str(out))
     assert numbers(engine.rows()) == list(range(6))
-    spark_folder.arrive("c.jelly")
+    spark_folder.add_log("c.jelly")
     run()
     assert numbers(engine.resumed().rows()) == [6, 7, 8]
 
@@ -374,12 +374,12 @@ def test_options_are_checked_before_the_query_starts(spark_folder):
 
 
 def test_a_stream_continues_from_its_checkpoint(local_folder):
-    local_folder.arrive("a.nq")
-    local_folder.arrive("b.trig.gz")
+    local_folder.add_log("a.nq")
+    local_folder.add_log("b.trig.gz")
     engine = local_folder.engine()
     assert numbers(engine.rows()) == list(range(6))
     assert engine.run() == []
-    local_folder.arrive("c.jelly")
+    local_folder.add_log("c.jelly")
     engine = engine.resumed()
     assert sources(engine.rows()) == ["c.jelly"]
     assert engine.resumed().run() == []
@@ -387,19 +387,19 @@ def test_a_stream_continues_from_its_checkpoint(local_folder):
 
 @pytest.mark.parametrize("steps", range(4))
 def test_a_stop_at_any_step_neither_loses_nor_duplicates_messages(local_folder, steps):
-    local_folder.arrive("a.nq")
+    local_folder.add_log("a.nq")
     engine = local_folder.engine(maxfilespertrigger="1")
     engine.run()
     checkpoint = engine.offset
-    local_folder.arrive("b.nq")
-    local_folder.arrive("c.nq")
+    local_folder.add_log("b.nq")
+    local_folder.add_log("c.nq")
     # The list contains the files. The checkpoint may contain the end of the batch, and the sink may
     # contain the rows of the batch.
     end = engine.plan() if steps else None
     first_read = engine.read(end) if steps > 1 else []
     if steps > 2:
         engine.reader.commit(json.loads(end))
-    local_folder.arrive("d.nq")
+    local_folder.add_log("d.nq")
     engine = Engine(engine.options, checkpoint)
     replayed = engine.read(end) if end is not None else []
     assert first_read in ([], replayed)
@@ -410,7 +410,7 @@ def test_a_stop_at_any_step_neither_loses_nor_duplicates_messages(local_folder, 
 
 
 def test_another_spelling_of_the_folder_does_not_repeat_files(local_folder):
-    local_folder.arrive("a.nq")
+    local_folder.add_log("a.nq")
     engine = local_folder.engine()
     assert len(engine.rows()) == 3
     (local_folder.root / "link").symlink_to(local_folder.logs)
@@ -425,7 +425,7 @@ def test_the_size_of_a_task_does_not_grow_with_the_list(local_folder):
     engine = local_folder.engine()
     sizes = {len(pickle.dumps(engine.reader))}
     for name in range(3):
-        local_folder.arrive(f"{name}.nq", count=1)
+        local_folder.add_log(f"{name}.nq", count=1)
         engine.run()
         (local_folder.logs / f"{name}.nq").write_text(LINE.format(77))
         engine.run()  # the file is recognized as a different file
@@ -435,10 +435,10 @@ def test_the_size_of_a_task_does_not_grow_with_the_list(local_folder):
 
 
 def test_files_that_arrive_during_available_now_are_left_for_the_next_run(local_folder):
-    local_folder.arrive("a.nq")
+    local_folder.add_log("a.nq")
     engine = local_folder.engine()
     engine.reader.prepareForTriggerAvailableNow()
-    local_folder.arrive("b.nq")
+    local_folder.add_log("b.nq")
     end = engine.plan()
     assert sources(engine.read(end)) == ["a.nq"]
     engine.offset = end
@@ -448,7 +448,7 @@ def test_files_that_arrive_during_available_now_are_left_for_the_next_run(local_
 
 def test_limits_count_files_or_bytes_and_spark_may_lift_them(local_folder):
     for name in range(5):
-        local_folder.arrive(f"{name}.nq", count=1)
+        local_folder.add_log(f"{name}.nq", count=1)
     size = (local_folder.logs / "0.nq").stat().st_size
     assert local_folder.engine().reader.getDefaultReadLimit() == ReadAllAvailable()
     by_files = local_folder.engine(maxfilespertrigger="2")
@@ -467,7 +467,7 @@ def test_limits_count_files_or_bytes_and_spark_may_lift_them(local_folder):
 
 def test_large_logs_are_split_and_small_logs_are_combined(local_folder):
     for name in ("a.nq", "b.nq", "c.jelly"):
-        local_folder.arrive(name, count=200)
+        local_folder.add_log(name, count=200)
     engine = local_folder.engine(splitbytes="2000", columns="offset, quads")
     end = engine.plan()
     parts = engine.reader.partitions(json.loads(engine.offset), json.loads(end))
@@ -481,7 +481,7 @@ def test_large_logs_are_split_and_small_logs_are_combined(local_folder):
 
 def test_files_are_read_oldest_first_and_then_by_name(local_folder):
     for name, age in (("c.nq", 30), ("a.nq", 10), ("b10.nq", 20), ("b9.nq", 20)):
-        local_folder.arrive(name, count=1)
+        local_folder.add_log(name, count=1)
         os.utime(local_folder.logs / name, (time.time() // 1 - age,) * 2)
     (rows,) = local_folder.engine().run()
     assert sources(rows) == ["c.nq", "b9.nq", "b10.nq", "a.nq"]
@@ -489,7 +489,7 @@ def test_files_are_read_oldest_first_and_then_by_name(local_folder):
 
 def test_any_name_is_read_and_hidden_files_are_ignored(local_folder):
     for name in ODD_NAMES + GLOB_NAMES:
-        local_folder.arrive(name, count=1)
+        local_folder.add_log(name, count=1)
     for name in ("_hidden.nq", ".hidden.nq", "sub/deep.nq"):
         (local_folder.logs / name).parent.mkdir(exist_ok=True)
         (local_folder.logs / name).write_text(LINE.format(7))
@@ -498,8 +498,8 @@ def test_any_name_is_read_and_hidden_files_are_ignored(local_folder):
 
 
 def test_a_changed_file_raises_an_error_or_is_skipped_or_read(local_folder, caplog):
-    local_folder.arrive("a.nq", count=1)
-    local_folder.arrive("b.nq", count=1)
+    local_folder.add_log("a.nq", count=1)
+    local_folder.add_log("b.nq", count=1)
     for changed_files, expected in (("error", None), ("skip", [0]), ("read", [0, 22])):
         (local_folder.logs / "b.nq").write_text(LINE.format(1))
         engine = local_folder.engine(changedfiles=changed_files)
@@ -518,7 +518,7 @@ def test_a_changed_file_raises_an_error_or_is_skipped_or_read(local_folder, capl
 
 
 def test_a_change_is_detected_by_time_alone(local_folder):
-    local_folder.arrive("a.nq", count=1)
+    local_folder.add_log("a.nq", count=1)
     engine = local_folder.engine()
     end = engine.plan()
     (local_folder.logs / "a.nq").write_text(LINE.format(5))
@@ -528,7 +528,7 @@ def test_a_change_is_detected_by_time_alone(local_folder):
 
 
 def test_a_file_that_grows_while_it_is_read_is_an_error(local_folder):
-    local_folder.arrive("a.nq", count=1)
+    local_folder.add_log("a.nq", count=1)
     path = local_folder.logs / "a.nq"
     status = path.stat()
     spark_reading = SparkReading.of(Options({}))
@@ -547,8 +547,8 @@ def test_a_file_that_grows_while_it_is_read_is_an_error(local_folder):
 
 
 def test_a_missing_file_raises_an_error_or_is_ignored(local_folder, caplog):
-    local_folder.arrive("a.nq", count=1)
-    local_folder.arrive("b.nq", count=1)
+    local_folder.add_log("a.nq", count=1)
+    local_folder.add_log("b.nq", count=1)
     engine = local_folder.engine()
     end = engine.plan()
     (local_folder.logs / "a.nq").unlink()
@@ -564,7 +564,7 @@ def test_a_missing_file_raises_an_error_or_is_ignored(local_folder, caplog):
     ("mode", "count"), [("FAILFAST", 0), ("PERMISSIVE", 4), ("DROPMALFORMED", 3)]
 )
 def test_an_invalid_file_is_handled_as_in_a_batch_read(local_folder, mode, count):
-    local_folder.arrive("a.nq", count=1)
+    local_folder.add_log("a.nq", count=1)
     (local_folder.logs / "b.nq").write_text(INVALID_LOG)
     engine = local_folder.engine(mode=mode)
     if mode == "FAILFAST":
@@ -576,7 +576,7 @@ def test_an_invalid_file_is_handled_as_in_a_batch_read(local_folder, mode, count
 
 
 def test_the_list_and_the_checkpoint_must_match(local_folder):
-    local_folder.arrive("a.nq")
+    local_folder.add_log("a.nq")
     engine = local_folder.engine()
     engine.run()
     for path in (local_folder.root / "state").iterdir():
@@ -588,7 +588,7 @@ def test_the_list_and_the_checkpoint_must_match(local_folder):
 
 
 def test_a_replaced_file_is_skipped_and_reported_once(local_folder, caplog):
-    local_folder.arrive("a.nq", count=1)
+    local_folder.add_log("a.nq", count=1)
     engine = local_folder.engine()
     assert len(engine.rows()) == 1
     (local_folder.logs / "a.nq").write_text(LINE.format(77))
@@ -609,7 +609,7 @@ def test_a_replaced_file_is_skipped_and_reported_once(local_folder, caplog):
     ],
 )
 def test_the_list_must_not_be_among_the_logs(local_folder, state, recursive, accepted):
-    local_folder.arrive("a.nq", count=1)
+    local_folder.add_log("a.nq", count=1)
     options = {"statelocation": f"{local_folder.root}/{state}", "recursivefilelookup": recursive}
     if accepted:
         engine = local_folder.engine(**options)
@@ -619,18 +619,18 @@ def test_the_list_must_not_be_among_the_logs(local_folder, state, recursive, acc
             local_folder.engine(**options)
 
 
-def test_the_error_of_an_unknown_option_lists_the_stream_options(local_folder):
+def test_the_error_for_an_unknown_option_lists_the_stream_options(local_folder):
     with pytest.raises(OptionError, match=r"no option 'nonsense'.* splitBytes, stateLocation"):
         local_folder.engine(nonsense="1")
 
 
 def test_two_queries_cannot_share_a_list(local_folder):
-    local_folder.arrive("a.nq")
+    local_folder.add_log("a.nq")
     first = local_folder.engine()
     first.run()
     second = local_folder.engine()
     second.run()
-    local_folder.arrive("b.nq")
+    local_folder.add_log("b.nq")
     with pytest.raises(OptionError, match="set a separate one for each query"):
         first.run()
     assert sources(second.rows()) == ["b.nq"]

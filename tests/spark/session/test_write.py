@@ -182,7 +182,7 @@ def error_of_write(frame, folder, *args, **options):
     return str(error.value)
 
 
-def test_the_error_of_an_invalid_term_names_row_quad_and_part(spark, tmp_path):
+def test_the_error_for_an_invalid_term_names_row_quad_and_part(spark, tmp_path):
     invalid_quad = (
         "named_struct('subject','<http://ex/s>','predicate','no term','object','_:o','graph','_:g')"
     )

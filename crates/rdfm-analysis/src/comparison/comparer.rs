@@ -29,7 +29,7 @@ pub enum Mode {
     Exact,
 }
 
-/// How namespaces are compared.
+/// Role of namespaces in a comparison.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NamespaceUse {
     /// Namespaces are not compared.

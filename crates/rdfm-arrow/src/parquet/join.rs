@@ -260,7 +260,7 @@ mod tests {
     }
 
     #[test]
-    fn one_part_is_not_changed() -> Result<(), String> {
+    fn a_single_part_is_unchanged() -> Result<(), String> {
         let part = file(b"abc", 4, 0, 10);
         let mut joiner = Joiner::default();
         let range = joiner.add(&part)?;

@@ -1,13 +1,14 @@
 //! Namespaces in force, and how they change from message to message.
 //!
 //! - In: names and IRIs. Out: IRIs by name, in the order in which the names were first declared.
-//! - Cost: copies share unchanged parts. Their memory is counted.
+//! - Cost: copies share unchanged parts. [`Namespaces::bytes`] estimates the memory.
 
 use rpds::{HashTrieMapSync, VectorSync};
 
 use super::table::Span;
 
-/// Maximum number of namespaces in force that may all be repeated in each of many logs or messages.
+/// Maximum number of namespaces in force that are all repeated in every log or message. If there
+/// are more, each log or message repeats only those that it needs.
 pub const MAX_REPEATED: usize = 256;
 
 /// Bytes per namespace in addition to its name and IRI: entries of tables and lists here, in

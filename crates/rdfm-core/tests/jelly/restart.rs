@@ -266,7 +266,7 @@ fn joined_flat_logs_are_one_message_with_a_note_or_separate_messages() {
         noticed.joined.unwrap().text(),
         format!(
             "a frame repeats the stream options at byte {offset}; if Jelly files were joined there, they became one \
-             message, in which equal blank node labels are the same node"
+             message, in which equal blank node labels denote the same node"
         )
     );
     for batch_quads in [1, 1000] {

@@ -417,7 +417,7 @@ impl<H: RowHandler> FrameReader<H> {
         if let Some(offset) = self.repeated {
             let text = format!(
                 "a frame repeats the stream options at byte {offset}; if Jelly files were joined there, they became \
-                 one message, in which equal blank node labels are the same node"
+                 one message, in which equal blank node labels denote the same node"
             );
             return Some(Reason::from(text).with(SEPARATE_MESSAGES));
         }

@@ -362,7 +362,7 @@ impl Writer for JellyWriter {
     fn notes(&self, messages: u64) -> Vec<Reason> {
         let read_as = match (self.options.is_flat(), self.flat) {
             (true, false) if messages > 1 => {
-                "one message, in which equal blank node labels are the same node"
+                "one message, in which equal blank node labels denote the same node"
             }
             (false, true) if self.frames.count > 1 => {
                 "each frame as a message with its own blank nodes"

@@ -6,7 +6,7 @@
 //! - Law: input that ends too early is reported as truncated. The result does not depend on how the
 //!   input is cut.
 
-use super::lines::{BOM, check_mark, check_utf8, read_error, too_long};
+use super::lines::{BOM, check_bom, check_utf8, read_error, too_long};
 use super::options::DocumentReading;
 use super::reader::MessageReader;
 use crate::codec::Noticed;
@@ -45,7 +45,7 @@ impl DocumentReader {
     }
 
     fn document(&mut self, text: &mut [u8]) -> Result<(), ParseError> {
-        check_mark(text, self.lenient)?;
+        check_bom(text, self.lenient)?;
         let start = if text.starts_with(BOM) { BOM.len() } else { 0 };
         check_utf8(text)?;
         // The byte order mark is replaced by white space, so that positions refer to the input.

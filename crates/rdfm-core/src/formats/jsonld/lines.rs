@@ -85,15 +85,15 @@ impl NdjsonReader {
     fn line(&mut self, input: &Buffer, end: usize) -> Result<(), ParseError> {
         let offset = input.offset();
         let mut line = input.bytes.get(input.at..end).unwrap_or_default();
-        let mut mark_bytes = 0;
+        let mut bom_bytes = 0;
         // Logs joined from several files may contain byte order marks at the joins.
-        let mark_result = check_mark(line, self.lenient);
+        let bom_result = check_bom(line, self.lenient);
         if line.starts_with(BOM) {
-            mark_bytes = BOM.len();
-            line = &line[mark_bytes..];
+            bom_bytes = BOM.len();
+            line = &line[bom_bytes..];
         }
         if line.iter().all(|byte| matches!(byte, b' ' | b'\t' | b'\r')) {
-            mark_result?;
+            bom_result?;
             if self.lenient {
                 return Ok(());
             }
@@ -111,15 +111,15 @@ impl NdjsonReader {
                 check_utf8(line)
             }
         };
-        let outcome = match mark_result.and_then(|()| check_line()) {
-            Ok(()) => self.utf8_line(line, &survey, offset + mark_bytes as u64),
+        let outcome = match bom_result.and_then(|()| check_line()) {
+            Ok(()) => self.utf8_line(line, &survey, offset + bom_bytes as u64),
             Err(error) => {
                 self.lose_context(line);
                 Err(error)
             }
         };
         outcome.map_err(|error| ParseError {
-            at: error.at + mark_bytes,
+            at: error.at + bom_bytes,
             ..error
         })
     }
@@ -262,7 +262,7 @@ pub(super) fn too_long(what: &str, max: u64) -> ParseError {
 }
 
 /// Rejects a byte order mark, unless lenient.
-pub(super) fn check_mark(text: &[u8], lenient: bool) -> Result<(), ParseError> {
+pub(super) fn check_bom(text: &[u8], lenient: bool) -> Result<(), ParseError> {
     if lenient || !text.starts_with(BOM) {
         return Ok(());
     }

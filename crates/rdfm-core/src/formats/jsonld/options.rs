@@ -47,7 +47,7 @@ pub const CONTEXTS: &[OptionSpec] = &[
     OptionSpec::new(
         "contexts",
         ValueKind::File,
-        "Folder with copies of remote contexts, found by its index.json or as host/path.",
+        "Folder with copies of remote contexts, listed in its index.json or stored as host/path.",
     )
     .metavar("DIR")
     .group(GROUP),

@@ -189,7 +189,8 @@ impl Walk<'_> {
         }
     }
 
-    /// Adds the step of a value with a type. Returns false if the type is not a cached key.
+    /// Adds the step of a value with a type. Returns false if the datatype is not cached
+    /// in the context.
     fn plan_typed(&mut self, of: SubjectProperty, value: u32, kind: u32, plan: &mut Plan) -> bool {
         let view = self.view;
         let unusual = [JsonKind::Object, JsonKind::Array, JsonKind::Null];

@@ -1,6 +1,6 @@
 //! Decoder for result sets in JSON (SPARQL 1.1 and 1.2 Query Results JSON Format).
 //!
-//! - In: validated text that grows at its end, token by token.
+//! - In: validated text, which arrives in pieces and is read token by token.
 //! - Out: one message per object in `bindings`; for ASK, the answer in the head.
 //! - Cost: linear. Memory is bounded by one row. Rows before the head are kept as text, up to
 //!   `max_message_bytes`, and decoded after the head.

@@ -1,6 +1,6 @@
 //! Decoder for result sets in XML (SPARQL 1.1 and 1.2 Query Results XML Format).
 //!
-//! - In: validated text that grows at its end, token by token.
+//! - In: validated text, which arrives in pieces and is read token by token.
 //! - Out: one message per `result` element; for ASK, the answer in the head.
 //! - Cost: linear; memory is bounded by one row and the names of the open elements.
 //! - Law: elements of other namespaces are skipped with their content; a DOCTYPE is rejected.

@@ -216,7 +216,7 @@ const TABLE: &[(&str, &[&str], &[&str])] = &[
 ];
 
 #[test]
-fn only_lexical_forms_are_allowed() {
+fn only_valid_lexical_forms_are_allowed() {
     for (name, valid, invalid) in TABLE {
         let datatype = Datatype::of(format!("http://www.w3.org/2001/XMLSchema#{name}").as_bytes());
         for text in *valid {

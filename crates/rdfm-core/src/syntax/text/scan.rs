@@ -70,7 +70,8 @@ impl<'a> Excerpt<'a> {
         &self.source[self.start..self.start + self.length]
     }
 
-    /// Returns the text and the bytes after it, if it is short and the source has that many bytes.
+    /// Returns `SHORT` bytes from the start of the text, or `None` if the text is longer or the
+    /// source ends before.
     #[inline]
     pub fn short(self) -> Option<&'a [u8; SHORT]> {
         if self.length > SHORT {
