@@ -70,7 +70,7 @@ fn differ(mode: Mode, a: &str, b: &str) -> bool {
     }
 }
 
-/// Whether the full signatures differ.
+/// Whether two logs of one message have different full signatures.
 fn full_signatures_differ(a: &str, b: &str) -> bool {
     let mut comparer = Comparer::new(Mode::Sets, false, NamespaceUse::Ignored, limits(STEPS));
     for (side, text) in [(Side::A, a), (Side::B, b)] {

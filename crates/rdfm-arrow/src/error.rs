@@ -61,7 +61,7 @@ impl fmt::Display for Error {
 
 impl std::error::Error for Error {}
 
-/// An error of the Arrow library: the data cannot be read.
+/// Converts an error of the Arrow library, which means that the data cannot be read.
 impl From<ArrowError> for Error {
     fn from(error: ArrowError) -> Self {
         Self::wrong_columns(error.to_string())

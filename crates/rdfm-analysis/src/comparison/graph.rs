@@ -82,7 +82,7 @@ impl Token {
 pub struct Graph {
     /// Hashes of the records without blank nodes, sorted.
     pub ground: Vec<u128>,
-    /// A term for each blank node.
+    /// One term for each blank node, indexed by the number of the node.
     pub names: Vec<TermId>,
     tokens: Vec<Token>,
     ends: Vec<u32>,

@@ -38,7 +38,7 @@ pub struct TermSlot {
     pub as_type: u32,
     /// Index in [`BatchTerms::extras`], or 0.
     pub extra: u32,
-    /// The series in which the term is counted in any position.
+    /// Bits of the series that count the term, regardless of its position.
     pub kind: u16,
     /// The series of the log in which the term has already been counted for this batch.
     pub done: u16,

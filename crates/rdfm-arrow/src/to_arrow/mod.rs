@@ -40,7 +40,7 @@ const TOO_LARGE: &str = "the strings of the messages exceed the 2 GiB limit of a
 ///
 /// # Errors
 /// If the strings would exceed 2 GiB, rows cannot represent these results ([`RowRecord::check`]),
-/// or their variables differ between batches.
+/// or the variables differ between batches.
 pub fn record_batch<R: RowRecord, L: Into<Layout>>(
     batches: &[&LogBatch<R>],
     layout: L,

@@ -183,7 +183,7 @@ impl Dataset {
     ///
     /// # Errors
     /// If a rule of [`super::rules`] is violated, or there are too many terms or quads. Earlier
-    /// patches are applied, and the open transaction is undone.
+    /// patches remain applied, and the open transaction is undone.
     pub fn apply(&mut self, batch: &PatchBatch, chain: bool) -> Result<(), DecodeError> {
         let quads = batch.records().iter().map(|operation| operation.change());
         let keys = self.take_keys(batch.table(), quads);
@@ -311,7 +311,7 @@ impl Dataset {
         };
     }
 
-    /// Removes the places of deleted quads if there are at least a million more of them than quads.
+    /// Removes the places of deleted quads if they outnumber the quads by at least a million.
     fn compact(&mut self) {
         if self.transaction.is_some() || self.quads.len() < 2 * self.len() + 1_000_000 {
             return;

@@ -93,8 +93,8 @@ impl Difference {
         (deleted.count(), self.added.len())
     }
 
-    /// Returns the next batch of the patch, which is one transaction: deletes, then adds, each in
-    /// order. `None` at the end.
+    /// Returns the next batch of the patch, or `None` at the end. The patch is one transaction: the
+    /// deletions followed by the additions, each in order.
     ///
     /// # Errors
     /// If the patch is larger than 2 GiB and `parts` is false.

@@ -5,8 +5,8 @@
 //!   transaction, and takes 20 to 40 bytes per blank node, unless blank nodes are separate in each
 //!   transaction.
 //! - Law: a round trip returns the same messages, up to blank node labels. A message becomes a
-//!   transaction of additions. The message number is added to its labels if necessary, because in
-//!   patches labels are valid throughout the log.
+//!   transaction of additions. The message number is added to its blank node labels if necessary,
+//!   because labels in patches are valid throughout the log.
 
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 
@@ -120,7 +120,7 @@ pub struct ToPatches {
     builder: PatchBuilder,
     copied: CopiedTerms,
     in_force: InForce,
-    /// Number of messages begun. Their own indices are not unique: several logs each count from 0.
+    /// Number of messages begun. Message indices are not unique, because each log counts from 0.
     begun: u64,
     metadata: u64,
 }
@@ -211,7 +211,7 @@ impl ToPatches {
     }
 }
 
-/// A row of a patch that messages cannot represent.
+/// A patch row that messages cannot represent.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RejectedRow {
     /// The patch and the reason.

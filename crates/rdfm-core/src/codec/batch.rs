@@ -1,6 +1,6 @@
 //! Batches of logs of any kind.
 //!
-//! - In: batches of records of one kind. Out: batches of any kind, as in the codec contract.
+//! - In: batches of records of one kind. Out: batches of any kind, as codecs exchange them.
 //! - Law: a codec returns and accepts only batches of kinds that its format supports.
 
 use super::Decoder;

@@ -1,11 +1,11 @@
 //! The input side that all decoders share: the buffered bytes, and the error that stopped decoding.
 //!
 //! - In: pieces of a log, cut anywhere; a [`Reader`], which knows one format.
-//! - Out: the batches of the log. On error, first the messages completed before it, then the error
-//!   on every later call.
-//! - Cost: each piece is copied once. Moving unread bytes costs at most as much as reading the
-//!   bytes before them did. A reader is called once per batch, not per record.
-//! - Law: how the input is cut changes nothing, provided that the reader waits for missing bytes.
+//! - Out: the batches of the log. After an error, the messages completed before the error are
+//!   returned first. Every later call returns the error.
+//! - Cost: each piece is copied once. Moving unread bytes costs no more than reading the bytes
+//!   before them. A reader is called once per batch, not per record.
+//! - Law: the cuts do not affect the result, provided that the reader waits for missing bytes.
 //!   Pieces are ignored after the end, and after an error that cannot be skipped.
 
 use std::sync::Arc;
@@ -163,7 +163,7 @@ pub trait Reader: Send {
     /// delivers the complete ones.
     fn advance(&mut self, input: &mut Buffer) -> Result<Option<LogBatch<Self::Record>>, ReadError>;
 
-    /// Returns the complete messages after an error.
+    /// After an error, returns the messages that were complete before it.
     fn take(&mut self) -> Option<LogBatch<Self::Record>> {
         self.builder().take()
     }

@@ -19,8 +19,8 @@ pub type WriteResult<T> = Result<T, (ErrorClass, Reason)>;
 
 /// A record that not all formats can contain.
 pub trait Representable: KindOf {
-    /// Returns why a format cannot contain the record, or `None` if it can. `graphs` is true if the
-    /// format has graph names, or if graph names are dropped on request.
+    /// Returns the reason why a format cannot contain the record, or `None` if it can. `graphs` is
+    /// true if the format has graph names, or if graph names are dropped on request.
     fn unsupported_reason(
         self,
         table: &TermTable,
@@ -33,8 +33,8 @@ pub trait Representable: KindOf {
 /// index of this message in the batch, so that an encoder can write the messages before it.
 ///
 /// # Errors
-/// If a message has content that the format does not support; the reason names it. An option that
-/// would allow the content is a remedy.
+/// If a message has content that the format does not support. The reason names the content. If an
+/// option would allow the content, the reason suggests that option.
 pub fn check_supported<R: Representable>(
     batch: &LogBatch<R>,
     format: &FormatSpec,

@@ -53,8 +53,8 @@ pub(super) struct Memo {
     pub serial: u32,
 }
 
-/// Key of a memo: serials of the batch that contains the term, and of the prefix entry that was
-/// combined with a name (0 for a datatype).
+/// Key of a memo: the serial number of the batch that contains the term, and that of the prefix
+/// entry that was combined with a name (0 for a datatype).
 #[inline]
 pub(super) fn memo_key(batch: u32, prefix: u32) -> u64 {
     u64::from(batch) << 32 | u64::from(prefix)

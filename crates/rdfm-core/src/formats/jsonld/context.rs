@@ -36,8 +36,8 @@ const MAX_KEY_BYTES: usize = 4 << 20;
 const MAX_KEYS: usize = 1 << 13;
 /// Binary logarithm of the number of guessed keys.
 const GUESSES: u32 = 10;
-/// Limits for the term definitions of a message: a number for any size, the absolute maximum, and
-/// an additional number per byte.
+/// Limits for the number of term definitions in a message: the number allowed at any size, the
+/// absolute maximum, and an additional number per byte.
 const FREE_WORK: u64 = 1 << 18;
 const MAX_WORK: u64 = 1 << 20;
 const WORK_PER_BYTE: u64 = 16;
@@ -150,7 +150,7 @@ pub(super) struct ContextState {
     pub has_colons: bool,
 }
 
-/// How a context was created, so that its parent can remove it.
+/// The key under which the parent caches a context, used to remove the context from the cache.
 #[derive(Debug)]
 enum ContextCause {
     None,
@@ -172,12 +172,12 @@ pub(super) struct ActiveContext {
     bytes: usize,
 }
 
-/// How the context of a definition is applied.
+/// The part of a document to which a scoped context applies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum ContextScope {
-    /// To the values of a property.
+    /// The values of a property.
     Property,
-    /// To a node with a type, which may be its key in a type map.
+    /// A node with a type. The type may be the key of the node in a type map.
     Type,
 }
 
@@ -295,7 +295,7 @@ impl Contexts {
         self.list.len() as u32
     }
 
-    /// Drops the contexts created since a mark if many bytes are cached. They must not be in use.
+    /// Drops the contexts created since a mark, which must be unused, if many bytes are cached.
     pub fn release(&mut self, mark: u32) {
         if self.bytes <= self.max_kept_bytes() {
             return;
@@ -489,7 +489,7 @@ impl Contexts {
         self.move_keys(before, after, &changed);
     }
 
-    /// Moves the cached keys of a context to another, except those of some terms.
+    /// Moves the cached keys of a context to another, except those of the `changed` terms.
     fn move_keys(&mut self, before: u32, after: u32, changed: &HashSet<&[u8], Seeded>) {
         let mut keys = std::mem::take(&mut self.list[before as usize].keys);
         // No term contains a colon here.

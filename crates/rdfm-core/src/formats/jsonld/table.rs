@@ -2,8 +2,8 @@
 //!
 //! - In: names and definitions. Out: the definition of a name.
 //! - Cost: one lookup per layer. A context derived from another has a separate layer for its own
-//!   definitions. A layer at least half the size of the one below is merged with it, so there are
-//!   few layers, and copying costs no more than defining.
+//!   definitions. A layer at least half the size of the one below is merged with that one. So
+//!   there are few layers, and copying costs no more than defining.
 //! - Law: newer layers hide the terms that they define or remove in older ones.
 
 use std::collections::{HashMap, HashSet};

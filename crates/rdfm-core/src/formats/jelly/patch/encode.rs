@@ -4,10 +4,10 @@
 //! - Out: frames, one per patch or with a fixed number of rows; the stream type determines how
 //!   patches end.
 //! - Cost: memory for the lookups and one frame.
-//! - Law: the bytes depend only on the patches, not on how they are divided into batches. There is
-//!   one exception: the first patch arrives in parts, and neither the options nor the source
-//!   specify the statement type. After an error nothing more is written. Blank nodes keep the
-//!   labels of the log.
+//! - Law: the bytes depend only on the patches, not on how they are divided into batches. The only
+//!   exception is a first patch that arrives in parts if neither the options nor the source
+//!   specifies the statement type. After an error nothing more is written. Blank nodes keep their
+//!   labels.
 
 use super::super::frame_writer::FrameWriter;
 use super::super::term_writer::{EntryTags, GRAPH, MAX_FRAME_BYTES, TermWriter};
@@ -46,7 +46,7 @@ const PUNCTUATION: u8 = 0x7a;
 /// A frame that contains only a mark, with its length prefix.
 const MARK_FRAME: [u8; 5] = [4, 0x0a, 2, PUNCTUATION, 0];
 
-/// Field number before the graph fields of a namespace, and of a quad.
+/// Number of the last field before the graph fields, in a namespace and in a quad.
 const NAMESPACE_GRAPH: u8 = 2;
 const QUAD_GRAPH: u8 = 12;
 

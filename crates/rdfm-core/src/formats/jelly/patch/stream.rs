@@ -2,8 +2,8 @@
 //!
 //! - In: the given options, and the source of the patches.
 //! - Out: the patch stream options, and all other writer settings.
-//! - Law: a given option always takes precedence. The options are fixed at the first patch, because
-//!   later patches are not known then.
+//! - Law: a given option always takes precedence. The options are fixed at the first patch, before
+//!   later patches are known.
 
 use super::super::options::{
     DATATYPE_TABLE, NAME_TABLE, OptionsRow, PREFIX_TABLE, WRITE_DELIMITED,

@@ -111,7 +111,7 @@ impl Sink for YamlSink {
 
     fn finish(&mut self, out: &mut Vec<u8>) {
         if !self.documents {
-            // Many readers reject an end without a document. A context is not a message.
+            // Many readers reject an end without a document. A context alone is not a message.
             out.extend_from_slice(b"\"@context\": {}\n");
         }
         out.extend_from_slice(b"...\n");
