@@ -57,7 +57,7 @@ fn dataset(log: &str, size: u64) -> Dataset {
     dataset
 }
 
-/// Returns the quads of a dataset in order. They must be equal in one batch and in parts.
+/// Returns the quads of a dataset in order. Checks that one batch and parts have the same quads.
 fn quads_of(dataset: &Dataset) -> Vec<String> {
     let mut whole = dataset.message(false);
     let batch = whole.next_batch().unwrap().unwrap();

@@ -242,8 +242,8 @@ fn delimiters_in_an_unclosed_long_string_are_found() {
         let text =
             format!("VERSION \"1.2-messages\" <a:s> <a:p> {quotes} \nMESSAGE: x\na MESSAGE\n{Q}");
         assert_eq!(trig(&text).len(), 1);
-        // The quotes are followed by a letter, so they open a string in another message, and the
-        // earlier string was not closed.
+        // The next quotes are followed by a letter, so they open a string in a later message. The
+        // earlier string was therefore not closed.
         let again = format!("{Q} <a:s> <a:p> {quotes}text{COMMENT}in it{quotes} .{COMMENT}{Q}");
         assert_eq!(trig(&format!("] {open}{again}"))[1..].len(), 2);
         // This does not depend on where the reader found the error.

@@ -20,7 +20,8 @@ pub const SPACE: u8 = 32;
 /// Must be escaped in a canonical lexical form: `"`, `\`, C0 controls, DEL.
 pub const ESCAPE: u8 = 64;
 
-/// Classes of ASCII bytes. Bytes from 0x80 have only [`IRI`]; their other classes require decoding.
+/// Classes of bytes. Bytes from 0x80 on have only the class [`IRI`]. Their other classes depend on
+/// the decoded character.
 pub const CLASS: [u8; 256] = classes();
 
 const fn classes() -> [u8; 256] {

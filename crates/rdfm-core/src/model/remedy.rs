@@ -97,8 +97,8 @@ impl Remedy {
     }
 }
 
-/// Returns an encoder option for the middle of a reason. The marks around it let every interface
-/// use its own notation.
+/// Returns an encoder option for use within the text of a reason. Marks around the option let every
+/// interface show it in its own notation.
 pub fn spelled(option: &str, value: &str) -> String {
     format!("\u{1f}write {option} {value}\u{1f}")
 }
@@ -185,7 +185,7 @@ impl Reason {
         }))
     }
 
-    /// Creates a reason for an exceeded limit, which an option raises.
+    /// Creates a reason for exceeding a limit that the option can raise.
     #[cold]
     pub fn limit(text: impl Into<Cow<'static, str>>, option: &'static str) -> Self {
         Self::new(text).with(Remedy::limit(option))

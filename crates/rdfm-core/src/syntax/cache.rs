@@ -3,8 +3,8 @@
 //! - In: the bytes of a token, or a guess of the next term.
 //! - Out: the id of the same term, if found. Sharing is only an optimization.
 //! - Cost: one comparison per guess; a hash over at most 24 bytes and a comparison per lookup.
-//!   Fixed size.
-//! - Law: results are verified: the term found has the same record and bytes in the current batch.
+//!   The size is fixed.
+//! - Law: a term is found only if it has the same record and bytes in the current batch.
 
 use crate::model::builder::LogBuilder;
 use crate::model::record::Record;

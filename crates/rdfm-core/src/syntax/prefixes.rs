@@ -13,8 +13,8 @@ use rustc_hash::FxHashMap;
 
 use crate::model::chars::{self, NAME};
 
-/// Maximum number of searches per IRI. More are needed only with thousands of namespaces that share
-/// long beginnings with the IRI, which is then written in full.
+/// Maximum number of searches per IRI. More would be needed only with thousands of namespaces that
+/// share long beginnings with the IRI. Such an IRI is written in full.
 const MAX_STEPS: usize = 16;
 
 /// Result of a declaration.

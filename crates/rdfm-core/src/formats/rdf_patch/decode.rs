@@ -4,8 +4,8 @@
 //! - Out: batches of complete patches, as soon as the buffer contains no more complete patches.
 //! - Cost: linear. An incomplete row is read again after the next line end, or when its buffered
 //!   size has grown by half.
-//! - Law: a row is accepted only when further bytes cannot change it, so how the input is cut
-//!   changes neither patches nor errors.
+//! - Law: a row is accepted only when further bytes cannot change it, so neither patches nor errors
+//!   depend on the cuts of the input.
 
 use rustc_hash::FxHashMap;
 use simdutf8::compat::from_utf8;
@@ -25,8 +25,8 @@ use crate::syntax::ntriples::lex::LexError;
 use crate::syntax::ntriples::{StatementGrammar, StatementReader};
 use crate::syntax::text::position::LinePosition;
 
-/// Number of bytes after an error that may influence it. They must be available before the error is
-/// reported.
+/// Number of bytes after an error that may affect the error. It is reported when these bytes are
+/// buffered.
 const AHEAD: usize = 4096;
 /// A row shorter than this is read again at every line end.
 const SHORT_ROW: usize = 64 << 10;
@@ -61,11 +61,11 @@ pub struct PatchReader {
     skip: Option<SegmentSkip>,
     /// Whether a transaction is open.
     in_transaction: bool,
-    /// How the log ends; set at its end.
+    /// State at the end of the log. Set when the end is reached.
     end: Option<LogEnd>,
 }
 
-/// State of a skip to the next segment.
+/// State of a skip to the next segment row (`Z .`).
 struct SegmentSkip {
     bytes: Vec<u8>,
     /// Whether the current line is known not to be a segment.
@@ -288,8 +288,8 @@ impl PatchReader {
         }
     }
 
-    /// Fast path: reads quad rows on separate lines, up to the first other row. Nearly all rows are
-    /// of this kind.
+    /// Fast path: reads rows with quads, one per line, up to the first row of another form. Nearly
+    /// all rows have this form.
     #[inline]
     fn quads(&mut self, input: &mut Buffer) -> Result<(), LexError> {
         let text = input.bytes.get(..self.valid).unwrap_or_default();

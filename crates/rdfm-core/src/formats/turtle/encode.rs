@@ -3,8 +3,8 @@
 //! - In: batches.
 //! - Out: `PREFIX` lines where the log declares prefixes, statements grouped by subject and
 //!   predicate, blocks of named graphs, and `# @message` or `MESSAGE` between messages.
-//! - Cost: one copy of the output; a term is checked, abbreviated and escaped once per batch. This
-//!   is repeated after the declaration of a prefix that may abbreviate it.
+//! - Cost: one copy of the output. A term is checked, abbreviated and escaped once per batch, and
+//!   again after the declaration of a prefix that may abbreviate the term.
 //! - Law: quads keep their order and repetitions. The text does not depend on how messages are
 //!   divided into batches. The text of a term cannot end its token early.
 
@@ -313,8 +313,8 @@ const fn is_plain(term: Term) -> bool {
     term.flags & flags::PLAIN != 0
 }
 
-/// Whether readers restore exactly this literal from the bare lexical form, even readers that parse
-/// numbers: no doubles, no plus signs, no leading zeros, no negative zeros.
+/// Whether all readers restore exactly this literal if it is written without quotes, even readers
+/// that parse numbers. Excludes doubles, plus signs, leading zeros and negative zeros.
 fn is_shorthand(text: &[u8], datatype: &[u8]) -> bool {
     let Some(name) = datatype.strip_prefix(XSD) else {
         return false;

@@ -7,8 +7,8 @@ use crate::syntax::text::sniff::{
     LineKind, after_iri, is_blank, is_control, is_space, is_xml, line_kind, lines, trim_start,
 };
 
-/// Checks that the text contains a Turtle directive or, at the end, begins like a statement, and
-/// that it is not N-Quads, XML or JSON.
+/// Checks that the text contains a Turtle directive, and is not N-Quads, XML or JSON. A complete
+/// head without a directive must begin like a statement.
 pub fn sniff(bytes: &[u8], complete: bool) -> Sniff {
     let mut text = Vec::new();
     let (mut is_text, mut line_format, mut triples) = (true, true, false);

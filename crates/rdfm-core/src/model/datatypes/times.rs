@@ -11,7 +11,8 @@ const TIME: u8 = 8;
 const ZONE: u8 = 16;
 
 impl DateTimeShape {
-    /// Parses letters: year, month, day, time, required time zone.
+    /// Parses a string with a letter for each component: `Y`, `M`, `D`, `T` (time), or another
+    /// letter for a required time zone.
     pub const fn new(parts: &str) -> Self {
         let parts = parts.as_bytes();
         let (mut bits, mut at) = (0, 0);

@@ -70,7 +70,7 @@ impl Delimiters {
         self.place = DelimiterPlace::default();
     }
 
-    /// Continues an existing log that ends in this way.
+    /// Continues an existing log with the given end.
     pub fn continue_log(&mut self, end: LogEnd) {
         self.announced = true;
         self.place = DelimiterPlace {
@@ -95,7 +95,7 @@ impl Delimiters {
         self.place.empty
     }
 
-    /// Completes the log after a message and returns how it ends now.
+    /// Completes the log after a message and returns its new end.
     pub fn pause(&mut self, out: &mut Vec<u8>) -> LogEnd {
         if self.place.empty {
             self.write(out);
