@@ -86,7 +86,7 @@ class Difference:
         only_a: Number of messages that only the first log has.
         only_b: Number of messages that only the second log has.
         undecided: Number of pairs whose blank nodes need more work than `max_steps` and
-            `max_total_steps` allow. With `unordered`, the number of messages.
+            `max_total_steps` allow. With `unordered`, the number of such messages.
         records: Number of quads in equal messages; for patches, operations; for results, rows. With
             `unordered`, they are counted only if all messages are equal.
         head: For results, the difference in the variables or the answer: a line that begins with

@@ -62,7 +62,7 @@ class ComparedLog:
 
         Args:
             log: The log to read.
-            reading: How to read it.
+            reading: Settings for reading the log.
             number: 0 for the first log, 1 for the second.
 
         Raises:

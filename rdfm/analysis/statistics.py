@@ -123,7 +123,7 @@ class Statistics(LogStatistics):
 
 
 class Collector(LogCollector):
-    """Computes statistics from batches. They are available at any time.
+    """Computes statistics from batches. The statistics are available at any time.
 
     Example:
         >>> import rdfm

@@ -1,6 +1,6 @@
 """Log conversion: `convert`.
 
-In: logs in any format. Out: one log in another, and a `Summary`.
+In: logs in any format. Out: one log in another format, and a `Summary`.
 """
 
 from __future__ import annotations
@@ -57,8 +57,8 @@ def convert(
             files of several messages with `split_messages` or `split_bytes`. A tar archive
             (`out.tar.gz`) gets one member per message.
         progress: Function to call about ten times per second.
-        **options: How to read and write, as values or as text: the options of the formats
-            (`rdfm.formats.find(name).spec`), and those of the conversion. `from_NAME` applies to
+        **options: Options of the formats (`rdfm.formats.find(name).spec`) and of the conversion,
+            as values or as text. `from_NAME` applies to
             the input and `to_NAME` to the output. `NAME` applies to the side that has the option.
             If both sides have it, `NAME` is rejected, except for shared options such as `lenient`.
             Options of the conversion:
@@ -83,8 +83,8 @@ def convert(
             - split_messages, split_bytes: Maximum number of messages in each file of a folder, and
               number of uncompressed bytes after which a file ends. Each file is a complete log.
             - split_by: Write a folder with a log for each key: "graph", "value:PREDICATE", "day",
-              "day:PREDICATE", "month" or "month:PREDICATE". The first value in a message decides;
-              messages without one are in the file `other`.
+              "day:PREDICATE", "month" or "month:PREDICATE". The first value in a message decides.
+              Messages without a value are in the file `other`.
             - max_open: Maximum number of files that are open at once. Files of other keys are
               closed and continued later.
             - compression: "gzip", "zstd", "bzip2", "xz" or "none", optionally with a level, such as

@@ -200,8 +200,8 @@ class Pipeline:
         )
 
     def _notes_of_inputs(self) -> tuple[str, ...]:
-        # The driver may have read ahead. How far depends on timing, so in that case its notes are
-        # omitted.
+        # The driver may have read ahead by an amount that depends on timing. In that case, its
+        # notes are omitted.
         driver_notes = self._plan.driver.notes() if self._read_all else ()
         return driver_notes + self._notes.texts()
 

@@ -104,7 +104,7 @@ class ParquetEncoder(RowEncoder):
         self._is_empty = True
 
     def _row_group(self, rows: Any | None) -> bytes:
-        """Write a file with one row group or, without rows, with none."""
+        """Write a file with one row group, or without row groups if there are no rows."""
         import pyarrow as pa
         from pyarrow import parquet
 

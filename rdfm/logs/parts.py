@@ -29,7 +29,7 @@ class Part(NamedTuple):
     """Bytes of a file.
 
     Attributes:
-        name: Its path in the folder.
+        name: Path of the file in the folder.
         data: The next bytes of the file.
         ended: Whether the file ends after these bytes.
         continued: Whether the file was ended before, and is now continued.

@@ -68,7 +68,7 @@ def batches_through(
 
 
 class RowReader(Tabular):
-    """Rows of a log, which can be read only once, and by one thread at a time."""
+    """Rows of a log. They can be read only once, and only by one thread at a time."""
 
     _AGAIN: ClassVar[str] = "open the log again"
 

@@ -1,4 +1,4 @@
-"""Columns of values, each a log of one message or patch: table cells or queue records.
+"""Columns of values, such as table cells. Each value is a log of one message or patch.
 
 In: an Arrow array of bytes, or of lists of quads or operations. Out: an array of the other type.
 Cost: native formats are processed in the core, without the GIL.

@@ -88,7 +88,7 @@ def to_log(
         patches: A patch log without deletes.
         output: Output that `create_log` accepts.
         separate_blank_nodes: Split a blank node that occurs in several transactions into several
-            blank nodes, since each message has its own. By default this is an error.
+            blank nodes, one for each message. By default such a blank node is an error.
         progress: Function to call about ten times per second with the progress.
         **options: Options of the formats, and `from_format`, `to_format`, `compression` and the
             other options of `create_log`, as for `convert`.

@@ -28,7 +28,7 @@ class File:
     """A file that was found.
 
     Attributes:
-        path: Its path or URL, in the form of `open_log`.
+        path: Its path or URL, in the form that `open_log` accepts.
         size: Its size in bytes.
         modified: The time of its last modification, in seconds since 1970; None if unknown.
         plain: Whether the file is regular. Opening a pipe, device or socket may block forever.
@@ -264,7 +264,7 @@ class RemoteStorage:
         found = self._files.find(folder, maxdepth=None if recursive else 1, detail=True)
         base = self._files._strip_protocol(folder)
         for name, info in found.items():
-            # Keeps the name of the folder as given, which fsspec may spell differently.
+            # Keeps the given spelling of the folder, because fsspec may return another.
             url = folder.rstrip("/") + name.removeprefix(base.rstrip("/"))
             if (file := self._file(info, url)) is not None:
                 yield file
@@ -416,9 +416,9 @@ def _sync_folder(folder: Path) -> None:
 
 
 def without_library(url: str, error: OSError) -> Exception:
-    """Return the error for a URL that pyarrow cannot access; short if a library is missing.
+    """Return the error for a URL that pyarrow cannot access.
 
-    The original text for a missing library lists every searched path.
+    If a library is missing, the error text is short, unlike pyarrow's list of all searched paths.
     """
     missing = re.match(r"Unable to load (\w+)\n", str(error))
     if missing is None:

@@ -30,7 +30,7 @@ const TIMESTAMP_PATH: &str = "https://w3id.org/ldes#timestampPath";
 /// Maximum number of time properties, so that a log cannot declare an unlimited number.
 const MAX_TIMES: usize = 64;
 
-/// The kind of key.
+/// The part of a message that determines its key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum KeyKind {
     /// A graph name.
@@ -166,7 +166,7 @@ impl KeyFinder {
         if self.predicates.len() > 1 {
             quads.sort_unstable();
         }
-        // A property applies from the message that declares it.
+        // A property applies from the message that declares it on.
         for (message, property) in declared {
             let start = batch.range(message).start;
             if let Some(filter) = self.declare(&property) {

@@ -163,8 +163,8 @@ fn is_prefix_name(name: &[u8]) -> bool {
         && name.chars().all(|c| chars::is_name(c) || c == '.')
 }
 
-/// Whether readers that resolve IRIs leave this one unchanged: absolute, valid, and without dot
-/// segments.
+/// Whether readers that resolve IRIs leave this one unchanged: it must be absolute and valid, and
+/// have no dot segments.
 fn is_left_unchanged(iri: &[u8]) -> bool {
     if is_simple_http(iri) {
         return true;

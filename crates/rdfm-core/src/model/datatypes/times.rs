@@ -99,7 +99,8 @@ fn moment(text: &[u8], shape: DateTimeShape) -> Option<()> {
         if digits.len() < 4 || (digits.len() > 4 && digits[0] == b'0') {
             return None;
         }
-        // Leap years repeat every 400 years, which divides 10,000: the last four digits suffice.
+        // Leap years repeat every 400 years, and 400 divides 10,000, so the last four digits are
+        // sufficient.
         // The same applies before the year 0.
         let last = &digits[digits.len() - 4..];
         let year = last
