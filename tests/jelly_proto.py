@@ -1,8 +1,8 @@
 """Jelly with Google's protobuf and proto/rdf.proto: a simple encoder and decoder.
 
 This module shares no code with rdfm. The classes include those of proto/patch.proto, which imports
-rdf.proto. They use a separate descriptor pool to avoid collisions with pyjelly's generated classes,
-which have the same names.
+rdf.proto. All classes use a separate descriptor pool, because pyjelly's generated classes have the
+same names.
 """
 
 import tempfile

@@ -1,4 +1,4 @@
-"""Patches as plain tuples, converted from text, and from and to Thrift rows, without rdfm.
+"""Patches as plain tuples: parsed from text, or converted from and to Thrift rows, without rdfm.
 
 The Thrift definition, which thriftpy2 loads, is in proto/. An operation is
 (code, name, subject, predicate, object, graph) with terms as in `nquads`; a patch is a list of

@@ -1,7 +1,7 @@
 """Test suites of specifications and logs of other projects, which are outside the repository.
 
 `RDFM_SHARED` names the folder of these files. If the variable is not set, tests that read the files
-are skipped. These tests have the marker `suites`, including all of `tests/spec`.
+are skipped. These tests, which include all of `tests/spec`, have the marker `suites`.
 `make test-suites` runs them.
 """
 
@@ -37,8 +37,8 @@ def used_by(user: pytest.Item | pytest.Collector) -> Iterator[None]:
 def path(*parts: str) -> Path:
     """Returns the path of a file or folder of the suites.
 
-    If the path does not exist, the test or module is skipped, or fails with
-    `RDFM_REQUIRE_SHARED=1`.
+    If the path does not exist, the test or module is skipped. If `RDFM_REQUIRE_SHARED` is 1, the
+    test or module fails instead.
 
     Raises:
         AssertionError: If the test or module has no marker `suites`.

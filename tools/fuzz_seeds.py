@@ -2,7 +2,7 @@
 
     .venv/bin/python tools/fuzz_seeds.py
 
-Copies each file to the corpus (fuzz/corpus/TARGET) of every target that matches its suffix. The
+Copies each file to the corpus (fuzz/corpus/TARGET) of every target for the suffix of the file. The
 name of a seed is a hash of its content, so running the script again changes nothing. RDFM_SHARED
 names the folder with the suites, as in the tests.
 """

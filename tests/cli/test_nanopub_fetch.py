@@ -1,4 +1,4 @@
-"""rdfm nanopub fetch and status, and --header: output, and one sentence for each usage error."""
+"""rdfm nanopub fetch and status, and the option --header: output, and one-line usage errors."""
 
 from __future__ import annotations
 

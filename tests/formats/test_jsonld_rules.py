@@ -348,8 +348,8 @@ def test_references_are_resolved_against_unusual_bases(base, text, iri, remote):
 
 
 BASES = [
-    # The @base of a context is relative to the previous base; null removes it; a null context
-    # restores it.
+    # The @base of a context is relative to the previous base. A null @base removes the base, and a
+    # null context restores the original one.
     ({"@context": {"@base": "x/"}, "@id": "s", P: "v"}, '<http://base/d/x/s> <p> "v" .'),
     ({"@context": [{"@base": "x/"}, {"@base": "y/"}], "@id": "s", P: "v"}, '<http://base/d/x/y/s> <p> "v" .'),
     ({"@context": {"@base": "/"}, "@id": "s", P: "v"}, '<http://base/s> <p> "v" .'),

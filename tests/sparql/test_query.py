@@ -1,4 +1,4 @@
-"""`rdfm.query` returns rows as Arrow streams, messages as logs, or indexes."""
+"""`rdfm.query` returns rows as Arrow streams, messages as logs, or indexes of messages."""
 
 import pickle
 import threading

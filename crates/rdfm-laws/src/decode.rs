@@ -360,7 +360,8 @@ pub fn skipping(reading: &Reading, data: &[u8]) {
 }
 
 /// Makes each message of a valid log of datasets invalid in turn. All other messages must be read
-/// as before, however the input is cut, except those that need declarations of the invalid message.
+/// as before, regardless of the cuts of the input. The only exceptions are messages that need
+/// declarations of the invalid message.
 pub fn each_invalid(reading: &Reading, data: &[u8]) {
     let mut starts = Vec::new();
     let error = drive(reading, data, data.len(), |batch| {

@@ -95,8 +95,8 @@ impl ParquetColumn {
         self.with(py, |chunk| Ok(chunk.dictionary().map(place)))
     }
 
-    /// The data pages, each with whether its values may be larger than the page, and whether it
-    /// must be scanned to count its rows.
+    /// The data pages, each with two flags: whether its values may be larger than the page, and
+    /// whether it must be scanned to count its rows.
     #[getter]
     fn pages(&self, py: Python<'_>) -> PyResult<Vec<(Place, bool, bool)>> {
         self.with(py, |chunk| {

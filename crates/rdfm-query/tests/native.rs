@@ -1,5 +1,5 @@
-//! Native matching returns the same rows as `spareval` on each message as a separate dataset,
-//! regardless of batch boundaries.
+//! Native matching returns the same rows as `spareval`, which gets each message as a separate
+//! dataset. Batch boundaries do not affect the rows.
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "tests fail by panicking")]
 

@@ -125,7 +125,7 @@ impl RowBuilder {
     }
 
     /// Returns the completed rows, if any. A log that is done has at least one batch. Rows before
-    /// an open row are kept until it ends, because they share terms.
+    /// an open row are kept until the open row ends, because all of them share terms.
     pub fn take(&mut self, done: bool) -> Option<ResultBatch> {
         if self.builder.is_open() {
             return None;

@@ -65,7 +65,7 @@ impl TextForm for TsvForm {
     fn end(&mut self, _out: &mut Vec<u8>) {}
 }
 
-/// Writes CSV, which contains only the text of terms, if the option `lossy` is set.
+/// Writes CSV if the option `lossy` is set, because CSV contains only the text of terms.
 pub(super) struct CsvForm {
     pub lossy: bool,
 }

@@ -319,7 +319,7 @@ impl LogTerms {
         Ok(slot.id)
     }
 
-    /// Returns the IRI between the angle brackets at `start` and before `end`.
+    /// Returns the IRI of the `IRIREF` token from `start` to `end`.
     #[inline]
     pub fn iri(
         &mut self,

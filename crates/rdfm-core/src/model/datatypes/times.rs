@@ -100,8 +100,7 @@ fn moment(text: &[u8], shape: DateTimeShape) -> Option<()> {
             return None;
         }
         // Leap years repeat every 400 years, and 400 divides 10,000, so the last four digits are
-        // sufficient.
-        // The same applies before the year 0.
+        // sufficient. The same applies before the year 0.
         let last = &digits[digits.len() - 4..];
         let year = last
             .iter()

@@ -15,7 +15,7 @@ pub(crate) fn iri_end(text: &[u8], from: usize) -> usize {
 }
 
 /// Position of the first byte at or after `from` that needs a check in a lexical form: `"`, `\`, a
-/// control, DEL, and 0xEF, which begins the non-characters U+FFFE and U+FFFF.
+/// control character, DEL, and 0xEF, which begins the non-characters U+FFFE and U+FFFF.
 #[inline]
 pub(crate) fn string_stop(text: &[u8], from: usize) -> usize {
     run(text, from, |byte| {
