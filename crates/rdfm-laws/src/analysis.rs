@@ -3,7 +3,7 @@
 //! - Statistics, lists of names, warnings and nanopublications: the results do not depend on how
 //!   messages are divided into batches.
 //! - Comparison: a message equals its shuffled copy with other labels, and every mapping is valid.
-//!   For messages with few blank nodes, the result is the same as if every mapping is tried.
+//!   For messages with few blank nodes, the result is the same as if every mapping were tried.
 //!   Signatures are equal exactly for equal messages.
 //! - Changes: applying the difference of two datasets to the first yields the second. Patches have
 //!   the same effect on a dataset as on a set of quads, regardless of batches.

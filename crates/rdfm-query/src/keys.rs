@@ -166,7 +166,7 @@ impl KeyFinder {
         if self.predicates.len() > 1 {
             quads.sort_unstable();
         }
-        // A property applies from the message that declares it on.
+        // A property applies to the message that declares it, and to later messages.
         for (message, property) in declared {
             let start = batch.range(message).start;
             if let Some(filter) = self.declare(&property) {

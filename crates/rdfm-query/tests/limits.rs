@@ -44,7 +44,7 @@ fn stop(query: &str, log: &str, limits: &Limits) -> Option<Stop> {
 #[test]
 fn growing_strings_count_towards_the_limit() {
     let log = "<http://e/a> <http://e/p> \"0123456789\" .";
-    // Ten bytes doubled 30 times would be 10 GB.
+    // Ten bytes doubled 29 times would be 5 GB.
     let steps = (1..30).map(|at| format!("BIND(CONCAT(?x{0}, ?x{0}) AS ?x{at}) ", at - 1));
     let doubled: String = steps.collect();
     let select = format!("SELECT * {{ ?s ?p ?o BIND(?o AS ?x0) {doubled} }}");

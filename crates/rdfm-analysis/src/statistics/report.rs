@@ -98,7 +98,8 @@ pub struct Report {
     pub operations: Vec<(OperationCode, u64)>,
     /// For results: the variables.
     pub variables: Vec<VariableReport>,
-    /// Term series, indexed by the bits of [`super::distinct::bits`], without the statements.
+    /// Series of distinct terms, indexed by the bits of [`super::distinct::bits`]. The series of
+    /// statements is separate.
     pub terms: Vec<DistinctTerms>,
     /// Statements per message.
     pub statements: SeriesReport,

@@ -26,7 +26,7 @@ pub struct TermSlot {
     pub stamp: u64,
     /// Number of occurrences in the batch.
     pub count: u64,
-    /// Size of the term as N-Triples in bytes.
+    /// Size in bytes of the term as N-Triples.
     pub written: u64,
     /// An id of the term.
     pub term: TermId,

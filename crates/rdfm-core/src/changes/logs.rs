@@ -214,7 +214,7 @@ impl ToPatches {
 /// A patch row that messages cannot represent.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RejectedRow {
-    /// The patch and the reason.
+    /// The error, with the index of the patch.
     pub error: EncodeError,
     /// Offset of the row in the log if the format of the patches reports it; otherwise the offset
     /// of the patch.

@@ -1,7 +1,7 @@
 //! Detects the format of a log from its first bytes.
 //!
-//! - In: the head of a log, which is its first [`HEAD_BYTES`] decompressed bytes, and whether it is
-//!   complete.
+//! - In: the head of a log, which is its first [`HEAD_BYTES`] decompressed bytes, and whether the
+//!   head is complete.
 //! - Out: a [`Sniff`] for each format that has a detection function.
 //! - Law: [`Yes`](Sniff::Yes) stays true however the log continues.
 

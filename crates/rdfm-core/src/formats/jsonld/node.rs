@@ -360,7 +360,7 @@ impl Walk<'_> {
     }
 
     /// Processes the properties and `@reverse` of an object that is not a node, because they may
-    /// contain errors and keys to drop. Afterwards the caller checks that they add nothing to the
+    /// contain errors and keys to drop. The caller checks that these entries add nothing to the
     /// object.
     pub fn discard_entries(&mut self, shape: &ObjectShape) -> Read<()> {
         if !shape.properties && !shape.reverse {

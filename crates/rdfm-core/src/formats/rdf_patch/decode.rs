@@ -380,7 +380,7 @@ impl PatchReader {
             .set_prefix(table.text(operation.name), iri, max)
     }
 
-    /// Converts an error. Decoding may resume at the next segment.
+    /// Converts an error to a resumable one. Decoding can continue after the next segment row.
     #[cold]
     fn fail(&mut self, input: &Buffer, error: LexError) -> ReadError {
         let LexError { at, class, reason } = error;

@@ -112,7 +112,7 @@ pub(super) struct LogTerms {
     base_lost: bool,
 }
 
-/// Converts a limit error of the builder to an error at a byte.
+/// Converts a limit error of the builder to an error at a byte offset.
 #[cold]
 pub(super) fn limit(at: usize, exceeded: LimitExceeded) -> TokenError {
     TokenError::error(at, ErrorClass::Limit, exceeded.0)

@@ -24,7 +24,7 @@ pub struct Template {
     /// End of the first fixed part.
     first: u32,
     gaps: Vec<Gap>,
-    /// Length of the text of the tape.
+    /// Length of the text that the tape describes.
     length: u32,
 }
 

@@ -13,7 +13,7 @@ use crate::model::error::{ErrorClass, quote};
 use crate::model::remedy::{Feature, Reason};
 use crate::syntax::text::grammar::{GrammarError, Pause, Reach};
 
-/// Maximum bytes of a token in an error.
+/// Maximum number of bytes of a token that an error shows.
 const MAX_SHOWN: usize = 164;
 
 impl TurtleMachine {
