@@ -1,8 +1,8 @@
 """Checks that each type name has one meaning within a crate.
 
 In: the sources of the crates in `CRATES`. Comments and items under `#[cfg(test)]` are ignored.
-Out: one line per struct, enum or trait name that is declared more than once, with its files. Type
-aliases and associated types are not checked. The exit status is 1 if there is a violation.
+Out: one line per struct, enum, trait or union name that is declared more than once, with its files.
+Type aliases and associated types are not checked. The exit status is 1 if there is a violation.
 """
 
 import re

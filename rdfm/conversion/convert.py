@@ -58,10 +58,9 @@ def convert(
             (`out.tar.gz`) gets one member per message.
         progress: Function to call about ten times per second.
         **options: Options of the formats (`rdfm.formats.find(name).spec`) and of the conversion,
-            as values or as text. `from_NAME` applies to
-            the input and `to_NAME` to the output. `NAME` applies to the side that has the option.
-            If both sides have it, `NAME` is rejected, except for shared options such as `lenient`.
-            Options of the conversion:
+            as values or as text. `from_NAME` applies to the input and `to_NAME` to the output.
+            `NAME` applies to the side that has the option. If both sides have it, `NAME` is
+            rejected, except for shared options such as `lenient`. Options of the conversion:
 
             - from_format, to_format: Names of formats. Detected from suffixes, then from content,
               by default.

@@ -70,7 +70,7 @@ class NamespaceCounter:
 
 
 class FolderEncoder:
-    """Encodes messages as many logs, each with one message or limited by number or size."""
+    """Encodes messages as many logs. Each has one message, or a limited number or size."""
 
     def __init__(
         self,

@@ -40,7 +40,7 @@ COMPLETE_CHAIN = [patch_with("1"), patch_with("2", "1"), patch_with("3", "2")]
         (
             [patch_with(), patch_with(), patch_with("1"), patch_with()],
             [],
-        ),  # so may a patch without prev
+        ),  # a patch without prev may follow any other
         (
             [*COMPLETE_CHAIN, patch_with("4", "2")],
             [(3, "prev is <a:2>, but the previous patch has the id <a:3>")],

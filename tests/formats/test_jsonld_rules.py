@@ -137,7 +137,8 @@ IRIS = [
     ({"@context": {"p": P}, "@id": "http://e/s", "p": "x"}, '<s> <p> "x" .'),
     ({"@context": {"p": {"@id": P}}, "@id": "http://e/s", "p": "x"}, '<s> <p> "x" .'),
     ({"@context": {"e": "http://e/"}, "@id": "e:s", "e:p": {"@id": "e:o"}}, "<s> <p> <o> ."),
-    # Only simple terms that end in a gen-delim, and terms with @prefix, are prefixes.
+    # A term is a prefix only if it is a simple term whose IRI ends with a gen-delim, or if its
+    # @prefix is true.
     ({"@context": {"e": "http://e/x"}, "@id": "http://e/s", "e:p": "x"}, '<s> <e:p> "x" .'),
     ({"@context": {"e": {"@id": "http://e/"}}, "@id": "e:s", P: "x"}, '<e:s> <p> "x" .'),
     (
@@ -301,7 +302,7 @@ REFERENCES = {
     "g?y/../x": "http://a/b/c/g?y/../x",
     "g#s/./x": "http://a/b/c/g#s/./x",
     "g#s/../x": "http://a/b/c/g#s/../x",
-    # IRIs are unchanged; dot segments are only removed from references.
+    # IRIs are unchanged, because dot segments are removed only from references.
     "http:g": "http:g",
     "http://a/../g": "http://a/../g",
     "g/é": "http://a/b/c/g/é",
@@ -1131,7 +1132,7 @@ CONTEXTS = [
     ({"@context": {**V, "q": {"@id": Q, "@context": {"@propagate": False, "p": "http://x/p"}}}, "@id": S, "q": {"p": {"p": "x"}}}, '<s> <q> _:b . ;; _:b <http://x/p> _:c . ;; _:c <p> "x" .'),
     ({"@context": {"@propagate": 1}, P: "x"}, "invalid @propagate value"),
     ({"@context": {"@propagate": None}, P: "x"}, "invalid @propagate value"),
-    # An error in a scoped context is reported at its definition, even if it is unused.
+    # An error in a scoped context is reported at its definition, even if the context is unused.
     (with_p({"@context": {"q": "word"}}, 1), "invalid scoped context"),
     (with_p({"@context": 1}, 1), "invalid scoped context"),
     (with_p({"@context": {"@version": 2}}, 1), "invalid scoped context"),

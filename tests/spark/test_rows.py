@@ -44,8 +44,8 @@ def test_every_mode_rejects_splits_that_would_lose_messages(tmp_path, options, e
     path = tmp_path / "log.nq"
     # The log may contain an additional error before the change of dialect.
     start = COMMENT_LOG + (error if options["mode"] != "FAILFAST" else "")
-    # The start is longer than what planning reads; otherwise, planning would find the other dialect
-    # and not split the log.
+    # The start is longer than the part that planning reads. Otherwise, planning would find the
+    # other dialect and not split the log.
     start += QUAD % 0 + "# @message\n" * 10_000
     path.write_text(start + 'VERSION "1.2-messages"\n' + DIRECTIVE_LOG)
     with pytest.raises(

@@ -1,4 +1,4 @@
-"""Logging and cleanup by the drivers of writes, without a session."""
+"""Log messages and cleanup by the drivers of Spark writes, without a session."""
 
 import re
 

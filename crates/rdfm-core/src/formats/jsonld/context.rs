@@ -295,7 +295,8 @@ impl Contexts {
         self.list.len() as u32
     }
 
-    /// Drops the contexts created since a mark, which must be unused, if many bytes are cached.
+    /// If many bytes are cached, drops the contexts created since a mark. They must not be in use
+    /// then.
     pub fn release(&mut self, mark: u32) {
         if self.bytes <= self.max_kept_bytes() {
             return;

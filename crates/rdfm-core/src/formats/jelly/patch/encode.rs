@@ -1,8 +1,7 @@
 //! Encoder for Jelly-Patch logs.
 //!
 //! - In: batches, divided anywhere between patches or, in parts, inside a patch.
-//! - Out: frames, one per patch or with a fixed number of rows; the stream type determines how
-//!   patches end.
+//! - Out: frames, one per patch or of limited size; the stream type determines how patches end.
 //! - Cost: memory for the lookups and one frame.
 //! - Law: the bytes depend only on the patches, not on how they are divided into batches. The only
 //!   exception is a first patch that arrives in parts if neither the options nor the source
