@@ -70,7 +70,7 @@ class NamespaceCounter:
 
 
 class FolderEncoder:
-    """Encodes messages as many logs. Each has one message, or a limited number or size."""
+    """Encodes messages as many logs, each limited to one message, or by `messages` or `bytes`."""
 
     def __init__(
         self,
