@@ -70,7 +70,7 @@ class NamespaceCounter:
 
 
 class FolderEncoder:
-    """Encodes messages as many logs, each limited to one message, or by `messages` or `bytes`."""
+    """Encodes messages as many logs, each of one message, or of a limited number or size."""
 
     def __init__(
         self,

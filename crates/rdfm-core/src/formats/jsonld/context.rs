@@ -295,8 +295,8 @@ impl Contexts {
         self.list.len() as u32
     }
 
-    /// If many bytes are cached, drops the contexts created since a mark. They must not be in use
-    /// then.
+    /// Drops the contexts created since a mark, if many bytes are cached. The contexts must not be
+    /// in use.
     pub fn release(&mut self, mark: u32) {
         if self.bytes <= self.max_kept_bytes() {
             return;
