@@ -2,8 +2,8 @@
 //!
 //! - In: lists of structs. The lists may be large, fixed-size or views, and the fields may be in
 //!   any order.
-//! - Out: the records of a row, for a batch. A null or missing field is the default graph, or a
-//!   position that an operation does not have.
+//! - Out: the records of each row, added to a batch. A null or missing field means the default
+//!   graph, or a position that the operation does not have.
 //! - Law: a null row has no records, and a slice contains no records of neighbouring rows.
 
 use std::ops::Range;
@@ -25,7 +25,7 @@ use super::strings::Strings;
 use crate::error::Error;
 use crate::schema::PARTS;
 
-/// Records that a row contains as a list.
+/// A type of record that rows contain in lists.
 pub trait InputListed: KindOf {
     /// Name of the column.
     const COLUMN: &'static str;

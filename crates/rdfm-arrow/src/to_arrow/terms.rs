@@ -345,7 +345,7 @@ struct Sparse {
 }
 
 impl Sparse {
-    /// Sets the value of a row that follows all rows with values.
+    /// Sets the value of a row. Rows must be set in ascending order.
     fn add(&mut self, at: usize, text: &[u8], bytes: &mut usize) -> Result<(), MakeError> {
         charge(bytes, text.len())?;
         self.push(at, text);
