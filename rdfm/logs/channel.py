@@ -2,7 +2,7 @@
 
 In: items, their cost, and marks. Out: the same items in order, then the error of the other side, if
 any; and the mark of the last item that the consumer has finished.
-Cost: the budget, plus one item. Law: an error on either side reaches the other, and cancelling the
+Cost: memory for the budget plus one item. Law: an error on either side reaches the other, and cancelling the
 channel ends all waits.
 """
 

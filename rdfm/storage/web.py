@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 __all__ = ["MAX_WHOLE_BYTES", "WebStorage"]
 
-# Maximum size of a file that is read completely.
+# Maximum size in bytes of a file that `read_whole` accepts.
 MAX_WHOLE_BYTES = 16 << 20
 
 
