@@ -4,8 +4,8 @@ In: the path of a log. Out: `Journal` for the writer; `committed_length` for rea
 Cost: one write of `SLOT_BYTES` per commit; one failed attempt to open the journal of a log that has
 none.
 Law: bytes after the committed length are not part of the log. At most one process has the lock at
-any time. A journal applies only to the file that was appended to, and only if that file still has the
-committed bytes. Another log that gets the same name is not affected, and is never truncated.
+any time. A journal applies only to the file that was appended to, and only if that file still has
+the committed bytes. Another log that gets the same name is not affected, and is never truncated.
 """
 
 from __future__ import annotations

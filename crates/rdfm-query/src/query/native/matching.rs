@@ -185,8 +185,8 @@ impl<'p> Matcher<'p> {
 
     /// Appends at most `max_rows` rows of a message to `rows`, and returns their number. A row has
     /// one cell for each selected variable: a class, [`UNBOUND`], or `dictionary.terms() + k` for
-    /// the term that [`Self::other`] returns for `k`. `stop` is called periodically, and for each row, with the number of
-    /// rows found so far.
+    /// the term that [`Self::other`] returns for `k`. `stop` is called periodically, and for each
+    /// row, with the number of rows found so far.
     ///
     /// # Errors
     /// Any error that `stop` returns.
