@@ -73,7 +73,7 @@ def reading(make: Any, format: str, log: str, folder: Path, messages: int, **opt
 
     def run() -> int:
         for batch in batches(format, data):
-            batch.record_count  # noqa: B018 - computed on access, as for a user of the batch
+            batch.record_count  # noqa: B018 - computed on access, which is part of the work
         return count
 
     return Work(run, len(data))

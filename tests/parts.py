@@ -29,7 +29,7 @@ def lines_of(messages):
 
 
 def numbers_in(folder):
-    """Returns the numbers in the messages of a folder, if the messages are those of `numbered`."""
+    """Returns the numbers in the messages that `numbered` created, from the logs in a folder."""
     return [int(message.quads[0].object.value) for message in messages_in(folder)]
 
 

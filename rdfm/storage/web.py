@@ -1,6 +1,6 @@
 """Files on web servers, which can be read but not listed.
 
-In: http and https URLs. Out: their sizes and times.
+In: http and https URLs. Out: their sizes and times, and the content of small files.
 Law: nothing is written; `*` and `?` in a URL are not wildcards.
 """
 

@@ -179,7 +179,7 @@ def test_progress_reports_written_messages(monkeypatch):
     "name", ["log.nq.gz", "log.nq.bz2", "log.nq.xz", "log.parquet", "log.arrow"]
 )
 def test_progress_of_small_files_reports_written_messages(tmp_path, name, monkeypatch):
-    """A file that is read at once, or by the decoder itself, is not immediately reported as done."""
+    """A file read at once, or by the decoder itself, is not immediately reported as complete."""
     monkeypatch.setattr("rdfm.logs.progress.PROGRESS_SECONDS", 0)
     numbers = random.Random(1)
     count = 60_000 if "nq" in name else 200_000

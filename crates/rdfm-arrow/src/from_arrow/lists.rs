@@ -244,7 +244,8 @@ impl InputQuads {
         match self.get(at) {
             [Some(subject), Some(predicate), Some(object), graph] => {
                 let quad = cells.quad(builder, [subject, predicate, object], graph);
-                // An invalid term has no text, and an empty string is not a term.
+                // An invalid value is read as an empty string, which is not a term. Report why the
+                // value is invalid instead.
                 quad.map_err(|error| self.error(at).unwrap_or_else(|| error.into()))
             }
             parts => {

@@ -164,7 +164,7 @@ impl RowGroupCopier<'_> {
         })
     }
 
-    /// Changes an offset in the file. An offset of 0 means that there is none.
+    /// Adjusts a file offset. An offset of 0 means that the structure is absent.
     fn offset(&mut self, thrift: &mut Thrift<'_>, type_code: u8) -> Result<(), Stop> {
         let shift = self.shift;
         self.replace(thrift, type_code, |offset| match offset {

@@ -58,7 +58,7 @@ pub(super) struct FrameSplitter {
     max_bytes: u64,
     /// Index of the current or next frame.
     pub index: u64,
-    /// Index of the first frame that is read. In a split, frames are messages.
+    /// Index of the first frame that is read. In a split, this is also the index of a message.
     first_index: u64,
     /// Whether the indices of frames and rows are known.
     counts: bool,
