@@ -70,8 +70,8 @@ class Reading:
         hints: Defaults for options, passed to the formats that support them.
         watch: Called with the pieces of each log before they are decoded, except for a log that its
             decoder reads directly.
-        reject_unreadable: Whether to reject a file that cannot be opened like a file that is not a
-            log, if it is one of many files. By default, such a file ends the run.
+        reject_unreadable: Whether to reject a file that cannot be opened, if it is one of many, as
+            if it were not a log. By default, such a file ends the run.
     """
 
     format: str | None = None

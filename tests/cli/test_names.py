@@ -201,7 +201,7 @@ def test_inputs_of_unknown_format_are_rejected(rdfm, command, name, data, fragme
 
 
 def _aliases(path):
-    """Links to a file, and returns its names: relative paths, the hard and soft links, its URL."""
+    """Creates links to a file. Returns its names: relative paths, both links, and its URL."""
     file = Path(path)
     os.link(path, f"hard-{path}")
     Path(f"soft-{path}").symlink_to(path)

@@ -1,4 +1,4 @@
-"""`convert` has the same output and summary whichever stage is slow and however input arrives."""
+"""The output and summary of `convert` do not depend on the slowest stage or the piece sizes."""
 
 import dataclasses
 import gzip

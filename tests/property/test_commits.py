@@ -88,7 +88,7 @@ def in_steps():
 
 
 def run_in_turns(actors, generator, deaths):
-    """Runs the actors alternately, in random order. Up to `deaths` of them die."""
+    """Runs the actors in turns, in random order. Up to `deaths` of them die."""
     for actor in actors:
         actor.start()
         actor.waits.acquire()

@@ -244,8 +244,8 @@ impl InputQuads {
         match self.get(at) {
             [Some(subject), Some(predicate), Some(object), graph] => {
                 let quad = cells.quad(builder, [subject, predicate, object], graph);
-                // An invalid value is read as an empty string, which is not a term. Report why the
-                // value is invalid instead.
+                // An invalid value is read as an empty string, which is not a term. The error of
+                // the value itself is more useful.
                 quad.map_err(|error| self.error(at).unwrap_or_else(|| error.into()))
             }
             parts => {

@@ -327,8 +327,8 @@ impl TermWriter {
         Ok(())
     }
 
-    /// Appends a graph to a row. `before` is the number before its first possible field: 12 in a
-    /// quad, 0 or 2 in other rows.
+    /// Appends a graph to a row. `before` is the field number just before those of the graph: 12 in
+    /// a quad, 0 or 2 in other rows.
     pub fn graph(&mut self, table: &TermTable, id: TermId, before: u8) -> WriteResult<()> {
         let term = table.term(id);
         match term.kind {

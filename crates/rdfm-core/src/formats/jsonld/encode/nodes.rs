@@ -1,7 +1,7 @@
 //! Writes the nodes of a shaped message: keys, values, nested nodes, lists.
 //!
 //! - In: a [`MessageShape`] and its quads.
-//! - Out: events for the [`Sink`], and the tokens of keys and scalars.
+//! - Out: events for the sink, and the tokens of keys and scalars.
 //! - Cost: each token is created once per batch and term, and then copied. Recursion is as deep as
 //!   the nesting of the shape.
 //! - Law: the output represents exactly the quads of the shape.
