@@ -1,7 +1,7 @@
 """Benchmarks of `rdfm.diff`, including the decoding of both logs.
 
-Rates count the quads of one log. The peer parses both logs message by message, canonicalizes each
-message and compares the two.
+Rates count the quads of one log. The peer, pyoxigraph, parses both logs message by message. It
+canonicalizes the messages and compares each pair.
 """
 
 from __future__ import annotations

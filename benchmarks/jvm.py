@@ -1,6 +1,7 @@
 """Runs Jelly-JVM on the benchmark logs: reading with RIOT, and writing one frame per message.
 
-The program is tests/peers/jvm/Speed.java. Without java, javac and mvn there is no result.
+The program is tests/peers/jvm/Speed.java. If java, javac or mvn is missing, the functions return
+None.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""Benchmarks of patches and SPARQL results. Rates count records: add operations, and rows.
+"""Benchmarks of patches and SPARQL results. Rates count add operations or result rows.
 
-Both sides process the same quads. Patches are created from a log, with a transaction of adds for
-each message; the peer gets the messages that result from applying them. Rows are the quads of a
-log, with a variable for each term.
+Both sides process the same quads. Patches are created from a log, with one transaction of add
+operations per message. The peer gets the messages that result from applying the patches. Rows are
+the quads of a log, with a variable for each term.
 """
 
 from __future__ import annotations
@@ -73,7 +73,7 @@ def reading(make: Any, format: str, log: str, folder: Path, messages: int, **opt
 
     def run() -> int:
         for batch in batches(format, data):
-            batch.record_count  # noqa: B018 - computed on access, as for a user of the batch
+            batch.record_count  # noqa: B018 - computed on access, which is part of the work
         return count
 
     return Work(run, len(data))
@@ -171,8 +171,8 @@ def oxigraph_rows(format: str, log: str, folder: Path, messages: int) -> Work:
 def oxigraph_write_rows(format: str, log: str, folder: Path, messages: int) -> Work:
     """Writes pyoxigraph solutions.
 
-    The solutions are in memory: pyoxigraph buffers all rows of a JSON document that ends with its
-    head.
+    The solutions are already in memory, because pyoxigraph buffers all rows of a JSON document
+    whose head comes last.
     """
     import pyoxigraph
 

@@ -1,4 +1,4 @@
-"""Jelly-Patch with Google's protobuf and proto/patch.proto: a simple encoder and decoder.
+"""A simple encoder and decoder of Jelly-Patch, with Google's protobuf and proto/patch.proto.
 
 This module shares no code with rdfm. A patch is a list of operations: ("H", key, value), ("TX",),
 ("TC",), ("TA",), ("PA", prefix, IRI, graph), ("PD", prefix, graph), ("A", s, p, o, graph),
@@ -160,7 +160,7 @@ class Reader(jelly_proto.Reader):
         self.open = None
 
     def graph_of(self, value):
-        """Returns the graph of a statement or namespace. It may be omitted if it repeats."""
+        """Returns the graph of a statement or namespace, which may repeat an earlier graph."""
         if self.stream_options.statement_type == TRIPLES:
             assert value.WhichOneof("graph") is None, "a graph in a log of triples"
             return None

@@ -1,8 +1,8 @@
 """A simple, slow, literal implementation of JSON-LD 1.1 to RDF, used to check expected results.
 
-Each function is an algorithm of https://www.w3.org/TR/json-ld11-api/, and its comments are the
-step numbers. It shares no code with rdfm. Errata that the W3C test suite covers are applied, and a
-comment marks them.
+Each function implements an algorithm of https://www.w3.org/TR/json-ld11-api/, and its comments are
+the step numbers. This module shares no code with rdfm. Errata that the W3C test suite covers are
+applied, and a comment marks them.
 
 Quads are tuples as in `nquads`. `Result.omitted` lists data that the algorithms drop because it is
 not well-formed. `Result.ill_formed` also lists ill-formed data that they may keep because it
@@ -212,7 +212,7 @@ class Result:
 class Processor:
     """The algorithms. `documents` contains the contexts that can be loaded.
 
-    With `collect`, an error in an entry or item is recorded, and the others are still read.
+    With `collect`, an error in an entry or item is recorded, and later ones are still read.
     """
 
     def __init__(self, documents: dict[str, Any] | None = None, collect: bool = False) -> None:
@@ -1161,7 +1161,7 @@ class Triples:
 def canonical_double(value: int | Decimal) -> str:
     """Returns the canonical form of the nearest double (8.6).
 
-    It is `printf("%1.15E")` without trailing zeros.
+    This form is the output of `printf("%1.15E")` without trailing zeros.
     """
     try:
         number = float(value)

@@ -10,7 +10,7 @@ NUMBER = "http://ex/number"
 
 
 def visible_files(folder):
-    """Returns the visible files of a folder, sorted by name."""
+    """Returns the files of a folder whose names do not begin with . or _, sorted by name."""
     return sorted(path for path in Path(folder).iterdir() if path.name[0] not in "._")
 
 
@@ -29,7 +29,7 @@ def lines_of(messages):
 
 
 def numbers_in(folder):
-    """Returns the numbers in the messages of a folder. `numbered` created these messages."""
+    """Returns the numbers in the messages that `numbered` created, from the logs in a folder."""
     return [int(message.quads[0].object.value) for message in messages_in(folder)]
 
 
@@ -43,7 +43,7 @@ def remaining_files(folder):
 
 
 def numbered(rows):
-    """Converts rows with a column `id` to messages of three quads. The first one contains the id."""
+    """Converts rows with a column `id` to messages of three quads; the first contains the id."""
     quad = "named_struct('subject', {}, 'predicate', {}, 'object', {}, 'graph', {})"
     subject = "concat('<http://ex/', id, '>')"
     quads = [

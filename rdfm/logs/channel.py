@@ -2,8 +2,8 @@
 
 In: items, their cost, and marks. Out: the same items in order, then the error of the other side, if
 any; and the mark of the last item that the consumer has finished.
-Cost: the budget, plus one item. Law: an error on either side reaches the other, and cancelling the
-channel ends all waits.
+Cost: memory for the budget plus one item.
+Law: an error on either side reaches the other, and cancelling the channel ends all waits.
 """
 
 from __future__ import annotations

@@ -43,7 +43,7 @@ def check_settings(
 
     Args:
         inputs: The inputs.
-        reading: How they are read.
+        reading: Settings for reading the inputs.
         max_errors: As in `LogCheck`.
         max_warnings: As in `LogCheck`.
         verb: Verb for the check, such as "validate".
@@ -150,7 +150,7 @@ class LogCheck:
         self._log: LogState | None = None
         self._watched: tuple[Input, Lines] | None = None  # of the next log, before `_begin_log`
         self._new: list[Finding] = []
-        self._done = 0  # bytes read of the inputs before the current one
+        self._done = 0  # bytes read from the inputs before the current one
         self._begun = False
 
     @property

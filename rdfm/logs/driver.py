@@ -1,8 +1,8 @@
 """The driver: from inputs to batches, in two halves.
 
-In: the inputs that the user names, and how to read them. Out: from the first half, the pieces of
-each log, with its decoder; from the second half, batches with their log and its header, or an
-error. Continuing after an error skips the invalid data.
+In: the inputs that the user names, and the settings for reading them. Out: from the first half, the
+pieces of each log, with its decoder; from the second half, batches with their log and its header,
+or an error. Continuing after an error skips the invalid data.
 Cost: memory for a piece and a decoder. Small archive members are kept in memory in groups.
 Law: the halves share only the pieces passed from one to the other, so a queue can connect them; the
 data reported with a batch does not depend on the progress of the other half.
@@ -70,8 +70,8 @@ class Reading:
         hints: Defaults for options, passed to the formats that support them.
         watch: Called with the pieces of each log before they are decoded, except for a log that its
             decoder reads directly.
-        reject_unreadable: Whether a file that cannot be opened, if it is one of many, is rejected
-            like a file that is not a log. By default, it ends the run.
+        reject_unreadable: Whether to reject a file that cannot be opened, if it is one of many, as
+            if it were not a log. By default, such a file ends the run.
     """
 
     format: str | None = None
@@ -89,7 +89,7 @@ class Reading:
 
 
 class Source(NamedTuple):
-    """A log that is read.
+    """A log that is being read.
 
     Attributes:
         name: Its name or URL, for errors.
@@ -256,7 +256,7 @@ class Driver:
     """
 
     def __init__(self, inputs: list[Readable], reading: Reading) -> None:
-        """Initialize with the inputs and how to read them.
+        """Initialize with the inputs and the settings for reading them.
 
         Raises:
             OptionError: If no format supports one of the options or its value.

@@ -1,10 +1,11 @@
 """The journal of a log that is being appended to: a lock, and the committed length.
 
 In: the path of a log. Out: `Journal` for the writer; `committed_length` for readers.
-Cost: one write of `SLOT_BYTES` per commit; one failed open per log that is read without a journal.
+Cost: one write of `SLOT_BYTES` per commit; one failed attempt to open the journal of a log that has
+none.
 Law: bytes after the committed length are not part of the log. At most one process has the lock at
-any time. A journal applies only to the file that was appended to, and only if it has the committed
-bytes. Another log that gets the same name is not affected, and is never truncated.
+any time. A journal applies only to the file that was appended to, and only if that file still has
+the committed bytes. Another log that gets the same name is not affected, and is never truncated.
 """
 
 from __future__ import annotations
@@ -83,9 +84,9 @@ class _Slot(NamedTuple):
 class Journal:
     """The lock and the committed length of a log. Only the owner may write to the log.
 
-    The lock is on the file itself, so the kernel releases it when the process ends. The file is
-    never replaced while it is locked; otherwise a second writer could lock the new file. Each
-    commit overwrites the older of two slots in place. A slot has a checksum, so if a write is
+    The lock is on the journal file itself, so the kernel releases it when the process ends. The
+    file is never replaced while it is locked; otherwise a second writer could lock the new file.
+    Each commit overwrites the older of two slots in place. A slot has a checksum, so if a write is
     interrupted, the other slot is still valid and has the previous commit.
 
     Attributes:
@@ -145,7 +146,7 @@ class Journal:
                 if not stat.S_ISREG(os.fstat(file).st_mode):
                     raise self._other_file()
                 fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                # The last owner may have removed it between the two calls.
+                # The last owner may have removed the journal before it was locked here.
                 with contextlib.suppress(FileNotFoundError):
                     if os.path.samestat(os.fstat(file), self.path.stat()):
                         return file

@@ -34,7 +34,7 @@ from rdfm.storage import archive
 
 __all__ = ["Inputs", "Streams", "Writing", "locating_errors", "message_batches", "patch_batches"]
 
-_TRIPLE_TERMS = ("no", "object", "anywhere")  # values of a format's feature, in increasing order
+_TRIPLE_TERMS = ("no", "object", "anywhere")  # support for triple terms, in increasing order
 
 
 class Inputs(NamedTuple):

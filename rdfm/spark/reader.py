@@ -48,7 +48,7 @@ class LogSourceReader(DataSourceReader):
     content determines the kind of log.
 
     Attributes:
-        reading: How the logs are read.
+        reading: Settings for reading the logs.
     """
 
     def __init__(
@@ -61,7 +61,7 @@ class LogSourceReader(DataSourceReader):
         """Check the options and the schema of a query.
 
         Args:
-            given: The options. If this is an `Options`, those that have not been taken yet.
+            given: The options. Options that an `Options` object has already returned are ignored.
             schema: The user's schema.
             by_one_name: Whether to resolve `..`, links and variants of S3 URLs, so that a file has
                 one name, regardless of the spelling of its path.
@@ -108,7 +108,7 @@ class LogSourceReader(DataSourceReader):
             self._split_bytes = sys.maxsize
 
     def _first(self, reading: SparkReading) -> str | None:
-        """The first file that is not empty."""
+        """The path of the first file that is not empty."""
         self.reading = reading
         return next((file.path for file in self._all_files() if file.size != 0), None)
 

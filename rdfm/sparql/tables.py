@@ -1,4 +1,4 @@
-"""Solutions as rows of tables, and as rows of SPARQL results.
+"""Converts solutions to rows of tables, or to rows of SPARQL results.
 
 In: solutions as they are found. Out: Arrow record batches, or batches of results.
 Cost: memory for a batch of rows.

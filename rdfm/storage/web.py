@@ -1,6 +1,6 @@
 """Files on web servers, which can be read but not listed.
 
-In: http and https URLs. Out: their sizes and times.
+In: http and https URLs. Out: their sizes and times, and the content of small files.
 Law: nothing is written; `*` and `?` in a URL are not wildcards.
 """
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 __all__ = ["MAX_WHOLE_BYTES", "WebStorage"]
 
-# Maximum size of a file that is read completely.
+# Maximum size in bytes of a file that `read_whole` accepts.
 MAX_WHOLE_BYTES = 16 << 20
 
 

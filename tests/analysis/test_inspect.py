@@ -1,4 +1,4 @@
-"""Name lists of `inspect`: bounded, cut off at `top`, and independent of how the input is split."""
+"""Name lists of `inspect` are bounded, cut off at `top`, and do not depend on batch boundaries."""
 
 import io
 

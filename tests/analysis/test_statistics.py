@@ -168,7 +168,7 @@ def check_names(found: Names, expected: Counter) -> None:
 
 
 def check(found: Statistics, log: list[list[tuple]]) -> None:
-    """Checks all numbers of a log of messages."""
+    """Checks all statistics of a message log."""
     plain = PlainCounts()
     message_bytes = []
     for index, message in enumerate(log):
@@ -524,7 +524,7 @@ def test_a_flat_log_of_many_frames_is_counted_as_one_message(tmp_path):
     ],
 )
 def test_riverbench_samples_have_the_published_statistics(dataset, suffix, statements, graphs):
-    """`statements` is the number in message 0; `graphs` is the number in each message."""
+    """There are `statements` statements in message 0, and `graphs` graphs in each message."""
     paths = sorted(suites.path("data", "riverbench", dataset).glob(f"*.{suffix}"))
     assert len(paths) == 5
     for path in paths:

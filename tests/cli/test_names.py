@@ -201,7 +201,7 @@ def test_inputs_of_unknown_format_are_rejected(rdfm, command, name, data, fragme
 
 
 def _aliases(path):
-    """Returns names of a file: relative paths, a hard link, a symbolic link, and its URL."""
+    """Creates links to a file. Returns its names: relative paths, both links, and its URL."""
     file = Path(path)
     os.link(path, f"hard-{path}")
     Path(f"soft-{path}").symlink_to(path)

@@ -1,4 +1,4 @@
-"""convert: output and summary do not depend on which stage is slow, or on how the input arrives."""
+"""The output and summary of `convert` do not depend on the slowest stage or the piece sizes."""
 
 import dataclasses
 import gzip
@@ -111,7 +111,7 @@ class Trickle(io.BytesIO):
 
 @pytest.mark.parametrize("format", ["nq", "ttl"])
 def test_the_dialect_of_the_first_message_is_written(format):
-    """This is independent of where the other dialect starts and of how the input arrives."""
+    """The place where the other dialect starts does not matter, nor the size of the pieces."""
     for messages in (1, 20, 9000):
         log = (
             (LINE + DELIMITER) * messages + b'VERSION "1.2-messages"\n' + LINE + b"MESSAGE\n" + LINE
@@ -179,7 +179,7 @@ def test_progress_reports_written_messages(monkeypatch):
     "name", ["log.nq.gz", "log.nq.bz2", "log.nq.xz", "log.parquet", "log.arrow"]
 )
 def test_progress_of_small_files_reports_written_messages(tmp_path, name, monkeypatch):
-    """A file read at once, or by the decoder itself, is not reported as done immediately."""
+    """A file read at once, or by the decoder itself, is not immediately reported as complete."""
     monkeypatch.setattr("rdfm.logs.progress.PROGRESS_SECONDS", 0)
     numbers = random.Random(1)
     count = 60_000 if "nq" in name else 200_000

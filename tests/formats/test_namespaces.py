@@ -1,4 +1,4 @@
-"""Changing namespaces: the output grows with the log, not with the declared namespaces."""
+"""Logs with changing namespaces: output grows with the log, not with the number of namespaces."""
 
 import json
 import subprocess

@@ -79,7 +79,7 @@ def in_turn(method):
 
 @contextlib.contextmanager
 def in_steps():
-    """Makes every storage method wait for its turn."""
+    """Makes each actor wait for its turn before it calls a storage method in `STEPS`."""
     with pytest.MonkeyPatch.context() as patch:
         for name in STEPS:
             patch.setattr(LocalStorage, name, in_turn(getattr(LocalStorage, name)))
@@ -88,7 +88,7 @@ def in_steps():
 
 
 def run_in_turns(actors, generator, deaths):
-    """Runs the actors alternately, in random order. Up to `deaths` of them die."""
+    """Runs the actors in turns, in random order. Up to `deaths` of them die."""
     for actor in actors:
         actor.start()
         actor.waits.acquire()

@@ -62,7 +62,7 @@ def test_a_compressed_jelly_log_of_a_gigabyte_of_text_uses_little_memory(tmp_pat
 
 
 def patch_batch(count: int) -> rdfm.PatchBatch:
-    """Returns patches with a header and nine other operations, whose terms differ."""
+    """Returns patches with different terms, each with a header and nine other operations."""
     iri = lambda name, number: rdfm.Iri(f"http://example.org/{name}/{number}")  # noqa: E731
     patches = []
     for number in range(count):

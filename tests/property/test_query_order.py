@@ -15,7 +15,7 @@ S, P = ("iri", "http://e/s"), ("iri", "http://e/p")
 
 
 def typed(*datatypes):
-    """Returns a function that draws literals with one of the datatypes."""
+    """Returns a function that maps a text to a strategy for literals with these datatypes."""
     return lambda text: st.sampled_from(datatypes).map(
         lambda name: literal(text, datatype=XSD + name)
     )

@@ -142,7 +142,7 @@ def test_a_list_that_keeps_losing_files_is_an_error(tmp_path, monkeypatch):
 
 
 def test_one_of_two_concurrent_additions_fails(tmp_path):
-    """The owner check and the addition are two steps."""
+    """Both lists may pass the owner check, because checking and adding are separate steps."""
     earlier = FileList(str(tmp_path))
     earlier._check_owner = lambda: None
     later = FileList(str(tmp_path))

@@ -1,4 +1,4 @@
-"""W3C suite that converts RDF to JSON-LD. Inputs are written, and expected documents are read.
+"""The W3C suite for converting RDF to JSON-LD: inputs are written, expected documents are read.
 
 A dataset has several representations, so the tests compare datasets instead of documents.
 """

@@ -1,4 +1,4 @@
-//! Patch rows and result rows.
+//! Rows of patches and of results: conversion to and from Arrow, and errors.
 #![allow(clippy::unwrap_used, reason = "tests fail by panicking")]
 
 mod support;

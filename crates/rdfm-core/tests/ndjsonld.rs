@@ -110,7 +110,7 @@ impl Random {
         from[self.below(from.len())]
     }
 
-    /// Replaces the placeholders of a document by random values.
+    /// Replaces the placeholders of a document with random values.
     fn line(&mut self, document: &str, usual: bool) -> String {
         let mut line = String::new();
         for c in document.chars() {

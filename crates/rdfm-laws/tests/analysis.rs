@@ -1,5 +1,5 @@
-//! The laws of analysis for the fixtures and random changes of them: a short version of the fuzz
-//! target for stable Rust.
+//! Checks the laws of analysis on the fixtures and on random changes to them. This is a short
+//! version of the fuzz target, for stable Rust.
 
 mod corpus;
 

@@ -572,7 +572,7 @@ impl Encoder {
         })
     }
 
-    /// Runs an encoder step and returns its bytes. An error contains the bytes before it.
+    /// Runs an encoder step and returns its bytes. An error contains the bytes written before it.
     fn step(
         &self,
         py: Python<'_>,

@@ -46,7 +46,7 @@ pub struct Query {
 pub struct Evaluated {
     /// Rows of a SELECT query.
     pub rows: Option<Py<ResultBatch>>,
-    /// Number in the batch of each row's message.
+    /// Index of each row's message in the batch.
     pub messages: Vec<u32>,
     /// Messages of a CONSTRUCT query, or None if there are none.
     constructed: Option<Py<MessageBatch>>,

@@ -1,4 +1,4 @@
-//! Warnings for Python: batches in, findings out. Also counts lines, for the positions of findings.
+//! The Python interface of the warnings, and a function that counts lines to locate findings.
 
 use std::sync::{Mutex, PoisonError};
 

@@ -2,8 +2,8 @@
 //!
 //! - In: rows, each from one message. Out: the same rows with two additional leading cells.
 //! - Cost: each term is copied once per batch, each blank node once per message.
-//! - Law: different blank nodes get different labels. A label consists of `m`, the number of the
-//!   message across all logs, `_`, and the original label.
+//! - Law: different blank nodes get different labels. A label has the form `mN_LABEL`, where N is
+//!   the number of the message across all logs and LABEL is the original label.
 
 use std::sync::Arc;
 

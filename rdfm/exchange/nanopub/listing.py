@@ -218,7 +218,7 @@ class _Describe(Stage):
 
 
 class _Latest(Stage):
-    """Omits rows that another row supersedes or retracts with the same public key."""
+    """Omits rows that are superseded or retracted by another row with the same public key."""
 
     kind = "results"
     works_at_end = True

@@ -39,7 +39,7 @@ pub fn blocks(a: &[u128], b: &[u128]) -> Vec<(usize, usize, usize)> {
     found.0
 }
 
-/// Blocks. Adjacent blocks are merged.
+/// A list of blocks in which adjacent blocks are merged.
 #[derive(Default)]
 struct Blocks(Vec<(usize, usize, usize)>);
 
@@ -63,7 +63,7 @@ fn shared_positions(sequence: &[u128], other: &[u128]) -> Vec<usize> {
         .collect()
 }
 
-/// Finds pairs of equal elements of a longest common subsequence.
+/// Finds a longest common subsequence, as pairs of the positions of equal elements.
 fn search(a: &[u128], b: &[u128], x: usize, y: usize, found: &mut Vec<(usize, usize)>) {
     let head = a.iter().zip(b).take_while(|(a, b)| a == b).count();
     found.extend((0..head).map(|at| (x + at, y + at)));

@@ -44,7 +44,7 @@ pub struct Sums {
     pub records: u64,
     /// Number of distinct quads.
     pub statements: u64,
-    /// Bytes of these quads as N-Quads.
+    /// Size of these quads as N-Quads, in bytes.
     pub bytes: u64,
     /// Number of control characters in their literals.
     pub controls: u64,
@@ -118,7 +118,7 @@ impl TermCounter {
         &terms.slots[slot as usize]
     }
 
-    /// Counts a term that occurs only within another term.
+    /// Counts an occurrence of a term within another term.
     fn count_nested(&mut self, terms: &mut BatchTerms, slot: u32, series: u16) {
         let entry = &mut terms.slots[slot as usize];
         if entry.stamp >> STAMP_BITS != self.stamp >> STAMP_BITS {
@@ -131,13 +131,13 @@ impl TermCounter {
         }
     }
 
-    /// Counts a term in the series of the message or part in which it is new.
+    /// Counts a term in the series `new`, in which it has not yet occurred in this message or part.
     #[inline]
     fn count_new(&mut self, terms: &mut BatchTerms, slot: u32, new: u16) {
         let entry = &mut terms.slots[slot as usize];
         if entry.scoped {
             let (own, new) = match self.scope {
-                // Blank nodes do not occur in other messages, so the numbers of all messages can be
+                // Blank nodes do not occur in other messages, so the counts of all messages can be
                 // added.
                 Scope::Message(index) => (mix(entry.hash, index), new & !bits::BNODE),
                 Scope::Log(number) => (mix(entry.hash, number), new),
@@ -159,7 +159,7 @@ impl TermCounter {
         }
     }
 
-    /// Counts the datatype of a literal, or the parts of a triple term, that is new in the message.
+    /// Counts the datatype of a new literal, or the parts of a new triple term.
     fn count_parts(&mut self, terms: &mut BatchTerms, slot: u32, new: u16) {
         let aux = terms.slots[slot as usize].aux;
         if new & bits::TYPED != 0 {

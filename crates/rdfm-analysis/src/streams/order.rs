@@ -3,8 +3,8 @@
 //! - In: messages. Out: the same messages, sorted by graph, subject, predicate and object, without
 //!   repeated quads.
 //! - Cost: a sort of each message. Most comparisons end at equal ids or within the first literal.
-//! - Law: terms are ordered by their text in Apache Jena, encoded as UTF-16. IRIs and labels have
-//!   no brackets; literals include their quotes.
+//! - Law: terms are ordered by their text in Apache Jena, encoded as UTF-16. IRIs have no angle
+//!   brackets, labels have no `_:`, and literals include their quotes.
 
 use std::cmp::Ordering;
 

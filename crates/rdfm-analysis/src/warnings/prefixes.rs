@@ -1,7 +1,7 @@
 //! Prefixes that are redeclared with a different IRI in the same log.
 //!
-//! - In: the declarations of a batch. Out: the first declaration of each prefix that changes its
-//!   IRI.
+//! - In: the declarations of a batch. Out: for each prefix, the first declaration that changes
+//!   its IRI.
 //! - Cost: one lookup per declaration. Memory: [`MAX_PREFIXES`] prefixes; further ones are not
 //!   compared.
 

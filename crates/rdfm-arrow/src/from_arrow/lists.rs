@@ -2,8 +2,8 @@
 //!
 //! - In: lists of structs. The lists may be large, fixed-size or views, and the fields may be in
 //!   any order.
-//! - Out: the records of a row, for a batch. A null or missing field is the default graph, or a
-//!   position that an operation does not have.
+//! - Out: the records of each row, added to a batch. A null or missing field means the default
+//!   graph, or a position that the operation does not have.
 //! - Law: a null row has no records, and a slice contains no records of neighbouring rows.
 
 use std::ops::Range;
@@ -25,7 +25,7 @@ use super::strings::Strings;
 use crate::error::Error;
 use crate::schema::PARTS;
 
-/// Records that a row contains as a list.
+/// A type of record that rows contain in lists.
 pub trait InputListed: KindOf {
     /// Name of the column.
     const COLUMN: &'static str;
@@ -244,7 +244,8 @@ impl InputQuads {
         match self.get(at) {
             [Some(subject), Some(predicate), Some(object), graph] => {
                 let quad = cells.quad(builder, [subject, predicate, object], graph);
-                // An invalid term has no text, and an empty string is not a term.
+                // An invalid value is read as an empty string, which is not a term. The error of
+                // the value itself is more useful.
                 quad.map_err(|error| self.error(at).unwrap_or_else(|| error.into()))
             }
             parts => {

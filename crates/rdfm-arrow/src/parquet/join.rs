@@ -1,4 +1,4 @@
-//! Row groups that were written as separate Parquet files, joined into one file.
+//! Joins row groups that were written as separate Parquet files into one file.
 //!
 //! - In: complete files with the same schema. Out: one file, as if one writer had written all row
 //!   groups.
@@ -28,7 +28,7 @@ pub struct Joiner {
 }
 
 impl Joiner {
-    /// Adds the next part. Returns the range of its bytes to write next.
+    /// Adds the next part. Returns the range of the part's bytes that must be written next.
     ///
     /// # Errors
     /// If the part is not a Parquet file; the error says why.
@@ -164,7 +164,7 @@ impl RowGroupCopier<'_> {
         })
     }
 
-    /// Changes an offset in the file. An offset of 0 means that there is none.
+    /// Adjusts a file offset. An offset of 0 means that the structure is absent.
     fn offset(&mut self, thrift: &mut Thrift<'_>, type_code: u8) -> Result<(), Stop> {
         let shift = self.shift;
         self.replace(thrift, type_code, |offset| match offset {
@@ -209,8 +209,7 @@ fn varint(mut value: u64, out: &mut Vec<u8>) {
 mod tests {
     use super::*;
 
-    /// A file with one row group, given its pages, their offset, its ordinal and its number of
-    /// rows.
+    /// A file with one row group that has these pages, page offset, ordinal and number of rows.
     fn file(pages: &[u8], offset: u8, ordinal: u8, rows: u8) -> Vec<u8> {
         let zigzag = |value: u8| value << 1;
         let column = [0x26, 0, 0x1c, 0x96, zigzag(offset), 0, 0];

@@ -20,8 +20,8 @@ use crate::schema::{RDF_DIR_LANG_STRING, RDF_LANG_STRING, TermLayout, term_field
 #[derive(Default)]
 pub struct TermPlaces {
     places: Vec<TermPlace>,
-    /// Incremented when the rows are cut or another batch begins, to invalidate all older places at
-    /// once.
+    /// Incremented when the rows are returned or another batch begins, to invalidate all older
+    /// places at once.
     generation: u32,
 }
 
@@ -50,7 +50,7 @@ impl TermPlaces {
         }
     }
 
-    /// Invalidates all places because the rows were cut.
+    /// Invalidates all places. Must be called when the rows are returned.
     pub const fn invalidate(&mut self) {
         self.generation += 1;
     }
@@ -345,7 +345,7 @@ struct Sparse {
 }
 
 impl Sparse {
-    /// Sets the value of a row that follows all rows with values.
+    /// Sets the value of a row. Rows must be set in ascending order.
     fn add(&mut self, at: usize, text: &[u8], bytes: &mut usize) -> Result<(), MakeError> {
         charge(bytes, text.len())?;
         self.push(at, text);

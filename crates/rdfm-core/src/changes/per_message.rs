@@ -57,11 +57,11 @@ pub enum OldOrNew {
 /// Computes patches between messages.
 pub struct MessageDifferences {
     terms: TermIndex,
-    /// Number of terms, and of their bytes, above which unused terms are dropped.
+    /// Number of terms, and their total size in bytes, above which unused terms are dropped.
     limits: (usize, usize),
     old: LogSide,
     new: LogSide,
-    /// For one log: its previous message, which is the old message for the next patch.
+    /// The previous message if a single log is compared; it is the old message of the next patch.
     last: Option<Vec<QuadKey>>,
     builder: PatchBuilder,
     copies: Copies,

@@ -1,4 +1,4 @@
-//! Namespaces in force, and how they change from message to message.
+//! Namespaces in force, and their changes from message to message.
 //!
 //! - In: names and IRIs. Out: IRIs by name, in the order in which the names were first declared.
 //! - Cost: copies share unchanged parts. [`Namespaces::bytes`] estimates the memory.
@@ -100,7 +100,7 @@ impl Namespaces {
         Some(Some(before))
     }
 
-    /// Undoes a declaration. Undo declarations in reverse order.
+    /// Undoes a declaration. Declarations must be undone in reverse order.
     pub(super) fn unset(&mut self, undo: &Undo) {
         if let Some((name, iri)) = undo {
             self.set(name, iri);

@@ -47,7 +47,7 @@ pub mod flags {
     /// The text needs no escaping and no check in any text grammar. An IRI has only characters that
     /// `IRIREF` allows. A lexical form contains no `"`, `\`, LF, CR, or other control characters. A
     /// label is a `BLANK_NODE_LABEL` of N-Triples, and a tag is a `LANG_DIR` without `@`. If the
-    /// flag is not set, this is unknown.
+    /// flag is not set, these properties are unknown.
     pub const PLAIN: u8 = 1;
     /// On a [`super::TermKind::LangLiteral`]: base direction left to right.
     pub const LTR: u8 = 2;

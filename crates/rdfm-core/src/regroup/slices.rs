@@ -1,11 +1,11 @@
 //! Slices the batches of a log into several logs: files of a folder or members of an archive.
 //!
 //! - In: batches, and the number of messages for each log.
-//! - Out: consecutive slices. A log begins with the namespaces in force at that point. If more than
-//!   [`MAX_REPEATED`] are in force, it begins only with those that its messages declare or use.
+//! - Out: consecutive slices. Each log begins with the namespaces in force at its start. If more
+//!   than [`MAX_REPEATED`] are in force, it has only those that its messages declare or use.
 //! - Cost: the quads and declarations of the slices, independent of the number of namespaces in
 //!   force.
-//! - Law: how messages are cut into batches does not change the logs.
+//! - Law: the logs do not depend on how the messages are divided into batches.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -94,7 +94,7 @@ impl Slices {
     }
 }
 
-/// Returns the namespaces after the declarations of some messages.
+/// Returns the namespaces in force after the declarations of these messages.
 fn with_changes(
     namespaces: &Arc<Namespaces>,
     batch: &MessageBatch,

@@ -43,7 +43,7 @@ const END: &str = "\0\0";
 const NUL: &str = "\0\u{1}";
 /// Seconds per day.
 const DAY: i128 = 86_400;
-/// Units of the fractional part per second.
+/// Number of units per second in the encoding of `oxsdatatypes`.
 const UNIT: i128 = 1_000_000_000_000_000_000;
 
 /// Rewrites a query to sort by keys, and its aggregates to compare keys.
@@ -94,7 +94,8 @@ fn add_key(inner: &mut GraphPattern, by: &mut Expression, number: usize) {
     *by = extend("key", Expression::FunctionCall(name, vec![value]));
 }
 
-/// Rewrites `MIN` and `MAX` to compare keys. They do not need to remove duplicate values.
+/// Rewrites `MIN` and `MAX` to compare keys. `DISTINCT` is dropped, because duplicate values do not
+/// change the result.
 fn compare_by_keys(aggregate: &mut AggregateExpression) {
     if let AggregateExpression::FunctionCall { name, distinct, .. } = aggregate {
         let ours = match name {
@@ -107,7 +108,7 @@ fn compare_by_keys(aggregate: &mut AggregateExpression) {
     }
 }
 
-/// Adds the functions that a query calls.
+/// Adds the functions of this module that a query calls to the evaluator.
 pub(super) fn with_order(mut evaluator: QueryEvaluator, calls: &Calls) -> QueryEvaluator {
     let name = NamedNode::new_unchecked;
     if calls.contains(SORTED) {
@@ -145,7 +146,7 @@ impl Extreme {
         }
     }
 
-    /// Memory used by the value: about twice the size of its key.
+    /// Memory used by the value, counted in terms: about twice the size of its key.
     fn weight(&self) -> u64 {
         let length = self.found.as_ref().map_or(0, |(key, _)| key.len());
         2 + 2 * length as u64 / budget::BYTES
@@ -388,7 +389,7 @@ fn add_duration(key: &mut String, value: Duration) {
 /// Day number of the first day of a month in the Gregorian calendar. Months are counted from
 /// January of the year 0.
 fn first_day(months: i128) -> i128 {
-    // If years begin in March, the leap day is the last day of the year.
+    // Years begin in March here, so that the leap day is the last day of the year.
     let months = months - 2;
     let (year, month) = (months.div_euclid(12), months.rem_euclid(12));
     let leap_days = year.div_euclid(4) - year.div_euclid(100) + year.div_euclid(400);

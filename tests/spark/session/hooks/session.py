@@ -15,7 +15,7 @@ from parts import LogQuery, Query, numbered
 
 import rdfm.spark
 
-# The session is short, so the second compiler does not pay off.
+# The session is short, so Java's optimizing compiler would not pay off.
 JAVA = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
 
 

@@ -1,6 +1,6 @@
 //! Splits a log into frames, and frames into rows.
 //!
-//! - In: the buffered bytes, delimited frames or one bare frame.
+//! - In: the buffered bytes, which contain length-prefixed frames or one bare frame.
 //! - Out: complete frames, their first rows, and row fields.
 //! - Cost: constant per frame.
 //! - Law: the result does not depend on how the bytes are cut into pieces.
@@ -18,8 +18,8 @@ use crate::syntax::wire::{Checked, LENGTH, Varint, Wire, long_varint};
 /// Tags of a frame's fields: a row, and metadata.
 const ROW: u8 = 0x0a;
 const METADATA: u8 = 0x7a;
-/// Size in bytes of a metadata entry of 122 bytes at the start of a bare frame, including its tag
-/// and length.
+/// Size in bytes of a 122-byte metadata entry at the start of a bare frame, including its tag and
+/// length.
 const LONG_ENTRY: usize = 124;
 /// Field number of the metadata in a frame.
 pub(super) const METADATA_FIELD: usize = 15;
@@ -58,15 +58,15 @@ pub(super) struct FrameSplitter {
     max_bytes: u64,
     /// Index of the current or next frame.
     pub index: u64,
-    /// Index of the first frame that is read. In a split, frames are messages.
+    /// Index of the first frame that is read. In a split, this is also the index of a message.
     first_index: u64,
-    /// Whether the indices are known.
+    /// Whether the indices of frames and rows are known.
     counts: bool,
 }
 
 impl FrameSplitter {
     pub fn new(options: &ReadSettings) -> Self {
-        // Only delimited logs have marks.
+        // Only length-prefixed frames can have restart marks.
         let inner = options.inner_split().map(|_| true);
         let delimited = inner.or(options.delimited);
         let first_index = inner.and(options.first_index).unwrap_or_default();
@@ -92,7 +92,7 @@ impl FrameSplitter {
         self.index = self.first_index;
     }
 
-    /// The current or next frame, for error messages.
+    /// Returns a name of the current or next frame for error messages.
     fn name(&self) -> String {
         if self.counts {
             format!("frame {}", self.index)
@@ -281,8 +281,8 @@ pub(super) fn begins_with_options(frame: &[u8], known: u32) -> bool {
     matches!(first_row(frame, known), FirstRow::Row(1, _))
 }
 
-/// Index of the second options row of a bare frame, where another frame was appended, or the length
-/// of the frame if there is none.
+/// Offset of the second options row in a bare frame, which is where another frame was appended.
+/// Returns the length of the frame if there is no such row.
 fn next_options(frame: &[u8]) -> usize {
     const OPTIONS: u8 = 1 << 3 | LENGTH;
     let mut wire = Wire::new(frame);
@@ -370,8 +370,8 @@ fn looks_delimited(first: &[u8], ended: bool) -> Option<bool> {
         return None;
     }
     Some(match *first {
-        // In a frame of 10 bytes the first field has at most 8 bytes. In a bare frame this byte is
-        // a tag, which is at least 10.
+        // In a delimited frame of 10 bytes, the third byte is the length of the first field, at
+        // most 8. In a bare frame, it is a tag, at least 10.
         [ROW, inner, length, ..] => matches!(inner, ROW | METADATA) && length <= 8,
         [ROW, ..] | [METADATA, 0, ..] => false,
         // A bare entry of 10 bytes: a tag of the entry and a length that fits.
@@ -386,8 +386,8 @@ fn looks_delimited(first: &[u8], ended: bool) -> Option<bool> {
     })
 }
 
-/// Whether a bare frame with stream options begins where the length of a frame is expected. The
-/// bytes cannot be a frame of 10 bytes.
+/// Whether a bare frame with stream options begins where the length of a frame is expected. Returns
+/// false if the bytes may also be a length and a frame of 10 bytes.
 fn begins_bare(rest: &[u8]) -> bool {
     let first = &rest[..rest.len().min(11)]; // the length, and a frame of 10 bytes
     first.first() == Some(&ROW)

@@ -59,7 +59,7 @@ pub(super) struct LruTable {
 /// Maximum capacity of the text buffers kept for the next log.
 const SPARE_BYTES: usize = 256;
 
-/// The previous id before the first entry. No id follows it, so the first entry has an explicit id.
+/// Value of `last_set` in an empty table. No id follows it, so the first entry has an explicit id.
 const NO_ID: u32 = u32::MAX;
 
 impl LruTable {

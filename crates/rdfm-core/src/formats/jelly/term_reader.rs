@@ -2,7 +2,7 @@
 //!
 //! - In: the payloads of statements, terms and lookup entries.
 //! - Out: ids of terms in the [`LogBuilder`].
-//! - Cost: an IRI seen before in the batch takes one load and two comparisons; nothing is hashed.
+//! - Cost: an IRI seen before in the batch takes two loads and one comparison; nothing is hashed.
 //! - Law: everything that the specification calls an error is an error. Terms are decoded in the
 //!   order subject, predicate, object, graph, regardless of the field order.
 
@@ -566,7 +566,7 @@ impl<R: Record> TermReader<R> {
             ));
         }
         let Some(slots) = positions(bytes, TRIPLE_FIELDS)? else {
-            // Each enclosing level may also have made such a copy.
+            // The copy is charged because every level of nesting may need one.
             self.builder.charge(bytes.len())?;
             return self.triple_term(&normalized(bytes, TRIPLE_FIELDS)?, depth);
         };

@@ -25,7 +25,7 @@ use crate::syntax::wire::{put_bytes, put_number, put_varint, varint_size};
 const ROW: u8 = 0x0a;
 /// Index of the graph in a statement.
 pub(super) const GRAPH: usize = 3;
-/// The previous name before the first IRI. No name follows it, so the first name id is explicit.
+/// Value of `last_name` before the first IRI. No name follows it, so the first name id is explicit.
 const NO_NAME: u32 = u32::MAX;
 /// Maximum size in bytes of a frame that contains a complete message and is therefore built in
 /// memory.
@@ -39,7 +39,7 @@ pub(super) struct EntryTags {
     pub datatype: u8,
 }
 
-/// The lookup entries of an IRI when the batch's term was last written.
+/// The lookup entries that a term of the batch used when it was last written.
 #[derive(Clone, Copy, Default)]
 struct TermMemo {
     /// The batch; 0 for none.
@@ -90,7 +90,7 @@ pub(super) struct FrameRows {
     pub count: usize,
 }
 
-/// The size at which a frame ends inside a message.
+/// The size at which a frame ends even if its message is incomplete.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct FrameSize {
     rows: usize,
@@ -191,7 +191,7 @@ impl TermWriter {
         }
     }
 
-    /// Begins a message whose labels denote other nodes than earlier labels in the same frames.
+    /// Begins a message whose labels denote different nodes than earlier labels in the same frames.
     pub fn set_apart(&mut self, number: u64, table: &TermTable) {
         self.sets_apart = true;
         self.number = number;
@@ -327,7 +327,8 @@ impl TermWriter {
         Ok(())
     }
 
-    /// Appends a graph to a quad (field numbers after 12) or another row (after 0 or 2).
+    /// Appends a graph to a row. `before` is the field number just before those of the graph: 12 in
+    /// a quad, 0 or 2 in other rows.
     pub fn graph(&mut self, table: &TermTable, id: TermId, before: u8) -> WriteResult<()> {
         let term = table.term(id);
         match term.kind {
@@ -649,8 +650,8 @@ impl PreviousTerms {
         kept.is_some_and(|kept| kept.is(table, id))
     }
 
-    /// Discards the terms with labels, which denote other nodes in the next message. The table must
-    /// belong to the current batch.
+    /// Discards terms that contain labels, because a label denotes another node in the next
+    /// message. The table must belong to the current batch.
     pub fn forget_labels(&mut self, table: &TermTable) {
         for position in 0..4 {
             let kind = if self.live >> position & 1 == 1 {

@@ -1,4 +1,4 @@
-//! The keywords of JSON-LD 1.1 (JSON-LD 1.1, 1.7 "Syntax Tokens and Keywords").
+//! The keywords of JSON-LD (JSON-LD 1.1, section 1.7 "Syntax Tokens and Keywords").
 
 /// A keyword.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -65,7 +65,8 @@ impl Keyword {
     }
 }
 
-/// Whether a string has the form of a keyword. Such strings are reserved and have no meaning.
+/// Whether a string has the form of a keyword. Strings of this form that are not keywords are
+/// reserved and have no meaning.
 pub(super) fn has_keyword_form(text: &[u8]) -> bool {
     text.strip_prefix(b"@")
         .is_some_and(|rest| !rest.is_empty() && rest.iter().all(u8::is_ascii_alphabetic))

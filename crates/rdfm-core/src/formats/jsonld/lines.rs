@@ -58,8 +58,8 @@ impl NdjsonReader {
         })
     }
 
-    /// Returns the end of the next complete line, or of the rest at the end of the log, and the
-    /// start of the line after it.
+    /// Returns the end of the next complete line, and the start of the line after it. At the end of
+    /// the log, the last line is complete even without a line feed.
     fn next_line(&mut self, input: &Buffer) -> Result<Option<(usize, usize)>, ParseError> {
         let from = self.scanned.max(input.at);
         let rest = input.bytes.get(from..).unwrap_or_default();
@@ -233,8 +233,8 @@ impl Reader for NdjsonReader {
     }
 }
 
-/// Converts an error in the unread input. `last` is true if the log ends there, so it may be
-/// truncated.
+/// Converts an error in the unread input. `last` is true if the log ends there. Only then can the
+/// error mean that the log is truncated.
 #[cold]
 pub(super) fn read_error(
     lines: &LinePosition,

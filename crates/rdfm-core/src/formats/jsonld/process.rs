@@ -434,7 +434,7 @@ impl<'c> Processor<'c> {
         if self.state.protected > 0 || view.keys(object).any(is_keyword) {
             return Ok(false);
         }
-        // Terms defined before another kind of entry is found are defined again later.
+        // If another kind of entry follows, the terms defined so far are defined again later.
         for key in view.keys(object) {
             let Some(plain) = plain_entry(&view, key) else {
                 return Ok(false);

@@ -1,4 +1,4 @@
-//! Declarations of RDF Protobuf and RDF Thrift.
+//! The format specifications of RDF Protobuf and RDF Thrift.
 
 use super::decode::RdfBinaryReader;
 use super::encode::{protobuf, thrift};

@@ -1,6 +1,6 @@
 //! Result sets as text tables: a line of variables, then one line per row.
 //!
-//! - In: validated text that grows at its end, and a [`TableDialect`].
+//! - In: validated text, to which new pieces are appended, and a [`TableDialect`].
 //! - Out: one message per line.
 //! - Cost: linear; memory is bounded by one line. The scan of an incomplete line continues where it
 //!   stopped.
@@ -99,7 +99,7 @@ impl<D: TableDialect> TableDecoder<D> {
         }
     }
 
-    /// Reads a last line that does not end with a line feed.
+    /// Reads the last line if it does not end with a line feed.
     fn finish(&mut self, text: &[u8]) -> Read<Pause> {
         if D::is_cut(self.scan) {
             let reason = "the log ends inside a quoted field";

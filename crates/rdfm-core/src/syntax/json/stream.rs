@@ -1,6 +1,6 @@
 //! Tokens of a JSON text (RFC 8259) that arrives in pieces.
 //!
-//! - In: valid UTF-8 text that grows at its end, and the position of the next token.
+//! - In: valid UTF-8 text, to which new pieces are appended, and the position of the next token.
 //! - Out: tokens, with keys distinguished from strings. Commas and colons are checked and skipped.
 //! - Cost: one pass. A string that arrives in pieces is scanned only once. Memory is one byte per
 //!   open object or array.
@@ -286,8 +286,8 @@ impl JsonTokenizer {
         self.incomplete(text, start, from, text.len().max(at))
     }
 
-    /// Records how far an incomplete string was scanned. Errors in it are reported now, because the
-    /// string may never end.
+    /// Records how far an incomplete string was scanned. Errors in the scanned part are reported
+    /// immediately, because the string may never end.
     fn incomplete(
         &mut self,
         text: &[u8],

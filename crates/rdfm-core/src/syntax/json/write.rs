@@ -14,7 +14,7 @@ pub fn copy(view: &View<'_>, value: u32, out: &mut Vec<u8>) {
     }
 }
 
-/// Appends a value. Keys that later ones replace are omitted.
+/// Appends a value. Entries whose key is repeated later in the object are omitted.
 pub fn write(view: &View<'_>, value: u32, out: &mut Vec<u8>) {
     let end = view.next(value);
     // The ends of the open objects and arrays, with their closing brackets.

@@ -1,7 +1,7 @@
 //! Terms that fill the cells of a text table, such as SPARQL results in TSV.
 //!
 //! - In: valid UTF-8 text that ends with the cell.
-//! - Out: a term of the batch, charged.
+//! - Out: a term of the batch. Its size counts toward the limit of the message.
 //! - Law: numbers and booleans may be abbreviated, as in Turtle. Any IRI and any language tag is
 //!   accepted.
 
@@ -34,7 +34,7 @@ impl StatementReader {
         start: usize,
     ) -> Lexed<TermId> {
         self.extra = 0;
-        // In patches `<_:label>` is a blank node, in results it is an IRI.
+        // In patches, `<_:label>` is a blank node; in results, it is an IRI.
         let cell = &text[start..];
         self.grammar.abbreviations = memchr::memmem::find(cell, b"<_:").is_none();
         let at = skip_space(text, start);

@@ -185,8 +185,8 @@ impl<'p> Matcher<'p> {
 
     /// Appends at most `max_rows` rows of a message to `rows`, and returns their number. A row has
     /// one cell for each selected variable: a class, [`UNBOUND`], or `dictionary.terms() + k` for
-    /// [`Self::other`] of `k`. `stop` is called periodically, and for each row, with the number of
-    /// rows found so far.
+    /// the term that [`Self::other`] returns for `k`. `stop` is called periodically, and for each
+    /// row, with the number of rows found so far.
     ///
     /// # Errors
     /// Any error that `stop` returns.
@@ -230,7 +230,7 @@ fn is_looked_up(lookup: &Lookup) -> bool {
     !lookup.keys.is_empty() && lookup.table.rows.len() > FEW_ROWS
 }
 
-/// The matching of a plan in one message.
+/// A search for the rows of a plan in one message.
 struct Run<'r, 'p, S> {
     plan: &'p Plan,
     dictionary: &'r Dictionary<'r>,
@@ -410,7 +410,7 @@ impl<E, S: FnMut(usize) -> Result<(), E>> Run<'_, '_, S> {
         result
     }
 
-    /// Returns the number of the index for some positions.
+    /// Returns the number of the index for these positions, and creates the index if necessary.
     fn index(&mut self, positions: u8) -> usize {
         let state = &mut *self.state;
         let existing = &state.indexes[..state.indexed];
@@ -552,7 +552,7 @@ impl<E, S: FnMut(usize) -> Result<(), E>> Run<'_, '_, S> {
     }
 }
 
-/// The bound positions of a quad to find.
+/// The classes that a quad must have at the bound positions of a pattern.
 #[derive(Default)]
 struct KnownClasses {
     classes: Quad,

@@ -1,7 +1,7 @@
 //! Literals that JSON numbers and booleans represent without loss.
 //!
 //! - In: a lexical form and its datatype.
-//! - Out: the token, if JSON-LD readers restore exactly this form, even readers that parse all
+//! - Out: the token, if all JSON-LD readers restore exactly this form, even those that parse
 //!   numbers as doubles.
 //! - Cost: linear, for forms of at most 24 bytes.
 

@@ -1,7 +1,7 @@
 //! Writes the nodes of a shaped message: keys, values, nested nodes, lists.
 //!
 //! - In: a [`MessageShape`] and its quads.
-//! - Out: events and tokens.
+//! - Out: events for the sink, and the tokens of keys and scalars.
 //! - Cost: each token is created once per batch and term, and then copied. Recursion is as deep as
 //!   the nesting of the shape.
 //! - Law: the output represents exactly the quads of the shape.
@@ -35,7 +35,7 @@ pub struct Message<'a> {
     pub expanded: bool,
 }
 
-/// The key properties of a full IRI: strings are not coerced.
+/// The properties of a key that is a full IRI: its strings are not coerced.
 static PLAIN: PredicateKey = PredicateKey {
     name: Vec::new(),
     coerced: ValueCoercion::Text(None),
@@ -138,7 +138,7 @@ impl<S: Sink> NodeWriter<S> {
         self.compact.is_some() || !self.names.is_empty()
     }
 
-    /// Whether `null` cannot clear the context.
+    /// Whether the context is protected, so that `null` cannot clear it.
     pub fn is_protected(&self) -> bool {
         self.compact
             .as_ref()

@@ -1,5 +1,5 @@
-//! The attributes of a tag: their values, the namespaces, bases, languages and versions that they
-//! set, and the meaning of the others in RDF/XML.
+//! Reads the attributes of a tag. Some of them declare namespaces or set the base, the language or
+//! the version; the others have a meaning in RDF/XML.
 //!
 //! - In: the attributes of a tag, as written.
 //! - Out: [`AttributeValues`], bindings of the scope, the element's frame, [`RdfAttributes`].

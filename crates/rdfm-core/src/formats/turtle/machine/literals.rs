@@ -61,8 +61,8 @@ impl TurtleMachine {
         Ok(())
     }
 
-    /// Returns the literal of the string that ends at `at`, and its end. Returns `None` if the tail
-    /// is not buffered or is invalid: it is then read as separate tokens.
+    /// Returns the literal whose string ends at `at`, and the end of the literal. Returns `None` if
+    /// the tail is not buffered or is invalid. The tail is then read as separate tokens.
     #[inline]
     fn buffered_tail(&mut self, text: &[u8], at: usize) -> Option<(TermId, usize)> {
         let mut next = at;

@@ -433,8 +433,8 @@ impl DelimiterSearch {
         }
     }
 
-    /// Handles the label of a version directive. It takes effect, because it determines the
-    /// delimiters.
+    /// Handles the label of a version directive. The label takes effect even in skipped text,
+    /// because it determines the delimiters.
     fn version(
         &mut self,
         machine: &mut TurtleMachine,
