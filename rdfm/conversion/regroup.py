@@ -3,7 +3,7 @@
 In: batches of a log, and a value of `group_by`. Out: batches.
 Cost: one copy of the quads. Memory is bounded by a batch, the current message, and the labels of a
 message that is being divided.
-Law: quads keep their order. Blank nodes stay distinct, and each stays one blank node.
+Law: quads keep their order. Different blank nodes stay different, and none becomes several nodes.
 """
 
 from __future__ import annotations
