@@ -32,7 +32,7 @@ __all__ = [
     "encode_view",
 ]
 
-# Decoder options for reading an entire log into one batch: the largest values that the core accepts.
+# Decoder options for reading an entire log into one batch: the largest values that are allowed.
 WHOLE_LOG_LIMITS = {"batch_quads": 1 << 28, "batch_bytes": 512 << 20, "batch_messages": 1 << 28}
 
 

@@ -713,8 +713,8 @@ def _decode(
 ) -> tuple[str, Mapping[str, Any], int, _Problem | None]:
     """Decode a log. Return its end, header, number of complete messages, and problem.
 
-    Decoders report an error as soon as no further bytes can correct it. If an error is found only at
-    the end, it may therefore be caused by a truncated word, escape or character.
+    Decoders report an error as soon as no further bytes can correct it. If an error is found only
+    at the end, it may therefore be caused by a truncated word, escape or character.
 
     Raises:
         DecodeError: If the log is invalid before its end.
