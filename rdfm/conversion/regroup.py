@@ -108,7 +108,7 @@ class Regrouping(Stage):
         self._buffers_messages = buffers_messages
         self._last: Read | None = None
         self._fed = self._yielded = 0  # quads
-        # Items without quads, with the number of quads before them; yielded with the next quad.
+        # Items without quads, with the number of quads before each. The next quad releases them.
         self._waiting: deque[tuple[int, Item]] = deque()
 
     def take(self, item: Item) -> Iterator[Item]:
