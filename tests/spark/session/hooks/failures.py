@@ -4,8 +4,8 @@
 match that counts (0: each match), "in": a folder, "do": …}`. The pattern is matched against `NAME
 PATHS` before a change and `NAME done PATHS` after it, such as `rename done
 /out/_rdfm/staging/a/0/part /out/part`; `^rename /` matches only before a change. Matches are
-counted over all processes. A point that kills the driver waits until all points of the list have been
-reached.
+counted over all processes. A point that kills the driver waits until all points of the list have
+been reached.
 """
 
 import contextlib
