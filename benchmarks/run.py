@@ -228,7 +228,7 @@ def relative_to_jelly_jvm(
 
 
 def output_size(quick: bool) -> dict[str, Any]:
-    """Bytes per triple of Jelly that rdfm writes from text, compared with pyjelly."""
+    """Bytes per triple when rdfm writes Jelly from text, compared with pyjelly."""
     target = folder(quick) / "osm-ours.jelly"
     subprocess.run(
         [

@@ -332,7 +332,7 @@ def test_apply_agrees_with_a_reference_implementation(name, dataset_and_patches,
     assert len(found) == len(expected) == summary.quads
 
 
-# Counts and errors when patches are applied.
+# Tests of the counts and errors of `apply`, and of errors in other functions.
 
 
 def test_apply_counts_changes_and_keeps_the_order_of_quads():

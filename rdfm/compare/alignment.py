@@ -110,7 +110,7 @@ def nodes_of(quad: Quad) -> Iterator[Bnode]:
 
 
 def renamed(quad: Quad, names: Mapping[Bnode, Bnode]) -> Quad:
-    """Return a quad with other labels."""
+    """Return a quad with its blank nodes relabelled."""
 
     def term(given: Term) -> Term:
         if isinstance(given, Bnode):

@@ -52,7 +52,7 @@ def canonical(
 def canonical_labels(
     quads: Iterable[Quad], *, max_steps: int = MAX_STEPS, message_index: int | None = None
 ) -> dict[str, str]:
-    """Return the canonical label of each blank node of a dataset, by its label.
+    """Return the canonical label for each blank node label of a dataset.
 
     Args:
         quads: The dataset; order and repetitions are ignored.

@@ -3,7 +3,7 @@
 In: batches of a log, and a value of `group_by`. Out: batches.
 Cost: one copy of the quads. Memory is bounded by a batch, the current message, and the labels of a
 message that is being divided.
-Law: quads keep their order. Blank nodes stay distinct, and each stays one blank node.
+Law: quads keep their order. Different blank nodes stay different, and none becomes several nodes.
 """
 
 from __future__ import annotations
@@ -108,7 +108,7 @@ class Regrouping(Stage):
         self._buffers_messages = buffers_messages
         self._last: Read | None = None
         self._fed = self._yielded = 0  # quads
-        # Items without quads, with the number of quads before them; yielded with the next quad.
+        # Items without quads, with the number of quads before each. The next quad releases them.
         self._waiting: deque[tuple[int, Item]] = deque()
 
     def take(self, item: Item) -> Iterator[Item]:

@@ -32,7 +32,7 @@ __all__ = [
     "encode_view",
 ]
 
-# Decoder options for reading an entire log into one batch: the largest that the core creates.
+# Decoder options for reading an entire log into one batch: the largest values that are allowed.
 WHOLE_LOG_LIMITS = {"batch_quads": 1 << 28, "batch_bytes": 512 << 20, "batch_messages": 1 << 28}
 
 
@@ -40,8 +40,8 @@ class Opening(NamedTuple):
     """Settings for opening a log for reading, in addition to the options of its format.
 
     Attributes:
-        parts: Which messages may be returned in parts (batches that `continue`): "never", "frames"
-            (messages with several frames) or "always".
+        parts: When messages may be returned in parts (batches that `continue`): "never", "frames"
+            (only messages with several frames) or "always".
         split: Start, stop (or None) and dialect (or None) of the part of the log to read.
         first_index: The index of the first message, if known.
         checks_marks: Whether to look for wrong restart marks.

@@ -190,7 +190,7 @@ class Appended:
         Args:
             target: As in `create_log`.
             compression: As in `create_log`.
-            appending: How to append.
+            appending: The settings for appending.
 
         Raises:
             OptionError: If the log cannot be appended to, or another process appends to it.
@@ -204,7 +204,7 @@ class Appended:
         self._format = appending.format
         self._sync = appending.sync
         self._ending: Ending | None = None
-        self._end = ""  # how the log ends after what was written
+        self._end = ""  # how the log ends after the bytes written so far
         self._note: str | None = None
         self._compressor: compressions.Compressor | None = None
         # Symbolic links are followed.
@@ -220,7 +220,7 @@ class Appended:
                 raise
 
     def _open(self, compression: str | None, repair: bool) -> None:
-        """Open the log and find its end; remove what the last writer did not commit."""
+        """Open the log, remove data that the last writer did not commit, and find the end."""
         state = self._state
         try:
             size = state.final.stat().st_size
@@ -265,7 +265,7 @@ class Appended:
         os.lseek(file, ending.length, os.SEEK_SET)
         self._ending, self._end = ending, ending.end
         self.source = _source(ending.header)
-        # Recorded before the first byte is written, so that readers stop here.
+        # This end is recorded before the first byte is written, so that readers stop here.
         known = "" if ending.line_feed else ending.end
         state.commit(Commit(ending.length, known), sync=self._sync)
         if self._sync:
@@ -306,7 +306,7 @@ class Appended:
                 )
 
     def encoder(self, encoder: Any) -> AppendEncoder:
-        """Return the encoder of the log, from an encoder at the start of a log.
+        """Return an encoder that continues the log, based on an encoder at the start of a log.
 
         Raises:
             OptionError: If the options do not allow another message in the log.

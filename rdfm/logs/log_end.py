@@ -71,7 +71,7 @@ class Ending(NamedTuple):
     """The end of a log.
 
     Attributes:
-        length: Number of bytes to keep. Smaller than the file only if the log was repaired.
+        length: Number of bytes to keep. All bytes of the file unless the log was repaired.
         end: How the log ends, as in `Encoder.continue_log`.
         header: The header of the log.
         line_feed: Whether a line feed is missing at the end.
@@ -130,7 +130,7 @@ class StoredLog:
         return head[:length]
 
     def is_empty(self) -> bool:
-        """Whether the decompressed log is empty; in a text format, also if it is only white space.
+        """Whether the decompressed log is empty or, in a text format, contains only white space.
 
         A byte order mark at the start counts as white space.
         """
@@ -148,7 +148,7 @@ class StoredLog:
         return not head.removeprefix(BOM).strip()
 
     def decoder(self, **options: Any) -> Any:
-        """Return a decoder that accepts what a lenient writer may have written."""
+        """Return a decoder that accepts everything that a lenient writer may have written."""
         supported = self.format.spec.options("read")
         given = {"lenient": True, "generalized": True, "base": _BASE, **options}
         usable = {name: value for name, value in given.items() if name in supported}
@@ -471,7 +471,7 @@ def _repair_statements(
     reason: str,
     repair: bool,
 ) -> Ending:
-    """Return the repaired end of a log whose last line is invalid: after its last delimiter."""
+    """Repair a log whose last line is invalid, and return its end: after the last delimiter."""
     if not repair:
         raise log.unfinished_error(reason)
     if _partial_delimiter(log) == invalid_start and dialect == "directive":
@@ -713,8 +713,8 @@ def _decode(
 ) -> tuple[str, Mapping[str, Any], int, _Problem | None]:
     """Decode a log. Return its end, header, number of complete messages, and problem.
 
-    Decoders report an error as soon as no further bytes can correct it. An error that is found only
-    at the end may therefore be caused by the end: a truncated word, escape or character.
+    Decoders report an error as soon as no further bytes can correct it. If an error is found only
+    at the end, it may therefore be caused by a truncated word, escape or character.
 
     Raises:
         DecodeError: If the log is invalid before its end.

@@ -1,8 +1,8 @@
 """Selecting messages: slices as in Python, and samples.
 
 In: messages as they are read. Out: the selected messages, in order.
-Cost: a slice of each batch that contains selected messages. For numbers from the end, that many
-messages are buffered, up to `MAX_BUFFERED_BYTES`.
+Cost: a slice of each batch that contains selected messages. If messages are counted from the end,
+that many messages are buffered, up to `MAX_BUFFERED_BYTES`.
 Law: messages are counted from 0 over all inputs; the division into batches has no effect.
 """
 
@@ -244,7 +244,7 @@ def parse_messages(text: str | int) -> int | slice:
 
 
 def as_slice(chosen: int | slice) -> slice:
-    """Return the slice for a single message number, or the slice itself."""
+    """Return a message number as a slice; a slice is returned unchanged."""
     return chosen if isinstance(chosen, slice) else slice(chosen, chosen + 1 or None)
 
 

@@ -10,7 +10,7 @@ __all__ = ["Changes", "all_dropped"]
 
 @dataclass(frozen=True)
 class Changes:
-    """Summary of a change.
+    """Counts and notes for a change to a dataset or a log.
 
     Attributes:
         messages: Number of messages or patches written.

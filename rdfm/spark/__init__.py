@@ -3,7 +3,7 @@
 In: `spark.read.format("rdfm")`, `df.write.format("rdfm")`, the same for streams, and the functions
 of this module. Out: implementations of Spark's interfaces, which use the rest of rdfm to decode and
 encode.
-Law: no module in this package names a format.
+Law: no module in this package names a format, except in the default of `resplit`.
 """
 
 from __future__ import annotations

@@ -138,7 +138,7 @@ class RowDivider:
                     yield from self._by_key(folder, selected)
 
     def undeclared(self) -> list[str]:
-        """Return the prefixes in the predicate of the key that no row declared."""
+        """Return the prefixes that the predicate of the key uses, but no row declared."""
         return [] if self._splitter is None else list(self._splitter.undeclared())
 
     def _groups(self, rows: pa.RecordBatch) -> Iterator[tuple[str, pa.Array | None]]:

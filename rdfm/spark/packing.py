@@ -2,8 +2,8 @@
 
 In: files in their order, and the intended cost of a task. Out: packs of files, one per task.
 Cost: a few passes over the sizes.
-Law: every file is in one pack, in order; there are as many packs as requested if there are enough
-files; if all files have the same size, packs differ by at most one file.
+Law: every file is in one pack, in order. If there are enough files, there are as many packs as
+requested. If all files have the same size, packs differ by at most one file.
 """
 
 from __future__ import annotations
@@ -66,7 +66,7 @@ def _cut(files: list[File], costs: list[int], number: int) -> Iterator[list[File
     ends = [0, *accumulate(costs)]
     start = 0
     for cut in range(1, number + 1):
-        # Takes the end closest to the ideal boundary, in integer arithmetic.
+        # Choose the end closest to the ideal boundary, in integer arithmetic.
         boundary = 2 * ends[-1] * cut
         end = bisect_left(ends, boundary, key=lambda each: 2 * each * number)
         if end > 0 and (ends[end - 1] + ends[end]) * number >= boundary:

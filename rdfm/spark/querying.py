@@ -192,7 +192,7 @@ class SparkQuery:
 
 
 def _schema(query: Query, columns: TypedColumns | None) -> StructType | None:
-    """The columns of the rows.
+    """Return the columns of the rows of a query; None for CONSTRUCT.
 
     Raises:
         OptionError: If two names differ only in case, because Spark treats them as one column.
@@ -359,7 +359,7 @@ def _cast(array: pa.Array, wanted: pa.DataType) -> pa.Array:
 def evaluate_rows(
     spark_query: SparkQuery, schema: pa.Schema, batches: Iterator[pa.RecordBatch]
 ) -> Iterator[pa.RecordBatch]:
-    """Run a query on rows that contain messages, and return its rows. Runs in a task.
+    """Run a query in a task, on rows that contain messages, and yield the rows of the result.
 
     Args:
         spark_query: The query.
@@ -441,7 +441,7 @@ def query_rows(rows: DataFrame, given: str) -> DataFrame:
 
 
 def _schema_of_rows(spark_query: SparkQuery, columns: Container[str]) -> StructType:
-    """The columns of the result, for rows with these columns.
+    """Return the columns of the result of a query on rows with the given columns.
 
     Raises:
         OptionError: If a variable has the name of the column `position`, which identifies the

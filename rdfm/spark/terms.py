@@ -218,7 +218,7 @@ def explode_quads(
     identity = F.to_json(F.struct(*values), {"ignoreNullFields": "true"})
     label, quad = _unused_name(df, "label"), _unused_name(df, "quad")
     others = [name for name in df.columns if name != "quads"]
-    # Once per message, before its quads become rows.
+    # The label is computed once per message, before the quads become rows.
     labelled = df.select(
         *map(_named, others),
         "quads",
@@ -356,7 +356,7 @@ def _identity(df: DataFrame, by: str | Sequence[str] | None, caller: str) -> Seq
 
 
 def _canonical(value: Column, type: DataType) -> Column:
-    """A form of a value whose JSON is unique within the type, regardless of the settings."""
+    """A form of a value whose JSON differs for different values, regardless of the settings."""
     if isinstance(type, StringType):
         return value.cast("binary")  # also correct for invalid UTF-8
     if isinstance(type, TimestampType):

@@ -97,7 +97,7 @@ def _worker_error(program: str, reason: str) -> MissingExtraError:
 
 
 class FromDriver:
-    """Base class of objects that the driver sends to workers with the same version of rdfm."""
+    """Base class of objects that only workers with the driver's version of rdfm can receive."""
 
     def __getstate__(self) -> dict[str, Any]:
         """Include the version of rdfm."""

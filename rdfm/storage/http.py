@@ -1,7 +1,7 @@
 """The HTTP client: for logs, contexts and registries.
 
 In: a URL and settings. Out: a `Response`, whose decoded body is read in pieces as they arrive.
-Cost: one piece of memory and the window of the decompressor, which is bounded.
+Cost: memory for one piece, and for the window of the decompressor, which is bounded.
 Law: a body that ends early is resumed or is an error; it never appears complete. The user's headers
 are sent only to the origin of the URL. Errors are `HttpError` or `FileNotFoundError`, with one
 sentence and the URL without credentials.
@@ -128,7 +128,7 @@ class HttpSettings:
         return cls(**{**options, "headers": {**_headers, **headers}})
 
 
-# Headers of all requests for inputs and registries, which the command line sets.
+# Headers that the command line sets for all requests for inputs and registries.
 _headers: dict[str, str] = {}
 
 
@@ -278,7 +278,7 @@ class Response(io.BufferedIOBase):
         return data
 
     def read(self, size: int | None = -1, /) -> bytes:
-        """Return bytes of the decoded body: `size` of them, or all."""
+        """Return the next `size` bytes of the decoded body; all if `size` is None or negative."""
         parts: list[bytes] = []
         left = -1 if size is None else size
         while left and (piece := self.read1(left)):
@@ -484,7 +484,7 @@ class Response(io.BufferedIOBase):
     def _continue(self, error: Exception) -> None:
         """Request the rest of the body, or all of it if nothing arrived.
 
-        A server that does not support ranges sends all of it again, and the start is skipped.
+        A server that does not support ranges sends the entire body again; its start is skipped.
 
         Raises:
             HttpError: If the rest cannot be requested.

@@ -26,7 +26,7 @@ QUADS = [
 
 
 def batch():
-    """Returns a batch of three messages: with several quads, empty, and with one quad."""
+    """Returns a batch of three messages, which have several quads, no quads and one quad."""
     return MessageBatch.from_messages(
         [
             Message(QUADS, metadata={"k": b"\0\xff"}, namespaces={"ex": "http://ex/"}),

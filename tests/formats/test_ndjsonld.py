@@ -1,4 +1,4 @@
-"""NDJSON-LD: meaning of lines, errors, and resuming after them."""
+"""NDJSON-LD: the meaning of lines, errors, and resuming after an error."""
 
 import json
 

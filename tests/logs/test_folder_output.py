@@ -90,7 +90,7 @@ def test_an_interrupt_at_any_line_leaves_the_old_or_the_new_folder(tmp_path, bef
         assert content(target) == NEW_FILES
 
 
-# A process that receives SIGTERM, as the command may, while its main thread is in a slow call.
+# A process that handles SIGTERM like the command, and receives it during a slow call.
 SLOW_REMOVAL = """
     import os, shutil, signal, sys, threading, time
     from rdfm.cli import signals

@@ -1,4 +1,4 @@
-"""`split_by` writes a log for each key to a folder."""
+"""`split_by` writes a folder with one log for each key."""
 
 import gzip
 from pathlib import Path

@@ -38,7 +38,7 @@ class Peer:
         """Converts `data` with the peer, from one of its formats to another.
 
         Raises:
-            ValueError: If the peer reports an error. Contains the text of that error.
+            ValueError: If the peer reports an error. The text is that of the peer.
         """
         source_path, target_path = self.folder / "in", self.folder / "out"
         source_path.write_bytes(data)

@@ -45,7 +45,7 @@ class Decoder(formats.Decoder):
 
 
 class Encoder(formats.Encoder):
-    """Writes what `Decoder` reads."""
+    """Writes the format that `Decoder` reads."""
 
     def reset(self):
         pass

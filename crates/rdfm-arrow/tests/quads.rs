@@ -366,7 +366,7 @@ fn messages_with_structs_round_trip() {
             .collect()
     };
     assert_eq!(quads(messages(&back)), quads(given.clone()));
-    // A slice, whose quads are between those of other rows, must also round-trip.
+    // A slice must also round-trip, although its quads follow those of other rows.
     let last: MessageBatch = from_arrow::batch(reader(vec![rows.slice(2, 1)]), 8).unwrap();
     assert_eq!(messages(&last)[0].quads, given[2].quads);
 }

@@ -3,7 +3,7 @@
 //! - Round trip: decoding the output returns the same messages, up to the rejected one if there is
 //!   one.
 //! - Batches: the division of messages into batches does not change the output. Parts of messages
-//!   are written like the messages, or rejected.
+//!   are written like complete messages, or rejected.
 //! - Twins: an encoder and its twins write the same output as the encoder alone, with the same
 //!   counts.
 //! - Reset: after a reset, an encoder writes the same output again.
@@ -60,7 +60,7 @@ fn encode_with<R: ToValues>(
     (out, error)
 }
 
-/// Encodes the batches that the encoder skips with two alternating twins, and compares the output
+/// Uses two alternating twins to encode the batches that the encoder skips, and compares the output
 /// with that of the encoder alone.
 fn twins<R: ToValues>(writing: &Writing, batches: &[LogBatch<R>]) {
     let mut alone = writing.encoder();
@@ -203,7 +203,7 @@ fn round_trip_of<R: ToValues>(writing: &Writing, reading: &Reading, data: &[u8])
     }
 }
 
-/// A log to which each batch is appended in a separate run contains the messages of all batches.
+/// Checks that a log to which each batch is appended in a separate run contains all messages.
 fn appended<R: ToValues>(
     writing: &Writing,
     source: &FormatSpec,
@@ -253,7 +253,7 @@ fn end_of(reading: &Reading, log: &[u8]) -> Option<LogEnd> {
     decoder.noticed().end
 }
 
-/// Parts of messages are written like those messages, or rejected.
+/// Checks that parts of messages are written like complete messages, or rejected.
 fn parts<R: ToValues>(writing: &Writing, reading: &Reading, data: &[u8], expected: &[Message]) {
     let in_parts = reading.clone().in_parts().with("batch_quads", 1);
     let (batches, _) = self::batches::<R>(&in_parts, data);
@@ -281,7 +281,8 @@ pub fn check_round_trip<R: ToValues>(
     check_output(writing, source, expected, &out, rejection.as_ref());
 }
 
-/// Decoding the output returns the messages `expected`, or those before the rejected one.
+/// Checks that decoding the output returns the messages `expected`, or those before the rejected
+/// one.
 fn check_output(
     writing: &Writing,
     source: &FormatSpec,

@@ -1,5 +1,5 @@
-//! The laws of tar archives for random changes to an archive: a short version of the fuzz target
-//! for stable Rust.
+//! Checks the laws of tar archives on random changes to an archive. This is a short version of the
+//! fuzz target for stable Rust.
 
 use rdfm_laws::archive::{any_bytes, read};
 use rdfm_laws::mutate::Random;

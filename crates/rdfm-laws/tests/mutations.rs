@@ -1,5 +1,5 @@
-//! The laws for random changes to the fixtures: a short version of the fuzz targets for stable
-//! Rust.
+//! Checks the laws on random changes to the fixtures. This is a short version of the fuzz targets
+//! for stable Rust.
 //!
 //! A seed gives the same inputs on every machine. `RDFM_FUZZ_SECONDS` (12 by default) determines
 //! how many inputs are tried. The test runs in a separate process with limited memory.

@@ -49,7 +49,7 @@ fn the_tested_depth_is_the_largest_allowed_max_depth() {
     assert_eq!(u64::try_from(DEPTH), Ok(MAX_DEPTH));
 }
 
-/// Tests depths just below and above the thresholds from which a separate stack is used.
+/// Tests depths just below and above the thresholds for using a separate stack.
 #[test]
 fn json_ld_and_yaml_ld_fit_in_a_small_stack() {
     for depth in [8, 9, 16, 17, DEPTH] {

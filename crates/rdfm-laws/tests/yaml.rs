@@ -1,5 +1,5 @@
-//! The law of the two YAML readers, for the fixtures, for documents written by other programs, and
-//! for random changes to both.
+//! Checks that the two YAML readers agree on the fixtures, on documents written by other programs,
+//! and on random changes to both.
 //!
 //! `RDFM_FUZZ_SECONDS` (2 by default) determines how many changes are tried.
 
@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use rdfm_laws::mutate::Random;
 use rdfm_laws::yaml::{block_reader_equals_event_parser, mutate};
 
-/// Similar messages as written by `PyYAML`, ruamel.yaml, js-yaml, and the npm package yaml.
+/// Similar messages, written by `PyYAML`, ruamel.yaml, js-yaml, and the npm package yaml.
 const LIBRARY_OUTPUT: [&str; 4] = [
     "'@context':\n  ex: http://example.org/\n'@id': ex:a\nex:n: 12\nex:p:\n- '@id': ex:b\n  ex:q: [1]\n- '1.5'\n- \"tab\\t\\\n  \\ \\xE9\"\nex:t: it's\n---\n'@id': ex:c\nex:l:\n- - a\n  - b\n- {}\n",
     "'@context':\n    ex: http://example.org/\n'@id': ex:a\nex:n: 12\nex:p:\n  - '@id': ex:b\n    ex:q:\n      - 1\n  - '1.5'\n  - \"tab\\t \u{e9}\"\nex:t: it's\n...\n",

@@ -57,7 +57,7 @@ pub fn layout(kind: Kind, names: Option<&[String]>, terms: &str) -> PyResult<Lay
 }
 
 /// Returns the columns that a consumer requests. If the request cannot be met, returns the default
-/// columns: the consumer checks the schema of the result.
+/// columns, because the consumer checks the schema of the result.
 pub fn requested_columns<R: RowRecord>(
     requested: Option<&Bound<'_, PyCapsule>>,
 ) -> PyResult<Vec<Column>> {

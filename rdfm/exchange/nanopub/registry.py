@@ -3,7 +3,7 @@
 In: the URL of a registry. Out: `RegistryState`, from the headers of `HEAD /`, and the responses of
 `GET /nanopubs.jelly`.
 Cost: one request for each state or response.
-Law: a missing value is an error; the string `null` means None.
+Law: a missing status, setup id or counter is an error; the string `null` means None.
 """
 
 from __future__ import annotations

@@ -37,7 +37,7 @@ class Violation(NamedTuple):
 
 
 class Replacement(NamedTuple):
-    """A message that two files agree on and that differs in the file being read.
+    """A message on which two files agree, but which differs in the file being read.
 
     Attributes:
         files: The positions of the two files.
@@ -95,7 +95,7 @@ class Content:
         self.messages = end
         self.records += ordered.quad_count
         for index, rule, text in found:
-            # In an archive, each file has a separate index.
+            # In an archive, messages are numbered separately in each file.
             yield Violation(start + index - batch.first_index, rule, text)
 
     def finish(self) -> None:
@@ -116,7 +116,7 @@ class Content:
 
 
 def replacements(differences: list[dict[int, MessageDifference]]) -> dict[int, Replacement]:
-    """Return the messages on which two files agree against the file being read.
+    """Return the messages that are the same in two files, but differ in the file being read.
 
     Args:
         differences: For each other full file, its differences from the batch, by position in the

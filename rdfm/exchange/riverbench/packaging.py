@@ -111,10 +111,10 @@ def package(
 ) -> Package:
     """Write a folder with all distributions of a dataset for RiverBench, and their metadata.
 
-    The folder has flat files (N-Triples or N-Quads), tar archives with a Turtle or TriG file for
-    each message, and Jelly files, each with the first 10,000, 100,000 … messages and with all of
-    them; samples; and `package_metadata.ttl`. The quads of each message are sorted, and duplicates
-    are removed.
+    The folder contains flat files (N-Triples or N-Quads), tar archives with a Turtle or TriG file
+    for each message, and Jelly files. Of each kind, there are files with the first 10,000, 100,000
+    … messages and a file with all messages. The folder also contains samples and
+    `package_metadata.ttl`. The quads of each message are sorted, and duplicates are removed.
 
     Args:
         log: A log that `open_log` accepts. Each message is a stream element.
@@ -316,7 +316,7 @@ class _Packaging:
         return [*notes, *uncounted(self._statistics[FULL])]
 
     def _check_order(self, name: str) -> None:
-        """Note the first file of an archive whose number is not greater than the previous one."""
+        """Note the first file of an archive whose number is not above that of the previous file."""
         found = _NUMBERED.fullmatch(name)
         if found is None:
             return

@@ -43,7 +43,7 @@ pub struct Limits {
     pub total: u64,
 }
 
-/// Which limits were reached.
+/// The limits that were reached so far.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Reached {
     /// Whether the limit of one comparison was reached.

@@ -6,7 +6,7 @@
 /// Maximum number of quads that are compared pairwise.
 const MAX_PAIRWISE: usize = 8;
 
-/// The quads of a message so far.
+/// The distinct quads of the current message.
 #[derive(Debug, Default)]
 pub struct SeenQuads {
     quads: Vec<u128>,

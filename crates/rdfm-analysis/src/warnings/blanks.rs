@@ -2,7 +2,8 @@
 //!
 //! - In: batches of a log. Out: one finding per label, at its first occurrence in a second message.
 //! - Cost: one visit per quad of batches with blank nodes, and one table lookup per label and
-//!   message. Memory: the last [`MAX_LABELS`] labels of the log. Older labels may be missed.
+//!   message. Memory: [`MAX_LABELS`] recent labels. A label may be missed after another label has
+//!   replaced it.
 
 use rdfm_core::model::batch::LogBatch;
 use rdfm_core::model::record::Record;
@@ -16,7 +17,7 @@ const MAX_LABELS: usize = 1 << 16;
 /// Flag in [`LabelSlot::message`]: the label has been reported.
 const REPORTED: u64 = 1 << 63;
 
-/// Which shared labels are suspicious.
+/// Shared labels that are treated as suspicious.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SuspiciousLabels {
     /// None. In this format, labels are scoped to their message.
@@ -35,7 +36,7 @@ struct LabelSlot {
     message: u64,
 }
 
-/// The most recent labels.
+/// Recent labels, in a table of fixed size.
 #[derive(Debug, Default)]
 pub(super) struct RecentLabels {
     slots: Vec<LabelSlot>,

@@ -103,7 +103,7 @@ impl Iterator for Runs<'_> {
             {
                 return Some(value);
             }
-            // If there are no bytes, there are no values, unless the width is 0.
+            // No values remain, unless the width is 0, because such values need no bytes.
             if self.bytes.is_empty() {
                 return (self.width == 0).then_some(0);
             }

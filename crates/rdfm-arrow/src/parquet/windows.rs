@@ -6,8 +6,8 @@ pub const LEVELS: usize = 14;
 /// The maximum sizes of aligned groups of rows. Rows are added in order.
 #[derive(Debug, Default)]
 pub struct Windows {
-    /// For each window size, the number and the bytes of the current window, and the maximum so
-    /// far.
+    /// For each window size: the index and the bytes of the current window, and the bytes of the
+    /// largest window so far.
     levels: [(u64, u64, u64); LEVELS],
 }
 

@@ -111,7 +111,7 @@ pub const LENIENT: OptionSpec = OptionSpec::switch(
 .shared()
 .group(TEXT);
 
-/// How messages are delimited in the input.
+/// Message delimiters in the input.
 pub const READ_DIALECT: OptionSpec = OptionSpec::new(
     "dialect",
     ValueKind::Choice(DIALECTS),
@@ -121,7 +121,7 @@ pub const READ_DIALECT: OptionSpec = OptionSpec::new(
 .hint()
 .group(TEXT);
 
-/// How messages are delimited in the output.
+/// Message delimiters in the output.
 pub const WRITE_DIALECT: OptionSpec = OptionSpec::new(
     "dialect",
     ValueKind::Choice(DIALECTS),
@@ -131,7 +131,7 @@ pub const WRITE_DIALECT: OptionSpec = OptionSpec::new(
 .default(Default::Source)
 .group(TEXT);
 
-/// A version label that the log itself lacks.
+/// The version label of a log that does not announce it itself.
 pub const ANNOUNCED: OptionSpec = OptionSpec::new(
     "announced",
     ValueKind::Text,
@@ -157,7 +157,7 @@ pub const FLAT: OptionSpec = OptionSpec::switch(
 )
 .group(TEXT);
 
-/// The base IRI at the start.
+/// The base IRI at the start of a log.
 pub const BASE: OptionSpec = OptionSpec::new(
     "base",
     ValueKind::Iri,

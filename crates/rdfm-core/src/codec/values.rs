@@ -82,7 +82,7 @@ impl From<Vec<(String, String)>> for GivenValue {
 }
 
 impl ValueKind<'_> {
-    /// Checks and converts a value. Except for pairs, it may be given as a string.
+    /// Checks and converts a value. All values except pairs may be given as strings.
     ///
     /// # Errors
     /// If the value does not fit; the error says which values are valid.
@@ -242,7 +242,7 @@ impl Values {
         }
     }
 
-    /// Returns names and values.
+    /// Returns the names and values given for an option, if any.
     #[must_use]
     pub fn pairs(&self, option: &OptionSpec) -> &[(String, String)] {
         match self.get(option) {
@@ -270,7 +270,7 @@ pub fn size(text: &str) -> Option<u64> {
     number.checked_mul(1 << shift)
 }
 
-/// Whether two words of a choice are equal, ignoring case, with `-` and `_` equivalent.
+/// Whether two words of a choice are equal. Ignores case and treats `-` and `_` as equal.
 fn is_same_word(word: &str, text: &str) -> bool {
     let text = text.trim();
     word.len() == text.len()

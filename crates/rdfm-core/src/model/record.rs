@@ -102,7 +102,7 @@ impl OperationCode {
         Self::Delete,
     ];
 
-    /// The code of RDF Patch.
+    /// Returns the code of the operation in RDF Patch.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -263,7 +263,7 @@ pub struct ResultHead {
     pub links: Vec<Box<str>>,
 }
 
-/// Maximum number of variables in an error.
+/// Maximum number of variables that an error lists.
 const MAX_SHOWN: usize = 5;
 
 impl ResultHead {

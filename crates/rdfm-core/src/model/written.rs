@@ -88,7 +88,7 @@ impl WrittenSize {
     /// Whether the records are too long.
     pub(super) fn too_long<R: Record>(&mut self, table: &TermTable, records: &[R]) -> bool {
         let mut bytes = self.bytes;
-        // Records often repeat terms of the previous one, whose lengths are already known.
+        // Records often repeat terms of the previous record, so those lengths are already known.
         let mut last = [(TermId::DEFAULT_GRAPH, 0); 8];
         for record in records.get(self.records..).unwrap_or_default() {
             let mut position = 0;

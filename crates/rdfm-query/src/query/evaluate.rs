@@ -30,9 +30,9 @@ const ROWS_PER_RESULT: usize = 1 << 16;
 const TERMS_PER_RESULT: u64 = 1 << 20;
 /// Number of row cells that count as one term.
 pub(super) const CELLS: u64 = 4;
-/// Messages with at most this number of quads reuse the query plan.
+/// Messages with at most this number of quads are evaluated without optimizing the query.
 const FEW_QUADS: usize = 16;
-/// Maximum number of parts of a query that is planned for each message. Planning more parts takes
+/// Queries with more parts than this are not planned for each message, because planning would take
 /// too long.
 const MAX_PLANNED_PARTS: usize = 100;
 /// Time limit for planning, which cannot be cancelled.

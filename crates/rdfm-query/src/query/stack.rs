@@ -1,4 +1,4 @@
-//! Execution of code that recurses as deeply as a query is nested.
+//! Runs code whose recursion depth depends on the nesting of a query.
 
 use std::panic::resume_unwind;
 use std::sync::mpsc::{RecvTimeoutError, channel};
@@ -11,7 +11,7 @@ const STACK: usize = 256 << 20;
 const INTERVAL: Duration = Duration::from_millis(50);
 
 /// Runs `work` on a thread with a stack for deeply nested queries, and calls `check` periodically
-/// in the meantime.
+/// until `work` ends.
 ///
 /// # Errors
 /// If the thread cannot be started.

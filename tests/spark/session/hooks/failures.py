@@ -3,9 +3,9 @@
 `spec.json` in the folder `RDFM_TEST_FAILURES` is a list of `{"at": a pattern, "nth": number of the
 match that counts (0: each match), "in": a folder, "do": …}`. The pattern is matched against `NAME
 PATHS` before a change and `NAME done PATHS` after it, such as `rename done
-/out/_rdfm/staging/a/0/part /out/part`; `^rename /` matches only before a change. Matches are counted
-over all processes. The driver is killed when all points of the list have been reached; each point
-waits until then.
+/out/_rdfm/staging/a/0/part /out/part`; `^rename /` matches only before a change. Matches are
+counted over all processes. A point that kills the driver waits until all points of the list have
+been reached.
 """
 
 import contextlib

@@ -25,7 +25,7 @@ const QUAD: u8 = 0x1a;
 const NAME: u8 = 0x4a;
 /// Number of bytes per load.
 const WORD: usize = size_of::<u64>();
-/// Prefix and name of the last IRI.
+/// Prefix id and name id of the last IRI.
 type LastIri = (u32, u32);
 
 impl<R: Record> TermReader<R> {
@@ -122,7 +122,8 @@ impl<R: Record> TermReader<R> {
         (at == end).then_some([subject, predicate, object, graph])
     }
 
-    /// Decodes the term at a position if its field is next; otherwise returns the previous one.
+    /// Decodes the term for a position if its field comes next. Otherwise returns the term in this
+    /// position of the previous statement.
     #[inline(always)]
     #[allow(clippy::inline_always)] // called four times per statement
     fn usual_term<const POSITION: usize, const QUADS: bool>(

@@ -2,7 +2,7 @@
 //!
 //! - In: a number as it appears in the source.
 //! - Out: its canonical lexical form, and whether it is an integer or a double.
-//! - Law: a number without a fraction and below 10^21 is an integer that keeps all digits. Other
+//! - Law: a number below 10^21 without a fraction is an integer that keeps all digits. Other
 //!   numbers are doubles in canonical form, rounded as specified ([`DoubleDigits`]).
 
 /// Datatype of a number.
@@ -14,7 +14,7 @@ pub(super) enum NumberType {
     Double,
 }
 
-/// Digits of a double.
+/// Number of digits that are written for a double.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum DoubleDigits {
     /// At most 16: 15 after the decimal point, like `printf("%1.15E")` (8.6).
@@ -26,8 +26,8 @@ pub(super) enum DoubleDigits {
 /// Maximum number of digits of an integer. Larger numbers are doubles.
 const MAX_DIGITS: i64 = 21;
 
-/// Appends the canonical form of a number. If `double` is true, integers have the form of doubles
-/// too.
+/// Appends the canonical form of a number. If `double` is true, integers are also written as
+/// doubles.
 pub(super) fn canonical(
     token: &[u8],
     double: bool,

@@ -254,7 +254,8 @@ impl Walk<'_> {
         Ok(Some(datatype))
     }
 
-    /// Creates the literal of a string, a number or a boolean, with the given datatype or its own.
+    /// Creates a literal from a string, a number or a boolean. By default, the kind of the JSON
+    /// value determines the datatype.
     fn literal(&mut self, value: u32, datatype: Option<&[u8]>) -> Read<TermId> {
         let mut scratch = std::mem::take(self.scratch);
         scratch.clear();
@@ -380,7 +381,7 @@ impl Walk<'_> {
         Ok(false)
     }
 
-    /// Fast path for a value with one type that is a cached key of the context with an IRI. Returns
+    /// Fast path for a value with a single type that the context has cached as an IRI. Returns
     /// `None` for other values.
     #[inline]
     pub fn plain_typed(&mut self, value: u32, kind: u32, context: u32) -> Read<Option<Item>> {
@@ -393,8 +394,8 @@ impl Walk<'_> {
         Ok(Some(Item::Value(self.typed_as(value, number, context)?)))
     }
 
-    /// Returns the number of the cached key that is a datatype, except for datatypes that need a
-    /// language.
+    /// Returns the number of a datatype in the cache of the context. Returns `None` if the datatype
+    /// is not cached, is not an IRI, or needs a language.
     #[inline]
     pub fn cached_datatype(&mut self, kind: u32, context: u32) -> Option<u32> {
         let meaning = self.contexts.meaning(context, self.view.text(kind));
@@ -405,7 +406,7 @@ impl Walk<'_> {
         (property.is_iri && !property.is_language_type).then_some(number)
     }
 
-    /// Creates a literal whose datatype is a cached key.
+    /// Creates a literal whose datatype is cached in the context.
     #[inline]
     pub fn typed_as(&mut self, value: u32, datatype: u32, context: u32) -> Read<TermId> {
         let property = self.contexts.property_mut(context, datatype);

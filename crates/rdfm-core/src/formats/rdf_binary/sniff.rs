@@ -3,8 +3,8 @@
 use crate::codec::sniff::Sniff;
 use crate::syntax::wire::length_at;
 
-/// Checks that the log begins with a row of RDF Protobuf with consistent lengths, alone or in a
-/// message.
+/// Checks that the log begins with an RDF Protobuf row whose lengths are consistent. The row may be
+/// on its own or in a message.
 pub fn protobuf(head: &[u8], complete: bool) -> Sniff {
     let detected = || {
         let empty = head.iter().take_while(|&&byte| byte == 0).count(); // empty messages
@@ -59,7 +59,7 @@ fn row_begins(data: &[u8], at: usize, end: usize) -> Option<bool> {
             iri.tag == 0x12 && iri.end == end
         }
         0x0a => inner.tag == 0x12 && inner.end == end,
-        // A triple or a quad: its first term must be a field that fills it.
+        // A triple or a quad: a single term must fill its first field.
         0x12 | 0x1a => {
             let term = TaggedField::at(data, inner.start)?;
             let is_term = matches!(term.tag, 0x0a | 0x12 | 0x1a | 0x22 | 0x32);
@@ -84,7 +84,7 @@ pub fn thrift(head: &[u8], complete: bool) -> Sniff {
     Sniff::of(detected, complete)
 }
 
-/// Whether the bytes are a name, an IRI and the ends of two structs.
+/// Whether the bytes after the first two are a name, an IRI and the ends of two structs.
 fn prefix_fits(head: &[u8]) -> Option<bool> {
     let (name, at) = length_at(head, 2)?;
     let tag = at + name;

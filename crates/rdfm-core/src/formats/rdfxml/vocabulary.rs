@@ -33,8 +33,8 @@ pub(super) fn is_core(local: &[u8]) -> bool {
     )
 }
 
-/// Whether a name in the RDF namespace has a special meaning as the name of an element, so that no
-/// predicate can be written with it.
+/// Whether a name in the RDF namespace has a special meaning as an element name and therefore
+/// cannot be written as a predicate.
 pub(super) fn is_syntax(local: &[u8]) -> bool {
     is_core(local) || matches!(local, b"Description" | b"li")
 }

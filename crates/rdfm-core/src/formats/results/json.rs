@@ -120,7 +120,7 @@ impl TermFrame {
 
 /// Rows before the head.
 struct BufferedRows {
-    /// Start of the text after the bracket of `bindings`, and the tokenizer state there.
+    /// Index after the opening bracket of `bindings`, and the tokenizer state there.
     from: usize,
     tokens: JsonTokenizer,
 }
@@ -201,7 +201,7 @@ impl JsonResultMachine {
                 return Ok(if ended { Pause::Done } else { Pause::Need });
             }
             let found = match found {
-                // Considers only as many bytes as would have been examined if the input had come in
+                // Count only the bytes that would have been examined if the input had arrived in
                 // pieces.
                 Err(error) => {
                     let seen = (error.at - self.at).max(self.tokens.inspected(text, self.at));

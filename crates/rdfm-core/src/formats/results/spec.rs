@@ -114,7 +114,7 @@ pub static CSV: FormatSpec = FormatSpec {
     suffixes: &[".csv"],
     media_types: &["text/csv"],
     aliases: &["csv"],
-    // Only the text of terms, without their kind.
+    // CSV contains only the text of terms, not their kind.
     carries: Capabilities {
         directions: false,
         any_text: false,

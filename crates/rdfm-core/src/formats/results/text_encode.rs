@@ -2,8 +2,8 @@
 //!
 //! - In: batches, and a [`TextForm`].
 //! - Out: the log.
-//! - Cost: a term is written once per batch and copied from there. The text of a batch must not
-//!   exceed [`MAX_TEXT`].
+//! - Cost: a term is rendered once per batch; if it occurs again, its text is copied. The text of a
+//!   batch must not exceed [`MAX_TEXT`].
 //! - Law: a log that ends with an error is closed in the same way as a complete one.
 
 use super::head::{length_error, reject_duplicate, reject_row};

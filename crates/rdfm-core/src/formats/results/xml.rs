@@ -53,7 +53,7 @@ enum ResultElement {
     Triple,
     /// Subject, predicate or object.
     Part(usize),
-    /// An element of another namespace, or inside one.
+    /// An element of another namespace, or any element inside one.
     Foreign,
 }
 
@@ -194,7 +194,7 @@ impl XmlResultMachine {
             let length = match &next {
                 Ok(Some((_, end))) => end - start,
                 Ok(None) => text.len() - start,
-                // Considers only as many bytes as would have been examined if the input had come in
+                // Count only the bytes that would have been examined if the input had arrived in
                 // pieces.
                 Err(error) => error.at.saturating_sub(start),
             };

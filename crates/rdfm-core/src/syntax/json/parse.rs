@@ -142,8 +142,8 @@ fn space(source: &[u8], mut at: usize) -> usize {
     at
 }
 
-/// Index of the first byte at or after a position that cannot be in a plain string. Most strings
-/// are short; for longer strings the compiler compares many bytes at once.
+/// Index of the first byte, from a position on, that cannot be in a plain string. Most strings are
+/// short; for longer strings the compiler compares many bytes at once.
 #[inline(always)]
 #[allow(clippy::inline_always)] // called for each token
 pub(super) fn plain_end<const CONTROLS: bool, const ESCAPES: bool>(
@@ -295,7 +295,7 @@ pub(super) fn escape(source: &[u8], at: usize, text: &mut Vec<u8>) -> Result<usi
     Ok(at + 2)
 }
 
-/// Decodes the digits of a `\uXXXX`.
+/// Decodes the digits of a `\uXXXX` escape.
 fn hex(source: &[u8], at: usize) -> Result<u32, ParseError> {
     let Some(digits) = source.get(at + 2..at + 6) else {
         return Err(truncated(source, "inside an escape"));

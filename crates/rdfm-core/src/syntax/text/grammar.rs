@@ -31,7 +31,7 @@ pub(crate) struct GrammarError {
     pub reason: Reason,
 }
 
-/// A value, or an error.
+/// Result of reading: a value, or an error with its place in the text.
 pub(crate) type Read<T> = Result<T, Box<GrammarError>>;
 
 /// Returns an error of the class [`ErrorClass::Malformed`].
@@ -134,7 +134,7 @@ pub(crate) trait Grammar: Send {
         true
     }
 
-    /// Determines the lines of recorded positions that are in the buffered bytes.
+    /// Determines the line numbers of recorded positions in the buffered bytes.
     fn locate(&mut self, _line: impl Fn(u64) -> u64) {}
 
     /// Returns the header of the log.
@@ -176,7 +176,8 @@ struct TextReader<G> {
     invalid: bool,
     done: bool,
     /// Position in the log of the byte at index `here`: the first buffered byte, or the one at
-    /// which reading continued after an error. The latter keeps the cost of many errors linear.
+    /// which reading continued after an error. Updating it there keeps the cost of many errors
+    /// linear.
     lines: LinePosition,
     here: usize,
     parts: bool,
@@ -199,7 +200,7 @@ impl<G: Grammar> TextReader<G> {
         }
     }
 
-    /// Determines the lines of recorded positions before their bytes are removed.
+    /// Determines the line numbers of recorded positions before their bytes are removed.
     fn locate(&mut self, input: &Buffer) {
         let rest = input.bytes.get(self.here..).unwrap_or_default();
         self.grammar.locate(|offset| {

@@ -232,7 +232,7 @@ mod tests {
         assert_eq!(found(cut, true), [b"a", b"b", b"d"]);
         assert_eq!(found(b"a", false), [b""; 0]);
         assert_eq!(found(b"a\r", false), [b"a"]);
-        // A full head ends within a line. A line that fills the head counts.
+        // A full head may end within a line, so its last line counts only if it is the only one.
         let mut full = b"a\n".to_vec();
         full.resize(HEAD_BYTES, b'b');
         assert_eq!(found(&full, true), [b"a"]);

@@ -9,7 +9,7 @@ const GROUP: &str = "Jelly-Patch";
 /// Largest frame size in bytes that can be requested.
 const MAX_REQUESTED_FRAME_BYTES: u64 = 1 << 30;
 
-/// How the log delimits patches.
+/// The stream type, which determines how the log delimits patches.
 pub const STREAM_TYPE: OptionSpec = OptionSpec::new(
     "stream_type",
     ValueKind::Choice(&["frame", "flat", "punctuated"]),
@@ -41,7 +41,7 @@ pub const FRAME_BYTES: OptionSpec = OptionSpec::new(
 /// Newest protocol version that is read and written.
 pub const MAX_VERSION: u32 = 1;
 
-/// How the log delimits patches.
+/// The stream type, which determines how the log delimits patches.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub enum StreamType {

@@ -176,7 +176,7 @@ impl RowHandler for PatchRows {
 }
 
 impl PatchRows {
-    /// Whether an open transaction must be closed first.
+    /// Whether a patch or log cannot end here because a transaction is open.
     fn lacks_end(&self) -> bool {
         self.in_transaction && !self.lenient
     }
@@ -362,7 +362,7 @@ struct NamedFields<'a> {
     term: MergedField,
 }
 
-/// The field that is set, out of several; 0 for none.
+/// The one field that is set among several alternatives. `field` is 0 if none is set.
 #[derive(Default)]
 struct MergedField {
     field: usize,

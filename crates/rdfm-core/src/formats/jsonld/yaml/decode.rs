@@ -1,7 +1,7 @@
-//! YAML-LD logs. Each document is a context, an empty message or a message.
+//! YAML-LD logs. Each document is a context or a message, which may be empty.
 //!
 //! - In: pieces of any size. A document is read when the line that ends it is available.
-//! - Out: batches of complete messages, as soon as all complete documents are read.
+//! - Out: batches of complete messages, as soon as all complete documents in the buffer are read.
 //! - Cost: linear. Memory is bounded by a document, its tape, a piece and a batch.
 //! - Law: how the input is cut changes neither messages nor errors.
 
@@ -30,11 +30,11 @@ pub struct YamlReader {
     search: DocumentSearch,
     lines: LinePosition,
     max: u64,
-    /// State of skipping the document with the error.
+    /// Present while the document with the error is skipped.
     skip: Option<DocumentSkip>,
 }
 
-/// State of a skip.
+/// State of skipping a document after an error.
 struct DocumentSkip {
     bytes: Skipped,
     /// End of the document, if known.
@@ -173,7 +173,7 @@ impl Reader for YamlReader {
                 NextDocument::Feed | NextDocument::Done => self.search.earliest_end(&input.bytes),
             };
             if (end - input.at) as u64 > self.max {
-                // Upper bound, regardless of how many bytes are buffered.
+                // Check at most `max` bytes, regardless of how many bytes are buffered.
                 self.lose_context(&input.rest()[..self.max as usize]);
                 let error = too_long("document", self.max);
                 let end = matches!(next, NextDocument::Document { .. }).then_some(end);

@@ -4,8 +4,8 @@
 //!   in force.
 //! - Out: term ids of the current batch.
 //! - Cost: a lookup in the term cache. Every `rdf:ID` of a document is kept, within a limit.
-//! - Law: bytes repeated by a base or a language are counted. An IRI is absolute unless decoding is
-//!   lenient.
+//! - Law: the bytes of IRIs resolved against a base, and of language tags in force, are counted. An
+//!   IRI is absolute unless decoding is lenient.
 
 use super::{ElementFrame, RdfXmlMachine};
 use crate::formats::rdfxml::terms::XmlTerms;
