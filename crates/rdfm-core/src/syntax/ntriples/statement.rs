@@ -437,9 +437,9 @@ impl StatementReader {
         fail(at, reason)
     }
 
-    /// Rejects characters that are not allowed in an IRI, unless `lenient`. The decoded text is
-    /// from a string at `start`. A namespace need not be absolute unless it is used: files of other
-    /// tools contain relative ones.
+    /// Rejects characters that are not allowed in an IRI, unless `lenient`. `iri` is the decoded
+    /// text of a string at `start`. It may be relative, because other tools write such namespaces.
+    /// Only IRIs that use the namespace must be absolute.
     pub fn check_iri(&self, iri: &[u8], start: usize) -> Lexed<()> {
         if self.grammar.lenient {
             return Ok(());
@@ -906,8 +906,8 @@ pub(super) fn push<R: Record>(
     })
 }
 
-/// Parses one term in N-Triples form: any term, triple terms in either syntax, IRIs with escapes of
-/// any character. The text must not contain anything else.
+/// Parses one term in N-Triples form, of any kind. Triple terms may have either syntax, and IRIs may
+/// contain escapes of any character. The text must not contain anything else.
 ///
 /// # Errors
 /// If the text is not a term, or the message becomes too large.
@@ -964,8 +964,8 @@ impl CellReader {
     /// Reads the terms of a quad. They are charged to the open message, with their record.
     ///
     /// # Errors
-    /// If a string is not a term, or the message becomes too large, which is reported for the last
-    /// term.
+    /// If a string is not a term, or the message becomes too large. The second error is reported
+    /// for the last term.
     #[inline]
     pub fn quad<R: Record>(
         &mut self,
