@@ -193,8 +193,8 @@ class CommitTarget:
                 the commit must be open.
 
         Returns:
-            True if this commit was completed; False if the same write or batch was done before. In
-            that case, the parts were dropped.
+            True if this commit was completed. False if the same write or batch was done before, and
+            the parts were therefore dropped.
 
         Raises:
             OSError: If the storage fails. The text says so if the commit was already decided;
@@ -517,7 +517,8 @@ def find_settled(paths: Iterable[str], *, whole: bool = True, **options: Any) ->
 
     Args:
         paths: As in `find_files`.
-        whole: List again until no commit is partial. Not needed by callers that list again later.
+        whole: Whether to list the files until no commit is partial. Callers that list the files
+            again later do not need this.
         **options: As in `find_files`.
 
     Raises:

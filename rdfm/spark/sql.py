@@ -112,7 +112,7 @@ def _construct() -> Callable[..., Column]:
     def rdf_construct(*columns: pa.Array) -> pa.Array:
         return _evaluated("construct", "quads", _QUADS, columns)
 
-    # Spark would otherwise construct the quads again for each filter on them.
+    # Not declared deterministic, because Spark would construct the quads again for each filter.
     function: Callable[..., Column] = arrow_function(rdf_construct, QUADS)
     return function
 

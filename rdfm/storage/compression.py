@@ -2,8 +2,8 @@
 
 In: pieces of compressed bytes. Out: pieces of at most `PIECE_BYTES` decompressed bytes, or the
 reverse.
-Cost: one piece of memory plus the codec's window, which is bounded (zstd 128 MiB, xz 512 MiB).
-Compression in blocks needs `jobs` + 2 blocks of memory, with their codecs.
+Cost: memory for one piece and for the codec's window, which is bounded (zstd 128 MiB, xz 512 MiB).
+Compression in blocks needs memory for `jobs` + 2 blocks and their codecs.
 Law: several members or frames are read as one. Truncated input is an error, after its data has been
 returned.
 """

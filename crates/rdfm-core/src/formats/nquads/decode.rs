@@ -2,8 +2,8 @@
 //!
 //! - In: pieces of any size. Only complete lines are read.
 //! - Out: batches of complete messages, as soon as the buffer contains no more complete messages.
-//! - Cost: linear. If the buffer ends inside a message, the complete messages before it are returned
-//!   immediately, and the incomplete one is read a second time.
+//! - Cost: linear. If the buffer ends inside a message, the complete messages before it are
+//!   returned immediately, and the incomplete one is read a second time.
 //!
 //! In a [`Split`], the decoder reads each message that follows a delimiter whose line begins in the
 //! split. It stops at the delimiter after the last of these messages. No block of lines crosses the

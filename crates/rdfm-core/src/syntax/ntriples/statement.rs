@@ -906,8 +906,8 @@ pub(super) fn push<R: Record>(
     })
 }
 
-/// Parses one term in N-Triples form, of any kind. Triple terms may have either syntax, and IRIs may
-/// contain escapes of any character. The text must not contain anything else.
+/// Parses one term of any kind in N-Triples form. Triple terms may have either syntax, and IRIs
+/// may contain escapes of any character. The text must not contain anything else.
 ///
 /// # Errors
 /// If the text is not a term, or the message becomes too large.
