@@ -355,7 +355,7 @@ def _after_zeros(piece: bytes, at: int) -> int:
 
 
 def _may_begin(name: str, head: bytes) -> bool:
-    """Whether the available bytes may be the beginning of a member of a compression."""
+    """Whether bytes may be the beginning of a member in a compression format."""
     return any(head.startswith(magic) or magic.startswith(head) for magic in _BEGINNINGS[name])
 
 

@@ -1,4 +1,4 @@
-"""The messages of the files in a package. The files are read in parallel.
+"""The messages of the files in a package. Several files can be read side by side.
 
 In: a file of a package. Out: batches, and differences from the messages of another file.
 Cost: memory for one batch of each file. Law: each file is read once, and an invalid file does not

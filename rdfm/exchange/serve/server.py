@@ -189,7 +189,7 @@ class Server:
 
 
 def _options(settings: ServerSettings) -> list[tuple[str, int]]:
-    """Return the options of the server."""
+    """Return the gRPC options of the server."""
     ping_milliseconds = settings.ping_milliseconds
     return [
         # A compression level, unlike an algorithm, applies only to clients that accept compression.

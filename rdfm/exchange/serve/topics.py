@@ -139,7 +139,7 @@ class Topics:
             return first
 
     def count(self) -> int:
-        """Return the number of named logs plus that of the logs now directly in the folder."""
+        """Count the named logs, and the logs that are currently directly in the folder."""
         found = 0
         if self.folder is not None:
             found = sum(_is_topic_file(path) for path in self.folder.iterdir())

@@ -152,9 +152,8 @@ impl LineReader {
         self.options.split.is_some_and(|split| split.start > 0)
     }
 
-    /// The dialect required at a line of a split, if it is known at the start of the split. In the
-    /// split at the start of the log, the log itself determines the dialect up to the end of the
-    /// split.
+    /// The dialect that a line must have. `None` if the log itself determines the dialect: without
+    /// splits, and up to the end of the split at the start of the log.
     fn fixed_dialect(&self, offset: u64) -> Option<Dialect> {
         let split = self.options.split?;
         let fixed = split.start > 0 || offset >= split.stop;

@@ -150,8 +150,8 @@ impl StatementReader {
         Ok(at)
     }
 
-    /// Charges a quad, up to four terms, and text no longer than the line: an upper bound that does
-    /// not depend on sharing.
+    /// Charges a quad, four terms, and the text of the line. This upper bound does not depend on
+    /// which terms are shared.
     #[inline]
     pub fn charge<R: Record>(
         &self,
@@ -528,7 +528,7 @@ impl StatementReader {
         let end = lex::label(text, start)?;
         *at = end;
         let label = text.get(start..end).unwrap_or_default();
-        // Checked before sharing, because an escape may represent a label that looks like another.
+        // Decoded before sharing, because the decoded text of another label may equal this label.
         if byte(label, 0) == b'_'
             && let Some(decoded) = write::read_label(label)
         {
@@ -961,7 +961,7 @@ impl CellReader {
         }
     }
 
-    /// Reads the terms of a quad. They are charged to the open message, with their record.
+    /// Reads the terms of a quad. The terms and the quad are charged to the open message.
     ///
     /// # Errors
     /// If a string is not a term, or the message becomes too large. The second error is reported
