@@ -1,4 +1,4 @@
-"""Checks the decoded sizes of Arrow dictionaries and record batches, which may be compressed.
+"""Checks the decoded sizes of Arrow dictionaries and record batches, even if they are compressed.
 
 In: the file, and the offset of a message. Out: an error if the message's buffers would decode to
 too many bytes.

@@ -317,7 +317,7 @@ class CommitTarget:
         return removed
 
     def _has_late_parts(self, job: str, files: list[File]) -> bool:
-        """Whether a job has parts from late attempts, which it no longer accepts."""
+        """Whether a job that no longer accepts attempts has parts from late attempts."""
         folder = self._at("staging", job) + "/"
         parts = [file for file in files if re.search(r"[/\\]", file.path[len(folder) :])]
         return bool(parts) and not job.startswith(_STREAM) and not self.is_open(job)
@@ -632,7 +632,7 @@ def _folders(listed: Iterable[str], found: Iterable[str]) -> list[str]:
 
 
 def _write_name(write_id: str) -> str:
-    """The file name for a user's id, which may contain any characters."""
+    """The file name for a user's id. The id may contain any characters."""
     return f"write-{hashlib.sha256(write_id.encode()).hexdigest()[:32]}"
 
 

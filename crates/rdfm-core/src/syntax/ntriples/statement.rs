@@ -566,7 +566,7 @@ impl StatementReader {
             aux: 0,
             flags: if token.plain { flags::PLAIN } else { 0 },
         };
-        // The tag or the datatype is a separate token, which space may precede.
+        // The tag or the datatype is a separate token. White space may precede it.
         let suffix = skip_space(text, next);
         match byte(text, suffix) {
             b'^' => {
