@@ -370,8 +370,8 @@ impl Processor<'_> {
         Ok(())
     }
 
-    /// Defines a term from an entry that does not depend on other entries. Does not check whether an
-    /// existing definition is protected.
+    /// Defines a term from an entry that does not depend on other entries. Does not check whether
+    /// an existing definition is protected.
     pub fn define_plain(&mut self, term: &[u8], plain: &PlainEntry<'_>) -> Read<()> {
         let definition = Definition {
             mapping: Mapping::Iri(plain.iri.into()),
