@@ -31,7 +31,7 @@ def filtering(log: str, criteria: dict[str, Any], folder: Path, messages: int) -
 
 
 def reading(log: str, folder: Path, messages: int) -> Work:
-    """Reads a log in memory with the same reader, without a filter."""
+    """Reads a log in memory like `filtering`, but without a filter."""
     import rdfm
 
     data, format = log_data(log, folder, messages)
@@ -62,7 +62,7 @@ def oxigraph_filter(log: str, folder: Path, messages: int) -> Work:
 
 
 def rows() -> list[Row[Task]]:
-    """Returns the rows that compare filters with both peers."""
+    """Returns the rows that compare filters with decoding and with pyoxigraph."""
     found = []
     for title, log, criteria in (
         ("a term", "iot.jelly", {"any": SENSOR}),

@@ -62,7 +62,8 @@ class NullFile(io.RawIOBase):
 def writing_work(write: Callable[[IO[bytes]], int]) -> Work:
     """Work that writes a log into a file, and returns the number of quads.
 
-    The buffer helps libraries that write small pieces, as for any file opened by Python.
+    The output is buffered, as in any file opened by Python, because some libraries write small
+    pieces.
     """
     file = NullFile()
 

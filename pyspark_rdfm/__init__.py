@@ -1,8 +1,8 @@
 """Entry point for `format("rdfm")`.
 
 Spark imports every module named `pyspark_*` and registers its `DefaultSource`. A session that uses
-any Python data source imports this module, so it imports rdfm only when the source is used. The
-implementation is in `rdfm.spark`.
+any Python data source imports this module, so this module imports rdfm only when the source "rdfm"
+is used. The implementation is in `rdfm.spark`.
 """
 
 from __future__ import annotations
@@ -33,9 +33,9 @@ class DefaultSource(DataSource):
         """Check the environment, and store Spark's options.
 
         Raises:
-            ImportError: If Spark's Python lacks a dependency of rdfm, or PySpark is too old. If
-                this were raised during the import of this module, Spark would report that the data
-                source does not exist.
+            ImportError: If Spark's Python lacks a dependency of rdfm, or PySpark is too old. This
+                is not checked when the module is imported, because Spark would then report that
+                the data source does not exist.
         """
         try:
             import pyarrow  # noqa: F401 - fails first in the wrong Python

@@ -38,7 +38,7 @@ def pyld_reads(document):
 
 
 def lower(quads):
-    """Lowercases language tags, which BCP 47 allows."""
+    """Lowercases language tags, which are case-insensitive (BCP 47)."""
 
     def fold(term):
         return (*term[:2], term[2].lower(), *term[3:]) if term[0] == "literal" and term[2] else term

@@ -1,8 +1,9 @@
 """Checks types as strict users of the package see them, with mypy and pyright.
 
 In: `tests/typing`, and the Python blocks of the Markdown files at the root and under `docs`. The
-blocks of a page are one module with the same line numbers; in a block with prompts, only the lines
-after `>>>` and `...` count. Blocks that are not run (`<!-- not run: REASON -->`) are also checked.
+blocks of a page form one module, which keeps the line numbers of the page. In a block with prompts,
+only the lines after `>>>` and `...` count. Blocks that are not run (`<!-- not run: REASON -->`) are
+also checked.
 
 Both checkers are strict, except for rules that do not concern types or that concern packages
 without types; see `PYRIGHT` and `MYPY`. pyright is basedpyright, whose wheel is self-contained. The
@@ -27,7 +28,7 @@ PYRIGHT = {
     "include": ["examples", "calls"],
     "extraPaths": [str(ROOT)],
     "stubPath": "stubs",
-    # A comment suppresses an error of pyright only if it names pyright.
+    # A comment must name pyright to suppress one of its errors.
     "enableTypeIgnoreComments": False,
     "reportUnnecessaryTypeIgnoreComment": "error",
     # Examples use expressions to show values.
@@ -47,7 +48,7 @@ MYPY = [
 
 
 def module_of(markdown: str) -> str:
-    """The Python blocks of a page as one module with the same line numbers."""
+    """The Python blocks of a page as one module, which keeps the line numbers of the page."""
     lines = [""] * (markdown.count("\n") + 1)
     for match in BLOCK.finditer(markdown):
         if match["kind"] != "python":

@@ -26,7 +26,7 @@ RULE = "=" * 80
 
 
 def crates(platforms: Iterable[str]) -> list[dict]:
-    """The packages linked into the extension, except those of rdfm, build scripts and macros."""
+    """The linked third-party packages, without build dependencies and procedural macros."""
     command = ["cargo", "metadata", "--format-version=1", "--locked"]
     for platform in platforms:
         command += ["--filter-platform", platform]

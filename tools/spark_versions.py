@@ -1,8 +1,7 @@
-"""Runs selected tests with each supported version of PySpark.
+"""Runs the tests marked `feature` with each supported version of PySpark.
 
-The tests are those with the marker `feature`. Their results are written to the table in
-docs/spark.md. The environments are in `build/spark`. Each contains one version of PySpark, and
-finds all other packages in `.venv`.
+The results are written to the table in docs/spark.md. The environments are in `build/spark`. Each
+contains one version of PySpark, and finds all other packages in `.venv`.
 
     .venv/bin/python tools/spark_versions.py [4.0 4.1 …]
 """

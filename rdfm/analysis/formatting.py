@@ -116,7 +116,7 @@ class DifferenceFormatter:
             self._add("only_a", message, None, removed=lines)
 
     def report_undecided(self, side: int, message: BatchMessage) -> None:
-        """Report a message whose blank nodes need too much work."""
+        """Report a message that was not compared, because its blank nodes need too much work."""
         self._add("undecided", *((None, message) if side else (message, None)))
 
     def _add(
@@ -183,7 +183,7 @@ def _operation(op: str, name: str | None, *terms: Any) -> str:
 
 
 def _line_diff(ours: list[str], theirs: list[str]) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Return the lines that occur only in the first list, and only in the second, in order."""
+    """Return the lines that are only in the first list, and those only in the second, in order."""
     hashes = [
         b"".join(
             blake2b(line.encode("utf-8", "surrogatepass"), digest_size=16).digest()

@@ -53,7 +53,7 @@ class Bar:
             self._bar.refresh()
 
     def end(self) -> None:
-        """Remove the bar permanently."""
+        """Remove the bar, and ignore all later progress."""
         self._ended = True
         self.close()
 

@@ -139,7 +139,7 @@ def _is_redirected() -> bool:
 
 
 def _line(found: Finding) -> str:
-    """Return a finding as a line in the style of compilers, which editors can parse."""
+    """Return a finding as a line in the style of compiler messages, for parsing by editors."""
     from rdfm.cli.stdio import safe
 
     where = "".join(f":{number}" for number in (found.line, found.column) if number is not None)

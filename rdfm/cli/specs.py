@@ -1,7 +1,7 @@
 """Commands whose options are declared by the specs of stages and formats.
 
-In: specs. Out: click options: `--NAME`, `--from-NAME` for the input, `--to-NAME` for the output;
-help under the headings of the specs.
+In: specs. Out: click options (`--NAME`, `--from-NAME` for the input, `--to-NAME` for the output),
+and their help under the headings of the specs.
 Cost: the specs of the built-in formats. Plug-ins are imported for complete help and completion, and
 if an option is unknown.
 Law: values remain text. The component that knows the format checks them.
@@ -58,7 +58,7 @@ class SpecCommand(GroupedCommand):
                 Imported when the command is used.
             sides: Sides whose options the command has: "read" or "write", or both.
             kinds: Kinds of logs on each side, such as "patches". All kinds by default. Help omits
-                the options of formats for other kinds, and logs of those kinds are errors.
+                the options of formats for other kinds, and a log of another kind is an error.
             settings: Passed to click.
         """
         super().__init__(*args, **settings)

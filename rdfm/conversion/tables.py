@@ -1,7 +1,7 @@
 """Tables as the output of a conversion.
 
 In: record batches. Out: the bytes of a table format, such as Parquet.
-Cost: that of the encoder of the format.
+Cost: that of the format's encoder.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ def computed_output(
         format: Format of the output.
         stages: Options of the output that are not options of formats.
         writes: Options of the format.
-        make_schema: Function that returns the columns, for a table.
+        make_schema: Function that returns the columns, if the output is a table.
 
     Raises:
         OptionError: If an option does not apply.
@@ -101,7 +101,7 @@ class TableEncoder:
         encoder.begin_table(schema)
 
     def encode(self, batch: TableBatch, /, source: str | None = None) -> bytes:
-        """Encode rows, and return the complete bytes. Some rows are buffered."""
+        """Encode rows, and return the bytes that are complete. The encoder buffers some rows."""
         encoded: bytes = self._encoder.encode_table(batch.table)
         return encoded
 

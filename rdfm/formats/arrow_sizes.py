@@ -1,7 +1,7 @@
-"""Checks the decoded sizes of Arrow dictionaries and record batches, which may be compressed.
+"""Checks the decoded sizes of Arrow dictionaries and record batches, even if they are compressed.
 
-In: the file, and the offset of a message. Out: an error if its buffers would decode to too many
-bytes.
+In: the file, and the offset of a message. Out: an error if the message's buffers would decode to
+too many bytes.
 Cost: reads the metadata of each message and, if its buffers are compressed, eight bytes of each
 buffer.
 Law: nothing is decompressed before its declared size is checked.

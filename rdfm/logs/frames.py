@@ -46,7 +46,7 @@ class Tabular(ABC):
 
     @abstractmethod
     def _arrow_reader(self) -> pyarrow.RecordBatchReader:
-        """Return a pyarrow reader of the rows, which reads on demand."""
+        """Return a pyarrow reader that reads the rows on demand."""
 
     def __arrow_c_stream__(self, requested_schema: object = None) -> object:
         """Pass the rows to Arrow; they are read as the consumer requests them.

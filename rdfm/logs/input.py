@@ -59,9 +59,9 @@ class Input:
         bytes_given: Bytes of the log yielded so far (decompressed).
         compression: The compression detected, or None.
         error: The compression error, if one has occurred, or the reason why the file is not read.
-        rejection: The reason why this one of several files is not read; None if it is read.
+        rejection: The reason why this file, one of several, is not read; None if it is read.
         rejection_remedies: Remedies for the rejection.
-        unreadable: Whether the rejection is because the file cannot be read, not because of its
+        unreadable: Whether the file is rejected because it cannot be read, not because of its
             content.
         watch: Called with the log and each piece before the piece is decoded.
         announced: The format and options that the headers of a response announce.
@@ -313,7 +313,8 @@ class Input:
         excess = self._reached - self.size
         if excess <= 0:
             return piece
-        # `size` was the committed length. A writer creates its journal before it writes.
+        # `size` was determined when the file was opened, and a writer may have started since. A
+        # writer creates its journal before it writes.
         length = committed_length(self._path, self._file.fileno())
         if length is None:
             return piece
@@ -471,8 +472,8 @@ def files_of(
         source: As in `open_log`.
         compression: As in `open_log`.
         storage_options: As in `open_log`.
-        reject_unreadable: Whether a file that cannot be opened, if it is one of many, is rejected.
-            By default, it raises an error.
+        reject_unreadable: Whether one of many files is rejected if it cannot be opened. By default,
+            such a file is an error.
     """
     if not is_folder_or_glob(source, storage_options):
         yield Input(source, compression, storage_options=storage_options)

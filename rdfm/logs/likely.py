@@ -1,6 +1,6 @@
-"""For errors: the likely type of a file, if its format cannot be determined.
+"""The likely type of a file whose format cannot be determined, for errors.
 
-In: its name, and for an input its first bytes. Out: a sentence with the remedy, or nothing.
+In: the file's name and, for an input, its first bytes. Out: a sentence with the remedy, or nothing.
 """
 
 from __future__ import annotations

@@ -204,7 +204,7 @@ class LogReader(Tabular):
         with `ArrowBatch`.
 
         If a loop is exited early, or its error is skipped with `skip_message`, the next loop
-        continues where it stopped.
+        continues after the last batch or the skipped message.
 
         Raises:
             DecodeError: If the log is invalid. All messages completed before the error have been

@@ -218,7 +218,7 @@ def _severity(rule: str) -> str:
 def _valid_messages(
     rows: pa.RecordBatch, found: list[dict[str, Any]], places: list[dict[str, Any]]
 ) -> Iterator[tuple[int, MessageBatch | PatchBatch]]:
-    """Yield messages with the number of their first row, and add errors for invalid rows."""
+    """Yield batches with the numbers of their first rows, and add an error for each invalid row."""
     start = 0
     while start < rows.num_rows:
         done = start

@@ -193,8 +193,8 @@ class CommitTarget:
                 the commit must be open.
 
         Returns:
-            True if this commit was completed; False if the same write or batch was done before. In
-            that case, the parts were dropped.
+            True if this commit was completed. False if the same write or batch was done before, and
+            the parts were therefore dropped.
 
         Raises:
             OSError: If the storage fails. The text says so if the commit was already decided;
@@ -317,7 +317,7 @@ class CommitTarget:
         return removed
 
     def _has_late_parts(self, job: str, files: list[File]) -> bool:
-        """Whether a job has parts from late attempts, which it no longer accepts."""
+        """Whether a job that no longer accepts attempts has parts from late attempts."""
         folder = self._at("staging", job) + "/"
         parts = [file for file in files if re.search(r"[/\\]", file.path[len(folder) :])]
         return bool(parts) and not job.startswith(_STREAM) and not self.is_open(job)
@@ -517,7 +517,8 @@ def find_settled(paths: Iterable[str], *, whole: bool = True, **options: Any) ->
 
     Args:
         paths: As in `find_files`.
-        whole: List again until no commit is partial. Not needed by callers that list again later.
+        whole: Whether to list the files until no commit is partial. Callers that list the files
+            again later do not need this.
         **options: As in `find_files`.
 
     Raises:
@@ -631,7 +632,7 @@ def _folders(listed: Iterable[str], found: Iterable[str]) -> list[str]:
 
 
 def _write_name(write_id: str) -> str:
-    """The file name for a user's id, which may contain any characters."""
+    """The file name for a user's id. The id may contain any characters."""
     return f"write-{hashlib.sha256(write_id.encode()).hexdigest()[:32]}"
 
 

@@ -180,7 +180,7 @@ def join_fragments(
 
 
 def _partition(part: str) -> int:
-    """The number of the partition of a part."""
+    """The partition number of a part."""
     return int(part.rpartition("/")[2].split("-")[1])
 
 

@@ -112,7 +112,7 @@ def _construct() -> Callable[..., Column]:
     def rdf_construct(*columns: pa.Array) -> pa.Array:
         return _evaluated("construct", "quads", _QUADS, columns)
 
-    # Spark would otherwise construct the quads again for each filter on them.
+    # Not declared deterministic, because Spark would construct the quads again for each filter.
     function: Callable[..., Column] = arrow_function(rdf_construct, QUADS)
     return function
 
@@ -155,7 +155,7 @@ def _evaluated(kind: str, name: str, type: pa.DataType, columns: tuple[pa.Array,
 
 
 def _constant(column: pa.Array, name: str) -> Any:
-    """The value of a column, which must be the same in all rows."""
+    """The value of a column. It must be the same in all rows."""
     if not column[1:].equals(column[:-1]):
         raise OptionError(f"the {name} must be the same in all rows; pass a literal")
     return column[0].as_py()

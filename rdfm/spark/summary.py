@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 __all__ = ["REPORT", "WriteSummary"]
 
-# The option with the name of the summary, set by `rdfm.spark.write`.
+# Option that contains the name of the stored summary. `rdfm.spark.write` sets it.
 REPORT = "rdfm_report"
 
 

@@ -38,7 +38,7 @@ class SolutionBatch(ComputedBatch):
         messages: Position in `batch` of each row's message.
         number_offset: Difference between the number of a message over all logs and its index in its
             log.
-        evaluated: The result of SELECT, for columns with types.
+        evaluated: The result of SELECT, from which typed columns are made.
     """
 
     rows: ResultBatch

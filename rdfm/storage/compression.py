@@ -2,8 +2,8 @@
 
 In: pieces of compressed bytes. Out: pieces of at most `PIECE_BYTES` decompressed bytes, or the
 reverse.
-Cost: one piece of memory plus the codec's window, which is bounded (zstd 128 MiB, xz 512 MiB).
-Compression in blocks needs `jobs` + 2 blocks of memory, with their codecs.
+Cost: memory for one piece and for the codec's window, which is bounded (zstd 128 MiB, xz 512 MiB).
+Compression in blocks needs memory for `jobs` + 2 blocks and their codecs.
 Law: several members or frames are read as one. Truncated input is an error, after its data has been
 returned.
 """
@@ -355,7 +355,7 @@ def _after_zeros(piece: bytes, at: int) -> int:
 
 
 def _may_begin(name: str, head: bytes) -> bool:
-    """Whether the available bytes may be the beginning of a member of a compression."""
+    """Whether bytes may be the beginning of a member in a compression format."""
     return any(head.startswith(magic) or magic.startswith(head) for magic in _BEGINNINGS[name])
 
 

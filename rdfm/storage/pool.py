@@ -15,7 +15,7 @@ from typing import Generic, TypeVar
 __all__ = ["MAX_JOBS", "Closed", "Pool", "usable_cores"]
 
 MAX_JOBS = 8
-# Interval at which waits check for Ctrl-C, which on some systems does not interrupt them.
+# Maximum duration of a single wait. On some systems, Ctrl-C takes effect only after a wait.
 WAIT_SECONDS = 0.2
 
 Result = TypeVar("Result")
@@ -37,7 +37,7 @@ class Closed(Exception):
 
 
 class _Slot(Generic[Result]):
-    """A slot for a result."""
+    """The result or the error of submitted work."""
 
     __slots__ = ("error", "is_done", "result")
 

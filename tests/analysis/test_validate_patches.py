@@ -115,7 +115,7 @@ LOGS = st.lists(st.lists(ROWS, max_size=12).map("".join), min_size=1, max_size=3
 
 @given(LOGS, st.booleans())
 def test_apply_rejects_exactly_the_logs_with_errors(logs, chain):
-    """Both report the first error at the same place."""
+    """`patch.apply` raises the first error that `validate` finds, with the same position."""
     errors = [
         each
         for each in rdfm.validate([log.encode() for log in logs], "rdf-patch", chain=True)

@@ -6,7 +6,7 @@ use rdfm_analysis::streams::{self, NamedGraphs, SubjectShape};
 use crate::batch::MessageBatch;
 use crate::errors;
 
-/// The messages, and rule violations as index of the message in the log, rule and text.
+/// The messages, and the index in the log, rule and text of each violation.
 type CheckedMessages = (MessageBatch, Vec<(u64, &'static str, String)>);
 
 /// The rules of a stream type.

@@ -1,8 +1,8 @@
-"""The messages of the files in a package, which are read in parallel.
+"""The messages of the files in a package. Several files can be read side by side.
 
 In: a file of a package. Out: batches, and differences from the messages of another file.
-Cost: one batch of each file. Law: each file is read once, and an invalid file does not affect
-others.
+Cost: memory for one batch of each file. Law: each file is read once, and an invalid file does not
+affect others.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ class FileReader:
         path: Path of the file.
         messages: Number of messages so far.
         ended: Whether all messages were returned, or the file is corrupt.
-        error: The error that ended the file, if it is corrupt.
+        error: The error at which reading stopped, if the file is corrupt.
         header: The header of the log.
         named: Number of archive members read so far.
         bytes_in: Bytes of the file read so far.

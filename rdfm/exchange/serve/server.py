@@ -189,10 +189,10 @@ class Server:
 
 
 def _options(settings: ServerSettings) -> list[tuple[str, int]]:
-    """Return the options of the server."""
+    """Return the gRPC options of the server."""
     ping_milliseconds = settings.ping_milliseconds
     return [
-        # A level, unlike an algorithm, is only used for clients that accept it.
+        # A compression level, unlike an algorithm, applies only to clients that accept compression.
         ("grpc.default_compression_level", _GZIP_LEVEL if settings.compress else 0),
         ("grpc.max_receive_message_length", MAX_FRAME_BYTES),
         ("grpc.max_send_message_length", MAX_FRAME_BYTES),

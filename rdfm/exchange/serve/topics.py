@@ -107,7 +107,7 @@ class Topics:
         return self.default if topic == "" and self.default is not None else topic
 
     def find(self, topic: str) -> Path:
-        """Return the path of the log of a topic.
+        """Return the path of a topic's log.
 
         Raises:
             TopicError: If the topic does not exist.
@@ -122,7 +122,7 @@ class Topics:
         raise TopicError(_unknown(topic))
 
     def find_or_create(self, topic: str) -> Path:
-        """Return the path of the log of a topic, which may not exist yet.
+        """Return the path of a topic's log, even if the log does not exist yet.
 
         Raises:
             TopicError: If the topic does not exist, and either topics are not created or the name
@@ -139,7 +139,7 @@ class Topics:
             return first
 
     def count(self) -> int:
-        """Return the number of named logs and of logs that are directly in the folder now."""
+        """Count the named logs, and the logs that are currently directly in the folder."""
         found = 0
         if self.folder is not None:
             found = sum(_is_topic_file(path) for path in self.folder.iterdir())

@@ -103,7 +103,7 @@ def second_restart(frames):
 
 
 def test_a_frame_with_a_wrong_mark_is_not_sent(tmp_path, frames):
-    """The table entry omits its id, which has another value for a reader that begins here."""
+    """The table entry omits its id, so a reader that begins here would assume a different id."""
     at, frame = second_restart(frames)
     next(row for row in frame.rows if row.WhichOneof("row") == "name").name.id = 0
     source = at_end(tmp_path / "a.jelly", frames[:at], [marked(frame), *frames[at + 1 :]])

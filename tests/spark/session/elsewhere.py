@@ -2,8 +2,8 @@
 
 Usage: `elsewhere.py KIND FOLDER`, where KIND is `cluster` or `connect`.
 
-Reads the logs in FOLDER/logs in each way, writes them to FOLDER/written and, as a stream, to
-FOLDER/streamed, converts quads to values of each format and to rows and back, and prints the
+Reads the logs in FOLDER/logs in each way, and writes them to FOLDER/written and, as a stream, to
+FOLDER/streamed. Also converts quads to values of each format and to rows, and back. Prints the
 results as JSON.
 """
 
@@ -15,7 +15,7 @@ from pyspark.errors import AnalysisException
 from pyspark.sql import SparkSession, datasource
 from pyspark.sql.types import LongType, StructField, StructType
 
-# The session is short, so the second compiler does not pay off.
+# The session is short, so the JVM's optimizing compiler does not pay off.
 JAVA = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
 SETTINGS = {
     "spark.driver.extraJavaOptions": JAVA,
@@ -48,7 +48,7 @@ def rows_of(frame):
 
 
 def read(spark, folder):
-    """Returns the results of two ways of reading, and an error."""
+    """Returns the results of two ways of reading, and the error for a missing folder."""
     import rdfm.spark
 
     logs = str(folder / "logs")
@@ -111,7 +111,7 @@ def values(spark):
 
 
 def terms(spark, folder):
-    """Returns the values of all objects, and the messages built again from quads as rows."""
+    """Returns the values of all objects, and the messages rebuilt from rows of quads."""
     from rdfm.spark.functions import explode_quads, messages, value
 
     logs = spark.read.format("rdfm").option("columns", "source, offset, quads")

@@ -65,7 +65,7 @@ def test_solutions_are_typed_columns(run_query, log):
 def test_constructed_messages_have_the_columns_of_a_read(run_query, spark, tmp_path):
     text = "CONSTRUCT { ?s <http://e/is> ?v } { ?s <http://e/value> ?v FILTER (?v < 3) }"
     found = run_query(text)
-    # Rows with an index keep this index.
+    # If the input has the column `offset`, so does the result.
     columns = [name for name in found.columns if name != "offset"]
     assert columns == ["source", "position", "quads", "metadata"]
     rows = found.orderBy("position").collect()

@@ -12,10 +12,10 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::merge::{Mergeable, Reader, Unreadable, Writer};
 
-/// Maximum number of distinct values in all series that are counted exactly.
+/// Number of distinct values, over all series, up to which all counts are exact.
 pub const MAX_EXACT: usize = 1 << 16;
 
-/// Maximum number of distinct values in one series that are always counted exactly.
+/// Number of distinct values in one series up to which its count is always exact.
 const MAX_EXACT_PER_SERIES: usize = 1 << 12;
 
 /// Number of distinct values at which the full table is allocated.
@@ -229,8 +229,8 @@ fn estimate(value: f64, lower: f64, upper: f64) -> Estimate {
 }
 
 impl Counter {
-    /// Creates a counter for at least the given number of values. Above `few` values it is a
-    /// sketch.
+    /// Creates an empty counter for a series with at least `count` values. The counter is a sketch
+    /// if `count` is greater than `few`.
     fn of(count: usize, few: usize) -> Self {
         match HllSketch::new(LG_K, HllType::Hll8) {
             Ok(sketch) if count > few => Self::Sketch(sketch),

@@ -1,8 +1,8 @@
 //! Name counts in bounded memory.
 //!
 //! - In: names with counts. Out: the counts of the kept names, and the total of the others.
-//! - Law: the first names are kept, with exact counts. No other name occurs more often than
-//!   `others`.
+//! - Law: the first names are kept, with exact counts. No other name occurs more than `others`
+//!   times.
 
 use rustc_hash::FxHashMap;
 

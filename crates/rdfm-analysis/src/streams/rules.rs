@@ -65,7 +65,8 @@ pub struct StreamViolation {
     pub message: u64,
     /// The rule: "graphs", "time", "subject", "rdf12" or "generalized".
     pub rule: &'static str,
-    /// The text of the violation, to follow words such as "message 5".
+    /// The text of the violation. It continues a sentence that begins with, for example,
+    /// "message 5".
     pub text: String,
 }
 

@@ -4,8 +4,7 @@
 //!   which only kind and value are required. Out: the N-Triples form of a term, or `None` for null.
 //! - Cost: structs are converted to N-Triples once and then parsed, so that a single grammar
 //!   defines valid terms.
-//! - Law: the N-Triples form contains all information of a struct. Otherwise the struct is
-//!   rejected.
+//! - Law: a struct is rejected if its N-Triples form would not contain all of its information.
 
 use std::collections::BTreeMap;
 
@@ -20,9 +19,9 @@ use super::strings::Strings;
 use crate::error::Error;
 use crate::schema::{DETAILS, RDF_DIR_LANG_STRING, RDF_LANG_STRING};
 
-/// Size limit of the N-Triples form of a record batch's terms, in bytes or as a multiple of the
-/// size of its arrays, whichever is larger. Only terms with dictionary-encoded fields can exceed
-/// it.
+/// Two limits for the size of a column's terms as N-Triples: a number of bytes, and a multiple of
+/// the size of the column's arrays. The larger one applies. Only columns with dictionary-encoded
+/// fields can exceed it.
 const MIN_ROOM: usize = 256 << 20;
 const GROWTH: usize = 8;
 
@@ -136,7 +135,7 @@ impl Structs {
             .map(|strings| strings.as_ref().and_then(|strings| strings.get(at)));
         let fields = [Some(&self.kinds), Some(&self.values)].into_iter();
         let fields = fields.chain(self.details.each_ref().map(Option::as_ref));
-        // Invalid strings are returned as empty strings, which may also be valid.
+        // `get` returns an empty string for an invalid value, but a valid value may also be empty.
         if let Some(reason) = fields
             .flatten()
             .find_map(|strings| strings.invalid_reason(at))

@@ -17,8 +17,8 @@ use super::term::{NO_SPLIT, Quad, Term, TermId, TermKind, flags};
 pub struct InForce(Option<Arc<Namespaces>>);
 
 impl InForce {
-    /// Returns the namespaces at the start of the next batch, or none of them if the batch follows
-    /// the last one, because they are then already known. The batch becomes the last one.
+    /// Returns the namespaces at the start of a batch. Returns none if the batch follows the last
+    /// one, because the encoder then already knows them. The batch becomes the last one.
     pub fn new_namespaces<'a, R: Record>(
         &mut self,
         batch: &'a LogBatch<R>,
@@ -108,8 +108,8 @@ impl MessageBatch {
         }
     }
 
-    /// Returns the same messages with the quads of the default graph in the graph with this name,
-    /// an absolute IRI.
+    /// Returns the same messages with the quads of the default graph moved to the graph `name`,
+    /// which is an absolute IRI.
     #[must_use]
     pub fn with_default_graph(&self, name: &[u8]) -> Self {
         let mut batch = self.clone();
@@ -443,7 +443,8 @@ impl<R: Record> LogBatch<R> {
         found
     }
 
-    /// Returns some messages, in order, between which no namespaces are declared.
+    /// Returns the given messages, in order. The messages omitted between them must not declare
+    /// namespaces.
     fn gathered(&self, messages: &[usize]) -> Self {
         let (Some(&first), Some(&last)) = (messages.first(), messages.last()) else {
             return Self::empty();

@@ -1,4 +1,4 @@
-//! Dates and times in their usual forms.
+//! Parses dates and times in their usual forms.
 //!
 //! - In: the lexical form of an xsd:dateTime or an xsd:date. Out: numbers relative to 1970 in UTC.
 //! - Cost: one pass.

@@ -2,8 +2,8 @@
 //!
 //! - In: declarations in the order of the log, and messages.
 //! - Out: indices of namespaces, in the order in which their names were first declared.
-//! - Cost: one search per IRI until a namespace is declared or the batch ends, independent of the
-//!   number of namespaces in force.
+//! - Cost: one search per distinct IRI of a batch, and another after a namespace is declared. The
+//!   cost of a search does not depend on the number of namespaces in force.
 //! - Law: the result depends on the log before the message, but not on how it is cut into batches.
 
 use rustc_hash::FxHashMap;
@@ -151,7 +151,7 @@ impl Needed {
         }
     }
 
-    /// Begins a batch: term ids refer to new terms.
+    /// Begins a batch, in which term ids refer to other terms than before.
     pub fn begin_batch(&mut self) {
         self.forget();
     }

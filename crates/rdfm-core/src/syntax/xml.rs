@@ -1,9 +1,9 @@
 //! XML tokens.
 //!
-//! - In: valid UTF-8 text, the start of a token, and how far an earlier call scanned it.
+//! - In: valid UTF-8 text, the start of a token, and the position up to which it has been scanned.
 //! - Out: the end of the token and its kind; the attributes of a tag.
 //! - Cost: one pass over a token, even if it arrives in pieces.
-//! - Law: how the input is cut does not change the tokens.
+//! - Law: the tokens do not depend on how the input is cut.
 
 pub(crate) mod entities;
 pub(crate) mod scope;

@@ -16,7 +16,7 @@ pub fn options() -> Options {
         .and("logical_type", "datasets")
 }
 
-/// Returns the log, counts of dropped content, and the error.
+/// Encodes the batches. Returns the log, the counts of dropped content, and the error.
 pub fn write(
     options: &Options,
     batches: &[MessageBatch],

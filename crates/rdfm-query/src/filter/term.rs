@@ -178,7 +178,7 @@ impl Test {
         }
     }
 
-    /// Whether the test is cheap enough to test all terms of a batch in advance.
+    /// Whether the test is cheap enough to apply it to all terms of a batch in advance.
     pub const fn is_cheap(&self) -> bool {
         matches!(self, Self::Is(_) | Self::Named(_) | Self::DefaultGraph)
     }

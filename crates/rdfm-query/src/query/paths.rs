@@ -2,8 +2,8 @@
 //!
 //! - In: a pattern. Out: the same pattern, extended so that these paths also match their constant
 //!   end.
-//! - Law: SPARQL 1.1, section 18.4: a path of zero steps between a term and a variable matches that
-//!   term, even if no quad of the graph contains it. The evaluator, however, starts only at terms
+//! - Law: a path of zero steps between a term and a variable matches that term, even if no quad of
+//!   the graph contains it (SPARQL 1.1, section 18.4). The evaluator, however, starts only at terms
 //!   of the graph.
 
 use std::collections::HashMap;

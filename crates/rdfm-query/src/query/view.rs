@@ -1,7 +1,7 @@
 //! The evaluator's access to the quads of a message.
 //!
-//! - In: the quads of a message as classes, and the dictionary. Out: the quads that match a
-//!   pattern.
+//! - In: the quads of a message as classes of equal terms, and the dictionary of these classes.
+//!   Out: the quads that match a pattern.
 //! - Cost: a message with few quads is scanned. Otherwise its quads are sorted once for each order
 //!   that a query needs.
 
@@ -29,8 +29,8 @@ const KEY_OVERHEAD: usize = 48;
 /// Order of the quad positions in each index.
 const ORDERS: [[usize; 4]; 4] = [[0, 1, 2, 3], [1, 2, 0, 3], [2, 0, 1, 3], [3, 0, 1, 2]];
 
-/// A term during evaluation. It is a class, or a term that the query computed and that no quad of
-/// the batch contains.
+/// A term during evaluation: a class of equal terms, or a term that the query computed and that no
+/// quad of the batch contains.
 #[derive(PartialEq, Eq)]
 pub struct EvaluationTerm(Inner);
 

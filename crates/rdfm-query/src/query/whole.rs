@@ -197,8 +197,8 @@ impl Evaluation {
     /// pieces and returns whether to continue. Returns whether the dataset has named graphs.
     ///
     /// # Errors
-    /// If the evaluation stopped early. The error is the reason. All pieces completed before that
-    /// have been passed to `emit`.
+    /// If the evaluation stopped early; the error gives the reason. All pieces that were complete
+    /// at that time have been passed to `emit`.
     pub fn whole(
         &self,
         data: &MessageBatch,

@@ -252,7 +252,7 @@ pub enum FrameMeaning {
     Flat,
 }
 
-/// The handling of a lookup entry that continues a table from before repeated stream options.
+/// The handling of a lookup entry that continues a table after repeated stream options.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum JoinMode {
     /// Report an error.
@@ -277,8 +277,8 @@ pub(super) struct ReadSettings {
     pub limits: Limits,
     /// The messages that may be returned in parts.
     pub parts: Parts,
-    /// The meaning of a frame. `None`: determined by the log's logical type, [`FrameMeaning::Flat`]
-    /// for flat types and [`FrameMeaning::Message`] for all other types and for logs without one.
+    /// The meaning of a frame. `None`: [`FrameMeaning::Flat`] if the log has a flat logical type,
+    /// otherwise [`FrameMeaning::Message`].
     pub frames: Option<FrameMeaning>,
     /// Whether frames are length-prefixed. `None`: detected.
     pub delimited: Option<bool>,
@@ -429,7 +429,7 @@ impl OptionsRow {
         }
     }
 
-    /// Applies the given options for the fields that both formats have.
+    /// Sets the fields that both formats share from the given options.
     pub fn apply(&mut self, values: &Values) {
         for (flag, option) in [
             (&mut self.generalized, &GENERALIZED),
@@ -509,8 +509,8 @@ impl OptionsRow {
         put_number(fields, 15 << 3, self.version);
     }
 
-    /// Whether the logical type makes all frames one message: its base type, the last digit, is
-    /// flat.
+    /// Whether the logical type makes all frames one message. This is true if its base type, which
+    /// is its last digit, is flat.
     pub const fn is_flat(&self) -> bool {
         matches!(self.logical_type % 10, 1 | 2)
     }

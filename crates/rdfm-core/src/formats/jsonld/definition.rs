@@ -40,7 +40,7 @@ pub(super) enum Coercion {
     Datatype(Box<[u8]>),
 }
 
-/// A value of a term that overrides the value of its context.
+/// A value in a term definition that may override the default of the context.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Override<T> {
     /// No override.
@@ -119,7 +119,7 @@ impl Containers {
     }
 }
 
-/// The context of a definition, for later use.
+/// The scoped context of a term, stored until the term is used.
 #[derive(Debug)]
 pub(super) struct ScopedContext {
     /// Unique number.
@@ -186,7 +186,7 @@ impl Definition {
         }
     }
 
-    /// Whether the definition only maps a name to this absolute IRI.
+    /// Whether the definition does nothing except map a name to this absolute IRI.
     pub fn is_name_of(&self, iri: &[u8]) -> bool {
         let Mapping::Iri(own) = &self.mapping else {
             return false;
@@ -370,7 +370,8 @@ impl Processor<'_> {
         Ok(())
     }
 
-    /// Defines a term from an entry that does not depend on other entries, if no term is protected.
+    /// Defines a term from an entry that does not depend on other entries. Does not check whether
+    /// an existing definition is protected.
     pub fn define_plain(&mut self, term: &[u8], plain: &PlainEntry<'_>) -> Read<()> {
         let definition = Definition {
             mapping: Mapping::Iri(plain.iri.into()),

@@ -73,8 +73,8 @@ struct SubjectProperty {
 }
 
 impl Walk<'_> {
-    /// Creates a plan for the message, which was read in this context. Returns `None` if no plan
-    /// can describe it.
+    /// Creates a plan for a message that was read in this context. Returns `None` if no plan can
+    /// describe the message.
     pub fn plan(&mut self, context: u32) -> Option<Plan> {
         let state = &self.contexts.get(context).state;
         let is_simple = !state.has_scoped && state.previous.is_none();

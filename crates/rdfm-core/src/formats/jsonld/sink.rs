@@ -3,7 +3,7 @@
 //!
 //! - In: events in document order. A key or a scalar is announced, then its token is appended.
 //! - Out: text.
-//! - Cost: a few bytes of state. A token that was written before may be copied.
+//! - Cost: a few bytes of state. Callers may copy a token that was written earlier.
 //! - Law: the token of a string does not depend on its position.
 
 use crate::syntax::json::write::string;

@@ -2,11 +2,12 @@
 //!
 //! - In: pieces of any size. Only complete lines are read.
 //! - Out: batches of complete messages, as soon as the buffer contains no more complete messages.
-//! - Cost: linear. A message that is incomplete at the end of the buffer, after complete ones, is
-//!   read a second time, so that complete messages never wait for it.
+//! - Cost: linear. If the buffer ends inside a message, the complete messages before it are
+//!   returned immediately, and the incomplete one is read a second time.
 //!
-//! In a [`Split`], the decoder reads the messages after the delimiters whose lines begin in it, up
-//! to the delimiter after the last one. No block of lines crosses the end of the split.
+//! In a [`Split`], the decoder reads each message that follows a delimiter whose line begins in the
+//! split. It stops at the delimiter after the last of these messages. No block of lines crosses the
+//! end of the split.
 
 use std::sync::Arc;
 
@@ -39,8 +40,8 @@ pub struct LineReader {
     pub(super) here: LinePosition,
     /// The bytes between the first unread byte and this index contain no line breaks.
     pub(super) scanned: usize,
-    /// Whether the last line ended with a CR at the end of the buffer. A following LF belongs to
-    /// it.
+    /// Whether the last line ended with a CR at the end of the buffer. If an LF follows, it belongs
+    /// to the same line end.
     pub(super) after_cr: bool,
     /// Position of the line in which the open message began.
     open: Option<LinePosition>,
@@ -81,7 +82,7 @@ pub(super) fn cut(input: &Buffer, end: usize, stop: u64) -> usize {
     if left == 0 || left >= (end - input.at) as u64 {
         return end;
     }
-    // The line end before the first of the remaining lines.
+    // The search begins at the byte before `stop`, which may be a line end.
     let before = input.at + left as usize - 1;
     let rest = input.bytes.get(before..end).unwrap_or_default();
     match memchr::memchr2(b'\n', b'\r', rest) {
@@ -151,9 +152,8 @@ impl LineReader {
         self.options.split.is_some_and(|split| split.start > 0)
     }
 
-    /// The dialect required at a line of a split, if it is known at the start of the split. In the
-    /// split at the start of the log, the log itself determines the dialect up to the end of the
-    /// split.
+    /// The dialect that a line must have. `None` if the log itself determines the dialect: without
+    /// splits, and up to the end of the split at the start of the log.
     fn fixed_dialect(&self, offset: u64) -> Option<Dialect> {
         let split = self.options.split?;
         let fixed = split.start > 0 || offset >= split.stop;

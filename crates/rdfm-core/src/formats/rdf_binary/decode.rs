@@ -165,7 +165,8 @@ impl RdfBinaryReader {
         if finished {
             return Err((ErrorClass::Truncated, "the log ends inside a row".into()));
         }
-        // Waits for half as much again, because the row must be read again from its start.
+        // Waits until the buffered part has grown by half, because the row must be read again from
+        // its start.
         self.needed = buffered + buffered / 2 + 1;
         Ok(())
     }
@@ -221,7 +222,7 @@ impl RdfBinaryReader {
         }
     }
 
-    /// Returns a row after its tag and length, once it is complete.
+    /// Returns the row after a tag and a length, or [`BinaryItem::Wait`] if it is incomplete.
     #[inline]
     fn whole_row(
         &self,

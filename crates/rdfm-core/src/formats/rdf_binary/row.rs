@@ -1,4 +1,4 @@
-//! Rows of logs, in both encodings.
+//! Rows of RDF Protobuf and RDF Thrift logs.
 //!
 //! - Law: strings are unchecked slices of the log.
 

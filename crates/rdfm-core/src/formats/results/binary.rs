@@ -26,7 +26,7 @@ use crate::syntax::wire::{Checked, Varint, Wire, WireError, long_varint, malform
 
 /// Decodes a result set in RDF Thrift or RDF Protobuf.
 pub(super) struct ResultBinaryReader {
-    /// Whether tuples have no length prefix, as in RDF Thrift. In RDF Protobuf each has one.
+    /// Whether tuples have no length prefix, as in RDF Thrift. Tuples of RDF Protobuf have one.
     bare: bool,
     max: u64,
     terms: BinaryTerms<TermId>,
@@ -351,7 +351,7 @@ fn thrift_variables(bytes: &[u8], variables: &mut Variables) -> Checked<usize> {
 fn thrift_row(bytes: &[u8], terms: &mut BinaryTerms<TermId>, columns: usize) -> Checked<usize> {
     let (cells, taken) = thrift_list(bytes, |wire, at| {
         if at >= columns {
-            // The list gives its length, so reading further is unnecessary.
+            // One term too many is enough for an error, so the rest of the list is not read.
             return Err(malformed(format!(
                 "a row has more terms than there are variables ({columns})"
             )));

@@ -2,7 +2,7 @@
 //!
 //! - In: batches, divided anywhere between rows.
 //! - Out: a tuple of variables, then one tuple of terms per row, with UNDEF for unbound cells.
-//! - Cost: a term is encoded once per batch and copied from there.
+//! - Cost: a term is encoded once per batch and then copied.
 //! - Law: the bytes depend only on the rows. After an error nothing more is written.
 
 use super::head::{length_error, reject_boolean, reject_duplicate};
@@ -24,7 +24,7 @@ use crate::syntax::rdf_binary::protobuf::{
 use crate::syntax::rdf_binary::thrift::{ThriftTerms, put_binary};
 use crate::syntax::wire::put_varint;
 
-/// How an encoding represents tuples.
+/// The representation of tuples in an encoding.
 trait Tuples: Send + 'static {
     /// Encoder for the terms.
     type Terms: BinaryTermWriter;

@@ -3,7 +3,7 @@
 //!
 //! - In: the IRI of a datatype, and a string. Out: whether it is a lexical form of the datatype.
 //! - Cost: one pass over the bytes. Nothing is allocated and no value is computed.
-//! - Law: white space is not collapsed. RDF lexical forms are checked unchanged.
+//! - Law: lexical forms are checked unchanged. White space is not collapsed first.
 
 mod binary;
 mod names;
@@ -27,7 +27,7 @@ struct DatatypeRule {
     expected: &'static str,
 }
 
-/// How a lexical form is checked.
+/// The check of a lexical form.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 enum Check {
     Boolean,

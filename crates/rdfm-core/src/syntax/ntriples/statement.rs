@@ -150,8 +150,8 @@ impl StatementReader {
         Ok(at)
     }
 
-    /// Charges a quad, up to four terms, and text no longer than the line: an upper bound that does
-    /// not depend on sharing.
+    /// Charges a quad, four terms, and the text of the line. This upper bound does not depend on
+    /// which terms are shared.
     #[inline]
     pub fn charge<R: Record>(
         &self,
@@ -437,9 +437,9 @@ impl StatementReader {
         fail(at, reason)
     }
 
-    /// Rejects characters that are not allowed in an IRI, unless `lenient`. The decoded text is
-    /// from a string at `start`. A namespace need not be absolute unless it is used: files of other
-    /// tools contain relative ones.
+    /// Rejects characters that are not allowed in an IRI, unless `lenient`. `iri` is the decoded
+    /// text of a string at `start`. It may be relative, because other tools write such namespaces.
+    /// Only IRIs that use the namespace must be absolute.
     pub fn check_iri(&self, iri: &[u8], start: usize) -> Lexed<()> {
         if self.grammar.lenient {
             return Ok(());
@@ -528,7 +528,7 @@ impl StatementReader {
         let end = lex::label(text, start)?;
         *at = end;
         let label = text.get(start..end).unwrap_or_default();
-        // Checked before sharing, because an escape may represent a label that looks like another.
+        // Decoded before sharing, because the decoded text of another label may equal this label.
         if byte(label, 0) == b'_'
             && let Some(decoded) = write::read_label(label)
         {
@@ -566,7 +566,7 @@ impl StatementReader {
             aux: 0,
             flags: if token.plain { flags::PLAIN } else { 0 },
         };
-        // The tag or the datatype is a separate token, which space may precede.
+        // The tag or the datatype is a separate token. White space may precede it.
         let suffix = skip_space(text, next);
         match byte(text, suffix) {
             b'^' => {
@@ -906,8 +906,8 @@ pub(super) fn push<R: Record>(
     })
 }
 
-/// Parses one term in N-Triples form: any term, triple terms in either syntax, IRIs with escapes of
-/// any character. The text must not contain anything else.
+/// Parses one term of any kind in N-Triples form. Triple terms may have either syntax, and IRIs
+/// may contain escapes of any character. The text must not contain anything else.
 ///
 /// # Errors
 /// If the text is not a term, or the message becomes too large.
@@ -961,11 +961,11 @@ impl CellReader {
         }
     }
 
-    /// Reads the terms of a quad. They are charged to the open message, with their record.
+    /// Reads the terms of a quad. The terms and the quad are charged to the open message.
     ///
     /// # Errors
-    /// If a string is not a term, or the message becomes too large, which is reported for the last
-    /// term.
+    /// If a string is not a term, or the message becomes too large. The second error is reported
+    /// for the last term.
     #[inline]
     pub fn quad<R: Record>(
         &mut self,

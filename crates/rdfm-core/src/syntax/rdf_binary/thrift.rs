@@ -267,7 +267,7 @@ impl<'a> CompactReader<'a> {
         }
     }
 
-    /// Reads the size of a string in bytes, or of a collection.
+    /// Reads the size of a string in bytes, or the number of elements in a collection.
     #[inline]
     pub fn size(&mut self) -> Checked<usize> {
         let size = self.varint()?;

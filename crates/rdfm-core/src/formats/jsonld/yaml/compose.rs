@@ -7,8 +7,8 @@
 //! - Law: keys are unique strings. An alias repeats a complete value, so a cycle is an error.
 //!
 //! Documents in plain block style need no parser ([`block`](super::block)). All others are parsed
-//! by `granit-parser`, which is maintained, has no unsafe code or panics, limits nesting, and
-//! passes the YAML test suite. It produces events, which are interpreted here.
+//! by `granit-parser`, which is maintained, has no unsafe code, does not panic, limits nesting, and
+//! passes the YAML test suite. This module interprets the events of the parser.
 
 use granit_parser::{ErrorKind, Event, Options, Parser, ScalarStyle, ScanError, Span, Tag};
 use rustc_hash::FxHashMap;
@@ -68,7 +68,8 @@ impl Composer {
         self.open.clear();
         self.anchors.clear();
         let mut options = Options::default();
-        // One more, so that the limit of the tape, whose error names the option, applies first.
+        // One more than the limit of the tape, so that the tape reports the error and names the
+        // option.
         options.flow_nesting_limit = bounds.max_depth as usize + 1;
         options.block_nesting_limit = bounds.max_depth as usize + 1;
         let mut found = false;
@@ -351,7 +352,7 @@ fn malformed(at: usize, reason: &str) -> ParseError {
 }
 
 /// Position of the first tab that indents a line after `from`. The parser reports only the start of
-/// the scalar before it.
+/// the scalar before the tab.
 fn tab(text: &str, from: usize) -> Option<usize> {
     let mut at = from;
     for line in text.get(from..)?.split_inclusive('\n').skip(1) {

@@ -15,7 +15,8 @@ pub enum ScalarValue<'a> {
     Boolean(bool),
     /// A number, in JSON form.
     Number(Cow<'a, str>),
-    /// `.inf`, `.nan`, or an integer in another base that is too large. JSON has no such numbers.
+    /// `.inf`, `.nan`, or an octal or hexadecimal integer of more than 128 bits. JSON cannot
+    /// represent them.
     Unrepresentable,
     /// A string, which is the text of the scalar.
     String,
