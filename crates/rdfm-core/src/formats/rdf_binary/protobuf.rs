@@ -1,8 +1,8 @@
 //! Decodes and encodes rows of RDF Protobuf (`proto/rdf-binary.proto`).
 //!
 //! - In: the complete bytes of one row, or a row to encode.
-//! - Out: [`BinaryRow`], or an encoded row with fields in numeric order, as protobuf's own writers
-//!   produce it.
+//! - Out: [`BinaryRow`], or an encoded row with fields in numeric order, like the output of
+//!   protobuf's own writers.
 //! - Law: unknown fields are skipped. A field with the wrong wire type is an error, as is a
 //!   repeated field that protobuf would merge.
 
