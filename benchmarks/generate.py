@@ -41,7 +41,7 @@ def moment(seconds: int) -> str:
 
 
 def iot_messages(count: int) -> Iterator[list[TextQuad]]:
-    """Observations of 500 sensors, six triples each. The result of an observation is a blank node."""
+    """Observations of 500 sensors, six triples each. Their results are blank nodes."""
     sosa, om = (
         "http://www.w3.org/ns/sosa/",
         "http://www.ontology-of-units-of-measure.org/resource/om-2/",

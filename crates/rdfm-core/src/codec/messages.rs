@@ -105,8 +105,8 @@ pub trait Writer: Send + 'static {
     }
 
     /// Moves past a batch that a twin writes. If `open` is true, the batch may begin with the rest
-    /// of a message. Returns whether the message before the batch is empty, or `None` if the output for
-    /// the batch depends on earlier batches.
+    /// of a message. Returns whether the message before the batch is empty, or `None` if the output
+    /// for the batch depends on earlier batches.
     fn skip(&mut self, _batch: &LogBatch<Self::Record>, _open: bool) -> Option<bool> {
         None
     }
