@@ -448,7 +448,7 @@ def test_only_one_of_two_attempts_of_a_task_is_visible(session, tmp_path):
 def test_a_late_attempt_leaves_no_files(tmp_path):
     """Simulates a speculative attempt that ends after the commit.
 
-    This only happens on large clusters.
+    Without this simulation, such attempts occur only on large clusters.
     """
     import pyarrow
 

@@ -406,8 +406,8 @@ impl Tape {
         Ok(())
     }
 
-    /// Checks the keys of an object that may have duplicates. If `bounds` allow duplicates, the last
-    /// of several equal keys applies.
+    /// Checks the keys of an object that may have duplicates. If `bounds` allow duplicates, the
+    /// last of several equal keys applies.
     #[cold]
     fn check_keys(
         &mut self,

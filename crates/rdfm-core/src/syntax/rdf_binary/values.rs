@@ -2,7 +2,8 @@
 //!
 //! - In: a [`NativeValue`], or a lexical form and its datatype.
 //! - Out: the lexical form and datatype of a value; or the value of a lexical form, if the form can
-//!   be restored exactly. Lexical forms of integers and doubles are canonical; a decimal keeps its scale.
+//!   be restored exactly. Lexical forms of integers and doubles are canonical; a decimal keeps its
+//!   scale.
 //! - Law: [`NativeValue::lexical`] and Jena restore the same lexical form from a value of
 //!   [`of_literal`].
 
