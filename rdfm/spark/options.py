@@ -393,7 +393,8 @@ class Options:
         """Take the paths of `load`: one, or several in Spark's JSON form.
 
         Raises:
-            OptionError: If there is no path, or a path is empty, which would mean the working folder.
+            OptionError: If there is no path, or a path is empty. An empty path would mean the
+                working folder.
         """
         single_path = self.pop("path")
         several: Any = self.pop("paths")
@@ -406,7 +407,7 @@ class Options:
                     "the option paths is reserved for Spark; use load(path) or load([path, …])"
                 )
             found += several
-        # Spark passes the properties of a table when it creates the table, but not when it reads it.
+        # Spark passes a table's properties when it creates the table, but not when it reads it.
         if not found or {"owner", "provider"} <= self.remaining.keys():
             raise OptionError(
                 "no path is given; use load(path). Catalog tables pass no options "

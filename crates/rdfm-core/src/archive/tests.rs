@@ -7,7 +7,7 @@
 use super::*;
 
 /// For each member: its name, its bytes, whether it ended, and the reason if it is rejected. The
-/// second field is the error that ended reading.
+/// second field is the error that ended reading, if any.
 type Outcome = (
     Vec<(String, Vec<u8>, bool, Option<String>)>,
     Option<DecodeError>,

@@ -1,9 +1,9 @@
 //! The codec contract, and the types that describe and open codecs.
 //!
 //! A [`Decoder`] turns bytes into batches and an [`Encoder`] turns batches into bytes. Neither does
-//! I/O, reads a clock or starts a thread. How the bytes are cut into pieces changes neither the
-//! messages nor the error, and how messages are cut into batches does not change the output. All
-//! decoders share [`input`].
+//! I/O, reads a clock or starts a thread. The division of the bytes into pieces changes neither the
+//! messages nor the error, and the division of messages into batches does not change the output.
+//! All decoders share [`input`].
 
 pub mod batch;
 pub mod carries;
@@ -105,8 +105,9 @@ pub trait Encoder: Send {
         Ok(None)
     }
 
-    /// Moves past a batch that a [`twin`](Self::twin) writes, and returns where it begins. Returns
-    /// `None`, and does nothing, if the output for the batch depends on more than its place.
+    /// Moves past a batch that a [`twin`](Self::twin) writes, and returns the place where the batch
+    /// begins. Returns `None`, and does nothing, if the output for the batch depends on more than
+    /// this place.
     fn skip(&mut self, _batch: BatchRef<'_>) -> Option<LogPlace> {
         None
     }
@@ -191,7 +192,7 @@ pub struct Opening {
     pub split: Option<Split>,
     /// Index of the first message, if known.
     pub first_index: Option<u64>,
-    /// Whether to look for wrong restart marks, for [`Noticed::wrong_marks`].
+    /// Whether to check restart marks, and count wrong ones in [`Noticed::wrong_marks`].
     pub checks_marks: bool,
     /// Loads remote contexts. If `None`, no remote context is available.
     pub contexts: Option<Arc<dyn ContextLoader>>,
@@ -346,7 +347,7 @@ pub struct Noticed {
     pub notes: Vec<Reason>,
     /// The note if Jelly logs may have been joined into one message. This note is not in `notes`.
     pub joined: Option<Reason>,
-    /// At the end of a log with delimiters: how it ends.
+    /// The end of a log with delimiters, once it has been reached.
     pub end: Option<LogEnd>,
     /// The reason if no message can be appended to the log.
     pub closed: Option<&'static str>,
