@@ -1,7 +1,7 @@
 """Measures the speed of `rdfm serve` for one subscriber, with stored and with encoded frames.
 
-The subscriber is a minimal client in another process, which counts frames. If java, javac and
-mvn are installed, a Java server is also measured, with the same client and some of the messages.
+The subscriber is a minimal client in another process, which counts frames. With java, javac and
+mvn, a server in Java sends the same frames to the same client.
 
     .venv/bin/python benchmarks/live.py [--quick]
 

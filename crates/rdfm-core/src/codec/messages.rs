@@ -122,8 +122,8 @@ pub trait Writer: Send + 'static {
     /// Moves to a place in the log.
     fn go_to(&mut self, _place: LogPlace) {}
 
-    /// Completes the log after a message, and returns the kind of its end. Returns `None` if the log
-    /// cannot end there and be continued.
+    /// Completes the log after a message, and returns the kind of its end. Returns `None` if the
+    /// log cannot end there and be continued.
     fn pause(&mut self, _out: &mut Vec<u8>) -> Option<LogEnd> {
         Some(LogEnd::Content)
     }
