@@ -469,7 +469,7 @@ fn has_equal(marks: &[u64]) -> bool {
     false
 }
 
-/// A hash of the length and the last bytes of a string, which differs for most strings.
+/// A hash of the length and the last bytes of a string. Most strings have different hashes.
 #[inline]
 pub const fn mark(text: &[u8]) -> u64 {
     let end = if let Some(last) = text.last_chunk::<8>() {
