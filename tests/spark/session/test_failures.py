@@ -286,8 +286,9 @@ def test_a_driver_that_dies_while_renaming_leaves_complete_writes(
     assert list(case) == []  # runs the remaining checks
 
 
-# State of a write, or of the second batch of a stream, when the driver dies. The last two values are
-# whether the write or batch is committed, and the number of visible parts, including earlier parts.
+# State of a write, or of the second batch of a stream, when the driver dies. The last two values
+# are whether the write or batch is committed, and the number of visible parts, including earlier
+# parts.
 STATES = {
     "a staged overwrite": ("overwrite", r"^finish done .*/staging/.*/part-", 3, False, 1),
     "a partly visible overwrite": ("overwrite", r"^rename /.*/staging/", 3, True, 3),
