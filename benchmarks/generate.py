@@ -25,7 +25,7 @@ TextQuad = tuple[str, str, str, str]
 
 
 def mix(number: int, salt: int) -> int:
-    """A well-spread 32-bit number for a counter: the finalizer of MurmurHash3."""
+    """Hashes a counter to a well-distributed 32-bit number, with the finalizer of MurmurHash3."""
     x = (number * 0x9E3779B1 + salt * 0x85EBCA6B) & 0xFFFFFFFF
     x = ((x ^ (x >> 16)) * 0x85EBCA6B) & 0xFFFFFFFF
     x = ((x ^ (x >> 13)) * 0xC2B2AE35) & 0xFFFFFFFF
@@ -41,7 +41,7 @@ def moment(seconds: int) -> str:
 
 
 def iot_messages(count: int) -> Iterator[list[TextQuad]]:
-    """Observations of 500 sensors, with six triples each. Their results are blank nodes."""
+    """Observations of 500 sensors, six triples each. Their results are blank nodes."""
     sosa, om = (
         "http://www.w3.org/ns/sosa/",
         "http://www.ontology-of-units-of-measure.org/resource/om-2/",
@@ -62,7 +62,7 @@ def iot_messages(count: int) -> Iterator[list[TextQuad]]:
 
 
 def osm_messages(count: int) -> Iterator[list[TextQuad]]:
-    """Map nodes with their geometries, tags and surrounding areas, with thirty triples each."""
+    """Map nodes with geometries, tags and surrounding areas, thirty triples each."""
     osm, geo = "https://www.openstreetmap.org/", "http://www.opengis.net/ont/geosparql#"
     geom, key = "https://osm2rdf.example/geom#", "https://www.openstreetmap.org/wiki/Key:"
     wkt = f"^^<{geo}wktLiteral>"

@@ -262,8 +262,9 @@ def results_from_rdflib(result: rdflib.query.Result) -> Results:
 def results_to_oxigraph(results: Results) -> pyoxigraph.QuerySolutions | pyoxigraph.QueryBoolean:
     """Return SPARQL results as a pyoxigraph result object, which reads rows slightly ahead.
 
-    pyoxigraph creates result objects only from documents, so the rows are encoded for it. Blank
-    node labels that it rejects are rewritten. It converts language tags to lower case.
+    pyoxigraph creates result objects only from documents, so the rows are encoded as a document.
+    Blank node labels that pyoxigraph rejects are rewritten. pyoxigraph converts language tags to
+    lower case.
 
     Raises:
         EncodeError: If pyoxigraph rejects a variable or, when a row is requested, an IRI, a

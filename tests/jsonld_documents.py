@@ -42,12 +42,15 @@ DIRECTIONS = ("none", "i18n-datatype", "compound-literal")
 
 
 def direction_of(number: int) -> str:
-    """Returns the value of `rdf_direction` for a document. It is "none" for three of seven."""
+    """Returns `rdf_direction` for a document. It is "none" for three of seven documents."""
     return DIRECTIONS[number % 7 % 3]
 
 
 class DocumentBuilder:
-    """Builds one document. `known` contains the definitions of terms that are maps, by term."""
+    """Builds one document.
+
+    `known` contains the definition of each term, or an empty map if the definition is not a map.
+    """
 
     def __init__(self, number: int) -> None:
         self.random = random.Random(number)

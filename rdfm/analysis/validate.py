@@ -252,7 +252,7 @@ class Validation(LogCheck):
             self._check_shapes(log, batch)
 
     def _check_patches(self, log: LogState, batch: PatchBatch) -> None:
-        """Check that patches can be applied: transactions, and the chain of `prev` and `id`."""
+        """Check the transactions of patches, and the chain of their `prev` and `id` headers."""
         for violation, patch, row, offset, text in self._patch_rules.check(batch):
             rule, severity = _PATCH_RULES[violation]
             if violation == "chain-of-logs" and self.chain:

@@ -105,7 +105,7 @@ def _heading_position(heading: str) -> int:
 
 
 def _similar(name: str, options: list[str]) -> list[str]:
-    """Return options that `name` means in other programs, or that have a similar name."""
+    """Return the equivalent of an option of other programs, or options with a similar name."""
     from difflib import get_close_matches  # costly to import
 
     if (equivalent := _EQUIVALENT_NAMES.get(name)) is not None:
@@ -120,7 +120,7 @@ def option(*names: str, group: str, **settings: Any) -> Callable[[F], F]:
 
 
 def output_option(help: str, *name: str, metavar: str = "OUT", **settings: Any) -> Callable[[F], F]:
-    """Return a decorator that adds `--output`, for a parameter of another name if one is given."""
+    """Return a decorator that adds `--output`. `name` can rename the parameter of the command."""
     return option(
         "-o",
         "--output",

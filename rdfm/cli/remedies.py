@@ -38,7 +38,7 @@ def on_command_line(remedy: Remedy) -> str | None:
 
 
 def _option(remedy: Remedy) -> tuple[OptionSpec | None, str]:
-    """Return the declaration of the option, and the prefix of its flag if the side is required."""
+    """Return the declaration of the option, and the prefix that its flag needs to name the side."""
     if remedy.side == "stage":
         return declared(remedy), ""
     side = _PREFIXES[remedy.side]

@@ -44,7 +44,8 @@ def reject_own_input(
         output: The output.
         options: The options as given, by name; `from_NAME` and `to_NAME` apply to one side.
         declared: The options that do not belong to a format.
-        append: Whether the output is appended to. It may then be the log whose options are used.
+        append: Whether the output is appended to. The log whose options are used may then be the
+            output itself.
         folder: Whether the output is always a folder.
 
     Raises:

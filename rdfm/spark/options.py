@@ -2,7 +2,7 @@
 
 In: the map of `.option(…)`. Out: values; the remaining options belong to the format.
 Law: an unknown option or invalid value is an error that names the valid ones. Options that
-`convert` also has are declared there; their keys here are Spark's names.
+`convert` also has are declared in `rdfm.conversion.options`, but their keys here are Spark's names.
 """
 
 from __future__ import annotations
@@ -284,7 +284,7 @@ def compression(word: str) -> str | None:
 
 
 def names_in(given: str | None) -> list[str] | None:
-    """Return the names of columns, separated by commas; None if none are given."""
+    """Return the column names in a comma-separated list; None if no list is given."""
     if given is None:
         return None
     return [name.strip() for name in given.split(",") if name.strip()]
@@ -393,7 +393,8 @@ class Options:
         """Take the paths of `load`: one, or several in Spark's JSON form.
 
         Raises:
-            OptionError: If there is no path, or it is empty (which would mean the working folder).
+            OptionError: If there is no path, or a path is empty. An empty path would mean the
+                working folder.
         """
         single_path = self.pop("path")
         several: Any = self.pop("paths")
@@ -406,7 +407,7 @@ class Options:
                     "the option paths is reserved for Spark; use load(path) or load([path, …])"
                 )
             found += several
-        # Spark passes a table's properties when it creates the table, but nothing when it reads it.
+        # Spark passes a table's properties when it creates the table, but not when it reads it.
         if not found or {"owner", "provider"} <= self.remaining.keys():
             raise OptionError(
                 "no path is given; use load(path). Catalog tables pass no options "

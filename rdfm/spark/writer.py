@@ -292,8 +292,8 @@ class LogSourceWriter(DataSourceArrowWriter):
 class LogSourceStreamWriter(StreamArrowWriter):
     """A streaming sink: `df.writeStream.format("rdfm").option("to", …).start(folder)`.
 
-    Spark creates one writer for the tasks of each batch, and another one to commit it in a
-    different process.
+    Spark creates one writer for the tasks of each batch, and another writer in a different process
+    to commit the batch.
     """
 
     def __init__(self, options: Mapping[str, str], schema: StructType, overwrite: bool) -> None:
@@ -447,8 +447,8 @@ class _Task:
         """Write rows in order.
 
         Raises:
-            DecodeError: If a row is null or contains an invalid term; the text names the row of the
-                partition, quad and term.
+            DecodeError: If a row is null or contains an invalid term; the text names the row in the
+                partition, the quad and the term.
             EncodeError: If the format does not support a message; the text names the option that
                 allows it.
             RuntimeError: If another attempt was faster and has been committed.

@@ -4,7 +4,8 @@ In: bytes at the start of a frame. Out: its end and its content, or None if the 
 read the frame.
 Cost: 2 µs per frame. Creating a decompressor takes 40 µs, and a file may consist of empty 9-byte
 frames.
-Law: the content is the same as from the decompressor, which reads all invalid frames.
+Law: the content is the same as from the decompressor. Invalid frames are left to the decompressor,
+which reports the error.
 """
 
 from __future__ import annotations

@@ -204,12 +204,12 @@ def logs() -> Iterator[tuple[str, list, bytes]]:
         writer.patch(patch)
     yield "options-again", REPEATED, delimited(writer.frames)
 
-    # A log without its last mark, as Jelly-JVM writes logs.
+    # A log without its last mark, like the logs that Jelly-JVM writes.
     writer = write_log(BASIC)
     del writer.frames[-1].rows[-1]
     yield "no-last-mark", BASIC, delimited(writer.frames)
 
-    # A namespace before the first graph has no graph, as Jelly-JVM writes logs.
+    # As in logs written by Jelly-JVM, a namespace before the first graph has no graph.
     writer = Writer(PUNCTUATED, short=True)
     writer.last_terms["g"] = None
     patch = [("PA", "ex", iri(""), None), ("PD", "ex", None), ("A", S, P, O, G), ("PD", "g", G)]

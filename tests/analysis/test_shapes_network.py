@@ -56,7 +56,7 @@ PARTS = [
     "BIND (<URL> AS ?url) SERVICE ?url { $this ?p ?o }",
     *(f"{word} <URL> {{ $this ?p ?o }}" for word in ESCAPED),
 ]
-# rdflib's parser reads these differently and rejects them.
+# rdflib's parser rejects these patterns, although other parsers accept them.
 UNPARSABLE_PARTS = [
     "?x <http://e/#> ?y . SERVICE <URL> { $this ?p ?o }",
     "?x ?y '#' . SERVICE <URL> { $this ?p ?o }",

@@ -93,7 +93,7 @@ def test_random_jelly_round_trips_through_jelly_jvm(jvm, physical, data):
 
 
 def assert_as_compact(jvm, capsys, name, messages, physical):
-    """Checks that Jelly-JVM reads rdfm's Jelly, which is at most 1% larger than Jelly-JVM's."""
+    """Checks that Jelly-JVM reads rdfm's output, which is at most 1% larger than Jelly-JVM's."""
     text = "".join(DELIMITER + message for message in messages).encode()
     batch = formats.find("nq").decode("# @message\n".join(messages).encode())
     written = formats.find("jelly").encode(batch, physical_type=physical)

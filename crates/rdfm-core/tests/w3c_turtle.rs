@@ -1,4 +1,4 @@
-//! The W3C suites of Turtle and TriG, RDF 1.1 and 1.2, and the official message cases.
+//! The W3C suites for Turtle and TriG in RDF 1.1 and 1.2, and the official message cases.
 #![allow(
     clippy::unwrap_used,
     clippy::expect_used,
@@ -94,7 +94,7 @@ fn check(files: &BTreeMap<String, Vec<u8>>, case: &Case) -> Result<(), String> {
     Ok(())
 }
 
-/// Checks that the message after a negative case is read, regardless of pieces.
+/// Checks that the message after a negative case is read, however the log is cut into pieces.
 fn check_recovery(format: &str, options: &Options, invalid: &[u8]) -> Result<(), String> {
     let quad = "<http://e/s> <http://e/p> <http://e/o> .";
     let marked = format!("\n# @message\n{quad}\n");

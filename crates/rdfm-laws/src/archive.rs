@@ -1,6 +1,6 @@
 //! The laws of reading tar archives.
 //!
-//! - Pieces: cutting an archive differently changes neither the members nor the error, which is
+//! - Pieces: cutting an archive differently changes neither the members nor the error. The error is
 //!   repeated on later calls.
 //! - Memory: at most a small member or a block of records is buffered, regardless of headers and of
 //!   the rest of the archive.

@@ -99,7 +99,7 @@ def _show(log: NanopubLog, quiet: bool) -> None:
 
 
 def _bracketed(cell: str | None) -> str | None:
-    """Put an IRI in brackets, so that the table shows its end if it does not fit."""
+    """Put an IRI in brackets, so that a table without enough space still shows its end."""
     is_iri = cell is not None and "://" in cell and " " not in cell
     return f"<{cell}>" if is_iri else cell
 

@@ -2,9 +2,9 @@
 
 In: the log of a topic, the options of an encoder, and the positions of subscribers, as numbers of
 messages. Out: frames, one per message.
-Cost: for each feed a decoder, an encoder, and its share of the `RING_BYTES` of the topic, at least
-`MIN_RING_BYTES` (or one group of frames, if that is larger). There is at most one feed per
-subscriber.
+Cost: for each feed a decoder, an encoder and a ring buffer. The feeds of a topic share
+`RING_BYTES`, but each has at least `MIN_RING_BYTES` (or one group of frames, if that is larger).
+There is at most one feed per subscriber.
 Law: a subscriber receives each message once and in order. A frame at which a subscriber can start
 is a restart frame. A slow subscriber delays the others of its feed by at most `MAX_DELAY_SECONDS`
 in total, and then continues with a separate feed.

@@ -286,8 +286,9 @@ def test_a_driver_that_dies_while_renaming_leaves_complete_writes(
     assert list(case) == []  # runs the remaining checks
 
 
-# State of a write, or of the second batch of a stream, when the driver dies: whether the write or
-# batch is committed, and how many parts are visible, including earlier parts.
+# State of a write, or of the second batch of a stream, when the driver dies. The last two values
+# are whether the write or batch is committed, and the number of visible parts, including earlier
+# parts.
 STATES = {
     "a staged overwrite": ("overwrite", r"^finish done .*/staging/.*/part-", 3, False, 1),
     "a partly visible overwrite": ("overwrite", r"^rename /.*/staging/", 3, True, 3),
@@ -448,7 +449,7 @@ def test_only_one_of_two_attempts_of_a_task_is_visible(session, tmp_path):
 def test_a_late_attempt_leaves_no_files(tmp_path):
     """Simulates a speculative attempt that ends after the commit.
 
-    This only happens on large clusters.
+    Without this simulation, such attempts occur only on large clusters.
     """
     import pyarrow
 

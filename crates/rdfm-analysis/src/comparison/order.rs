@@ -12,7 +12,7 @@ use rdfm_core::model::term::{TermId, TermKind};
 
 use super::graph::ComparableRecord;
 
-/// Terms of one term table that are known to be equal to terms of another.
+/// Terms of one term table that are known to be equal to terms of another table.
 #[derive(Debug, Default)]
 pub struct EqualTerms {
     /// For each term, the last term that was found equal to it.

@@ -50,7 +50,7 @@ pub fn few_rounds(graph: &Graph, keys: &Keys) -> Vec<u128> {
 /// The full signature of a message.
 ///
 /// # Errors
-/// If the computation needs more than the remaining steps, in visited quads.
+/// If the computation needs more steps than remain. One step is one visited quad.
 pub fn full(graph: &Graph, keys: &Keys, steps: &mut Steps) -> Result<u128, Exhausted> {
     if graph.names.is_empty() {
         return Ok(keys.of(&[ground(graph), 0, 0]));

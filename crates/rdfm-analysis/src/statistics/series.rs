@@ -1,5 +1,5 @@
-//! Series with one number per message: extremes, mean and deviation, and for some series
-//! percentiles and a histogram.
+//! Statistics of series with one number per message: extremes, mean and deviation. Some series also
+//! have percentiles and a histogram.
 //!
 //! - In: numbers. Out: reports.
 //! - Cost: a few additions per number. The counts for percentiles need at most 900 kB.
@@ -354,7 +354,7 @@ const fn bar(value: u64) -> (u64, u64) {
 fn index(value: u64) -> usize {
     let bits = u64::BITS - value.leading_zeros();
     let shift = bits.saturating_sub(EXACT_BITS);
-    // Each range between powers of two above the exact values has half as many counters.
+    // Above the exact values, each range between powers of two has half as many counters.
     ((value >> shift) as usize) + ((shift as usize) << (EXACT_BITS - 1))
 }
 

@@ -143,8 +143,8 @@ impl<R: RowRecord> Coalescer<R> {
     /// Adds the messages of a batch and returns the completed record batches.
     ///
     /// # Errors
-    /// If the strings of one message exceed 2 GiB, rows cannot represent these results
-    /// ([`RowRecord::check`]), or their variables differ from those of earlier rows.
+    /// If the strings of one message exceed 2 GiB, if rows cannot represent the results
+    /// ([`RowRecord::check`]), or if the variables differ from those of earlier rows.
     pub fn push(
         &mut self,
         batch: &LogBatch<R>,

@@ -1,4 +1,4 @@
-//! Names of archive members, and which members are read.
+//! Determines the names of archive members, and the reasons to reject some of them.
 //!
 //! - In: the path and the kind from a header. Out: a name, and the reason if the member is
 //!   rejected.

@@ -6,8 +6,8 @@
 
 use super::*;
 
-/// For each member: name, bytes, whether it ended, and the reason if it is rejected. Then the
-/// error.
+/// For each member: its name, its bytes, whether it ended, and the reason if it is rejected. The
+/// second field is the error that ended reading, if any.
 type Outcome = (
     Vec<(String, Vec<u8>, bool, Option<String>)>,
     Option<DecodeError>,

@@ -92,7 +92,7 @@ impl LengthChain {
         self.offset += at as u64;
     }
 
-    /// Skips bytes of the open message, up to [`next`](Self::next), which were not fed.
+    /// Skips to `offset`, but not beyond [`next`](Self::next). The skipped bytes are not fed.
     pub fn skip_to(&mut self, offset: u64) {
         let skipped = offset.saturating_sub(self.offset).min(self.left);
         self.offset += skipped;

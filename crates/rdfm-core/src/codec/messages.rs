@@ -1,7 +1,7 @@
 //! The message loop that all encoders share.
 //!
-//! - In: batches, cut anywhere between messages or (in parts) inside one; and a format's
-//!   [`Writer`].
+//! - In: batches, which end between messages or, if a message is in parts, inside it; and a
+//!   format's [`Writer`].
 //! - Out: the log. Content that the format does not support is rejected, or counted if it
 //!   may be omitted.
 //! - Cost: a few writer calls per message, none per record.
@@ -34,8 +34,8 @@ const PART: &str =
 /// Header of a log with records of this type.
 pub type Head<R> = <R as Record>::Head;
 
-/// Writes messages in one format. It writes one log between two resets. After an error it may only
-/// be reset.
+/// Writes messages in one format. It writes one log between two resets. After an error it must be
+/// reset before it writes again.
 pub trait Writer: Send + 'static {
     /// The records of its messages.
     type Record: Representable;
@@ -70,7 +70,7 @@ pub trait Writer: Send + 'static {
         Ok(false)
     }
 
-    /// Declares a namespace. Returns false if the format cannot.
+    /// Declares a namespace. Returns false if the format cannot express it.
     ///
     /// # Errors
     /// If the message cannot be written.
@@ -104,9 +104,9 @@ pub trait Writer: Send + 'static {
         Ok(())
     }
 
-    /// Moves past a batch that a twin writes. If `open` is true, its first part continues a
-    /// message. Returns whether the message before the batch is empty, or `None` if the output for
-    /// the batch depends on earlier batches.
+    /// Moves past a batch that a twin writes. If `open` is true, the batch may begin with the rest
+    /// of a message. Returns whether the message before the batch is empty, or `None` if the output
+    /// for the batch depends on earlier batches.
     fn skip(&mut self, _batch: &LogBatch<Self::Record>, _open: bool) -> Option<bool> {
         None
     }
@@ -122,8 +122,8 @@ pub trait Writer: Send + 'static {
     /// Moves to a place in the log.
     fn go_to(&mut self, _place: LogPlace) {}
 
-    /// Completes the log after a message and returns how it ends now, or `None` if it cannot end
-    /// there and be continued.
+    /// Completes the log after a message, and returns the kind of its end. Returns `None` if the
+    /// log cannot end there and be continued.
     fn pause(&mut self, _out: &mut Vec<u8>) -> Option<LogEnd> {
         Some(LogEnd::Content)
     }

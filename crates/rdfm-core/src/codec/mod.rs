@@ -1,9 +1,9 @@
-//! The codec contract, and how codecs are described and opened.
+//! The codec contract, and the types that describe and open codecs.
 //!
 //! A [`Decoder`] turns bytes into batches and an [`Encoder`] turns batches into bytes. Neither does
-//! I/O, reads a clock or starts a thread. How the bytes are cut into pieces changes neither the
-//! messages nor the error, and how messages are cut into batches does not change the output. All
-//! decoders share [`input`].
+//! I/O, reads a clock or starts a thread. The division of the bytes into pieces changes neither the
+//! messages nor the error, and the division of messages into batches does not change the output.
+//! All decoders share [`input`].
 
 pub mod batch;
 pub mod carries;
@@ -95,8 +95,9 @@ pub trait Encoder: Send {
         Err("the log is one message, so none can be appended".into())
     }
 
-    /// Completes the log as written so far, so that it can end here and be continued. Returns how
-    /// it ends now, or `None` if it cannot end here: inside a message, or if it is one message.
+    /// Completes the log as written so far, so that it can end here and be continued. Returns the
+    /// kind of end, or `None` if the log cannot end here. A log cannot end inside a message, and a
+    /// log that consists of one message cannot be continued.
     ///
     /// # Errors
     /// See [`encode`](Self::encode).
@@ -104,8 +105,9 @@ pub trait Encoder: Send {
         Ok(None)
     }
 
-    /// Moves past a batch that a [`twin`](Self::twin) writes, and returns where it begins. Returns
-    /// `None`, and does nothing, if the output for the batch depends on more than its place.
+    /// Moves past a batch that a [`twin`](Self::twin) writes, and returns the place where the batch
+    /// begins. Returns `None`, and does nothing, if the output for the batch depends on more than
+    /// this place.
     fn skip(&mut self, _batch: BatchRef<'_>) -> Option<LogPlace> {
         None
     }
@@ -146,13 +148,12 @@ pub struct LogPlace {
     pub empty: bool,
 }
 
-/// How a log ends, for an encoder that continues it.
+/// The end of a log, for an encoder that continues it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum LogEnd {
     /// Before the first message and the first delimiter.
     Start,
-    /// With a message, which a delimiter must separate from the next one in formats that have
-    /// delimiters.
+    /// With a message. In formats with delimiters, the next message needs one before it.
     #[default]
     Content,
     /// With a delimiter.
@@ -182,22 +183,22 @@ impl LogEnd {
     }
 }
 
-/// How to open a log for reading, apart from the options of its format.
+/// Settings for opening a log, apart from the options of its format.
 #[derive(Clone, Debug, Default)]
 pub struct Opening {
-    /// Which messages may be returned in parts.
+    /// The messages that may be returned in parts.
     pub parts: Parts,
     /// The part of the log to read, or `None` for all of it. For formats with splits.
     pub split: Option<Split>,
     /// Index of the first message, if known.
     pub first_index: Option<u64>,
-    /// Whether to look for wrong restart marks, for [`Noticed::wrong_marks`].
+    /// Whether to check restart marks, and count wrong ones in [`Noticed::wrong_marks`].
     pub checks_marks: bool,
     /// Loads remote contexts. If `None`, no remote context is available.
     pub contexts: Option<Arc<dyn ContextLoader>>,
 }
 
-/// Which messages a decoder may yield in parts if they are larger than a batch.
+/// The messages that a decoder may yield in parts if they are larger than a batch.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Parts {
     /// No message.
@@ -228,7 +229,7 @@ pub struct Source {
     pub continued: bool,
 }
 
-/// How messages are delimited in a text log.
+/// The way messages are delimited in a text log.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Dialect {
     /// `# @message` comments.
@@ -262,7 +263,7 @@ impl Dialect {
     }
 }
 
-/// A part of a log that can be read from the middle.
+/// A byte range of a log that can be read separately.
 ///
 /// - In a line-based log: the messages after the delimiters whose lines begin in the split. Content
 ///   before the first delimiter of the log belongs to the split at the start of the log.
@@ -302,8 +303,8 @@ pub struct LogHeader {
     pub changes_dialect: bool,
     /// The version label of a text log.
     pub version_label: Option<String>,
-    /// Options of the encoder of the same format that would write the same header, with their
-    /// values.
+    /// Options, with their values, with which an encoder of the same format would write the same
+    /// header.
     pub options: Vec<(&'static str, Value)>,
     /// For logs of frames, once known: whether all frames are one message.
     pub flat: Option<bool>,
@@ -346,7 +347,7 @@ pub struct Noticed {
     pub notes: Vec<Reason>,
     /// The note if Jelly logs may have been joined into one message. This note is not in `notes`.
     pub joined: Option<Reason>,
-    /// At the end of a log with delimiters: how it ends.
+    /// The end of a log with delimiters, once it has been reached.
     pub end: Option<LogEnd>,
     /// The reason if no message can be appended to the log.
     pub closed: Option<&'static str>,

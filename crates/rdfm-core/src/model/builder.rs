@@ -29,8 +29,8 @@ const MAX_BATCH_BYTES: u64 = 0x7fff_0000;
 /// namespaces pending for the next message are kept.
 const MAX_UNUSED_BYTES: usize = 1 << 20;
 
-/// Lengths of the lists at the start of the open message, to which discarding the message truncates
-/// them.
+/// Lengths of the lists at the start of the open message. Discarding the message truncates the
+/// lists to these lengths.
 #[derive(Clone, Copy, Default)]
 struct Mark {
     records: usize,

@@ -1,5 +1,5 @@
-//! Terms that outlive their batch: those of the previous statement, which the next batch may
-//! repeat.
+//! Terms of the previous statement. They outlive their batch, because the next batch may repeat
+//! them.
 //!
 //! - In: a term of a table.
 //! - Out: the same term in another builder, or the result of a comparison with a term of another

@@ -132,7 +132,7 @@ impl MessageTerms {
         })
     }
 
-    /// Returns a valid IRI.
+    /// Returns the term of an IRI that is known to be valid.
     #[inline]
     pub fn valid_iri(&mut self, builder: &mut BatchBuilder, text: &[u8]) -> LimitResult {
         self.shared_valid(builder, TermKind::Iri, text, flags::PLAIN)
@@ -187,7 +187,7 @@ impl MessageTerms {
         self.shared_valid(builder, TermKind::Bnode, label, flags::PLAIN)
     }
 
-    /// Returns the blank node of a label that may be an escape, or that looks like a generated one.
+    /// Returns the blank node of a label that may be escaped, or that looks like a generated one.
     fn special_bnode(&mut self, builder: &mut BatchBuilder, label: &[u8]) -> LimitResult {
         if let Some(decoded) = write::read_label(label) {
             return self.shared_valid(builder, TermKind::Bnode, &decoded, 0);

@@ -1,8 +1,8 @@
 //! Decodes and encodes rows of RDF Protobuf (`proto/rdf-binary.proto`).
 //!
 //! - In: the complete bytes of one row, or a row to encode.
-//! - Out: [`BinaryRow`], or an encoded row with fields in numeric order, as protobuf's own writers
-//!   produce it.
+//! - Out: [`BinaryRow`], or an encoded row with fields in numeric order, like the output of
+//!   protobuf's own writers.
 //! - Law: unknown fields are skipped. A field with the wrong wire type is an error, as is a
 //!   repeated field that protobuf would merge.
 
@@ -59,8 +59,8 @@ pub(super) fn row<'a>(bytes: &'a [u8], slots: &mut Slots<'a>) -> Checked<BinaryR
 
 /// Whether a log begins with messages, not rows; `None` if more bytes are needed.
 ///
-/// Both begin with a length. A message continues with the tag of a row, and a row with the tag of
-/// its kind, which for a prefix declaration is the same byte. The following bytes differ: after
+/// Both begin with a length. In a message, the tag of a row follows. In a row, the tag of its kind
+/// follows. For a prefix declaration, both tags are the same byte. The next bytes differ: after
 /// three lengths, a message contains another tag where a prefix declaration contains text.
 pub(super) fn looks_like_messages(first: &[u8]) -> Option<bool> {
     let mut rest = first;

@@ -188,7 +188,7 @@ fn named_graph(
     Ok((end, default_graph::read(builder.table(), graph)))
 }
 
-/// Reads the key of a header, or a prefix: a word or a string.
+/// Reads the key of a header or the name of a prefix. Both are a word or a string.
 fn name(
     statements: &StatementReader,
     builder: &mut PatchBuilder,

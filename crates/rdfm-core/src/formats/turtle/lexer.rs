@@ -432,7 +432,7 @@ fn long_word(text: &[u8], start: usize, from: usize, eof: bool) -> Lexed<Word> {
     Ok(Word::Bare(end))
 }
 
-/// Index of the colon after a prefix, if a run of name bytes begins with one.
+/// Index of the colon after the prefix, if a run of name bytes begins with a prefix.
 fn prefix_end(run: &[u8]) -> Option<usize> {
     let colon = memchr(b':', run)?;
     let prefix = std::str::from_utf8(&run[..colon]).ok()?;

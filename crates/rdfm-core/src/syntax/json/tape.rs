@@ -72,7 +72,7 @@ pub struct Bounds {
     pub max_depth: u32,
     /// Maximum memory of the tape in bytes.
     pub max_bytes: u64,
-    /// Maximum bytes of the tape that repeat values that occur only once in the source.
+    /// Maximum size in bytes of copies, in the tape, of values that occur only once in the source.
     pub max_repeated: u64,
     /// Whether an object may contain a key twice. The last one applies.
     pub duplicates: bool,
@@ -406,8 +406,8 @@ impl Tape {
         Ok(())
     }
 
-    /// Checks the keys of an object that may have duplicates. If `bounds` allow them, the last one
-    /// of each applies.
+    /// Checks the keys of an object that may have duplicates. If `bounds` allow duplicates, the
+    /// last of several equal keys applies.
     #[cold]
     fn check_keys(
         &mut self,
@@ -469,7 +469,7 @@ fn has_equal(marks: &[u64]) -> bool {
     false
 }
 
-/// A hash of the length and the last bytes of a string, which differs for most strings.
+/// A hash of the length and the last bytes of a string. Most strings have different hashes.
 #[inline]
 pub const fn mark(text: &[u8]) -> u64 {
     let end = if let Some(last) = text.last_chunk::<8>() {

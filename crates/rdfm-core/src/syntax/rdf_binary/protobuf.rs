@@ -1,8 +1,8 @@
 //! Decodes and encodes terms of RDF Protobuf (`proto/rdf-binary.proto`).
 //!
 //! - In: the complete bytes of one term or statement; or terms.
-//! - Out: [`Raw`] terms; or encoded terms, with fields in the order of their numbers, as protobuf's
-//!   own writers produce them.
+//! - Out: [`Raw`] terms; or encoded terms, with fields in the order of their numbers, like the
+//!   output of protobuf's own writers.
 //! - Law: unknown fields are skipped. A field with the wrong wire type is an error, as is a
 //!   repeated field whose values protobuf would merge.
 
@@ -22,7 +22,7 @@ pub(crate) const QUAD_FIELDS: u32 = 0b1_1110;
 
 /// Tags of the terms of a statement.
 pub(crate) const POSITIONS: [u8; 4] = [0x0a, 0x12, 0x1a, 0x22];
-/// Tags of the kinds of a term.
+/// Tags of the kinds of terms.
 const IRI: u8 = 0x0a;
 const BNODE: u8 = 0x12;
 const LITERAL: u8 = 0x1a;

@@ -248,7 +248,7 @@ impl<L: Record> BinaryTerms<L> {
             .add_with_aux(kind, lexical, aux.0, plain | direction)?)
     }
 
-    /// Kind and datatype of a literal, without direction.
+    /// Returns the kind and the datatype term of a literal, and no base direction (0).
     #[inline]
     fn datatype(&mut self, iri: &[u8]) -> Checked<(TermKind, TermId, u8)> {
         // Literals of xsd:string have a separate kind and no datatype term.

@@ -1,8 +1,9 @@
 //! Converts numbers between native values and lexical forms.
 //!
 //! - In: a [`NativeValue`], or a lexical form and its datatype.
-//! - Out: the lexical form and datatype, or the value, if it preserves the lexical form exactly.
-//!   Lexical forms of integers and doubles are canonical; a decimal keeps its scale.
+//! - Out: the lexical form and datatype of a value; or the value of a lexical form, if the form can
+//!   be restored exactly. Lexical forms of integers and doubles are canonical; a decimal keeps its
+//!   scale.
 //! - Law: [`NativeValue::lexical`] and Jena restore the same lexical form from a value of
 //!   [`of_literal`].
 
@@ -109,8 +110,8 @@ pub(crate) fn of_literal(lexical: &[u8], datatype: &[u8]) -> Option<NativeValue>
 }
 
 /// Whether Java, and therefore Jena, produces the same lexical form. For doubles, Java writes `1.5`
-/// and `Infinity`, and uses exponents only below 0.001 and for ten million and above. Before Java
-/// 19, some digits differ. Integers have the same digits in all versions.
+/// and `Infinity`, and uses an exponent only below 0.001 and from ten million on. Before Java 19,
+/// some digits differ. Integers have the same digits in all versions.
 fn is_same_in_java(value: NativeValue) -> bool {
     match value {
         NativeValue::Integer(_) | NativeValue::Decimal(..) => true,

@@ -2,8 +2,8 @@
 //!
 //! - In: the bytes of a string.
 //! - Out: [`flags::PLAIN`] or 0; `None` if the bytes are not UTF-8.
-//! - Cost: eight bytes per step for lexical forms, sixteen for IRIs, one table lookup per byte for
-//!   short ones. UTF-8 is checked only if a byte is beyond ASCII.
+//! - Cost: eight bytes per step for lexical forms, and sixteen for IRIs. Short strings and labels
+//!   need one table lookup per byte. UTF-8 is checked only if a byte is beyond ASCII.
 
 use crate::model::chars::{CLASS, ESCAPE, IRI, NAME, is_language_tag};
 use crate::model::term::flags;
@@ -71,7 +71,7 @@ impl<'a> Excerpt<'a> {
     }
 
     /// Returns `SHORT` bytes from the start of the text, or `None` if the text is longer or the
-    /// source ends before.
+    /// source ends earlier.
     #[inline]
     pub fn short(self) -> Option<&'a [u8; SHORT]> {
         if self.length > SHORT {

@@ -1,4 +1,4 @@
-//! The fixtures, and the files of Jelly-JVM.
+//! Reads the fixtures and the files of Jelly-JVM, and compares the patches with the expected ones.
 
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -254,7 +254,7 @@ fn output_options_follow_the_source() {
         types(&write(&from(source(Capabilities::ALL, &[])), &[batch_of(words)]).0).0,
         QUADS as u8
     );
-    // Triple terms are declared if the source can have them.
+    // Triple terms are declared if the source can contain them.
     let star = batch_of("S");
     assert_eq!(
         write(

@@ -16,7 +16,7 @@ use super::groups::{Cell, GroupBuilder, GroupPart, QuadPattern, Table, VariableS
 /// Maximum number of steps. Each step uses stack space.
 const MAX_STEPS: usize = 300;
 
-/// A step. Each row that it produces continues with the next step.
+/// A step of a plan. The next step continues with each row that this step produces.
 pub(super) enum Step {
     /// Continues with each matching quad. The number counts the steps of this kind.
     Quads(QuadPattern, usize),
@@ -66,8 +66,8 @@ pub struct Plan {
 }
 
 impl Plan {
-    /// Returns the plan for a pattern, which produces rows of these variables. Returns `None` if
-    /// the pattern is not supported.
+    /// Returns a plan that matches a pattern and produces rows with these variables. Returns `None`
+    /// if the pattern is not supported.
     pub fn of(pattern: &GraphPattern, variables: &[Variable]) -> Option<Self> {
         let (mut pattern, mut distinct) = (pattern, false);
         if let GraphPattern::Distinct { inner } | GraphPattern::Reduced { inner } = pattern {

@@ -156,7 +156,7 @@ impl CompactContext {
         copy(&view, VALUE, sink, out);
     }
 
-    /// Whether `null` cannot clear the context.
+    /// Whether the context has protected terms, so that `null` cannot clear it.
     pub fn is_protected(&self) -> bool {
         self.active.state.protected > 0
     }

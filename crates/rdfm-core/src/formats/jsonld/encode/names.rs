@@ -17,7 +17,7 @@ use crate::model::namespaces::MAX_REPEATED;
 use crate::syntax::needed::Needed;
 use crate::syntax::prefixes::Declared;
 
-/// How an IRI was written.
+/// Whether readers can restore an IRI.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum WrittenIri {
     /// Readers restore the IRI.
@@ -43,8 +43,8 @@ pub struct ContextNamespaces {
 impl ContextNamespaces {
     /// Declares a namespace for the next message.
     ///
-    /// Namespaces that a context cannot express are rejected: an empty name, and a name that is the
-    /// scheme of a namespace.
+    /// Rejects namespaces that a context cannot express: those with an empty name, and those that
+    /// would make a name equal to the scheme of a namespace.
     pub fn declare(&mut self, name: &[u8], iri: &[u8]) -> Declared {
         let scheme = bare_scheme(iri);
         if name.is_empty()
@@ -221,8 +221,8 @@ impl ContextNamespaces {
     }
 }
 
-/// The scheme of an IRI, unless `//` follows it: after the prefix of a compact IRI, `//` is not
-/// allowed.
+/// The scheme of an IRI, or `None` if `//` follows it. In a compact IRI, `//` must not follow the
+/// prefix, so readers cannot mistake such a scheme for a prefix.
 fn bare_scheme(iri: &[u8]) -> Option<&[u8]> {
     let colon = memchr::memchr(b':', iri)?;
     (!iri[colon + 1..].starts_with(b"//")).then_some(&iri[..colon])
