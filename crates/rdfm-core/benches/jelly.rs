@@ -117,7 +117,7 @@ fn iot(maker: &mut BatchMaker, i: u32) {
     maker.add(result, predicate, object);
 }
 
-/// Map nodes: literals, and many areas whose names occur only once.
+/// Map nodes, each with literals and ten areas. Twenty consecutive nodes share their areas.
 fn osm(maker: &mut BatchMaker, i: u32) {
     let node = maker.iri(&format!("{OSM}node/{}", 340_000_000 + i * 7));
     let datatype = maker.iri("http://www.opengis.net/ont/geosparql#wktLiteral");

@@ -64,7 +64,7 @@ enum ElementState {
     Triple,
     /// A property with `parseType="Literal"`: contains any markup.
     Literal,
-    /// An element of such markup.
+    /// An element inside an XML literal.
     Markup,
 }
 
