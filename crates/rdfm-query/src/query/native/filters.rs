@@ -171,7 +171,8 @@ fn depends_on_terms(expression: &Expression) -> bool {
     )
 }
 
-/// Replaces a call to `REGEX` with constant arguments with a call to a precompiled function.
+/// Replaces a call to `REGEX` by a call to a precompiled function if the pattern and the flags are
+/// constants.
 fn compile(expression: &mut Expression, regexes: &mut Vec<(NamedNode, Regex)>) {
     let Expression::FunctionCall(function, arguments) = expression else {
         return;

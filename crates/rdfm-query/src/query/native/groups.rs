@@ -22,7 +22,7 @@ const MAX_VARIABLES: usize = 128;
 /// Set of variable numbers, as a bit mask.
 pub(super) type VariableSet = u128;
 
-/// Returns the set of one variable.
+/// Returns the set that contains only this variable.
 pub(super) const fn only(variable: u32) -> VariableSet {
     1 << variable
 }
