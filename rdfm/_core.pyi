@@ -910,8 +910,8 @@ class Filter:
     def within(self, first: str | None, end: str | None) -> None: ...
     # the messages that match, or those that do not
     def messages(self, batch: MessageBatch, inverted: bool) -> list[MessageBatch]: ...
-    # the messages with only the quads that match, or only those that do not; messages without any
-    # are omitted
+    # the messages with only the quads that match, or only those that do not; messages without such
+    # quads are omitted
     def quads(self, batch: MessageBatch, inverted: bool) -> list[MessageBatch]: ...
     def prefixes(self) -> list[str]: ...  # prefixes whose namespaces are taken from the logs
     def undeclared(self) -> list[str]: ...  # prefixes that no log has declared so far

@@ -64,7 +64,7 @@ class _StartedWork(NamedTuple):
         rest: Yields the remaining items, if there are any.
         error: The error after the first items.
         worker: The driver that decodes the items.
-        part: The part of the log that the items are from.
+        part: The split from which the items come; None if the unit is not a split.
     """
 
     items: list[list[Item]]

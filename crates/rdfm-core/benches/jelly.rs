@@ -1,9 +1,9 @@
 //! Speed of the Jelly codec on one core: triples per second, and bytes per triple.
 //!
 //! `cargo bench -p rdfm-core --bench jelly [-- DATA [MESSAGES]]`. Data: `iot` (200,000 messages of
-//! six triples) and `osm` (10,000 messages of thirty triples, with mostly new names). Reports the
-//! best of ten runs, in processor time if the system provides it, so that other work on the machine
-//! has little effect.
+//! six triples) and `osm` (10,000 messages of thirty triples, with many different names). Reports
+//! the best of ten runs, in processor time if the system provides it, so that other work on the
+//! machine has little effect.
 #![allow(clippy::unwrap_used, clippy::cast_precision_loss)] // a benchmark may fail during setup
 
 use std::hint::black_box;
