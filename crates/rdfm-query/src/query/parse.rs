@@ -243,8 +243,8 @@ impl Query {
     }
 }
 
-/// Replaces function calls whose results would differ between messages or have no size limit, and
-/// rejects unknown functions.
+/// Replaces calls to `NOW()` by one time, and calls to functions without limits by calls to limited
+/// versions. Rejects unknown functions.
 fn check_and_replace(
     expression: &mut Expression,
     text: &str,
