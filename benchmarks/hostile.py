@@ -25,7 +25,7 @@ class Hostile:
 
     Attributes:
         name: Description of the repeated element.
-        make: Returns the input of at most the given size in bytes, or the messages of a log.
+        make: Returns an input of at most the given number of bytes, or the messages of a log.
         formats: The formats in which the input exists.
         options: Options of the decoder.
         remote: Returns the remote contexts, by URL, for an input of the given size.

@@ -148,8 +148,8 @@ pub fn check(batch: &MessageBatch) -> Vec<Verdict> {
     verdicts
 }
 
-/// Checks structure and artifact codes. Returns for each message the first reason why it is not a
-/// nanopublication with a correct trusty URI, or `None`.
+/// Checks structure and artifact codes. For each message, returns the first reason why it is not a
+/// nanopublication with a correct trusty URI, or `None` if it is one.
 #[must_use]
 pub fn verify(batch: &MessageBatch) -> Vec<Option<String>> {
     let mut checker = NanopubChecker::new(batch);

@@ -43,8 +43,8 @@ pub struct FormatSpec {
     pub resumable: bool,
     /// Whether an encoder accepts a message in parts.
     pub continuable: Continuable,
-    /// Encoder options, name and value, for logs of one message that are stored as values rather
-    /// than files.
+    /// Names and values of encoder options for logs of one message that are stored as values, not
+    /// as files.
     pub value_options: &'static [(&'static str, &'static str)],
     /// The options of the decoder.
     pub reads: &'static [&'static [OptionSpec]],

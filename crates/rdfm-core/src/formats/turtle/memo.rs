@@ -28,7 +28,7 @@ impl PrefixGroup {
     }
 }
 
-/// The last change of the prefixes in each group, as a count of changes and batches.
+/// The count of changes and batches, and its value at the last change of each group's prefixes.
 pub(super) struct PrefixChanges {
     count: u32,
     last: [u32; 256],

@@ -4,7 +4,7 @@
 //! - Out: its tape, or `None` if the document needs the event parser of
 //!   [`compose`](super::compose).
 //! - Cost: linear; each byte is read about once.
-//! - Law: the tape is the one that the event parser produces. A document with an error needs the
+//! - Law: the tape is identical to that of the event parser. A document with an error needs the
 //!   event parser, which describes the error.
 //!
 //! Each line is a key, a key with a value, or an item of a sequence. A scalar is on one line, plain
