@@ -26,11 +26,11 @@ from run import best, command_line, environment
 
 MAX_MESSAGE_BYTES = 64 << 20
 SIZE, QUICK_SIZE = 1 << 20, 1 << 17
-# Maximum ratio of the time to the time for half the bytes.
+# Maximum factor by which the time may grow when the number of bytes doubles.
 TARGET = 2.5
 TIMEOUT_SECONDS = 60
-# Shorter times are noise. Such inputs are measured again at larger sizes, up to a quarter of the
-# limit.
+# Shorter times are noise, so the input is measured again at larger sizes, up to a quarter of
+# `MAX_MESSAGE_BYTES`.
 MIN_SECONDS = 0.2
 # Seconds after which no new run begins.
 MAX_TOTAL_SECONDS = 1

@@ -1,8 +1,8 @@
-"""JSON-LD inputs that are expensive for their size, reproducible in any size.
+"""JSON-LD inputs that are expensive for their size and can be generated at any size.
 
 - In: a size in bytes.
 - Out: a message of at most that size in JSON, or in YAML if it needs YAML features. Some cases are
-  the lines of a log.
+  logs of several messages.
 - Used by: `growth.py`, which measures the time for twice the bytes, and the memory tests.
 - Law: each case repeats its element as often as the size allows.
 """
@@ -25,7 +25,7 @@ class Hostile:
 
     Attributes:
         name: Description of the repeated element.
-        make: Returns the input of at most the given size in bytes, or the messages of a log.
+        make: Returns an input of at most the given number of bytes, or the messages of a log.
         formats: The formats in which the input exists.
         options: Options of the decoder.
         remote: Returns the remote contexts, by URL, for an input of the given size.
@@ -52,7 +52,7 @@ CASES: list[Hostile] = []
 
 
 def hostile(name: str, **fields: Any) -> Callable[[Any], Any]:
-    """Registers a function that takes a size as a case."""
+    """Registers a function as a case. The function takes a size and returns the input."""
 
     def add(make: Callable[[int], bytes | list[bytes]]) -> Any:
         CASES.append(Hostile(name, make, **fields))
@@ -96,7 +96,7 @@ NAMES = list(LETTERS)
 def name(number: int) -> bytes:
     """A short name for a number."""
     while number >= len(NAMES):
-        # Names of one letter come first, then the previous names, each preceded by every letter.
+        # One-letter names come first, then each previous name followed by each letter.
         length = len(NAMES)
         NAMES.extend(NAMES[at // 26 - 1] + LETTERS[at % 26] for at in range(length, 2 * length))
     return NAMES[number]

@@ -471,8 +471,8 @@ class ArrowBatch:
     def __arrow_c_stream__(self, requested_schema: Any = None) -> Any: ...
     def __arrow_c_schema__(self) -> Any: ...
 
-# Converts Arrow rows to batches on demand, as large as those of a decoder. An error is
-# raised after the rows that precede it. Batches contain patches if there is an `operations`
+# Converts Arrow rows to batches on demand. The batches are as large as those of a decoder. An error
+# is raised after the rows that precede it. Batches contain patches if there is an `operations`
 # column, otherwise messages.
 def batches_from_arrow(
     rows: Any, *, first_index: int = 0, max_depth: int = 64, max_message_bytes: int | None = None
@@ -664,8 +664,8 @@ class Decoder:
     def decode_log(
         self, log: bytes, /, stop_bytes: int | None = None
     ) -> tuple[Sequence[AnyBatch], bool]: ...
-    # how a log with delimiters ends ("start", "content", "delimiter", "inside"), and why no message
-    # can be appended
+    # the end of a log with delimiters ("start", "content", "delimiter", "inside"), and the reason
+    # if no message can be appended
     def ending(self) -> tuple[str | None, str | None]: ...
     @property
     def done(self) -> bool: ...  # all further input belongs to other splits
@@ -910,8 +910,8 @@ class Filter:
     def within(self, first: str | None, end: str | None) -> None: ...
     # the messages that match, or those that do not
     def messages(self, batch: MessageBatch, inverted: bool) -> list[MessageBatch]: ...
-    # the messages with only the quads that match, or only those that do not; messages without any
-    # are omitted
+    # the messages with only the quads that match, or only those that do not; messages without such
+    # quads are omitted
     def quads(self, batch: MessageBatch, inverted: bool) -> list[MessageBatch]: ...
     def prefixes(self) -> list[str]: ...  # prefixes whose namespaces are taken from the logs
     def undeclared(self) -> list[str]: ...  # prefixes that no log has declared so far
@@ -935,7 +935,7 @@ class Query:
     @property
     def kind(self) -> str: ...  # "select", "construct" or "ask"
     @property
-    def uses_default_graph(self) -> bool: ...  # whether a pattern matches it, without FROM
+    def uses_default_graph(self) -> bool: ...  # a pattern matches it, and there is no FROM
     @property
     def variables(self) -> list[str]: ...  # of SELECT, or of the template of CONSTRUCT
     @property
@@ -965,7 +965,7 @@ class Evaluated:
     def answers(self) -> list[bool]: ...  # of ASK, one per message
     @property
     def done(self) -> int: ...  # the first message that was not evaluated
-    # why the evaluation ended at the message `done`, and the option that raises the limit
+    # the reason if the evaluation ended at the message `done`, and the option that raises the limit
     @property
     def error(self) -> tuple[str, str | None] | None: ...
     @property

@@ -30,7 +30,7 @@ LIMITS = [
 
 
 def options(**fields):
-    """Returns stream options for a request that allow everything, except for the given fields."""
+    """Returns requested stream options that allow everything, with the given fields replaced."""
     allowed = {
         "physical_type": 0,
         "generalized_statements": True,

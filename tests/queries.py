@@ -176,7 +176,7 @@ def from_rdflib(term):
 
 
 def rdflib_rows(text, message):
-    """Returns the distinct rows of rdflib for a message, because rdflib joins rows as sets."""
+    """Returns the rows of rdflib for a message, as a set because rdflib joins rows as sets."""
     dataset = rdflib.Dataset()
     for *triple, graph in message:
         context = dataset.default_graph if graph is None else dataset.graph(to_rdflib(graph))

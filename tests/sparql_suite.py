@@ -147,7 +147,7 @@ def read_results(content: bytes, path: str) -> Results:
 
 
 def is_result_set(content: bytes, path: str) -> bool:
-    """Whether an RDF file contains rows or a boolean answer, instead of a CONSTRUCT result."""
+    """Whether a file contains rows or a boolean answer, rather than a CONSTRUCT result."""
     return not path.endswith((".ttl", ".rdf", ".nt", ".trig")) or RS.encode() in content
 
 

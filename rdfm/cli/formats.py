@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from rdfm.formats import FormatSpec, OptionSpec
     from rdfm.formats.spec import Side
 
-# Features listed for each kind of log: those in which its formats differ.
+# Features listed for each kind of log. The formats for that kind differ in these features.
 _FEATURES = {
     "messages": (
         "graphs",

@@ -28,7 +28,7 @@ _HELP = "HTTP request header. For secrets, use NAME:@FILE or NAME:$VARIABLE."
 
 
 class HeaderOption(GroupedOption):
-    """The option. It sets the headers for the entire process."""
+    """The option `--header`, which sets the headers for the entire process."""
 
     def __init__(self, group: str, *, of_format: bool = False) -> None:
         """Initialize as `GroupedOption`."""

@@ -1,7 +1,7 @@
 """Encoding in threads, if the format can encode each batch separately.
 
 In: an encoder, and batches in order. Out: their bytes, in order.
-Cost: at most `jobs` + 2 batches that are being encoded, and their bytes.
+Cost: memory for at most `jobs` + 2 batches that are being encoded, and for their bytes.
 Law: bytes, counts and errors are the same as with one encoder. An error is raised after all
 bytes that precede it.
 """

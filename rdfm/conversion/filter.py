@@ -79,8 +79,7 @@ def count(inputs: Sequence[Readable], **options: Any) -> Summary:
         The numbers of matching messages, of their quads, and of skipped errors.
 
     Raises:
-        OptionError: If a criterion is not a valid term, expression or time, if the prefix of a name
-            is not declared, or if an option applies to the output.
+        OptionError: As in `filter_logs`, or if an option applies to the output.
         RdfmError, OSError: As in `open_log`.
     """
     stages = {name: FILTER[name].value(value) for name, value in options.items() if name in FILTER}

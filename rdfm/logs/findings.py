@@ -50,14 +50,15 @@ class Finding:
         text: The data found, and what was expected.
         message: Index of the message, patch or row in its log, from 0, or `None` if the finding is
             not about a message.
-        offset: The byte offset in the decompressed log, from 0, of the error or the term if known,
-            otherwise of the message.
+        offset: The offset of the error or the term, if known, otherwise of the message. It counts
+            bytes of the decompressed log, from 0.
         line: The line of that byte, from 1, in a text log.
         column: The character in the line, from 1.
-        frame: For an error in a frame of a binary log: the frame, from 0.
+        frame: For an error in a binary log, the index of the frame, from 0.
         row: The row in the frame, from 0.
         follows: Whether the error may be a consequence of a skipped message.
-        focus: For `shacl`, the node that does not conform. Like `path` and `value`, in Turtle.
+        focus: For `shacl`, the node that does not conform. `focus`, `path` and `value` are in
+            Turtle.
         path: For `shacl`, the property path.
         value: For `shacl`, the value.
         shape: For `shacl`, the IRI of the shape, if it has one.

@@ -107,7 +107,7 @@ class _File:
     Attributes:
         name: Its name.
         encoder: Its encoder while the file is open.
-        end: How the log ends, as in `Encoder.continue_log`, once the file has been closed.
+        end: The end of the log, for `Encoder.continue_log`, once the file has been closed.
     """
 
     __slots__ = ("encoder", "end", "name")
@@ -130,7 +130,7 @@ class KeyEncoder:
             make: Creates an encoder.
             format: The format of the logs.
             suffix: The suffix of the names.
-            split_by: How to split the log.
+            split_by: Settings for splitting the log.
 
         Raises:
             OptionError: If the predicate of the key is not an IRI.

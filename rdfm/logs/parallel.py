@@ -1,6 +1,6 @@
 """A driver that decodes in several threads: small files, archive members, and splits of logs.
 
-In: inputs, and how to read them. Out: the items of `Driver`, in the same order.
+In: inputs, and settings for reading them. Out: the items of `Driver`, in the same order.
 Cost: memory for `jobs` + 2 work units. A unit is a file, a split, or 1 MiB of archive members. Of
 each unit, about `BUFFERED_BYTES` of batches are decoded ahead, and the rest when its turn comes.
 Law: the items are those of `Driver`, except for the division into batches and the progress within a
@@ -45,7 +45,7 @@ FILE_BYTES = 4 << 20
 # Handing a smaller file to another thread takes longer than decoding it.
 MIN_BYTES = 64 << 10
 MIN_COMPRESSED_BYTES = 4 << 10
-# Size of the batches of a work unit at which decoding pauses until its turn.
+# Total size of a work unit's batches at which decoding pauses until the unit's turn.
 BUFFERED_BYTES = 32 << 20
 # Maximum size of a message in a split.
 MESSAGE_BYTES = 16 << 20
@@ -64,7 +64,7 @@ class _StartedWork(NamedTuple):
         rest: Yields the remaining items, if there are any.
         error: The error after the first items.
         worker: The driver that decodes the items.
-        part: The part of the log that the items are from.
+        part: The split from which the items come; None if the unit is not a split.
     """
 
     items: list[list[Item]]
@@ -79,7 +79,7 @@ class _SplitLog:
 
     Attributes:
         path: The file.
-        begin: Bytes of the inputs before the log.
+        begin: Number of input bytes before the log.
         size: Its size in bytes.
         source: The log, once its first messages have been read.
         header: Its header.
@@ -158,11 +158,11 @@ class ParallelDriver(Driver):
     def __init__(
         self, inputs: list[Readable], reading: Reading, jobs: int, *, splits: bool
     ) -> None:
-        """Initialize with the inputs, how to read them, and the number of threads.
+        """Initialize with the inputs, the settings for reading and the number of threads.
 
         Args:
             inputs: The inputs.
-            reading: How to read the inputs.
+            reading: Settings for reading the inputs.
             jobs: The number of threads.
             splits: Whether logs may be read in splits. The progress within them is approximate, so
                 this is not for callers that stop early.

@@ -206,7 +206,7 @@ class ResultReader(Tabular):
 
         Raises:
             EncodeError: If rdflib does not support a triple term, a base direction, a language tag
-                or a variable name. Errors of rows are raised when the row is requested.
+                or a variable name. An error in a row is raised when that row is requested.
             MissingExtraError: If rdflib is not installed.
         """
         return interop.results_to_rdflib(self._results())
@@ -228,8 +228,8 @@ class ResultReader(Tabular):
         that pyoxigraph rejects are rewritten, and pyoxigraph writes language tags in lower case.
 
         Raises:
-            EncodeError: If pyoxigraph rejects a variable; or, when a row is requested, its IRI,
-                language tag or generalized triple term.
+            EncodeError: If pyoxigraph rejects a variable or, when a row is requested, an IRI, a
+                language tag or a generalized triple term in the row.
             MissingExtraError: If pyoxigraph is not installed.
         """
         return interop.results_to_oxigraph(self._results())

@@ -3,7 +3,7 @@
 `rdfm.split.plan` creates the splits, and `open_log(path, split=split)` reads the messages of one,
 on any machine.
 Law: a message belongs to the split that contains the start of the delimiter line before it. In
-Jelly it belongs to the split that contains the start of the last restart frame up to the message.
+Jelly it belongs to the split that contains the start of the last restart frame at or before it.
 """
 
 from __future__ import annotations

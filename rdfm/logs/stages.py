@@ -117,7 +117,7 @@ def _end(stage: Stage) -> Iterator[Item]:
 
 
 def through(items: Iterable[Item], stages: Sequence[Stage]) -> Iterator[Item]:
-    """Yield the items after processing by stages; stops reading once a stage is done.
+    """Yield the items that result from the stages. Reading stops once a stage is done.
 
     Raises:
         RdfmError, OSError: As raised by `items` and the stages.

@@ -2,8 +2,8 @@
 
 In: the paths of files. Out: columns with types, and the values of a file.
 Cost: one pass over the paths.
-Law: the types are those that Spark infers for its own formats, except that times are strings. A
-time depends on the session's time zone, which a data source does not know.
+Law: the types are those that Spark infers for its own formats, except for times. These are strings,
+because they depend on the session's time zone, which a data source does not know.
 """
 
 from __future__ import annotations

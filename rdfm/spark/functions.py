@@ -8,7 +8,7 @@ Law: each value is one message, and its result does not depend on other values.
 `from_rdf`, `to_rdf` and `nanopub` are marked as nondeterministic, although they are deterministic,
 because Spark would otherwise recompute the result for each filter on it. They therefore cannot be
 used inside an aggregate function; create a column with `select` or `withColumn` first. Apply
-filters on other columns before them.
+filters on other columns before you call these functions.
 """
 
 from __future__ import annotations
@@ -84,7 +84,7 @@ def from_rdf(
     Args:
         col: The column of values, or its name.
         format: The format's name.
-        mode: `FAILFAST` fails the query at an invalid value. `PERMISSIVE` returns null for it.
+        mode: `FAILFAST` fails the query at an invalid value. `PERMISSIVE` returns null instead.
         **options: Options of the format's decoder; limits apply to each value.
 
     Returns:

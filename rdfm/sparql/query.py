@@ -161,7 +161,7 @@ def select(
     Args:
         query: A SELECT query, as in `query`.
         logs: As in `query`.
-        whole: As in `query`, like all the following arguments.
+        whole: As in `query`. The same applies to all the following arguments.
         union_graphs: Use the union of all graphs as the default graph of the query.
         prefixes: Names and IRIs of namespaces that the query need not declare.
         types: Column types by variable name. Other columns contain terms as N-Triples.
@@ -226,7 +226,7 @@ def construct(
     Args:
         query: A CONSTRUCT query, as in `query`.
         logs: As in `query`.
-        whole: As in `query`, like all the following arguments.
+        whole: As in `query`. The same applies to all the following arguments.
         union_graphs: Use the union of all graphs as the default graph of the query.
         prefixes: Names and IRIs of namespaces that the query need not declare.
         skip_empty: Omit messages for which the query creates no triples.
@@ -341,7 +341,7 @@ def ask(
     Args:
         query: An ASK query, as in `query`.
         logs: As in `query`.
-        whole: As in `query`, like all the following arguments.
+        whole: As in `query`. The same applies to all the following arguments.
         union_graphs: Use the union of all graphs as the default graph of the query.
         prefixes: Names and IRIs of namespaces that the query need not declare.
         timeout: Time limit of the query for each message, in seconds; with `whole`, in total.

@@ -2,8 +2,8 @@
 
 In: the pieces of an archive, or complete logs with their names. Out: members in the archive's
 order, or the archive's bytes.
-Cost: a piece, and a member of up to 1 MiB; larger members are read in pieces. Law: archives are
-read sequentially and not unpacked; the same members produce the same bytes.
+Cost: memory for a piece, and for a member of up to 1 MiB; larger members are read in pieces.
+Law: archives are read sequentially and not unpacked. The same members produce the same bytes.
 """
 
 from __future__ import annotations

@@ -52,8 +52,8 @@ def find_files(
         options: Options of fsspec, for URLs.
 
     Returns:
-        The files; and the folders among the paths and matches, with their subfolders that contain
-        hidden names.
+        The files, and the folders: those among the paths and matches, and their subfolders that
+        contain hidden names.
 
     Raises:
         FileNotFoundError: If a path does not exist, or a glob matches nothing.

@@ -45,8 +45,8 @@ class ForgivingContext(dict):
 class PyLD(jsonld.JsonLdProcessor):
     """PyLD with fixes for bugs that would hide most other differences.
 
-    Without them, null for @vocab, @language or @direction causes a KeyError if none is set, the
-    next context removes a base direction, and a relative @base is not resolved against the
+    Without these fixes, null for @vocab, @language or @direction causes a KeyError if none is set.
+    Each new context removes the base direction, and a relative @base is not resolved against the
     document's base.
     """
 

@@ -190,7 +190,7 @@ def test_results_are_not_read_back(tmp_path, name):
         read(tmp_path / "t", name)
     with pytest.raises(OptionError, match=r"cannot be read back, because nothing.*results-thrift"):
         rdfm.open_results(tmp_path / "t", name)
-    # They are not read as messages either, regardless of variable names.
+    # Tables of results are not read as messages either, regardless of variable names.
     with rdfm.create_results(tmp_path / "u", ["quads"], name) as results:
         results.write([S])
     with pytest.raises(DecodeError, match="found quads string; a table of results"):

@@ -161,7 +161,7 @@ def test_public_names_exist(module):
 
 
 def modules_of_pages():
-    """Yields each page with a module that consists of its Python blocks."""
+    """Yields each page, and a module that consists of the Python blocks on the page."""
     spec = importlib.util.spec_from_file_location("check_types", ROOT / "tools/check_types.py")
     tool = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(tool)

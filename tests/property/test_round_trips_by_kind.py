@@ -1,4 +1,4 @@
-"""Conversion of random patches and results through each ordered pair of their formats."""
+"""Converting random patches and results through every pair of formats preserves them."""
 
 import io
 

@@ -539,8 +539,8 @@ fn float(literal: Literal<'_>) -> Option<f32> {
     is_number.then(|| floating(literal))?
 }
 
-/// Parses a number in the lexical form of its datatype. Rust's parser accepts other spellings of
-/// NaN and the infinities.
+/// Parses a number in the lexical form of its datatype. Rejects the other spellings of NaN and the
+/// infinities, which Rust's parser would accept.
 fn floating<T: FromStr>(literal: Literal<'_>) -> Option<T> {
     let inexact = matches!(literal.datatype, b"double" | b"float");
     match literal.text {

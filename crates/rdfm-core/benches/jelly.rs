@@ -1,9 +1,9 @@
 //! Speed of the Jelly codec on one core: triples per second, and bytes per triple.
 //!
 //! `cargo bench -p rdfm-core --bench jelly [-- DATA [MESSAGES]]`. Data: `iot` (200,000 messages of
-//! six triples) and `osm` (10,000 messages of thirty triples, with mostly new names). Reports the
-//! best of ten runs, in processor time if the system provides it, so that other work on the machine
-//! has little effect.
+//! six triples) and `osm` (10,000 messages of thirty triples, with many different names). Reports
+//! the best of ten runs, in processor time if the system provides it, so that other work on the
+//! machine has little effect.
 #![allow(clippy::unwrap_used, clippy::cast_precision_loss)] // a benchmark may fail during setup
 
 use std::hint::black_box;
@@ -117,7 +117,7 @@ fn iot(maker: &mut BatchMaker, i: u32) {
     maker.add(result, predicate, object);
 }
 
-/// Map nodes: literals, and many areas whose names occur only once.
+/// Map nodes, each with literals and ten areas. Twenty consecutive nodes share their areas.
 fn osm(maker: &mut BatchMaker, i: u32) {
     let node = maker.iri(&format!("{OSM}node/{}", 340_000_000 + i * 7));
     let datatype = maker.iri("http://www.opengis.net/ont/geosparql#wktLiteral");

@@ -113,7 +113,7 @@ fn iot(messages: usize, graphs: bool) -> Vec<MessageBatch> {
     batches
 }
 
-/// Nanopublications: four graphs, with prefixes that every message declares again.
+/// Nanopublications with four graphs each. Every message declares its prefixes.
 fn nanopubs(messages: usize) -> Vec<MessageBatch> {
     let mut builder = BatchBuilder::new(Limits::default());
     let mut batches = Vec::new();

@@ -1,4 +1,4 @@
-//! The text encoders: their output, their errors, and independence from batches.
+//! The text encoders: their output and errors, which do not depend on batch boundaries.
 #![allow(clippy::unwrap_used, clippy::expect_used)] // a failing unwrap is a failing test
 
 use rdfm_core::codec::batch::NextOf as _;
@@ -149,7 +149,7 @@ fn encode(
     (String::from_utf8(out).unwrap(), result)
 }
 
-/// The text of a log, which must not depend on batches.
+/// Encodes a log as text, and checks that batch boundaries do not affect the result.
 fn text(format: &str, options: &Options, steps: &[Step]) -> String {
     let (whole, result) = encode(format, options, &log(steps, Cut::Whole));
     result.unwrap();
@@ -431,7 +431,7 @@ fn no_term_injects_a_statement() {
             S("\"\"\"'''\r\n\u{0}"),
             B(injection),
         ] {
-            // Turtle readers may reject such an IRI, but do not find another statement.
+            // Turtle readers may reject such an IRI, but never read a second statement from it.
             let readable = matches!(format, "nt" | "nq") || matches!(object, S(_) | B(_));
             let text = text(format, &lenient(), &[spo("s", "p", object)]);
             assert_eq!(text.lines().count(), 1, "{text}");

@@ -1,5 +1,5 @@
 //! The law of splits: for any cuts, the splits contain the messages and errors of the complete log,
-//! each once and in order, and counting assigns the same numbers as decoding.
+//! each once and in order. Counting delimiters assigns the same message numbers as decoding.
 
 use rdfm_core::codec::batch::NextOf as _;
 use rdfm_core::codec::options::{LENIENT, READ_DIALECT};
@@ -39,8 +39,8 @@ pub fn some_cuts(reading: &Reading, data: &[u8]) {
     at_cuts(reading, data, &cuts, 1 + random.below(64));
 }
 
-/// The splits between the cuts together equal the complete log. The cuts must be at least 1 and in
-/// ascending order.
+/// Checks that the splits between the cuts together equal the complete log. The cuts must be at
+/// least 1 and in ascending order.
 pub fn at_cuts(reading: &Reading, data: &[u8], cuts: &[usize], piece: usize) {
     if reading.format.binary {
         frames_at_cuts(reading, data, cuts, piece, Marks::Any);
@@ -165,7 +165,7 @@ pub fn frames_at_cuts(reading: &Reading, data: &[u8], cuts: &[usize], piece: usi
                 (Event::Message(found), Some(Event::Message(expected))) => {
                     let mut found = found.clone();
                     if !is_correct {
-                        // A wrong mark need not declare the namespaces in force.
+                        // A frame with a wrong mark need not declare the namespaces in force.
                         found.namespaces.clone_from(&expected.namespaces);
                     }
                     found == *expected

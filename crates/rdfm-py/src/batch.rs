@@ -277,7 +277,7 @@ impl MessageBatch {
     ///         the requested order; the first four by default. For quad rows, any of "source",
     ///         "message", "subject", "predicate", "object", "graph"; all by default.
     ///     source: Value of the source column; null by default.
-    ///     rows: What each row contains: "messages" or "quads".
+    ///     rows: "messages" for one row per message, or "quads" for one row per quad.
     ///     terms: "ntriples", or "structs" of kind, value, datatype, language and direction.
     /// Returns:
     ///     An object with the Arrow PyCapsule interface: `pyarrow.record_batch(…)` accepts it.
@@ -322,10 +322,10 @@ impl MessageBatch {
     /// Create a batch from Arrow rows that each contain one message or one quad.
     ///
     /// Args:
-    ///     batch: Any object with the Arrow PyCapsule interface (array or stream). It has either a
-    ///         `quads` column as in `to_arrow` and optionally a `metadata` column, or quad rows
-    ///         with the columns `message`, `subject`, `predicate` and `object`. Consecutive quad
-    ///         rows with the same source and message form a message.
+    ///     batch: Any object with the Arrow PyCapsule interface (array or stream). Message rows
+    ///         have a `quads` column as in `to_arrow`, and optionally a `metadata` column. Quad
+    ///         rows have the columns `message`, `subject`, `predicate` and `object`. Consecutive
+    ///         quad rows with the same source and message form a message.
     ///     max_depth: Maximum nesting of triple terms.
     /// Raises:
     ///     DecodeError: If a term is not valid N-Triples; the error names the row and the term.
@@ -371,8 +371,8 @@ impl MessageBatch {
 /// Cuts the batches of a log into slices for separate logs, such as files in a folder or archive
 /// members.
 ///
-/// Each of these logs begins with the namespaces in scope at that point, or, if there are more than
-/// 256, only with those that its messages declare or use.
+/// Each of these logs begins with the namespaces in scope at that point. If there are more than
+/// 256, it begins only with those that its messages declare or use.
 #[pyclass(frozen, module = "rdfm._core")]
 pub struct Slices {
     slices: Mutex<slices::Slices>,

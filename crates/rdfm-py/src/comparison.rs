@@ -156,8 +156,8 @@ impl Comparer {
     ///     max_steps: Limit of each comparison, in quads examined.
     ///     max_total_steps: Limit of all comparisons together. A fixed number of steps for each
     ///         quad is not counted.
-    ///     secret: 32 bytes that determine the signatures. By default they are unique to this
-    ///         process.
+    ///     secret: 32 bytes that determine the signatures. By default, signatures are unique to
+    ///         this process.
     #[new]
     #[pyo3(signature = (mode, *, metadata=false, namespaces="ignored", max_steps, max_total_steps, secret=None))]
     fn new(
@@ -202,14 +202,15 @@ impl Comparer {
         })
     }
 
-    /// Set the columns of each side whose cells are compared with each other. None represents a
-    /// missing column.
+    /// Set the pairs of columns whose cells are compared, as the columns of `a` and those of `b`.
+    /// None represents a missing column.
     fn set_columns(&self, a: Vec<Option<usize>>, b: Vec<Option<usize>>) -> PyResult<()> {
         self.lock()?.core.set_columns([a, b]);
         Ok(())
     }
 
-    /// Compare pairs of messages until a pair differs, from message `i` of `a` and `j` of `b` on.
+    /// Compare pairs of messages until a pair differs. The first pair consists of message `i` of
+    /// `a` and message `j` of `b`.
     ///
     /// Returns:
     ///     The number of equal pairs, the number of records of `a` in them, and the differences of
@@ -240,8 +241,8 @@ impl Comparer {
         Ok((pairs, records, found.map_or(0, bits)))
     }
 
-    /// Compare the metadata and namespaces of a pair of messages. Returns the differences like
-    /// `run`.
+    /// Compare the metadata and namespaces of a pair of messages. Returns the differences in the
+    /// same form as `run`.
     fn metadata_and_namespaces(
         &self,
         py: Python<'_>,
@@ -276,8 +277,8 @@ impl Comparer {
         Ok(self.lock()?.core.namespaces_differ())
     }
 
-    /// Return whether each limit was reached: the limit of one comparison, and that of all
-    /// together.
+    /// Return whether the limit of one comparison was reached, and whether the limit of all
+    /// comparisons together was reached.
     fn reached(&self) -> PyResult<(bool, bool)> {
         let reached = self.lock()?.core.reached();
         Ok((reached.each, reached.total))

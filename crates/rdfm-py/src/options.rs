@@ -1,5 +1,5 @@
-//! Options in Python and the core: converts given values to core values, and specs to Python
-//! values.
+//! Conversion of options between Python and the core: given values to core values, and specs to
+//! Python values.
 //!
 //! - In: dicts of options. Out: [`Values`], checked by the core against the format's specs.
 //! - Law: this module defines no names, defaults, limits or errors.

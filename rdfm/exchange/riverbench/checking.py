@@ -561,7 +561,7 @@ class PackageCheck(LogCheck):
     def _accepted_count(
         self, batch: MessageBatch, start: int, reference: _File, others: list[_File]
     ) -> int:
-        """Return the number of messages of a batch to accept, given where other full files end."""
+        """Return how many messages of a batch to accept, depending on the ends of other files."""
         ended = [file.reader.messages for file in others if file.reader.error is None]
         length = min(max(ended, default=0) - start, len(batch))
         if not ended or length == len(batch):
@@ -585,7 +585,7 @@ class PackageCheck(LogCheck):
 
     def _add_violation(self, file: _File, violation: Violation) -> None:
         """Add the finding for a message that does not conform to the stream type."""
-        # Without a declared shape, the intended subject node may not reach all other nodes.
+        # Without a declared shape, the intended subject node might not reach all other nodes.
         is_warning = violation.rule == "subject" and not self._has_shapes
         self._note(
             file.name,

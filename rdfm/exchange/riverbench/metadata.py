@@ -21,7 +21,7 @@ _COMMENT = Iri("http://www.w3.org/2000/01/rdf-schema#comment")
 
 @dataclass(frozen=True)
 class Distribution:
-    """A file of a package with messages.
+    """A file of a package that contains messages.
 
     Attributes:
         kind: "flat", "stream" or "jelly".

@@ -30,7 +30,7 @@ VALUES_BY_KIND = {
 
 
 def fill(root, folders):
-    """Writes a log to each folder. The object of its only quad is the name of the folder."""
+    """Writes a log to each folder. The object of the log's only quad is the folder's name."""
     for folder in folders:
         (root / folder).mkdir(parents=True)
         (root / folder / "a.nq").write_text(LINE.format(folder))

@@ -393,8 +393,7 @@ def test_a_stop_at_any_step_neither_loses_nor_duplicates_messages(local_folder, 
     checkpoint = engine.offset
     local_folder.add_log("b.nq")
     local_folder.add_log("c.nq")
-    # The list contains the files. The checkpoint may contain the end of the batch, and the sink may
-    # contain the rows of the batch.
+    # Depending on the number of steps, the batch was planned, read and committed before the stop.
     end = engine.plan() if steps else None
     first_read = engine.read(end) if steps > 1 else []
     if steps > 2:

@@ -135,7 +135,7 @@ fn by_colours(left: &Graph, right: &Graph, keys: &Keys) -> ColourResult {
 struct Matcher<'a> {
     steps: &'a mut Steps,
     graphs: [&'a Graph; 2],
-    /// Numbers of the first node and the first pattern of the other message.
+    /// Number of the second message's first node, and number of its first pattern.
     nodes: u32,
     patterns: u32,
     side: Vec<u8>,

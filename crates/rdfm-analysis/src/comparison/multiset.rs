@@ -12,7 +12,7 @@ use rustc_hash::FxHashMap;
 #[derive(Debug, Default)]
 pub struct Multiset {
     sides: [Vec<u128>; 2],
-    /// Number of messages with this signature that have been reported.
+    /// Number of messages that have been reported, by signature.
     reported: [FxHashMap<u128, usize>; 2],
 }
 

@@ -98,8 +98,8 @@ pub(super) fn describe(
     }
 }
 
-/// Adds the types that follow from the provenance and the assertion, like `NanopubUtils.getTypes`
-/// of nanopub-java.
+/// Adds the types that follow from the provenance and the assertion, by the rules of
+/// `NanopubUtils.getTypes` in nanopub-java.
 fn add_types(
     terms: &mut Vocabulary,
     quads: &[Quad],

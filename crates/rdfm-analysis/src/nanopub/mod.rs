@@ -6,7 +6,7 @@
 //! - Law: the order and repetition of quads and the division of messages into batches do not affect
 //!   the results.
 //!
-//! Each message is a nanopublication. If a message contains several nanopublications, as in files
+//! Each message is expected to be one nanopublication. If a message contains several, as in files
 //! without message boundaries, each of them is handled separately.
 
 pub mod listing;
@@ -148,8 +148,8 @@ pub fn check(batch: &MessageBatch) -> Vec<Verdict> {
     verdicts
 }
 
-/// Checks structure and artifact codes. Returns for each message the first reason why it is not a
-/// nanopublication with a correct trusty URI, or `None`.
+/// Checks structure and artifact codes. For each message, returns the first reason why it is not a
+/// nanopublication with a correct trusty URI, or `None` if it is one.
 #[must_use]
 pub fn verify(batch: &MessageBatch) -> Vec<Option<String>> {
     let mut checker = NanopubChecker::new(batch);
@@ -179,7 +179,7 @@ pub fn describe(batch: &MessageBatch) -> Vec<Description> {
 /// Computes the artifact code of a message. In the message's IRIs, `code` is replaced by a space.
 ///
 /// # Errors
-/// If the quads have no artifact code; the error says why.
+/// If no artifact code can be computed. The error is the reason.
 pub fn code_of(
     batch: &MessageBatch,
     message: usize,

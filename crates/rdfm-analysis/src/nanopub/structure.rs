@@ -210,7 +210,7 @@ fn check_links(
     problems.len() == before
 }
 
-/// Checks rule 4: there are four different graphs, whose IRIs begin with the IRI of the
+/// Checks rule 4: the four graphs are different, and their IRIs begin with the IRI of the
 /// nanopublication. Reports only the first violation, since further ones are usually of the same
 /// kind.
 fn check_graph_iris(terms: &Vocabulary, found: &Structure, problems: &mut Vec<Violation>) -> bool {

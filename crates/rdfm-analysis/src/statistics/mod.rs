@@ -5,8 +5,8 @@
 //! - Out: a [`Report`] of plain numbers, at the end or after any message.
 //! - Cost: each term of a batch is hashed once, at its first occurrence, and each position of each
 //!   quad is visited once. Memory use is bounded: up to [`MAX_EXACT`] distinct terms are counted
-//!   exactly, further ones with sketches of 64 KiB. Each list keeps up to [`names::MAX_NAMES`]
-//!   names.
+//!   exactly, and larger counts are estimated with sketches of 64 KiB. Each list keeps up to
+//!   [`names::MAX_NAMES`] names.
 //! - Law: neither the division into batches nor the order of a batch's term table affects any
 //!   number.
 //!

@@ -3,8 +3,8 @@
 //! - In: record batches with `message`, `subject`, `predicate` and `object` columns, and optional
 //!   `source` and `graph` columns.
 //! - Out: batches. Consecutive rows with the same source and message form a message.
-//! - Cost: the same as for rows with one message each. Memory use is bounded by one record batch,
-//!   one batch and, unless messages are returned in parts, the current message.
+//! - Cost: the same as for message rows. Memory use is bounded by one record batch, one batch and,
+//!   unless messages are returned in parts, the current message.
 //! - Law: messages before an error are returned first, and later calls return the same error. The
 //!   division of rows into record batches does not affect the result.
 
@@ -104,8 +104,8 @@ pub struct QuadReader {
 
 impl QuadReader {
     /// Creates a reader that numbers messages from `first_index` and limits the nesting of triple
-    /// terms and the decoded size of a message. If `parts` is true, a message may be returned in
-    /// parts, each of which is within the size limit.
+    /// terms and the decoded size of a message. If `parts` is true, a message can be returned in
+    /// parts, and the size limit applies to each part.
     pub fn new(first_index: u64, max_depth: u32, max_message_bytes: u64, parts: bool) -> Self {
         let limits = Limits {
             max_message_bytes,

@@ -25,8 +25,8 @@ pub trait RowRecord: KindOf {
     /// Builder of the record columns.
     type Columns: RecordColumns<Self> + Send;
 
-    /// Returns the variables of a log, each of which is a column, or an empty slice if records are
-    /// in a single column.
+    /// Returns the variables of a log if there is a column for each of them. Returns an empty slice
+    /// if records are in a single column.
     fn variables(head: &Self::Head) -> &[Box<str>];
 
     /// Rejects a log that rows cannot represent.

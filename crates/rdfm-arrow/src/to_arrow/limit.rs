@@ -26,7 +26,7 @@ impl From<ArrowError> for MakeError {
 }
 
 impl MakeError {
-    /// Returns the error, with the given text and remedy if the columns are too large.
+    /// Converts to an [`Error`]. If the columns are too large, `too_large` is its text.
     pub fn into_error(self, too_large: &str) -> Error {
         let (class, reason) = match self {
             Self::TooLarge => (ErrorClass::Limit, too_large.to_owned()),

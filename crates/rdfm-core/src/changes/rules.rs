@@ -2,7 +2,7 @@
 //!
 //! - In: the operations of patches, in order, across consecutive logs.
 //! - Out: each operation that violates a rule, and each unfinished transaction.
-//! - Cost: one comparison per operation, and the `id` of two patches.
+//! - Cost: one comparison per operation, and memory for the `id`s of two patches.
 //! - Law: code that applies patches rejects the violations that [`Rules::check`] finds, except
 //!   unfinished transactions, which are undone.
 
@@ -247,8 +247,8 @@ impl Rules {
         self.links.has_patch_of_log = false;
     }
 
-    /// Accounts for missing patches, or for a patch without its end: the next patch may follow any
-    /// patch.
+    /// Accounts for missing patches, or for a patch without its end. The next patch may then have
+    /// any `prev`.
     pub fn skip(&mut self) {
         *self = Self {
             links: Links {

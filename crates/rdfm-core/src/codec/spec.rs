@@ -1,7 +1,7 @@
 //! Declarations of formats and options. Each one is described in one place only.
 //!
 //! Each family exports a [`FormatSpec`] per format. Names, keywords, command line options,
-//! rejections, detection, tables in the docs and tests derive from them.
+//! rejections, detection, tables in the docs and tests are derived from these declarations.
 
 use super::carries::Capabilities;
 use super::sniff::Sniff;
@@ -43,8 +43,8 @@ pub struct FormatSpec {
     pub resumable: bool,
     /// Whether an encoder accepts a message in parts.
     pub continuable: Continuable,
-    /// Encoder options, name and value, for logs of one message that are stored as values rather
-    /// than files.
+    /// Names and values of encoder options for logs of one message that are stored as values, not
+    /// as files.
     pub value_options: &'static [(&'static str, &'static str)],
     /// The options of the decoder.
     pub reads: &'static [&'static [OptionSpec]],
@@ -87,7 +87,7 @@ pub enum Append {
     /// The last line shows how the log ends.
     LastLine,
     /// The log is a chain of messages with length prefixes. The function, if any, returns the index
-    /// of the last frame that does not depend on earlier ones, if it is marked.
+    /// of the last marked frame, which does not depend on earlier frames.
     Lengths(Option<LastMark>),
     /// The log must be decoded, unless its last line is a delimiter.
     Decode,
@@ -152,14 +152,14 @@ pub struct OptionSpec {
     pub value: ValueKind<'static>,
     /// Behaviour if the option is not given.
     pub default: Default,
-    /// Default on the command line if the output is standard output; unset: same as `default`.
+    /// Default on the command line if the output is standard output. If unset, same as `default`.
     pub printed: Default,
     /// Whether a conversion passes the option to both formats if both accept it.
     pub shared: bool,
     /// Whether a conversion ignores the option if the input format lacks it. Such an option only
     /// affects how logs of some formats are read.
     pub hint: bool,
-    /// Placeholder for the value in help; empty: derived from the type.
+    /// Placeholder for the value in help. If empty, it is derived from the type.
     pub metavar: &'static str,
     /// Heading in help and docs.
     pub group: &'static str,
@@ -167,7 +167,7 @@ pub struct OptionSpec {
     pub help: &'static str,
     /// Name on the command line, if different.
     pub flag: &'static str,
-    /// Name on the command line that switches the option off; empty: the option can only be
+    /// Name on the command line that switches the option off. If empty, the option can only be
     /// switched on.
     pub off: &'static str,
     /// Intended users.
@@ -185,7 +185,7 @@ pub enum ValueKind<'a> {
     Bytes(u64, u64),
     /// One of several words.
     Choice(&'a [&'a str]),
-    /// One of several words, or the number of one.
+    /// One of several words, or its number.
     ChoiceOrNumber(&'a [(&'a str, u64)]),
     /// A string.
     Text,

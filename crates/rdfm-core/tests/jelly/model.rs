@@ -250,7 +250,7 @@ impl BatchMaker {
 }
 
 impl BatchMaker {
-    /// Returns the messages and the beginning of the open one.
+    /// Returns the complete messages and the first part of the open one.
     pub fn take_part(&mut self) -> MessageBatch {
         self.known.clear();
         self.builder.take_part()

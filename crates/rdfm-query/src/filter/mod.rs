@@ -325,12 +325,12 @@ impl MessageFilter {
             .map(|name| name.prefix.as_slice())
     }
 
-    /// Returns for each message whether it matches.
+    /// Returns whether each message matches.
     pub fn messages(&mut self, batch: &MessageBatch) -> Vec<bool> {
         self.find(batch).0
     }
 
-    /// Returns for each quad whether it matches the first pattern and its message matches the
+    /// Returns whether each quad matches the first pattern and is in a message that matches the
     /// filter.
     pub fn quads(&mut self, batch: &MessageBatch) -> Vec<bool> {
         let (messages, found) = self.find(batch);

@@ -1,4 +1,4 @@
-//! Parses queries to algebra, and rejects unsupported queries.
+//! Parses queries into SPARQL algebra, and rejects unsupported queries.
 //!
 //! - In: the text of a query. Out: a [`Query`], or the position and cause of the error.
 //! - Law: a query neither accesses the network nor changes anything. `NOW()` is the time when the
@@ -243,8 +243,8 @@ impl Query {
     }
 }
 
-/// Replaces function calls that would differ between messages or have no limit, and rejects unknown
-/// functions.
+/// Replaces calls to `NOW()` by one time, and calls to functions without limits by calls to limited
+/// versions. Rejects unknown functions.
 fn check_and_replace(
     expression: &mut Expression,
     text: &str,
@@ -290,8 +290,8 @@ fn graphs(dataset: Option<QueryDataset>, union_graphs: bool) -> Graphs {
     }
 }
 
-/// Replaces the blank nodes in a term of a pattern with variables. Their names are the same in each
-/// run, because the evaluation order of a pattern's parts depends on them.
+/// Replaces the blank nodes in a term of a pattern with variables. The evaluation order of a
+/// pattern's parts depends on the names of these variables, so the names are the same in each run.
 fn replace_blank_node(term: &mut TermPattern, nodes: &mut HashMap<BlankNode, Variable>) {
     match term {
         TermPattern::BlankNode(node) => {

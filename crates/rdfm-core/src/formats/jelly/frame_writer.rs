@@ -1,8 +1,8 @@
 //! Builds frames from rows, for Jelly-RDF and Jelly-Patch.
 //!
 //! - In: the rows of the open frame, and the start of each message.
-//! - Out: frames; the rows of a rejected message are removed.
-//! - Cost: the rows before a message are copied once if the message takes more than one frame.
+//! - Out: frames. The rows of a rejected message are removed.
+//! - Cost: the rows before a message are copied once if the message spans several frames.
 
 use super::restart::{MARK_BYTES, put_mark};
 use super::term_writer::FrameRows;
@@ -63,7 +63,7 @@ impl FrameWriter {
         self.bytes += (out.len() - start) as u64;
     }
 
-    /// Writes the frame before the message is complete.
+    /// Writes the frame although the open message is incomplete.
     pub fn write_part(&mut self, rows: &mut FrameRows, out: &mut Vec<u8>) {
         if self.saved.is_none() {
             self.saved = Some((rows.bytes[..self.before].to_vec(), self.metadata.clone()));

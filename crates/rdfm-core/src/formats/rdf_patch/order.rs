@@ -70,14 +70,14 @@ impl Patches {
         self.empty_before = !std::mem::take(&mut self.has_operations);
     }
 
-    /// Removes the last patch: the log ends with the one before it.
+    /// Removes the last patch, so that the log ends with the one before it.
     pub fn remove_message(&mut self, out: &mut Vec<u8>) {
         self.begun -= 1;
         self.has_operations = !self.empty_before;
         self.finish(out);
     }
 
-    /// Ends the log. A patch without operations is written only as a segment.
+    /// Ends the log. If the last patch has no operations, it is written as a segment.
     pub fn finish(&self, out: &mut Vec<u8>) {
         if self.begun > 0 && !self.has_operations {
             out.extend_from_slice(self.segment);

@@ -7,9 +7,14 @@
 //! - Law: nothing is rolled back and nothing recurses. A document is complete at the end tag of its
 //!   root.
 //!
-//! This module processes open elements, from start tag to end tag. `documents` processes the text
-//! between documents, `attributes` the attributes of a tag, `elements` nodes and properties,
-//! `references` the terms to which they refer, `texts` character data, and `markup` XML literals.
+//! This module processes open elements, from start tag to end tag. The other modules process:
+//!
+//! - `documents`: the text between documents.
+//! - `attributes`: the attributes of a tag.
+//! - `elements`: nodes and properties.
+//! - `references`: the terms to which nodes and properties refer.
+//! - `texts`: character data.
+//! - `markup`: XML literals.
 
 mod attributes;
 mod documents;
@@ -64,7 +69,7 @@ enum ElementState {
     Triple,
     /// A property with `parseType="Literal"`: contains any markup.
     Literal,
-    /// An element of such markup.
+    /// An element inside an XML literal.
     Markup,
 }
 

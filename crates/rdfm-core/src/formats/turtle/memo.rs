@@ -28,7 +28,7 @@ impl PrefixGroup {
     }
 }
 
-/// The last change of the prefixes in each group, as a count of changes and batches.
+/// The count of changes and batches, and its value at the last change of each group's prefixes.
 pub(super) struct PrefixChanges {
     count: u32,
     last: [u32; 256],
@@ -73,7 +73,7 @@ struct PrefixedEntry {
 }
 
 impl PrefixedMemo {
-    /// Begins a batch with this many terms at the end of the output.
+    /// Begins a batch with this many terms. Its output begins at the end of `out`.
     pub fn begin_batch(&mut self, changes: &mut PrefixChanges, terms: usize, out: &[u8]) {
         changes.count = changes.count.saturating_add(1);
         self.begun = changes.count;

@@ -28,8 +28,8 @@ const FEW_BYTES: usize = 1 << 14;
 pub(super) struct FilterExpression {
     expression: sparopt::algebra::Expression,
     evaluator: QueryEvaluator,
-    /// False for a variable, a constant, or a choice between them, because `spareval` returns these
-    /// as written.
+    /// False for a variable, a constant, or a choice between terms, because `spareval` returns
+    /// their values as written.
     pub(super) is_computed: bool,
     /// Variables in scope, with their numbers. Other variables have no value.
     pub(super) variables: Vec<(Variable, u32)>,
@@ -153,7 +153,7 @@ fn translated(expr: Expression) -> Option<sparopt::algebra::Expression> {
 }
 
 /// Whether the value of an expression depends only on the values of its parts. False for
-/// `sameTerm`, which compares language tags case-sensitively, unlike the comparison of classes.
+/// `sameTerm`, because terms of one class can have language tags that differ in case.
 fn depends_on_terms(expression: &Expression) -> bool {
     !matches!(
         expression,
@@ -171,7 +171,8 @@ fn depends_on_terms(expression: &Expression) -> bool {
     )
 }
 
-/// Replaces a call to `REGEX` with constant arguments with a call to a precompiled function.
+/// Replaces a call to `REGEX` by a call to a precompiled function if the pattern and the flags are
+/// constants.
 fn compile(expression: &mut Expression, regexes: &mut Vec<(NamedNode, Regex)>) {
     let Expression::FunctionCall(function, arguments) = expression else {
         return;

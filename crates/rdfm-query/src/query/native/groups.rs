@@ -2,9 +2,9 @@
 //!
 //! - In: a pattern. Out: a group, or `None` if matching part by part would not return the same rows
 //!   as the SPARQL algebra.
-//! - Law: each part sees the values of all parts before it. This results in the same rows as the
-//!   algebra unless an `OPTIONAL` or a filter of an inner group sees a value that its own group
-//!   does not bind. Such patterns are not supported.
+//! - Law: each part sees the values of all parts before it. The rows are the same as those of the
+//!   algebra, unless an `OPTIONAL` or a filter in an inner group sees a value that the group does
+//!   not bind. Such patterns are not supported.
 
 use std::collections::HashMap;
 
@@ -22,7 +22,7 @@ const MAX_VARIABLES: usize = 128;
 /// Set of variable numbers, as a bit mask.
 pub(super) type VariableSet = u128;
 
-/// Returns the set of one variable.
+/// Returns the set that contains only this variable.
 pub(super) const fn only(variable: u32) -> VariableSet {
     1 << variable
 }

@@ -4,7 +4,7 @@
 //! - Out: its tape, or `None` if the document needs the event parser of
 //!   [`compose`](super::compose).
 //! - Cost: linear; each byte is read about once.
-//! - Law: the tape is the one that the event parser produces. A document with an error needs the
+//! - Law: the tape is identical to that of the event parser. A document with an error needs the
 //!   event parser, which describes the error.
 //!
 //! Each line is a key, a key with a value, or an item of a sequence. A scalar is on one line, plain
@@ -42,7 +42,7 @@ struct LineScalar {
     form: ScalarForm,
 }
 
-/// How the text of a scalar differs from the source.
+/// Relation between the text of a scalar and the source.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum ScalarForm {
     /// Identical to the source. JSON needs no escapes for this text.
@@ -251,8 +251,8 @@ impl BlockComposer {
         Some(())
     }
 
-    /// Ends the blocks before a line that begins in a column, with or without a dash. The line must
-    /// continue the innermost block that remains.
+    /// Ends the blocks that the next line does not continue, given its column and whether it begins
+    /// with a dash. The line must continue the innermost block that remains.
     fn close_until(
         &mut self,
         column: usize,
@@ -440,7 +440,7 @@ fn plain(bytes: &[u8], start: usize) -> Option<LineScalar> {
     })
 }
 
-/// Adds an empty collection if one is the rest of a line. Returns the index after the collection.
+/// Adds an empty collection if the rest of the line is one. Returns the index after the collection.
 fn empty_collection(bytes: &[u8], at: usize, tape: &mut Tape, bounds: &Bounds) -> Option<usize> {
     let kind = match bytes.get(at..at + 2)? {
         b"{}" => JsonKind::Object,

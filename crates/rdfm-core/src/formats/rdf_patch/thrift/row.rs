@@ -24,7 +24,7 @@ pub(super) const SEGMENT: &[u8] = &[0x65, 6, 0];
 pub(super) enum ThriftPatchRow<'a> {
     /// Name and value.
     Header(&'a [u8], Raw<'a>),
-    /// Its terms are in [`Slots`].
+    /// An added or deleted quad. Its terms are in [`Slots`].
     Statement(OperationCode),
     /// Graph, name and IRI.
     AddPrefix(Option<Raw<'a>>, &'a [u8], &'a [u8]),
@@ -150,8 +150,9 @@ fn prefix<'a>(wire: &mut CompactReader<'a>) -> Checked<PrefixFields<'a>> {
     ))
 }
 
-/// Whether the first bytes of a log look like this format. Uses only bytes that are available for
-/// every error at the start.
+/// Whether the first bytes of a log look like this format.
+///
+/// Uses only the first two bytes, so that the result does not depend on how the input is cut.
 pub(super) fn start(first: &[u8]) -> Start {
     match *first {
         [0x1c, 0x18, ..]
