@@ -60,7 +60,7 @@ type Bytes = Box<[u8]>;
 struct PredicateNames {
     /// IRIs of the log's prefixes, with the numbers of their declarations.
     by_prefix: FxHashMap<Bytes, (Bytes, u64)>,
-    /// Prefixes of the log by IRI, in order of these numbers.
+    /// Prefixes of the log by IRI, in order of declaration.
     by_iri: FxHashMap<Bytes, BTreeMap<u64, Bytes>>,
     /// Number of the next declaration.
     declared: u64,
@@ -68,7 +68,7 @@ struct PredicateNames {
     waiting: BTreeMap<u64, Box<[u8]>>,
     /// Namespaces of predicates.
     namespaces: Vec<PredicateNamespace>,
-    /// Indexes of these namespaces by IRI.
+    /// Indices into `namespaces`, by IRI.
     index_by_iri: FxHashMap<Box<[u8]>, u32>,
     elements: Vec<PredicateElement>,
     batch: u32,
