@@ -52,7 +52,7 @@ class Turn:
 
 
 class Loop(Iterator[T], Generic[T]):
-    """The iterator of a loop over a reader, which takes the reader's turn for each item."""
+    """The iterator of a loop over a reader. It takes the reader's turn for each item."""
 
     __slots__ = ("_acquire", "_next", "_release", "_turn")
 

@@ -1,4 +1,4 @@
-//! Random changes of bytes, reproducible by seed on every machine.
+//! Random changes to bytes, reproducible from a seed on every machine.
 //!
 //! - In: a seed, an input, and tokens that are significant in the formats.
 //! - Out: the input with a few bytes flipped, removed, repeated or moved, or with tokens inserted.

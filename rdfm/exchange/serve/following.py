@@ -385,7 +385,7 @@ class _JellyMessages:
 
 
 class _ReopenedMessages:
-    """The messages of any other log. The log is opened again when it has grown."""
+    """The messages of a log of any other kind, which is opened again when it has grown."""
 
     def __init__(self, path: Path, first: int) -> None:
         """Open a log at a message."""
@@ -440,7 +440,7 @@ def messages_from(path: Path, log: LogOptions, first: int) -> MessageSource:
 
 
 def describe(path: Path) -> LogOptions:
-    """Return the properties of a log that determine responses.
+    """Return those properties of a log on which responses depend.
 
     Raises:
         DecodeError, OSError: If the log is invalid, or cannot be opened.

@@ -731,7 +731,8 @@ impl TurtleMachine {
         self.iri(text, self.pos, byte, expected)
     }
 
-    /// Reads a node or literal, or its first token. The top frame's state determines which are allowed.
+    /// Reads a node or literal, or its first token. The state of the top frame determines which
+    /// kinds are allowed.
     #[inline]
     fn value(&mut self, text: &[u8], byte: u8) -> Lexed<()> {
         let (allowed, expected) = position(self.top.state);

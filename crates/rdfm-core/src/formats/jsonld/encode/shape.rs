@@ -622,8 +622,8 @@ impl MessageShape {
         self.walk = walk;
     }
 
-    /// Records that the cells before `cell`, where a cycle was cut, are not a list. Otherwise readers
-    /// would end the list early.
+    /// Records that the cells before `cell`, where a cycle was cut, are not a list. Otherwise
+    /// readers would end the list early.
     fn end_lists(&mut self, table: &TermTable, quads: &[Quad], mut user: u32, mut cell: u32) {
         while self.is_list(user)
             && let Some((_, rest)) = self.cell(quads, user)
