@@ -1,4 +1,4 @@
-"""Files of Jelly-JVM (Jelly) and Jena (RDF Protobuf and Thrift), some intentionally invalid."""
+"""Files from Jelly-JVM (Jelly) and Jena (RDF Protobuf and Thrift), some intentionally invalid."""
 
 import json
 from contextlib import suppress

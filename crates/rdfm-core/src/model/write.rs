@@ -204,8 +204,8 @@ fn write_escape(code: u16, out: &mut Vec<u8>) {
     }
 }
 
-/// Appends `_:label`. A label that is not a `BLANK_NODE_LABEL` is escaped; see [`labels`] for how the
-/// escape is decoded. `plain` is true if no escape is needed.
+/// Appends `_:label`. A label that is not a `BLANK_NODE_LABEL` is escaped; reading it restores the
+/// label (see [`labels`]). `plain` is true if no escape is needed.
 #[inline]
 pub fn write_label(text: &[u8], plain: bool, out: &mut Vec<u8>) {
     out.extend_from_slice(b"_:");
@@ -298,9 +298,9 @@ pub enum TermError {
     Language(TermId),
 }
 
-/// Returns the reason why a text grammar does not allow a term. The caller checks the parts of a triple term.
-/// Labels are never an error, because they are rewritten one-to-one. If `lenient`, IRIs are not
-/// an error either, because they are escaped.
+/// Returns the reason why a text grammar does not allow a term. The caller checks the parts of a
+/// triple term. Labels are never an error, because they are rewritten one-to-one. If `lenient`, IRIs
+/// are not an error either, because they are escaped.
 pub fn term_error(table: &TermTable, id: TermId, lenient: bool) -> Option<TermError> {
     let term = table.term(id);
     match term.kind {

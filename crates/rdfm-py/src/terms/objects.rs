@@ -3,9 +3,9 @@
 //! - In: a batch's term table, or a string.
 //! - Out: the Python object for a term.
 //! - Cost: one object per term, created on first access. An object that another message uses soon
-//!   afterwards is kept as long as the batch. Other objects are released. Otherwise Python's garbage
-//!   collector would take a fifth of the run time, because it examines all objects whenever 700 new
-//!   ones exist.
+//!   afterwards is kept as long as the batch. Other objects are released. Otherwise Python's
+//!   garbage collector would take a fifth of the run time, because it examines all objects whenever
+//!   700 new ones exist.
 //! - Law: a term's language, datatype and parts are objects from the same table.
 
 use pyo3::prelude::*;

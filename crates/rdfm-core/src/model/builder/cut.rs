@@ -5,8 +5,8 @@
 //! - Cost: the builder's tables are moved. Only the terms and namespaces of an open message are
 //!   copied.
 //! - Law: moving charges no bytes, so limits do not depend on where batches end. A message
-//!   taken in parts is the exception: each part is charged from zero. Term ids of one batch are not valid in the
-//!   next.
+//!   taken in parts is the exception: each part is charged from zero. Term ids of one batch are
+//!   not valid in the next.
 
 use std::sync::{Arc, Mutex};
 

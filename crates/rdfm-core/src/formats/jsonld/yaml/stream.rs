@@ -17,7 +17,7 @@ pub enum NextDocument {
     Document {
         /// The index after the document.
         end: usize,
-        /// Whether the document is the last one. It may then be truncated.
+        /// Whether the stream ends before an end marker. The document may then be truncated.
         last: bool,
     },
     /// More bytes are needed.
