@@ -49,7 +49,7 @@ def rdfm_reads(text: str, direction: str, *, lenient: bool = True) -> Outcome:
 
 
 def well_formed(quads: list[tuple]) -> list[tuple]:
-    """Returns the quads without those that JSON-LD drops, but that PyLD keeps unchecked."""
+    """Returns the quads that are well-formed. JSON-LD drops the others, but PyLD keeps them."""
 
     def is_well_formed(term: tuple | None) -> bool:
         if term is None or term[0] == "bnode":

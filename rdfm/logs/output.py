@@ -243,7 +243,7 @@ class FolderOutput:
     def __init__(
         self, path: str | os.PathLike[str], compression: str | None, overwrite: bool
     ) -> None:
-        """Create a temporary folder next to the target, which `commit` renames.
+        """Create a temporary folder next to the target. `commit` renames it to the target.
 
         Raises:
             OptionError: If the folder exists and is not empty, and `overwrite` is false.
@@ -612,7 +612,7 @@ def _write_all(file: BinaryIO, data: bytes | memoryview) -> int:
 def _keep_final_folder(staging: Path, final: Path, old: Path) -> None:
     """Keep the folder that has or had the final name, and remove the others.
 
-    If interrupted, the call can be repeated.
+    The call can be repeated, for example after an interruption.
     """
     if old.exists() and not final.exists():
         with contextlib.suppress(OSError):

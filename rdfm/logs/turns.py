@@ -17,7 +17,7 @@ T = TypeVar("T")
 
 
 class Turn:
-    """The right to use a reader, which only one thread has at a time. A context manager.
+    """The right to use a reader, as a context manager. Only one thread at a time can have it.
 
     Attributes:
         name: The name of the input, for the error.

@@ -228,7 +228,7 @@ def _grpc() -> Any:
 
 
 def _channel(address: LiveAddress, settings: LiveSettings) -> Any:
-    """Open a channel, which connects with the first call."""
+    """Open a channel. It connects when the first call is made."""
     grpc = _grpc()
     options: list[tuple[str, Any]] = [
         ("grpc.max_receive_message_length", MAX_FRAME_BYTES),

@@ -40,7 +40,7 @@ def test_the_folder_is_complete():
 
 
 def by_value(quads):
-    """Normalizes doubles, which Java writes differently, and the case of language tags."""
+    """Normalizes the case of language tags, and doubles, because Java writes them differently."""
 
     def normalized(term):
         if term[0] != "literal":

@@ -205,7 +205,7 @@ class StoredFrames:
         return False
 
     def _begin_check(self) -> None:
-        """Start decoding all frames from the next one, which has a mark."""
+        """Start decoding frames, from the next frame on. The next frame has a mark."""
         start = self._file.position - len(self._rest) - sum(len(delimited(f)) for f in self._frames)
         opening = Opening(split=(start, None, None), first_index=self.number)
         self._check = formats.find("jelly").decoder(_DECODER, opening)
@@ -385,7 +385,7 @@ class _JellyMessages:
 
 
 class _ReopenedMessages:
-    """The messages of a log of any other kind, which is opened again when it has grown."""
+    """The messages of any other log. The log is opened again when it has grown."""
 
     def __init__(self, path: Path, first: int) -> None:
         """Open a log at a message."""
@@ -506,7 +506,7 @@ def _options_in_header(header: dict[str, Any], preset: StreamOptions) -> StreamO
         "timestamped_named_graphs": 114,
     }
     kind = header.get("logical_type", 0)
-    # Such a log is read as one message even if it is flat.
+    # A log of a flat type is read as one message, and is served without the flat type.
     number = logical.get(kind, 0) if isinstance(kind, str) else int(kind)
     return preset._replace(
         physical_type=physical.get(header.get("physical_type", ""), preset.physical_type),
@@ -518,7 +518,7 @@ def _options_in_header(header: dict[str, Any], preset: StreamOptions) -> StreamO
 
 
 def count_messages(path: Path, log: LogOptions) -> int:
-    """Return the number of messages of a log, which is the index of the next one.
+    """Return the number of messages of a log. This is the index of the next message.
 
     Raises:
         DecodeError, OSError, ReplacedError: If the log is invalid, or cannot be read.

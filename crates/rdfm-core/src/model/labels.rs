@@ -7,7 +7,7 @@
 //! - Cost: one comparison with a prefix; linear for labels that begin with it. No table.
 //! - Law: [`write`] and [`read`] are one-to-one and inverse to each other.
 //!
-//! An escape is `_gx` and the lower-case hex of a label. Only the canonical escapes, which
+//! An escape is `_gx` followed by the lower-case hex of a label. Only the canonical escapes, which
 //! [`write`] creates, are decoded: escapes of labels that the grammar forbids, and escapes of
 //! labels that are themselves canonical escapes. Any other label that begins with `_gx` represents
 //! itself, so labels never collide.

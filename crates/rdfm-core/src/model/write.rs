@@ -299,8 +299,8 @@ pub enum TermError {
 }
 
 /// Returns the reason why a text grammar does not allow a term. The caller checks the parts of a
-/// triple term. Labels are never an error, because they are rewritten one-to-one. If `lenient`, IRIs
-/// are not an error either, because they are escaped.
+/// triple term. Labels are never an error, because they are rewritten one-to-one. If `lenient`,
+/// IRIs are not an error either, because they are escaped.
 pub fn term_error(table: &TermTable, id: TermId, lenient: bool) -> Option<TermError> {
     let term = table.term(id);
     match term.kind {

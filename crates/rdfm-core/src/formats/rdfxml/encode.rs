@@ -294,7 +294,7 @@ fn escape(text: &[u8], out: &mut Vec<u8>) {
 fn escape_at(text: &[u8]) -> Option<usize> {
     let special = |byte: u8| matches!(byte, b'&' | b'<' | b'>' | b'"' | b'\t' | b'\n' | b'\r');
     let mut start = 0;
-    // Checks sixteen bytes at a time, which the compiler turns into a single vector comparison.
+    // Checks sixteen bytes at a time, so that the compiler can vectorize the comparisons.
     for chunk in text.chunks_exact(16) {
         let any = chunk
             .iter()

@@ -120,7 +120,7 @@ impl BracketFrame {
     }
 }
 
-/// The syntax of a node, which determines what may follow a subject.
+/// The syntax of a node. It determines the tokens that may follow the node as a subject.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum NodeSyntax {
     Term,
@@ -992,7 +992,7 @@ impl TurtleMachine {
         self.graph = NONE;
     }
 
-    /// Processes the `{` after a subject, which is therefore a graph name.
+    /// Processes a `{` after a subject. The subject is therefore a graph name.
     fn graph_block(&mut self) -> Lexed<()> {
         if !self.quads_format {
             return self.graph_block_error();

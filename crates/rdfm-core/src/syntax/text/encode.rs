@@ -116,7 +116,7 @@ pub struct TextLayout {
     pub delimiters: Delimiters,
     /// The style of terms.
     pub style: Style,
-    /// Whether all messages are written as one, in which their blank nodes stay distinct.
+    /// Whether all messages are written as one. The blank nodes of each message stay distinct.
     pub flat: bool,
 }
 
