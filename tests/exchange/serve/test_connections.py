@@ -326,8 +326,8 @@ def test_buffered_frames_of_slow_subscribers_are_limited_per_connection(
             else:
                 calls.append((call, frames))
         assert rejected
-        # Without the limit, the server would keep 750 MiB of encoded frames. On a busy machine, more
-        # calls decode and encode at the same time. Each of them takes up to 3 MiB.
+        # Without the limit, the server would keep 750 MiB of encoded frames. On a busy machine,
+        # more calls decode and encode at the same time. Each of them takes up to 3 MiB.
         assert memory(served.process) - memory_before < 400 * MIB
         assert len(other.messages("a", requested_options)[0]) == 20
         complete_count = 0

@@ -4,9 +4,9 @@
 //!   divided into parts.
 //! - Cost: one copy of the data. Memory is bounded by one piece, one small member and one long
 //!   name.
-//! - Law: the way in which the bytes are cut changes only the parts of large members. An error is returned after
-//!   all members before it, and again on later calls. Members other than regular files with a path
-//!   inside the archive are rejected, and their names are reported.
+//! - Law: the way in which the bytes are cut changes only the parts of large members. An error is
+//!   returned after all members before it, and again on later calls. Members other than regular
+//!   files with a path inside the archive are rejected, and their names are reported.
 
 mod name;
 #[cfg(test)]
