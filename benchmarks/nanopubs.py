@@ -16,7 +16,7 @@ from jvm import java_classpath
 
 __all__ = ["trusty_uris"]
 
-# A placeholder of the right length, until the code of the quads is known.
+# A placeholder for an artifact code that is not yet known, with the same length.
 UNKNOWN = "RA" + "0" * 43
 NP = "http://www.nanopub.org/nschema#"
 RDF_TYPE = "http://www.w3.org/1999/02/22-rdf-syntax-ns#type"

@@ -49,7 +49,7 @@ def rdfm_reads(text: str, direction: str, *, lenient: bool = True) -> Outcome:
 
 
 def well_formed(quads: list[tuple]) -> list[tuple]:
-    """Returns the quads without those that JSON-LD drops, but that PyLD keeps unchecked."""
+    """Returns the quads that are well-formed. JSON-LD drops the others, but PyLD keeps them."""
 
     def is_well_formed(term: tuple | None) -> bool:
         if term is None or term[0] == "bnode":
@@ -63,7 +63,7 @@ def well_formed(quads: list[tuple]) -> list[tuple]:
 
 
 def normalized(quads: list[tuple]) -> list[tuple]:
-    """Returns the quads with lowercase language tags, and with doubles in PyLD's 16 digits.
+    """Returns the quads with lowercase language tags, and doubles with 16 digits, as in PyLD.
 
     Strings that look like doubles are changed as well.
     """
@@ -480,7 +480,7 @@ def vocabularies_without_an_iri(document: Any, ours: Outcome, theirs: Outcome) -
 @difference(*BOTH)
 def defined_keywords(document: Any, ours: Outcome, theirs: Outcome) -> bool:
     """4.2.2, 4 and 5: "value MUST be a map with only either or both of" @container and
-    @protected, and "term MUST NOT be a keyword". PyLD accepts an @id in the first, does not
+    @protected, and "term MUST NOT be a keyword". PyLD accepts an @id in such a map, does not
     recognize @prefix, and interprets a @context entry of a context as a context.
     """
     rejected = ours.code in DEFINITION_CODES
@@ -493,7 +493,7 @@ def defined_keywords(document: Any, ours: Outcome, theirs: Outcome) -> bool:
 @difference(*BOTH, "Jena")
 def protected_is_a_boolean(document: Any, ours: Outcome, theirs: Outcome) -> bool:
     """4.2.2, 11: "If the value of @protected is not a boolean, an invalid @protected value
-    error has been detected". PyLD uses the truth value in Python.
+    error has been detected". PyLD uses the truth value that the value has in Python.
     """
     found = [context for context in contexts(document)] + [
         definition for _, definition in definitions(document)

@@ -14,7 +14,7 @@ FORMAT_BY_SUFFIX = {
     "trp": "rdf-patch-thrift",
     "jellyp": "jelly-patch",
 }
-# Files with a patch that ends inside a transaction, which Jelly-Patch cannot represent.
+# Files with a patch that ends inside a transaction. Jelly-Patch cannot represent such a patch.
 WITH_OPEN_TRANSACTION = {"abort", "patchtext-no-commit"}
 
 

@@ -1,6 +1,6 @@
-"""A nanopublication registry on a loopback socket, which writes Jelly with pyjelly.
+"""A nanopublication registry on a loopback socket. It writes Jelly with pyjelly.
 
-Its response headers and its body of `nanopubs.jelly` are those of the registry software.
+Its response headers and the body of `nanopubs.jelly` match those of the registry software.
 `python registry_double.py COUNT` serves COUNT nanopublications.
 """
 

@@ -215,7 +215,7 @@ def test_the_logical_type_of_a_value_determines_the_meaning_of_frames():
     assert pa.array(decode_values("jelly", pa.array([value]))).to_pylist() == [quads]
     with pytest.raises(UnsupportedError, match="more than one message"):
         decode_values("jelly", pa.array([value]), frames="message")
-    # A value with one frame, like a queue record, is one message in both cases.
+    # A value with one frame, like a queue record, is one message for every setting of `frames`.
     value, quads = flat_value("<a:1>", "_:b", delimited=False)
     for frames in ("auto", "message", "flat"):
         found = decode_values("jelly", pa.array([value]), frames=frames)

@@ -1,4 +1,4 @@
-r"""Checks the documentation: link targets exist, and code blocks run with the output shown.
+r"""Checks the documentation: link targets exist, and code blocks print the output shown.
 
 In: the Markdown files at the root and under docs. The blocks of a file run in order in a separate
 folder that contains `spec-fixtures`, so that a block can use the files of earlier blocks.

@@ -1,6 +1,6 @@
 """Checks that imports refer only to lower layers, in the Rust crates and the Python package.
 
-In: the sources of the crates, and `rdfm`. This includes every `crate::` and `super::` path, in
+In: the sources of the crates, and `rdfm`. The check covers every `crate::` and `super::` path, in
 `use` trees and inline, Python's imports at any depth, and `import_module`. Items under
 `#[cfg(test)]` are ignored.
 Out: one line per violation: an import from a higher layer, an import between two families of
@@ -269,7 +269,7 @@ def cycles(edges: Edges) -> Iterator[set[Path]]:
 
 
 def without_allowed(edges: Edges, base: Path) -> Edges:
-    """The edges without those in `ALLOWED`, which may form cycles."""
+    """The edges except those in `ALLOWED`. The allowed edges may form cycles."""
     return {
         path: {
             other

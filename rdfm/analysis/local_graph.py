@@ -112,7 +112,7 @@ def _prepared(text: str, namespaces: tuple[tuple[str, Any], ...]) -> Query:
     """Return the algebra of a query."""
     with _PARSING:
         parsed = parseQuery(text)
-        # Checked before the translation, which drops the parts that it does not support.
+        # Checked before the translation, because the translation drops unsupported parts.
         _check(parsed)
         return translateQuery(parsed, None, dict(namespaces))
 

@@ -155,7 +155,7 @@ def reject_reserved(spec: FormatSpec) -> None:
     """Check that no option of a format has a reserved name.
 
     Raises:
-        OptionError: If an option does.
+        OptionError: If an option has a reserved name.
     """
     for side in ("read", "write"):
         for name in spec.options(side):

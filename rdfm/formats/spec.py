@@ -158,7 +158,7 @@ class OptionSpec:
 
         Args:
             given: The value or the text.
-            label: How errors refer to the option. Defaults to its name.
+            label: The name of the option in errors. Defaults to `name`.
 
         Raises:
             OptionError: If the value is invalid; the text describes the valid values.
@@ -256,7 +256,7 @@ def decoded(label: str, text: str) -> str:
     locale. Under `LC_ALL=C`, these are all bytes above 127. This function decodes them as UTF-8.
 
     Args:
-        label: How errors refer to the text.
+        label: The name of the text in errors.
         text: The text.
 
     Raises:

@@ -1,4 +1,4 @@
-"""Options for reading and writing logs that do not depend on the format, and stage options."""
+"""Format-independent options for reading and writing logs, and options of stages."""
 
 from __future__ import annotations
 

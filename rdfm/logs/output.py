@@ -57,7 +57,7 @@ __all__ = [
 Writable = str | os.PathLike[str] | BinaryIO
 NAME_BYTES = 255
 _LIVE_FORMAT = "jelly"
-# Open outputs, for `remove_unfinished`, which ignores completed ones that remain here.
+# Open outputs, for `remove_unfinished`. Completed outputs may remain here, and are ignored.
 _UNFINISHED: weakref.WeakSet[Output | FolderOutput] = weakref.WeakSet()
 
 
@@ -243,7 +243,7 @@ class FolderOutput:
     def __init__(
         self, path: str | os.PathLike[str], compression: str | None, overwrite: bool
     ) -> None:
-        """Create a temporary folder next to the target, which `commit` renames.
+        """Create a temporary folder next to the target. `commit` renames it to the target.
 
         Raises:
             OptionError: If the folder exists and is not empty, and `overwrite` is false.
@@ -420,7 +420,7 @@ class OutputShape:
         jobs: int = 1,
         live: Mapping[str, Any] | None = None,
     ) -> None:
-        """Determine the kind from the target's name and the options; all as in `create_log`.
+        """Determine the kind from the target's name and the options, as in `create_log`.
 
         A file is compressed in `jobs` threads. `live` contains the options of a live stream.
 
@@ -612,7 +612,7 @@ def _write_all(file: BinaryIO, data: bytes | memoryview) -> int:
 def _keep_final_folder(staging: Path, final: Path, old: Path) -> None:
     """Keep the folder that has or had the final name, and remove the others.
 
-    May be called again.
+    The call can be repeated, for example after an interruption.
     """
     if old.exists() and not final.exists():
         with contextlib.suppress(OSError):

@@ -116,7 +116,7 @@ def split_of_whole(log: LogReader, reading: Reading) -> Split | None:
     if header.get("restarts"):
         return whole
     shown: str | None = header.get("dialect")
-    # The head contains no delimiter, is invalid before the first, or contains both dialects.
+    # The head has no delimiter, has an error before the first delimiter, or has both dialects.
     if shown is None or header.get("changes_dialect"):
         return None
     dialect: str | None = reading.options.get("dialect")

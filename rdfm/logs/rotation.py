@@ -47,7 +47,7 @@ class Rotation:
             start = stop
 
     def is_full(self, part: AnyBatch, size: int = 0) -> bool:
-        """Count a slice that was written with `size` bytes. Return whether the file ends here."""
+        """Count a slice that was written as `size` bytes. Return whether the file ends here."""
         self.is_open = True
         self._messages += len(part) - part.continued
         self._bytes += size
@@ -63,7 +63,7 @@ class Rotation:
     def _room(self, count: int) -> int:
         """Return the number of messages that can be added to the file at once."""
         if self._max_bytes is not None:
-            return 1  # each may be the last
+            return 1  # each message may be the last
         return (
             count if self._max_messages is None else min(count, self._max_messages - self._messages)
         )

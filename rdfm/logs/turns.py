@@ -17,7 +17,7 @@ T = TypeVar("T")
 
 
 class Turn:
-    """The right to use a reader, which only one thread has at a time. A context manager.
+    """The right to use a reader, as a context manager. Only one thread at a time can have it.
 
     Attributes:
         name: The name of the input, for the error.
@@ -52,7 +52,7 @@ class Turn:
 
 
 class Loop(Iterator[T], Generic[T]):
-    """The iterator of a loop over a reader, which takes the reader's turn for each item."""
+    """The iterator of a loop over a reader. It takes the reader's turn for each item."""
 
     __slots__ = ("_acquire", "_next", "_release", "_turn")
 

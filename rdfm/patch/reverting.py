@@ -28,8 +28,8 @@ if TYPE_CHECKING:
 __all__ = ["revert"]
 
 MEMORY_BYTES = 64 << 20
-# Format of the temporary file. It preserves every term. Headers mark the transactions, since blocks
-# may divide them.
+# Format of the temporary file. It preserves every term. Headers mark the transactions, because a
+# transaction may be divided among blocks.
 _FORMAT = "jelly-patch"
 _OPTIONS = {
     "stream_type": "punctuated",

@@ -2,7 +2,7 @@
 
 A position in the list is the progress of the stream.
 
-In: a separate folder, and files as they are found. Out: files by position, which never changes.
+In: a separate folder, and files as they are found. Out: files by their fixed positions.
 Cost: one small file per addition, merged when there are many. The list is kept in memory, with
 about 300 bytes per file.
 Law: additions are atomic: if a process is killed at any step, the list contains all files of the

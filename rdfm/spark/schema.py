@@ -77,7 +77,7 @@ NANOPUB = StructType(
 )
 # The list column of each kind of log that has one; `operations` replaces `quads`.
 LISTS = {"messages": ("quads", QUADS), "patches": ("operations", OPERATIONS)}
-# Columns that are never null may be requested as NOT NULL. In quad rows, error rows have no terms.
+# Columns that are never null may be requested as NOT NULL. Terms of quad rows are null for errors.
 _NEVER_NULL = {
     "messages": ("source", "subject", "predicate", "object", "kind", "value"),
     "patches": ("source", "op", "kind", "value"),

@@ -2,7 +2,7 @@
 
 In: a query, and a driver or an open log. Out: record batches, computed on demand.
 Cost: memory for a batch of messages and its rows.
-Law: rows before an error are returned before it is raised.
+Law: rows before an error are returned before the error is raised.
 """
 
 from __future__ import annotations
@@ -104,7 +104,7 @@ class Solutions(RowReader):
     def batches(self) -> Iterator[pyarrow.RecordBatch]:
         """Yield the rows as record batches.
 
-        If a loop is exited early, the next loop continues where it stopped.
+        If a loop is exited early, the next loop continues at the next batch.
 
         Raises:
             DecodeError: If a log is invalid, a message exceeds a limit, or a value does not have

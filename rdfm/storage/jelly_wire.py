@@ -37,7 +37,7 @@ PUBLISH = f"/{SERVICE}/PublishRdf"
 MAX_FRAME_BYTES = 64 << 20
 
 _VARINT, _FIXED64, _LENGTH, _FIXED32 = 0, 1, 2, 5
-_ROW = 0x0A  # field 1 of a frame, and the options in field 1 of a row
+_ROW = 0x0A  # tag of a row in a frame, and of the options in a row (both: field 1)
 # The beginning of a restart mark; the length of the frame follows. See docs/formats/jelly.md.
 _MARK = b"\x7a\x28\x0a\x0crdfm.restart\x12\x18\xff\xferdfm restart\x00\x01"
 _MARK_BYTES = len(_MARK) + 8

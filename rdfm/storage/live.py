@@ -1,12 +1,12 @@
 """Live streams: a Jelly gRPC client that subscribes and publishes.
 
-In: URLs such as `grpc://host:9090/TOPIC`, and settings. Out: a binary file to read from, with the
-frames of a subscription, and one to write to, whose frames are published.
+In: URLs such as `grpc://host:9090/TOPIC`, and settings. Out: a binary file for reading the frames
+of a subscription, or one for writing frames, which are published.
 Cost: at most `QUEUE_BYTES` of frames that are waiting to be read or sent (or one frame, if it is
 larger), and a thread for each subscription.
 Law: no frame is lost, repeated or reordered within a connection. After a reconnection, the messages
-that were already received are skipped by count, and the first frame after them does not depend
-on them.
+that were already received are skipped by count, and the first frame after them can be decoded
+without them.
 """
 
 from __future__ import annotations
@@ -228,7 +228,7 @@ def _grpc() -> Any:
 
 
 def _channel(address: LiveAddress, settings: LiveSettings) -> Any:
-    """Open a channel, which connects with the first call."""
+    """Open a channel. It connects when the first call is made."""
     grpc = _grpc()
     options: list[tuple[str, Any]] = [
         ("grpc.max_receive_message_length", MAX_FRAME_BYTES),
@@ -273,7 +273,7 @@ def _live_error(address: LiveAddress, error: Any) -> LiveError:
 
 
 def _unavailable(address: LiveAddress, details: str) -> str:
-    """Describe a connection that failed or was lost."""
+    """Describe why a connection failed or was lost."""
     if "handshake" in details.lower() or "SSL" in details:
         if "CERTIFICATE_VERIFY_FAILED" in details:
             option = RdfmError(spelled("tls_ca"))  # spelled for the interface in use
@@ -327,7 +327,7 @@ class _Frames:
         """Wait for frames, and return all of them; an empty list at the end.
 
         Raises:
-            BaseException: If `end` was called with an error, which is raised.
+            BaseException: If `end` was called with an error. That error is raised.
         """
         with self._changed:
             while not self._frames and not self._ended:
@@ -499,7 +499,7 @@ def _receive(call: Any, frames: _Frames) -> None:
 class _ResumedFrames:
     """Frames of a new connection, without the messages that were received before.
 
-    They are decoded and encoded again, because the first one must not depend on skipped frames.
+    The frames are decoded and encoded again, because the first must not depend on skipped frames.
     """
 
     def __init__(self, skipped: int, options: StreamOptions, name: str) -> None:

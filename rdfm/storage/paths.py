@@ -49,8 +49,8 @@ def is_live(path: object) -> bool:
 def local_path(path: str) -> str | None:
     """Return the local path of a path or `file:` URL; None for other URLs.
 
-    Spark and Hadoop write `file:` URLs without escapes, and other programs with escapes: the part
-    after the scheme is used unchanged if that file exists, otherwise with its escapes decoded. `?`
+    Spark and Hadoop write `file:` URLs without escapes, and other programs with escapes. The part
+    after the scheme is therefore used unchanged if that file exists, and decoded otherwise. `?`
     and `#` are ordinary characters of names and globs. `scheme:/name` with one slash is ambiguous:
     Hadoop reads it as a URL, Python as a relative path. It is accepted as a path only if that path
     exists.

@@ -221,7 +221,7 @@ def test_the_error_names_remedies_if_parts_are_not_possible(rdfm):
     ):
         list(log)
     assert "group_by" not in str(caught.value)
-    # Frames that are messages are not mentioned.
+    # The error does not mention the logical type if --frames is given.
     run = rdfm("convert", "flat.jelly", "-o", "out.yamlld", "--frames", "flat", *limit)
     assert "makes all frames" not in run.err
 

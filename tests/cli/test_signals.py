@@ -151,7 +151,7 @@ def test_a_signal_during_startup_ends_the_command(tmp_path, monkeypatch, argumen
         process, _, err = run(at)
         assert b"Traceback" not in err
         assert b"ignored" not in err
-        if process.returncode != 0:  # it may have finished
+        if process.returncode != 0:  # the command may have finished
             assert (process.returncode, err.strip()) == (130, b"rdfm: error: interrupted"), at
         Path("out.nq").unlink(missing_ok=True)
     assert [path.name for path in tmp_path.iterdir()] == ["a.nq"]

@@ -18,7 +18,7 @@ def test_protobuf_reads_the_output_of_rdfm(stream, statements, data):
     log = data.draw(patches(graphs=statements == "quads"))
     if stream == "flat":
         log = log[:1]
-    # A generalized statement may need many entries.
+    # A generalized statement may need many lookup entries.
     small_tables = {"name_table": 32, "prefix_table": 32, "datatype_table": 32, "frame_rows": 3}
     for options in ({}, small_tables):
         written = encode(

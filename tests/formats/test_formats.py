@@ -1,4 +1,4 @@
-"""The registry: formats by name, path, media type and content; plug-ins."""
+"""The registry finds formats by name, path, media type and content, and accepts plug-ins."""
 
 import pytest
 from support import encode

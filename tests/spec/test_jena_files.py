@@ -1,4 +1,4 @@
-"""Files of Jelly-JVM (Jelly) and Jena (RDF Protobuf and Thrift), some intentionally invalid."""
+"""Files from Jelly-JVM (Jelly) and Jena (RDF Protobuf and Thrift), some intentionally invalid."""
 
 import json
 from contextlib import suppress
@@ -40,7 +40,7 @@ def test_the_folder_is_complete():
 
 
 def by_value(quads):
-    """Normalizes doubles, which Java writes differently, and the case of language tags."""
+    """Normalizes the case of language tags, and doubles, because Java writes them differently."""
 
     def normalized(term):
         if term[0] != "literal":

@@ -36,8 +36,8 @@ LENIENT_CASES = {
     "twf07": "a graph name with a space",
 }
 
-# Cases that do not apply. The suites contain no HTML; the manifest marks cases that are specific to
-# JSON-LD 1.0.
+# Cases that do not apply. Cases that are specific to JSON-LD 1.0 do not apply either, but the
+# manifest marks them. The suites contain no HTML.
 ORDER_DEPENDENT = "an error that depends on the order of keys, which JSON-LD leaves open"
 NOT_APPLICABLE = {
     "tse01": ORDER_DEPENDENT,

@@ -1,9 +1,9 @@
-//! Random changes of bytes, reproducible by seed on every machine.
+//! Random changes to bytes, reproducible from a seed on every machine.
 //!
 //! - In: a seed, an input, and tokens that are significant in the formats.
 //! - Out: the input with a few bytes flipped, removed, repeated or moved, or with tokens inserted.
 
-/// A xorshift generator, which suffices to choose mutations.
+/// A xorshift generator. Its quality suffices for choosing mutations.
 pub struct Random(u64);
 
 impl Random {

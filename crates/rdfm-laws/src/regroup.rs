@@ -1,4 +1,4 @@
-//! The laws of changing message boundaries.
+//! The laws of regrouping, which changes message boundaries.
 //!
 //! - Cuts: the division of the input into batches, and of messages into parts, changes neither the
 //!   messages nor the error.
@@ -32,7 +32,8 @@ pub fn every_way(reading: &Reading, data: &[u8]) {
     let small = reading.clone().with("batch_messages", 1);
     let in_parts = reading.clone().in_parts().with("batch_quads", 1);
     let mut cuts = vec![batches(&small, data)];
-    // A message that an error leaves incomplete is returned only in parts.
+    // If an error ends the log inside a message, the beginning of that message is returned only
+    // when messages are read in parts.
     if whole.1 {
         cuts.push(batches(&in_parts, data));
     }

@@ -1,4 +1,4 @@
-//! The laws of format detection by the head of a log.
+//! The laws of detecting a format from the head of a log.
 
 use rdfm_core::codec::sniff::{HEAD_BYTES, Sniff};
 use rdfm_core::registry::FORMATS;

@@ -1,4 +1,4 @@
-//! The law of the two YAML readers.
+//! The law of the two YAML readers: both create the same tapes.
 
 use rdfm_core::formats::jsonld::yaml::block::BlockComposer;
 use rdfm_core::formats::jsonld::yaml::compose::Composer;

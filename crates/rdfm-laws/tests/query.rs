@@ -22,7 +22,7 @@ fn the_unchanged_queries_obey_the_laws() {
     }
 }
 
-/// Whether a word is a term, which another term can replace.
+/// Whether a word is a term, so that another term can replace it.
 fn is_term(word: &str) -> bool {
     word.starts_with(['?', ':', '1', '2'])
 }

@@ -2,7 +2,7 @@
 //!
 //! - In: a callable that takes a URL and returns `(document, final URL)`, or None if it has no
 //!   document for that URL.
-//! - Out: a context loader for the core, which calls the callable on the decoding thread, with the
+//! - Out: a context loader for the core. It calls the callable on the decoding thread, with the
 //!   GIL.
 
 use pyo3::prelude::*;

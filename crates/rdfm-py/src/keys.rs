@@ -29,8 +29,8 @@ struct SplitterState {
 }
 
 impl SplitterState {
-    /// Returns the number of the next messages' key, and these messages (up to `stop`) in slices
-    /// that may each begin a log.
+    /// Returns the key number of the next messages with equal keys (up to `stop`), and these
+    /// messages in slices. Each slice can begin a log.
     fn next_run(
         &mut self,
         messages: &batch::MessageBatch,

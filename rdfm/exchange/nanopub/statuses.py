@@ -1,4 +1,4 @@
-"""Registry states."""
+"""The state of a nanopublication registry."""
 
 from __future__ import annotations
 

@@ -48,7 +48,7 @@ def verify(messages: MessageBatch | Iterable[Message]) -> list[str | None]:
 def artifact_code(message: Message | Iterable[Quad], code: str | None = None) -> str:
     r"""Compute the artifact code of quads: `RA` and 43 characters.
 
-    This is section "Module RA" of version 1 of the trusty URI specification: quads are sorted and
+    As in section "Module RA" of version 1 of the trusty URI specification, quads are sorted and
     written as text, and the text is hashed with SHA-256.
 
     Args:

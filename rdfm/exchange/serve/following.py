@@ -205,7 +205,7 @@ class StoredFrames:
         return False
 
     def _begin_check(self) -> None:
-        """Start decoding all frames from the next one, which has a mark."""
+        """Start decoding frames, from the next frame on. The next frame has a mark."""
         start = self._file.position - len(self._rest) - sum(len(delimited(f)) for f in self._frames)
         opening = Opening(split=(start, None, None), first_index=self.number)
         self._check = formats.find("jelly").decoder(_DECODER, opening)
@@ -440,7 +440,7 @@ def messages_from(path: Path, log: LogOptions, first: int) -> MessageSource:
 
 
 def describe(path: Path) -> LogOptions:
-    """Return the properties of a log that determine responses.
+    """Return those properties of a log on which responses depend.
 
     Raises:
         DecodeError, OSError: If the log is invalid, or cannot be opened.
@@ -506,7 +506,7 @@ def _options_in_header(header: dict[str, Any], preset: StreamOptions) -> StreamO
         "timestamped_named_graphs": 114,
     }
     kind = header.get("logical_type", 0)
-    # Such a log is read as one message even if it is flat.
+    # A log of a flat type is read as one message, and is served without the flat type.
     number = logical.get(kind, 0) if isinstance(kind, str) else int(kind)
     return preset._replace(
         physical_type=physical.get(header.get("physical_type", ""), preset.physical_type),
@@ -518,7 +518,7 @@ def _options_in_header(header: dict[str, Any], preset: StreamOptions) -> StreamO
 
 
 def count_messages(path: Path, log: LogOptions) -> int:
-    """Return the number of messages of a log, which is the index of the next one.
+    """Return the number of messages of a log. This is the index of the next message.
 
     Raises:
         DecodeError, OSError, ReplacedError: If the log is invalid, or cannot be read.

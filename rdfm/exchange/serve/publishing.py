@@ -93,7 +93,7 @@ class FrameQueue:
 
 
 class TopicWriter:
-    """Appends to the log of a topic for all its publications.
+    """Appends the messages of all publications for a topic to its log.
 
     Attributes:
         users: Number of publications.

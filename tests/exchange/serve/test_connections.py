@@ -63,7 +63,7 @@ def frequent_pings(folder, milliseconds):
 
 
 class Http2:
-    """An HTTP/2 connection without calls, which counts frames by kind and flags."""
+    """An HTTP/2 connection without calls. It counts frames by kind and flags."""
 
     def __init__(self, port):
         self._socket = socket.create_connection(("127.0.0.1", port))
@@ -326,8 +326,8 @@ def test_buffered_frames_of_slow_subscribers_are_limited_per_connection(
             else:
                 calls.append((call, frames))
         assert rejected
-        # Without the limit, the server would keep 750 MiB of encoded frames. On a busy machine, more
-        # calls decode and encode at the same time, which takes up to 3 MiB per call.
+        # Without the limit, the server would keep 750 MiB of encoded frames. On a busy machine,
+        # more calls decode and encode at the same time. Each of them takes up to 3 MiB.
         assert memory(served.process) - memory_before < 400 * MIB
         assert len(other.messages("a", requested_options)[0]) == 20
         complete_count = 0

@@ -670,7 +670,7 @@ def test_large_logs_are_split_at_messages(tmp_path, format):
     found = partitions(path, ALL_COLUMNS, splitBytes="4k")
     assert len(found) == -(-path.stat().st_size // 4096) > 5
     assert [row for rows in found for row in rows] == expected
-    # Messages are only counted on request; positions are correct anyway.
+    # Messages are counted only on request, but positions are always correct.
     keys = partitions(path, "source string, position bigint", splitBytes="4k")
     expected_keys = [(row["source"], row["position"]) for row in expected]
     assert [(row["source"], row["position"]) for rows in keys for row in rows] == expected_keys

@@ -19,7 +19,7 @@ const CC: &[u8] = b"http://creativecommons.org/ns#";
 /// Maximum length of a term in an error message, in characters.
 const MAX_SHOWN_CHARS: usize = 160;
 
-/// The meaning of an IRI.
+/// The meaning of an IRI in a nanopublication.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Word {
     Other,

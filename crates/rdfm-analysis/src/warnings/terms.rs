@@ -15,7 +15,8 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::{Finding, FindingSink, Rule};
 
-/// State that is kept between batches: buffers, and the reported terms of a message in parts.
+/// State that is kept between batches: buffers, and the terms already reported for a message
+/// that arrives in parts.
 #[derive(Debug, Default)]
 pub(super) struct TermChecker {
     /// For each term, the problem with the term or one of its parts.
@@ -191,7 +192,7 @@ impl<'a> Datatypes<'a> {
     }
 }
 
-/// The problem with a term, regardless of the terms that it refers to.
+/// The rule that a term itself violates, regardless of the terms that it refers to.
 #[inline]
 fn violated_rule(
     table: &TermTable,

@@ -3,7 +3,7 @@
 //! - In: record batches with one row per message or patch, or one row per quad ([`QuadReader`]).
 //!   Strings may be utf8, `large_utf8`, `string_view` or dictionaries, terms may be structs, lists
 //!   may be large, and fields may be in any order. A null or missing graph is the default graph.
-//!   Null quads or operations are an empty list. Other columns are ignored.
+//!   A null list of quads or operations is read as an empty list. Other columns are ignored.
 //! - Out: the messages, in one batch ([`batch`]) or in batches of the same size as a decoder's
 //!   ([`RowReader`]).
 //! - Cost: usually one comparison for a recurring term; other terms are parsed. Memory use is
@@ -40,7 +40,7 @@ pub fn batch<R: InputListed>(
     let mut rows = RowReader::new(rows, 0, max_depth);
     rows.whole = true;
     let batch = rows.next_batch()?;
-    // An error is returned after the rows before it.
+    // If a row is invalid, the first call returns the rows before it, and this call the error.
     rows.next_batch()?;
     Ok(batch.unwrap_or_else(LogBatch::empty))
 }

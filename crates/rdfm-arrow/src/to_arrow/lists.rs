@@ -2,7 +2,7 @@
 //!
 //! - In: records of batches. Out: an array of lists of structs. Terms are canonical N-Triples or
 //!   structs.
-//! - Law: a list may be null or empty, but a record is never null. A missing position and the
+//! - Law: a list may be null or empty, but a record is never null. An absent term and the
 //!   default graph are null.
 
 #![allow(
@@ -25,7 +25,7 @@ use super::terms::{TermColumns, TermPlaces};
 use super::texts::{Texts, like, nulls};
 use crate::schema::{TermLayout, item_field, operation_fields, quad_fields};
 
-/// Records that a row contains as a list.
+/// A type of record that rows store in lists.
 pub trait OutputListed: KindOf {
     /// The builder of the structs.
     type Items: OutputItems<Self> + Send;
@@ -39,7 +39,7 @@ pub trait OutputItems<R>: Sized {
     /// Creates an empty builder.
     fn new(terms: TermLayout) -> Self;
 
-    /// Creates an empty builder with capacity for about as many structs.
+    /// Creates an empty builder with capacity for about the same number of structs.
     fn like(&self) -> Self;
 
     /// Adds a record.

@@ -1,12 +1,12 @@
 //! Splits a tar archive into members while it streams, without seeking or unpacking.
 //!
-//! - In: pieces of an archive (v7, ustar, GNU, pax). Out: its files in order, small files in one
-//!   piece.
+//! - In: pieces of an archive (v7, ustar, GNU, pax). Out: its files in order; small files are not
+//!   divided into parts.
 //! - Cost: one copy of the data. Memory is bounded by one piece, one small member and one long
 //!   name.
-//! - Law: how the bytes are cut changes only the parts of large members. An error is returned after
-//!   all members before it, and again on later calls. Members other than regular files with a path
-//!   inside the archive are rejected, and their names are reported.
+//! - Law: the way in which the bytes are cut changes only the parts of large members. An error is
+//!   returned after all members before it, and again on later calls. Members other than regular
+//!   files with a path inside the archive are rejected, and their names are reported.
 
 mod name;
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! Terms by value, stored once each, independent of the batches that they come from.
+//! Distinct terms, stored independently of the batches that they come from.
 //!
 //! - In: terms of batches. Out: numbers, equal for equal terms; and copies of the terms in new
 //!   batches.
@@ -34,7 +34,7 @@ struct PendingLookup {
     plain: u8,
 }
 
-/// Terms by value.
+/// Distinct terms and their numbers.
 #[derive(Default)]
 pub struct TermIndex {
     numbers: Index,
@@ -53,7 +53,7 @@ pub struct TermIndex {
 }
 
 impl TermIndex {
-    /// Begins a batch: ids refer to new terms.
+    /// Begins a batch: from now on, ids refer to its terms.
     fn begin_batch(&mut self, table: &TermTable) {
         self.batch_numbers.clear();
         self.batch_numbers.resize(table.terms().len(), 0);
@@ -61,7 +61,8 @@ impl TermIndex {
         self.keys.clear();
     }
 
-    /// The number of a term after [`request`](Self::request) and [`look_up`](Self::look_up).
+    /// Returns the number of a term. Call [`request`](Self::request) and then
+    /// [`look_up`](Self::look_up) first.
     #[inline]
     fn batch_number(&self, id: TermId) -> TermNumber {
         self.batch_numbers[id.index()]

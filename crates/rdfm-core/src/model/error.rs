@@ -44,7 +44,7 @@ pub struct DecodeError {
     pub format: &'static str,
     /// The error class.
     pub class: ErrorClass,
-    /// The cause, what was expected, and remedies. Without the position.
+    /// The cause, the expected input and the remedies, without the position.
     pub reason: Reason,
     /// The position.
     pub position: Position,

@@ -7,7 +7,7 @@
 //! - Cost: one comparison with a prefix; linear for labels that begin with it. No table.
 //! - Law: [`write`] and [`read`] are one-to-one and inverse to each other.
 //!
-//! An escape is `_gx` and the lower-case hex of a label. Only the canonical escapes, which
+//! An escape is `_gx` followed by the lower-case hex of a label. Only the canonical escapes, which
 //! [`write`] creates, are decoded: escapes of labels that the grammar forbids, and escapes of
 //! labels that are themselves canonical escapes. Any other label that begins with `_gx` represents
 //! itself, so labels never collide.
@@ -16,7 +16,8 @@
 //! labels, for example from an earlier conversion, and no rule that considers only one label can
 //! tell the two apart. Labels of the log used before the first generated label of a message stay
 //! unchanged. If some have the generated form, generated labels get one or more `u` before their
-//! numbers. Later labels of the log that have the form in use get one more `u`.
+//! numbers. Later labels of the log that have the generated form with at least as many `u` get one
+//! more `u`.
 
 /// Prefix of escapes.
 const ESCAPE: &[u8] = b"_gx";
@@ -107,8 +108,8 @@ pub(crate) fn write_hex(bytes: &[u8], out: &mut Vec<u8>) {
 pub(crate) struct Labels {
     /// Number of the next generated label.
     next: u64,
-    /// Number of `u` in generated labels. Fixed at the first generated label. Until then, one more
-    /// than in any label of this form.
+    /// Number of `u` in generated labels. Fixed when the first label is generated. Until then, one
+    /// more than in any label of the log that has the generated form.
     marks: usize,
     scratch: Vec<u8>,
 }

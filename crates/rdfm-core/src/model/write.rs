@@ -37,7 +37,7 @@ pub struct Style {
     /// Message number that makes blank node labels unique ([`write_label_of`]).
     pub apart: Option<u64>,
     /// Once the buffer is longer than this, no more parts of triple terms are written. The result
-    /// is then incomplete, which the caller detects by the length of the buffer.
+    /// is then incomplete. The caller detects this by the length of the buffer.
     pub max_bytes: usize,
 }
 
@@ -204,8 +204,8 @@ fn write_escape(code: u16, out: &mut Vec<u8>) {
     }
 }
 
-/// Appends `_:label`. A label that is not a `BLANK_NODE_LABEL` is escaped, which readers undo: see
-/// [`labels`]. `plain` is true if no escape is needed.
+/// Appends `_:label`. A label that is not a `BLANK_NODE_LABEL` is escaped; reading it restores the
+/// label (see [`labels`]). `plain` is true if no escape is needed.
 #[inline]
 pub fn write_label(text: &[u8], plain: bool, out: &mut Vec<u8>) {
     out.extend_from_slice(b"_:");
@@ -298,9 +298,9 @@ pub enum TermError {
     Language(TermId),
 }
 
-/// Returns why a text grammar does not allow a term. The caller checks the parts of a triple term.
-/// Labels are never an error, because they are rewritten one-to-one. If `lenient`, IRIs are not
-/// an error either, because they are escaped.
+/// Returns the reason why a text grammar does not allow a term. The caller checks the parts of a
+/// triple term. Labels are never an error, because they are rewritten one-to-one. If `lenient`,
+/// IRIs are not an error either, because they are escaped.
 pub fn term_error(table: &TermTable, id: TermId, lenient: bool) -> Option<TermError> {
     let term = table.term(id);
     match term.kind {

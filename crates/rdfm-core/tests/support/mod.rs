@@ -22,7 +22,7 @@ use rdfm_core::model::term::{Quad, TermId};
 use rdfm_core::model::write::write_term;
 use rdfm_core::registry;
 
-/// Sizes of the pieces in which every log is read, besides reading in one piece.
+/// Piece sizes with which every log is read, in addition to reading it in one piece.
 pub const PIECES: [usize; 5] = [1, 2, 3, 7, 4096];
 
 /// Settings of a codec: options by name, how the log is opened, and the source of messages.

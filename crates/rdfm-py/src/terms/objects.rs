@@ -3,9 +3,9 @@
 //! - In: a batch's term table, or a string.
 //! - Out: the Python object for a term.
 //! - Cost: one object per term, created on first access. An object that another message uses soon
-//!   after is kept as long as the batch. Other objects are released, because Python's garbage
-//!   collector examines all objects whenever 700 new ones exist, which would take a fifth of the
-//!   run time.
+//!   afterwards is kept as long as the batch. Other objects are released. Otherwise Python's
+//!   garbage collector would take a fifth of the run time, because it examines all objects whenever
+//!   700 new ones exist.
 //! - Law: a term's language, datatype and parts are objects from the same table.
 
 use pyo3::prelude::*;
@@ -17,7 +17,7 @@ use rdfm_core::model::term::{TermId, TermKind};
 use super::{Bnode, Direction, Iri, Literal, LiteralKind, TripleTerm};
 use crate::{errors, options};
 
-/// Number of new objects after which the objects that only one call has used are released.
+/// After this number of new objects, the objects that only one call has used are released.
 const MAX_NEW: usize = 256;
 
 /// The Python objects for a term table, each created on first access.

@@ -142,7 +142,7 @@ pub fn diagnose(
         },
         (None, None) => "the query ends before it is complete".to_owned(),
     };
-    // The library reports errors about the entire query at its end.
+    // The library reports errors about the entire query at the end of the query.
     let is_whole = ["the SELECT", "SELECT *", "duplicated"]
         .iter()
         .any(|beginning| reason.starts_with(beginning));

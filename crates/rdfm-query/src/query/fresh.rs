@@ -21,7 +21,7 @@ pub struct FreshLabels {
 }
 
 impl FreshLabels {
-    /// Returns a new node. Its label consists of `b`, any characters needed to differ from the
+    /// Returns a new node. Its label consists of `b`, as many `_` as needed to differ from the
     /// labels in `classes`, and a number.
     pub fn node(
         &mut self,

@@ -1,4 +1,4 @@
-//! Replacements for the functions and aggregates of `spareval` that have no limits.
+//! Replacements for those functions and aggregates of `spareval` that have no limits.
 //!
 //! - In: a query; the arguments of `CONCAT`, `ENCODE_FOR_URI`, `REGEX` and `REPLACE`, and the
 //!   values of `GROUP_CONCAT` and `SAMPLE`. Out: a query that calls the replacements, which return
@@ -250,7 +250,7 @@ fn failed() -> NamedNode {
 }
 
 /// Whether an expression creates strings that may be longer than those in the data. Patterns inside
-/// it are handled separately.
+/// the expression are handled separately.
 fn creates_strings(expression: &Expression) -> bool {
     match expression {
         Expression::NamedNode(_)
@@ -555,7 +555,7 @@ fn with_regex<T>(pattern: &str, flags: &str, work: impl FnOnce(&Regex) -> T) -> 
 /// Error for a regular expression that takes too much memory.
 pub(super) struct TooLarge;
 
-/// Compiles a regular expression like `spareval`. Returns `None` if it is invalid.
+/// Compiles a regular expression as `spareval` does. Returns `None` if it is invalid.
 ///
 /// # Errors
 /// If the expression takes too much memory.

@@ -9,8 +9,8 @@
 //!   [`container`] properties and their maps, [`value`] literals with their [`number`]s and
 //!   [`canonical`] JSON. [`terms`] adds terms to the batch. The caller controls how contexts are
 //!   loaded ([`loader`]).
-//! - Messages with the keys of an earlier one ([`forms`]) share its [`plan`], so most of these
-//!   steps are done only once.
+//! - A message with the same keys as an earlier one ([`forms`]) uses the same [`plan`], so most of
+//!   these steps are performed only once.
 //! - [`encode`] writes batches.
 
 mod canonical;

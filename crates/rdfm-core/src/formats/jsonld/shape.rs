@@ -26,11 +26,11 @@ pub(super) struct ObjectShape {
     pub list: u32,
     pub set: u32,
     pub graph: u32,
-    /// The contexts of these keywords, which `@nest` may change.
+    /// The contexts in which these keywords occur. They differ if `@nest` has its own context.
     pub id_context: u32,
     pub member_context: u32,
     pub graph_context: u32,
-    /// Number of keys for `@type`, and the value of the first.
+    /// Number of keys that mean `@type`, and the value of the first of these keys.
     pub types: u32,
     pub first_type: u32,
     pub included: bool,
@@ -217,7 +217,7 @@ impl Walk<'_> {
         ))
     }
 
-    /// Collects the keys of objects in `@nest`, which belong to the enclosing object.
+    /// Collects the keys of the objects in `@nest`. They belong to the enclosing object.
     pub fn nested(&mut self, key: u32, context: u32, shape: &mut ObjectShape) -> Read<()> {
         let view = self.view;
         let value = key + 1;

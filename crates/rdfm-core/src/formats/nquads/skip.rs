@@ -1,8 +1,8 @@
-//! Skips to the next delimiter, over any content: after an error, and at the start of a split.
+//! Skips to the next delimiter, regardless of the content before it. This is needed after an error
+//! and at the start of a split.
 //!
 //! - In: lines.
-//! - Out: the position of the delimiter; after an error also the skipped bytes, up to the first
-//!   MiB.
+//! - Out: the position of the delimiter and, after an error, the first MiB of the skipped bytes.
 //! - Law: the result does not depend on how the input is cut. The meaning of a line depends only on
 //!   the line and the dialect, so all splits of a log and the message counter find the same
 //!   delimiters.
@@ -64,8 +64,8 @@ impl LineSkip {
         skip
     }
 
-    /// Creates a skip to the first delimiter of a split. The first line end that is fed precedes
-    /// the split.
+    /// Creates a skip to the first delimiter of a split. The bytes up to the first line end
+    /// belong to the previous split.
     pub fn to_split() -> Self {
         Self {
             bytes: Vec::new(),

@@ -31,7 +31,7 @@ use crate::syntax::rdf_binary::encode::{
 };
 use crate::syntax::wire::put_varint;
 
-/// Writes rows in an encoding.
+/// Writes rows in one of the two encodings, Protobuf or Thrift.
 pub(super) trait RowWriter: Send + 'static {
     /// Writes the terms of the rows.
     type Terms: BinaryTermWriter;
@@ -130,7 +130,7 @@ impl<W: RowWriter> RdfBinaryWriter<W> {
         Ok(())
     }
 
-    /// Adds a remedy to the limit errors of length-prefixed messages: rows may be written instead.
+    /// Adds a remedy to the limit errors of length-prefixed messages: writing rows instead.
     #[cold]
     fn explained(&self, (class, reason): (ErrorClass, Reason)) -> (ErrorClass, Reason) {
         let rows = Remedy::write("framing", "rows", "writes it row by row");

@@ -6,7 +6,7 @@ use crate::codec::values::Values;
 use crate::codec::{Opening, Parts};
 use crate::model::limits::Limits;
 
-/// How the rows of RDF Protobuf are framed.
+/// Names of the framings of RDF Protobuf rows.
 pub const FRAMINGS: &[&str] = &["messages", "rows"];
 
 /// The framing of the input.
@@ -38,7 +38,7 @@ pub const PREFIXED_NAMES: OptionSpec = OptionSpec::new(
 .off("full-iris")
 .group(RDF_BINARY);
 
-/// How the rows of an RDF Protobuf log are framed.
+/// Framing of the rows in an RDF Protobuf log.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Framing {
     /// Each message is a length and an `RDF_Stream`.
@@ -56,7 +56,7 @@ impl Framing {
     }
 }
 
-/// Settings of a decoder: its options, and how the log was opened.
+/// Settings of a decoder, from its options and from the way in which the log was opened.
 pub(super) struct BinaryReading {
     pub limits: Limits,
     pub parts: bool,

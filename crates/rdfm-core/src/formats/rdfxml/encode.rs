@@ -60,7 +60,7 @@ type Bytes = Box<[u8]>;
 struct PredicateNames {
     /// IRIs of the log's prefixes, with the numbers of their declarations.
     by_prefix: FxHashMap<Bytes, (Bytes, u64)>,
-    /// Prefixes of the log by IRI, in order of these numbers.
+    /// Prefixes of the log by IRI, in order of declaration.
     by_iri: FxHashMap<Bytes, BTreeMap<u64, Bytes>>,
     /// Number of the next declaration.
     declared: u64,
@@ -68,7 +68,7 @@ struct PredicateNames {
     waiting: BTreeMap<u64, Box<[u8]>>,
     /// Namespaces of predicates.
     namespaces: Vec<PredicateNamespace>,
-    /// Indexes of these namespaces by IRI.
+    /// Indices into `namespaces`, by IRI.
     index_by_iri: FxHashMap<Box<[u8]>, u32>,
     elements: Vec<PredicateElement>,
     batch: u32,
@@ -294,7 +294,7 @@ fn escape(text: &[u8], out: &mut Vec<u8>) {
 fn escape_at(text: &[u8]) -> Option<usize> {
     let special = |byte: u8| matches!(byte, b'&' | b'<' | b'>' | b'"' | b'\t' | b'\n' | b'\r');
     let mut start = 0;
-    // Checks sixteen bytes at a time, which the compiler turns into a single vector comparison.
+    // Checks sixteen bytes at a time, so that the compiler can vectorize the comparisons.
     for chunk in text.chunks_exact(16) {
         let any = chunk
             .iter()

@@ -1,13 +1,13 @@
 //! The grammar of Turtle and TriG as a push-down automaton. Parsing can pause at every token.
 //!
-//! - In: valid UTF-8 text that grows at its end ([`TurtleMachine::run`]).
+//! - In: valid UTF-8 text, which arrives in pieces ([`TurtleMachine::run`]).
 //! - Out: quads, namespaces and message ends in the [`BatchBuilder`].
 //! - Cost: linear in the text. Memory is bounded by a small frame per open bracket.
 //! - Law: no backtracking and no recursion. If the text ends inside a token, scanning later
 //!   continues where it stopped.
 //!
-//! A bracket that represents a node (`[…]`, `(…)`) passes its node to the frame below as soon as it
-//! is known not to be empty. Quads are therefore emitted in reading order.
+//! A bracket that represents a node (`[…]`, `(…)`) passes its node to the frame below as soon as
+//! the bracket is known not to be empty. Quads are therefore emitted in reading order.
 //!
 //! This file contains the states, the effect of each token, and terms of a single token. The space
 //! between tokens is in `space`, directives in `directives`, strings and numbers in `literals`,
@@ -120,7 +120,7 @@ impl BracketFrame {
     }
 }
 
-/// The syntax of a node, which determines what may follow a subject.
+/// The syntax of a node. It determines the tokens that may follow the node as a subject.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum NodeSyntax {
     Term,
@@ -731,7 +731,8 @@ impl TurtleMachine {
         self.iri(text, self.pos, byte, expected)
     }
 
-    /// Reads a node, a literal, or the beginning of one, as the top frame's state allows.
+    /// Reads a node or literal, or its first token. The state of the top frame determines which
+    /// kinds are allowed.
     #[inline]
     fn value(&mut self, text: &[u8], byte: u8) -> Lexed<()> {
         let (allowed, expected) = position(self.top.state);
@@ -991,7 +992,7 @@ impl TurtleMachine {
         self.graph = NONE;
     }
 
-    /// Processes the `{` after a subject, which is therefore a graph name.
+    /// Processes a `{` after a subject. The subject is therefore a graph name.
     fn graph_block(&mut self) -> Lexed<()> {
         if !self.quads_format {
             return self.graph_block_error();

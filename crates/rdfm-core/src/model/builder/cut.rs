@@ -4,9 +4,9 @@
 //! - Out: a [`LogBatch`]. The content of a message that continues moves to the next batch.
 //! - Cost: the builder's tables are moved. Only the terms and namespaces of an open message are
 //!   copied.
-//! - Law: moving charges no bytes, so limits do not depend on where batches end. Only a message
-//!   taken in parts is charged from zero in each part. Term ids of one batch are not valid in the
-//!   next.
+//! - Law: moving charges no bytes, so limits do not depend on where batches end. A message
+//!   taken in parts is the exception: each part is charged from zero. Term ids of one batch are
+//!   not valid in the next.
 
 use std::sync::{Arc, Mutex};
 
@@ -21,8 +21,8 @@ use crate::model::term::{TermId, TermKind};
 use crate::model::written::WrittenSize;
 
 impl<R: Record> LogBuilder<R> {
-    /// Returns the completed messages, or `None` if there are none. Do not call while a message is
-    /// open; [`take_part`](Self::take_part) is for that. Namespaces pending for the next message
+    /// Returns the completed messages, or `None` if there are none. While a message is open, call
+    /// [`take_part`](Self::take_part) instead. Namespaces pending for the next message
     /// stay pending.
     pub fn take(&mut self) -> Option<LogBatch<R>> {
         debug_assert!(self.open.is_none());

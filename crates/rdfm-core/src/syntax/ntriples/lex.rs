@@ -1,4 +1,4 @@
-//! Tokens of N-Triples and N-Quads, RDF 1.1 and 1.2: their ends and their errors.
+//! Lexes the tokens of N-Triples and N-Quads (RDF 1.1 and 1.2).
 //!
 //! - In: valid UTF-8 text, and the position of a token's first byte.
 //! - Out: the parts of the token, with decoded escapes.
@@ -81,7 +81,7 @@ pub(crate) fn explain_turtle_syntax(
         .lacking(Feature::PrefixedNames)
 }
 
-/// The byte at a position, or 0 at the end, which does not begin a token.
+/// The byte at a position, or 0 at the end. No token begins with 0.
 #[inline]
 pub(crate) fn byte(text: &[u8], at: usize) -> u8 {
     text.get(at).copied().unwrap_or(0)
@@ -288,7 +288,7 @@ fn bad_escape<T>(text: &[u8], at: usize, what: &str) -> Lexed<T> {
     fail(at, format!("expected {what}, found {shown}"))
 }
 
-/// Appends a decoded IRI, which was lexed before.
+/// Decodes the escapes of an IRI that [`iri`] has checked, and appends the result.
 pub(crate) fn unescape_iri(text: &[u8], out: &mut Vec<u8>) -> Lexed<()> {
     let mut at = 0;
     while let Some(run) = memchr::memchr(b'\\', &text[at..]) {

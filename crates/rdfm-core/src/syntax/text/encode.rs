@@ -109,14 +109,14 @@ impl StatementError {
     }
 }
 
-/// How the messages of a text log are written, independent of the syntax of statements.
+/// Layout of the messages in a text log, independent of the syntax of statements.
 #[derive(Clone)]
 pub struct TextLayout {
     /// The delimiters between messages.
     pub delimiters: Delimiters,
     /// The style of terms.
     pub style: Style,
-    /// Whether all messages are written as one, in which their blank nodes stay distinct.
+    /// Whether all messages are written as one. The blank nodes of each message stay distinct.
     pub flat: bool,
 }
 
@@ -374,7 +374,7 @@ pub(crate) fn describe(table: &TermTable, error: TermError) -> Reason {
 
 /// Positions of the terms written earlier in the batch, for copying them.
 ///
-/// Cost: 12 bytes per term. Forgetting all of them is one addition.
+/// Cost: 12 bytes per term. Forgetting all positions usually takes only one addition.
 #[derive(Default)]
 pub struct TextMemo {
     entries: Vec<MemoEntry>,

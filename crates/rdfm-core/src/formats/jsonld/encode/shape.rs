@@ -1,5 +1,5 @@
-//! The structure of a message in JSON-LD: graphs, their nodes and properties; nested blank nodes,
-//! and lists.
+//! The structure of a message in JSON-LD: graphs, nodes, properties, nested blank nodes and
+//! lists.
 //!
 //! - In: a message's quads.
 //! - Out: [`MessageShape`], the quads grouped by graph, subject and predicate, each in the order of
@@ -105,7 +105,7 @@ struct Blank {
     /// Number of quads that have the blank node as object. A quad that would be written with
     /// `@type` counts twice.
     uses: u32,
-    /// The node of the blank node's quads, and the number of such nodes, one per graph.
+    /// The node whose subject is the blank node, and the number of such nodes: one per graph.
     node: u32,
     nodes: u32,
     /// The node of a quad that has the blank node as object.
@@ -115,7 +115,7 @@ struct Blank {
     subject_in: u32,
 }
 
-/// Numbers assigned to terms, which can all be reset at once.
+/// Numbers assigned to terms. All numbers can be reset at once.
 #[derive(Default)]
 struct TermMarks {
     entries: Vec<(u32, u32)>,
@@ -168,7 +168,7 @@ pub struct MessageShape {
 }
 
 impl MessageShape {
-    /// Begins a batch: ids refer to new terms.
+    /// Begins a batch: from now on, ids refer to its terms.
     pub fn begin_batch(&mut self, terms: usize) {
         if self.entries.len() < terms {
             self.entries.resize(terms, CachedTerm::default());
@@ -424,8 +424,8 @@ impl MessageShape {
         first..first + groups as usize
     }
 
-    /// Fast path for a few quads with distinct terms, or quads with one term, which need no
-    /// sorting.
+    /// Fast path without sorting, for a few quads with distinct terms or for quads that all have
+    /// the same term. Returns `None` for other quads.
     fn group_few(
         &mut self,
         table: &TermTable,
@@ -591,7 +591,7 @@ impl MessageShape {
                     at = user;
                 }
                 (NodePlace::Walked, Some(user)) => {
-                    // Cuts a cycle; a list that continued here is then not a list.
+                    // Cuts the cycle here. A list that continued here is no longer a list.
                     node.place = NodePlace::Top;
                     self.end_lists(table, quads, user, at);
                     break;
@@ -622,8 +622,8 @@ impl MessageShape {
         self.walk = walk;
     }
 
-    /// Records that the cells before a cell are not a list if that cell no longer follows them,
-    /// because readers would end such a list early.
+    /// Records that the cells before `cell`, where a cycle was cut, are not a list. Otherwise
+    /// readers would end the list early.
     fn end_lists(&mut self, table: &TermTable, quads: &[Quad], mut user: u32, mut cell: u32) {
         while self.is_list(user)
             && let Some((_, rest)) = self.cell(quads, user)

@@ -1,7 +1,7 @@
 //! Finds the documents of a YAML stream before they are parsed.
 //!
 //! - In: the buffered bytes, to which each call may add more.
-//! - Out: the ends of documents, as soon as the line that ends each is available.
+//! - Out: the end of each document, as soon as the line that ends it is available.
 //! - Cost: each byte is scanned once, with memchr.
 //! - Law: `---` and `...` at the start of a line delimit documents everywhere, even in quoted
 //!   strings and block scalars, so no parser is needed. The result does not depend on how the input
@@ -17,7 +17,7 @@ pub enum NextDocument {
     Document {
         /// The index after the document.
         end: usize,
-        /// Whether the stream ends with the document, which may be truncated.
+        /// Whether the stream ends before an end marker. The document may then be truncated.
         last: bool,
     },
     /// More bytes are needed.
@@ -87,8 +87,8 @@ impl DocumentSearch {
                 None => {
                     self.scanned = buffer.len();
                     if !finished {
-                        // A marker ends the document before the end of its own line, which may be
-                        // long.
+                        // A marker ends the document even before the rest of the marker's line
+                        // has arrived. That line may be long.
                         let line = buffer.get(self.line..).unwrap_or_default();
                         if self.begun && line.len() > MARKER.len() && is_marker(line, MARKER) {
                             return self.document(self.line, false);
@@ -190,7 +190,7 @@ impl DocumentSearch {
     }
 }
 
-/// The first byte of a line that is not white space.
+/// The first byte in a line other than white space.
 fn first(line: &[u8]) -> Option<u8> {
     let mut bytes = line.iter().copied();
     bytes.find(|byte| !matches!(byte, b' ' | b'\t' | b'\r'))

@@ -52,7 +52,7 @@ impl RdfXmlMachine {
         }
         let mut from = start;
         if !cdata {
-            // A character reference may represent a space.
+            // A character reference may represent white space, so references are expanded first.
             while from < end && is(text[from], SPACE) {
                 from += 1;
             }
