@@ -32,7 +32,7 @@ const RLE_DICTIONARY: u32 = 8;
 /// The shape of a column's values.
 #[derive(Clone, Copy, Debug)]
 pub struct Leaf {
-    /// Highest definition level, which non-null values have.
+    /// Highest definition level, which is the level of non-null values.
     pub max_definition: u32,
     /// Highest repetition level; 0 for columns without lists.
     pub max_repetition: u32,

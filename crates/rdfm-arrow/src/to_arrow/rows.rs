@@ -153,8 +153,8 @@ impl<R: RowRecord> RowBuilder<R> {
         }
     }
 
-    /// Restores the state of a mark. Places that were recorded since then must not be used; the
-    /// next cut invalidates them.
+    /// Restores a marked state. Places that were recorded after the mark must not be used; the next
+    /// cut invalidates them.
     pub fn truncate(&mut self, mark: &Mark) {
         self.count = mark.count;
         self.bytes = mark.bytes;

@@ -1,7 +1,7 @@
 //! Counts the messages of a split without decoding them, so that the messages of all splits can be
 //! numbered.
 //!
-//! - In: the same pieces as for a decoder of the split.
+//! - In: the pieces that a decoder of the split would receive.
 //! - Out: the number of frames in the split; each frame is one message.
 //! - Cost: a search for the first mark, then one varint per frame. Frames are not copied.
 //! - Law: the result is the number of messages that a decoder returns for the split.

@@ -158,7 +158,7 @@ pub(super) trait RowHandler: Send {
         self.row(field, payload)
     }
 
-    /// Handles an options row: the first one, or a repeat of it, which begins a new stream if
+    /// Handles the first options row or a later one. A later one begins a new stream if
     /// [`TermReader::begins_stream`] is set.
     fn options(&mut self, bytes: &[u8]) -> Checked<()> {
         let options = read_options::<Self>(bytes)?;

@@ -16,7 +16,7 @@ pub const GENERALIZED: OptionSpec = OptionSpec::switch(
 .shared()
 .group(TEXT);
 
-/// How triple terms are written.
+/// Whether triple terms are written in RDF-star syntax.
 pub const RDF_STAR_SYNTAX: OptionSpec = OptionSpec::switch(
     "rdf_star_syntax",
     "Write triple terms as << s p o >> in N-Triples and N-Quads.",

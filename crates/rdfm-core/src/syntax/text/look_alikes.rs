@@ -1,4 +1,4 @@
-//! Comments that look like message delimiters but are not: counted, and reported in a note.
+//! Counts comments that look like message delimiters but are not, and reports them in a note.
 //!
 //! - In: comments between statements, alone on their lines, that are not delimiters.
 //! - Out: a sentence with their number and the first positions.
@@ -69,7 +69,7 @@ impl LookAlikes {
         }
     }
 
-    /// Number of look-alikes, and the offsets of the first of them.
+    /// Number of look-alikes, and the offsets of the first [`MAX_LISTED`] of them.
     pub fn positions(&self) -> (u64, Vec<u64>) {
         (self.count, self.offsets.clone())
     }
