@@ -653,7 +653,7 @@ class _Mirror:
             self._messages += len(batch)
 
     def _reasons(self, batch: MessageBatch) -> list[str | None]:
-        """Return why each message of a batch is rejected, or None if it is accepted."""
+        """Return the reason for rejecting each message of a batch; None if it is accepted."""
         if not self._check:
             return [None] * len(batch)
         from rdfm.exchange.nanopub.trusty import verify
