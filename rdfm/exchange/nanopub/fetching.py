@@ -2,7 +2,7 @@
 
 In: a registry, and a log that can be appended to. Out: the log, its state, and a `Fetched` for each
 round.
-Cost: a batch of messages; the keys of the last `overlap` messages.
+Cost: memory for a batch of messages and for the keys of the last `overlap` messages.
 Law: after each run, even a killed one, the log contains every nanopublication that the registry
 served up to the counter of the state, and none of them twice. An outdated mirror is never reported
 as up to date.

@@ -92,7 +92,7 @@ class Receiver:
         self._buffered = buffered
 
     async def accept(self) -> None:
-        """Tell the client that the call was accepted, and where it starts, before any message."""
+        """Tell the client that the call was accepted and that its start position is fixed."""
         await self._context.send_initial_metadata(())
 
     async def send(self, frames: Sequence[bytes], sent: Callable[[], None] | None = None) -> None:

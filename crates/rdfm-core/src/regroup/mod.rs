@@ -6,9 +6,9 @@
 //! - Cost: one copy of the quads and their terms. Memory is bounded by a batch, the open message
 //!   (with parts, one batch of it), and the labels of one divided message, within
 //!   `max_message_bytes`.
-//! - Law: how the input is cut into batches does not change the output. Distinct blank nodes stay
-//!   distinct: the number of the source message is added to labels if necessary. A blank node that
-//!   would be in two messages is an error, or becomes an IRI on request.
+//! - Law: the division of the input into batches does not change the output. Distinct blank nodes
+//!   stay distinct: the number of the source message is added to labels if necessary. A blank node
+//!   that would be in two messages is an error, or becomes an IRI on request.
 
 pub mod flat;
 pub mod graphs;

@@ -23,7 +23,7 @@ pub(super) struct FrameCounter {
     seeking: bool,
     /// Offset of the first pending byte, or of the next byte to be fed.
     offset: u64,
-    /// Bytes that were fed and are still needed: not yet searched, or the head of a frame.
+    /// Bytes that were fed and are still needed: bytes to search, or the head of a frame.
     pending: Vec<u8>,
     /// Number of bytes of the current frame that have not been skipped yet.
     left: u64,

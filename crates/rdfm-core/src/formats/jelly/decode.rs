@@ -370,7 +370,7 @@ impl<H: RowHandler> FrameReader<H> {
         }
     }
 
-    /// Counts a marked frame, whose rows are valid, if it depends on earlier frames.
+    /// Counts a marked frame with valid rows if the frame depends on earlier frames.
     #[inline]
     fn check_mark(&mut self, input: &Buffer, end: usize) {
         if self.reading.checks_marks && input.offset() > 0 && !self.frames.is_bare() {

@@ -133,7 +133,8 @@ pub(super) enum ItemTarget {
     Reversed { subject: TermId, predicate: TermId },
     /// The next member of the open list.
     Member,
-    /// The object of a quad if the item is a list; otherwise the only member of such a list.
+    /// The object of a quad, if the item is a list. Otherwise the object is a list with the item as
+    /// its only member.
     ListObject { subject: TermId, predicate: TermId },
 }
 
@@ -638,7 +639,7 @@ impl Walk<'_> {
     }
 
     /// Fast path for a string with a colon, like most names: an IRI, or a compact IRI whose prefix
-    /// is a cached key.
+    /// is a cached term of the context.
     #[inline]
     fn name_with_colon(&mut self, text: &[u8], colon: usize, context: u32) -> Read<Option<TermId>> {
         if colon == 0 || self.contexts.get(context).state.has_colons {
