@@ -212,7 +212,7 @@ def oxigraph_read(log: str, folder: Path, messages: int) -> Work:
 
 
 def oxigraph_read_objects(log: str, folder: Path, messages: int) -> Work:
-    """Parses bytes to pyoxigraph quads, and accesses each term, which creates an object."""
+    """Parses bytes to pyoxigraph quads, and accesses each term, so that its object is created."""
     import pyoxigraph
 
     data = sample(folder, log, messages)

@@ -213,7 +213,7 @@ class LogCollector:
         self._counter.merge(state["counts"])
 
     def merge(self, other: LogCollector, source: str = "") -> None:
-        """Add the messages of another collector, which follow those of this one.
+        """Add the messages of another collector. They must follow the messages of this one.
 
         Exact numbers equal those of a single collector; estimates may differ within their bounds.
 

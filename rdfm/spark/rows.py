@@ -350,7 +350,7 @@ class SparkReading(FromDriver):
 
     @property
     def _in_parts(self) -> bool:
-        """Whether to read large messages in parts, whose rows cannot be withdrawn or filtered."""
+        """Whether to read large messages in parts. Their rows cannot be withdrawn or filtered."""
         whole = self.mode != "FAILFAST" or self.ignore_corrupt or self.filter is not None
         return self.rows == "quads" and not whole
 

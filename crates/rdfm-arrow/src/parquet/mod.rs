@@ -210,7 +210,7 @@ impl Chunk {
         self.row += values;
     }
 
-    /// Scans a page. Returns false if a row is too large, which ends the scan.
+    /// Scans a page. If a row is too large, the scan ends and the result is false.
     ///
     /// # Errors
     /// If the page ends early, or refers to entries that are not in the dictionary.

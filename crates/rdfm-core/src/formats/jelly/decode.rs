@@ -82,8 +82,8 @@ pub(super) trait RowHandler: Send {
         None
     }
 
-    /// Returns the message boundary for a log with these options, which are `None` if the first row
-    /// is not an options row.
+    /// Returns the message boundary for a log with these options. `options` is `None` if the first
+    /// row is not an options row.
     fn ends(options: Option<&OptionsRow>, reading: &ReadSettings) -> MessageEnd;
 
     /// Returns the encoder options that reproduce the options row.
@@ -288,7 +288,7 @@ pub(super) struct FrameReader<H: RowHandler> {
     /// Decodes marked frames separately to check their marks.
     alone: Option<Box<H>>,
     header: Arc<LogHeader>,
-    /// How the log ends; set at the end of a log with marks.
+    /// Whether the log ends with content or a delimiter. Set at the end of a log with marks.
     end: Option<LogEnd>,
     /// Searches for the marks at which the split begins and ends.
     marks: MarkFinder,

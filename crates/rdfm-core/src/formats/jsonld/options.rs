@@ -36,7 +36,7 @@ pub const EXACT_DOUBLES: OptionSpec = OptionSpec::switch(
 )
 .group(GROUP);
 
-/// The sources of remote contexts, which configure the context loader.
+/// Options for the sources of remote contexts. These options configure the context loader.
 pub const CONTEXTS: &[OptionSpec] = &[
     OptionSpec::new(
         "context",
@@ -114,7 +114,7 @@ impl RdfDirection {
     }
 }
 
-/// Settings of a decoder: its options, and how the log was opened.
+/// Settings of a decoder: its options, and the settings with which the log was opened.
 pub(super) struct DocumentReading {
     pub limits: Limits,
     pub lenient: bool,

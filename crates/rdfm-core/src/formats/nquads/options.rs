@@ -23,7 +23,7 @@ pub const RDF_STAR_SYNTAX: OptionSpec = OptionSpec::switch(
 )
 .group(TEXT);
 
-/// Settings of a decoder: its options, and how the log was opened.
+/// Settings of a decoder: its options, and the settings with which the log was opened.
 pub(super) struct LineReading {
     pub limits: Limits,
     pub parts: bool,

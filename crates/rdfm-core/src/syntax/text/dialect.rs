@@ -94,7 +94,7 @@ pub struct Dialects {
     first: Option<Dialect>,
     header: Arc<LogHeader>,
     look_alikes: LookAlikes,
-    /// How the log ends. Set when its end is reached.
+    /// Whether the log ends with content, a delimiter or neither. Set when its end is reached.
     end: Option<LogEnd>,
 }
 
