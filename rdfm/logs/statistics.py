@@ -168,8 +168,8 @@ class LogCollector:
         Args:
             plain: Whether the bytes of a message do not include its delimiter.
             first: Number of the first message and of the first log. Collectors that are merged need
-                separate ranges of numbers, which begin at different multiples of `1 << 32`, for
-                example.
+                separate ranges of numbers. For example, begin each range at another multiple of
+                `1 << 32`.
         """
         self._counter = StatisticsCounter(plain=plain, first=first)
         self._prefixes: dict[str, str] = {}
