@@ -208,7 +208,7 @@ def rdfm_big(tasks: int, spark: SparkSession, data: Path) -> Answer:
 
 
 def oxigraph_small(spark: SparkSession, data: Path) -> Answer:
-    """Reads small files as binary values from Spark's own source."""
+    """Reads small files with Spark's `binaryFile` source, and parses them with pyoxigraph."""
 
     def parse(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         import pyoxigraph

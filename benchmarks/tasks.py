@@ -212,7 +212,7 @@ def oxigraph_read(log: str, folder: Path, messages: int) -> Work:
 
 
 def oxigraph_read_objects(log: str, folder: Path, messages: int) -> Work:
-    """Parses bytes to pyoxigraph quads, and accesses each term, which creates an object."""
+    """Parses bytes to pyoxigraph quads, and accesses each term, so that its object is created."""
     import pyoxigraph
 
     data = sample(folder, log, messages)
@@ -385,7 +385,7 @@ IOT_NAMESPACES = {
 
 
 def binary_rows() -> list[Row[Task]]:
-    """Rows for RDF Protobuf and RDF Thrift, compared with N-Quads of the same quads."""
+    """Rows for RDF Protobuf and RDF Thrift; the peer uses N-Quads with the same quads."""
     found = []
     for name, writing in (("rdf-protobuf", {}), ("rdf-thrift", {"flat": True})):
         read = partial(rdfm_read_as, "iot.nq", name, writing=writing)
@@ -441,7 +441,7 @@ def document_rows() -> list[Row[Task]]:
 
 
 def rows() -> list[Row[Task]]:
-    """Every row that compares rates."""
+    """All rows that compare the throughput of two programs."""
     read_pyjelly = ("pyjelly", partial(pyjelly_read, "iot.jelly"))
     return [
         Row("jelly read, batches (iot)", partial(rdfm_read, "iot.jelly"), read_pyjelly, 50),

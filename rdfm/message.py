@@ -302,7 +302,7 @@ class Patch:
 
     @property
     def previous(self) -> Term | None:
-        """The patch that this one follows (the header `prev`, in upper or lower case)."""
+        """The id of the patch that this one follows (the header `prev`, in upper or lower case)."""
         return self._header_value("prev")
 
     def _header_value(self, key: str) -> Term | None:

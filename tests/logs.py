@@ -152,7 +152,7 @@ def logs(
 ):
     """Draws a log of up to five messages or, without `boundaries`, of exactly one.
 
-    Messages may be empty. Quads and terms repeat.
+    Messages may be empty. Quads and terms may occur several times.
     """
     any_quad = quads(
         graphs=graphs, generalized=generalized, triples=triples, any_text=any_text, plain=plain

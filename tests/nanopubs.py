@@ -67,7 +67,7 @@ def preprocessed(term, code):
 
 
 def sort_key(quad):
-    """Step 2: returns the sort key of a quad: its graph, subject, predicate and object.
+    """Step 2: returns the sort key of a quad, from its graph, subject, predicate and object.
 
     IRIs precede literals. Literals with a language precede those with a datatype.
     """

@@ -251,7 +251,7 @@ def by_format() -> list[str]:
 
 
 def two_sided() -> tuple[str, str]:
-    """The options of both sides: names that apply to both at once, and names that do not."""
+    """The names that both sides have: those of shared options, and those of other options."""
     reads, writes = options_of_side("read"), options_of_side("write")
     names: dict[bool, list[str]] = {True: [], False: []}
     for name in sorted(reads.keys() & writes.keys()):

@@ -1,8 +1,9 @@
-"""Comparison of two logs: `diff` reads both once, message by message.
+"""Comparison of two logs: `diff` compares them message by message.
 
 In: two logs of one kind, in any formats. Out: a `Difference`.
 Cost: memory for one batch of each log and, after a difference, for up to `2 * window` messages of
-each.
+each. Each log is read once. With `unordered`, logs are read a second time to report differences,
+and 16 bytes of memory are needed per message.
 Law: messages that are the same up to blank node labels are never reported as different. The
 division of the logs into files and batches affects only the reported file names.
 """

@@ -44,8 +44,8 @@ class Report:
         bytes: Number of (compressed) bytes read from the file, up to the first error. For a
             compressed file or an archive, the bytes that had to be read to reach the error.
         decompressed_bytes: Number of decompressed bytes read from the log, up to the first error.
-        dialect: How messages are delimited in a text log: "comment", "directive", "plain", or
-            `None` if the log does not reveal it.
+        dialect: Dialect of a text log: "comment", "directive", "plain", or `None` if the log does
+            not reveal it.
         version_label: The version label that announces the dialect of a text log.
         options: The stream options, if the format has them, as Jelly does.
         kind: The kind of the messages: "messages", "patches" or "results".
@@ -67,7 +67,7 @@ class Report:
             `metadata` and `headers`.
         others: Number of occurrences of names that were not counted, by list. Only the first 16,384
             names of each list are counted, with a total size of 2 MiB. No uncounted name
-            occurs more often than this.
+            occurs more often than this number.
         links: Number of patches with `prev`.
         broken_links: Number of patches whose `prev` is not the `id` of the previous patch.
         broken_link: The first broken link, with the reason, or `None`.

@@ -42,7 +42,7 @@ class Result(NamedTuple):
 
     Attributes:
         severity: "Violation", "Warning", "Info" or the IRI of another severity.
-        message: The message of the shape, or otherwise that of pyshacl.
+        message: The message of the shape, or the message of pyshacl if the shape has none.
         focus: The focus node.
         path: The property path, if there is one.
         value: The value, if there is one.

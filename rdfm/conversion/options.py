@@ -1,4 +1,4 @@
-"""Conversion options: those of the stages, and how options are assigned to the two formats.
+"""Conversion options: the options of the stages, and the assignment of options to the formats.
 
 In: options by name, as values or as text. Out: options of the stages, the input and the output.
 Law: `from_NAME` applies to the input and `to_NAME` to the output. A plain name applies to the side
@@ -82,7 +82,7 @@ class DividedOptions:
 
 
 def input_formats(inputs: Sequence[Readable], name: str | None) -> list[FormatSpec] | None:
-    """Return the formats of the inputs, or None if a name does not show its format.
+    """Return the formats of the inputs, or None if the name of an input does not show its format.
 
     Args:
         inputs: The inputs.

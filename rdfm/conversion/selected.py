@@ -37,12 +37,12 @@ def select(
     reading: Reading,
     regrouping: Callable[[], tuple[Stage, ...]],
 ) -> tuple[tuple[Selection, ...], Reading]:
-    """Return the stage that selects messages, if one is needed, and how to read the inputs for it.
+    """Return the stage that selects messages, if needed, and the settings for reading the inputs.
 
     Args:
         stages: Options of the stages.
         inputs: The inputs.
-        reading: How to read the complete inputs.
+        reading: Settings for reading the complete inputs.
         regrouping: Creates the stages before the selection that move message boundaries.
 
     Raises:

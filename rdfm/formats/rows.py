@@ -310,7 +310,7 @@ class RowDecoder(FileDecoder):
         return names
 
     def _checked(self, schema: Any, columns: tuple[str, ...]) -> list[str]:
-        """Return those of the columns that exist.
+        """Return the given columns that exist in the schema.
 
         Raises:
             DecodeError: If a column occurs twice.
@@ -363,7 +363,7 @@ class RowDecoder(FileDecoder):
             self._row += count
 
     def _position_after(self, start: int, given: int, count: int) -> int:
-        """Approximate offset after `given` of the last `count` rows, the first at `start`."""
+        """Return the approximate offset after `given` of `count` rows that begin at `start`."""
         if self._rows:
             return self._size * (self._row + given) // self._rows
         end = self._size if self._file is None else self._file.tell()

@@ -36,7 +36,7 @@ def wrong_kind_error(source: str, found: str, reason: str, wanted: str = "messag
     Args:
         source: Name of the log.
         found: Its kind.
-        reason: Why the kind is wrong, as the middle of a sentence.
+        reason: The reason why the kind is wrong, as the middle of a sentence.
         wanted: The required kind.
 
     Example:

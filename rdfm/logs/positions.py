@@ -19,7 +19,7 @@ _LABEL_BYTES = frozenset(b"0123456789_-ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmno
 
 class _Piece(NamedTuple):
     start: int
-    lines: int  # before it
+    lines: int  # before the piece
     data: bytes
 
 
@@ -66,7 +66,7 @@ class Lines:
         return self._pieces[-1].start if self._pieces else self._end
 
     def message_start(self, offset: int) -> int:
-        """Return the first offset, from `offset` on, outside white space and comments."""
+        """Return the first offset at or after `offset` outside white space and comments."""
         text = self._text(offset, self._end)
         at = 0
         while at < len(text):

@@ -22,11 +22,11 @@ _JOIN_TIMEOUT_SECONDS = 0.5
 def read_ahead(
     driver: Driver, pieces: Iterable[Piece] | None = None
 ) -> Generator[Item, None, None]:
-    """Yield the items of a driver. Close the driver only after this iterator.
+    """Yield the items of a driver. The iterator must be closed before the driver.
 
     Args:
         driver: The driver.
-        pieces: Iterator over its pieces, if `driver.pieces()` has already been called.
+        pieces: Iterator over the driver's pieces, if `driver.pieces()` has already been called.
 
     Raises:
         RdfmError, OSError: As raised by the driver.

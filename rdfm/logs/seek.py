@@ -32,7 +32,7 @@ def seek(
 
     Args:
         source: The log.
-        reading: How the log is read.
+        reading: Settings for reading the log.
         chosen: The slice.
         numbered: Whether the message numbers are needed. For a slice counted from the end, they are
             known only after reading the log.

@@ -57,8 +57,8 @@ class Sizes(Series):
 
     Attributes:
         median: The 50th percentile, `p50`.
-        percentiles: `p5`, `p25`, `p50`, `p75`, `p95` and `p99`: the smallest number that this
-            percentage of messages does not exceed. Values of 4,096 or more are up to 0.05 % too
+        percentiles: `p5`, `p25`, `p50`, `p75`, `p95` and `p99`: the smallest number that is not
+            exceeded in this percentage of messages. Values of 4,096 or more are up to 0.05 % too
             small.
         histogram: Bars by powers of two, each with its lower bound, upper bound and number of
             messages.
@@ -167,8 +167,9 @@ class LogCollector:
 
         Args:
             plain: Whether the bytes of a message do not include its delimiter.
-            first: Number of the first message and log. Collectors that are merged need separate
-                ranges, such as different multiples of `1 << 32`.
+            first: Number of the first message and of the first log. Collectors that are merged need
+                separate ranges of numbers. For example, begin each range at another multiple of
+                `1 << 32`.
         """
         self._counter = StatisticsCounter(plain=plain, first=first)
         self._prefixes: dict[str, str] = {}
@@ -212,7 +213,7 @@ class LogCollector:
         self._counter.merge(state["counts"])
 
     def merge(self, other: LogCollector, source: str = "") -> None:
-        """Add the messages of another collector, which follow those of this one.
+        """Add the messages of another collector. They must follow the messages of this one.
 
         Exact numbers equal those of a single collector; estimates may differ within their bounds.
 

@@ -40,7 +40,7 @@ CLASSES = {
     "StatementCountStatistics": "statements",
     "ByteDensityStatistics": "byte_density",
 }
-# Series without a distinct count in RiverBench, and the series without bounds.
+# Series whose distinct count is not in RiverBench, and series whose distinct count has no bounds.
 WITHOUT_UNIQUE_COUNT = ("blank_nodes", "quoted_triples")
 WITHOUT_BOUNDS = ("datatypes",)
 

@@ -212,8 +212,8 @@ class LogWriter:
         """Write the messages of a batch of the format's kind.
 
         Raises:
-            EncodeError: If a message cannot be written in the format. The error has its index in
-                the log that the batch is from. The messages before it are written.
+            EncodeError: If a message cannot be written in the format. The error has the index of
+                the message in the log that the batch is from. The messages before it are written.
             TypeError: If the argument is not a batch of this kind. The log remains usable.
             PermissionError: If the process that created the log forked this one.
         """
@@ -258,7 +258,8 @@ class LogWriter:
     def flush(self) -> None:
         """Encode and write the collected messages.
 
-        They become part of the log only on `close`, unless it was opened with `append` and `sync`.
+        They become part of the log only on `close`, unless the log was created with `append` and
+        `sync`.
 
         Raises:
             EncodeError: As in `write`.
@@ -319,8 +320,8 @@ class LogWriter:
         try:
             batch = self._batch(messages)
         except Exception:
-            # One of them was modified and became invalid, or together they are too large: write as
-            # many as possible.
+            # A message was modified and became invalid, or the messages together are too large.
+            # Write as many of them as possible.
             for message in messages:
                 self._encode(self._batch([message]))
         else:

@@ -1,8 +1,8 @@
 """Decodes logs to Spark rows, one file after another, and handles errors according to the mode.
 
-In: files, and how to read them (`SparkReading`, from a query's options and schema, and from the
-first file if these do not determine the kind of log). Out: Arrow record batches with exactly
-Spark's schema.
+In: files, and the settings for reading them (`SparkReading`). The settings come from a query's
+options and schema. If these do not determine the kind of log, the first file does. Out: Arrow
+record batches with exactly Spark's schema.
 Cost: a batch of `BATCH_ROWS` rows or `BATCH_BYTES` at a time; only the requested columns are
 rendered.
 Law: data is omitted only if an option allows it, and then with a warning.
@@ -78,7 +78,7 @@ class SparkReading(FromDriver):
         options: Options of the decoders. Each decoder uses those of its format.
         compression: As in `open_log`.
         storage: fsspec options.
-        mode: A value of `MODE`: how errors are handled.
+        mode: The handling of errors, a value of `MODE`.
         filter: Arguments of `LogReader.filter`; None for all messages.
         query: The query to run on each message, if any.
         ignore_missing: Whether to skip files that no longer exist.
@@ -350,7 +350,7 @@ class SparkReading(FromDriver):
 
     @property
     def _in_parts(self) -> bool:
-        """Whether to read large messages in parts, whose rows cannot be withdrawn or filtered."""
+        """Whether to read large messages in parts. Their rows cannot be withdrawn or filtered."""
         whole = self.mode != "FAILFAST" or self.ignore_corrupt or self.filter is not None
         return self.rows == "quads" and not whole
 

@@ -1,4 +1,4 @@
-"""Plug-ins in installed packages: found by the command line through entry points."""
+"""The command line finds plug-ins in installed packages through entry points."""
 
 import os
 import re

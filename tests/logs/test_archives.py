@@ -1,4 +1,4 @@
-"""Tar archives and folders: logs in many files, read and written."""
+"""Reading and writing logs that consist of many files: tar archives and folders."""
 
 import gzip
 import io

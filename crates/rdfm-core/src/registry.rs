@@ -91,10 +91,10 @@ fn formats_with(kinds: &[Kind], feature: Feature) -> Vec<&'static str> {
         .collect()
 }
 
-/// Returns the other formats that support a feature which `format` lacks. If the missing feature is
-/// more than one message per log, the remedy is several logs, not another format. `format` itself
-/// is excluded even if it supports the feature elsewhere: in TSV only variable names are
-/// restricted.
+/// Returns the other formats that support a feature that `format` lacks. If `format` lacks message
+/// boundaries, no format is returned, because the remedy is to write several logs. `format` itself
+/// is excluded even if it supports the feature in other places: for example, TSV restricts only
+/// variable names.
 pub fn another_target(format: &str, feature: Feature) -> Option<Remedy> {
     let kinds = find(format).map_or(&[Kind::Messages][..], |spec| spec.kinds);
     let mut names = match feature {

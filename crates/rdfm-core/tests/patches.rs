@@ -985,8 +985,8 @@ fn real_jena_and_rdflib_files_are_read() {
         count += 1;
         let data = shared(&format!("conformance/jena/{file}")).unwrap();
         let outcome = read_as(format, &Options::default(), &data);
-        // Jena reads prefixed names, a header after rows, and a log that ends inside a row
-        // differently.
+        // Jena differs from rdfm for prefixed names, for a header after rows, and for a log that
+        // ends inside a row.
         let other = ["prefixed-names", "header-late", "truncated"];
         let is_rejected = entry.contains("\"error\": ") || file.contains("error");
         assert_eq!(outcome.error.is_some(), is_rejected, "{file}: {outcome:?}");

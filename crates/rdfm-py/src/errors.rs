@@ -1,4 +1,4 @@
-//! The only mapping of the core's errors to the exceptions of `rdfm/errors.py`.
+//! Maps the core's errors to the exceptions of `rdfm/errors.py`. No other file does this.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 

@@ -1,4 +1,4 @@
-//! The code that Python batches of all kinds share.
+//! Code shared by the Python batches of all kinds.
 //!
 //! - In: a core batch.
 //! - Out: indexes, positions, counts and slices of its messages; Python objects for its terms.

@@ -2,7 +2,7 @@
 
 In: a registry, and a log that can be appended to. Out: the log, its state, and a `Fetched` for each
 round.
-Cost: a batch of messages; the keys of the last `overlap` messages.
+Cost: memory for a batch of messages and for the keys of the last `overlap` messages.
 Law: after each run, even a killed one, the log contains every nanopublication that the registry
 served up to the counter of the state, and none of them twice. An outdated mirror is never reported
 as up to date.
@@ -653,7 +653,7 @@ class _Mirror:
             self._messages += len(batch)
 
     def _reasons(self, batch: MessageBatch) -> list[str | None]:
-        """Return why each message of a batch is rejected, or None if it is accepted."""
+        """Return the reason for rejecting each message of a batch; None if it is accepted."""
         if not self._check:
             return [None] * len(batch)
         from rdfm.exchange.nanopub.trusty import verify

@@ -44,7 +44,7 @@ class ClientMemory:
 
     @contextmanager
     def call(self, client: str) -> Iterator[BufferedFrames]:
-        """Return the counter of a call. Its bytes are released at the end of the `with` block."""
+        """Count the frames of a call. Their bytes are released at the end of the `with` block."""
         frames = BufferedFrames(self, client)
         try:
             yield frames

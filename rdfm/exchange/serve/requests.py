@@ -1,7 +1,7 @@
 """The options of a response to a subscription.
 
 In: the options that a client requests, and those of the log. Out: whether the stored frames satisfy
-them, and the options of an encoder with frames that do.
+the request, and the options of an encoder whose frames satisfy it.
 Law: no option of the response exceeds the requested one, according to the table in the section
 "Stream options handling" of the specification.
 """

@@ -92,7 +92,7 @@ class Receiver:
         self._buffered = buffered
 
     async def accept(self) -> None:
-        """Tell the client that the call was accepted, and where it starts, before any message."""
+        """Tell the client that the call was accepted and that its start position is fixed."""
         await self._context.send_initial_metadata(())
 
     async def send(self, frames: Sequence[bytes], sent: Callable[[], None] | None = None) -> None:
@@ -242,7 +242,7 @@ class Streams(grpc.GenericRpcHandler):  # type: ignore[misc]  # grpcio has no ty
 
         Args:
             topic: The topic.
-            response: How to answer the request.
+            response: Form of the response.
             log: The properties of the log.
             position: The number of the first message.
             follow: Whether to continue at the end of the log.
@@ -415,7 +415,7 @@ class Streams(grpc.GenericRpcHandler):  # type: ignore[misc]  # grpcio has no ty
 
     @contextlib.asynccontextmanager
     async def _writing(self, path: Path, options: StreamOptions) -> AsyncIterator[TopicWriter]:
-        """Share the writer of a log, which is closed after its last publication."""
+        """Share the writer of a log between publications, and close it after the last one."""
         async with self._writers_changing:
             writer = self._writers.setdefault(path, TopicWriter(path, options))
             writer.users += 1

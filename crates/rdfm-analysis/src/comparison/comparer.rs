@@ -17,7 +17,7 @@ use super::namespaces::{self, Redeclared};
 use super::order::EqualTerms;
 use super::signature;
 
-/// The definition of equal messages.
+/// The way in which messages are compared.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Mode {
     /// As sets of quads, up to blank node labels.
@@ -392,8 +392,8 @@ fn metadata<R: ComparableRecord>(batch: &LogBatch<R>, message: usize) -> Vec<(&s
     found
 }
 
-/// Calls `take` with a term, and whether this term is a blank node. For a triple term, calls `take`
-/// with the default graph as a start mark, and then for each part.
+/// Passes a term to `take`, with a flag that is true for blank nodes. For a triple term, passes the
+/// default graph as a start mark, and then each part.
 fn each(
     table: &rdfm_core::model::table::TermTable,
     id: TermId,

@@ -29,7 +29,7 @@ const fn is_base64url(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || byte == b'-' || byte == b'_'
 }
 
-/// Returns the artifact code (of any module) at the end of an IRI. A file suffix may follow it.
+/// Returns the artifact code (of any module) at the end of an IRI, or before a file suffix there.
 pub fn artifact_code(iri: &[u8]) -> Option<&[u8]> {
     let code_before = |end: usize| {
         let start = iri[..end].iter().rposition(|byte| !is_base64url(*byte))? + 1;

@@ -37,8 +37,8 @@ pub struct Statistics {
     terms: BatchTerms,
     counting: TermCounter,
     seen_quads: SeenQuads,
-    /// Number of the first message and log. Statistics that are to be merged need different
-    /// numbers.
+    /// Number of the first message and of the first log. It must differ between statistics that are
+    /// to be merged.
     first: u64,
     logs: u64,
     messages: u64,

@@ -84,8 +84,8 @@ impl Statistics {
         out.0
     }
 
-    /// Adds the statistics of other messages of the same kind, which may be from the same logs or
-    /// from others.
+    /// Adds the statistics of other messages of the same kind. The messages may come from the same
+    /// logs or from other logs.
     ///
     /// # Errors
     /// If the bytes are not statistics from this version. `self` must not be used after this error.

@@ -1,8 +1,8 @@
-//! The columns of a record batch from which messages are built.
+//! The record batch columns from which messages are built.
 //!
 //! - In: a record batch with a `quads` column and optional `metadata` and `namespaces` columns, or
 //!   with an `operations` column. Other columns are ignored.
-//! - Out: the parts of a row's message other than its records.
+//! - Out: the lists of records, and the metadata and namespaces of each row.
 
 use std::ops::Range;
 
@@ -15,7 +15,7 @@ use super::maps::InputMaps;
 use crate::error::Error;
 use crate::schema;
 
-/// The columns of a record batch from which messages are built.
+/// The record batch columns from which messages are built.
 pub struct MessageColumns<R: InputListed> {
     /// Number of rows.
     pub rows: usize,

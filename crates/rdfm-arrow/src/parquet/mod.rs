@@ -32,7 +32,7 @@ const RLE_DICTIONARY: u32 = 8;
 /// The shape of a column's values.
 #[derive(Clone, Copy, Debug)]
 pub struct Leaf {
-    /// Highest definition level, which non-null values have.
+    /// Highest definition level, which is the level of non-null values.
     pub max_definition: u32,
     /// Highest repetition level; 0 for columns without lists.
     pub max_repetition: u32,
@@ -210,7 +210,7 @@ impl Chunk {
         self.row += values;
     }
 
-    /// Scans a page. Returns false if a row is too large, which ends the scan.
+    /// Scans a page. If a row is too large, the scan ends and the result is false.
     ///
     /// # Errors
     /// If the page ends early, or refers to entries that are not in the dictionary.

@@ -153,8 +153,8 @@ impl<R: RowRecord> RowBuilder<R> {
         }
     }
 
-    /// Restores the state of a mark. Places that were recorded since then must not be used; the
-    /// next cut invalidates them.
+    /// Restores a marked state. Places that were recorded after the mark must not be used; the next
+    /// cut invalidates them.
     pub fn truncate(&mut self, mark: &Mark) {
         self.count = mark.count;
         self.bytes = mark.bytes;
@@ -184,8 +184,8 @@ impl<R: RowRecord> RowBuilder<R> {
         let columns = &self.layout.columns;
         let mut arrays: Vec<ArrayRef> = Vec::with_capacity(columns.len());
         for (at, column) in columns.iter().enumerate() {
-            // A column that is requested twice uses the same array. Variable columns are always the
-            // only columns.
+            // A column that is requested twice uses the same array. A layout with variable columns
+            // has no other columns.
             if let Some(first) = columns[..at].iter().position(|other| other == column) {
                 arrays.push(Arc::clone(&arrays[first]));
                 continue;

@@ -1,5 +1,5 @@
-//! Capabilities of a format. Rejections, the table in the docs and the tests of format pairs derive
-//! from them.
+//! Capabilities of a format. Rejections, the table in the docs and the tests of format pairs are
+//! derived from these capabilities.
 
 use crate::model::remedy::Feature;
 

@@ -6,9 +6,9 @@
 //! - Cost: one copy of the quads and their terms. Memory is bounded by a batch, the open message
 //!   (with parts, one batch of it), and the labels of one divided message, within
 //!   `max_message_bytes`.
-//! - Law: how the input is cut into batches does not change the output. Distinct blank nodes stay
-//!   distinct: the number of the source message is added to labels if necessary. A blank node that
-//!   would be in two messages is an error, or becomes an IRI on request.
+//! - Law: the division of the input into batches does not change the output. Distinct blank nodes
+//!   stay distinct: the number of the source message is added to labels if necessary. A blank node
+//!   that would be in two messages is an error, or becomes an IRI on request.
 
 pub mod flat;
 pub mod graphs;
@@ -27,7 +27,7 @@ use crate::model::table::TermTable;
 use crate::model::term::{NO_SPLIT, Quad, Term, TermId, TermKind, flags};
 use crate::model::write::{needs_message_prefix, write_message_prefix, write_term};
 
-/// Which quads become one message.
+/// The quads that become one message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum GroupBy {
     /// The quads of one input message.
@@ -47,7 +47,7 @@ pub enum GroupBy {
 /// Options of a [`Regrouper`].
 #[derive(Clone, Debug)]
 pub struct RegroupOptions {
-    /// Which quads become one message.
+    /// The quads that become one message.
     pub by: GroupBy,
     /// If set, blank nodes become IRIs that begin with this IRI followed by `/.well-known/genid/`.
     pub skolemize: Option<String>,
@@ -177,7 +177,8 @@ impl Regrouper {
     /// [`finish`](Self::finish), that there are no more batches.
     ///
     /// # Errors
-    /// The error is returned after all messages completed before it, and again on later calls.
+    /// The error is returned after the messages that were completed before it, and again by later
+    /// calls.
     pub fn next_batch(&mut self) -> Result<Option<MessageBatch>, EncodeError> {
         if let Some(error) = &self.failed {
             return Err(error.clone());

@@ -8,8 +8,8 @@
 use crate::model::error::{ErrorClass, LimitExceeded, quote};
 use crate::model::remedy::Reason;
 
-/// An error in a row or a frame. The decoder adds the position. One word wide, so that results stay
-/// small.
+/// An error in a row or a frame. The decoder adds the position. The type is one word wide, so that
+/// results stay small.
 #[derive(Debug)]
 pub(crate) struct WireError(Box<(ErrorClass, Reason)>);
 

@@ -10,7 +10,7 @@ use crate::json::Json;
 use crate::model::{Message, batch, decode_every_way, outcome, parse_nquads, same};
 use crate::support::{self, Options, encoder, shared_path};
 
-/// Creates a decoder for which each frame is a message, whatever the logical type. The suites
+/// Creates a decoder that reads each frame as a message, whatever the logical type. The suites
 /// compare frame by frame.
 fn decoder() -> Box<dyn Decoder> {
     let options = Options::with("frames", "message");

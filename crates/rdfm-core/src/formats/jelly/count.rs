@@ -1,7 +1,7 @@
 //! Counts the messages of a split without decoding them, so that the messages of all splits can be
 //! numbered.
 //!
-//! - In: the same pieces as for a decoder of the split.
+//! - In: the pieces that a decoder of the split would receive.
 //! - Out: the number of frames in the split; each frame is one message.
 //! - Cost: a search for the first mark, then one varint per frame. Frames are not copied.
 //! - Law: the result is the number of messages that a decoder returns for the split.
@@ -23,7 +23,7 @@ pub(super) struct FrameCounter {
     seeking: bool,
     /// Offset of the first pending byte, or of the next byte to be fed.
     offset: u64,
-    /// Bytes that were fed and are still needed: not yet searched, or the head of a frame.
+    /// Bytes that were fed and are still needed: bytes to search, or the head of a frame.
     pending: Vec<u8>,
     /// Number of bytes of the current frame that have not been skipped yet.
     left: u64,

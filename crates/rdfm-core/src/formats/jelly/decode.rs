@@ -82,8 +82,8 @@ pub(super) trait RowHandler: Send {
         None
     }
 
-    /// Returns the message boundary for a log with these options, which are `None` if the first row
-    /// is not an options row.
+    /// Returns the message boundary for a log with these options. `options` is `None` if the first
+    /// row is not an options row.
     fn ends(options: Option<&OptionsRow>, reading: &ReadSettings) -> MessageEnd;
 
     /// Returns the encoder options that reproduce the options row.
@@ -158,7 +158,7 @@ pub(super) trait RowHandler: Send {
         self.row(field, payload)
     }
 
-    /// Handles an options row: the first one, or a repeat of it, which begins a new stream if
+    /// Handles the first options row or a later one. A later one begins a new stream if
     /// [`TermReader::begins_stream`] is set.
     fn options(&mut self, bytes: &[u8]) -> Checked<()> {
         let options = read_options::<Self>(bytes)?;
@@ -288,7 +288,7 @@ pub(super) struct FrameReader<H: RowHandler> {
     /// Decodes marked frames separately to check their marks.
     alone: Option<Box<H>>,
     header: Arc<LogHeader>,
-    /// How the log ends; set at the end of a log with marks.
+    /// Whether the log ends with content or a delimiter. Set at the end of a log with marks.
     end: Option<LogEnd>,
     /// Searches for the marks at which the split begins and ends.
     marks: MarkFinder,
@@ -370,7 +370,7 @@ impl<H: RowHandler> FrameReader<H> {
         }
     }
 
-    /// Counts a marked frame, whose rows are valid, if it depends on earlier frames.
+    /// Counts a marked frame with valid rows if the frame depends on earlier frames.
     #[inline]
     fn check_mark(&mut self, input: &Buffer, end: usize) {
         if self.reading.checks_marks && input.offset() > 0 && !self.frames.is_bare() {

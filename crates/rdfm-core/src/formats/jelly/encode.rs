@@ -1,6 +1,6 @@
 //! Encoder for Jelly logs.
 //!
-//! - In: batches, divided anywhere between messages or, in parts, inside a message.
+//! - In: batches. They may be divided between any messages and, with parts, inside a message.
 //! - Out: one frame for each message, or frames with a fixed number of rows with
 //!   [`FrameMeaning::Flat`].
 //! - Cost: memory for the lookups and one frame.
@@ -44,7 +44,7 @@ const ENTRIES: EntryTags = EntryTags {
 /// Creates a Jelly encoder for a new log.
 ///
 /// # Errors
-/// If an option is invalid. The error names it.
+/// If an option is invalid. The error names the option.
 pub(super) fn encoder(values: &Values, source: Option<&Source>) -> CodecResult<dyn Encoder> {
     let writer = JellyWriter::new(StreamSettings::of(values, source)?)?;
     Ok(Box::new(MessageLoop::new(&JELLY, values, writer)))

@@ -11,7 +11,7 @@
 //! - Law: in a log that rdfm wrote, only marks contain the magic. It is not valid UTF-8, so terms
 //!   and names cannot contain it, and encoders reject metadata that contains it. The magic ends
 //!   with two bytes below 0x80, the last of which is not a possible length of a frame. Therefore no
-//!   part of it can be the length prefix of the next frame.
+//!   part of the magic can be the length prefix of the next frame.
 //!
 //! A mark cannot be trusted, because a program that merges logs may copy it to another frame. The
 //! length in a mark must therefore match, and a decoder that begins at a mark rejects data that
@@ -49,7 +49,7 @@ pub fn is_mark(key: &str, value: &[u8]) -> bool {
     key == KEY && value.starts_with(&MAGIC)
 }
 
-/// Whether a metadata entry could be mistaken for a mark, so that it must not be written.
+/// Whether a metadata entry could be mistaken for a mark, and must therefore not be written.
 pub fn is_reserved(key: &str, value: &[u8]) -> bool {
     key == KEY || memchr::memmem::find(value, &MAGIC).is_some()
 }

@@ -138,7 +138,8 @@ fn check_restarts(
 /// Checks that appended messages keep the stream options of the log.
 ///
 /// # Errors
-/// If the options differ. The error lists them with the values in the log and the given values.
+/// If the options differ. The error lists the differing options with their values in the log and
+/// the given values.
 pub(super) fn check_continued(
     found: &[(&'static str, Value)],
     given: &[(&'static str, Value)],
@@ -191,7 +192,7 @@ fn set_types(
         options.logical_type = logical;
         return;
     }
-    // An extension of a type is not written; its base type is used.
+    // Extensions of logical types are not written; their base types are used instead.
     let base = |number: u32| if number % 10 <= 4 { number % 10 } else { 0 };
     let is_known = |number: u32| {
         LOGICAL_TYPES

@@ -98,7 +98,7 @@ struct DocumentWriter<S> {
     foreign_context: bool,
 }
 
-/// How several nodes are contained in one document.
+/// The container of the nodes in a document.
 enum NodesContainer {
     /// A single node is the document.
     None,

@@ -18,7 +18,7 @@ use crate::model::remedy::{Reason, Remedy};
 use crate::syntax::json::{Bounds, Tape, View, parse};
 use crate::syntax::text::position::LinePosition;
 
-/// A JSON text that is kept longer than the message that needs it.
+/// A JSON text that is kept after the message that needs it has been read.
 #[derive(Debug)]
 pub(super) struct StoredJson {
     source: Box<[u8]>,
@@ -62,7 +62,7 @@ pub(super) fn position(source: &[u8], at: usize) -> String {
     format!("line {line}, column {column}")
 }
 
-/// The result of loading. The reason of an error contains the URL.
+/// The result of loading a document. The reason of an error contains the URL.
 type LoadOutcome = Result<Arc<StoredJson>, JsonLdError>;
 
 /// Loaded documents.

@@ -11,7 +11,7 @@ use crate::model::limits::Limits;
 
 const GROUP: &str = "JSON-LD";
 
-/// How base directions are represented.
+/// The representation of base directions.
 pub const RDF_DIRECTION: OptionSpec = OptionSpec::new(
     "rdf_direction",
     ValueKind::Choice(&["literal", "none", "i18n-datatype", "compound-literal"]),
@@ -36,7 +36,7 @@ pub const EXACT_DOUBLES: OptionSpec = OptionSpec::switch(
 )
 .group(GROUP);
 
-/// The sources of remote contexts, which configure the context loader.
+/// Options for the sources of remote contexts. These options configure the context loader.
 pub const CONTEXTS: &[OptionSpec] = &[
     OptionSpec::new(
         "context",
@@ -65,7 +65,7 @@ pub const CONTEXTS: &[OptionSpec] = &[
     .group(GROUP),
 ];
 
-/// Where namespaces are written.
+/// The messages in which namespaces are written.
 pub const CONTEXT_LINES: OptionSpec = OptionSpec::new(
     "context_lines",
     ValueKind::Choice(&["first", "every", "none"]),
@@ -87,7 +87,7 @@ pub const COMPACT_WITH: OptionSpec = OptionSpec::new(
 )
 .group(GROUP);
 
-/// How base directions are represented.
+/// The representation of base directions.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum RdfDirection {
     /// Literals of RDF 1.2 with a language and a direction.
@@ -114,7 +114,7 @@ impl RdfDirection {
     }
 }
 
-/// Settings of a decoder: its options, and how the log was opened.
+/// Settings of a decoder: its options, and the settings with which the log was opened.
 pub(super) struct DocumentReading {
     pub limits: Limits,
     pub lenient: bool,
@@ -143,7 +143,7 @@ impl DocumentReading {
     }
 }
 
-/// Which documents of a log contain the context with the log's namespaces.
+/// The documents of a log that contain the context with the log's namespaces.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum ContextLines {
     /// A context message before the first message, and another when the context changes.

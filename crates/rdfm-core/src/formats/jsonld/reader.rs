@@ -34,8 +34,8 @@ enum LogContext {
     Known(u32),
     /// Dropped from the cache; processed again when a message needs it.
     Forgotten,
-    /// The message with this index may have changed it but could not be read, so no message can be
-    /// read until the next context.
+    /// The message with this index may have changed the context but could not be read. No message
+    /// can be read until the next context.
     Broken(u64),
 }
 
@@ -207,7 +207,7 @@ impl MessageReader {
     /// Like [`read`](Self::read), but an array is also a message.
     ///
     /// # Errors
-    /// If the input is none of these, or violates JSON-LD.
+    /// If the input is neither an object nor an array, or violates JSON-LD.
     pub fn read_nodes(
         &mut self,
         view: &View<'_>,
@@ -240,7 +240,7 @@ impl MessageReader {
         self.message(view, position, builder, true, None)
     }
 
-    /// Reads a message of a form that was read before, with its plan if it has one.
+    /// Reads a message of a form that was read before, with the plan for that form if there is one.
     ///
     /// # Errors
     /// If the input violates JSON-LD.

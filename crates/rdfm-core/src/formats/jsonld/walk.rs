@@ -7,9 +7,9 @@
 //! - Law: the result equals that of expansion (JSON-LD 1.1 API, 5.1.2), node map generation (7.2.2)
 //!   and deserialization (8.1.2), without creating the intermediate documents.
 //!
-//! Expansion produces items: values, nodes and lists. Here, an item goes to its [`ItemTarget`] as
-//! soon as its term is known, followed by its content. [`super::node`] processes objects,
-//! [`super::container`] properties, and [`super::value`] literals.
+//! Expansion produces items: values, nodes and lists. Here, an item is passed to its [`ItemTarget`]
+//! as soon as its term is known, and its content is processed afterwards. [`super::node`] processes
+//! objects, [`super::container`] properties, and [`super::value`] literals.
 
 use std::collections::{HashMap, HashSet};
 
@@ -84,8 +84,8 @@ pub(super) struct Walk<'a> {
 /// Name of a node as a key for comparisons.
 pub(super) type TermText = Box<[u8]>;
 
-/// The meaning of a key of an object in a context, and its value. The key is the node before the
-/// value.
+/// The meaning of an object's key in a context, and the value of the key. The key is the node
+/// before the value.
 #[derive(Clone, Copy)]
 pub(super) struct ObjectEntry {
     pub meaning: Meaning,
@@ -133,7 +133,8 @@ pub(super) enum ItemTarget {
     Reversed { subject: TermId, predicate: TermId },
     /// The next member of the open list.
     Member,
-    /// The object of a quad if the item is a list; otherwise the only member of such a list.
+    /// The object of a quad, if the item is a list. Otherwise the object is a list with the item as
+    /// its only member.
     ListObject { subject: TermId, predicate: TermId },
 }
 
@@ -173,7 +174,7 @@ pub(super) enum RelativeTo {
     Both,
 }
 
-/// How to process a value.
+/// The position and the role of a value, which determine how it is processed.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct ValueSlot {
     pub graph: TermId,
@@ -638,7 +639,7 @@ impl Walk<'_> {
     }
 
     /// Fast path for a string with a colon, like most names: an IRI, or a compact IRI whose prefix
-    /// is a cached key.
+    /// is a cached term of the context.
     #[inline]
     fn name_with_colon(&mut self, text: &[u8], colon: usize, context: u32) -> Read<Option<TermId>> {
         if colon == 0 || self.contexts.get(context).state.has_colons {

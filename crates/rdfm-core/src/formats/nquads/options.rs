@@ -16,14 +16,14 @@ pub const GENERALIZED: OptionSpec = OptionSpec::switch(
 .shared()
 .group(TEXT);
 
-/// How triple terms are written.
+/// Whether triple terms are written in RDF-star syntax.
 pub const RDF_STAR_SYNTAX: OptionSpec = OptionSpec::switch(
     "rdf_star_syntax",
     "Write triple terms as << s p o >> in N-Triples and N-Quads.",
 )
 .group(TEXT);
 
-/// Settings of a decoder: its options, and how the log was opened.
+/// Settings of a decoder: its options, and the settings with which the log was opened.
 pub(super) struct LineReading {
     pub limits: Limits,
     pub parts: bool,

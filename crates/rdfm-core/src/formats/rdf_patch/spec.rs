@@ -1,4 +1,4 @@
-//! Declarations of RDF Patch, as text and in Thrift.
+//! The formats RDF Patch and RDF Patch Thrift.
 
 use super::decode::PatchReader;
 use super::encode;

@@ -1,14 +1,14 @@
-//! The two dialects of RDF message logs in text: which delimiters apply, and their version labels.
+//! The two dialects of RDF message logs in text: their delimiters and version labels.
 //!
 //! - In: version labels, and the delimiters between statements.
 //! - Out: whether a delimiter ends a message, is an ordinary comment, or is an error.
 //! - Law: the result depends only on the order of labels and delimiters, not on how the input is
 //!   cut.
 //!
-//! The reader builds the messages. It opens one at a statement. If [`Dialects::delimiter`] returns
-//! [`DelimiterEffect::Ends`], it ends the open message or, if none is open, adds an empty one. At
-//! the end of the log it ends the open message. Therefore, in both dialects, a trailing delimiter
-//! adds nothing and two consecutive delimiters enclose an empty message.
+//! The reader builds the messages. It opens a message at a statement. If [`Dialects::delimiter`]
+//! returns [`DelimiterEffect::Ends`], the reader ends the open message or, if none is open, adds an
+//! empty one. At the end of the log, the reader ends the open message. Therefore, in both dialects,
+//! a trailing delimiter adds nothing and two consecutive delimiters enclose an empty message.
 
 use std::sync::Arc;
 
@@ -94,7 +94,7 @@ pub struct Dialects {
     first: Option<Dialect>,
     header: Arc<LogHeader>,
     look_alikes: LookAlikes,
-    /// How the log ends. Set when its end is reached.
+    /// Whether the log ends with content, a delimiter or neither. Set when its end is reached.
     end: Option<LogEnd>,
 }
 
@@ -125,8 +125,8 @@ impl Dialects {
         dialects
     }
 
-    /// Handles a version label in the log. One that announces messages applies to the rest of the
-    /// log.
+    /// Handles a version label in the log. A label that announces messages applies to the rest of
+    /// the log.
     pub fn version(&mut self, label: &str) {
         let announces = announces_messages(label);
         let applies = announces || !self.announced;

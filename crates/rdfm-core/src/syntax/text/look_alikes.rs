@@ -1,4 +1,4 @@
-//! Comments that look like message delimiters but are not: counted, and reported in a note.
+//! Counts comments that look like message delimiters but are not, and reports them in a note.
 //!
 //! - In: comments between statements, alone on their lines, that are not delimiters.
 //! - Out: a sentence with their number and the first positions.
@@ -26,9 +26,9 @@ pub(crate) struct LookAlikes {
     next_offset: u64,
 }
 
-/// Whether the text of a comment, after its `#`, looks like a delimiter: ignoring case, it begins
-/// with `@message`, or it is the word `message` with an optional full stop. `complete` is false if
-/// more text of the comment may follow.
+/// Whether the text of a comment, after its `#`, looks like a delimiter. Such a text begins with
+/// `@message`, or is the word `message` with an optional full stop; case is ignored. `complete` is
+/// false if more text of the comment may follow.
 pub(crate) fn resembles_delimiter(comment: &[u8], complete: bool) -> bool {
     let text = comment.trim_ascii();
     let word = text.strip_suffix(b".").unwrap_or(text).trim_ascii_end();
@@ -69,7 +69,7 @@ impl LookAlikes {
         }
     }
 
-    /// Number of look-alikes, and the offsets of the first of them.
+    /// Number of look-alikes, and the offsets of the first [`MAX_LISTED`] of them.
     pub fn positions(&self) -> (u64, Vec<u64>) {
         (self.count, self.offsets.clone())
     }

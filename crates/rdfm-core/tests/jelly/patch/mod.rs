@@ -1,5 +1,5 @@
-//! Jelly-Patch: decoding, encoding and errors. Patches are lines, as in
-//! `spec-fixtures/jelly-patch`.
+//! Jelly-Patch: decoding, encoding and errors. Each operation of a patch is represented by a line
+//! of text, as in `spec-fixtures/jelly-patch`.
 
 mod files;
 mod read;
@@ -39,7 +39,7 @@ pub fn line(batch: &PatchBatch, operation: &Operation) -> String {
     String::from_utf8(out).unwrap()
 }
 
-/// Positions and patches of a log, with parts joined, and the error.
+/// The patches of a log, with their parts joined, their positions, and the error if there is one.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Outcome {
     pub positions: Vec<u64>,
@@ -141,7 +141,7 @@ pub fn write(
     (out, encoder.dropped(), error)
 }
 
-/// The options row: stream type, statement type, and added or replaced fields.
+/// An options row with a stream type, a statement type, and added or replaced fields.
 pub fn options(stream: u64, statements: u64, more: &[Vec<u8>]) -> Vec<u8> {
     let fields = [
         number(1, statements),

@@ -1,8 +1,8 @@
 //! Encodes patches in Thrift, in the form that Jena reads.
 //!
 //! - In: batches of patches.
-//! - Out: rows, with a segment between patches. IRIs are written in full and numbers by their
-//!   lexical forms, because Jena's patch reader does not support other forms.
+//! - Out: rows, with a segment between patches. IRIs are written in full and numbers as lexical
+//!   forms, because Jena's patch reader does not support other forms.
 //! - Cost: each term is encoded once per batch and then copied.
 //! - Law: readers get the same patches, including empty ones.
 

@@ -21,9 +21,9 @@ pub(super) struct Prolog {
     pub line_ended: bool,
     /// Whether the XML declaration, a comment or a DOCTYPE of the next document was read.
     pub begun: bool,
-    /// Whether its DOCTYPE was read.
+    /// Whether the DOCTYPE of the next document was read.
     pub doctype: bool,
-    /// Byte offset of its start.
+    /// Byte offset at which the next document starts.
     pub position: Option<u64>,
 }
 
