@@ -47,7 +47,7 @@ UNIX_SOCKETS = "spark.python.unix.domain.socket.enabled"
 QUADS_PER_MESSAGE = 6
 TERMS = ("subject", "predicate", "object", "graph")
 QUADS = "array<struct<subject: string, predicate: string, object: string, graph: string>>"
-# The columns of the rows, and their Spark types.
+# Columns of each kind of row, and their Spark types.
 UNDECODED = {
     "messages": {
         "source": "string",
@@ -262,7 +262,7 @@ def as_text_batch(quads: Iterator[Any]) -> pa.RecordBatch:
 
 
 def parse_lines(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    """Parses N-Quads lines to quad rows."""
+    """Parses N-Quads lines into quad rows."""
     import pyoxigraph
 
     for batch in batches:

@@ -212,7 +212,8 @@ class Result:
 class Processor:
     """The algorithms. `documents` contains the contexts that can be loaded.
 
-    With `collect`, an error in an entry or item is recorded, and later ones are still read.
+    With `collect`, an error in an entry or item is recorded, and later entries and items are
+    still read.
     """
 
     def __init__(self, documents: dict[str, Any] | None = None, collect: bool = False) -> None:

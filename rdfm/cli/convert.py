@@ -75,7 +75,7 @@ def _files(files: tuple[str, ...], output: str | None) -> tuple[list[str], str]:
     """Divide the arguments into inputs and output."""
     names = list(files)
     if not names:
-        raise click.UsageError("no input and output given; use: rdfm convert IN OUT")
+        raise click.UsageError("no input or output given; use: rdfm convert IN OUT")
     if output is None:
         if len(names) == 1:
             raise click.UsageError(

@@ -152,7 +152,7 @@ class Selection(Stage):
     def _check(self) -> None:
         needed, seen = self.needed, self._seen
         if needed is not None and not -seen <= needed < seen:
-            last = f"; the last of {seen:,} is message {seen - 1}" if seen else ""
+            last = f"; the last one is message {seen - 1:,}" if seen else ""
             raise OptionError(f"there is no message {needed}{last}")
 
 

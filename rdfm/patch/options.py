@@ -59,7 +59,7 @@ CHANGING = declare(
 
 
 def _options(*names: str, inputs: str = "inputs") -> dict[str, OptionSpec]:
-    """Return the options that all changes share, and the named options of `CHANGING`."""
+    """Return the options that all changes share, plus the named options of `CHANGING`."""
     reading = {option.name: option for option in READING}["from_format"]
     reading = replace(reading, help=reading.help.replace("inputs", inputs))
     changing = {option.name: option for option in CHANGING}

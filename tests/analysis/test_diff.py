@@ -393,7 +393,7 @@ def test_a_changed_namespace_is_reported_for_its_message():
     ]
 
 
-# --- other kinds ---
+# --- patches, results and logs of different kinds ---
 
 
 def test_patches_are_compared_in_order_and_by_label():

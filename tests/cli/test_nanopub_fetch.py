@@ -1,4 +1,4 @@
-"""rdfm nanopub fetch and status, and the option --header: output, and one-line usage errors."""
+"""Output and one-line usage errors of `rdfm nanopub fetch` and `status`, and of `--header`."""
 
 from __future__ import annotations
 

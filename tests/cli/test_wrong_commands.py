@@ -8,7 +8,7 @@ import pytest
 @pytest.mark.parametrize(
     ("arguments", "text"),
     [
-        ("convert", "no input and output given; use: rdfm convert IN OUT"),
+        ("convert", "no input or output given; use: rdfm convert IN OUT"),
         ("convert a.nq", "no output given; add it after a.nq, or use -o FILE"),
         ("convert a.nq b.nq c.nq", "3 files given without -o"),
         ("convert a.nq a.nq", "a.nq is also an input"),
@@ -97,7 +97,7 @@ import pytest
         ("convert hdfs:/logs/*.nq -o out.nq", "write hdfs://host/logs/*.nq, or"),
         ("inspect hdfs:/logs", "write hdfs://host/logs, or"),
         ("convert a.nq out.jelly --options-from s3:/b/o.jelly", "write s3://b/o.jelly, or"),
-        ("convert --message-per-file", "no input and output given"),
+        ("convert --message-per-file", "no input or output given"),
         ("inspect", "Missing argument 'LOG...'"),
         ("completion tcsh", "'tcsh' is not one of"),
         ("completion", "no shell given; use bash, zsh or fish, for example: rdfm completion bash"),
@@ -119,7 +119,7 @@ import pytest
             "convert a.nq out.nq -m 1-2",
             "messages must be a number such as 5000, or a slice such as",
         ),
-        ("convert a.nq out.nq -m 3", "there is no message 3; the last of 3 is message 2"),
+        ("convert a.nq out.nq -m 3", "there is no message 3; the last one is message 2"),
         (
             "convert a.nq out.nq --seed 3",
             "--seed applies to a random sample; add an option such as --sample 1%",
@@ -150,7 +150,7 @@ import pytest
         ("validate a.nq --shapes b.nq", "b.nq contains no SHACL shapes"),
         ("cat", "Missing argument 'LOG...'"),
         ("cat a.nq -m ::0", "the step of --messages must be at least 1"),
-        ("cat a.nq -m -4", "there is no message -4; the last of 3 is message 2"),
+        ("cat a.nq -m -4", "there is no message -4; the last one is message 2"),
         ("cat a.nq --color blue", "--color must be auto, always or never, not 'blue'"),
         ("cat a.nq --take 2", "No such option '--take' (see rdfm cat --help)"),
         ("cat - -", "standard input (-) can be read only once"),

@@ -163,8 +163,8 @@ impl DatasetDifference {
         Ok(lock(&self.state)?.counts())
     }
 
-    /// Return the next batch of the patch, which is one transaction, possibly in parts; None after
-    /// the last batch.
+    /// Return the next batch of the patch, or None after the last one. The patch is one transaction,
+    /// and may be returned in parts.
     fn next_batch(&self, py: Python<'_>) -> PyResult<Option<PatchBatch>> {
         let batch = with(py, &self.state, difference::Difference::next_batch)?;
         Ok(batch.map_err(errors::exceeded)?.map(PatchBatch::new))
@@ -338,7 +338,7 @@ fn old_or_new(log: usize) -> OldOrNew {
 
 #[pymethods]
 impl MessageDifferences {
-    /// Create a comparison without messages.
+    /// Create an empty comparison.
     ///
     /// Args:
     ///     snapshots: Whether there is only one log (the new one), whose messages are consecutive
@@ -415,8 +415,8 @@ impl InversePatches {
         }
     }
 
-    /// Add patches. Returns blocks to store and, as integers, how many of the last stored blocks to
-    /// discard.
+    /// Add patches. Returns the next steps in order: a block to store, or the number of last stored
+    /// blocks to discard.
     ///
     /// Raises:
     ///     DecodeError: If transactions are out of order or the chain is broken.

@@ -595,7 +595,7 @@ class _Mirror:
                     self._progress(FetchProgress(counter, first, load_counter, self._messages))
 
     def _append(self, batch: MessageBatch, last: int) -> int:
-        """Append the messages of a batch that the log lacks; return the last counter."""
+        """Append the messages of a batch that are not in the log yet; return the last counter."""
         reasons = self._reasons(batch)
         recent = self._state.recent
         self._settled = False
@@ -627,7 +627,7 @@ class _Mirror:
             return counter
         reason, remedy = "no counter (metadata c)", "check that the URL is that of a registry"
         if counter is not None:
-            reason = f"counter {counter} after {last}, but counters must ascend"
+            reason = f"counter {counter} after {last}, but counters must increase"
             remedy = f"try again later, or begin a new log with {spelled('restart')}"
         raise HttpError(
             self._source.registry.url,

@@ -1,7 +1,7 @@
 """Feeds: the messages of a topic as frames, encoded once for all subscribers at the same position.
 
-In: the log of a topic, the options of an encoder, and the positions of subscribers, as numbers of
-messages. Out: frames, one per message.
+In: the log of a topic, the options of an encoder, and the positions of subscribers, as message
+numbers. Out: frames, one per message.
 Cost: for each feed a decoder, an encoder and a ring buffer. The feeds of a topic share
 `RING_BYTES`, but each has at least `MIN_RING_BYTES` (or one group of frames, if that is larger).
 There is at most one feed per subscriber.

@@ -196,8 +196,8 @@ def with_counters(*counters):
 @pytest.mark.parametrize(
     ("body", "text"),
     [
-        (with_counters(1, 2, 2), "counter 2 after 2, but counters must ascend"),
-        (with_counters(1, 3, 2), "counter 2 after 3, but counters must ascend"),
+        (with_counters(1, 2, 2), "counter 2 after 2, but counters must increase"),
+        (with_counters(1, 3, 2), "counter 2 after 3, but counters must increase"),
         (registry_double.body([(1, 1)], counters=False), "has no counter"),
     ],
 )

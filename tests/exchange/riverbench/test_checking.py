@@ -240,8 +240,8 @@ def change_the_announcement(folder):
 
 
 DAMAGE = {
-    "a bit": (flip_a_bit, "checksum", r"the md5 is \w{32}, expected \w{32}"),
-    "a cut": (truncate, "truncated", r"the gzip data ends before its end mark; .*"),
+    "a flipped bit": (flip_a_bit, "checksum", r"the md5 is \w{32}, expected \w{32}"),
+    "a truncated file": (truncate, "truncated", r"the gzip data ends before its end mark; .*"),
     "a size": (truncate, "byte-size", r"the file has \d+ bytes, expected \d+"),
     "no compression": (
         lambda folder: (folder / "flat_full.nt.gz").write_bytes(b"<http://ex/s> oops"),

@@ -1,4 +1,4 @@
-//! Sizes of Parquet column pages before they are decoded, and files joined from row groups
+//! Bounds the size of Parquet columns before they are decoded, and joins row groups into files
 //! ([`Joiner`]).
 //!
 //! - In: page headers, and decompressed pages if the headers are not sufficient. Out: bounds on the

@@ -102,7 +102,7 @@ impl Prefixes {
         self.split_after(head_of(iri), iri)
     }
 
-    /// Like [`split`](Self::split), with the [head](head_of) of the IRI.
+    /// Like [`split`](Self::split), but the caller passes the [head](head_of) of the IRI.
     pub fn split_after<'a>(&self, head: &[u8], iri: &'a [u8]) -> Option<(&[u8], &'a [u8])> {
         // A local part contains neither `/` nor `#`, so the namespace has the same head as the IRI.
         let rest = iri.get(head.len()..)?;

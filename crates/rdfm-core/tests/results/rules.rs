@@ -345,7 +345,7 @@ fn invalid_xml_is_rejected() {
         assert_eq!(read("results-xml", log).reason(), reason, "{log}");
     }
     for (tail, reason) in [
-        ("<variable/>", "the element has no attribute name"),
+        ("<variable/>", "the element has no 'name' attribute"),
         (
             "<variable name='a'/><variable name='a'/>",
             "the variable 'a' occurs twice",
@@ -381,7 +381,7 @@ fn invalid_xml_is_rejected() {
         assert_eq!(read("results-xml", &log).reason(), reason, "{tail}");
     }
     for (row, reason) in [
-        ("<binding/>", "a binding has no attribute name"),
+        ("<binding/>", "a binding has no 'name' attribute"),
         ("<binding name='z'/>", "the variable 'z' is not in the head"),
         ("<binding name='x'></binding>", "a binding has no term"),
         (
@@ -398,7 +398,7 @@ fn invalid_xml_is_rejected() {
         ),
         (
             "<binding name='x'><triple><subject/></triple></binding>",
-            "a part of a triple term has no term",
+            "the subject, predicate or object of a triple term is empty",
         ),
         (
             "<binding name='x'><uri>&a;</uri>",
@@ -426,7 +426,7 @@ fn invalid_xml_is_rejected() {
         "results-xml",
         "<sparql xmlns='http://www.w3.org/2005/sparql-results#'><results/></sparql>",
     );
-    assert_eq!(head.reason(), "expected the element head first");
+    assert_eq!(head.reason(), "expected a 'head' element first");
 }
 
 #[test]
@@ -634,12 +634,12 @@ fn tuples_in_protobuf_are_read() {
         (
             b"\x80",
             ErrorClass::Truncated,
-            "the log ends inside the length of a tuple",
+            "the log ends inside the length prefix of a tuple",
         ),
         (
             &[0x80; 11],
             ErrorClass::Malformed,
-            "the length of a tuple is longer than 10 bytes",
+            "the length prefix of a tuple is longer than 10 bytes",
         ),
         (
             b"\0",

@@ -25,7 +25,7 @@ pub(super) struct StreamSettings {
     pub options: OptionsRow,
     /// Whether each frame is one message or the entire log is one message.
     pub frames: FrameMeaning,
-    /// The size at which a frame ends with [`FrameMeaning::Flat`].
+    /// The size at which a frame ends, if the frames are [`FrameMeaning::Flat`].
     pub frame_size: FrameSize,
     /// Whether frames are length-prefixed. If not, a log of more than one frame is an error.
     pub delimited: bool,

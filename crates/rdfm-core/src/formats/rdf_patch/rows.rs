@@ -4,7 +4,7 @@
 //! - Out: an operation with terms in the batch, or the end of a patch; and the position after the
 //!   row.
 //! - Cost: linear in the text; quads are read by [`crate::syntax::ntriples`].
-//! - Law: an incomplete row charges and declares nothing.
+//! - Law: an incomplete row does not count towards the limits, and declares nothing.
 
 use crate::model::builder::PatchBuilder;
 use crate::model::chars::{self, NAME, is_iri_text};

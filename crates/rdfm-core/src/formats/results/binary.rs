@@ -151,13 +151,13 @@ impl ResultBinaryReader {
             Varint::Incomplete => {
                 return Err((
                     ErrorClass::Truncated,
-                    "the log ends inside the length of a tuple".into(),
+                    "the log ends inside the length prefix of a tuple".into(),
                 ));
             }
             Varint::TooLong => {
                 return Err((
                     ErrorClass::Malformed,
-                    "the length of a tuple is longer than 10 bytes".into(),
+                    "the length prefix of a tuple is longer than 10 bytes".into(),
                 ));
             }
         };

@@ -507,7 +507,7 @@ impl XmlResultMachine {
             .iter()
             .find(|attribute| attribute.name.whole(text) == name.as_bytes());
         let Some(attribute) = found else {
-            return malformed(self.at, format!("the element has no attribute {name}"));
+            return malformed(self.at, format!("the element has no '{name}' attribute"));
         };
         let value = value(text, attribute)?;
         let value: Box<str> = String::from_utf8_lossy(&value).into();
@@ -543,7 +543,7 @@ impl XmlResultMachine {
             }
             ResultElement::Boolean | ResultElement::Results => {
                 if !self.has_head {
-                    return malformed(start, "expected the element head first");
+                    return malformed(start, "expected a 'head' element first");
                 }
                 if self.has_results || self.boolean.is_some() {
                     return malformed(
@@ -564,7 +564,7 @@ impl XmlResultMachine {
                     .iter()
                     .find(|attribute| attribute.name.whole(text) == b"name");
                 let Some(attribute) = name else {
-                    return malformed(start, "a binding has no attribute name");
+                    return malformed(start, "a binding has no 'name' attribute");
                 };
                 let raw = &text[attribute.value.0..attribute.value.1];
                 let mut column = self.rows.variables.column(raw, self.rows.next);
@@ -719,7 +719,10 @@ impl XmlResultMachine {
             ResultElement::Part(part) => {
                 let term = self.term.take();
                 if term.is_none() {
-                    return malformed(start, "a part of a triple term has no term");
+                    return malformed(
+                        start,
+                        "the subject, predicate or object of a triple term is empty",
+                    );
                 }
                 if let Some(parts) = self.triples.last_mut() {
                     parts[part] = term;

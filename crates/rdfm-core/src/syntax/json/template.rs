@@ -92,7 +92,7 @@ impl Template {
     #[inline]
     pub fn read(&mut self, source: &[u8], survey: &Survey) -> Option<()> {
         let first = self.fixed.get(..self.first as usize)?;
-        // If the fixed parts contain all quotes, a string ends before the part after it.
+        // If all quotes are in the fixed parts, a string extends to the next fixed part.
         if survey.quotes != self.quotes || !is_plain(survey) || !begins(source, first) {
             return None;
         }

@@ -1,4 +1,5 @@
-//! Writes terms for line-based formats, each followed by a space: N-Triples, N-Quads and RDF Patch.
+//! Writes terms, each followed by a space, for the line-based formats N-Triples, N-Quads and RDF
+//! Patch.
 //!
 //! - In: terms of a batch. Out: their text.
 //! - Cost: a term is checked and escaped once per batch and then copied; literals are written each
