@@ -51,7 +51,7 @@ def test_a_clean_log_has_no_findings():
         "errors": 0,
         "warnings": 0,
         "rules": {},
-        "left_out": {},
+        "omitted": {},
         "not_conforming": 0,
         "stopped": False,
     }

@@ -141,7 +141,7 @@ def test_totals_cover_all_logs_even_before_iteration():
         ("records", 3),
         ("logs", 1),
         ("rules", {"transaction": 1, "unfinished-transaction": 1}),
-        ("left_out", {}),
+        ("omitted", {}),
         ("not_conforming", 0),
         ("stopped", False),
         ("kind", "patches"),

@@ -134,4 +134,4 @@ def test_a_crate_that_opens_files_is_reported(tmp_path):
         "// std::fs\nuse std::{fmt, mem};\nfn f() { std::fs::read(x) }\n"
     )
     (tmp_path / "own.rs").write_text("use std::fmt;\n#[cfg(test)]\nmod tests { use std::env; }\n")
-    assert list(check_imports.outside(tmp_path)) == ["lib.rs uses std::fs"]
+    assert list(check_imports.outside_uses(tmp_path)) == ["lib.rs uses std::fs"]
