@@ -42,7 +42,7 @@ demo: build ## Set up the .venv, convert a message log between formats, and read
 	@$(PY) tools/demo_spark.py
 	@echo; echo 'The command is .venv/bin/rdfm. To continue, read docs/start.md.'
 
-build: .venv/.built ## Build the .venv with pinned dependencies, and the core in release mode
+build: .venv/.built ## Set up the .venv with pinned dependencies, and build the core in release mode
 
 # If .venv is missing, incomplete or a copy whose Python does not start, create it again.
 .venv/.installed: requirements.lock tools/prerequisites.sh
@@ -120,7 +120,7 @@ fmt: .venv/.installed ## Format the sources in both languages
 	ruff format .
 	ruff check --fix --select I .
 
-types: build ## Check types with mypy --strict, the docs examples with mypy and pyright, and the stubs of the core
+types: build ## Check types with mypy --strict, the examples in the docs with mypy and pyright, and the stubs of the core
 	mypy
 	$(PY) tools/check_types.py
 	MYPYPATH=. stubtest rdfm._core --ignore-missing-stub --mypy-config-file pyproject.toml
@@ -170,7 +170,7 @@ soak: build wheel ## Run the long tests: many more random tests, and writers kil
 peers: build ## Compare with programs that are not Python packages (JVM, Node)
 	RDFM_JSONLD_DOCUMENTS=10000 $(PY) -m pytest -m peers
 
-wheel: .venv/.installed ## Build the wheel for publication, check its size and contents, and run it outside the repository
+wheel: .venv/.installed ## Build the wheel for publication, check its size and contents, and test it outside the repository
 	$(PY) tools/check_wheel.py
 
 generate: build ## Write the files generated from declarations: types for editors, option tables

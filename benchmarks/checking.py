@@ -47,7 +47,7 @@ def rows() -> list[Row[Task]]:
         Row(
             f"{format} validated ({log.partition('.')[0]})",
             partial(validating, log, format),
-            ("rdfm, read only", partial(reading, log, format)),
+            ("rdfm, reading only", partial(reading, log, format)),
             0.7,
         )
         for log, format in logs

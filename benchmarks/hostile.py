@@ -840,7 +840,7 @@ def _(size: int) -> bytes:
     return filled(size, b'{"http://e/p":[', b"1e20", b"]}")
 
 
-@hostile("numbers beyond doubles")
+@hostile("numbers outside the range of doubles")
 def _(size: int) -> bytes:
     return filled(size, b'{"http://e/p":[', b"1e400", b"]}")
 

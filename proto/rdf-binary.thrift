@@ -1,5 +1,5 @@
 // RDF Thrift: the names and numbers that Apache Jena published (https://jena.apache.org/documentation/io/rdf-binary.html),
-// with comments of this project. It uses the compact protocol. The codec in rdfm-core is written by hand; tests
+// with comments by this project. It uses the compact protocol. The codec in rdfm-core is written by hand; tests
 // read this file and compare both.
 
 struct RDF_IRI {
@@ -31,7 +31,7 @@ struct RDF_Decimal {
   2: required i32 scale
 }
 
-// The next four occur in patterns and query results, not in data.
+// The next four types occur in patterns and query results, not in data.
 struct RDF_VAR {
   1: required string name
 }

@@ -1,5 +1,5 @@
 // RDF Patch in Thrift: the numbers that Apache Jena's module jena-rdfpatch reads and writes, with field names and
-// comments of this project. It uses the compact protocol. A file is a sequence of rows. The terms are defined in
+// comments by this project. It uses the compact protocol. A file is a sequence of rows. The terms are defined in
 // rdf-binary.thrift; tests read this file after that one.
 
 struct Patch_Header {

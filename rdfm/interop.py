@@ -177,7 +177,7 @@ def from_oxigraph(dataset: Iterable[pyoxigraph.Quad | pyoxigraph.Triple]) -> Mes
     The argument can be a dataset, or the result of `pyoxigraph.parse` or a CONSTRUCT query.
 
     Raises:
-        LimitError: If triple terms are nested more than 100 levels deep.
+        LimitError: If triple terms are nested deeper than 100 levels.
         UnsupportedError: If the argument is the result of a SELECT or ASK query.
         MissingExtraError: If pyoxigraph is not installed.
     """
@@ -293,7 +293,7 @@ def results_from_oxigraph(
 
     Raises:
         UnsupportedError: If the results are triples.
-        LimitError: If a requested row has triple terms that are nested more than 100 levels deep.
+        LimitError: If a requested row has triple terms that are nested deeper than 100 levels.
         TypeError: If the argument is not a pyoxigraph result.
         MissingExtraError: If pyoxigraph is not installed.
     """
@@ -459,7 +459,7 @@ def _from_oxigraph(term: Any, oxigraph: ModuleType) -> Term:
     try:
         return _term_from_oxigraph(term, oxigraph)
     except RecursionError:
-        raise LimitError("triple terms are nested more than 100 levels deep") from None
+        raise LimitError("triple terms are nested deeper than 100 levels") from None
 
 
 def _term_from_oxigraph(term: Any, oxigraph: ModuleType) -> Term:

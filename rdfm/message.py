@@ -33,7 +33,7 @@ OperationParts: TypeAlias = (
 )
 
 OPERATIONS = ("H", "TX", "TC", "TA", "PA", "PD", "A", "D")
-QUADS = "the items of a message must be Quad"
+QUADS = "each item of a message must be a Quad"
 
 
 class Message:

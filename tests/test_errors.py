@@ -40,7 +40,7 @@ def test_the_docstring_shows_the_class_hierarchy():
     assert all(f" {name}" in errors.__doc__ for name in classes)
 
 
-def test_texts_contain_the_position():
+def test_error_texts_contain_the_position():
     assert (
         str(ERROR_WITH_POSITION) == "a.jelly: jelly: too large (frame 2, row 0, byte 7, message 2)"
     )
@@ -277,7 +277,7 @@ def _quads(text: str):
             ["context=URL=FILE", "contexts=DIR", "allow_network=true"],
             None,
         ),
-        ("yamlld", b"[" * 65 + b"]" * 65, "nested more than", ["max_depth=None"], None),
+        ("yamlld", b"[" * 65 + b"]" * 65, "nested deeper than", ["max_depth=None"], None),
     ],
 )
 def test_decoders_name_remedies(name, log, reason, remedies, lacks):

@@ -114,7 +114,7 @@ def test_deep_triple_terms_are_converted_or_rejected_by_rdfm():
         message.canonical()
     assert len(list(message.to_oxigraph())) == 1
     assert "TripleTerm" not in to_html(message)
-    with pytest.raises(LimitError, match="nested more than 100 levels deep"):
+    with pytest.raises(LimitError, match="nested deeper than 100 levels"):
         TripleTerm(S, P, deep)
 
 
@@ -124,7 +124,7 @@ def test_triple_terms_from_pyoxigraph_that_are_too_deep_are_rejected(depth):
     term = pyoxigraph.BlankNode("a")
     for _ in range(depth):
         term = pyoxigraph.Triple(name, name, term)
-    with pytest.raises(LimitError, match="nested more than 100 levels deep"):
+    with pytest.raises(LimitError, match="nested deeper than 100 levels"):
         Message.from_oxigraph([pyoxigraph.Triple(name, name, term)])
 
 
@@ -257,7 +257,7 @@ def test_boolean_answers_of_other_libraries_are_read():
 
 
 @pytest.mark.parametrize("query", ["CONSTRUCT WHERE {?s ?p ?o}", f"DESCRIBE <{S.value}>"])
-def test_graphs_of_queries_are_not_results(query):
+def test_graphs_returned_by_queries_are_not_results(query):
     store, graph = graphs()
     with pytest.raises(UnsupportedError, match=r"use rdfm\.Message\.from_oxigraph"):
         ResultReader.from_oxigraph(store.query(query))

@@ -30,7 +30,7 @@ def test_messages_are_created_from_quads():
 @pytest.mark.parametrize(
     ("make", "text"),
     [
-        (lambda: Message([A]), "the items of a message must be Quad, not Iri"),
+        (lambda: Message([A]), "each item of a message must be a Quad, not Iri"),
         (lambda: Message(QUADS[0]), "not a Quad; put it in a list"),
         (lambda: Message(3), "an iterable of Quad, not int"),
         (lambda: Message(metadata={"k": "text"}), "metadata values must be bytes, not str"),
@@ -139,17 +139,17 @@ def test_patches_are_views_of_their_batch():
             ValueError,
             "'XX' is not an operation; expected one of H, TX, TC, TA, PA, PD, A, D",
         ),
-        ([("A", None, A, A)], ValueError, "A: an added or deleted quad has a subject"),
-        ([("D", "x", A, A, A)], ValueError, "D: an added or deleted quad has a subject"),
+        ([("A", None, A, A)], ValueError, "A: an added or deleted quad must have a subject"),
+        ([("D", "x", A, A, A)], ValueError, "D: an added or deleted quad must have a subject"),
         ([("H", "id")], ValueError, "H: a header must have a name, and a value as its object"),
         ([("H", None, None, None, A)], ValueError, "H: a header must have a name"),
         ([("H", "id", None, None, A, A)], ValueError, "H: a header must have a name"),
-        ([("TX", "x")], ValueError, "TX: the start and end of a transaction have no terms"),
-        ([("TC", None, A)], ValueError, "TC: the start and end of a transaction have no terms"),
+        ([("TX", "x")], ValueError, "TX: the start and end of a transaction must not"),
+        ([("TC", None, A)], ValueError, "TC: the start and end of a transaction must not"),
         ([("PA", "x")], ValueError, "PA: an added prefix must have a name, and"),
         ([("PA", "x", None, None, Literal("a"))], ValueError, "PA: an added prefix"),
-        ([("PD",)], ValueError, "PD: a deleted prefix has a name, and may have a graph"),
-        ([("PD", "x", None, None, A)], ValueError, "PD: a deleted prefix has a name"),
+        ([("PD",)], ValueError, "PD: a deleted prefix must have a name, and no terms"),
+        ([("PD", "x", None, None, A)], ValueError, "PD: a deleted prefix must have a name"),
     ],
 )
 def test_invalid_operations_are_rejected(rows, error, text):

@@ -222,7 +222,7 @@ def test_the_logical_type_of_a_value_determines_the_meaning_of_frames():
         assert pa.array(found).to_pylist() == [quads]
 
 
-def test_limits_are_per_value():
+def test_limits_apply_to_each_value():
     line = b'<a:s> <a:p> "%s" .' % (b"x" * 500)
     values = pa.array([line] * 20)
     assert len(decode_values("nq", values, max_message_bytes=1000)) == 20

@@ -210,7 +210,7 @@ def _lines(difference: MessageDifference, kind: str) -> list[str]:
     names = ["-" if index is None else f"{word} {index}" for index in (difference.a, difference.b)]
     lines = [f"@@ {names[0]} | {names[1]} @@"]
     if difference.kind == "undecided":
-        lines[0] += " undecided: matching its blank nodes exceeds the limits"
+        lines[0] += " undecided: matching the blank nodes exceeds the limits"
     for name, iris in difference.namespaces.items():
         lines += [
             f"{sign}PREFIX {name}: <{iri}>"

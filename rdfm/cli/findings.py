@@ -28,7 +28,7 @@ def output_options(command: F) -> F:
             group="Output",
             type=Words(["text", "json", "github"]),
             default="text",
-            help="Output format: lines of text, JSON lines, or GitHub Actions annotations. (text)",
+            help="Output format: text, JSON lines, or GitHub Actions annotations (default: text).",
         ),
         option(
             "--json",

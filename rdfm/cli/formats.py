@@ -83,7 +83,7 @@ def _describe(row: dict[str, Any], spec: FormatSpec) -> None:
     for side, activity, prefix in sides:
         options = [option for option in spec.options(side).values() if not option.python_only]
         if options:
-            click.echo(f"\nOptions for {activity}, also as --{prefix}-NAME:\n")
+            click.echo(f"\nOptions for {activity}, also available as --{prefix}-NAME:\n")
             formatter = click.HelpFormatter(width=shutil.get_terminal_size().columns)
             with formatter.indentation():
                 formatter.write_dl(

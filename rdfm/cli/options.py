@@ -153,7 +153,7 @@ class FormatName(_Text):
 
 
 class Number(click.IntRange):
-    """An integer of at least `min`."""
+    """An integer greater than or equal to `min`."""
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
         """Return the integer."""
@@ -219,7 +219,7 @@ class Prefix(_Pair):
             self.fail(f"'{value}' is not NAME=IRI, such as ex=http://example.org/", param, ctx)
         name, iri = name.removesuffix(":"), iri.removeprefix("<").removesuffix(">")
         if re.search(r"[\s:/<>\"'#?]", name):
-            self.fail(f"'{name}' is not a prefix of letters, digits, - and _", param, ctx)
+            self.fail(f"'{name}' is not a prefix; expected letters, digits, - and _", param, ctx)
         if not re.fullmatch(r"[A-Za-z][A-Za-z0-9+.-]*:[^\x00-\x20<>\"{}|^`\\]*", iri):
             self.fail(f"'{iri}' is not an absolute IRI, such as http://example.org/", param, ctx)
         return name, iri

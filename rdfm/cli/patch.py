@@ -173,7 +173,7 @@ def diff(
     expected_count = 1 if snapshots else 2
     if len(inputs) != expected_count:
         names = "one log with --snapshots" if snapshots else "OLD and NEW"
-        raise click.UsageError(f"expected {names}, found {len(inputs)}")
+        raise click.UsageError(f"expected {names}, found {_plural(len(inputs), 'input')}")
     if snapshots and options.get("per_message"):
         raise click.UsageError("--snapshots and --per-message cannot be combined")
     old, *new = _inputs(*inputs)

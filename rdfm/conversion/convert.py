@@ -82,7 +82,7 @@ def convert(
             - split_messages, split_bytes: Maximum number of messages in each file of a folder, and
               number of uncompressed bytes after which a file ends. Each file is a complete log.
             - split_by: Write a folder with a log for each key: "graph", "value:PREDICATE", "day",
-              "day:PREDICATE", "month" or "month:PREDICATE". The first value in a message decides.
+              "day:PREDICATE", "month" or "month:PREDICATE". The first value in a message is used.
               Messages without a value are in the file `other`.
             - max_open: Maximum number of files that are open at once. Files of other keys are
               closed and continued later.

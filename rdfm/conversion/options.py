@@ -217,7 +217,7 @@ def _assign(options: dict[str, Any], name: str, value: Any) -> None:
     if value is None:
         return
     if name in options:
-        raise OptionError(f"{spelled(name)} is given twice for the same side; remove one of them")
+        raise OptionError(f"{spelled(name)} is given with and without a prefix; remove one of them")
     options[name] = value
 
 

@@ -260,8 +260,8 @@ class RowDecoder(FileDecoder):
                 return self._wanted_quad_columns(schema)
             found = _listed(schema)
             raise DecodeError(
-                "expected a column quads, a list of structs of subject, predicate, object and graph with terms as "
-                "N-Triples; or a column operations, whose structs also have op and name; or the columns message, "
+                "expected a column quads with lists of structs (subject, predicate, object and graph, with terms as "
+                "N-Triples); or a column operations, whose structs also have op and name; or the columns message, "
                 f"subject, predicate and object of quad rows; found {found}; {_UNREADABLE_RESULTS}",
                 format=self.format,
             )
@@ -279,8 +279,8 @@ class RowDecoder(FileDecoder):
             batch.from_arrow(pa.RecordBatch.from_arrays(empty_columns[:1], names[:1]))
         except TypeError as error:
             raise DecodeError(
-                "expected a column quads, a list of structs of subject, predicate, object and graph with terms as "
-                "N-Triples or structs, or a column operations, whose structs also have op and name; found "
+                "expected a column quads with lists of structs (subject, predicate, object and graph, with terms as "
+                "N-Triples or structs); or a column operations, whose structs also have op and name; found "
                 f"{_listed(schema)}; {_UNREADABLE_RESULTS}",
                 format=self.format,
             ) from error

@@ -188,9 +188,9 @@ class OptionSpec:
             try:
                 given = json.loads(given)
             except ValueError:
-                names = "names and IRIs" if self.kind == "namespaces" else "URLs and files"
+                names = "names to IRIs" if self.kind == "namespaces" else "URLs to files"
                 raise OptionError(
-                    f"{label} must be a JSON object of {names}, not '{given[:60]}'"
+                    f"{label} must be a JSON object mapping {names}, not '{given[:60]}'"
                 ) from None
         numbers = self.numbers or range(len(self.choices))
         choices = list(zip(self.choices, numbers, strict=True))
@@ -287,7 +287,7 @@ def _files(label: str, given: Mapping[Any, Any]) -> dict[str, str]:
     files = {}
     for url, file in given.items():
         if not isinstance(url, str) or not isinstance(file, (str, os.PathLike)):
-            raise OptionError(f"{label} must be a dict of URLs and files, not {repr(given)[:40]}")
+            raise OptionError(f"{label} must be a dict mapping URLs to files, not {given!r:.40}")
         files[decoded(f"a URL of {label}", url)] = os.fspath(file)
     return files
 

@@ -74,7 +74,7 @@ class SplitBy(NamedTuple):
         if key is None:
             if max_open is not None:
                 raise OptionError(
-                    f"{spelled('max_open')} limits the files of a log that is split by key",
+                    f"{spelled('max_open')} limits the open files of a log that is split by key",
                     remedies=[Remedy("stage", "split_by", "KEY", "splits the log")],
                 )
             return None
@@ -247,7 +247,7 @@ class KeyEncoder:
             }
             messages, verb = ("message", "has") if self._several == 1 else ("messages", "have")
             found.append(
-                f"{self._several:,} {messages} {verb} several {objects[self._split_by.kind]}; the first one decides"
+                f"{self._several:,} {messages} {verb} several {objects[self._split_by.kind]}; the first one is used"
             )
         if b"" in self._files:
             found.append(

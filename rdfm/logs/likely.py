@@ -46,7 +46,7 @@ _COMPRESSIONS = {
 }
 _ARCHIVES = {".zip": "zip", ".7z": "7z", ".rar": "rar"}
 _ZIP = b"PK\x03\x04"
-_SUPPORTED = "gzip (.gz), zstd (.zst), bzip2 (.bz2) and xz (.xz) are"
+_SUPPORTED = "rdfm supports gzip (.gz), zstd (.zst), bzip2 (.bz2) and xz (.xz)"
 
 
 class Likely(NamedTuple):
@@ -76,7 +76,7 @@ def writing_advice(path: str, kind: str = "messages") -> Likely | None:
 
     Example:
         >>> writing_advice("out.nq.br").text
-        'Brotli compression (.br) is not supported; gzip (.gz), zstd (.zst), bzip2 (.bz2) and xz (.xz) are'
+        'Brotli compression (.br) is not supported; rdfm supports gzip (.gz), zstd (.zst), bzip2 (.bz2) and xz (.xz)'
     """
     suffix = _suffix(path)
     names = (_AMBIGUOUS_RESULTS if kind == "results" else _AMBIGUOUS).get(suffix, ())
@@ -135,7 +135,7 @@ def _ambiguity(
         return None
     listed = " or ".join(_format(name).title for name in names)
     return Likely(
-        f"the suffix {suffix} is ambiguous; it may be {listed}",
+        f"the suffix {suffix} is ambiguous; it may mean {listed}",
         (named_format(f"{direction}_format", names),),
     )
 

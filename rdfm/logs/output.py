@@ -460,7 +460,7 @@ class OutputShape:
         for name, number in (("split_messages", split_messages), ("split_bytes", split_bytes)):
             if number is not None and not (isinstance(number, int) and number >= 1):
                 raise OptionError(
-                    f"{spelled(name)} must be an integer of at least 1, not {number!r}"
+                    f"{spelled(name)} must be an integer >= 1, not {number!r}"
                 )
         self.archive = path is not None and archives.stem(path) is not None
         # Only a trailing slash denotes a new folder, because folder names may have suffixes and

@@ -237,7 +237,7 @@ class LogReader(Tabular):
     def _messages(self) -> Iterator[Message]:
         if self._table is not None:
             raise OptionError(
-                f"{self.source} was opened as a table; use batches(), or open it without rows and terms to get messages"
+                f"{self.source} was opened as a table; use batches(), or open it without the options rows and terms to get messages"
             )
         self._check_unread()
         while (batch := self._next()) is not None:

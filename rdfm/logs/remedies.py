@@ -21,8 +21,8 @@ ANY_TERM = Remedy("stage", "any", "TERM", "selects messages that contain a term,
 PREFIX = Remedy("stage", "prefixes", "NAME=IRI", "declares it")
 TIME = Remedy("stage", "time", "PREDICATE", "specifies it")
 TIMES = (
-    Remedy("stage", "after", "TIME", "selects times from TIME on"),
-    Remedy("stage", "before", "TIME", "selects earlier times"),
+    Remedy("stage", "after", "TIME", "selects messages at or after TIME"),
+    Remedy("stage", "before", "TIME", "selects messages before TIME"),
 )
 _SPLIT_MESSAGES = Remedy("stage", "group_by", "count=N", "splits messages")
 _UNBUFFERED = Remedy("stage", "on_error", "fail", "avoids buffering complete messages")

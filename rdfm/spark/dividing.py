@@ -91,7 +91,7 @@ def check_columns(names: Sequence[str], schema: StructType, split_by: SplitBy | 
             )
         if name.lower() in used_names:
             raise OptionError(
-                f"partitionColumns and splitBy contain {name} twice; rename the column"
+                f"partitionColumns and splitBy use the name {name} twice; rename the column"
             )
         used_names.add(name.lower())
         if not isinstance(types[name], _TYPES):

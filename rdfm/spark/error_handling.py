@@ -147,7 +147,7 @@ class ErrorHandler:
             self._table.write()
         if self._dropped:
             _log.warning(
-                "%s: invalid messages were dropped (%d); the first error: %s",
+                "%s: number of invalid messages dropped: %d; first error: %s",
                 *(self._path, self._dropped, self._first),
             )
 

@@ -123,7 +123,7 @@ class SparkQuery:
                 )
         if not isinstance(query, str):
             raise OptionError(
-                "the JSON of the option query lacks the key query, the text of the query"
+                "the JSON object in the option query has no key 'query' (the query text)"
             )
         text, _, found = text_of(query)
         values = {name: QUERY[name].value(value) for name, value in as_texts(options).items()}

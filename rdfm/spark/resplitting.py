@@ -67,7 +67,7 @@ def rewrite(
     spec = formats.find(to).spec
     if not spec.splittable:
         known = ", ".join(each.name for each in formats.specs() if each.splittable)
-        raise OptionError(f"{spec.title} cannot be split; choose one of {known} with the option to")
+        raise OptionError(f"{spec.title} cannot be split; set the option 'to' to one of {known}")
     if mode not in _MODES:
         raise OptionError(f"mode is {mode[:40]!r}, expected {' or '.join(_MODES)}")
     for name in options:

@@ -199,7 +199,7 @@ def _check_headers(fragments: Sequence[Fragment]) -> None:
                 + ", ".join(
                     f"{name} ({first.get(name)} and {fragment.header.get(name)})" for name in names
                 )
-                + "; nothing was written. Set options of the format that fix the header, make the columns the same in "
+                + "; nothing was written. Set the options that determine the header, make the columns the same in "
                 "all rows, or omit single"
             )
 

@@ -211,8 +211,8 @@ class LogSourceStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow)
             if expected is not None and not _have_same_status(expected, file):
                 self._changed_since_found[file.path] = file
                 _log.warning(
-                    "%s is not the file that was found under this name before; a stream reads each "
-                    "name once, so give new files new names",
+                    "%s is not the file first found under this name; a stream reads each "
+                    "name only once, so give new files new names",
                     file.path,
                 )
         self._files.add(found)
@@ -225,7 +225,7 @@ class LogSourceStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow)
         position: int = offset["files"]
         if offset["list"] != self._files.name or position > len(self._files.files):
             raise OptionError(
-                f"the checkpoint belongs to another list of files than the one in {self._location}; "
+                f"the checkpoint belongs to a different list of files than the one in {self._location}; "
                 "set the query's original stateLocation, or start again with a new checkpoint "
                 "and a new stateLocation"
             )
@@ -244,7 +244,7 @@ def _spark_files(batches: Iterable[pa.RecordBatch], recursive: bool) -> Iterator
             if not recursive and _GLOB_SIGNS.search(path):
                 raise OSError(
                     errno.EINVAL,
-                    "Spark's file source reads the files next to one with such a name twice; rename that file to a name "
+                    "because of this file name, Spark's file source reads other files in the folder twice; rename the file to a name "
                     "without * ? [ ] { } or a backslash, or set recursiveFileLookup=true",
                     path,
                 )
@@ -268,8 +268,8 @@ def as_found(
         if changed == "error":
             raise OSError(
                 errno.ESTALE,
-                "The file changed after it was found, and a stream reads each file once; make files "
-                "appear complete, or set changedFiles to skip or read",
+                "The file changed after it was found, and a stream reads each file once; add only "
+                "complete files, or set changedFiles to skip or read",
                 file.path,
             )
         if changed == "read":

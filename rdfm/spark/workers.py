@@ -72,7 +72,7 @@ def check_workers(spark: SparkSession) -> None:
         raise _worker_error(program, f"cannot import rdfm ({lines[-1]})")
     if import_check.stdout.strip() != __version__:
         raise _worker_error(
-            program, f"has another version of rdfm than the driver, which has {__version__}"
+            program, f"has a different version of rdfm than the driver, which has {__version__}"
         )
     _matching.add(program)
 

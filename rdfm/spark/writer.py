@@ -117,7 +117,7 @@ class WritePlan(FromDriver):
         if to is None:
             names = ", ".join(formats.names())
             raise OptionError(
-                f"the option to is required; set it to the format to write, one of {names}"
+                f"the option 'to' is required; set it to the format to write, one of {names}"
             )
         format = formats.find(to).spec
         columns = columns_of(schema, format)
@@ -126,11 +126,11 @@ class WritePlan(FromDriver):
         by_column = tuple(names_in(values["partition_columns"]) or ())
         split_by = _split_by(values, encoder, packed)
         if split_by is not None and columns[0] != "quads":
-            raise OptionError("splitBy divides messages, but the rows are patches")
+            raise OptionError("splitBy applies to messages, but the rows are patches")
         check_columns(by_column, schema, split_by)
         if values["max_open"] is not None and not by_column and split_by is None:
             raise OptionError(
-                "maxOpen limits the files of a write with partitionColumns or splitBy; set one of them too"
+                "maxOpen limits the open files of a write with partitionColumns or splitBy; set one of them too"
             )
         # A log is created here, so that invalid values raise an error before a task begins.
         create_log(io.BytesIO(), format.name, compression=packed, **encoder).discard()
@@ -233,7 +233,7 @@ class LogSourceWriter(DataSourceArrowWriter):
 
         if not is_wanted():
             raise RuntimeError(
-                f"the write to {self.plan.path} is over, or this worker does not see the driver's "
+                f"the write to {self.plan.path} has ended, or this worker cannot see the driver's "
                 "folder; use a path on storage that the driver and all workers share"
             )
         task = _Task(self.plan, target, self.job, "part", self.job)
@@ -282,7 +282,7 @@ class LogSourceWriter(DataSourceArrowWriter):
     def _warn_done(self, target: CommitTarget) -> None:
         _log.warning(
             "%s: nothing was written, since the write with the writeId %s was completed on %s; other rows "
-            "need another writeId",
+            "need a different writeId",
             self.plan.path,
             self.write_id,
             target.written_at(self.write_id or ""),
@@ -496,7 +496,7 @@ class _Task:
             if count:
                 messages, verb = ("message", "has") if count == 1 else ("messages", "have")
                 note = (
-                    f"{count:,} {messages} {verb} several values for {name}; the first one decides"
+                    f"{count:,} {messages} {verb} several values for {name}; the first one is used"
                 )
                 self.notes[note] = None
 

@@ -296,7 +296,7 @@ def _level_of(compression: str) -> tuple[str, int | None]:
 
 def _unknown_error(name: str) -> OptionError:
     return OptionError(
-        f"there is no compression '{name[:40]}'; the compressions are {', '.join(COMPRESSIONS)}"
+        f"the compression '{name[:40]}' is not supported; choose one of {', '.join(COMPRESSIONS)}"
     )
 
 
@@ -376,7 +376,7 @@ def _decode_error(name: str, error: Exception, source: str | None) -> DecodeErro
         )
     if name == "zstd" and "memory" in text:
         return LimitError(
-            f"the zstd data needs a window over {1 << (ZSTD_WINDOW_LOG - 20)} MiB; "
+            f"the zstd data needs a window of more than {1 << (ZSTD_WINDOW_LOG - 20)} MiB; "
             "decompress it first (zstd -dc --long=31 FILE)",
             source=source,
         )

@@ -306,7 +306,7 @@ def _read_index(folder: Path) -> dict[str, Path]:
     except (OSError, ValueError) as error:
         raise OptionError(f"{folder / INDEX} cannot be read: {error}") from error
     if not isinstance(index, dict) or not all(isinstance(name, str) for name in index.values()):
-        raise OptionError(f"{folder / INDEX} is not a JSON object of URLs and file names")
+        raise OptionError(f"{folder / INDEX} is not a JSON object mapping URLs to file names")
     root = folder.resolve()
     files = {_key(url): (folder / name) for url, name in index.items()}
     for path in files.values():

@@ -124,7 +124,7 @@ class HttpSettings:
                 raise OptionError(f"{name} must be a number, not {value!r}")
         headers = options.get("headers", {})
         if not isinstance(headers, Mapping):
-            raise OptionError("headers must be a dict of names and values")
+            raise OptionError("headers must be a dict mapping names to values")
         return cls(**{**options, "headers": {**_headers, **headers}})
 
 
@@ -369,7 +369,7 @@ class Response(io.BufferedIOBase):
             self._raise(f"the server redirects to an invalid URL: {error}")
         if self._address.secure and not target.secure:
             self._raise(
-                f"the server redirects from https to http, which is not followed: {shown(target.url)}"
+                f"redirects from https to http are not followed: {shown(target.url)}"
             )
         self._address = target
 
@@ -380,7 +380,7 @@ class Response(io.BufferedIOBase):
             if raw is not None and requested_wait > MAX_RETRY_AFTER_SECONDS:
                 raw.close()
                 self._raise(
-                    f"{_status(raw.status)}; the server asks to wait {requested_wait:.0f} s",
+                    f"{_status(raw.status)}; the server requests a wait of {requested_wait:.0f} s",
                     raw.status,
                     transient=True,
                 )
@@ -410,7 +410,7 @@ class Response(io.BufferedIOBase):
         time.sleep(self._pause())
 
     def _attempts(self) -> str:
-        return f" in {self._failures} attempts" if self._failures > 1 else ""
+        return f" ({self._failures} attempts)" if self._failures > 1 else ""
 
     def _reject(self, status: int) -> NoReturn:
         """Raise the error for a status that is not retried."""
@@ -640,7 +640,7 @@ def _reason(error: Exception, settings: HttpSettings, *, waiting: bool) -> str:
     if isinstance(error, ProxyError):
         return f"cannot connect through the proxy: {_system(error)}"
     if isinstance(error, NameResolutionError):
-        known = "is unknown" if _is_unknown_name(error) else "cannot be resolved now"
+        known = "is unknown" if _is_unknown_name(error) else "cannot be resolved"
         return f"the host name {known}"
     if isinstance(error, NewConnectionError):
         return f"no connection: {_system(error)}"

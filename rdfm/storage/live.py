@@ -518,7 +518,7 @@ class _ResumedFrames:
         for frame in frames:
             if (found := stream_options(frame)) not in (None, self._options):
                 raise DecodeError(
-                    f"after the reconnection the stream options are {found}, but before they were "
+                    f"the stream options after reconnecting are {found}, but previously they were "
                     f"{self._options}",
                     format="jelly",
                     source=self._name,

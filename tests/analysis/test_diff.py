@@ -251,7 +251,7 @@ def with_numbered_labels(message):
 
 
 @given(seed=st.integers(0, 1 << 32))
-def test_differences_of_random_logs_with_ordered_quads_agree_with_lists(seed):
+def test_differences_of_random_logs_with_ordered_quads_agree_with_list_comparison(seed):
     draw = random.Random(seed)
     a = [dataset(draw) for _ in range(draw.randint(1, 4))]
     b = draw_edited_log(draw, a) if draw.random() < 0.5 else [list(message) for message in a]
@@ -522,7 +522,7 @@ def test_an_error_names_its_log_and_message(tmp_path):
     assert caught.value.message_index == 2
 
 
-def test_an_unordered_diff_rereads_files_but_not_streams():
+def test_an_unordered_diff_reads_files_twice_and_rejects_streams():
     a, b = numbered(1, 2, 3), numbered(3, 2, 4)
     with pytest.raises(rdfm.OptionError, match="can be read only once"):
         rdfm.diff(io.BytesIO(a), b, unordered=True)
@@ -554,9 +554,9 @@ def test_the_first_differences_of_unordered_logs_are_stored():
     ("options", "text"),
     [
         ({"quads": "sorted"}, "quads must be one of 'set', 'ordered'"),
-        ({"limit": -1}, "limit must be a number of at least 0"),
+        ({"limit": -1}, "limit must be a number >= 0"),
         ({"window": 0}, "window must be a number from 1 to 100000"),
-        ({"max_steps": "lots"}, "max_steps must be a number of at least 1"),
+        ({"max_steps": "lots"}, "max_steps must be a number >= 1"),
         ({"format": "nq", "format_b": "nt"}, "a format for both logs cannot be combined"),
         ({"name_table": 8}, "the option name_table is for writing Jelly"),
         ({"progress": 1}, "progress must be a function"),

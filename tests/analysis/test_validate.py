@@ -457,7 +457,7 @@ def test_fixtures_have_no_errors():
             assert checked.messages >= (folder != "empty-only"), path
 
 
-def test_only_files_that_are_not_logs_are_errors_in_a_folder(tmp_path):
+def test_a_folder_of_valid_logs_has_errors_only_for_other_files(tmp_path):
     (tmp_path / "README.md").write_text("# Logs\n")
     paths = [*LOGS["basic"], *LOGS["prefixes"], *LOGS["nanopubs"]]
     for path in paths:

@@ -172,7 +172,7 @@ def test_a_directive_log_is_written_in_each_dialect(rdfm, options, expected):
     assert Path("out.nq").read_text() == expected
 
 
-def test_messages_may_be_announced_outside_the_log(rdfm):
+def test_messages_can_be_announced_by_an_option(rdfm):
     Path("in.nq").write_text(f"{A}MESSAGE\n{A}")
     assert rdfm("convert", "in.nq", "out.nq").code == 1
     assert rdfm("convert", "in.nq", "out.nq", "--announced", "1.2-messages").code == 0
@@ -193,7 +193,7 @@ def jelly_options(rdfm, *arguments):
     return json.loads(rdfm("inspect", "--json", "out.jelly").out)["options"]
 
 
-def test_jelly_options_reach_the_encoder(rdfm):
+def test_jelly_options_are_written_to_the_log(rdfm):
     Path("t.nt").write_text(A)
     default = {
         "physical_type": "triples",
@@ -371,7 +371,7 @@ def test_the_help_for_filter_lists_criteria_first(rdfm):
     assert "  -o, --output OUT" in help.partition("Output:")[2].partition("\n\n")[0]
 
 
-def test_the_command_has_every_option_of_the_function():
+def test_the_convert_command_has_every_option_of_the_python_function():
     from rdfm.cli.convert import command
 
     parameters = command.get_params(click.Context(command))

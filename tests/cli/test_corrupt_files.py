@@ -63,7 +63,7 @@ CORRUPT_FILES = {
     ),
     "blank.ndjsonld": (
         b"{}\n\n{}\n",
-        "a blank line; --lenient skips blank lines (line 2,",
+        "expected a JSON value, found a blank line; --lenient skips blank lines (line 2,",
     ),
     "context.ndjsonld": (
         b'{"@context":"https://example.org/c","a":1}\n',

@@ -146,7 +146,7 @@ def test_several_logs_are_filtered_and_errors_are_skipped(rdfm):
     ("arguments", "text"),
     [
         ([], "no criterion is given; --any TERM selects messages that contain a term"),
-        (["--time", "ex:at"], "--after TIME selects times from TIME on, or --before TIME"),
+        (["--time", "ex:at"], "--after TIME selects messages at or after TIME, or --before"),
         (["--after", "2026-06-01"], "--time PREDICATE specifies it"),
         (
             ["--time", "ex:at", "--after", "June"],

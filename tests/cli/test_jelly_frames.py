@@ -156,7 +156,7 @@ def test_a_flat_type_is_inherited_only_from_a_single_unchanged_log(rdfm, argumen
 
 
 @pytest.mark.parametrize("output", ["out/", "out.tar"])
-def test_a_file_per_message_has_a_logical_type_with_messages(rdfm, output):
+def test_output_with_one_file_per_message_does_not_inherit_a_flat_type(rdfm, output):
     flat_log("flat.jelly", logical_type="flat_quads", physical_type="quads")
     rdfm("convert", "flat.jelly", "-o", output, "--to", "jelly")
     assert sizes(output) == [600]

@@ -119,7 +119,7 @@ def test_creators_are_lists_in_parquet(logs, tmp_path):
     assert table["creators"].to_pylist() == [[], ["https://orcid.org/1"]]
 
 
-def test_other_messages_are_counted(logs):
+def test_messages_that_are_not_nanopublications_are_counted(logs):
     run = logs("nanopub", "list", "good.nq", "a.nq", "--to", "results-csv")
     assert "rdfm: note: 3 messages that are not nanopublications are left out\n" in run.err
     run = logs("nanopub", "list", "b.nq", "-o", "out.csv")
@@ -168,7 +168,7 @@ USAGE_ERRORS = {
     "check - -": "standard input (-) can be read only once",
     "list - -": "standard input (-) can be read only once",
     "check good.nq --from x": "'x'",
-    "check good.nq --max-errors 0": "--max-errors must be a number of at least 1, not '0'",
+    "check good.nq --max-errors 0": "--max-errors must be a number >= 1, not '0'",
     "check good.nq --max-warnings few": "--max-warnings",
     "check good.nq --frames frame": "--frames",
     "check good.nq --lates": "No such option '--lates'",

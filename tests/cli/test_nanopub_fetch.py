@@ -22,7 +22,7 @@ def registry(rdfm):
 def test_fetch_reports_the_number_of_appended_nanopublications(rdfm, registry):
     first = rdfm("nanopub", "fetch", registry.url, "-o", "m.trig")
     assert first.err.startswith(
-        "rdfm: 20 nanopublications appended, dropped 20 metadata entries; up to date at counter 20"
+        "rdfm: 20 nanopublications appended, 20 metadata entries dropped; up to date at counter 20"
     )
     registry.add(1)
     assert rdfm("nanopub", "fetch", registry.url, "-o", "m.trig", "-q").err == ""
@@ -118,7 +118,7 @@ USAGE_ERRORS = [
         "a mirror must be a local file, not s3://bucket/m.jelly",
     ),
     ("fetch {url} -o out.foo", "the name does not identify a format; --to nt, nq"),
-    ("fetch {url} -o out.jelly --interval 5", "--interval is the time between polls; --follow"),
+    ("fetch {url} -o out.jelly --interval 5", "--interval has no effect without polling; --follow"),
     ("fetch {url} -o out.nq --check --rejects r.nt", "nt does not support named graphs, which"),
     (
         "fetch {url} -o out.ttl",
@@ -132,8 +132,8 @@ USAGE_ERRORS = [
     ),
     ("fetch {url} -o out.nq --check --rejects out.nq", "--rejects must be a different file"),
     ("fetch {url} -o out.nq --check --rejects r.foo", "the name does not identify a format"),
-    ("fetch {url} -o out.jelly --overlap x", "--overlap must be a number of at least 0, not 'x'"),
-    ("fetch {url} -o out.jelly --wait -5", "--wait must be a number of at least 0, not '-5'"),
+    ("fetch {url} -o out.jelly --overlap x", "--overlap must be a number >= 0, not 'x'"),
+    ("fetch {url} -o out.jelly --wait -5", "--wait must be a number >= 0, not '-5'"),
     ("fetch {url} -o out.jelly --first-byte-timeout 0", "--first-byte-timeout must be a number of"),
     ("fetch {url} -o out.jelly --folow", "No such option '--folow'; did you mean --follow?"),
     (

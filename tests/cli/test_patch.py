@@ -464,7 +464,7 @@ def test_help_omits_options_of_unrelated_formats(data, name):
     assert all_options - applicable  # some options are omitted
 
 
-def test_an_option_of_another_format_is_rejected_with_its_reason(data):
+def test_the_error_for_an_option_of_another_format_names_that_format(data):
     for arguments in (("--stream-type", "flat"), ("--to-stream-type", "flat")):
         result = data("patch", "to-log", "adds.rdfp", "x.nq", *arguments)
         assert result.code == 2

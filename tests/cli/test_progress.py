@@ -79,7 +79,7 @@ def test_the_bar_shows_that_a_query_is_evaluated(rdfm, bar, arguments):
     assert not any(progress.evaluating for progress in bar)
 
 
-def test_the_evaluation_of_a_query_is_shown_at_once(capsys):
+def test_the_evaluation_of_a_query_is_shown_immediately(capsys):
     bar = Bar()
     bar(package.Progress(10, 10))
     assert capsys.readouterr().err == ""

@@ -370,7 +370,7 @@ def test_a_note_is_printed_if_a_part_of_a_query_finds_nothing(rdfm):
         ),
         (
             ["SELECT * { ?s ?p ?o }", "a.nq", "--max-rows", "0"],
-            "--max-rows must be a number of at least 1",
+            "--max-rows must be a number >= 1",
         ),
         (
             ["SELECT * { ?s ?p ?o }", "a.nq", "--types", "s", "-o", "out.parquet"],
@@ -420,7 +420,7 @@ def test_an_error_in_a_query_file_names_the_file(rdfm):
     assert rdfm("query", "q.rq", "a.nq").error.startswith("q.rq: ")
 
 
-def test_other_kinds_are_rejected(rdfm):
+def test_logs_of_other_kinds_are_rejected(rdfm):
     Path("a.rdfp").write_text("TX .\nA <x:s> <x:p> <x:o> .\nTC .\n")
     Path("a.tsv").write_text("?x\n<x:a>\n")
     for name, kind in (("a.rdfp", "patches"), ("a.tsv", "results")):

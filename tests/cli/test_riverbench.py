@@ -96,7 +96,7 @@ def test_strict_counts_warnings_as_errors(rdfm):
         ("package a.nq --stream-type datasets --frames flat -o out", 2, "--frames"),
         ("check a.nq", 2, "expected the folder of a package, but a.nq is not a folder"),
         ("check nope", 2, "expected the folder of a package, but nope is not a folder"),
-        ("check . --max-errors 0", 2, "--max-errors must be a number of at least 1, not '0'"),
+        ("check . --max-errors 0", 2, "--max-errors must be a number >= 1, not '0'"),
         ("check . --json --format github", 2, "--json and --format github cannot be combined"),
         ("unpack", 2, "No such command 'unpack'"),
     ],

@@ -228,7 +228,7 @@ def test_a_missing_extra_is_named(tmp_path):
         assert len(run.stderr.splitlines()) == 1
 
 
-def test_a_second_signal_ends_the_server_at_once(tmp_path):
+def test_a_second_signal_ends_the_server_immediately(tmp_path):
     with serve(tmp_path) as server:
         server.process.terminate()
         server.process.terminate()

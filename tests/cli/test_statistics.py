@@ -155,7 +155,7 @@ def test_a_page_replaces_only_pages_that_rdfm_wrote(rdfm):
     ],
 )
 @pytest.mark.parametrize("exists", [True, False])
-def test_a_page_must_not_be_named_like_a_log(rdfm, name, title, exists):
+def test_a_page_must_not_have_the_suffix_of_another_file_type(rdfm, name, title, exists):
     if exists:
         Path(name).write_bytes(b"data")
     run = rdfm("inspect", "--html", name, "a.nq")

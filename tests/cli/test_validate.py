@@ -124,7 +124,7 @@ def test_warnings_beyond_the_limit_are_counted(rdfm, tmp_path):
     assert "stopped early" in run.err
 
 
-def test_stream_options_are_compared_with_another_log(rdfm):
+def test_stream_options_are_compared_with_those_of_another_log(rdfm):
     rdfm("convert", "a.nq", "given.jelly", "--name-table", "100")
     rdfm("convert", "a.nq", "a.jelly")
     run = rdfm("validate", "a.jelly", "--options-from", "given.jelly")

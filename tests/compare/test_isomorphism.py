@@ -39,7 +39,7 @@ def edges(*pairs):
 
 
 SHAPES = {
-    "alike": (50, [Quad(node(i), P, P, Q) for i in range(50)]),
+    "interchangeable nodes": (50, [Quad(node(i), P, P, Q) for i in range(50)]),
     "star": (50, edges(*((0, i) for i in range(1, 50)))),
     "path": (300, edges(*((i, i + 1) for i in range(299)))),
     "cycle": (300, edges(*((i, (i + 1) % 300) for i in range(300)))),
@@ -101,7 +101,7 @@ def test_exceeding_the_limit_is_an_error():
         isomorphic(quads, shuffled(quads, count), max_steps=100)
 
 
-def test_small_datasets_agree_with_a_search_over_all_relabellings():
+def test_results_for_small_datasets_agree_with_an_exhaustive_search():
     isomorphic_pairs = 0
     for seed in range(300):
         source = random.Random(seed)

@@ -89,7 +89,7 @@ def test_unknown_options_and_values_are_rejected():
         OptionError, match="progress must be a function that takes a Progress, not True"
     ):
         converted(LOG, progress=True)
-    with pytest.raises(OptionError, match="take must be a number of at least 0, not -1"):
+    with pytest.raises(OptionError, match="take must be a number >= 0, not -1"):
         converted(LOG, take=-1)
     with pytest.raises(
         OptionError, match=r"logical_type must be one of 'unspecified', .*, not 'x'"
@@ -326,8 +326,8 @@ def test_inputs_of_the_wrong_type_are_rejected():
 @pytest.mark.parametrize(
     ("options", "text"),
     [
-        ({"take": "five"}, "take must be a number of at least 0, not 'five'"),
-        ({"skip": 1.5}, "skip must be a number of at least 0, not 1.5"),
+        ({"take": "five"}, "take must be a number >= 0, not 'five'"),
+        ({"skip": 1.5}, "skip must be a number >= 0, not 1.5"),
         ({"group_by": 5}, "group_by must be a string without lone surrogates, not 5"),
         ({"from_format": 5}, "a format name must be a string such as 'nq', not 5"),
         ({"to_format": 5}, "a format name must be a string such as 'nq', not 5"),
@@ -341,7 +341,7 @@ def test_options_of_the_wrong_type_are_rejected(tmp_path, options, text):
 
 
 def test_a_split_size_of_the_wrong_type_is_rejected(tmp_path):
-    with pytest.raises(OptionError, match="split_messages must be a number of at least 1, not 'x'"):
+    with pytest.raises(OptionError, match="split_messages must be a number >= 1, not 'x'"):
         rdfm.convert(b"", f"{tmp_path}/d/", from_format="nq", to_format="nq", split_messages="x")
 
 

@@ -230,15 +230,15 @@ def test_a_row_group_that_cannot_be_written_is_an_error(tmp_path, monkeypatch):
 INVALID_LOGS = {
     "one error": lambda text: text.replace('"200" .', '"200" oops', 1),
     "two errors": lambda text: text.replace('"200" .', "oops", 1).replace('"301" .', "x", 1),
-    "at the end": lambda text: text + "oops",
-    "at the start": lambda text: "oops\n" + text,
-    "not text": lambda text: text.replace('"200"', '"\\ud800"', 1),
+    "an error at the end": lambda text: text + "oops",
+    "an error at the start": lambda text: "oops\n" + text,
+    "an invalid escape": lambda text: text.replace('"200"', '"\\ud800"', 1),
     "truncated": lambda text: text[:-20],
     "other dialect": lambda text: text[:9000] + '\nVERSION "1.2-messages"\nMESSAGE\n' + text[9000:],
     "look-alike": lambda text: text.replace("# @message\n", "# message\n# @message\n", 250),
-    "large message": lambda text: text + message(1) * 200 + text,
-    "not for xml": lambda text: text.replace("http://ex/p>", "http://ex/1>"),
-    "one not for xml": lambda text: text[:9000] + text[9000:].replace("ex/p>", "ex/1>", 1),
+    "a large message": lambda text: text + message(1) * 200 + text,
+    "predicates without an XML name": lambda text: text.replace("http://ex/p>", "http://ex/1>"),
+    "one without an XML name": lambda text: text[:9000] + text[9000:].replace("ex/p>", "ex/1>", 1),
 }
 
 

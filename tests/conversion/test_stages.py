@@ -56,9 +56,9 @@ TURTLE = b"PREFIX a: <http://a/>\n" + (b"a:s a:p a:o .\n# @message\n" * 9000)
 JELLY = jelly.encode(nquads.decode(MANY_MESSAGES), stream_name="x")
 TRUNCATED = gzip.compress(MANY_MESSAGES, 1)[:-8]
 CASES = {
-    "a late version": ([LATE_VERSION], {}),
-    "a late version, skolemized": ([LATE_VERSION], {"skolemize": "http://e"}),
-    "a late version in an archive": ([archive(LATE_VERSION, LINE)], {}),
+    "a late version label": ([LATE_VERSION], {}),
+    "a late version label, skolemized": ([LATE_VERSION], {"skolemize": "http://e"}),
+    "a late version label in an archive": ([archive(LATE_VERSION, LINE)], {}),
     "another dialect in the second input": (
         [LINE, b'VERSION "1.2-messages"\n' + LINE],
         {"group_by": "count=2"},
@@ -73,12 +73,12 @@ CASES = {
         [TURTLE + b"PREFIX b: <http://b/>\n"],
         {"from_format": "ttl", "to_format": "ttl", "take": 9},
     ),
-    "Jelly's options": ([JELLY, MANY_MESSAGES], {"to_format": "jelly", "from_format": None}),
+    "Jelly stream options": ([JELLY, MANY_MESSAGES], {"to_format": "jelly", "from_format": None}),
     "notes after take": (
         [MANY_MESSAGES + (LINE + b"# @Message\n" + DELIMITER) * 9000],
         {"take": 10},
     ),
-    "members": (
+    "empty and invalid members of an archive": (
         [archive(*[LINE, b"", INVALID_MESSAGE + LINE, LINE + DELIMITER + INVALID_MESSAGE] * 50)],
         {"on_error": "skip", "take": 90},
     ),

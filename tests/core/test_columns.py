@@ -55,7 +55,7 @@ def test_filtered_messages_keep_their_indexes():
     rows, _ = TypedColumns(QUERY.variables, TYPES).of_messages(QUERY.solutions(matching), matching)
     assert pa.record_batch(rows)["message"].to_pylist() == [0, 2]
     assert [matching.slice(1, 2).first_index, matching.slice(1, 2).index_of(0)] == [2, 2]
-    with pytest.raises(IndexError, match="no such message"):
+    with pytest.raises(IndexError, match="the batch has no message 2"):
         matching.index_of(2)
 
 

@@ -42,7 +42,7 @@ def as_lines(quads):
 
 @settings(max_examples=60)
 @given(old=QUADS, new=QUADS)
-def test_rdflib_applies_a_difference(old, new):
+def test_rdflib_applies_a_difference_computed_by_rdfm(old, new):
     out = io.BytesIO()
     patch.diff(
         encode("nq", [old]), encode("nq", [new]), out, from_format="nq", to_format="rdf-patch"
@@ -54,7 +54,7 @@ def test_rdflib_applies_a_difference(old, new):
 
 @settings(max_examples=60)
 @given(old=QUADS, new=QUADS.filter(bool))  # RDFLib treats an empty dataset as missing
-def test_rdfm_applies_a_difference_of_rdflib(old, new):
+def test_rdfm_applies_a_difference_computed_by_rdflib(old, new):
     # RDFLib does not delete a quad if its triple is in another graph of the target.
     graphs = {}
     assume(all(graphs.setdefault(quad[:3], quad[3]) == quad[3] for quad in [*old, *new]))

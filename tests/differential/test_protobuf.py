@@ -31,14 +31,14 @@ def test_rdfm_reads_the_output_of_protobuf(physical, data):
 
 
 @given(log=logs(generalized=True))
-def test_frames_are_the_bytes_that_protobuf_writes(log):
+def test_frames_equal_the_bytes_that_protobuf_writes(log):
     """Field order and varints are canonical: parsing and serializing again gives the same bytes."""
     # Protobuf writes metadata after rows, but restart marks precede the rows.
     written = encode("jelly", log, generalized=True, rdf_star=True, restart_bytes=0)
     assert jelly_proto.delimited(jelly_proto.read_frames(written)) == written
 
 
-def test_protobuf_agrees_on_namespaces_and_metadata():
+def test_rdfm_and_protobuf_agree_on_namespaces_and_metadata():
     writer = jelly_proto.Writer(1, version=2)
     quad = (("iri", "http://e/s"), ("iri", "http://e/p"), ("iri", "http://e/o"), None)
     writer.message([quad], {"key": b"\x00\xff"}, {"e": "http://e/", "": "http://d/"})

@@ -21,7 +21,7 @@ def rows(kinds, quads, **options):
 
 
 @given(log=logs(generalized=True))
-def test_messages_are_exchanged_with_protobuf(log):
+def test_messages_round_trip_through_protobuf(log):
     written = encode("rdf-protobuf", log)
     assert written == rdf_binary.protobuf_messages(log)
     assert rdf_binary.decode_protobuf_messages(written) == log
@@ -31,7 +31,7 @@ def test_messages_are_exchanged_with_protobuf(log):
 
 
 @given(log=SINGLE_MESSAGES)
-def test_rows_are_exchanged_with_protobuf(log):
+def test_rows_round_trip_through_protobuf(log):
     written = encode("rdf-protobuf", log, framing="rows")
     assert written == rdf_binary.protobuf_rows(rows(rdf_binary.protobuf(), log[0]))
     assert rdf_binary.decode_protobuf_rows(written) == log[0]
@@ -43,7 +43,7 @@ def test_rows_are_exchanged_with_protobuf(log):
 
 
 @given(log=SINGLE_MESSAGES)
-def test_rows_are_exchanged_with_thrift(log):
+def test_rows_round_trip_through_thrift(log):
     written = encode("rdf-thrift", log)
     assert written == rdf_binary.thrift_rows(rows(rdf_binary.thrift(), log[0]))
     assert rdf_binary.decode_thrift(written) == log[0]
@@ -176,7 +176,7 @@ def test_relative_iris_are_resolved_with_the_base():
 
 
 @pytest.mark.parametrize("name", ["rdf-protobuf", "rdf-thrift"])
-def test_terms_other_than_data_terms_are_an_error(name):
+def test_variables_and_placeholder_terms_are_errors(name):
     kinds = kinds_of(name)
     for term, reason in (
         (
@@ -241,7 +241,7 @@ def test_depth_is_limited(name):
     ],
     ids=lambda data: data.hex(),
 )
-def test_invalid_thrift_is_an_error_at_once(data):
+def test_invalid_thrift_is_an_error_immediately(data):
     decoder = formats.find("rdf-thrift").Decoder()
     decoder.feed(data)
     with pytest.raises(rdfm.DecodeError, match=r"byte 0, message 0") as caught:
@@ -250,7 +250,7 @@ def test_invalid_thrift_is_an_error_at_once(data):
 
 
 @pytest.mark.parametrize("name", ["rdf-protobuf", "rdf-thrift"])
-def test_a_huge_declared_length_does_not_take_memory(name):
+def test_a_huge_declared_length_does_not_allocate_memory(name):
     """A missing string of 2 GiB is reported as a truncated log or exceeds the limit."""
     huge = b"\xff\xff\xff\xff\x07"
     data = b"\x2c\x1c\x1c\x18" + huge if name == "rdf-thrift" else huge + b"\x12"

@@ -599,7 +599,7 @@ UNSPECIFIED_NUMBERS = [
 
 
 @pytest.mark.parametrize(("number", "expected"), UNSPECIFIED_NUMBERS)
-def test_numbers_that_the_specification_leaves_open_are_read(number, expected, remote):
+def test_numbers_with_unspecified_precision_are_read(number, expected, remote):
     messages, error = decode("jsonld", f'{{"@id": "{S}", "{P}": {number}}}'.encode())
     assert error is None
     assert isomorphic(messages[0], expected_quads(expected)), messages[0]
@@ -1043,7 +1043,7 @@ def test_directions_are_converted_to_four_forms(value, direction, expected, remo
     check({"@id": S, P: value}, expected, remote, rdf_direction=direction)
 
 
-def test_values_in_an_index_map_differ_by_their_index(remote):
+def test_equal_values_with_different_indexes_are_distinct(remote):
     two_values = """<s> <p> _:a . ;; _:a rdf:value "x" . ;; _:a rdf:direction "rtl" .
         <s> <p> _:b . ;; _:b rdf:value "x" . ;; _:b rdf:direction "rtl" ."""
     one_value = '<s> <p> _:a . ;; _:a rdf:value "x" . ;; _:a rdf:direction "rtl" .'
@@ -1394,7 +1394,7 @@ def test_invalid_terms_are_errors_unless_lenient(document, expected, remote):
         assert isomorphic(messages[0], expected_quads(expected)), messages[0]
 
 
-def test_cells_and_nodes_of_dropped_values_are_dropped_too():
+def test_list_cells_and_nodes_of_dropped_values_are_dropped_too():
     """The node of a compound literal is omitted for a value in a graph or below an invalid IRI."""
     value = {"@value": "x", "@direction": "ltr"}
     for document, expected in [
@@ -1498,7 +1498,7 @@ def test_keys_of_a_message_with_an_error_are_not_counted():
     assert decoder.header().get("dropped_keys", 0) == 0
 
 
-def test_every_error_code_has_a_row():
+def test_every_error_code_has_a_test_case():
     tables = (IRIS, BASES, VALUES, CONTAINERS, STRUCTURE, JSON_POSITIONS, DIRECTIONS, CONTEXTS)
     codes = {expected for table in tables for _, expected in table if expected in ERROR_CODES}
     assert codes == {*ERROR_CODES}

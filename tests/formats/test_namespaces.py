@@ -121,7 +121,7 @@ def test_a_context_in_every_message_contains_its_namespaces(tmp_path):
 @pytest.mark.parametrize("options", [{}, {"context_lines": "every"}], ids=str)
 def test_the_messages_are_read_back(tmp_path, name, options):
     if options and not name.endswith("ld"):
-        pytest.skip("an option of JSON-LD")
+        pytest.skip("context_lines is an option of JSON-LD")
     written(tmp_path, CHANGING, f"out.{name}", **options)
     with (
         rdfm.open_log(CHANGING, "ttl") as expected,

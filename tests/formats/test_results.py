@@ -102,7 +102,7 @@ def standard_json(data: bytes) -> bytes:
 
 
 @pytest.mark.parametrize("name", OXIGRAPH_FORMATS)
-def test_fixtures_are_read_as_in_pyoxigraph(name):
+def test_rdfm_reads_fixtures_like_pyoxigraph(name):
     rejected = []
     for path in files(name):
         data = path.read_bytes()
@@ -119,7 +119,7 @@ def test_fixtures_are_read_as_in_pyoxigraph(name):
 
 @pytest.mark.suites
 @pytest.mark.parametrize("name", OXIGRAPH_FORMATS)
-def test_w3c_files_are_read_as_in_pyoxigraph(name):
+def test_rdfm_reads_w3c_files_like_pyoxigraph(name):
     suffix = {format: suffix for suffix, format in FORMATS.items()}[name]
     logs = [data for path, data in w3c_files(SUITE).items() if path.endswith(suffix)]
     equal_count = 0
@@ -160,7 +160,7 @@ def write(data: bytes, source: str, target: str, **options) -> bytes:
 
 @pytest.mark.parametrize("name", ["results-thrift", "results-protobuf"])
 @pytest.mark.parametrize("case", GENERATOR.RESULT_SETS)
-def test_tuples_are_exchanged_with_other_libraries(name, case):
+def test_rdfm_and_other_libraries_agree_on_binary_results(name, case):
     variables, rows = GENERATOR.RESULT_SETS[case]
     suffix, pack = {
         "results-thrift": (".srt", rdf_binary.thrift_rows),

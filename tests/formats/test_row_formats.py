@@ -296,7 +296,7 @@ def test_a_log_truncated_anywhere_is_an_error(tmp_path, suffix):
 
 
 @pytest.mark.parametrize("name", TABLES)
-def test_other_string_types_are_read(name, tmp_path):
+def test_large_strings_and_lists_are_read(name, tmp_path):
     quads_type = pa.large_list(pa.struct([(part, pa.large_string()) for part in ROW]))
     rows = pa.table(
         {

@@ -515,7 +515,7 @@ CONTRADICTORY_OPTIONS = [
         "compression is gzip, but .* has none, which cannot change; omit compression",
     ),
     ("rpb", {}, {"framing": "rows"}, "cannot be appended as rows"),
-    ("jelly", {}, {"name_table": 64}, "has name_table=4000, and these options need name_table=64"),
+    ("jelly", {}, {"name_table": 64}, "has name_table=4000, but these options need name_table=64"),
     ("jelly", {}, {"delimited": False}, "only to length-prefixed frames"),
     ("jelly", {}, {"flat": True}, "flat writes a single message"),
     ("jelly", {"jelly_version": 1}, {"prefixes": {"e": "http://e/"}}, "need jelly_version=2;"),
@@ -1011,7 +1011,7 @@ def test_killed_writers_neither_lose_nor_repeat_messages(tmp_path, suffix):
 
 
 @pytest.mark.slow
-@pytest.mark.skipif("RDFM_KILLS" not in os.environ, reason="RDFM_KILLS=N kills N writers")
+@pytest.mark.skipif("RDFM_KILLS" not in os.environ, reason="set RDFM_KILLS=N to kill N writers")
 @pytest.mark.parametrize("suffix", ["nq", "trig", "jelly", "ndjsonld", "rpb", "nq.zst"])
 def test_many_killed_writers_neither_lose_nor_repeat_messages(tmp_path, suffix):
     kill_writers(tmp_path / f"log.{suffix}", int(os.environ["RDFM_KILLS"]), seed=suffix)

@@ -52,10 +52,10 @@ INVALID_MEMBERS = {
     "a device": ("b.nq", b"", {"type": tarfile.CHRTYPE}),
     "a pipe": ("b.nq", b"", {"type": tarfile.FIFOTYPE}),
     "an absolute path": ("/b.nq", line(2)),
-    "a drive": ("C:\\b.nq", line(2)),
-    "a parent path": ("../b.nq", line(2)),
-    "a parent path after a name": ("x/../../b.nq", line(2)),
-    "an unknown kind": ("b.nq", line(2), {"type": b"Z"}),
+    "a drive letter": ("C:\\b.nq", line(2)),
+    "a parent folder": ("../b.nq", line(2)),
+    "a parent folder after a name": ("x/../../b.nq", line(2)),
+    "an unknown type": ("b.nq", line(2), {"type": b"Z"}),
 }
 
 

@@ -41,7 +41,7 @@ end_child(pid)
 log.write([QUAD])
 log.close()
 """,
-    "leaves the block": """
+    "leaves the with block": """
 pid = None
 try:
     with create() as log:
@@ -138,7 +138,7 @@ log = create()
 if (pid := os.fork()) == 0:
     os._exit(0 if rejected(lambda: log.write_batch(rdfm.MessageBatch.from_messages([[QUAD]]))) else 1)
 """,
-    "a message in a block": """
+    "a message in a with block": """
 log = create()
 if (pid := os.fork()) == 0:
     def write():
@@ -173,7 +173,7 @@ results.close()
 """
 
 
-def test_the_first_row_of_a_child_raises_an_error(tmp_path):
+def test_the_first_row_that_a_child_writes_raises_an_error(tmp_path):
     code = (
         PRELUDE.format(target="r.tsv", options={})
         + REJECTION_CODE.format(target="r.tsv")

@@ -190,8 +190,8 @@ def test_an_encode_error_has_the_message_index(format, invalid_index):
     ("value", "text"),
     [
         (3, "expected a Message or an iterable of Quad, not int"),
-        ("text", "the items of a message must be Quad, not str"),
-        ([QUAD, None], "the items of a message must be Quad, not NoneType"),
+        ("text", "each item of a message must be a Quad, not str"),
+        ([QUAD, None], "each item of a message must be a Quad, not NoneType"),
         (QUAD, "an iterable of Quad, not a Quad; put it in a list"),
     ],
 )
@@ -464,7 +464,7 @@ def test_an_earlier_partial_file_is_kept(tmp_path):
     }
 
 
-@pytest.mark.skipif(os.name == "nt", reason="names of 255 bytes")
+@pytest.mark.skipif(os.name == "nt", reason="needs file names of up to 255 bytes")
 @pytest.mark.parametrize("letter", ["a", "é", "𝄞"])
 def test_the_longest_file_names_can_be_written(tmp_path, letter):
     name = letter * (252 // len(letter.encode())) + ".nt"

@@ -36,7 +36,7 @@ def test_ten_notes_are_listed_and_the_others_are_counted():
     assert notes.texts()[-1] == "and 1,490 more"
 
 
-def test_a_writer_notes_how_readers_interpret_the_log():
+def test_a_note_explains_how_readers_interpret_the_log():
     def notes(messages, **options):
         with rdfm.create_log(io.BytesIO(), "jelly", **options) as writer:
             for _ in range(messages):

@@ -34,7 +34,7 @@ def test_the_format_of_a_live_log_is_detected_from_its_first_lines(data, name):
         os.close(write_end)
 
 
-def test_detection_waits_after_triples():
+def test_detection_waits_for_more_input_after_triples():
     """Turtle may follow, and the format must not depend on how the log arrives."""
 
     pieces = [TRIPLE, b"@prefix e: <http://e/> .\n", b""]

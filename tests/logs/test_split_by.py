@@ -61,7 +61,7 @@ def test_each_month_has_a_file_and_a_predicate_replaces_the_defaults(tmp_path):
     assert sorted(files) == ["2025-12.nq", "2026-01.nq", "other.nq"]
 
 
-def test_a_log_declares_its_time_property(tmp_path):
+def test_the_time_property_can_be_declared_in_the_log(tmp_path):
     predicate = "<http://e/t>"
     declaration = f"<http://e/log> <https://w3id.org/ldes#timestampPath> {predicate} .\n"
     messages = [
@@ -73,7 +73,7 @@ def test_a_log_declares_its_time_property(tmp_path):
     assert sorted(files) == ["2026-01-02.nq", "other.nq"]
 
 
-def test_the_first_value_decides_and_a_note_reports_several_values(tmp_path):
+def test_the_first_value_selects_the_file_and_a_note_reports_several_values(tmp_path):
     messages = [
         with_value("a", '"x"') + with_value("a", '"y"'),
         with_value("b", '"y"') + with_value("b", '"y"'),
@@ -83,7 +83,7 @@ def test_the_first_value_decides_and_a_note_reports_several_values(tmp_path):
     assert sorted(files) == ["x.nq", "y.nq"]
     assert subjects(tmp_path / "out/x.nq") == ["http://e/a", "http://e/c"]
     assert summary.notes == (
-        "1 message has several values of the predicate; the first one decides",
+        "1 message has several values of the predicate; the first one is used",
     )
 
 

@@ -51,7 +51,7 @@ def blocking_solutions():
 USES = {
     "messages": (blocking_log, iter),
     "batches": (blocking_log, lambda log: log.batches()),
-    "a log's table": (blocking_log, lambda log: pa.RecordBatchReader.from_stream(log)),
+    "Arrow stream": (blocking_log, lambda log: pa.RecordBatchReader.from_stream(log)),
     "rows": (blocking_results, iter),
     "batches of results": (blocking_results, lambda results: results.batches()),
     "solutions": (blocking_solutions, lambda solutions: solutions.rows()),
@@ -71,7 +71,7 @@ def test_a_second_thread_gets_an_error_and_the_first_gets_all_items(use, is_shar
     try:
         assert file.reached.wait(60)
         with pytest.raises(RuntimeError, match=IN_USE):
-            next(iter(items if is_shared and use != "a log's table" else loop(reader)))
+            next(iter(items if is_shared and use != "Arrow stream" else loop(reader)))
         with pytest.raises(RuntimeError, match=IN_USE):
             reader.close()
     finally:

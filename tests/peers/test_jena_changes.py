@@ -71,7 +71,7 @@ def as_jena_changes(log):
 
 @pytest.mark.parametrize("name", FORMATS)
 @given(log=patches())
-def test_patches_are_exchanged_with_jena(jvm, name, log):
+def test_patches_round_trip_through_jena(jvm, name, log):
     expected = as_jena_changes(log)
     written = encoded(name, expected)
     assert as_jena_changes(read_with_jena(jvm, name, written)) == expected

@@ -57,7 +57,7 @@ def without_directions(rows):
 
 @pytest.mark.parametrize("name", FORMATS)
 @given(given_results=results(any_text=False, generalized=False))
-def test_results_are_exchanged_with_jena(jvm, name, given_results):
+def test_results_round_trip_through_jena(jvm, name, given_results):
     variables = [
         f"v{number}" for number in range(len(given_results[0]))
     ]  # names that are valid in queries
@@ -71,7 +71,7 @@ def test_results_are_exchanged_with_jena(jvm, name, given_results):
 
 @pytest.mark.parametrize("answer", [True, False])
 @pytest.mark.parametrize("name", ["srj", "srx"])
-def test_boolean_answers_are_exchanged_with_jena(jvm, name, answer, tmp_path):
+def test_boolean_answers_round_trip_through_jena(jvm, name, answer, tmp_path):
     import rdfm
 
     path = tmp_path / f"answer.{name}"

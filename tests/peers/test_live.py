@@ -50,7 +50,7 @@ def served(folder):
 @pytest.mark.parametrize("topic", ["triples", "quads", "graphs", "text"])
 @pytest.mark.parametrize("preset", ["SMALL_STRICT", "SMALL_ALL_FEATURES", "BIG_STRICT", None])
 @pytest.mark.parametrize("physical", [1, 2, 3])
-def test_java_subscribes(live, jvm, served, tmp_path, topic, preset, physical):
+def test_a_java_client_subscribes(live, jvm, served, tmp_path, topic, preset, physical):
     requested_options = "-" if preset is None else f"{preset}/{physical}"
     out = tmp_path / "out.jelly"
     status, text = live.ask("subscribe", served.port, topic, requested_options, out, -1, 0)
@@ -112,20 +112,20 @@ def test_responses_respect_the_requested_options(live, served, tmp_path, fields,
     assert response.stream_name in ("", requested_options.stream_name)
 
 
-def test_java_lists_the_services_by_reflection(live, served):
+def test_a_java_client_lists_the_services_by_reflection(live, served):
     status, names = live.ask("services", served.port)
     assert status == "OK"
     assert "eu.ostrzyciel.jelly.core.proto.v1.RdfStreamService" in names.split()
 
 
-def test_a_slow_subscriber_in_java_receives_everything(live, served, tmp_path):
+def test_a_slow_java_client_receives_everything(live, served, tmp_path):
     out = tmp_path / "out.jelly"
     assert live.ask("subscribe", served.port, "many", "SMALL_STRICT/2", out, 300, 10)[0] == "OK"
     assert numbers(decode(out.read_bytes())) == list(range(300))
 
 
 @pytest.mark.parametrize("physical", ["triples", "quads", "graphs"])
-def test_java_reads_encoded_frames_followed_by_stored_frames(live, jvm, tmp_path, physical):
+def test_a_java_client_reads_encoded_and_then_stored_frames(live, jvm, tmp_path, physical):
     """The server switches to stored frames at a restart frame, which repeats the options."""
     (tmp_path / "logs").mkdir()
     path, out = tmp_path / "logs/a.jelly", tmp_path / "out.jelly"
@@ -161,7 +161,7 @@ def test_java_reads_encoded_frames_followed_by_stored_frames(live, jvm, tmp_path
 
 @pytest.mark.parametrize("physical", [1, 2, 3])
 @pytest.mark.parametrize("compression", ["-", "gzip"])
-def test_java_publishes(live, served, folder, tmp_path, jvm, physical, compression):
+def test_a_java_client_publishes(live, served, folder, tmp_path, jvm, physical, compression):
     messages = TRIPLES if physical == 1 else QUADS
     lines = "".join(f"--- message\n{text}" for text in map(as_text, messages))
     data = jvm.convert(
@@ -179,12 +179,12 @@ def as_text(quads):
     return rdfm.formats.find("nq").encode(as_batch([quads])).decode()
 
 
-def test_java_is_rejected_with_a_wrong_token(live, served, folder):
+def test_a_java_client_with_a_wrong_token_is_rejected(live, served, folder):
     answer = live.ask("publish", served.port, "quads", folder / "quads.jelly", "wrong", "-")
     assert answer[0] == "UNAUTHENTICATED"
 
 
-def test_a_killed_server_leaves_java_with_complete_messages(live, tmp_path):
+def test_a_java_client_of_a_killed_server_has_only_complete_messages(live, tmp_path):
     write(tmp_path / "a.jelly", [message(n) for n in range(200)])
     out = tmp_path / "out"
     with serve(tmp_path) as served:
@@ -200,7 +200,7 @@ def test_a_killed_server_leaves_java_with_complete_messages(live, tmp_path):
 @pytest.mark.parametrize(
     ("name", "messages"), [("triples", TRIPLES), ("quads", QUADS), ("graphs", QUADS)]
 )
-def test_rdfm_subscribes_to_java(live, folder, tmp_path, name, messages):
+def test_rdfm_subscribes_to_a_java_server(live, folder, tmp_path, name, messages):
     status, port = live.ask("serve", folder / f"{name}.jelly", tmp_path)
     assert status == "OK"
     assert all_isomorphic(messages_in(f"grpc://localhost:{port}/any"), messages)
@@ -209,7 +209,7 @@ def test_rdfm_subscribes_to_java(live, folder, tmp_path, name, messages):
 
 
 @pytest.mark.parametrize("compression", [None, "gzip"])
-def test_rdfm_publishes_to_java(live, folder, tmp_path, compression):
+def test_rdfm_publishes_to_a_java_server(live, folder, tmp_path, compression):
     _, port = live.ask("serve", folder / "quads.jelly", tmp_path)
     settings = {} if compression is None else {"compression": compression}
     rdfm.convert(folder / "quads.jelly", f"grpc://localhost:{port}/topic", **settings)

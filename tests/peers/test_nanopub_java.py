@@ -46,7 +46,7 @@ def test_rdfm_and_the_java_library_agree_on_random_nanopublications(nanopub_java
 
 
 @pytest.mark.suites
-def test_verdicts_on_the_suite_equal_those_of_the_java_library(nanopub_java):
+def test_rdfm_and_the_java_library_agree_on_the_suite(nanopub_java):
     root = suites.path("conformance", "nanopub")
     paths = sorted(root.glob("*valid/*/*.trig"))
     names = {True: "true", False: "false"}

@@ -33,13 +33,13 @@ def assert_round_trip(node, log, format):
 
 
 @pytest.mark.parametrize(("name", "format"), [*text_cases("nt", "nq", "ttl", "trig")])
-def test_text_is_exchanged_with_n3(node, name, format):
+def test_text_round_trips_through_n3(node, name, format):
     assert_round_trip(node, log_of(name), format)
 
 
 @pytest.mark.parametrize("format", ["nt", "nq", "ttl", "trig"])
 @given(data=st.data())
-def test_random_text_is_exchanged_with_n3(node, format, data):
+def test_random_text_round_trips_through_n3(node, format, data):
     assert_round_trip(
         node, [merge(data.draw(logs(graphs=format in ("nq", "trig"), plain="terms")))], format
     )
@@ -68,7 +68,7 @@ def outcome(line):
 
 
 @pytest.mark.parametrize("numbers", batches(), ids=str)
-def test_json_ld_is_read_as_in_jsonld_js(node, numbers):
+def test_rdfm_reads_json_ld_like_jsonld_js(node, numbers):
     def read(documents):
         lines = [json.dumps(without_false_protected(document)) + "\n" for document in documents]
         data = "".join(lines).encode()

@@ -18,7 +18,7 @@ def test_the_third_party_notices_are_current():
     assert completed.returncode == 0, completed.stdout + completed.stderr
 
 
-def test_the_lock_has_exact_versions_hashes_and_no_host():
+def test_the_lock_file_has_exact_versions_hashes_and_no_host():
     lock = (ROOT / "requirements.lock").read_text("utf-8")
     assert "://" not in lock
     assert not re.search(r"^-", lock, re.MULTILINE)
@@ -28,7 +28,7 @@ def test_the_lock_has_exact_versions_hashes_and_no_host():
         assert re.match(r"[\w.-]+==\S+( ; .+)? \\\n    --hash=sha256:", entry), entry
 
 
-def test_the_lock_of_the_node_peer_has_hashes_and_no_registry():
+def test_the_lock_file_of_the_node_peer_has_hashes_and_no_registry():
     lock = json.loads((ROOT / "tests/peers/node/package-lock.json").read_text("utf-8"))
     packages = [entry for path, entry in lock["packages"].items() if path]
     assert len(packages) > 5

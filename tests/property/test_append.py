@@ -55,7 +55,7 @@ def append(path, name, runs, **options):
 
 @pytest.mark.parametrize(("name", "dialect"), DIALECTS)
 @given(data=st.data())
-def test_a_log_appended_in_runs_equals_a_log_written_at_once(name, dialect, data):
+def test_a_log_written_in_several_runs_equals_a_log_written_at_once(name, dialect, data):
     log = data.draw(logs_for(name))
     options = {} if dialect is None else {"dialect": dialect}
     sync = data.draw(st.booleans())
@@ -89,7 +89,7 @@ def test_appending_to_a_compressed_log_adds_members(name, compression, data):
 
 @pytest.mark.parametrize("name", PATCH_FORMATS)
 @given(data=st.data())
-def test_patches_appended_in_runs_equal_patches_written_at_once(name, data):
+def test_patches_written_in_several_runs_equal_patches_written_at_once(name, data):
     log = data.draw(patches.patches(graphs=True, plain=True))
     sync = data.draw(st.booleans())
     with tempfile.TemporaryDirectory() as folder:

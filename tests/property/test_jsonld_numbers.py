@@ -39,7 +39,7 @@ def read(name, data, **options):
 @example(5e-324)
 @example(-1e21)
 @example(1000000000000000.5)
-def test_doubles_are_read_as_in_pyld(number):
+def test_rdfm_reads_doubles_like_pyld(number):
     document = {"urn:p": {"@value": number, "@type": f"{XSD}double"}}
     (quad,) = jsonld.to_rdf(document)["@default"]
     for name in FORMATS:

@@ -225,7 +225,7 @@ NESTED_INPUTS = {
         "ttl",
         b"<http://e/s> <http://e/p> " + b"<<( <http://e/s> <http://e/p> " * NESTING_DEPTH,
     ),
-    "reified, ttl": ("ttl", b"<< <http://e/s> <http://e/p> " * NESTING_DEPTH),
+    "reified triples, ttl": ("ttl", b"<< <http://e/s> <http://e/p> " * NESTING_DEPTH),
     "brackets, ttl": ("ttl", b"<http://e/s> <http://e/p> " + b"[ <http://e/p> " * NESTING_DEPTH),
     "lists, trig": ("trig", b"<http://e/s> <http://e/p> " + b"( " * NESTING_DEPTH),
     "annotations, trig": (

@@ -98,14 +98,14 @@ ROWS = {
             "namespaces": namespaces(),
         }
     ),
-    "large": lambda: record_batch(
+    "large strings and lists": lambda: record_batch(
         {"quads": list_array(structs(quads(kind=pa.large_string())), pa.LargeListArray, pa.int64())}
     ),
     "string views": lambda: record_batch(
         {"quads": list_array(structs(quads(kind=pa.string_view())))}
     ),
     "list views": lambda: record_batch({"quads": views()}),
-    "fixed size": lambda: record_batch(
+    "fixed-size lists": lambda: record_batch(
         {"quads": pa.FixedSizeListArray.from_arrays(structs(quads()), 4)}
     ),
     "dictionaries": lambda: record_batch(
@@ -154,7 +154,7 @@ FILES = {
     ),
     "arrow": lambda rows: arrow_file(rows, ipc.new_file),
     "arrow, zstd": lambda rows: arrow_file(rows, ipc.new_file, compression="zstd"),
-    "arrow, lz4": lambda rows: arrow_file(rows, ipc.new_stream, compression="lz4"),
+    "arrow, lz4 stream": lambda rows: arrow_file(rows, ipc.new_stream, compression="lz4"),
     "arrow, zstd stream": lambda rows: arrow_file(rows, ipc.new_stream, compression="zstd"),
     "arrow, stream": lambda rows: arrow_file(rows, ipc.new_stream),
 }

@@ -153,7 +153,7 @@ def test_no_term_precedes_a_smaller_term(objects):
         ]
     )
 )
-def test_terms_of_one_kind_are_ordered_like_rdflib(objects):
+def test_rdfm_orders_terms_of_one_kind_like_rdflib(objects):
     values = {
         term: rdflib.Literal(
             term[1], datatype=None if term[4] is None else rdflib.URIRef(term[4])

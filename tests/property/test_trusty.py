@@ -41,7 +41,7 @@ def test_generated_codes_are_valid(assertion, info):
 
 
 @given(TRIPLES, st.randoms(use_true_random=False))
-def test_order_repetition_and_case_of_tags_do_not_matter(assertion, random):
+def test_quad_order_duplicates_and_language_tag_case_do_not_change_the_code(assertion, random):
     quads = nanopubs.trusty(nanopubs.nanopub(assertion=assertion))
     quads += random.choices(quads, k=3)
     random.shuffle(quads)
@@ -72,7 +72,7 @@ def test_one_changed_character_invalidates_the_code(assertion, data):
 
 
 @given(st.lists(TRIPLES, min_size=1, max_size=5))
-def test_messages_of_a_batch_are_independent(contents):
+def test_messages_of_a_batch_are_verified_independently(contents):
     quads = [nanopubs.trusty(nanopubs.nanopub(assertion=each)) for each in contents]
     with rdfm.open_log(nanopubs.nq(*quads), "nq") as log:
         messages = list(log)

@@ -233,7 +233,7 @@ def test_a_folder_that_keeps_changing_is_an_error(tmp_path, monkeypatch):
 
 
 @pytest.mark.slow
-def test_many_threads_may_settle_at_once(tmp_path):
+def test_many_threads_can_settle_commits_at_once(tmp_path):
     target = CommitTarget.of(str(tmp_path))
     names = [f"part-{number}.nq" for number in range(40)]
     for batch_number in range(10):
@@ -264,7 +264,7 @@ def test_many_threads_may_settle_at_once(tmp_path):
         assert remaining_files(target) == []
 
 
-def test_two_drivers_with_the_same_write_append_once(target):
+def test_two_drivers_with_the_same_write_id_append_once(target):
     first = FolderCommit("first", stage(target, "first"), write_id="load of Monday")
     second = FolderCommit(
         "second", stage(target, "second", ["other.nq"]), write_id="load of Monday"
@@ -486,7 +486,7 @@ def test_a_dropped_job_is_closed(target):
     assert remaining_files(target) == []
 
 
-def test_only_old_jobs_are_abandoned(tmp_path):
+def test_only_old_jobs_are_removed_as_abandoned(tmp_path):
     target = CommitTarget.of(str(tmp_path))
     stage(target, "old")
     stage(target, "young")
@@ -535,7 +535,7 @@ def test_staging_folders_of_finished_batches_are_removed(target):
     assert target.storage.names(staging) == ["stream-q-2-a", "stream-q2-0-a"]
 
 
-@pytest.mark.skipif(os.name == "nt", reason="such names are not possible")
+@pytest.mark.skipif(os.name == "nt", reason="needs file names with backslashes")
 def test_an_overwrite_removes_files_with_backslashes_in_their_names(tmp_path):
     (tmp_path / "a\\b.nq").write_bytes(b"")
     write(CommitTarget.of(str(tmp_path)), "overwrite")

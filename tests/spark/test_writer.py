@@ -76,7 +76,7 @@ def test_a_finished_batch_removes_all_its_staging_folders(tmp_path, monkeypatch)
     assert staged(tmp_path) == []
 
 
-def test_a_driver_notes_how_readers_interpret_the_parts(tmp_path, caplog):
+def test_a_note_explains_how_readers_interpret_the_parts(tmp_path, caplog):
     options = {"to": "jelly", "logicalType": "flat_quads"}
     writer = writer_of(tmp_path, **options)
     batch = pyarrow.RecordBatch.from_pylist([{"quads": [QUAD]}] * 2)

@@ -96,7 +96,7 @@ def test_a_binary_jena_file_is_read_as_expected(entry):
 @pytest.mark.parametrize("entry", BINARY, ids=lambda entry: entry["file"])
 def test_output_equals_jenas_files(entry):
     if "error" in entry:
-        pytest.skip("cannot be read")
+        pytest.skip("rdfm cannot read the file")
     module, options = formats.find(FORMAT_BY_SUFFIX[entry["format"]]), ROW_OPTIONS[entry["format"]]
     data = (FOLDER / entry["file"]).read_bytes()
     values = Path(entry["file"]).stem.endswith("-values")

@@ -31,7 +31,7 @@ def test_an_unavailable_context_is_an_error_with_remedies():
         assert part in str(caught.value)
 
 
-def test_a_file_replaces_its_url(tmp_path):
+def test_a_local_file_replaces_a_context_url(tmp_path):
     (tmp_path / "c.jsonld").write_bytes(CONTEXT)
     assert predicates(context={URL: str(tmp_path / "c.jsonld")}) == ["http://v/p"]
     with pytest.raises(rdfm.DecodeError, match="cannot be loaded"):
@@ -65,7 +65,7 @@ def test_the_index_of_a_folder_has_priority_and_cannot_refer_to_files_outside_it
 
 
 @pytest.mark.parametrize("path", ["../secret", "a/../../secret", "%2e%2e/secret", "/secret"])
-def test_urls_cannot_leave_the_folder(tmp_path, path):
+def test_urls_cannot_refer_to_files_outside_the_folder(tmp_path, path):
     (tmp_path / "secret").write_bytes(CONTEXT)
     folder = tmp_path / "folder"
     folder.mkdir()

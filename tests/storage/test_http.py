@@ -167,7 +167,7 @@ def test_redirects_from_https_to_http_are_rejected(monkeypatch):
         return http.urllib3.HTTPResponse(io.BytesIO(), headers, 302, preload_content=False)
 
     monkeypatch.setattr(http.Response, "_send", send)
-    with pytest.raises(HttpError, match="redirects from https to http, which is not followed"):
+    with pytest.raises(HttpError, match="redirects from https to http are not followed"):
         open_url("https://example.org/a", QUICK_SETTINGS)
 
 
@@ -198,7 +198,7 @@ def test_temporary_errors_are_retried(site, status):
 
 
 def test_retries_are_limited(site):
-    with pytest.raises(HttpError, match="503 Service Unavailable in 3 attempts") as caught:
+    with pytest.raises(HttpError, match=r"503 Service Unavailable \(3 attempts\)") as caught:
         open_url(site.on("/a", web.send(503)), QUICK_SETTINGS)
     assert caught.value.status == 503
     assert len(site.requests) == 3
@@ -220,7 +220,7 @@ def test_retry_after_is_obeyed(site, use_date, monkeypatch):
 
 def test_a_long_retry_after_is_an_error(site):
     url = site.on("/a", web.send(503, Retry_After="86400"))
-    with pytest.raises(HttpError, match="the server asks to wait 86400 s"):
+    with pytest.raises(HttpError, match="the server requests a wait of 86400 s"):
         open_url(url, QUICK_SETTINGS)
 
 
@@ -236,7 +236,7 @@ def test_a_long_retry_after_is_an_error(site):
         (304, HttpError, "the server answered 304"),
     ],
 )
-def test_other_errors_are_not_retried(site, status, kind, text):
+def test_other_status_codes_are_errors_and_are_not_retried(site, status, kind, text):
     with pytest.raises(kind, match=text):
         open_url(site.on("/a", web.send(status)), QUICK_SETTINGS)
     assert len(site.requests) == 1
@@ -248,15 +248,15 @@ def test_other_errors_are_not_retried(site, status, kind, text):
 def test_a_refused_connection_is_an_error():
     with web.site() as closed:
         url = closed.url
-    with pytest.raises(HttpError, match="no connection: connection refused in 3 attempts"):
+    with pytest.raises(HttpError, match=r"no connection: connection refused \(3 attempts\)"):
         open_url(url, QUICK_SETTINGS)
 
 
 @pytest.mark.parametrize(
     ("code", "text"),
     [
-        (socket.EAI_NONAME, "the host name is unknown in 2 attempts"),
-        (socket.EAI_AGAIN, "the host name cannot be resolved now in 3 attempts"),
+        (socket.EAI_NONAME, r"the host name is unknown \(2 attempts\)"),
+        (socket.EAI_AGAIN, r"the host name cannot be resolved \(3 attempts\)"),
     ],
 )
 def test_host_name_errors_are_retried(monkeypatch, code, text):
@@ -410,7 +410,7 @@ def test_a_server_without_ranges_sends_the_start_again(site, headers, cuts):
 
 def test_a_body_always_truncated_at_the_same_place_is_an_error(site):
     url = site.on("/a", web.send(200, BODY, cut=1000, ETag='"t"'))
-    with pytest.raises(HttpError, match="closed early in 3 attempts"):
+    with pytest.raises(HttpError, match=r"closed early \(3 attempts\)"):
         body_of(url)
     assert len(site.requests) == 3
 
@@ -604,7 +604,7 @@ def test_headers_of_storage_options_are_sent(site):
     assert site.requests[0][2]["Authorization"] == "Bearer x"
 
 
-def test_headers_replace_those_of_the_client(site):
+def test_headers_of_storage_options_replace_default_headers(site):
     site.on("/log.nq", web.send(200, QUADS))
     options = {"headers": {"user-agent": "me", "ACCEPT": "text/turtle"}}
     rdfm.open_log(f"{site.url}/log.nq", storage_options=options).close()

@@ -274,7 +274,7 @@ def test_options_that_live_streams_do_not_support_are_rejected():
             rdfm.create_log(target, **options)
 
 
-def test_another_stream_name_is_rejected():
+def test_a_stream_name_that_is_not_the_topic_is_rejected():
     with (
         Server() as server,
         pytest.raises(rdfm.OptionError, match="the topic is 't'"),
@@ -298,7 +298,7 @@ def test_settings_hide_the_token():
     assert "abc" not in repr(LiveSettings.of({"token": "abc", "headers": {"a": "abc"}}))
 
 
-def test_the_extra_is_named_if_it_is_missing(monkeypatch):
+def test_the_error_for_a_missing_extra_names_the_extra(monkeypatch):
     import sys
 
     monkeypatch.setitem(sys.modules, "grpc", None)

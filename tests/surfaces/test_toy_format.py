@@ -160,7 +160,7 @@ def test_remedies_name_the_options():
     assert times.render(on_command_line) == "a larger --times allows it"
 
 
-def test_columns_of_values_have_the_options():
+def test_value_functions_accept_the_options():
     pa = pytest.importorskip("pyarrow")
     quads = decode_values("toy", pa.array([LINE.encode()]), between=";")
     assert pa.array(encode_values("toy", quads, times=2)).to_pylist() == [

@@ -243,7 +243,7 @@ fn comparisons_above_the_limit_are_undecided() {
 }
 
 #[test]
-fn messages_of_only_one_log_are_picked_in_order() {
+fn messages_in_only_one_log_are_picked_in_order() {
     let make = |values: &[u32]| {
         let messages: Vec<String> = values
             .iter()
@@ -327,7 +327,7 @@ fn the_total_limit_applies_to_all_pairs() {
 }
 
 #[test]
-fn pick_skips_messages_that_collect_omits() {
+fn pick_skips_undecided_messages() {
     let (a, b) = (cliques("a", 6), log("<a:s> <a:p> <a:o>"));
     let mut found = Vec::new();
     for total in (0..).map(|step| step * 20_000) {
@@ -351,7 +351,7 @@ fn pick_skips_messages_that_collect_omits() {
 }
 
 #[test]
-fn namespaces_make_pairs_differ_only_if_compared() {
+fn namespaces_affect_pairs_only_if_they_are_compared() {
     let make = |iri: &str| {
         let text =
             format!("@prefix e: <{iri}> .\n<a:s> <a:p> <a:o> .\n# @message\n<a:s> <a:p> <a:o> .\n");

@@ -104,7 +104,7 @@ fn strings_are_compared_as_utf_16() {
 }
 
 #[test]
-fn quotes_of_literals_are_compared() {
+fn the_closing_quote_of_a_literal_affects_the_order() {
     // `"a"` does not always sort before longer literals: the quote follows ! and space, but
     // precedes all other characters.
     let text = r#"<s:> <p:> "ab";<s:> <p:> "a#";<s:> <p:> "a!";<s:> <p:> "a";<s:> <p:> "a\"""#;

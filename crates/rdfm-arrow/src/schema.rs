@@ -374,8 +374,8 @@ pub fn row_kind(schema: &Schema) -> Result<RowKind, Error> {
             Ok(RowKind::Quads)
         }
         (false, false) => Err(missing(
-            "'quads' (messages) or 'operations' (patches), nor all of 'message', 'subject', 'predicate' and \
-            'object' (quads)",
+            "'quads' (messages) or 'operations' (patches), and the columns 'message', 'subject', 'predicate' and \
+            'object' (quads) are not all present",
             schema,
         )),
     }

@@ -162,7 +162,7 @@ fn all_list_types_are_accepted() {
 }
 
 #[test]
-fn string_runs_and_a_missing_graph_are_accepted() {
+fn run_end_encoded_strings_and_a_missing_graph_are_accepted() {
     let run = |text: &str| -> ArrayRef {
         let ends = Int32Array::from(vec![2]);
         let values = StringArray::from(vec![text]);

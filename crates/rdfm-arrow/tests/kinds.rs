@@ -176,8 +176,8 @@ fn columns_determine_the_kind_of_rows() {
     let neither = rows(&["a", "b"]).unwrap_err();
     assert_eq!(
         neither.reason.to_string(),
-        "there is no column 'quads' (messages) or 'operations' (patches), nor all of 'message', 'subject', \
-         'predicate' and 'object' (quads); found: a, b"
+        "there is no column 'quads' (messages) or 'operations' (patches), and the columns 'message', 'subject', \
+         'predicate' and 'object' (quads) are not all present; found: a, b"
     );
     assert!(rows(&parts[..3]).is_err());
 }
@@ -293,7 +293,7 @@ fn batches_of_another_kind_are_rejected() {
     let error = rows.push_any((&batch).into(), None).unwrap_err();
     assert_eq!(
         error.reason.to_string(),
-        "found patches among messages; a table contains only one kind of log"
+        "found patches among messages; a table can contain only one of these kinds"
     );
 }
 

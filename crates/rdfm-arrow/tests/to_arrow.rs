@@ -141,7 +141,7 @@ fn record_batches_do_not_depend_on_the_sizes_of_batches() {
 }
 
 #[test]
-fn a_record_batch_ends_with_the_row_that_exceeds_its_bytes() {
+fn a_record_batch_ends_with_the_row_that_reaches_max_bytes() {
     // Each message has a source string of 1 byte, and the terms of each quad have 5 + 5 + 3 bytes.
     let all = [numbers(0..1), numbers(1..3), numbers(3..4), numbers(4..5)];
     let counts = |max_bytes| -> Vec<usize> {
@@ -158,7 +158,7 @@ fn a_record_batch_ends_with_the_row_that_exceeds_its_bytes() {
 }
 
 #[test]
-fn terms_after_a_cut_are_rendered_again() {
+fn terms_are_rendered_again_in_the_next_record_batch() {
     let shared = batch(&[numbers(0..2), numbers(0..2), numbers(0..2)]);
     for max_rows in 1..=3 {
         let found = coalesced(std::slice::from_ref(&shared), max_rows, usize::MAX);
@@ -171,7 +171,7 @@ fn terms_after_a_cut_are_rendered_again() {
 }
 
 #[test]
-fn bounds_of_zero_are_rejected() {
+fn limits_of_zero_are_rejected() {
     for (max_rows, max_bytes) in [(0, 1), (1, 0)] {
         let rejected = Coalescer::<Quad>::new(ALL.to_vec(), max_rows, max_bytes).err();
         assert_eq!(

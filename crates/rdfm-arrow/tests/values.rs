@@ -151,7 +151,7 @@ fn invalid_values_are_errors_or_null() {
 }
 
 #[test]
-fn on_error_is_found_by_name() {
+fn on_error_must_be_raise_or_null() {
     assert_eq!(OnError::by_name("raise"), Ok(OnError::Raise));
     assert_eq!(OnError::by_name("null"), Ok(OnError::Null));
     let rejected = OnError::by_name("skip").unwrap_err();

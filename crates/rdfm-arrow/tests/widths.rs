@@ -38,7 +38,7 @@ fn replaced(from: &DataType, text: &DataType, bytes: &DataType, large: bool) -> 
 }
 
 #[test]
-fn results_equal_those_of_casts() {
+fn widened_arrays_equal_cast_arrays() {
     let rows = rows();
     let texts = [DataType::Utf8, DataType::LargeUtf8, DataType::Utf8View];
     let binaries = [

@@ -141,7 +141,7 @@ mod tests {
     }
 
     #[test]
-    fn another_format_is_suggested_if_one_helps() {
+    fn formats_that_support_the_feature_are_suggested() {
         let remedy = another_target("nt", Feature::AnyLanguage).unwrap();
         assert_eq!(
             remedy.value.as_deref(),

@@ -522,7 +522,7 @@ fn reading_resumes_at_the_next_delimiter() {
 }
 
 #[test]
-fn kept_skipped_bytes_are_limited() {
+fn at_most_1_mib_of_skipped_input_is_kept() {
     let lines = format!("{Q}\n").repeat(30_000);
     let log = format!("{lines}bad\n{lines}{lines}{lines}");
     let seen = skipping(&Options::default(), log.as_bytes(), 4096);

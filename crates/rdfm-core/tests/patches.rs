@@ -860,7 +860,7 @@ fn errors_in_thrift_contain_cause_and_position() {
         (
             &[0x65, 0, 0, 0x65, 0, 0x05, 12, 0, 0],
             ErrorClass::Malformed,
-            "the row is ambiguous: a union has two fields",
+            "the row is ambiguous: two fields of a union are set",
             3,
         ),
         (
@@ -872,7 +872,7 @@ fn errors_in_thrift_contain_cause_and_position() {
         (
             &[0x65, 0, 0, 0x1c, 0x18, 1, b'a', 0, 0],
             ErrorClass::Malformed,
-            "name or value of a header is not set",
+            "the name or value of a header is not set",
             3,
         ),
         (
@@ -896,7 +896,7 @@ fn errors_in_thrift_contain_cause_and_position() {
         (
             &[0x65, 0, 0, 0x2c, 0, 0],
             ErrorClass::Malformed,
-            "a statement without a subject",
+            "a statement has no subject",
             3,
         ),
         (

@@ -401,7 +401,7 @@ fn skipped_input_may_be_binary_or_too_long() {
 }
 
 #[test]
-fn kept_skipped_bytes_are_limited() {
+fn at_most_1_mib_of_skipped_input_is_kept() {
     for (format, line, invalid, more) in [
         ("trig", Q, "]", Q),
         ("yamlld", "a: 1", "]", "x: y"),

@@ -61,7 +61,7 @@ fn option_names_are_unique_words_and_not_reserved() {
 }
 
 #[test]
-fn a_default_is_a_value_of_its_option() {
+fn each_default_is_a_valid_value_of_its_option() {
     for format in FORMATS {
         for (side, options) in sides(format) {
             for option in options {

@@ -242,7 +242,7 @@ fn tokens_that_need_lookahead_are_read() {
 }
 
 #[test]
-fn prefixes_and_bases_persist_and_change() {
+fn prefixes_and_bases_persist_across_messages_and_can_change() {
     assert_eq!(
         trig(
             "@prefix e: <http://ex/1/> . e:s e:p e:o .\n#@message\ne:s e:p e:o .\n#@message\n\
@@ -304,7 +304,7 @@ fn namespaces_after_the_last_message_are_counted() {
 }
 
 #[test]
-fn namespaces_are_in_the_batch() {
+fn batches_contain_the_namespaces_of_each_message() {
     let log = "PREFIX a: <http://ex/a> a:s a:p a:o .\n#@message\nPREFIX a: <http://ex/a>\nPREFIX b: <http://ex/b> a:s a:p a:o .\n\
                #@message\nPREFIX a: <http://ex/c>\n#@message\n";
     let mut decoder = decoder("ttl", &Options::default()).unwrap();

@@ -397,7 +397,7 @@ fn labels_of_merged_messages_stay_distinct() {
 }
 
 #[test]
-fn no_term_injects_a_statement() {
+fn no_term_can_inject_a_statement() {
     let injection = "x> <y> <z> .\n<a> <b> <c";
     for format in TEXT_FORMATS {
         let bad = |object: T| [spo("s", "p", S("before")), Next, spo("s", "p", object)];
@@ -539,7 +539,7 @@ const TYPE: &str = "http://www.w3.org/1999/02/22-rdf-syntax-ns#type";
 const INTEGER: &str = "http://www.w3.org/2001/XMLSchema#integer";
 
 #[test]
-fn quads_are_grouped_in_order() {
+fn quads_are_grouped_without_reordering() {
     let s = "http://ex/s";
     let g = || I("http://ex/g");
     let steps = [

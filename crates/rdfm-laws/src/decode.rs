@@ -255,7 +255,7 @@ pub fn batch_sizes(reading: &Reading, data: &[u8], whole: &Outcome) {
 fn assert_same(reading: &Reading, found: &Outcome, whole: &Outcome, what: &str) {
     assert!(
         found == whole,
-        "{}: another {what} changes the outcome:\n{found:#?}\nwhole:\n{whole:#?}",
+        "{}: a different {what} changes the outcome:\n{found:#?}\nwhole:\n{whole:#?}",
         reading.format.name
     );
 }
@@ -274,10 +274,10 @@ pub fn parts(reading: &Reading, data: &[u8], whole: &Outcome) {
             let mut found = batch.messages.into_iter();
             if batch.continued {
                 let (rest, last) = (found.next(), joined.last_mut());
-                let (rest, last) = (rest.expect("a part"), last.expect("a part before"));
+                let (rest, last) = (rest.expect("a part"), last.expect("an earlier part"));
                 assert_eq!(
                     rest.index, last.index,
-                    "{}: index of a part",
+                    "{}: the parts of a message have different indexes",
                     reading.format.name
                 );
                 last.records.extend(rest.records);

@@ -70,7 +70,7 @@ fn growing_strings_count_towards_the_limit() {
 }
 
 #[test]
-fn strings_count_while_their_expression_is_evaluated() {
+fn strings_count_towards_the_limit_while_their_expression_is_evaluated() {
     let log = numbers(3000);
     let text = "x".repeat(1000);
     for test in [
@@ -225,7 +225,7 @@ fn large_regular_expressions_are_rejected() {
 }
 
 #[test]
-fn copying_long_strings_counts_as_time() {
+fn copying_long_strings_counts_towards_the_time_limit() {
     let text = "x".repeat(200_000);
     let log = format!("{}<http://e/t> <http://e/long> \"{text}\" .", numbers(2000));
     let query = "SELECT (COUNT(*) AS ?n) { ?s ex:p ?o . ?u ex:p ?v . ?t ex:long ?x FILTER(STRLEN(?x) < ?o + ?v) }";

@@ -74,7 +74,7 @@ fn zero_length_paths_match_constants_that_are_not_in_the_graph() {
 }
 
 #[test]
-fn zero_length_alternatives_are_counted() {
+fn zero_length_alternatives_are_counted_separately() {
     let count = |path: &str| found(&format!("SELECT ?y {{ ex:zz {path} ?y }}")).len();
     assert_eq!(count("ex:p*|ex:q*"), 2);
     assert_eq!(count("ex:p*|ex:q?|ex:r"), 2);

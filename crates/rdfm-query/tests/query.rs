@@ -371,7 +371,7 @@ fn unsupported_queries_are_rejected() {
         "SELECT * {{ ?s ?p ?o FILTER(?o = 1{}) }}",
         " || ?o = 2".repeat(100_000)
     );
-    assert!(rejected(&chain).reason.contains("levels deep"));
+    assert!(rejected(&chain).reason.contains("nested deeper than"));
 }
 
 #[test]

@@ -93,5 +93,5 @@ def _sentence(done: Fetched) -> str:
     if done.rejected:
         parts.append(f"{done.rejected:,} rejected")
     if done.dropped:
-        parts.append(f"dropped {all_dropped(dict(done.dropped))}")
+        parts.append(f"{all_dropped(dict(done.dropped))} dropped")
     return f"{', '.join(parts)}; up to date at counter {done.counter} in {done.seconds:.2f} s"

@@ -61,7 +61,7 @@ _TABLE_FIELDS = (
     "--allow-http",
     group="Requests",
     is_flag=True,
-    help="Allow http for any host, such as one in a private network.",
+    help="Allow http for any host, for example in a private network.",
 )
 def command(registries: tuple[str, ...], as_json: bool, allow_http: bool) -> int:
     """Show the state of nanopublication registries, each given by its URL.

@@ -28,7 +28,7 @@ Exit status: 0 done, 1 bad data, 2 bad usage."""
     short_help="Write all distributions of a dataset, and their metadata.",
 )
 @click.argument("log", type=click.Path())
-@output_option("Folder to write. It appears when it is complete.", metavar="FOLDER", required=True)
+@output_option("Folder to create once the package is complete.", metavar="FOLDER", required=True)
 @quiet_option()
 def command(log: str, output: str, quiet: bool, **options: Any) -> None:
     """Package the messages of LOG for RiverBench: flat, stream and Jelly files in all sizes.

@@ -173,7 +173,7 @@ def fetch(
 
     if interval is not None and not follow:
         raise OptionError(
-            f"{spelled('interval')} is the time between polls",
+            f"{spelled('interval')} has no effect without polling",
             remedies=[Remedy("stage", "follow", "true", "polls the registry")],
         )
     pause = cast("float", FETCH["interval"].default) if interval is None else interval
@@ -181,7 +181,7 @@ def fetch(
         minimum = FETCH[name].minimum
         if isinstance(value, bool) or not isinstance(value, (int, float)) or not value >= minimum:
             raise OptionError(
-                f"{spelled(name)} must be a number of {minimum} or more, not {value!r}"
+                f"{spelled(name)} must be a number >= {minimum}, not {value!r}"
             )
     if rejects is not None and not check:
         raise OptionError(

@@ -81,7 +81,7 @@ RULES: dict[str, Rule] = {
     "different-message": Rule("error", "A message differs between two files of the package."),
     "undecided": Rule("warning", "Two messages have too many symmetric blank nodes to compare."),
     "stream-type": Rule("error", "A message does not conform to the declared stream type."),
-    "layout": Rule("error", "Archive names or stream options differ from RiverBench's."),
+    "layout": Rule("error", "Archive names or stream options differ from RiverBench conventions."),
     "statistics": Rule("error", "Statistics do not match the messages (byte density: a warning)."),
     **READING_RULES,
 }
@@ -300,7 +300,7 @@ class PackageCheck(LogCheck):
                 full = count if full is None else full
         if full is None:
             text = (
-                "there is no full distribution with a number of messages (rb:hasStreamElementCount)"
+                "no full distribution specifies its number of messages (rb:hasStreamElementCount)"
             )
             self._note(self._metadata, "metadata", text)
             return []

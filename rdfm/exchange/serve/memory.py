@@ -79,7 +79,7 @@ class BufferedFrames:
         total = buffered[self._client] - self._bytes + count
         if count > self._bytes and total > limit:
             raise FullError(
-                f"the messages of this connection that are incomplete or not yet sent have more "
+                f"the incomplete and unsent messages of this connection contain more "
                 f"than {limit} bytes, the limit of the server"
             )
         self._bytes = count

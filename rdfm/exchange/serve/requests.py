@@ -125,7 +125,7 @@ def check_published(options: StreamOptions) -> None:
     sizes = (options.name_table, options.prefix_table, options.datatype_table)
     for name, size, limit in zip(("name", "prefix", "datatype"), sizes, MAX_TABLES, strict=True):
         if size > limit:
-            raise RequestError(f"max_{name}_table_size is {size}; this server allows {limit}")
+            raise RequestError(f"max_{name}_table_size is {size}; expected at most {limit}")
     _check(options)
 
 

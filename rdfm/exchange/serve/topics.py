@@ -23,7 +23,7 @@ __all__ = ["TopicError", "Topics", "parse_topic"]
 # For the errors below; the command declares these options separately.
 declare(
     OptionSpec("topic", help="Serve a log under a name.", metavar="NAME=LOG", group="Topics"),
-    OptionSpec("create_topics", "switch", "Create topics that are published to.", group="Access"),
+    OptionSpec("create_topics", "switch", "Create missing topics.", group="Access"),
 )
 
 _MAX_TOPIC_BYTES = 1024

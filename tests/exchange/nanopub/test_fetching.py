@@ -222,7 +222,7 @@ def test_a_frame_of_two_gigabytes_is_an_error(registry):
 
 
 @pytest.mark.parametrize("kind", ["text/html", "application/octet-stream", ""])
-def test_another_media_type_is_an_error(registry, kind):
+def test_an_unexpected_media_type_is_an_error(registry, kind):
     registry.media_type = kind
     with pytest.raises(
         HttpError, match=f"is {kind or 'missing'}, expected application/x-jelly-rdf"
@@ -265,7 +265,7 @@ def test_fetch_waits_for_a_starting_registry(registry, status):
     assert f"its status is {status}, expected ready or updating" in notes[0]
 
 
-def test_an_empty_registry_is_an_error_after_a_while(registry):
+def test_an_empty_registry_is_an_error_after_the_waiting_time(registry):
     registry.stored.clear()
     with pytest.raises(HttpError, match=r"not ready after 0\.1 s: it is empty"):
         fetch(registry.url, "m.jelly", wait=0.1)
@@ -277,7 +277,7 @@ def test_an_empty_registry_is_an_error_after_a_while(registry):
 @pytest.mark.parametrize("option", ["overlap", "wait", "interval"])
 @pytest.mark.parametrize("value", [-1, "5", True, float("nan")])
 def test_invalid_numbers_are_rejected(registry, option, value):
-    with pytest.raises(rdfm.OptionError, match=f"{option} must be a number of 0 or more, not"):
+    with pytest.raises(rdfm.OptionError, match=f"{option} must be a number >= 0, not"):
         fetch(registry.url, "m.jelly", follow=option == "interval", **{option: value})
 
 
@@ -302,10 +302,10 @@ def test_test_instances_need_an_option(registry):
     assert fetch(registry.url, "m.jelly", test_instance=True).messages == COUNT
 
 
-# --- another registry ---
+# --- restarts, states and other registries ---
 
 
-def test_another_setup_needs_a_new_log(registry):
+def test_a_registry_that_was_set_up_again_needs_a_new_log(registry):
     fetch(registry.url, "m.jelly")
     registry.headers["Setup-Id"] = "7"
     with pytest.raises(
@@ -369,7 +369,7 @@ def test_an_invalid_state_is_rejected(registry, text):
         fetch(registry.url, "m.jelly")
 
 
-def test_another_registry_is_rejected(registry):
+def test_a_log_of_another_registry_is_rejected(registry):
     fetch(registry.url, "m.jelly")
     with pytest.raises(rdfm.OptionError, match=f"m.jelly mirrors {registry.url}, not http"):
         fetch(f"{registry.url}other/", "m.jelly")
@@ -394,7 +394,7 @@ def test_a_run_that_commits_nothing_does_not_bind_the_log_to_its_registry(regist
         assert fetch(other.url, "m.jelly").messages == 3
 
 
-# --- following, and several processes ---
+# --- following a registry, concurrent processes ---
 
 
 def test_a_registry_is_followed(registry):
@@ -436,7 +436,7 @@ def test_following_survives_a_registry_that_fails_for_a_while(registry, monkeypa
             notify=notes.append,
         )
     assert rounds == [COUNT, 2, 2]
-    assert notes == ["503 Service Unavailable in 5 attempts; trying again in 0.01 s"]
+    assert notes == ["503 Service Unavailable (5 attempts); trying again in 0.01 s"]
 
 
 def test_following_ends_if_the_registry_rejects_requests(registry):

@@ -86,7 +86,7 @@ SAMPLE = [
     triple("http://e/b", "http://e/q", "http://e/o"),
 ]
 TYPES = {
-    "own type": {"info": [triple(N, RDF_TYPE, "http://t/1")]},
+    "type of the nanopublication": {"info": [triple(N, RDF_TYPE, "http://t/1")]},
     "nanopub type": {"info": [triple(N, NPX + "hasNanopubType", "http://t/1")]},
     "type of the assertion in the provenance": {
         "provenance": [triple(N + "/assertion", RDF_TYPE, "http://t/1")]
@@ -174,18 +174,18 @@ LATEST = {
     "superseded": ([keyed("a"), keyed("b", supersedes=["a"])], ["b"]),
     "retracted": ([keyed("a"), keyed("b", retracts=["a"])], ["b"]),
     "superseded by an earlier message": ([keyed("b", supersedes=["a"]), keyed("a")], ["b"]),
-    "superseded twice": (
+    "a chain of supersessions": (
         [keyed("a"), keyed("b", supersedes=["a"]), keyed("c", supersedes=["b"])],
         ["c"],
     ),
     "two at once": ([keyed("a"), keyed("b"), keyed("c", supersedes=["a"], retracts=["b"])], ["c"]),
-    "another key": ([keyed("a"), keyed("b", "k2", supersedes=["a"])], ["a", "b"]),
-    "a retraction with another key": ([keyed("a"), keyed("b", "k2", retracts=["a"])], ["a", "b"]),
-    "without a key": ([keyed("a", None), keyed("b", None, supersedes=["a"])], ["a", "b"]),
+    "superseded with another key": ([keyed("a"), keyed("b", "k2", supersedes=["a"])], ["a", "b"]),
+    "retracted with another key": ([keyed("a"), keyed("b", "k2", retracts=["a"])], ["a", "b"]),
+    "superseded with no key": ([keyed("a", None), keyed("b", None, supersedes=["a"])], ["a", "b"]),
     "an unknown target": ([keyed("a", supersedes=["x"])], ["a"]),
-    "itself": ([keyed("a", supersedes=["a"])], ["a"]),
-    "copies": ([keyed("a"), keyed("a"), keyed("b", supersedes=["a"])], ["b"]),
-    "one of two keys": (
+    "superseded by itself": ([keyed("a", supersedes=["a"])], ["a"]),
+    "two superseded copies": ([keyed("a"), keyed("a"), keyed("b", supersedes=["a"])], ["b"]),
+    "retracted with one of two keys": (
         [keyed("a"), keyed("a", "k2"), keyed("b", "k2", retracts=["a"])],
         ["a", "b"],
     ),
@@ -198,7 +198,7 @@ LATEST = {
         ],
         ["v2/observations-of-birds-in-2026"],
     ),
-    "nothing": ([], []),
+    "an empty log": ([], []),
 }
 
 
@@ -233,7 +233,7 @@ def test_key_hashes_are_sha_256_as_in_registries():
     assert rows(keyed("a", "MIGfMA0"))[0].pubkey_hash == hashlib.sha256(b"MIGfMA0").hexdigest()
 
 
-# --- as a table ---
+# --- tables ---
 
 
 def test_tables_have_lists_of_values():

@@ -127,7 +127,7 @@ UNHASHABLE = {
 
 
 @pytest.mark.parametrize("text", UNHASHABLE)
-def test_quads_without_a_code_have_a_reason(text):
+def test_the_error_explains_why_quads_have_no_code(text):
     with rdfm.open_log(UNHASHABLE[text].encode(), "nq") as log:
         (message,) = log
     with pytest.raises(ValueError) as caught:

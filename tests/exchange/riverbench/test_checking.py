@@ -139,7 +139,7 @@ def test_a_package_with_partial_distributions_is_clean(tmp_path):
     assert (checked.logs, checked.messages) == (6, 10_001)
 
 
-# --- damage ---
+# --- damaged packages ---
 
 
 def flip_a_bit(folder):
@@ -242,87 +242,87 @@ def change_the_announcement(folder):
 DAMAGE = {
     "a flipped bit": (flip_a_bit, "checksum", r"the md5 is \w{32}, expected \w{32}"),
     "a truncated file": (truncate, "truncated", r"the gzip data ends before its end mark; .*"),
-    "a size": (truncate, "byte-size", r"the file has \d+ bytes, expected \d+"),
-    "no compression": (
+    "a wrong file size": (truncate, "byte-size", r"the file has \d+ bytes, expected \d+"),
+    "an uncompressed file": (
         lambda folder: (folder / "flat_full.nt.gz").write_bytes(b"<http://ex/s> oops"),
         "syntax",
         r".*expected .*",
     ),
-    "no file": (
+    "a missing file": (
         lambda folder: (folder / "flat_full.nt.gz").unlink(),
         "missing-file",
         "the file is in the metadata, but does not exist",
     ),
-    "no sample": (
+    "a missing sample": (
         lambda folder: (folder / "sample_0000000010.ttl").unlink(),
         "missing-file",
         "the sample does not exist",
     ),
-    "another file": (
+    "an unlisted file": (
         lambda folder: (folder / "notes.txt").write_text("notes"),
         "unlisted-file",
         "the file is not in the metadata",
     ),
-    "no metadata": (
+    "missing metadata": (
         lambda folder: (folder / "package_metadata.ttl").unlink(),
         "missing-file",
         r"there is no package_metadata.ttl \(in a release, metadata.ttl\)",
     ),
-    "broken metadata": (
+    "invalid metadata": (
         lambda folder: replace(folder, "a rb:Distribution", "a rb:Distribution oops"),
         "syntax",
         ".*found 'oops'.*",
     ),
-    "another message": (
+    "a changed message": (
         change_a_message,
         "different-message",
         "the message differs from that of jelly_full.jelly.gz",
     ),
-    "another order": (
+    "messages in another order": (
         swap_messages,
         "different-message",
         "the message differs from that of flat_full.nt.gz",
     ),
-    "one message more": (
+    "an extra message": (
         add_a_message,
         "message-count",
         "expected 12 messages, found 13",
     ),
-    "one message fewer": (
+    "a missing message": (
         remove_a_message,
         "message-count",
         "expected 12 messages, found 11",
     ),
-    "a member name": (
+    "a wrong member name": (
         rename_a_member,
         "layout",
         "the file of message 7 is 7.ttl, expected 0000000007.ttl",
     ),
     "an invalid message": (make_a_member_invalid, "syntax", "expected an object, found '\\.'.*"),
-    "the logical type": (
+    "a wrong logical type": (
         change_the_logical_type,
         "layout",
         "the stream option logical_type is subject-graphs, expected graphs",
     ),
-    "a sample": (change_the_sample, "different-message", "the sample differs from message 10"),
+    "a bad sample": (change_the_sample, "different-message", "the sample differs from message 10"),
     "a sample without a message": (
         fill_an_empty_sample,
         "different-message",
         "the sample is not empty, but there is no message 100",
     ),
-    "the count": (
+    "a wrong message count": (
         lambda folder: replace(
             folder, "rb:hasStreamElementCount 12", "rb:hasStreamElementCount 13"
         ),
         "message-count",
         "expected 13 messages, found 12",
     ),
-    "the media type": (
+    "a wrong media type": (
         lambda folder: replace(folder, '"text/turtle"', '"text/plain"'),
         "metadata",
         "stream_full.tar.gz: dcat:mediaType is text/plain, expected text/turtle",
     ),
-    "the stream type": (
+    "a wrong stream type": (
         lambda folder: replace(
             folder,
             "stax:hasStreamType stax:flatTripleStream",
@@ -331,7 +331,7 @@ DAMAGE = {
         "metadata",
         "the flat stream type of graphStream is flatTripleStream, not flatQuadStream",
     ),
-    "a distribution": (
+    "an unlisted distribution": (
         lambda folder: replace(folder, 'hasFileName "jelly_full', 'hasFileName "jely_full'),
         "metadata",
         "the distribution jelly_full.jelly.gz is not listed",
@@ -346,23 +346,23 @@ DAMAGE = {
         "metadata",
         "the statistics of the full distributions have no rb:SubjectCountStatistics",
     ),
-    "a maximum": (
+    "a wrong maximum": (
         set_statistics("ObjectCountStatistics", "rb:maximum", "5"),
         "statistics",
         "rb:ObjectCountStatistics of the statistics of the full distributions: rb:maximum is 5, "
         "expected 4",
     ),
-    "a deviation": (
+    "a wrong standard deviation": (
         set_statistics("StatementCountStatistics", "rb:standardDeviation", '"0.5"^^xsd:double'),
         "statistics",
         ".*: rb:standardDeviation is 0.5, expected 0",
     ),
-    "a number of terms": (
+    "a number of terms outside its bounds": (
         set_statistics("LiteralCountStatistics", "rb:uniqueCount", "30"),
         "statistics",
         ".*: rb:uniqueCount is not between its bounds",
     ),
-    "the byte density": (
+    "a wrong byte density": (
         set_statistics("ByteDensityStatistics", "rb:mean", '"23.0"^^xsd:double'),
         "statistics",
         ".*: rb:mean is 23, expected .*",
@@ -387,12 +387,12 @@ DAMAGE = {
         "statistics",
         "rb:ByteDensityStatistics .*: rb:sum is 5, expected none, since the numbers are ratios",
     ),
-    "a sum": (
+    "a wrong sum": (
         set_statistics("IriCountStatistics", "rb:sum", "59"),
         "statistics",
         "rb:IriCountStatistics .*: rb:sum is 59, expected 60",
     ),
-    "statistics twice": (
+    "duplicate statistics": (
         lambda folder: replace(
             folder,
             "[ a rb:IriCountStatistics",
@@ -413,22 +413,22 @@ DAMAGE = {
         "statistics",
         ".*: a bound of rb:uniqueCount .31 or 90. is more than four standard deviations from 31",
     ),
-    "a number of terms within its own bounds": (
+    "a wrong number of terms within its bounds": (
         count_more_terms,
         "statistics",
         ".*: rb:uniqueCount is 40, expected 31 .*",
     ),
-    "the number of triples": (
+    "a wrong number of triples": (
         lambda folder: replace(folder, "void:triples 48", "void:triples 47"),
         "statistics",
         "void:triples is 47, expected 48",
     ),
-    "the number of predicates": (
+    "a wrong number of predicates": (
         lambda folder: replace(folder, "void:properties 4", "void:properties 5"),
         "statistics",
         "void:properties is 5, expected 4",
     ),
-    "the triples of a predicate": (
+    "a wrong number of triples with a predicate": (
         lambda folder: replace(
             folder,
             "void:property <http://ex/p> ; void:triples 12",
@@ -437,7 +437,7 @@ DAMAGE = {
         "statistics",
         "void:triples of <http://ex/p> is 11, expected 12",
     ),
-    "the announcement": (
+    "a wrong announcement": (
         change_the_announcement,
         "layout",
         "the file is announced as '1.2-basic', expected 1.1-messages or 1.2-messages",
@@ -446,7 +446,7 @@ DAMAGE = {
 
 
 @pytest.mark.parametrize("name", DAMAGE)
-def test_damage_is_found(damaged, name):
+def test_damage_is_reported(damaged, name):
     damage, rule, sentence = DAMAGE[name]
     damage(damaged)
     found = findings(damaged)
@@ -558,7 +558,7 @@ def test_repeated_statements_in_a_plain_flat_file_count_once(tmp_path):
 
 
 @pytest.mark.parametrize("kind", ["sample", "archive"])
-def test_a_file_with_two_messages_differs(damaged, kind):
+def test_a_second_message_in_a_file_is_reported(damaged, kind):
     addition = b"\n# @message\n<a:s> <a:p> <a:o> .\n"
     if kind == "sample":
         path = damaged / "sample_0000000010.ttl"
@@ -576,7 +576,7 @@ def test_a_file_with_two_messages_differs(damaged, kind):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ["flat_10K.nt.gz", "stream_10K.tar.gz", "jelly_10K.jelly.gz"])
-def test_an_extra_message_in_a_partial_distribution_is_found(tmp_path, name):
+def test_an_extra_message_in_a_partial_distribution_is_reported(tmp_path, name):
     lines = [f'<http://ex/{i}> <http://ex/p> "{i % 10}" .\n' for i in range(10_001)]
     log = "# @message\n".join(lines).encode()
     package(log, tmp_path / "p", stream_type="graphs", format="nt")
@@ -640,7 +640,7 @@ def test_jelly_flags_must_match_the_metadata(damaged):
     ]
 
 
-def test_modification_times_in_archives_are_found(damaged):
+def test_nonzero_modification_times_in_archives_are_reported(damaged):
     def edit(data):
         out = io.BytesIO()
         with tarfile.open(fileobj=out, mode="w") as archive:
@@ -757,7 +757,7 @@ def test_messages_in_an_archive_are_identified_by_number(tmp_path):
         ),
     ],
 )
-def test_a_message_that_violates_the_stream_type_is_found(tmp_path, extra, sentence):
+def test_a_message_that_violates_the_stream_type_is_reported(tmp_path, extra, sentence):
     valid = "<http://ex/s> <http://ex/p> <http://ex/o> <http://ex/g> .\n"
     texts = [valid, extra or "<http://ex/s> <http://ex/p> <http://ex/o> .\n", valid]
     riverbench.write_package(tmp_path / "p", texts, "namedGraphStream")

@@ -241,7 +241,7 @@ def test_partial_distributions_have_separate_statistics(two_sizes):
         assert sums[RB.StatementCountStatistics].toPython() == count
 
 
-def test_messages_may_be_empty(tmp_path):
+def test_empty_messages_are_packaged(tmp_path):
     log = b"# @message\n# @message\n<http://ex/s> <http://ex/p> <http://ex/o> .\n# @message\n# @message\n"
     result = package(log, tmp_path / "p", stream_type="graphs", format="nt")
     with open_log(log, "nt") as expected:
@@ -429,7 +429,7 @@ def test_messages_without_exactly_one_named_graph_are_rejected(tmp_path, text, c
 
 
 @pytest.mark.parametrize(("times", "count"), [((), "no value"), ((1, 2), "2 values")])
-def test_messages_without_exactly_one_time_are_rejected(tmp_path, times, count):
+def test_messages_without_exactly_one_time_value_are_rejected(tmp_path, times, count):
     text = f'{TRIPLE} <http://ex/g> .\n<http://ex/other> <http://ex/t> "0" .\n'
     text += "".join(f'<http://ex/g> <http://ex/t> "{time}" .\n' for time in times)
     assert_rejected(
@@ -573,7 +573,7 @@ def test_the_metadata_of_the_source_declares_the_stream_type(tmp_path):
         assert log.header["options"]["logical_type"] == "subject_graphs"
 
 
-def test_the_shapes_of_the_source_are_checked(tmp_path):
+def test_the_shapes_in_the_metadata_of_the_source_are_checked(tmp_path):
     path = source(tmp_path, count=1)
     log = f"{TRIPLE} .\n<http://ex/x> <http://ex/p> <http://ex/o> .\n".encode()
     with pytest.raises(
@@ -583,13 +583,13 @@ def test_the_shapes_of_the_source_are_checked(tmp_path):
     assert caught.value.remedies == ()  # the file declares the stream type
 
 
-def test_the_source_declares_rdf_star(tmp_path):
+def test_the_metadata_of_the_source_declares_rdf_star(tmp_path):
     path = source(tmp_path, rdf_star="true")
     package(log_of(3), tmp_path / "p", metadata=path, format="nt")
     assert content(tmp_path / "p/flat_full.nt.gz").startswith(b'VERSION "1.2-messages"\n')
 
 
-def test_a_wrong_declared_number_of_messages_is_rejected(tmp_path):
+def test_a_wrong_number_of_messages_in_the_metadata_is_rejected(tmp_path):
     path = source(tmp_path, count=4)
     with pytest.raises(DecodeError, match=r"contains 3 messages, but .*metadata.ttl declares 4"):
         package(log_of(3), tmp_path / "p", metadata=path, format="nt")
@@ -649,7 +649,7 @@ def test_an_invalid_log_leaves_no_folder(tmp_path):
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_folder_with_files_is_kept(tmp_path):
+def test_a_folder_with_files_is_replaced_only_on_request(tmp_path):
     (tmp_path / "p").mkdir()
     (tmp_path / "p/notes").write_text("notes")
     with pytest.raises(OptionError, match="is not empty"):

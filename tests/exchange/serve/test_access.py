@@ -58,7 +58,7 @@ def test_subscriptions_need_the_read_token_if_there_is_one(folder, tmp_path):
         assert code_of(lambda: client.publish(frames, ())) == "UNAUTHENTICATED"
 
 
-def test_the_read_token_may_be_in_the_environment(folder):
+def test_the_read_token_can_come_from_the_environment(folder):
     with serve(folder, env={"RDFM_READ_TOKEN": READ_TOKEN}) as served:
         client = Client(served.port)
         assert code_of(lambda: client.messages("a")) == "UNAUTHENTICATED"

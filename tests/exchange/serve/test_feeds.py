@@ -160,7 +160,7 @@ def test_other_members_do_not_lose_frames_if_one_leaves_during_encoding(topic):
     run(topic, work)
 
 
-def test_a_new_member_restarts_a_feed_at_its_end(topic):
+def test_a_member_that_joins_at_the_end_restarts_the_feed(topic):
     async def work(log, subscribe):
         first = subscribe()
         while await first.step():

@@ -113,7 +113,7 @@ def test_a_frame_with_a_wrong_mark_is_not_sent(tmp_path, frames):
     assert "the restart mark at byte" in str(error)
 
 
-def test_a_wrong_mark_that_is_detected_later_ends_the_frames(tmp_path, frames):
+def test_a_wrong_mark_detected_later_is_reported_after_the_preceding_frames(tmp_path, frames):
     at, frame = second_restart(frames)
     undecodable = [frames[at + 1]]
     del frame.rows[1:]  # only the options

@@ -134,7 +134,7 @@ class RawFrame:
         (b"\x00" * ((64 << 20) + 1), "RESOURCE_EXHAUSTED"),
     ],
 )
-def test_an_invalid_frame_does_not_lose_earlier_messages(served, folder, data, code, pause):
+def test_messages_before_an_invalid_frame_are_not_lost(served, folder, data, code, pause):
     topic = f"later{len(data)}{pause}"
     client = Client(served.port, limits=[("grpc.max_send_message_length", -1)])
 
@@ -159,7 +159,7 @@ def test_a_flat_stream_with_a_frame_that_is_too_large_is_not_appended(served, fo
     client.close()
 
 
-def test_an_invalid_publication_does_not_lose_messages_of_another(client, folder):
+def test_messages_are_not_lost_if_another_publication_is_invalid(client, folder):
     release = threading.Event()
 
     def frames():
@@ -184,7 +184,7 @@ def test_an_invalid_publication_does_not_lose_messages_of_another(client, folder
     ("second", "code"),
     [(message(2, GRAPH), "FAILED_PRECONDITION"), (RawFrame(b"\xff"), "INVALID_ARGUMENT")],
 )
-def test_an_error_ends_a_publication_that_sends_nothing_more(client, folder, second, code):
+def test_an_error_ends_a_publication_without_waiting_for_messages(client, folder, second, code):
     write(folder / f"idle{code}.jelly", [message(0)], physical_type="triples")
     release = threading.Event()
 

@@ -49,7 +49,7 @@ def test_response_options_do_not_exceed_the_requested_options(changed, option, v
 
 
 @pytest.mark.parametrize("option", ["generalized", "rdf_star"])
-def test_a_stream_does_not_declare_more_than_its_log(option):
+def test_a_stream_declares_only_features_of_its_log(option):
     response = respond_to(ALL, LOG._replace(**{option: False}))
     assert response.stored
     assert response.encoder[option] is False

@@ -211,7 +211,7 @@ def test_a_subscription_follows_its_log(client, folder, suffix, requested_option
     call.cancel()
 
 
-def test_another_process_may_append(client, folder):
+def test_messages_appended_by_another_process_are_sent(client, folder):
     write(folder / "other.jelly", [message(0)])
     code = (
         "import rdfm, sys\n"
@@ -298,7 +298,7 @@ def test_messages_of_a_log_without_restart_frames_are_reencoded(client, folder):
 
 
 @pytest.mark.parametrize("requested_options", [None, options(max_name_table_size=64)])
-def test_a_server_option_sends_only_new_messages_by_default(tmp_path, requested_options):
+def test_from_end_limits_subscriptions_to_new_messages_by_default(tmp_path, requested_options):
     write(tmp_path / "a.jelly", [message(0)])
     with serve(tmp_path, "--from-end") as served:
         client = Client(served.port)
@@ -442,7 +442,7 @@ def test_responses_are_compressed_if_requested(tmp_path):
         assert numbers([reader.frame(frame) for frame in call]) == list(range(100))
 
 
-def test_health_and_reflection_are_served(client):
+def test_the_health_and_reflection_services_are_available(client):
     from grpc_health.v1 import health_pb2, health_pb2_grpc
     from grpc_reflection.v1alpha.proto_reflection_descriptor_database import (
         ProtoReflectionDescriptorDatabase,

@@ -483,7 +483,7 @@ def test_a_late_attempt_leaves_no_files(tmp_path):
     thread.join()
     assert len(errors) == 1
     assert "committed or aborted" in str(errors[0]) or isinstance(errors[0], FileNotFoundError)
-    with pytest.raises(RuntimeError, match="is over"):
+    with pytest.raises(RuntimeError, match="has ended"):
         writer.write(iter([rows]))
     assert len(messages_in(tmp_path)) == 1
     assert remaining_files(tmp_path) == []

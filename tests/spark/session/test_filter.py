@@ -37,7 +37,7 @@ def test_rows_equal_those_of_the_reader(spark, log, options):
     assert [index for index, _ in expected] == CRANE_INDEXES
 
 
-def test_other_messages_are_not_returned(spark, log):
+def test_messages_that_do_not_match_are_not_returned(spark, log):
     found = rdfm.spark.read(
         spark, log, filter={**CRANE_FILTER, "invert": True}, schema="offset bigint"
     )

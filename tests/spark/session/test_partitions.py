@@ -19,7 +19,7 @@ VALUES_BY_KIND = {
     "doubles": ["1.5", "2", "-1.5e-3", ".5"],
     "exponents": ["1e3", "2"],
     "double and exponent": ["1.5", "1e3"],
-    "very long": ["1" * 39],
+    "very long integers": ["1" * 39],
     "texts": ["a", "1", "b%2Fc%3D1", "true"],
     "dates": ["2026-11-01", "2026-11-02"],
     "invalid dates": ["2026-13-01"],
@@ -41,7 +41,7 @@ def texts(rows):
 
 
 @pytest.mark.feature("partition columns")
-def test_columns_have_the_types_and_values_of_spark(spark, tmp_path):
+def test_partition_columns_have_the_same_types_and_values_as_in_spark(spark, tmp_path):
     for name, values in VALUES_BY_KIND.items():
         root = tmp_path / name
         fill(root / "logs", [f"k={value}" for value in values])
@@ -58,7 +58,7 @@ def test_columns_have_the_types_and_values_of_spark(spark, tmp_path):
         assert sorted(found, key=str) == sorted(expected_values, key=str), name
 
 
-def test_folders_are_nested_and_may_be_selected(spark, tmp_path):
+def test_nested_folders_are_found_and_can_be_selected(spark, tmp_path):
     folders = [f"day=2026-11-0{day}/k={k}" for day in (1, 2, 3) for k in (0, 1)]
     fill(tmp_path, folders)
     frame = rdfm.spark.read(spark, tmp_path)
@@ -201,7 +201,7 @@ def test_messages_are_written_to_folders_by_day(spark, tmp_path):
         ({"splitBy": "week"}, "splitBy must be graph, value:PREDICATE"),
         ({"partitionColumns": "none"}, "contains none, which is not a column"),
         ({"partitionColumns": "quads"}, "the partition column quads is array"),
-        ({"maxOpen": "2"}, "maxOpen limits the files of a write with partitionColumns"),
+        ({"maxOpen": "2"}, "maxOpen limits the open files of a write with partitionColumns"),
     ):
         with pytest.raises(Exception, match=reason):
             frame.write.format("rdfm").options(to="nq", **options).mode("append").save(str(out))

@@ -149,7 +149,7 @@ def texts(rows):
 
 
 @pytest.mark.feature("read logs")
-def test_a_folder_with_every_format_is_read_as_by_open_log(spark, tmp_path):
+def test_spark_and_open_log_agree_on_a_folder_with_every_format(spark, tmp_path):
     expected = []
     for format in FORMATS:
         for compression_suffix, compress in COMPRESSED.items():
@@ -342,7 +342,7 @@ def test_the_logical_type_determines_the_meaning_of_jelly_frames(tmp_path):
         ({"compression": "zip"}, "the option compression must be one of 'auto', 'gzip', 'zstd'"),
         ({"recursiveFileLookup": "1"}, "recursiveFileLookup must be true or false"),
         ({"modifiedAfter": "yesterday"}, "modifiedAfter must be a date and time, such as 2026"),
-        ({"packBytes": "0"}, "packBytes must be a number of at least 1"),
+        ({"packBytes": "0"}, "packBytes must be a number >= 1"),
         (
             {"storageOptions": "key=secret"},
             r'storageOptions must be a JSON object, such as {"key": "value"}$',
@@ -553,7 +553,7 @@ def test_errors_are_dropped_with_a_warning(tmp_path, caplog):
     (tmp_path / "a.nq").write_text(LOG_WITH_ERRORS)
     assert texts(read(tmp_path, mode="DROPMALFORMED")) == ["a", "c", "f"]
     (warning,) = caplog.messages
-    assert "a.nq: invalid messages were dropped (3); the first error: " in warning
+    assert "a.nq: number of invalid messages dropped: 3; first error: " in warning
     assert "message 1" in warning
 
 

@@ -408,7 +408,7 @@ def test_a_stop_at_any_step_neither_loses_nor_duplicates_messages(local_folder, 
     assert sources(replayed + remaining) == ["b.nq", "c.nq", "d.nq"]
 
 
-def test_another_spelling_of_the_folder_does_not_repeat_files(local_folder):
+def test_files_are_not_read_again_if_the_folder_is_spelled_differently(local_folder):
     local_folder.add_log("a.nq")
     engine = local_folder.engine()
     assert len(engine.rows()) == 3
@@ -580,7 +580,7 @@ def test_the_list_and_the_checkpoint_must_match(local_folder):
     engine.run()
     for path in (local_folder.root / "state").iterdir():
         path.unlink()
-    with pytest.raises(OptionError, match="another list of files"):
+    with pytest.raises(OptionError, match="a different list of files"):
         engine.resumed().run()
     with pytest.raises(OptionError, match="needs the option stateLocation"):
         LogSourceStreamReader({"path": str(local_folder.logs)})

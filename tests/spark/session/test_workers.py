@@ -69,7 +69,7 @@ def test_a_missing_python_or_another_rdfm_version_is_an_error(use_python, tmp_pa
         rdfm.spark.register(use_python("./nowhere/python"))
     other_version = script(tmp_path / "python", "echo 0.0.0")
     with pytest.raises(
-        rdfm.MissingExtraError, match=rf"another version of rdfm .* {rdfm.__version__}"
+        rdfm.MissingExtraError, match=rf"a different version of rdfm .* {rdfm.__version__}"
     ):
         rdfm.spark.register(use_python(other_version))
 

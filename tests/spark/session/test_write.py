@@ -24,7 +24,7 @@ def rows(spark):
 @pytest.mark.parametrize(
     "name", [each.name for each in formats.every() if each.spec.kinds[0] == "messages"]
 )
-def test_every_format_is_written_like_convert_and_read_back(spark, tmp_path, name):
+def test_spark_writes_every_format_like_convert_and_reads_it_back(spark, tmp_path, name):
     format = formats.find(name).spec
     source = tmp_path / "source.nq"
     kind = "nanopubs" if format.carries["graphs"] else "iot"
@@ -78,7 +78,7 @@ def test_metadata_and_namespaces_are_written_if_present(spark, tmp_path):
     assert numbers_in(tmp_path / "nq") == [0, 1]
 
 
-def test_messages_follow_the_rows_and_parts_follow_the_partitions(rows, tmp_path):
+def test_messages_are_in_row_order_and_parts_in_partition_order(rows, tmp_path):
     save(rows, tmp_path / "out")
     assert numbers_in(tmp_path / "out") == list(range(10))
     save(rows.sort("id", ascending=False), tmp_path / "sorted")
@@ -287,7 +287,7 @@ def test_another_thread_must_register_before_it_writes(spark, rows, tmp_path):
 
 
 def test_the_format_and_the_path_are_required(rows, tmp_path):
-    with pytest.raises(Exception, match=r"the option to is required.*jelly"):
+    with pytest.raises(Exception, match=r"the option 'to' is required.*jelly"):
         rows.write.format("rdfm").mode("append").save(str(tmp_path / "out"))
     with pytest.raises(Exception, match="no path"):
         rows.write.format("rdfm").option("to", "nq").mode("append").save()
@@ -408,7 +408,7 @@ def writer(tmp_path):
     return LogSourceWriter({"path": str(tmp_path), "to": "nq"}, schema, False)
 
 
-def test_dropped_data_is_reported_in_the_log(writer, tmp_path, caplog):
+def test_a_warning_reports_dropped_data(writer, tmp_path, caplog):
     row = {"quads": [QUAD], "metadata": [("key", b"v")], "namespaces": [("ex", "http://ex/")]}
     writer.commit([writer.write(iter([as_rows(row, row)])) for _ in range(2)])
     assert caplog.messages == [

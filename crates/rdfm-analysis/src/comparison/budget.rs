@@ -112,7 +112,7 @@ mod tests {
     }
 
     #[test]
-    fn work_that_is_linear_in_the_quads_is_free() {
+    fn a_fixed_number_of_steps_per_quad_is_free() {
         let mut budget = Budget::new(Limits {
             each: 1000,
             total: 10,

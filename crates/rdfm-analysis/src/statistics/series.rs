@@ -377,7 +377,7 @@ mod tests {
         clippy::cast_precision_loss,
         reason = "the numbers are compared with a ratio"
     )]
-    fn values_in_a_counter_have_similar_sizes() {
+    fn values_counted_together_have_similar_sizes() {
         for number in (0..20_000).chain([1 << 40, (1 << 40) + 1, u64::MAX, u64::MAX - 1]) {
             let smallest = value(index(number));
             assert!(smallest <= number, "{number}");
@@ -391,7 +391,7 @@ mod tests {
     }
 
     #[test]
-    fn histograms_include_empty_bars_between_others() {
+    fn histograms_include_empty_bars_between_nonempty_bars() {
         let mut sizes = Sizes::default();
         for number in [2, 3, 3, 17, 5000] {
             sizes.add(number);
@@ -411,7 +411,7 @@ mod tests {
 
     #[test]
     #[allow(clippy::float_cmp, reason = "the expected values are exact")]
-    fn deviation_is_the_population_deviation() {
+    fn the_deviation_is_the_population_standard_deviation() {
         let mut series = Series::default();
         for number in [2, 4, 4, 4, 5, 5, 7, 9] {
             series.add(number);

@@ -88,7 +88,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_difference_of_long_iris_is_shown() {
+    fn the_difference_between_long_iris_is_shown() {
         let base = "http://rdf.disgenet.org/nanopublications.trig#NP1";
         let (one, other) = quote_difference(
             format!("{base}23_head").as_bytes(),

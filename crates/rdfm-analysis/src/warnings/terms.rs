@@ -319,7 +319,7 @@ mod tests {
     }
 
     #[test]
-    fn tags_must_be_well_formed() {
+    fn language_tags_must_be_well_formed() {
         for tag in [
             "en",
             "de-CH-1996",

@@ -105,7 +105,7 @@ impl Stop {
     /// Returns the text of an error in a footer.
     pub(super) fn footer_error(self) -> String {
         match self {
-            Self::End => "invalid footer: it ends early".to_owned(),
+            Self::End => "invalid footer: it is truncated".to_owned(),
             Self::Invalid(reason) => format!("invalid footer: {reason}"),
         }
     }
@@ -167,7 +167,7 @@ impl<'a> Thrift<'a> {
                 page.repetition = need(fields[6])?;
                 page.is_compressed = fields[7] != Some(0);
                 if page.levels() > page.size.min(page.compressed) {
-                    return Err(Stop::Invalid("levels are larger than their page"));
+                    return Err(Stop::Invalid("the levels of a page are larger than the page"));
                 }
             }
             PageKind::Dictionary | PageKind::Other => {}

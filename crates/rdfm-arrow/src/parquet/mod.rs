@@ -213,10 +213,10 @@ impl Chunk {
     /// Scans a page. If a row is too large, the scan ends and the result is false.
     ///
     /// # Errors
-    /// If the page ends early, or refers to entries that are not in the dictionary.
+    /// If the page is truncated, or refers to entries that are not in the dictionary.
     pub fn scan(&mut self, page: usize, bytes: &[u8]) -> Result<bool, String> {
         let page = self.pages[page].1.clone();
-        let early = || "a page ends early".to_owned();
+        let early = || "a page is truncated".to_owned();
         let (repetitions, definitions, values) = self.parts(&page, bytes).ok_or_else(early)?;
         let (mut repetitions, mut definitions) = (repetitions, definitions);
         let lengths = self.lengths.take().unwrap_or_default();

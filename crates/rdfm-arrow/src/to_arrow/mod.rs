@@ -81,6 +81,6 @@ fn check_variables<R: RowRecord>(batch: &LogBatch<R>, variables: &[Box<str>]) ->
 /// Returns the error for a batch of another kind.
 fn wrong_kind_error(kind: Kind, found: Kind) -> Error {
     let (kind, found) = (kind.name(), found.name());
-    let reason = format!("found {found} among {kind}; a table contains only one kind of log");
+    let reason = format!("found {found} among {kind}; a table can contain only one of these kinds");
     Error::with_class(ErrorClass::Unsupported, reason)
 }

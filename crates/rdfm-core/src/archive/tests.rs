@@ -254,7 +254,7 @@ fn complete_members_of_a_truncated_archive_precede_the_error() {
 }
 
 #[test]
-fn noise_joined_archives_and_corrupt_headers_are_errors() {
+fn non_archives_joined_archives_and_corrupt_headers_are_errors() {
     let noise = vec![b'x'; 700];
     fails(&noise, ErrorClass::Malformed, "not a tar archive", 0);
     let one = archive(&[member("a.nq", b'0', b"1")]);

@@ -536,7 +536,7 @@ mod tests {
     }
 
     #[test]
-    fn an_error_while_skipping_replaces_the_first() {
+    fn an_error_while_skipping_replaces_the_first_error() {
         let mut side = toy();
         side.feed(b"?!;a;");
         assert!(side.next_of::<Quad>().is_err());

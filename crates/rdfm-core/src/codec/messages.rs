@@ -811,7 +811,7 @@ mod tests {
     }
 
     #[test]
-    fn empty_messages_that_readers_do_not_find_are_counted_and_noted() {
+    fn unreadable_empty_messages_are_counted_and_noted() {
         let mut encoder = toy::<true>(&Values::default());
         encoder.writer().lost_if_empty = Some("lost".into());
         let lost = (vec![("empty messages", 1)], vec![Reason::new("lost")]);
@@ -834,7 +834,7 @@ mod tests {
     }
 
     #[test]
-    fn a_second_message_is_rejected_if_the_writer_rejects_it() {
+    fn a_writer_can_reject_a_second_message() {
         let mut encoder = toy::<true>(&Values::default());
         encoder.writer().second = Some(Err(()));
         let mut out = Vec::new();

@@ -92,7 +92,7 @@ pub trait Encoder: Send {
     /// # Errors
     /// If the encoder's options do not allow another message after those of the log.
     fn continue_log(&mut self, _end: LogEnd) -> Result<(), Reason> {
-        Err("the log is one message, so none can be appended".into())
+        Err("the log is one message, so no messages can be appended".into())
     }
 
     /// Completes the log as written so far, so that it can end here and be continued. Returns the

@@ -118,7 +118,7 @@ impl ValueKind<'_> {
                 match number.filter(|number| (min..=max).contains(&number)) {
                     Some(number) => Ok(Value::Number(number)),
                     None if *max >= i64::MAX as u64 => {
-                        invalid(&format!("a number of at least {min}{example}"), &given)
+                        invalid(&format!("a number >= {min}{example}"), &given)
                     }
                     None => invalid(&format!("a number from {min} to {max}{example}"), &given),
                 }
@@ -160,8 +160,8 @@ impl ValueKind<'_> {
             },
             Self::Namespaces | Self::Files => match given {
                 GivenValue::Pairs(pairs) => Ok(Value::Pairs(pairs)),
-                _ if matches!(self, Self::Files) => invalid("a dict of URLs and files", &given),
-                _ => invalid("a dict of names (without colon) and IRIs", &given),
+                _ if matches!(self, Self::Files) => invalid("a dict mapping URLs to files", &given),
+                _ => invalid("a dict mapping names (without the colon) to IRIs", &given),
             },
         }
     }
@@ -362,7 +362,7 @@ mod tests {
             (
                 ValueKind::Namespaces,
                 "ex".into(),
-                "x must be a dict of names (without colon) and IRIs, not 'ex'",
+                "x must be a dict mapping names (without the colon) to IRIs, not 'ex'",
             ),
         ] {
             assert_eq!(read(kind, given), Err(error.to_owned()));

@@ -237,7 +237,7 @@ mod tests {
     }
 
     #[test]
-    fn reading_and_writing_are_inverse() {
+    fn reading_and_writing_are_inverses() {
         for label in labels() {
             let text = written(&label);
             assert!(is_allowed(&text), "{label:?}");
@@ -296,7 +296,7 @@ mod tests {
     }
 
     #[test]
-    fn labels_of_all_short_messages_are_one_to_one() {
+    fn labels_are_mapped_one_to_one_in_all_short_messages() {
         let words = ["[", "_g0", "_g1", "_gu0", "_guu0", "a"];
         let mut labels = Labels::default();
         for number in 0..words.len().pow(6) {

@@ -185,7 +185,7 @@ impl Operation {
             ),
             Code::Begin | Code::Commit | Code::Abort => (
                 self == Self::bare(code),
-                "the start and end of a transaction have no terms",
+                "the start and end of a transaction must not have terms",
             ),
             Code::AddPrefix => (
                 has(name) && has_iri && !has_other_terms,
@@ -193,12 +193,12 @@ impl Operation {
             ),
             Code::DeletePrefix => (
                 has(name) && !has(object) && !has_other_terms,
-                "a deleted prefix has a name, and may have a graph",
+                "a deleted prefix must have a name, and no terms except an optional graph",
             ),
             Code::Add | Code::Delete => (
                 !has(name) && has(self.subject) && has(self.predicate) && has(object),
-                "an added or deleted quad has a subject, a predicate and an object, may have a \
-                 graph, and has no name",
+                "an added or deleted quad must have a subject, a predicate and an object, and no \
+                 name; a graph is optional",
             ),
         };
         (!is_valid).then_some(rule)

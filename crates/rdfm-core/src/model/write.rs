@@ -365,7 +365,7 @@ mod tests {
     }
 
     #[test]
-    fn an_iri_cannot_end_its_token() {
+    fn characters_that_would_end_an_iri_are_escaped() {
         assert_eq!(simple(TermKind::Iri, "http://ex/a"), "<http://ex/a>");
         assert_eq!(
             simple(TermKind::Iri, "x> <y\n\\"),
@@ -409,7 +409,7 @@ mod tests {
     }
 
     #[test]
-    fn invalid_tags_are_escaped() {
+    fn invalid_language_tags_are_escaped() {
         assert_eq!(tagged("x", "en-GB", 0), "\"x\"@en-GB");
         assert_eq!(tagged("x", "ar", flags::RTL), "\"x\"@ar--rtl");
         assert_eq!(tagged("x", "en .\n", 0), "\"x\"@x-gx-656e202e-0a");

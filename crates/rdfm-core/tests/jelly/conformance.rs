@@ -189,7 +189,7 @@ fn reencoded(data: &[u8], messages: &[Message]) -> Vec<u8> {
 
 #[test]
 #[ignore = "reads suites"]
-fn files_of_jelly_jvm_are_read() {
+fn jelly_jvm_files_are_read() {
     let Some(folder) = shared_path("conformance/jena") else {
         return;
     };

@@ -151,7 +151,7 @@ fn errors_describe_the_violated_rule() {
             vec![options(3, &[]), row(5, "")],
         ),
         (
-            "a graph start without a graph",
+            "a graph start does not specify its graph",
             vec![options(3, &[]), row(4, "")],
         ),
         (
@@ -468,7 +468,7 @@ fn the_logical_type_determines_the_meaning_of_frames() {
 }
 
 #[test]
-fn options_apply_to_frames_before_them() {
+fn options_also_apply_to_earlier_frames() {
     let log = |logical: u64| {
         [
             frame(&[metadata("k", "first")]),
@@ -558,7 +558,7 @@ fn frames_read_as_one_message_keep_the_metadata_of_the_first_frame() {
 }
 
 #[test]
-fn after_a_reset_the_next_log_determines_the_type() {
+fn after_a_reset_the_type_of_the_next_log_applies() {
     let log = |logical: u64| {
         let first = frame(&[options(1, &[number(14, logical)]), bnodes("a", "b", "c")]);
         [first, frame(&[bnodes("d", "e", "f"), metadata("k", "v")])].concat()
@@ -580,7 +580,7 @@ fn after_a_reset_the_next_log_determines_the_type() {
 }
 
 #[test]
-fn the_error_for_an_oversized_message_of_all_frames_has_a_hint() {
+fn the_error_for_an_oversized_flat_log_has_a_hint() {
     let rows: Vec<Vec<u8>> = (0..100).map(|_| bnodes("a", "b", "c")).collect();
     let log = |logical| {
         let head = frame(&[options(1, &[number(14, logical)])]);
@@ -681,7 +681,7 @@ fn truncated_and_damaged_logs_cause_different_errors() {
     assert!(
         error
             .unwrap()
-            .contains("the length of frame 1 is longer than 10 bytes")
+            .contains("the length prefix of frame 1 is longer than 10 bytes")
     );
 }
 
@@ -753,7 +753,7 @@ fn nesting_of_triple_terms_is_limited() {
 }
 
 #[test]
-fn fields_may_be_in_any_order_and_the_last_one_applies() {
+fn fields_may_be_in_any_order_and_the_last_duplicate_applies() {
     let p = prefix(0, "http://ex/");
     let names = [name(0, "a"), name(0, "b"), name(0, "c")].concat();
     let in_order = [bytes(1, iri(1, 0)), bytes(5, ""), bytes(9, "")];
@@ -814,7 +814,7 @@ fn fields_may_be_in_any_order_and_the_last_one_applies() {
 }
 
 #[test]
-fn repeated_terms_span_frames_and_batches() {
+fn terms_can_be_repeated_across_frames_and_batches() {
     let log = [
         frame(&[
             options(3, &[number(4, 1)]),

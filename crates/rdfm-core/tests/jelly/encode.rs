@@ -244,7 +244,7 @@ fn a_statement_with_more_prefixes_than_the_table_is_rejected() {
     let error = error.unwrap();
     assert_eq!(
         error.to_string(),
-        "jelly: one statement needs more than 1 entries at once (message 1)"
+        "jelly: one statement needs more than 1 lookup entries at once (message 1)"
     );
     assert_eq!(statements(&read(&bytes)), statements(&[good]));
 }
@@ -340,7 +340,7 @@ fn data_that_the_options_forbid_is_rejected() {
         (
             &options(),
             [s.clone(), p.clone(), o.clone(), triple.clone()],
-            "a triple term as graph",
+            "a triple term as the graph name",
         ),
         (
             &triples,

@@ -101,7 +101,7 @@ fn json_rows_may_precede_their_head() {
     );
     assert_eq!(
         read("results-json", &many).reason(),
-        "the result set has no head, which would list the variables"
+        "the result set has no head, so its variables are unknown"
     );
 }
 
@@ -320,7 +320,7 @@ fn terms_in_xml_are_read() {
 #[test]
 fn invalid_xml_is_rejected() {
     for (log, reason) in [
-        ("", "the log ends before the element sparql"),
+        ("", "the log ends before the 'sparql' element"),
         ("x", "expected a tag, found 'x'"),
         (
             "<!DOCTYPE sparql><sparql/>",
@@ -328,7 +328,7 @@ fn invalid_xml_is_rejected() {
         ),
         (
             "<sparql/>",
-            "expected the element sparql of the namespace 'http://www.w3.org/2005/sparql-results#', found 'sparql'",
+            "expected a 'sparql' element of the namespace 'http://www.w3.org/2005/sparql-results#', found 'sparql'",
         ),
         ("<a:b/>", "the prefix 'a' is not declared"),
         (XML_HEAD, "the log ends before the end tag of 'head'"),
@@ -370,7 +370,7 @@ fn invalid_xml_is_rejected() {
         ),
         (
             "</head><results/></sparql><a/>",
-            "a second element after the element sparql",
+            "a second element after the 'sparql' element",
         ),
         (
             "<variable name='a' name='b'/>",
@@ -509,7 +509,7 @@ fn invalid_tsv_and_csv_are_rejected() {
         ),
         (
             "x\n\"a\"b\n",
-            "expected ',' or the end of the line after a closing quote",
+            "expected ',' or the end of the line after a closing quotation mark",
         ),
         (
             "x\na\rb\n",

@@ -79,7 +79,7 @@ fn numbers_are_written_as_values_on_request() {
 }
 
 #[test]
-fn results_may_lack_rows_and_variables() {
+fn results_may_have_no_rows_or_no_variables() {
     for (log, count) in [("?x\t?y\n", 0), ("\n", 0), ("\n\n\n", 2)] {
         let expected = read("results-tsv", log).without_error();
         assert_eq!(expected.rows.len(), count);

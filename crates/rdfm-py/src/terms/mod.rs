@@ -398,7 +398,7 @@ term_methods!(TripleTerm, Triple {
         }
         if u64::from(depth) >= rdfm_core::codec::options::MAX_DEPTH {
             return Err(errors::limit(format!(
-                "triple terms are nested more than {} levels deep",
+                "triple terms are nested deeper than {} levels",
                 rdfm_core::codec::options::MAX_DEPTH
             )));
         }

@@ -78,7 +78,7 @@ pub fn diagnose(
 ) -> QueryError {
     if text.len() > MAX_REPARSED_BYTES {
         return QueryError {
-            reason: "there is a syntax error here or a few characters before".to_owned(),
+            reason: "there is a syntax error here or a few characters earlier".to_owned(),
             position: located(error).map(|(found, _)| found),
         };
     }

@@ -369,7 +369,7 @@ fn check_brackets(text: &str) -> Result<(), QueryError> {
         }
         if open > MAX_BRACKETS {
             return Err(QueryError {
-                reason: format!("brackets are nested more than {MAX_BRACKETS} levels deep"),
+                reason: format!("brackets are nested deeper than {MAX_BRACKETS} levels"),
                 position: Some((line, column)),
             });
         }

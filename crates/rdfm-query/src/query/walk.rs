@@ -28,7 +28,7 @@ pub(super) fn walk(
 ) -> Result<(), QueryError> {
     if depth > MAX_DEPTH {
         return Err(QueryError::new(format!(
-            "the query is nested more than {MAX_DEPTH} levels deep; each part of a chain of || or UNION, and each expression of a SELECT, adds a level; to test many values, use IN (…) or VALUES"
+            "the query is nested deeper than {MAX_DEPTH} levels; each part of a chain of || or UNION, and each expression of a SELECT, adds a level; to test many values, use IN (…) or VALUES"
         )));
     }
     visit(&mut part)?;

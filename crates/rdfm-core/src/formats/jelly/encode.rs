@@ -321,7 +321,7 @@ impl Writer for JellyWriter {
     fn continue_log(&mut self, _end: LogEnd) -> Result<(), Reason> {
         if self.flat || !self.delimited {
             return Err(
-                "messages can be appended only to length-prefixed frames that are messages".into(),
+                "messages can be appended only if every frame is a length-prefixed message".into(),
             );
         }
         Ok(())

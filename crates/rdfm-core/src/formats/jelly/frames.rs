@@ -158,13 +158,13 @@ impl FrameSplitter {
                 Varint::Incomplete => {
                     return Err(input.error(
                         ErrorClass::Truncated,
-                        format!("the log ends inside the length of {}", self.name()),
+                        format!("the log ends inside the length prefix of {}", self.name()),
                     ));
                 }
                 Varint::TooLong => {
                     return Err(input.error(
                         ErrorClass::Malformed,
-                        format!("the length of {} is longer than 10 bytes", self.name()),
+                        format!("the length prefix of {} is longer than 10 bytes", self.name()),
                     ));
                 }
             }

@@ -429,7 +429,7 @@ mod tests {
     }
 
     #[test]
-    fn each_entry_counts_its_size_in_memory() {
+    fn each_entry_counts_towards_the_memory_budget() {
         let each = size_of::<LookupEntry>() + size_of::<Memo>();
         let mut budget = LookupBudget::new(10 * each as u64);
         let mut table = LookupTable::new("name", 100, JoinMode::Error);

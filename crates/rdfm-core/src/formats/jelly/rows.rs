@@ -195,7 +195,7 @@ impl QuadRows {
         }
         if slot.field == 0 {
             return Err(malformed(
-                "a graph start without a graph; terms cannot be repeated there",
+                "a graph start does not specify its graph; terms cannot be repeated in such rows",
             ));
         }
         slot.field += 12;

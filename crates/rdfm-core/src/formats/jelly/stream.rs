@@ -154,7 +154,7 @@ pub(super) fn check_continued(
         return Ok(());
     }
     Err(format!(
-        "the log has {in_log}, and these options need {needed}; the stream options of a log cannot change, so omit \
+        "the log has {in_log}, but these options need {needed}; the stream options of a log cannot change, so omit \
          these options or write a new log"
     )
     .into())

@@ -574,7 +574,7 @@ impl<R: Record> TermReader<R> {
         for position in 0..3 {
             if slots[position].field == 0 {
                 return Err(malformed(format!(
-                    "a triple term omits its {}; terms cannot be repeated there",
+                    "a triple term omits its {}; terms cannot be repeated in triple terms",
                     POSITIONS[position]
                 )));
             }

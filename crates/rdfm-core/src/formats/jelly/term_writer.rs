@@ -252,21 +252,21 @@ impl TermWriter {
             }
             TermKind::Bnode => {
                 if POSITION == 1 {
-                    self.check_generalized("a blank node as predicate")?;
+                    self.check_generalized("a blank node as the predicate")?;
                 }
                 self.label((field + 1) << 3 | 2, table.text_of(term));
                 Ok(())
             }
             TermKind::Literal | TermKind::LangLiteral | TermKind::TypedLiteral => {
                 if POSITION < 2 && FIELD_OFFSET == 0 {
-                    self.check_generalized("a literal as subject or predicate")?;
+                    self.check_generalized("a literal as the subject or predicate")?;
                 }
                 self.statement.push((field + 2) << 3 | 2);
                 self.literal(table, term)
             }
             TermKind::TripleTerm => {
                 if POSITION == 1 {
-                    self.check_generalized("a triple term as predicate")?;
+                    self.check_generalized("a triple term as the predicate")?;
                 }
                 self.triple_term(table, term, (field + 3) << 3 | 2)
             }
@@ -342,14 +342,14 @@ impl TermWriter {
                     .extend_from_slice(&[(before + 3) << 3 | 2, 0]);
             }
             TermKind::Literal | TermKind::LangLiteral | TermKind::TypedLiteral => {
-                self.check_generalized("a literal as graph")?;
+                self.check_generalized("a literal as the graph name")?;
                 put_varint(&mut self.statement, u64::from(before + 4) << 3 | 2);
                 self.literal(table, term)?;
             }
             TermKind::TripleTerm | TermKind::Language => {
                 return Err((
                     ErrorClass::Unsupported,
-                    "a triple term as graph, which Jelly does not support".into(),
+                    "a triple term as the graph name, which Jelly does not support".into(),
                 ));
             }
         }
@@ -682,7 +682,7 @@ fn too_small(option: &'static str, size: u32) -> (ErrorClass, Reason) {
     (
         ErrorClass::Unsupported,
         Reason::from(format!(
-            "one statement needs more than {size} entries at once"
+            "one statement needs more than {size} lookup entries at once"
         ))
         .with(Remedy::larger(option)),
     )

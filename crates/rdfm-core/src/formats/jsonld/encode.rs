@@ -53,7 +53,7 @@ pub(super) fn encoder<S: Sink + 'static>(
     let merged = single && options.flat;
     if let Some(compact) = &compact {
         if contexts == ContextLines::None {
-            let reason = "a context for writing is given, but writing contexts is disabled";
+            let reason = "a context for writing is given, but contexts are not written";
             let first = Remedy::write("context_lines", "first", "writes it");
             return Err(Reason::new(reason).with(first));
         }

@@ -32,7 +32,7 @@ pub const EXPAND_CONTEXT: OptionSpec = OptionSpec::new(
 /// Whether doubles keep all their digits.
 pub const EXACT_DOUBLES: OptionSpec = OptionSpec::switch(
     "exact_doubles",
-    "Read numbers as xsd:double with all their digits, instead of the 16 that JSON-LD specifies.",
+    "Keep all digits of numbers read as xsd:double, instead of the 16 that JSON-LD specifies.",
 )
 .group(GROUP);
 

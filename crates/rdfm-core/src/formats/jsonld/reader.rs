@@ -191,7 +191,7 @@ impl MessageReader {
                     _ => self.message(view, position, builder, false, None),
                 };
             }
-            JsonKind::Array => "an array; several nodes are one message as {\"@included\": […]}",
+            JsonKind::Array => "an array; to write several nodes as one message, use {\"@included\": […]}",
             JsonKind::String | JsonKind::Key => "a string",
             JsonKind::Number => "a number",
             JsonKind::True | JsonKind::False => "a boolean",
@@ -510,7 +510,7 @@ pub(super) fn context_document(
         JsonKind::Object | JsonKind::Array | JsonKind::String
     ) {
         return Err(format!(
-            "{option} does not contain a context: an object, an array or a URL"
+            "{option} does not contain a context: expected an object, an array or a URL"
         ));
     }
     Ok((tape, value))

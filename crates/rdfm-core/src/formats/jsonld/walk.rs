@@ -462,7 +462,7 @@ impl Walk<'_> {
                 return Err(self.error_at(
                     "invalid value object",
                     node,
-                    "a value in an index map whose keys are values of a property must be a node",
+                    "a value in a property-based index map must be a node",
                 ));
             }
             // The value would have several types, which a literal cannot have.

@@ -358,11 +358,11 @@ fn length(rest: &[u8], finished: bool, what: &str) -> Result<Option<(u64, usize)
         Varint::Incomplete if !finished => Ok(None),
         Varint::Incomplete => Err((
             ErrorClass::Truncated,
-            format!("the log ends inside the length of {what}").into(),
+            format!("the log ends inside the length prefix of {what}").into(),
         )),
         Varint::TooLong => Err((
             ErrorClass::Malformed,
-            format!("the length of {what} is longer than 10 bytes").into(),
+            format!("the length prefix of {what} is longer than 10 bytes").into(),
         )),
     }
 }

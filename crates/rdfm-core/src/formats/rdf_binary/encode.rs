@@ -230,7 +230,7 @@ impl<W: RowWriter> Writer for RdfBinaryWriter<W> {
         if self.in_message {
             Ok(())
         } else {
-            Err("messages cannot be appended as rows, which have no boundaries".into())
+            Err("messages cannot be appended as rows, which have no message boundaries".into())
         }
     }
 

@@ -53,7 +53,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_longest_name_at_the_end_is_the_local_part() {
+    fn the_local_part_is_the_longest_name_at_the_end_of_the_iri() {
         for (iri, local) in [
             ("http://ex/a", Some("a")),
             ("http://ex#a-1.b", Some("a-1.b")),

@@ -74,7 +74,7 @@ impl CsvDialect {
             if !matches!(text.get(quote + 1), None | Some(b',')) {
                 return malformed(
                     quote + 1,
-                    "expected ',' or the end of the line after a closing quote",
+                    "expected ',' or the end of the line after a closing quotation mark",
                 );
             }
             let text = if copied {

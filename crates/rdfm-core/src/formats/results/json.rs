@@ -476,12 +476,12 @@ impl JsonResultMachine {
             b"head" if self.has_head => return malformed(start, "the result set has two heads"),
             b"head" => JsonState::ToHead,
             b"results" if self.has_results => {
-                return malformed(start, "the result set has two 'results'");
+                return malformed(start, "'results' occurs twice in the result set");
             }
             b"results" if self.boolean.is_some() => return malformed(start, BOOLEAN_AND_RESULTS),
             b"results" => JsonState::ToResults,
             b"boolean" if self.boolean.is_some() => {
-                return malformed(start, "the result set has two booleans");
+                return malformed(start, "'boolean' occurs twice in the result set");
             }
             b"boolean" if self.has_results => return malformed(start, BOOLEAN_AND_RESULTS),
             b"boolean" => JsonState::ToBoolean,
@@ -507,7 +507,7 @@ impl JsonResultMachine {
             None if !self.has_head => {
                 return malformed(
                     start,
-                    "the result set has no head, which would list the variables",
+                    "the result set has no head, so its variables are unknown",
                 );
             }
             None => {}

@@ -230,7 +230,7 @@ impl XmlResultMachine {
                 quote(&self.names[open.name..])
             ),
             None if self.done => "the log ends inside a tag or comment".to_owned(),
-            None => "the log ends before the element sparql".to_owned(),
+            None => "the log ends before the 'sparql' element".to_owned(),
         };
         fail(text.len(), ErrorClass::Truncated, what)
     }
@@ -417,7 +417,7 @@ impl XmlResultMachine {
         let start = self.at;
         self.begun = true;
         if self.done {
-            return malformed(start, "a second element after the element sparql");
+            return malformed(start, "a second element after the 'sparql' element");
         }
         check_characters(text, start, end)?;
         let name = xml::name(text, start + 1, stop)?;
@@ -468,7 +468,7 @@ impl XmlResultMachine {
                 return malformed(
                     start,
                     match self.open.last() {
-                        None => format!("expected the element sparql, found {shown}"),
+                        None => format!("expected a 'sparql' element, found {shown}"),
                         Some(open) => format!(
                             "the element {shown} does not belong in {}",
                             quote(&self.names[open.name..])
@@ -483,7 +483,7 @@ impl XmlResultMachine {
             let namespace = quote(RESULTS);
             return malformed(
                 start,
-                format!("expected the element sparql of the namespace {namespace}, found {shown}"),
+                format!("expected a 'sparql' element of the namespace {namespace}, found {shown}"),
             );
         }
         if self.open.len() >= ENCLOSING_LEVELS + 2 * self.max_depth {

@@ -229,22 +229,22 @@ static KNOWN: &[DatatypeRule] = &[
     rule(
         "xsd:nonNegativeInteger",
         integer("0", ""),
-        "an integer of at least 0",
+        "an integer >= 0",
     ),
     rule(
         "xsd:positiveInteger",
         integer("1", ""),
-        "an integer of at least 1",
+        "an integer >= 1",
     ),
     rule(
         "xsd:nonPositiveInteger",
         integer("", "0"),
-        "an integer of at most 0",
+        "an integer <= 0",
     ),
     rule(
         "xsd:negativeInteger",
         integer("", "-1"),
-        "an integer of at most -1",
+        "an integer <= -1",
     ),
     rule(
         "xsd:hexBinary",
@@ -263,7 +263,7 @@ static KNOWN: &[DatatypeRule] = &[
     ),
     rule("xsd:Name", Check::Name, "an XML name"),
     rule("xsd:NCName", Check::NcName, "an XML name without a colon"),
-    rule("xsd:NMTOKEN", Check::NmToken, "characters of XML names"),
+    rule("xsd:NMTOKEN", Check::NmToken, "characters that are allowed in XML names"),
     rule(
         "xsd:token",
         Check::Token,

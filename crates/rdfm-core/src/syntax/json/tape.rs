@@ -511,7 +511,7 @@ fn too_deep(at: usize, bounds: &Bounds) -> ParseError {
         class: ErrorClass::Limit,
         reason: Reason::limit(
             format!(
-                "objects and arrays are nested more than {} deep",
+                "objects and arrays are nested deeper than {}",
                 counted(bounds.max_depth as usize, "level")
             ),
             "max_depth",

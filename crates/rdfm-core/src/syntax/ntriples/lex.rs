@@ -256,7 +256,7 @@ pub(super) fn escape(text: &[u8], at: usize, string: bool) -> Lexed<(char, usize
             return bad_escape(
                 text,
                 at,
-                &format!("{digits} hexadecimal digits after the escape"),
+                &format!("an escape with {digits} hexadecimal digits"),
             );
         };
         // At most eight digits, so this cannot overflow.

@@ -88,8 +88,8 @@ impl<'a> Slots<'a> {
     #[inline]
     pub fn get(&self, position: usize) -> Checked<&Raw<'a>> {
         self.0[position].as_ref().ok_or_else(|| {
-            let part = ["a subject", "a predicate", "an object", "a graph"][position];
-            malformed(format!("a statement without {part}"))
+            let part = ["subject", "predicate", "object", "graph"][position];
+            malformed(format!("a statement has no {part}"))
         })
     }
 
@@ -111,7 +111,7 @@ pub(crate) fn placeholder_error(what: &str) -> WireError {
 /// Returns the error for a union with two fields.
 #[cold]
 pub(crate) fn ambiguous(what: &str) -> WireError {
-    malformed(format!("{what} is ambiguous: a union has two fields"))
+    malformed(format!("{what} is ambiguous: two fields of a union are set"))
 }
 
 /// Returns the error for a union without a field.

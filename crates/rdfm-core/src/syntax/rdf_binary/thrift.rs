@@ -183,7 +183,7 @@ fn decimal(wire: &mut CompactReader<'_>) -> Checked<NativeValue> {
     }
     match (value, scale) {
         (Some(value), Some(scale)) => Ok(NativeValue::Decimal(value, scale)),
-        _ => Err(unset("value or scale of a decimal")),
+        _ => Err(unset("the value or scale of a decimal")),
     }
 }
 

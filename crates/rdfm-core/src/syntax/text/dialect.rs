@@ -191,10 +191,10 @@ impl Dialects {
                 Ok(DelimiterEffect::Ends)
             }
             (Delimiter::Directive, Dialect::Plain) => {
-                Err(Reason::new("MESSAGE in a log read as plain").with(READ_MESSAGES))
+                Err(Reason::new("MESSAGE in a log that is read in the plain dialect").with(READ_MESSAGES))
             }
             (Delimiter::Directive, Dialect::Comment) if self.requested.is_some() => {
-                Err(Reason::new("MESSAGE in a log read in the comment dialect").with(READ_MESSAGES))
+                Err(Reason::new("MESSAGE in a log that is read in the comment dialect").with(READ_MESSAGES))
             }
             (Delimiter::Directive, Dialect::Comment | Dialect::Directive) => Err(Reason::new(
                 "MESSAGE in a log that does not announce messages; expected VERSION \
@@ -372,7 +372,7 @@ mod tests {
     }
 
     #[test]
-    fn comments_delimit_unless_messages_are_announced() {
+    fn comments_are_delimiters_unless_messages_are_announced() {
         for (log, messages) in [
             ("", vec![]),
             ("qq", vec![2]),
@@ -389,7 +389,7 @@ mod tests {
     }
 
     #[test]
-    fn directives_delimit_if_announced() {
+    fn directives_are_delimiters_if_messages_are_announced() {
         for (log, messages) in [
             ("V", vec![]),
             ("VM", vec![0]),
@@ -443,7 +443,7 @@ mod tests {
     }
 
     #[test]
-    fn comments_that_begin_with_message_delimit() {
+    fn comments_that_begin_with_message_are_delimiters() {
         for comment in [
             "@message",
             " @message",

@@ -273,7 +273,7 @@ mod tests {
     }
 
     #[test]
-    fn an_excerpt_is_checked_like_the_same_text_alone() {
+    fn bytes_around_an_excerpt_do_not_affect_its_check() {
         // Around each string are bytes that would change the result.
         for outside in [b'a', b'"', b' ', 0xff] {
             for length in 0..40 {
@@ -298,7 +298,7 @@ mod tests {
     }
 
     #[test]
-    fn text_beyond_ascii_is_checked_and_may_be_plain() {
+    fn non_ascii_text_is_checked_and_may_be_plain() {
         assert_eq!(lexical("żółć żółć".as_bytes()), Some(flags::PLAIN));
         assert_eq!(lexical("żółć\nżółć".as_bytes()), Some(0));
         assert_eq!(lexical(b"abcdefghijk\xff"), None);

@@ -80,7 +80,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn declarations_are_undone_with_their_element() {
+    fn declarations_end_with_their_element() {
         let mut scope = NamespaceScope::default();
         scope.bind(b"a", b"http://a/");
         let mark = scope.mark();

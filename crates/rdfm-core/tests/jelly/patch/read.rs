@@ -152,7 +152,7 @@ fn errors_describe_the_violated_rule() {
                 options(FLAT, QUADS, &[number(4, 1)]),
                 row(14, bytes(5, bytes(2, "s"))),
             ]),
-            "a triple term omits its predicate; terms cannot be repeated there",
+            "a triple term omits its predicate; terms cannot be repeated in triple terms",
         ),
         (quads(&[bare(COMMIT)]), "a commit outside a transaction"),
         (quads(&[bare(ABORT)]), "an abort outside a transaction"),
@@ -460,7 +460,7 @@ fn the_iri_of_a_deleted_prefix_is_dropped_with_a_note() {
 }
 
 #[test]
-fn fields_may_be_in_any_order_and_the_last_one_applies() {
+fn fields_may_be_in_any_order_and_the_last_duplicate_applies() {
     let star = options(FLAT, QUADS, &[number(4, 1)]);
     let log = frame(&[
         star,
@@ -542,7 +542,7 @@ fn truncated_and_damaged_logs_cause_different_errors() {
         assert!(
             outcome
                 .reason()
-                .contains("the length of frame 1 is longer than 10 bytes")
+                .contains("the length prefix of frame 1 is longer than 10 bytes")
         );
     }
     for stream in [FLAT, PUNCTUATED] {
@@ -592,7 +592,7 @@ fn files_in_other_formats_are_rejected() {
 }
 
 #[test]
-fn options_apply_to_frames_before_them() {
+fn options_also_apply_to_earlier_frames() {
     let log = |stream: u64| {
         let rows = [
             options(stream, TRIPLES, &[]),

@@ -460,7 +460,7 @@ fn undeclared_features_are_rejected() {
         (
             "a L",
             "generalized",
-            "a literal as subject or predicate, but the header does not declare",
+            "a literal as the subject or predicate, but the header does not declare",
         ),
         (
             "a S",
@@ -526,7 +526,7 @@ fn tables_that_are_too_small_are_rejected() {
     assert!(
         error
             .to_string()
-            .contains("needs more than 1 entries at once"),
+            .contains("needs more than 1 lookup entries at once"),
         "{error}"
     );
     assert_eq!(error.reason.remedies()[0].option, "prefix_table");

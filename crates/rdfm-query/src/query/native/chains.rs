@@ -60,7 +60,7 @@ mod tests {
     use super::{Chains, hash};
 
     #[test]
-    fn numbers_with_a_hash_are_in_ascending_order() {
+    fn numbers_with_the_same_hash_are_in_ascending_order() {
         let mut chains = Chains::default();
         for count in [1, 5, 100] {
             chains.fill(count, |number| hash([number as u32 % 3].into_iter()));

@@ -81,7 +81,7 @@ impl Composer {
                     if found {
                         return Err(malformed(
                             at,
-                            "a second document that does not begin with '---' on a separate line",
+                            "expected '---' on a separate line before the second document",
                         ));
                     }
                     found = true;
@@ -245,7 +245,7 @@ impl Composer {
         if !string {
             return Err(malformed(
                 at,
-                "expected a string as the key, found an alias of another value",
+                "expected a string as the key, found an alias of a value that is not a string",
             ));
         }
         tape.repeat(node, true, at, source, bounds)?;
@@ -391,7 +391,7 @@ fn scan_error(error: &ScanError, text: &str, bounds: &Bounds) -> ParseError {
         reason: match class {
             ErrorClass::Limit => Reason::limit(
                 format!(
-                    "mappings and sequences are nested more than {} deep",
+                    "mappings and sequences are nested deeper than {}",
                     bounds.max_depth
                 ),
                 "max_depth",

@@ -250,7 +250,7 @@ mod tests {
     }
 
     #[test]
-    fn a_line_whose_beginning_is_dropped_keeps_its_meaning() {
+    fn dropping_the_start_of_a_line_does_not_change_document_ends() {
         for text in [
             "a: 1\n---\nb: 1",
             "# comment\n   # more\n      \t x: 1\n--- # marker\n... # end\n... # nothing\n",

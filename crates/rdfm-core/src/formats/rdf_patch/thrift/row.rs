@@ -116,7 +116,7 @@ fn header<'a>(wire: &mut CompactReader<'a>) -> Checked<ThriftPatchRow<'a>> {
     }
     match (name, value) {
         (Some(name), Some(value)) => Ok(ThriftPatchRow::Header(name, value)),
-        _ => Err(unset("name or value of a header")),
+        _ => Err(unset("the name or value of a header")),
     }
 }
 
