@@ -743,14 +743,14 @@ def _(size: int) -> bytes:
     )
 
 
-def circle(size: int) -> dict[str, bytes]:
+def cycle(size: int) -> dict[str, bytes]:
     """A context whose terms have that same context as their scoped context."""
     count = max(1, size // 2 // 50)
     scoped = joined(count, lambda at: b'"p%d":{"@id":"v:p%d","@context":"http://e/c/0"}' % (at, at))
     return {url(0): b'{"@context":{%s}}' % scoped}
 
 
-@hostile("a remote context whose terms have it as their scoped context", remote=circle)
+@hostile("a remote context whose terms have it as their scoped context", remote=cycle)
 def _(size: int) -> bytes:
     head = b'{"@context":"http://e/c/0","@graph":['
     return filled(size, head, b'{"p0":{"p0":{"p0":{"p0":{"p0":1}}}}}', b"]}")

@@ -480,7 +480,7 @@ def pair_in_any_order(comparison: Comparison) -> None:
         messages = side.messages
         side.restart()
         while (differing_left or undecided_left) and (current := side.current()) is not None:
-            found = dict.fromkeys(comparer.pick(side.number, current[0])[:differing_left], True)
+            found = dict.fromkeys(comparer.surplus(side.number, current[0])[:differing_left], True)
             found |= {
                 number - side.index: False
                 for number in numbers

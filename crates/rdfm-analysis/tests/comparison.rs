@@ -7,11 +7,11 @@
 )]
 
 use rdfm_analysis::comparison::{
-    Comparer, Exhausted, Limits, Mode, MultisetResult, NamespaceUse, PairDifferences, Reached,
+    Comparer, Exhausted, Limits, Mode, MultisetResult, NamespaceUse, PairDifferences, ReachedLimits,
     Side, isomorphism,
 };
 use rdfm_core::codec::Opening;
-use rdfm_core::codec::batch::NextOf as _;
+use rdfm_core::codec::batch::NextBatchOf as _;
 use rdfm_core::codec::values::{GivenValue, Values};
 use rdfm_core::model::batch::MessageBatch;
 use rdfm_core::registry;
@@ -39,7 +39,7 @@ fn batches(text: &str, size: u64) -> Vec<MessageBatch> {
     decoder.feed(text.as_bytes());
     decoder.finish();
     let mut batches = Vec::new();
-    while let Some(batch) = decoder.next_of().unwrap() {
+    while let Some(batch) = decoder.next_batch_of().unwrap() {
         batches.push(batch);
     }
     batches
@@ -263,9 +263,9 @@ fn messages_in_only_one_log_are_picked_in_order() {
             only: [3, 1]
         }
     );
-    assert_eq!(comparer.pick(Side::A, &a), [1, 2, 5]);
-    assert_eq!(comparer.pick(Side::B, &b), [3]);
-    assert!(comparer.pick(Side::B, &b).is_empty());
+    assert_eq!(comparer.surplus(Side::A, &a), [1, 2, 5]);
+    assert_eq!(comparer.surplus(Side::B, &b), [3]);
+    assert!(comparer.surplus(Side::B, &b).is_empty());
 }
 
 /// A log of messages, each a complete graph of ten blank nodes. The order of edges depends on the
@@ -315,11 +315,11 @@ fn the_total_limit_applies_to_all_pairs() {
         }
         (found, comparer.reached())
     };
-    let total = Reached {
+    let total = ReachedLimits {
         each: false,
         total: true,
     };
-    assert_eq!(undecided(u64::MAX), (vec![false; 5], Reached::default()));
+    assert_eq!(undecided(u64::MAX), (vec![false; 5], ReachedLimits::default()));
     assert_eq!(undecided(0), (vec![true; 5], total));
     let (found, reached) = undecided(300_000);
     assert_eq!((found[0], found[4]), (false, true), "{found:?}");
@@ -338,7 +338,7 @@ fn pick_skips_undecided_messages() {
         let settled = comparer.compare_multisets();
         assert_eq!(settled.only[0] as usize, 6 - undecided.len());
         let decided: Vec<usize> = (0..6).filter(|at| !undecided.contains(at)).collect();
-        assert_eq!(comparer.pick(Side::A, &a), decided);
+        assert_eq!(comparer.surplus(Side::A, &a), decided);
         found.push(undecided.len());
         if undecided.is_empty() {
             break;
@@ -360,7 +360,7 @@ fn namespaces_affect_pairs_only_if_they_are_compared() {
         let mut decoder = registry::decoder(spec, &values, &Opening::default()).unwrap();
         decoder.feed(text.as_bytes());
         decoder.finish();
-        let batch: MessageBatch = decoder.next_of().unwrap().unwrap();
+        let batch: MessageBatch = decoder.next_batch_of().unwrap().unwrap();
         batch
     };
     let (a, b) = (make("http://a/"), make("http://b/"));

@@ -7,7 +7,7 @@
 
 use rdfm_analysis::streams::{NamedGraphs, StreamRules, SubjectShape, ordered};
 use rdfm_core::codec::Opening;
-use rdfm_core::codec::batch::NextOf as _;
+use rdfm_core::codec::batch::NextBatchOf as _;
 use rdfm_core::codec::values::{GivenValue, Values};
 use rdfm_core::model::batch::MessageBatch;
 use rdfm_core::model::table::TermTable;
@@ -28,7 +28,7 @@ fn log(text: &str) -> MessageBatch {
         .collect();
     decoder.feed(lines.join("# @message\n").as_bytes());
     decoder.finish();
-    decoder.next_of().unwrap().unwrap()
+    decoder.next_batch_of().unwrap().unwrap()
 }
 
 fn shown(table: &TermTable, id: TermId) -> String {

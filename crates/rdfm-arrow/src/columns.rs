@@ -30,7 +30,7 @@ use rdfm_core::syntax::moment;
 
 use crate::error::Error;
 use crate::schema::{TermLayout, check_variables};
-use crate::to_arrow::limit::{MakeError, charge};
+use crate::to_arrow::limit::{BuildError, charge};
 use crate::to_arrow::terms::{TermColumns, TermPlaces};
 use crate::to_arrow::texts::{Texts, nulls};
 
@@ -292,13 +292,13 @@ impl ResultColumns {
         }
         let options = RecordBatchOptions::new().with_row_count(Some(rows.len()));
         let batch = RecordBatch::try_new_with_options(self.schema(), arrays, &options)
-            .map_err(|error| Failure::from(MakeError::from(error)))?;
+            .map_err(|error| Failure::from(BuildError::from(error)))?;
         Ok((batch, builder.misfits))
     }
 }
 
-impl From<MakeError> for Failure {
-    fn from(error: MakeError) -> Self {
+impl From<BuildError> for Failure {
+    fn from(error: BuildError) -> Self {
         Self::Error(error.into_error(TOO_LARGE))
     }
 }
@@ -327,7 +327,7 @@ impl ColumnBuilder<'_> {
 
     #[allow(clippy::unused_self, reason = "consistent with the other methods")]
     fn strings(&self, texts: Texts, valid: Vec<bool>) -> Result<ArrayRef, Failure> {
-        let array = texts.strings(nulls(valid)).map_err(MakeError::from)?;
+        let array = texts.strings(nulls(valid)).map_err(BuildError::from)?;
         Ok(Arc::new(array))
     }
 
@@ -354,7 +354,7 @@ impl ColumnBuilder<'_> {
                 let array =
                     PrimitiveArray::<Decimal128Type>::new(ScalarBuffer::from(values), nulls(valid));
                 let array = array.with_precision_and_scale(DECIMAL.0, DECIMAL.1);
-                Ok(Arc::new(array.map_err(MakeError::from)?))
+                Ok(Arc::new(array.map_err(BuildError::from)?))
             }
             Type::Float => self.primitive::<Float32Type>(at, float),
             Type::Double => self.primitive::<Float64Type>(at, double),
@@ -384,7 +384,7 @@ impl ColumnBuilder<'_> {
             terms.add_optional(table, 0, id, places, &mut bytes)?;
         }
         self.bytes = bytes;
-        let mut arrays = terms.finish().map_err(MakeError::from)?;
+        let mut arrays = terms.finish().map_err(BuildError::from)?;
         let array = arrays.pop();
         array.ok_or_else(|| Failure::Error(Error::wrong_columns("no column".to_owned())))
     }

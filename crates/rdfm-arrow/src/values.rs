@@ -11,18 +11,18 @@ use std::sync::Arc;
 
 use arrow_array::{Array, ArrayRef};
 use arrow_schema::ArrowError;
-use rdfm_core::codec::batch::{KindOf, NextOf as _};
+use rdfm_core::codec::batch::{LogRecord, NextBatchOf as _};
 use rdfm_core::codec::spec::Kind;
 use rdfm_core::codec::{Decoder, Encoder};
 use rdfm_core::model::batch::LogBatch;
 use rdfm_core::model::error::{DecodeError, EncodeError, ErrorClass};
 
 use crate::error::Error;
-use crate::from_arrow::lists::{InputListed, InputLists};
+use crate::from_arrow::lists::{InputListRecord, InputLists};
 use crate::from_arrow::messages::MessagesBuilder;
 use crate::from_arrow::strings::Strings;
 use crate::schema::TermLayout;
-use crate::to_arrow::limit::{MAX_BYTES, MakeError};
+use crate::to_arrow::limit::{MAX_BYTES, BuildError};
 use crate::to_arrow::lists;
 use crate::to_arrow::terms::TermPlaces;
 use crate::to_arrow::texts::{Texts, nulls};
@@ -141,7 +141,7 @@ fn value_error(value: usize, cause: Cause) -> ValueError {
     }
 }
 
-fn or_too_large<T>(result: Result<T, impl Into<MakeError>>) -> Result<T, Error> {
+fn or_too_large<T>(result: Result<T, impl Into<BuildError>>) -> Result<T, Error> {
     result.map_err(|error| error.into().into_error(TOO_LARGE))
 }
 
@@ -149,7 +149,7 @@ fn or_too_large<T>(result: Result<T, impl Into<MakeError>>) -> Result<T, Error> 
 ///
 /// # Errors
 /// If a value is invalid and does not become null, or the result is too large.
-pub fn decode<R: lists::OutputListed>(
+pub fn decode<R: lists::OutputListRecord>(
     arrays: impl Iterator<Item = Result<ArrayRef, ArrowError>>,
     on_error: OnError,
     decoder: &mut dyn Decoder,
@@ -189,14 +189,14 @@ pub fn decode<R: lists::OutputListed>(
 }
 
 /// Returns the only message of a value, or `None` if the value contains no message.
-fn only_message<R: KindOf>(
+fn only_message<R: LogRecord>(
     decoder: &mut dyn Decoder,
     value: &[u8],
 ) -> Result<Option<LogBatch<R>>, Cause> {
     decoder.reset();
     decoder.feed(value);
     decoder.finish();
-    let Some(batch) = decoder.next_of::<R>().map_err(Cause::Decode)? else {
+    let Some(batch) = decoder.next_batch_of::<R>().map_err(Cause::Decode)? else {
         return Ok(None);
     };
     if batch.len() > 1 || decoder.next_batch().map_err(Cause::Decode)?.is_some() {
@@ -217,7 +217,7 @@ fn binary(array: &ArrayRef) -> Result<Strings, Error> {
 ///
 /// # Errors
 /// If a term is not valid N-Triples, a message cannot be written, or the result is too large.
-pub fn encode<R: InputListed>(
+pub fn encode<R: InputListRecord>(
     arrays: impl Iterator<Item = Result<ArrayRef, ArrowError>>,
     max_depth: u32,
     encoder: &mut dyn Encoder,
@@ -243,13 +243,13 @@ pub fn encode<R: InputListed>(
 }
 
 /// Builds binary values.
-struct Values<R: InputListed> {
+struct Values<R: InputListRecord> {
     texts: Texts,
     valid: Vec<bool>,
     messages: MessagesBuilder<R>,
 }
 
-impl<R: InputListed> Values<R> {
+impl<R: InputListRecord> Values<R> {
     /// Encodes the messages collected so far.
     fn flush(&mut self, encoder: &mut dyn Encoder) -> Result<(), ValueError> {
         let Some(batch) = self.messages.take() else {
@@ -271,7 +271,7 @@ impl<R: InputListed> Values<R> {
                     value_error(number, Cause::Encode(error))
                 })?;
                 if out.len() > MAX_BYTES {
-                    return Err(MakeError::TooLarge.into_error(TOO_LARGE).into());
+                    return Err(BuildError::TooLarge.into_error(TOO_LARGE).into());
                 }
             }
             self.texts.end();

@@ -10,7 +10,7 @@ use std::hint::black_box;
 use std::time::Instant;
 
 use rdfm_core::codec::Opening;
-use rdfm_core::codec::batch::NextOf as _;
+use rdfm_core::codec::batch::NextBatchOf as _;
 use rdfm_core::codec::values::Values;
 use rdfm_core::formats::jelly::spec::JELLY;
 use rdfm_core::model::batch::MessageBatch;
@@ -160,12 +160,12 @@ fn decode(log: &[u8]) -> Vec<MessageBatch> {
     let mut found = Vec::new();
     for piece in log.chunks(256 << 10) {
         decoder.feed(piece);
-        while let Some(batch) = decoder.next_of::<Quad>().unwrap() {
+        while let Some(batch) = decoder.next_batch_of::<Quad>().unwrap() {
             found.push(batch);
         }
     }
     decoder.finish();
-    while let Some(batch) = decoder.next_of::<Quad>().unwrap() {
+    while let Some(batch) = decoder.next_batch_of::<Quad>().unwrap() {
         found.push(batch);
     }
     found
@@ -178,12 +178,12 @@ fn read(log: &[u8]) -> usize {
     let mut quads = 0;
     for piece in log.chunks(256 << 10) {
         decoder.feed(piece);
-        while let Some(batch) = decoder.next_of::<Quad>().unwrap() {
+        while let Some(batch) = decoder.next_batch_of::<Quad>().unwrap() {
             quads += black_box(&batch).quads().len();
         }
     }
     decoder.finish();
-    while let Some(batch) = decoder.next_of::<Quad>().unwrap() {
+    while let Some(batch) = decoder.next_batch_of::<Quad>().unwrap() {
         quads += black_box(&batch).quads().len();
     }
     quads

@@ -11,7 +11,7 @@ use std::hint::black_box;
 use std::time::Instant;
 
 use rdfm_core::codec::Opening;
-use rdfm_core::codec::batch::NextOf as _;
+use rdfm_core::codec::batch::NextBatchOf as _;
 use rdfm_core::codec::values::Values;
 use rdfm_core::formats::nquads::spec::NQUADS;
 use rdfm_core::model::term::Quad;
@@ -142,7 +142,7 @@ fn read(log: &[u8]) -> (usize, usize) {
     let (mut quads, mut bytes) = (0, 0);
     let mut pieces = log.chunks(PIECE);
     loop {
-        while let Some(batch) = decoder.next_of::<Quad>().unwrap() {
+        while let Some(batch) = decoder.next_batch_of::<Quad>().unwrap() {
             quads += batch.quads().len();
             bytes += batch.memory_bytes();
             black_box(&batch);
@@ -153,7 +153,7 @@ fn read(log: &[u8]) -> (usize, usize) {
         }
     }
     decoder.finish();
-    while let Some(batch) = decoder.next_of::<Quad>().unwrap() {
+    while let Some(batch) = decoder.next_batch_of::<Quad>().unwrap() {
         quads += batch.quads().len();
         bytes += batch.memory_bytes();
     }

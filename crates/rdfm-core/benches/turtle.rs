@@ -13,7 +13,7 @@ use std::hint::black_box;
 use std::time::Instant;
 
 use rdfm_core::codec::Opening;
-use rdfm_core::codec::batch::NextOf as _;
+use rdfm_core::codec::batch::NextBatchOf as _;
 use rdfm_core::codec::values::Values;
 use rdfm_core::model::term::Quad;
 use rdfm_core::registry;
@@ -96,7 +96,7 @@ fn read_with_rdfm(format: &str, log: &[u8]) -> usize {
     let mut pieces = log.chunks(PIECE);
     let mut finished = false;
     loop {
-        while let Some(batch) = decoder.next_of::<Quad>().unwrap() {
+        while let Some(batch) = decoder.next_batch_of::<Quad>().unwrap() {
             quads += batch.quads().len();
             black_box(&batch);
         }

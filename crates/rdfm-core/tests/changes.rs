@@ -15,10 +15,10 @@ mod support;
 
 use std::collections::BTreeSet;
 
-use rdfm_core::changes::dataset::{Applied, Dataset};
+use rdfm_core::changes::dataset::{AppliedCounts, Dataset};
 use rdfm_core::changes::difference::Difference;
 use rdfm_core::changes::logs::{ToMessages, ToPatches};
-use rdfm_core::codec::batch::{KindOf, NextOf as _};
+use rdfm_core::codec::batch::{LogRecord, NextBatchOf as _};
 use rdfm_core::model::batch::{LogBatch, MessageBatch, PatchBatch};
 use rdfm_core::model::builder::PatchBuilder;
 use rdfm_core::model::limits::Limits;
@@ -29,13 +29,13 @@ use support::{Options, decoder, encoder, lines};
 /// Maximum numbers of records per batch.
 const SIZES: [u64; 4] = [1, 2, 5, 8192];
 
-fn batches<R: KindOf>(format: &str, log: &[u8], size: u64) -> Vec<LogBatch<R>> {
+fn batches<R: LogRecord>(format: &str, log: &[u8], size: u64) -> Vec<LogBatch<R>> {
     let options = Options::with("batch_quads", size).parts(true);
     let mut decoder = decoder(format, &options).unwrap();
     decoder.feed(log);
     decoder.finish();
     let mut batches = Vec::new();
-    while let Some(batch) = decoder.next_of().unwrap() {
+    while let Some(batch) = decoder.next_batch_of().unwrap() {
         batches.push(batch);
     }
     batches
@@ -74,8 +74,8 @@ fn quads_of(dataset: &Dataset) -> Vec<String> {
 }
 
 /// Applies patches to a dataset, in batches of several sizes. The results must be equal.
-fn applied(data: &str, log: &str) -> (Vec<String>, Applied) {
-    let mut found: Option<(Vec<String>, Applied)> = None;
+fn applied(data: &str, log: &str) -> (Vec<String>, AppliedCounts) {
+    let mut found: Option<(Vec<String>, AppliedCounts)> = None;
     for size in SIZES {
         let mut dataset = dataset(data, size);
         for batch in patches(log, size) {
@@ -138,7 +138,7 @@ fn transactions_are_applied_completely_or_not_at_all() {
 #[test]
 fn changes_are_counted() {
     let (_, counts) = applied(&data("ab"), &rows("TX +c +a -b -x TC TX +d -a TA -c TX +e"));
-    let expected = Applied {
+    let expected = AppliedCounts {
         added: 1,
         deleted: 2,
         without_effect: 2,
@@ -180,7 +180,7 @@ fn terms_are_compared_by_value() {
 }
 
 /// Encodes batches as a complete log.
-fn encoded<R: KindOf>(format: &str, batches: &[LogBatch<R>]) -> Vec<u8> {
+fn encoded<R: LogRecord>(format: &str, batches: &[LogBatch<R>]) -> Vec<u8> {
     let options = match format {
         "jelly" | "jelly-patch" => Options::with("rdf_star", true),
         _ => Options::default(),

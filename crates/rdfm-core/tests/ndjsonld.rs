@@ -11,7 +11,7 @@
 
 mod support;
 
-use rdfm_core::codec::batch::NextOf as _;
+use rdfm_core::codec::batch::NextBatchOf as _;
 use rdfm_core::model::batch::MessageBatch;
 use rdfm_core::model::term::Quad;
 use support::{Options, decoder};
@@ -177,7 +177,7 @@ fn read(options: &Options, log: &[u8], piece: usize) -> Vec<String> {
     let mut pieces = log.chunks(piece);
     let mut finished = false;
     loop {
-        match decoder.next_of::<Quad>() {
+        match decoder.next_batch_of::<Quad>() {
             Ok(Some(batch)) => {
                 seen.push(describe(&batch));
                 continue;
@@ -200,7 +200,7 @@ fn read(options: &Options, log: &[u8], piece: usize) -> Vec<String> {
             decoder.finish();
         }
     }
-    seen.push(format!("{:?}", decoder.noticed()));
+    seen.push(format!("{:?}", decoder.observations()));
     seen
 }
 

@@ -10,7 +10,7 @@ mod support;
 
 use std::fmt::Write as _;
 
-use rdfm_core::codec::batch::NextOf as _;
+use rdfm_core::codec::batch::NextBatchOf as _;
 use rdfm_core::formats::nquads::parse_term;
 use rdfm_core::model::builder::BatchBuilder;
 use rdfm_core::model::error::ErrorClass;
@@ -393,7 +393,7 @@ fn a_message_larger_than_a_batch_is_read_in_parts() {
     decoder.feed(log.as_bytes());
     decoder.finish();
     let mut parts = Vec::new();
-    while let Some(batch) = decoder.next_of::<Quad>().unwrap() {
+    while let Some(batch) = decoder.next_batch_of::<Quad>().unwrap() {
         parts.push((batch.quads().len(), batch.continued(), batch.continues()));
     }
     assert_eq!(parts, [(8, false, true), (8, true, true), (4, true, false)]);
@@ -408,16 +408,16 @@ fn complete_messages_do_not_wait_for_the_next() {
     let mut decoder = decoder("nq", &Options::default()).unwrap();
     decoder.feed(format!("{Q}\n# @message\n{Q}\n{Q}\n<s:").as_bytes());
     let batch = decoder
-        .next_of::<Quad>()
+        .next_batch_of::<Quad>()
         .unwrap()
         .expect("the first message");
     assert_eq!((batch.len(), batch.quads().len()), (1, 1));
-    assert!(decoder.next_of::<Quad>().unwrap().is_none());
+    assert!(decoder.next_batch_of::<Quad>().unwrap().is_none());
     decoder.feed(b"> <p:> <o:> .");
-    assert!(decoder.next_of::<Quad>().unwrap().is_none());
+    assert!(decoder.next_batch_of::<Quad>().unwrap().is_none());
     decoder.finish();
     let batch = decoder
-        .next_of::<Quad>()
+        .next_batch_of::<Quad>()
         .unwrap()
         .expect("the second message");
     assert_eq!(
@@ -425,7 +425,7 @@ fn complete_messages_do_not_wait_for_the_next() {
         (1, 3, 1)
     );
     assert_eq!(batch.position(0), (Q.len() + 12) as u64);
-    assert!(decoder.next_of::<Quad>().unwrap().is_none());
+    assert!(decoder.next_batch_of::<Quad>().unwrap().is_none());
 }
 
 #[test]

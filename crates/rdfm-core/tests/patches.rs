@@ -9,7 +9,7 @@
 mod support;
 
 use rdfm_core::codec::Decoder;
-use rdfm_core::codec::batch::NextOf as _;
+use rdfm_core::codec::batch::NextBatchOf as _;
 use rdfm_core::model::batch::PatchBatch;
 use rdfm_core::model::builder::PatchBuilder;
 use rdfm_core::model::error::{DecodeError, EncodeError, ErrorClass};
@@ -51,7 +51,7 @@ fn render(batch: &PatchBatch, operation: &Operation) -> String {
 
 fn drain(decoder: &mut dyn Decoder, outcome: &mut Outcome, batches: &mut Vec<PatchBatch>) {
     loop {
-        match decoder.next_of::<Operation>() {
+        match decoder.next_batch_of::<Operation>() {
             Ok(None) => return,
             Ok(Some(batch)) => {
                 for patch in 0..batch.len() {
@@ -587,7 +587,7 @@ fn reading_resumes_after_the_next_segment() {
             pieces.next().map(|piece| decoder.feed(piece)).is_none()
         };
         loop {
-            match decoder.next_of::<Operation>() {
+            match decoder.next_batch_of::<Operation>() {
                 Ok(Some(batch)) => {
                     for patch in 0..batch.len() {
                         let index = batch.first_index() + patch as u64;

@@ -9,7 +9,7 @@
 
 mod support;
 
-use rdfm_core::codec::batch::NextOf as _;
+use rdfm_core::codec::batch::NextBatchOf as _;
 use rdfm_core::model::term::Quad;
 use support::{Options, decoder, skipping, skipping_every_way};
 
@@ -283,12 +283,12 @@ fn prefixes_and_base_before_an_error_remain_declared() {
         format!("PREFIX e: <a:> {Q}{COMMENT}PREFIX f: <b:> {Q} ]{COMMENT}]{COMMENT}{Q}").as_bytes(),
     );
     decoder.finish();
-    assert!(decoder.next_of::<Quad>().unwrap().is_some());
+    assert!(decoder.next_batch_of::<Quad>().unwrap().is_some());
     for _ in 0..2 {
-        decoder.next_of::<Quad>().unwrap_err();
+        decoder.next_batch_of::<Quad>().unwrap_err();
         decoder.skip_message().unwrap().unwrap();
     }
-    let batch = decoder.next_of::<Quad>().unwrap().unwrap();
+    let batch = decoder.next_batch_of::<Quad>().unwrap().unwrap();
     assert_eq!(batch.first_index(), 3);
     assert_eq!(batch.namespaces(0).get(b"e"), Some(&b"a:"[..]));
     assert_eq!(batch.namespaces(0).get(b"f"), Some(&b"b:"[..]));
@@ -311,7 +311,7 @@ fn an_undeclared_prefix_after_a_skipped_message_is_a_consequence() {
     decoder.finish();
     let mut errors = Vec::new();
     loop {
-        match decoder.next_of::<Quad>() {
+        match decoder.next_batch_of::<Quad>() {
             Ok(None) => break,
             Ok(Some(_)) => {}
             Err(error) => {

@@ -13,7 +13,7 @@ use std::fmt::Write as _;
 
 mod support;
 
-use rdfm_core::codec::batch::NextOf as _;
+use rdfm_core::codec::batch::NextBatchOf as _;
 use rdfm_core::model::error::ErrorClass;
 use rdfm_core::model::term::Quad;
 use support::{Options, decode, decode_every_way, decoder};
@@ -296,10 +296,10 @@ fn namespaces_after_the_last_message_are_counted() {
     ] {
         let mut decoder = decoder("ttl", &Options::default()).unwrap();
         decoder.feed(log.as_bytes());
-        assert_eq!(decoder.noticed().trailing_namespaces, 0, "{log}");
+        assert_eq!(decoder.observations().trailing_namespaces, 0, "{log}");
         decoder.finish();
-        while decoder.next_of::<Quad>().unwrap().is_some() {}
-        assert_eq!(decoder.noticed().trailing_namespaces, expected, "{log}");
+        while decoder.next_batch_of::<Quad>().unwrap().is_some() {}
+        assert_eq!(decoder.observations().trailing_namespaces, expected, "{log}");
     }
 }
 
@@ -310,7 +310,7 @@ fn batches_contain_the_namespaces_of_each_message() {
     let mut decoder = decoder("ttl", &Options::default()).unwrap();
     decoder.feed(log.as_bytes());
     decoder.finish();
-    let batch = decoder.next_of::<Quad>().unwrap().unwrap();
+    let batch = decoder.next_batch_of::<Quad>().unwrap().unwrap();
     let names = |message| -> Vec<(String, String)> {
         let text = |bytes: &[u8]| String::from_utf8(bytes.to_vec()).unwrap();
         batch
@@ -353,7 +353,7 @@ fn the_position_of_a_message_is_that_of_its_first_statement() {
             let mut decoder = decoder("trig", &Options::default()).unwrap();
             let mut found = Vec::new();
             let mut take = |decoder: &mut dyn rdfm_core::codec::Decoder| {
-                while let Some(batch) = decoder.next_of::<Quad>().unwrap() {
+                while let Some(batch) = decoder.next_batch_of::<Quad>().unwrap() {
                     found.extend((0..batch.len()).map(|message| batch.position(message)));
                 }
             };
@@ -629,15 +629,15 @@ fn complete_messages_do_not_wait_for_the_next() {
     let log = "PREFIX ex: <http://ex/> ex:a ex:p 'x'@en . # @message\n\
                ex:g { ex:a ex:p 'x'@en , ( 1 [ ex:q <<( ex:a ex:p 'x'^^ex:t )>> ] ) . ex:b ex:p \"y\"";
     decoder.feed(log.as_bytes());
-    let first = decoder.next_of::<Quad>().unwrap().unwrap();
+    let first = decoder.next_batch_of::<Quad>().unwrap().unwrap();
     assert_eq!(
         (first.len(), first.has_graphs(), first.continues()),
         (1, false, false)
     );
-    assert!(decoder.next_of::<Quad>().unwrap().is_none());
+    assert!(decoder.next_batch_of::<Quad>().unwrap().is_none());
     decoder.feed(b"@en }");
     decoder.finish();
-    let second = decoder.next_of::<Quad>().unwrap().unwrap();
+    let second = decoder.next_batch_of::<Quad>().unwrap().unwrap();
     assert_eq!(
         (second.len(), second.first_index(), second.continued()),
         (1, 1, false)

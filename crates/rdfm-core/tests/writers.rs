@@ -1,7 +1,7 @@
 //! The text encoders: their output and errors, which do not depend on batch boundaries.
 #![allow(clippy::unwrap_used, clippy::expect_used)] // a failing unwrap is a failing test
 
-use rdfm_core::codec::batch::NextOf as _;
+use rdfm_core::codec::batch::NextBatchOf as _;
 use rdfm_core::model::batch::MessageBatch;
 use rdfm_core::model::builder::BatchBuilder;
 use rdfm_core::model::error::EncodeError;
@@ -301,7 +301,7 @@ fn w3c_suites_round_trip() {
         decoder.feed(content);
         decoder.finish();
         let batches: Vec<MessageBatch> =
-            std::iter::from_fn(|| decoder.next_of::<Quad>().unwrap()).collect();
+            std::iter::from_fn(|| decoder.next_batch_of::<Quad>().unwrap()).collect();
         for target in TEXT_FORMATS {
             if !registry::find(target).unwrap().carries.graphs
                 && batches.iter().any(MessageBatch::has_graphs)

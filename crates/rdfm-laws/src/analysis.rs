@@ -16,7 +16,7 @@ use rdfm_analysis::comparison::{
 use rdfm_analysis::nanopub::{self, Verdict, listing::Description};
 use rdfm_analysis::statistics::{Listing, ListingReport, Report, Statistics};
 use rdfm_analysis::warnings::{Checker, Finding, SuspiciousLabels};
-use rdfm_core::changes::dataset::{Applied, Dataset};
+use rdfm_core::changes::dataset::{AppliedCounts, Dataset};
 use rdfm_core::changes::difference::Difference;
 use rdfm_core::changes::per_message::{MessageDifferences, OldOrNew};
 use rdfm_core::changes::rules::{FoundViolation, Rule, Rules};
@@ -286,8 +286,8 @@ fn compare(one: &[Values], other: &[Values]) -> Option<bool> {
         let settled = comparer.compare_multisets();
         assert_eq!(settled.same == 1, same, "signatures: {one:#?}\n{other:#?}");
         let expected = usize::from(!same);
-        assert_eq!(comparer.pick(Side::A, &a).len(), expected);
-        assert_eq!(comparer.pick(Side::B, &b).len(), expected);
+        assert_eq!(comparer.surplus(Side::A, &a).len(), expected);
+        assert_eq!(comparer.surplus(Side::B, &b).len(), expected);
     }
     Some(same)
 }
@@ -411,7 +411,7 @@ fn differences(batches: &[MessageBatch]) {
             assert_eq!(quads_of(&found), new, "from {old:#?}");
             let expected_counts = (old.difference(&new).count(), new.difference(&old).count());
             assert_eq!(counts, expected_counts);
-            let Applied {
+            let AppliedCounts {
                 added,
                 deleted,
                 without_effect,
@@ -482,7 +482,7 @@ fn quads_of(dataset: &Dataset) -> BTreeSet<Values> {
 struct Model {
     quads: BTreeSet<Values>,
     prefixes: BTreeMap<Term, Term>,
-    applied: Applied,
+    applied: AppliedCounts,
 }
 
 impl Model {

@@ -9,7 +9,7 @@
 //! - An error is repeated on later calls, there are no panics, and every loop terminates.
 
 use rdfm_core::codec::Decoder;
-use rdfm_core::codec::batch::{Batch, KindOf};
+use rdfm_core::codec::batch::{Batch, LogRecord};
 use rdfm_core::codec::spec::Kind;
 use rdfm_core::model::batch::LogBatch;
 use rdfm_core::model::error::DecodeError;
@@ -146,7 +146,7 @@ fn drive_on(
 }
 
 /// Returns the batches of a log of a known kind, and the error that stopped decoding.
-pub fn batches<R: KindOf>(
+pub fn batches<R: LogRecord>(
     reading: &Reading,
     data: &[u8],
 ) -> (Vec<LogBatch<R>>, Option<DecodeError>) {

@@ -250,7 +250,7 @@ fn end_of(reading: &Reading, log: &[u8]) -> Option<LogEnd> {
     decoder.feed(log);
     decoder.finish();
     while let Ok(Some(_)) = decoder.next_batch() {}
-    decoder.noticed().end
+    decoder.observations().end
 }
 
 /// Checks that parts of messages are written like complete messages, or rejected.

@@ -7,7 +7,7 @@
 use std::collections::BTreeMap;
 use std::collections::HashMap;
 
-use rdfm_core::codec::batch::KindOf;
+use rdfm_core::codec::batch::LogRecord;
 use rdfm_core::model::batch::LogBatch;
 use rdfm_core::model::record::Operation;
 use rdfm_core::model::table::TermTable;
@@ -75,7 +75,7 @@ fn term(table: &TermTable, id: TermId) -> Term {
 }
 
 /// Records that can be converted to values.
-pub trait ToValues: KindOf {
+pub trait ToValues: LogRecord {
     /// Returns the values.
     fn to_values(self, table: &TermTable) -> Values;
 }

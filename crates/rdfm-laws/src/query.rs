@@ -4,7 +4,7 @@
 use std::time::{Duration, Instant};
 
 use rdfm_core::codec::Opening;
-use rdfm_core::codec::batch::NextOf as _;
+use rdfm_core::codec::batch::NextBatchOf as _;
 use rdfm_core::codec::values::Values;
 use rdfm_core::model::batch::MessageBatch;
 use rdfm_core::model::write::write_term;
@@ -38,7 +38,7 @@ fn log() -> MessageBatch {
     decoder.feed(LOG.as_bytes());
     decoder.finish();
     decoder
-        .next_of()
+        .next_batch_of()
         .expect("the log is TriG")
         .expect("the log is one batch")
 }

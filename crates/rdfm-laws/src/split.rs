@@ -1,7 +1,7 @@
 //! The law of splits: for any cuts, the splits contain the messages and errors of the complete log,
 //! each once and in order. Counting delimiters assigns the same message numbers as decoding.
 
-use rdfm_core::codec::batch::NextOf as _;
+use rdfm_core::codec::batch::NextBatchOf as _;
 use rdfm_core::codec::options::{LENIENT, READ_DIALECT};
 use rdfm_core::codec::{Dialect, Split};
 use rdfm_core::model::error::DecodeError;
@@ -229,7 +229,7 @@ fn read(reading: &Reading, data: &[u8], piece: usize) -> Vec<Event> {
                 }
             }
         } else {
-            match decoder.next_of::<Quad>() {
+            match decoder.next_batch_of::<Quad>() {
                 Ok(Some(batch)) => {
                     found.extend(messages(&batch).into_iter().map(Event::Message));
                     continue;

@@ -7,7 +7,7 @@
 use std::thread;
 
 use rdfm_core::codec::Parts;
-use rdfm_core::codec::batch::{BatchRef, NextOf as _};
+use rdfm_core::codec::batch::{BatchRef, NextBatchOf as _};
 use rdfm_core::codec::options::MAX_DEPTH;
 use rdfm_core::model::batch::MessageBatch;
 use rdfm_core::model::term::Quad;
@@ -34,7 +34,7 @@ fn read(format: &str, log: &[u8]) -> Vec<MessageBatch> {
     let mut decoder = reading.decoder();
     decoder.feed(log);
     decoder.finish();
-    let batches: Vec<_> = std::iter::from_fn(|| decoder.next_of::<Quad>().unwrap()).collect();
+    let batches: Vec<_> = std::iter::from_fn(|| decoder.next_batch_of::<Quad>().unwrap()).collect();
     assert!(batches.iter().any(|batch| !batch.records().is_empty()));
     batches
 }
@@ -190,7 +190,7 @@ fn repeated_terms_fit_in_a_small_stack() {
         let mut decoder = reading.decoder();
         decoder.feed(&log);
         decoder.finish();
-        let read: Vec<_> = std::iter::from_fn(|| decoder.next_of::<Quad>().unwrap()).collect();
+        let read: Vec<_> = std::iter::from_fn(|| decoder.next_batch_of::<Quad>().unwrap()).collect();
         assert_eq!(read.len(), 2);
     });
 }

@@ -10,7 +10,7 @@ use pyo3::prelude::*;
 use rdfm_arrow::from_arrow::{QuadReader, RowReader};
 use rdfm_arrow::schema::{RowKind, RowLayout, row_kind};
 use rdfm_arrow::to_arrow::{self, Coalesce, QuadCoalescer};
-use rdfm_core::codec::batch::{Batch, KindOf as _};
+use rdfm_core::codec::batch::{Batch, LogRecord as _};
 use rdfm_core::codec::spec::Kind;
 use rdfm_core::model::record::Operation;
 use rdfm_core::model::term::Quad;
@@ -164,14 +164,14 @@ fn batches_from_arrow(
     max_depth: u32,
     max_message_bytes: Option<u64>,
 ) -> PyResult<ArrowRows> {
-    fn read<R: rdfm_arrow::from_arrow::InputListed>(
+    fn read<R: rdfm_arrow::from_arrow::InputListRecord>(
         reader: Reader,
         first_index: u64,
         max_depth: u32,
         max_message_bytes: Option<u64>,
     ) -> Box<dyn Batches> {
         Box::new(match max_message_bytes {
-            Some(max) => RowReader::<_, R>::within(reader, first_index, max_depth, max),
+            Some(max) => RowReader::<_, R>::with_limit(reader, first_index, max_depth, max),
             None => RowReader::new(reader, first_index, max_depth),
         })
     }
@@ -199,7 +199,7 @@ trait Batches: Send {
     fn next_batch(&mut self) -> Result<Option<Batch>, rdfm_arrow::Error>;
 }
 
-impl<R: rdfm_arrow::from_arrow::InputListed> Batches for RowReader<Reader, R> {
+impl<R: rdfm_arrow::from_arrow::InputListRecord> Batches for RowReader<Reader, R> {
     fn next_batch(&mut self) -> Result<Option<Batch>, rdfm_arrow::Error> {
         Ok(Self::next_batch(self)?.map(R::any))
     }

@@ -397,7 +397,7 @@ impl MessageDifferences {
 /// Reads a patch log forward and returns blocks of inverse operations, which must be read backward.
 #[pyclass(frozen, module = "rdfm._core")]
 pub struct InversePatches {
-    state: Mutex<Option<revert::Inverse>>,
+    state: Mutex<Option<revert::ForwardPass>>,
 }
 
 #[pymethods]
@@ -411,7 +411,7 @@ impl InversePatches {
     #[pyo3(signature = (*, chain=true, max_message_bytes=67_108_864))]
     fn new(chain: bool, max_message_bytes: u64) -> Self {
         Self {
-            state: Mutex::new(Some(revert::Inverse::new(chain, max_message_bytes))),
+            state: Mutex::new(Some(revert::ForwardPass::new(chain, max_message_bytes))),
         }
     }
 
@@ -452,7 +452,7 @@ impl InversePatches {
     fn done<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let done = lock(&self.state)?
             .as_ref()
-            .map(revert::Inverse::done)
+            .map(revert::ForwardPass::done)
             .unwrap_or_default();
         let dict = PyDict::new(py);
         dict.set_item("committed", done.committed)?;
@@ -470,7 +470,7 @@ impl InversePatches {
     #[pyo3(signature = (*, parts=false))]
     fn finish(&self, parts: bool) -> PyResult<(Option<PatchBatch>, BackwardPatches)> {
         let state = lock(&self.state)?.take();
-        let state = state.unwrap_or_else(|| revert::Inverse::new(false, 0));
+        let state = state.unwrap_or_else(|| revert::ForwardPass::new(false, 0));
         let (block, backward) = state.finish(parts);
         let backward = BackwardPatches {
             state: Mutex::new(backward),
@@ -482,7 +482,7 @@ impl InversePatches {
 /// Creates patches from the blocks of `InversePatches`, read from the last block to the first.
 #[pyclass(frozen, module = "rdfm._core")]
 pub struct BackwardPatches {
-    state: Mutex<revert::Backward>,
+    state: Mutex<revert::BackwardPass>,
 }
 
 #[pymethods]

@@ -17,7 +17,7 @@ use rdfm_core::codec::contexts::ContextLoader;
 use rdfm_core::codec::sniff::Sniff;
 use rdfm_core::codec::spec::{Append, FormatSpec};
 use rdfm_core::codec::{
-    self, Dialect, LogEnd, LogHeader, LogPlace, Noticed, Opening, Parts, Split,
+    self, Dialect, LogEnd, LogHeader, LogPlace, Observations, Opening, Parts, Split,
 };
 use rdfm_core::registry;
 
@@ -75,7 +75,7 @@ pub struct Decoder {
 /// Header and notices that a decoder last reported, in Rust and in Python.
 struct ReportedHeader {
     header: Arc<LogHeader>,
-    noticed: Noticed,
+    observations: Observations,
     shown: Py<PyMappingProxy>,
 }
 
@@ -246,8 +246,8 @@ impl Decoder {
     /// available after the first batch.
     fn ending(&self, py: Python<'_>) -> PyResult<(Option<&'static str>, Option<&'static str>)> {
         let mut state = take(&self.state, "decoder")?;
-        let noticed = run(py, &mut state, |decoder| decoder.noticed())?;
-        Ok((noticed.end.map(LogEnd::name), noticed.closed))
+        let observations = run(py, &mut state, |decoder| decoder.observations())?;
+        Ok((observations.end.map(LogEnd::name), observations.closed))
     }
 
     /// Discard all input and start another log with the same options.
@@ -284,21 +284,21 @@ impl Decoder {
     /// - `joined`: a note, if Jelly logs may have been joined into one message.
     fn header<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyMappingProxy>> {
         let mut state = take(&self.state, "decoder")?;
-        let (header, noticed) = run(py, &mut state, |decoder| {
-            (decoder.header(), decoder.noticed())
+        let (header, observations) = run(py, &mut state, |decoder| {
+            (decoder.header(), decoder.observations())
         })?;
         // The decoder's lock is held, so this lock is never contended.
         let mut reported = self.reported.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(reported) = &*reported
             && Arc::ptr_eq(&reported.header, &header)
-            && reported.noticed == noticed
+            && reported.observations == observations
         {
             return Ok(reported.shown.bind(py).clone());
         }
-        let shown = PyMappingProxy::new(py, header_dict(py, &header, &noticed)?.as_mapping());
+        let shown = PyMappingProxy::new(py, header_dict(py, &header, &observations)?.as_mapping());
         *reported = Some(ReportedHeader {
             header,
-            noticed,
+            observations,
             shown: shown.clone().unbind(),
         });
         Ok(shown)
@@ -398,7 +398,7 @@ fn opening(
 fn header_dict<'py>(
     py: Python<'py>,
     header: &LogHeader,
-    noticed: &Noticed,
+    observations: &Observations,
 ) -> PyResult<Bound<'py, PyDict>> {
     let dict = PyDict::new(py);
     if let Some(dialect) = header.dialect {
@@ -419,32 +419,32 @@ fn header_dict<'py>(
     if header.restarts {
         dict.set_item("restarts", true)?;
     }
-    if noticed.dropped_metadata > 0 {
-        dict.set_item("dropped_metadata", noticed.dropped_metadata)?;
+    if observations.dropped_metadata > 0 {
+        dict.set_item("dropped_metadata", observations.dropped_metadata)?;
     }
-    if noticed.trailing_namespaces > 0 {
-        dict.set_item("trailing_namespaces", noticed.trailing_namespaces)?;
+    if observations.trailing_namespaces > 0 {
+        dict.set_item("trailing_namespaces", observations.trailing_namespaces)?;
     }
-    if noticed.dropped_keys > 0 {
-        dict.set_item("dropped_keys", noticed.dropped_keys)?;
-        dict.set_item("dropped_key", &noticed.dropped_key)?;
+    if observations.dropped_keys > 0 {
+        dict.set_item("dropped_keys", observations.dropped_keys)?;
+        dict.set_item("dropped_key", &observations.dropped_key)?;
     }
-    if noticed.look_alikes > 0 {
-        dict.set_item("look_alikes", noticed.look_alikes)?;
-        dict.set_item("look_alike_offsets", &noticed.look_alike_offsets)?;
+    if observations.look_alikes > 0 {
+        dict.set_item("look_alikes", observations.look_alikes)?;
+        dict.set_item("look_alike_offsets", &observations.look_alike_offsets)?;
     }
-    if noticed.large_frames.count > 0 {
-        dict.set_item("large_frames", noticed.large_frames.count)?;
-        dict.set_item("first_large_frames", &noticed.large_frames.first)?;
+    if observations.large_frames.count > 0 {
+        dict.set_item("large_frames", observations.large_frames.count)?;
+        dict.set_item("first_large_frames", &observations.large_frames.first)?;
     }
-    if noticed.wrong_marks.count > 0 {
-        dict.set_item("wrong_marks", noticed.wrong_marks.count)?;
-        dict.set_item("first_wrong_marks", &noticed.wrong_marks.first)?;
+    if observations.wrong_marks.count > 0 {
+        dict.set_item("wrong_marks", observations.wrong_marks.count)?;
+        dict.set_item("first_wrong_marks", &observations.wrong_marks.first)?;
     }
-    let notes = noticed.joined.iter().chain(&noticed.notes);
+    let notes = observations.joined.iter().chain(&observations.notes);
     let notes = notes.map(|note| errors::note(py, note));
     let notes = notes.collect::<PyResult<Vec<_>>>()?;
-    if noticed.joined.is_some() {
+    if observations.joined.is_some() {
         dict.set_item("joined", &notes[0])?;
     }
     if !notes.is_empty() {

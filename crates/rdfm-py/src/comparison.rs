@@ -37,7 +37,7 @@ macro_rules! with_batches {
 }
 
 /// A namespace name with a different IRI in each log.
-type Redeclared<'py> = (
+type RedeclaredName<'py> = (
     Bound<'py, PyString>,
     Option<Bound<'py, PyString>>,
     Option<Bound<'py, PyString>>,
@@ -139,7 +139,7 @@ struct Pick(Side);
 
 impl Work<Vec<usize>> for Pick {
     fn of<R: ComparableRecord>(self, core: &mut Core, batch: &LogBatch<R>) -> Vec<usize> {
-        core.pick(self.0, batch)
+        core.surplus(self.0, batch)
     }
 }
 
@@ -260,7 +260,7 @@ impl Comparer {
 
     /// Return the namespaces that began to differ at the last compared pair, as name, IRI in `a`
     /// and IRI in `b`.
-    fn redeclared<'py>(&self, py: Python<'py>) -> PyResult<Vec<Redeclared<'py>>> {
+    fn redeclared<'py>(&self, py: Python<'py>) -> PyResult<Vec<RedeclaredName<'py>>> {
         let guard = self.lock()?;
         let text = |text: &Vec<u8>| PyString::from_bytes(py, text);
         let names = guard.core.redeclared().iter();
@@ -327,7 +327,7 @@ impl Comparer {
         self.with_one(py, side_number, batch, Collect(side(side_number)))
     }
 
-    /// Compare the multisets. Afterwards `pick` finds the messages that only one side has.
+    /// Compare the multisets. Afterwards `surplus` finds the messages that only one side has.
     ///
     /// Returns:
     ///     The number of messages that both sides have, that only `a` has, and that only `b` has.
@@ -340,7 +340,7 @@ impl Comparer {
 
     /// Return the indexes of a batch's messages that only this side has. Each message is reported
     /// once.
-    fn pick(
+    fn surplus(
         &self,
         py: Python<'_>,
         side_number: u8,

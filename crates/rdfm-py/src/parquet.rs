@@ -102,7 +102,7 @@ impl ParquetColumn {
         self.with(py, |chunk| {
             let pages = chunk.pages().iter().enumerate();
             let pages =
-                pages.map(|(at, page)| (place(page), chunk.expands(at), chunk.is_opaque(at)));
+                pages.map(|(at, page)| (place(page), chunk.expands(at), chunk.needs_scan(at)));
             Ok(pages.collect())
         })
     }

@@ -3,7 +3,7 @@
 #![allow(clippy::unwrap_used, reason = "tests fail by panicking")]
 
 use rdfm_core::codec::Opening;
-use rdfm_core::codec::batch::NextOf as _;
+use rdfm_core::codec::batch::NextBatchOf as _;
 use rdfm_core::codec::values::Values;
 use rdfm_core::model::batch::MessageBatch;
 use rdfm_core::registry;
@@ -29,7 +29,7 @@ fn batches(small: bool) -> Vec<MessageBatch> {
     decoder.feed(LOG.as_bytes());
     decoder.finish();
     let mut found = Vec::new();
-    while let Some(batch) = decoder.next_of().unwrap() {
+    while let Some(batch) = decoder.next_batch_of().unwrap() {
         found.push(batch);
     }
     if small {

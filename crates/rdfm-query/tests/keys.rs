@@ -3,7 +3,7 @@
 #![allow(clippy::unwrap_used, reason = "tests fail by panicking")]
 
 use rdfm_core::codec::Opening;
-use rdfm_core::codec::batch::NextOf as _;
+use rdfm_core::codec::batch::NextBatchOf as _;
 use rdfm_core::codec::values::Values;
 use rdfm_core::model::batch::MessageBatch;
 use rdfm_core::registry;
@@ -30,7 +30,7 @@ fn batch() -> MessageBatch {
     let mut decoder = registry::decoder(spec, &Values::default(), &Opening::default()).unwrap();
     decoder.feed(LOG.as_bytes());
     decoder.finish();
-    decoder.next_of().unwrap().unwrap()
+    decoder.next_batch_of().unwrap().unwrap()
 }
 
 /// Returns the text of each key and the number of messages with several keys. Checks that batch

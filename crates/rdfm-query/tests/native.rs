@@ -7,7 +7,7 @@ use std::fmt::Write as _;
 
 use oxrdf::{Dataset, GraphName, NamedOrBlankNode, Quad, Term, Variable};
 use rdfm_core::codec::Opening;
-use rdfm_core::codec::batch::NextOf as _;
+use rdfm_core::codec::batch::NextBatchOf as _;
 use rdfm_core::codec::values::Values;
 use rdfm_core::model::batch::MessageBatch;
 use rdfm_core::model::term::TermId;
@@ -92,7 +92,7 @@ fn batches(messages: &[String]) -> Vec<MessageBatch> {
     decoder.feed(text.as_bytes());
     decoder.finish();
     let mut found = Vec::new();
-    while let Some(batch) = decoder.next_of().unwrap() {
+    while let Some(batch) = decoder.next_batch_of().unwrap() {
         found.push(batch);
     }
     assert_eq!(

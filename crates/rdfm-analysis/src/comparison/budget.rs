@@ -45,7 +45,7 @@ pub struct Limits {
 
 /// The limits that were reached so far.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Reached {
+pub struct ReachedLimits {
     /// Whether the limit of one comparison was reached.
     pub each: bool,
     /// Whether the limit of all comparisons together was reached.
@@ -57,7 +57,7 @@ pub struct Reached {
 pub struct Budget {
     limits: Limits,
     left: u64,
-    reached: Reached,
+    reached: ReachedLimits,
 }
 
 impl Budget {
@@ -66,7 +66,7 @@ impl Budget {
         Self {
             limits,
             left: limits.total,
-            reached: Reached::default(),
+            reached: ReachedLimits::default(),
         }
     }
 
@@ -98,14 +98,14 @@ impl Budget {
     }
 
     /// The limits that were reached.
-    pub fn reached(&self) -> Reached {
+    pub fn reached(&self) -> ReachedLimits {
         self.reached
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{Budget, Exhausted, FREE_STEPS, Limits, Reached, Steps};
+    use super::{Budget, Exhausted, FREE_STEPS, Limits, ReachedLimits, Steps};
 
     fn spend(steps: usize) -> impl Fn(&mut Steps) -> Result<(), Exhausted> {
         move |left: &mut Steps| left.spend(steps)
@@ -125,7 +125,7 @@ mod tests {
             budget.run(1, spend(FREE_STEPS as usize + 1)),
             Err(Exhausted)
         );
-        let total = Reached {
+        let total = ReachedLimits {
             each: false,
             total: true,
         };
@@ -142,7 +142,7 @@ mod tests {
             total: 1000,
         });
         assert_eq!(budget.run(50, spend(101)), Err(Exhausted));
-        let each = Reached {
+        let each = ReachedLimits {
             each: true,
             total: false,
         };

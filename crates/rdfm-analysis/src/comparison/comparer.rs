@@ -8,12 +8,12 @@ use rdfm_core::model::batch::LogBatch;
 use rdfm_core::model::term::{TermId, TermKind};
 use rustc_hash::FxHashMap;
 
-use super::budget::{Budget, Exhausted, Limits, Reached};
+use super::budget::{Budget, Exhausted, Limits, ReachedLimits};
 use super::graph::{ComparableRecord, Graph};
 use super::hashing::{Keys, TermHashes};
 use super::matching;
 use super::multiset::{Multiset, MultisetResult};
-use super::namespaces::{self, Redeclared};
+use super::namespaces::{self, RedeclaredName};
 use super::order::EqualTerms;
 use super::signature;
 
@@ -93,7 +93,7 @@ pub struct Comparer {
     namespaces: Option<namespaces::NamespaceComparison>,
     namespace_use: NamespaceUse,
     namespaces_differ: bool,
-    redeclared_names: Vec<Redeclared>,
+    redeclared_names: Vec<RedeclaredName>,
     /// One budget for the signatures of each side. The first is also used for message pairs.
     budgets: [Budget; 2],
     /// For result rows: the column of each cell on each side, or `None` if the side lacks it.
@@ -194,7 +194,7 @@ impl Comparer {
     }
 
     /// The namespaces that began to differ at the last compared pair.
-    pub fn redeclared(&self) -> &[Redeclared] {
+    pub fn redeclared(&self) -> &[RedeclaredName] {
         &self.redeclared_names
     }
 
@@ -204,9 +204,9 @@ impl Comparer {
     }
 
     /// The limits of the search for matching blank nodes that were reached.
-    pub fn reached(&self) -> Reached {
+    pub fn reached(&self) -> ReachedLimits {
         let [one, other] = self.budgets.each_ref().map(Budget::reached);
-        Reached {
+        ReachedLimits {
             each: one.each || other.each,
             total: one.total || other.total,
         }
@@ -287,7 +287,7 @@ impl Comparer {
         undecided
     }
 
-    /// Compares the multisets. To get the messages that only one side has, call [`Self::pick`] for
+    /// Compares the multisets. To get the messages that only one side has, call [`Self::surplus`] for
     /// each batch afterwards, starting again with the first one.
     pub fn compare_multisets(&mut self) -> MultisetResult {
         self.budgets.iter_mut().for_each(Budget::renew);
@@ -295,7 +295,7 @@ impl Comparer {
     }
 
     /// The messages of a batch that only this side has. Each message is reported once.
-    pub fn pick<R: ComparableRecord>(&mut self, side: Side, batch: &LogBatch<R>) -> Vec<usize> {
+    pub fn surplus<R: ComparableRecord>(&mut self, side: Side, batch: &LogBatch<R>) -> Vec<usize> {
         let mut picked = Vec::new();
         for message in 0..batch.len() {
             if let Ok(signature) = self.signature(side, batch, message, true)

@@ -19,10 +19,10 @@ mod order;
 mod sequence;
 mod signature;
 
-pub use budget::{Exhausted, Limits, Reached};
+pub use budget::{Exhausted, Limits, ReachedLimits};
 pub use comparer::{Comparer, Mode, NamespaceUse, PairDifferences, Run, Side};
 pub use graph::ComparableRecord;
 pub use matching::isomorphism;
 pub use multiset::MultisetResult;
-pub use namespaces::Redeclared;
+pub use namespaces::RedeclaredName;
 pub use sequence::blocks;

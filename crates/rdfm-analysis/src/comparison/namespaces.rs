@@ -13,7 +13,7 @@ use rdfm_core::model::namespaces::Namespaces;
 use rdfm_core::model::record::Record;
 
 /// A name whose IRIs differ. An IRI is `None` if the name is not declared.
-pub type Redeclared = (Vec<u8>, [Option<Vec<u8>>; 2]);
+pub type RedeclaredName = (Vec<u8>, [Option<Vec<u8>>; 2]);
 
 /// The names whose IRIs differ, and the current namespaces of both sides.
 #[derive(Debug, Default)]
@@ -62,7 +62,7 @@ impl NamespaceComparison {
         &mut self,
         (a, i): (&LogBatch<R>, usize),
         (b, j): (&LogBatch<R>, usize),
-    ) -> Vec<Redeclared> {
+    ) -> Vec<RedeclaredName> {
         let moved = [self.sides[0].advance(a, i), self.sides[1].advance(b, j)];
         if moved == [false, false] {
             return Vec::new();

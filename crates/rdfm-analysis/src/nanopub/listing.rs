@@ -12,7 +12,7 @@ use sha2::{Digest, Sha256};
 
 use super::signature;
 use super::structure::{ASSERTION, INFO, PROVENANCE, Structure};
-use super::vocabulary::{TermKey, Vocabulary, Word};
+use super::vocabulary::{TermKey, Vocabulary, IriMeaning};
 
 /// Description of a nanopublication. Values are in the order of the quads, without repetitions.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -54,17 +54,17 @@ pub(super) fn describe(
             continue;
         }
         let is_iri = terms.is_iri(quad.object);
-        match terms.word(quad.predicate) {
-            Word::Creator => creators.push(quad.object),
-            Word::Created if created.is_none() && !is_iri => created = Some(quad.object),
-            Word::License if license.is_none() => license = Some(quad.object),
-            Word::Rights if rights.is_none() => rights = Some(quad.object),
-            Word::Type | Word::HasNanopubType if is_iri => types.push(quad.object),
-            Word::Introduces if is_iri => {
+        match terms.meaning(quad.predicate) {
+            IriMeaning::Creator => creators.push(quad.object),
+            IriMeaning::Created if created.is_none() && !is_iri => created = Some(quad.object),
+            IriMeaning::License if license.is_none() => license = Some(quad.object),
+            IriMeaning::Rights if rights.is_none() => rights = Some(quad.object),
+            IriMeaning::Type | IriMeaning::HasNanopubType if is_iri => types.push(quad.object),
+            IriMeaning::Introduces if is_iri => {
                 topics.insert(terms.key(quad.object));
                 introduces.push(quad.object);
             }
-            Word::Describes | Word::Embeds if is_iri => {
+            IriMeaning::Describes | IriMeaning::Embeds if is_iri => {
                 topics.insert(terms.key(quad.object));
             }
             _ => {}
@@ -72,9 +72,9 @@ pub(super) fn describe(
     }
     let (mut retracts, mut supersedes) = (Vec::new(), Vec::new());
     for quad in quads {
-        match terms.word(quad.predicate) {
-            Word::Retracts if terms.is_iri(quad.object) => retracts.push(quad.object),
-            Word::Supersedes
+        match terms.meaning(quad.predicate) {
+            IriMeaning::Retracts if terms.is_iri(quad.object) => retracts.push(quad.object),
+            IriMeaning::Supersedes
                 if terms.is_iri(quad.object) && terms.same(quad.subject, found.uri) =>
             {
                 supersedes.push(quad.object);
@@ -109,7 +109,7 @@ fn add_types(
 ) {
     let assertion = found.graphs[ASSERTION].unwrap_or(found.uri);
     for quad in found.quads(quads, PROVENANCE) {
-        if terms.word(quad.predicate) == Word::Type
+        if terms.meaning(quad.predicate) == IriMeaning::Type
             && terms.is_iri(quad.object)
             && terms.same(quad.subject, assertion)
         {
@@ -124,8 +124,8 @@ fn add_types(
     let one_predicate =
         (found.quads(quads, ASSERTION)).all(|quad| terms.same(quad.predicate, first.predicate));
     for quad in found.quads(quads, ASSERTION) {
-        match terms.word(quad.predicate) {
-            Word::Type
+        match terms.meaning(quad.predicate) {
+            IriMeaning::Type
                 if terms.is_iri(quad.object)
                     && (one_subject
                         || terms.same(quad.subject, assertion)
@@ -133,7 +133,7 @@ fn add_types(
             {
                 types.push(quad.object);
             }
-            Word::DeclaredBy => types.push(quad.predicate),
+            IriMeaning::DeclaredBy => types.push(quad.predicate),
             _ => {}
         }
     }

@@ -278,7 +278,7 @@ impl<'a> NanopubChecker<'a> {
             return verdict;
         }
         if let Some(code) = code {
-            match wrong_code(code, &self.hasher.code()) {
+            match describe_wrong_code(code, &self.hasher.code()) {
                 None => verdict.is_trusty = true,
                 Some(text) => {
                     let written = self.terms.written(found.uri);
@@ -350,10 +350,10 @@ impl<'a> NanopubChecker<'a> {
         let (Some(found), true) = (found, problems.is_empty()) else {
             return problems.into_iter().next().map(|problem| problem.text);
         };
-        self.wrong_code(quads, &found)
+        self.describe_wrong_code(quads, &found)
     }
 
-    fn wrong_code(&mut self, quads: &[Quad], found: &Structure) -> Option<String> {
+    fn describe_wrong_code(&mut self, quads: &[Quad], found: &Structure) -> Option<String> {
         let uri = self.terms.table.text(found.uri);
         let Some(code) = trusty::dataset_code(uri) else {
             return Some(format!(
@@ -362,7 +362,7 @@ impl<'a> NanopubChecker<'a> {
             ));
         };
         match self.hasher.load(quads, Some(code)) {
-            Ok(()) => wrong_code(code, &self.hasher.code()),
+            Ok(()) => describe_wrong_code(code, &self.hasher.code()),
             Err(reason) => Some(format!(
                 "the artifact code cannot be computed: {}",
                 reason.text(self.terms.table)
@@ -372,7 +372,7 @@ impl<'a> NanopubChecker<'a> {
 }
 
 /// Returns the problem if the code of an IRI differs from the code computed from the quads.
-fn wrong_code(code: &[u8], computed: &str) -> Option<String> {
+fn describe_wrong_code(code: &[u8], computed: &str) -> Option<String> {
     (code != computed.as_bytes()).then(|| {
         let code = String::from_utf8_lossy(code);
         format!("the artifact code of the quads is {computed}, but the IRI contains {code}")

@@ -7,7 +7,7 @@
 use rdfm_core::model::term::{Quad, TermId, TermKind};
 
 use super::structure::{INFO, Structure};
-use super::vocabulary::{Vocabulary, Word};
+use super::vocabulary::{Vocabulary, IriMeaning};
 use super::{NanopubRule, Violation};
 
 /// The values of a signature element.
@@ -43,8 +43,8 @@ pub(super) fn find(
     let mut element: Option<TermId> = None;
     let (mut is_old, mut has_signature) = (false, false);
     for quad in found.quads(quads, INFO) {
-        match terms.word(quad.predicate) {
-            Word::HasSignatureTarget if terms.same(quad.object, found.uri) => {
+        match terms.meaning(quad.predicate) {
+            IriMeaning::HasSignatureTarget if terms.same(quad.object, found.uri) => {
                 if let Some(first) = element
                     && !terms.same(first, quad.subject)
                 {
@@ -56,8 +56,8 @@ pub(super) fn find(
                 }
                 element = Some(quad.subject);
             }
-            Word::HasSignatureElement => is_old = true,
-            Word::HasSignature => has_signature = true,
+            IriMeaning::HasSignatureElement => is_old = true,
+            IriMeaning::HasSignature => has_signature = true,
             _ => {}
         }
     }
@@ -87,10 +87,10 @@ pub(super) fn find(
         problems.push(problem(text, Vec::new()));
         return None;
     }
-    let mut value = |terms: &mut Vocabulary, word: Word, name: &str| {
+    let mut value = |terms: &mut Vocabulary, meaning: IriMeaning, name: &str| {
         let mut first: Option<Quad> = None;
         for quad in found.quads(quads, INFO) {
-            if terms.word(quad.predicate) != word || !terms.same(quad.subject, element) {
+            if terms.meaning(quad.predicate) != meaning || !terms.same(quad.subject, element) {
                 continue;
             }
             if first.is_some_and(|first| !terms.same(first.object, quad.object)) {
@@ -111,9 +111,9 @@ pub(super) fn find(
         problems.push(problem(text, terms.written(element)));
         None
     };
-    let algorithm = value(terms, Word::HasAlgorithm, "npx:hasAlgorithm")?.object;
-    let public_key = value(terms, Word::HasPublicKey, "npx:hasPublicKey")?.object;
-    let quad = value(terms, Word::HasSignature, "npx:hasSignature")?;
+    let algorithm = value(terms, IriMeaning::HasAlgorithm, "npx:hasAlgorithm")?.object;
+    let public_key = value(terms, IriMeaning::HasPublicKey, "npx:hasPublicKey")?.object;
+    let quad = value(terms, IriMeaning::HasSignature, "npx:hasSignature")?;
     if !matches!(terms.table.text(algorithm), b"RSA" | b"DSA") {
         let text = format!(
             "the signature algorithm is {}, expected \"RSA\" or \"DSA\"",
@@ -137,10 +137,10 @@ pub(super) fn public_key(
     found: &Structure,
 ) -> Option<TermId> {
     let target = found.quads(quads, INFO).find(|quad| {
-        terms.word(quad.predicate) == Word::HasSignatureTarget && terms.same(quad.object, found.uri)
+        terms.meaning(quad.predicate) == IriMeaning::HasSignatureTarget && terms.same(quad.object, found.uri)
     })?;
     let key = found.quads(quads, INFO).find(|quad| {
-        terms.word(quad.predicate) == Word::HasPublicKey && terms.same(quad.subject, target.subject)
+        terms.meaning(quad.predicate) == IriMeaning::HasPublicKey && terms.same(quad.subject, target.subject)
     })?;
     Some(key.object)
 }

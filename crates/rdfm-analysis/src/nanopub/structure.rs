@@ -19,16 +19,16 @@
 
 use rdfm_core::model::term::{Quad, TermId, TermKind};
 
-use super::vocabulary::{Vocabulary, Word};
+use super::vocabulary::{Vocabulary, IriMeaning};
 use super::{NanopubRule, Violation};
 
 /// Names of the graphs in error texts, in the order of [`Structure::graphs`].
 const NAMES: [&str; 4] = ["head", "assertion", "provenance", "publication info"];
 /// The predicates that name graphs 1 to 3.
-const LINKS: [(Word, &str); 3] = [
-    (Word::HasAssertion, "np:hasAssertion"),
-    (Word::HasProvenance, "np:hasProvenance"),
-    (Word::HasPublicationInfo, "np:hasPublicationInfo"),
+const LINKS: [(IriMeaning, &str); 3] = [
+    (IriMeaning::HasAssertion, "np:hasAssertion"),
+    (IriMeaning::HasProvenance, "np:hasProvenance"),
+    (IriMeaning::HasPublicationInfo, "np:hasPublicationInfo"),
 ];
 pub(super) const HEAD: usize = 0;
 pub(super) const ASSERTION: usize = 1;
@@ -60,7 +60,7 @@ impl Structure {
 
 /// Whether a quad declares a nanopublication (rule 2).
 pub(super) fn is_declaration(terms: &mut Vocabulary, quad: &Quad) -> bool {
-    terms.word(quad.object) == Word::Nanopublication && terms.word(quad.predicate) == Word::Type
+    terms.meaning(quad.object) == IriMeaning::Nanopublication && terms.meaning(quad.predicate) == IriMeaning::Type
 }
 
 /// Finds the nanopublication and its graphs, without checking them. Returns `None` and adds a
@@ -114,8 +114,8 @@ pub(super) fn find(
     }
     let mut graphs = [Some(head), None, None, None];
     for quad in quads {
-        let word = terms.word(quad.predicate);
-        if let Some(link) = LINKS.iter().position(|link| link.0 == word)
+        let meaning = terms.meaning(quad.predicate);
+        if let Some(link) = LINKS.iter().position(|link| link.0 == meaning)
             && graphs[link + 1].is_none()
             && terms.same(quad.graph, head)
             && terms.same(quad.subject, uri)
@@ -177,7 +177,7 @@ fn check_links(
             terms.written(found.uri),
         ));
     };
-    for (index, (word, name)) in LINKS.into_iter().enumerate() {
+    for (index, (meaning, name)) in LINKS.into_iter().enumerate() {
         let Some(graph) = found.graphs[index + 1] else {
             let uri = terms.shown(found.uri);
             add(
@@ -195,7 +195,7 @@ fn check_links(
             continue;
         }
         let other = found.quads(quads, HEAD).find(|quad| {
-            terms.word(quad.predicate) == word
+            terms.meaning(quad.predicate) == meaning
                 && terms.same(quad.subject, found.uri)
                 && !terms.same(quad.object, graph)
         });

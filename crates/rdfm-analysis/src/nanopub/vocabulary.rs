@@ -21,7 +21,7 @@ const MAX_SHOWN_CHARS: usize = 160;
 
 /// The meaning of an IRI in a nanopublication.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Word {
+pub(super) enum IriMeaning {
     Other,
     Type,
     Nanopublication,
@@ -46,7 +46,7 @@ pub(super) enum Word {
     Rights,
 }
 
-impl Word {
+impl IriMeaning {
     /// Returns the meaning of an IRI.
     fn of(iri: &[u8]) -> Self {
         if let Some(local) = iri.strip_prefix(NP) {
@@ -116,7 +116,7 @@ pub(super) type TermKey<'a> = (u8, &'a [u8]);
 #[derive(Debug)]
 pub(super) struct Vocabulary<'a> {
     pub table: &'a TermTable,
-    words: Vec<Option<Word>>,
+    meanings: Vec<Option<IriMeaning>>,
     well_formed: Vec<Option<bool>>,
     datatypes: FxHashMap<u32, Option<Datatype>>,
 }
@@ -125,29 +125,29 @@ impl<'a> Vocabulary<'a> {
     pub fn new(table: &'a TermTable) -> Self {
         Self {
             table,
-            words: vec![None; table.terms().len()],
+            meanings: vec![None; table.terms().len()],
             well_formed: Vec::new(),
             datatypes: FxHashMap::default(),
         }
     }
 
     /// Meaning of a term, or `Other` if it is not an IRI.
-    pub fn word(&mut self, id: TermId) -> Word {
-        if let Some(word) = self.words[id.index()] {
+    pub fn word(&mut self, id: TermId) -> IriMeaning {
+        if let Some(word) = self.meanings[id.index()] {
             return word;
         }
         let word = match self.table.term(id).kind {
-            TermKind::Iri => Word::of(self.table.text(id)),
-            _ => Word::Other,
+            TermKind::Iri => IriMeaning::of(self.table.text(id)),
+            _ => IriMeaning::Other,
         };
-        self.words[id.index()] = Some(word);
+        self.meanings[id.index()] = Some(word);
         word
     }
 
     /// Whether an IRI conforms to RFC 3987.
     pub fn is_well_formed(&mut self, id: TermId) -> bool {
         if self.well_formed.is_empty() {
-            self.well_formed = vec![None; self.words.len()];
+            self.well_formed = vec![None; self.meanings.len()];
         }
         *self.well_formed[id.index()].get_or_insert_with(|| {
             std::str::from_utf8(self.table.text(id)).is_ok_and(|text| Iri::parse(text).is_ok())

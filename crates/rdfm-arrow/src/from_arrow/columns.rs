@@ -10,13 +10,13 @@ use arrow_array::RecordBatch;
 use rdfm_core::model::builder::LogBuilder;
 use rdfm_core::model::error::{ErrorClass, LimitExceeded};
 
-use super::lists::{InputListed, InputLists};
+use super::lists::{InputListRecord, InputLists};
 use super::maps::InputMaps;
 use crate::error::Error;
 use crate::schema;
 
 /// The record batch columns from which messages are built.
-pub struct MessageColumns<R: InputListed> {
+pub struct MessageColumns<R: InputListRecord> {
     /// Number of rows.
     pub rows: usize,
     /// The quads or operations.
@@ -25,7 +25,7 @@ pub struct MessageColumns<R: InputListed> {
     namespaces: Option<InputMaps>,
 }
 
-impl<R: InputListed> MessageColumns<R> {
+impl<R: InputListRecord> MessageColumns<R> {
     /// Finds the columns in a record batch.
     pub fn new(batch: &RecordBatch) -> Result<Self, Error> {
         let Some(records) = batch.column_by_name(R::COLUMN) else {
@@ -92,6 +92,6 @@ fn entries(maps: &InputMaps, name: &str, row: usize) -> Result<Range<usize>, Str
     })
 }
 
-fn too_large<R: InputListed>(builder: &LogBuilder<R>, limit: LimitExceeded) -> Error {
+fn too_large<R: InputListRecord>(builder: &LogBuilder<R>, limit: LimitExceeded) -> Error {
     Error::in_row(builder.message_index(), ErrorClass::Limit, limit.0)
 }

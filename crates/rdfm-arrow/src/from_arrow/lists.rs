@@ -12,7 +12,7 @@ use arrow_array::cast::AsArray;
 use arrow_array::{Array, ArrayRef, StructArray};
 use arrow_buffer::{NullBuffer, ScalarBuffer};
 use arrow_schema::DataType;
-use rdfm_core::codec::batch::KindOf;
+use rdfm_core::codec::batch::LogRecord;
 use rdfm_core::formats::nquads::{CellError, CellReader};
 use rdfm_core::model::builder::LogBuilder;
 use rdfm_core::model::error::{ErrorClass, quote};
@@ -26,7 +26,7 @@ use crate::error::Error;
 use crate::schema::PARTS;
 
 /// A type of record that rows contain in lists.
-pub trait InputListed: KindOf {
+pub trait InputListRecord: LogRecord {
     /// Name of the column.
     const COLUMN: &'static str;
     /// Name of a record in errors.
@@ -40,7 +40,7 @@ pub trait InputListed: KindOf {
 }
 
 /// The columns of the records' fields.
-pub trait InputItems<R: KindOf>: Sized {
+pub trait InputItems<R: LogRecord>: Sized {
     /// Finds the columns in an array. Returns `None` if a required column is missing.
     fn new(items: &StructArray) -> Result<Option<Self>, Error>;
 
@@ -84,7 +84,7 @@ impl ItemError {
 }
 
 /// A column of record lists.
-pub struct InputLists<R: InputListed> {
+pub struct InputLists<R: InputListRecord> {
     rows: ListRanges,
     /// Index of the first row's first item. Items before it precede the slice.
     start: usize,
@@ -95,7 +95,7 @@ pub struct InputLists<R: InputListed> {
     items: R::Items,
 }
 
-impl<R: InputListed> InputLists<R> {
+impl<R: InputListRecord> InputLists<R> {
     /// Reads a column.
     pub fn new(column: &ArrayRef) -> Result<Self, Error> {
         let wrong_columns = || {
@@ -235,7 +235,7 @@ impl InputQuads {
 
     /// Returns a quad.
     #[inline]
-    pub fn quad<R: KindOf>(
+    pub fn quad<R: LogRecord>(
         &self,
         at: usize,
         builder: &mut LogBuilder<R>,
@@ -258,7 +258,7 @@ impl InputQuads {
 
 const NO_TERM: &str = "expected a term, found null";
 
-impl InputListed for Quad {
+impl InputListRecord for Quad {
     const COLUMN: &'static str = "quads";
     const RECORD: &'static str = "quad";
     const EXTRAS: bool = true;
@@ -291,7 +291,7 @@ pub struct InputOperations {
     terms: InputQuads,
 }
 
-impl InputListed for Operation {
+impl InputListRecord for Operation {
     const COLUMN: &'static str = "operations";
     const RECORD: &'static str = "operation";
     const EXTRAS: bool = false;

@@ -11,23 +11,23 @@ use rdfm_core::model::builder::LogBuilder;
 use rdfm_core::model::error::ErrorClass;
 use rdfm_core::model::limits::Limits;
 
-use super::lists::{InputListed, InputLists};
+use super::lists::{InputListRecord, InputLists};
 use crate::error::Error;
 
 /// Builds messages from rows with record lists.
-pub struct MessagesBuilder<R: InputListed> {
+pub struct MessagesBuilder<R: InputListRecord> {
     builder: LogBuilder<R>,
     cells: CellReader,
 }
 
-impl<R: InputListed> MessagesBuilder<R> {
+impl<R: InputListRecord> MessagesBuilder<R> {
     /// Creates a builder that numbers messages from `first_index`.
     pub fn new(first_index: u64, max_depth: u32) -> Self {
         Self::with(LogBuilder::within_2_gib(), first_index, max_depth)
     }
 
     /// Creates a builder for messages of at most `max_message_bytes` decoded bytes each.
-    pub fn within(first_index: u64, max_depth: u32, max_message_bytes: u64) -> Self {
+    pub fn with_limit(first_index: u64, max_depth: u32, max_message_bytes: u64) -> Self {
         let limits = Limits {
             max_message_bytes,
             max_depth,

@@ -23,7 +23,7 @@ use arrow_schema::ArrowError;
 use rdfm_core::model::batch::LogBatch;
 
 use self::columns::MessageColumns;
-pub use self::lists::InputListed;
+pub use self::lists::InputListRecord;
 use self::messages::MessagesBuilder;
 pub use self::quads::QuadReader;
 use crate::error::Error;
@@ -33,7 +33,7 @@ use crate::error::Error;
 /// # Errors
 /// If a row is invalid, a column is missing or has the wrong type, or the rows exceed the maximum
 /// size of a batch.
-pub fn batch<R: InputListed>(
+pub fn batch<R: InputListRecord>(
     rows: impl Iterator<Item = Result<RecordBatch, ArrowError>>,
     max_depth: u32,
 ) -> Result<LogBatch<R>, Error> {
@@ -46,7 +46,7 @@ pub fn batch<R: InputListed>(
 }
 
 /// Converts Arrow rows to batches.
-pub struct RowReader<I, R: InputListed> {
+pub struct RowReader<I, R: InputListRecord> {
     reader: I,
     /// The current record batch and its next row.
     open: Option<(MessageColumns<R>, usize)>,
@@ -56,7 +56,7 @@ pub struct RowReader<I, R: InputListed> {
     failed: Option<Error>,
 }
 
-impl<I: Iterator<Item = Result<RecordBatch, ArrowError>>, R: InputListed> RowReader<I, R> {
+impl<I: Iterator<Item = Result<RecordBatch, ArrowError>>, R: InputListRecord> RowReader<I, R> {
     /// Creates a reader that numbers messages from `first_index` and limits the nesting of triple
     /// terms.
     pub fn new(reader: I, first_index: u64, max_depth: u32) -> Self {
@@ -70,9 +70,9 @@ impl<I: Iterator<Item = Result<RecordBatch, ArrowError>>, R: InputListed> RowRea
     }
 
     /// Creates a reader of messages of at most `max_message_bytes` decoded bytes each.
-    pub fn within(reader: I, first_index: u64, max_depth: u32, max_message_bytes: u64) -> Self {
+    pub fn with_limit(reader: I, first_index: u64, max_depth: u32, max_message_bytes: u64) -> Self {
         Self {
-            messages: MessagesBuilder::within(first_index, max_depth, max_message_bytes),
+            messages: MessagesBuilder::with_limit(first_index, max_depth, max_message_bytes),
             ..Self::new(reader, first_index, max_depth)
         }
     }

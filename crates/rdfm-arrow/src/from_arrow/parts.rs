@@ -41,7 +41,7 @@ impl TermColumn {
             return Ok(Self { texts, errors });
         };
         let room = MIN_ROOM.max(structs.get_array_memory_size().saturating_mul(GROWTH));
-        Structs::new(structs, name)?.written(room, name)
+        TermStructs::new(structs, name)?.to_ntriples(room, name)
     }
 
     /// Returns the N-Triples form of a term, or `None` if it is null.
@@ -58,7 +58,7 @@ impl TermColumn {
 }
 
 /// Terms as structs.
-struct Structs {
+struct TermStructs {
     nulls: Option<NullBuffer>,
     count: usize,
     kinds: Strings,
@@ -67,7 +67,7 @@ struct Structs {
     details: [Option<Strings>; 3],
 }
 
-impl Structs {
+impl TermStructs {
     fn new(structs: &StructArray, name: &str) -> Result<Self, Error> {
         let field = |field: &str| {
             let column = structs.column_by_name(field);
@@ -93,7 +93,7 @@ impl Structs {
     }
 
     /// Writes the terms as N-Triples, using at most `room` bytes.
-    fn written(&self, room: usize, name: &str) -> Result<TermColumn, Error> {
+    fn to_ntriples(&self, room: usize, name: &str) -> Result<TermColumn, Error> {
         let mut bytes = Vec::new();
         let mut offsets: Vec<i64> = Vec::with_capacity(self.count + 1);
         offsets.push(0);
@@ -119,7 +119,7 @@ impl Structs {
             offsets.push((bytes.len() as u64).cast_signed());
         }
         Ok(TermColumn {
-            texts: Strings::written(bytes, offsets, valid),
+            texts: Strings::from_buffers(bytes, offsets, valid),
             errors,
         })
     }

@@ -56,7 +56,7 @@ impl Strings {
     }
 
     /// Creates a column from strings that this crate has written.
-    pub fn written(bytes: Vec<u8>, offsets: Vec<i64>, valid: Vec<bool>) -> Self {
+    pub fn from_buffers(bytes: Vec<u8>, offsets: Vec<i64>, valid: Vec<bool>) -> Self {
         Self {
             nulls: Some(NullBuffer::from(valid)),
             texts: StringLayout::Large(offsets.into(), Buffer::from_vec(bytes)),

@@ -65,8 +65,8 @@ pub fn page(bytes: &[u8]) -> Result<Option<Page>, String> {
     let mut thrift = Thrift::new(bytes);
     match thrift.page() {
         Ok(page) => Ok(Some(page)),
-        Err(Stop::End) => Ok(None),
-        Err(Stop::Invalid(reason)) => Err(format!("invalid page header: {reason}")),
+        Err(ThriftError::End) => Ok(None),
+        Err(ThriftError::Invalid(reason)) => Err(format!("invalid page header: {reason}")),
     }
 }
 
@@ -92,16 +92,16 @@ pub struct ColumnLocation {
 pub fn column_locations(footer: &[u8]) -> Result<Vec<Vec<ColumnLocation>>, String> {
     Thrift::new(footer)
         .column_locations()
-        .map_err(Stop::footer_error)
+        .map_err(ThriftError::footer_error)
 }
 
 /// Reason why reading ended early.
-pub(super) enum Stop {
+pub(super) enum ThriftError {
     End,
     Invalid(&'static str),
 }
 
-impl Stop {
+impl ThriftError {
     /// Returns the text of an error in a footer.
     pub(super) fn footer_error(self) -> String {
         match self {
@@ -126,20 +126,20 @@ impl<'a> Thrift<'a> {
         Self { bytes, at: 0 }
     }
 
-    fn page(&mut self) -> Result<Page, Stop> {
+    fn page(&mut self) -> Result<Page, ThriftError> {
         let mut page_fields: Fields = [None; 10];
         let mut kind_fields: [Fields; 10] = [[None; 10]; 10];
         self.fields(&mut page_fields, Some(&mut kind_fields), 0)?;
         let need = |value: Option<i64>| {
-            let value = value.ok_or(Stop::Invalid("a field is missing"))?;
-            u32::try_from(value).map_err(|_| Stop::Invalid("a number is negative"))
+            let value = value.ok_or(ThriftError::Invalid("a field is missing"))?;
+            u32::try_from(value).map_err(|_| ThriftError::Invalid("a number is negative"))
         };
         let (kind, fields) = match page_fields[1] {
             Some(0) => (PageKind::Data, &kind_fields[5]),
             Some(2) => (PageKind::Dictionary, &kind_fields[7]),
             Some(3) => (PageKind::DataV2, &kind_fields[8]),
             Some(_) => (PageKind::Other, &kind_fields[6]),
-            None => return Err(Stop::Invalid("a field is missing")),
+            None => return Err(ThriftError::Invalid("a field is missing")),
         };
         let mut page = Page {
             kind,
@@ -167,7 +167,7 @@ impl<'a> Thrift<'a> {
                 page.repetition = need(fields[6])?;
                 page.is_compressed = fields[7] != Some(0);
                 if page.levels() > page.size.min(page.compressed) {
-                    return Err(Stop::Invalid("the levels of a page are larger than the page"));
+                    return Err(ThriftError::Invalid("the levels of a page are larger than the page"));
                 }
             }
             PageKind::Dictionary | PageKind::Other => {}
@@ -175,13 +175,13 @@ impl<'a> Thrift<'a> {
         Ok(page)
     }
 
-    fn byte(&mut self) -> Result<u8, Stop> {
-        let byte = self.bytes.get(self.at).copied().ok_or(Stop::End)?;
+    fn byte(&mut self) -> Result<u8, ThriftError> {
+        let byte = self.bytes.get(self.at).copied().ok_or(ThriftError::End)?;
         self.at += 1;
         Ok(byte)
     }
 
-    fn varint(&mut self) -> Result<u64, Stop> {
+    fn varint(&mut self) -> Result<u64, ThriftError> {
         let mut value = 0;
         for shift in (0..64).step_by(7) {
             let byte = self.byte()?;
@@ -190,22 +190,22 @@ impl<'a> Thrift<'a> {
                 return Ok(value);
             }
         }
-        Err(Stop::Invalid("a number is too long"))
+        Err(ThriftError::Invalid("a number is too long"))
     }
 
-    fn integer(&mut self) -> Result<i64, Stop> {
+    fn integer(&mut self) -> Result<i64, ThriftError> {
         let value = self.varint()?;
         Ok((value >> 1).cast_signed() ^ -(value & 1).cast_signed())
     }
 
-    fn pass(&mut self, count: u64) -> Result<(), Stop> {
-        let count = usize::try_from(count).map_err(|_| Stop::Invalid("a length is too large"))?;
+    fn skip_bytes(&mut self, count: u64) -> Result<(), ThriftError> {
+        let count = usize::try_from(count).map_err(|_| ThriftError::Invalid("a length is too large"))?;
         self.at = self
             .at
             .checked_add(count)
-            .ok_or(Stop::Invalid("a length is too large"))?;
+            .ok_or(ThriftError::Invalid("a length is too large"))?;
         if self.at > self.bytes.len() {
-            return Err(Stop::End);
+            return Err(ThriftError::End);
         }
         Ok(())
     }
@@ -215,8 +215,8 @@ impl<'a> Thrift<'a> {
         found: &mut Fields,
         mut inner: Option<&mut [Fields; 10]>,
         depth: u32,
-    ) -> Result<(), Stop> {
-        self.each(depth, |thrift, number, type_code| {
+    ) -> Result<(), ThriftError> {
+        self.read_struct(depth, |thrift, number, type_code| {
             let at = usize::try_from(number).ok().filter(|at| *at < 10);
             if type_code == STRUCT {
                 let mut spare: Fields = [None; 10];
@@ -230,15 +230,15 @@ impl<'a> Thrift<'a> {
         })
     }
 
-    fn column_locations(&mut self) -> Result<Vec<Vec<ColumnLocation>>, Stop> {
+    fn column_locations(&mut self) -> Result<Vec<Vec<ColumnLocation>>, ThriftError> {
         let mut groups = Vec::new();
-        self.each(0, |thrift, number, type_code| {
+        self.read_struct(0, |thrift, number, type_code| {
             if number != 4 || type_code != LIST {
                 return thrift.skip_field(type_code, 0);
             }
             thrift.structs(|thrift| {
                 let mut columns = Vec::new();
-                thrift.each(1, |thrift, number, type_code| {
+                thrift.read_struct(1, |thrift, number, type_code| {
                     if number != 1 || type_code != LIST {
                         return thrift.skip_field(type_code, 1);
                     }
@@ -254,13 +254,13 @@ impl<'a> Thrift<'a> {
         Ok(groups)
     }
 
-    fn location(&mut self) -> Result<ColumnLocation, Stop> {
+    fn location(&mut self) -> Result<ColumnLocation, ThriftError> {
         let mut location = ColumnLocation::default();
-        self.each(2, |thrift, number, type_code| {
+        self.read_struct(2, |thrift, number, type_code| {
             if number != 3 || type_code != STRUCT {
                 return thrift.skip_field(type_code, 2);
             }
-            thrift.each(3, |thrift, number, type_code| {
+            thrift.read_struct(3, |thrift, number, type_code| {
                 let Some(value) = thrift.number(type_code, 3)? else {
                     return Ok(());
                 };
@@ -281,11 +281,11 @@ impl<'a> Thrift<'a> {
     /// Reads a list of structs by calling `each` for every struct.
     pub(super) fn structs(
         &mut self,
-        mut each: impl FnMut(&mut Self) -> Result<(), Stop>,
-    ) -> Result<(), Stop> {
+        mut each: impl FnMut(&mut Self) -> Result<(), ThriftError>,
+    ) -> Result<(), ThriftError> {
         let (type_code, count) = self.list()?;
         if type_code != STRUCT && count > 0 {
-            return Err(Stop::Invalid("a list does not contain structs"));
+            return Err(ThriftError::Invalid("a list does not contain structs"));
         }
         for _ in 0..count {
             each(self)?;
@@ -295,13 +295,13 @@ impl<'a> Thrift<'a> {
 
     /// Reads a struct by calling `read` with the number and type of each field. `read` must read
     /// the field's value.
-    pub(super) fn each(
+    pub(super) fn read_struct(
         &mut self,
         depth: u32,
-        mut read: impl FnMut(&mut Self, i64, u8) -> Result<(), Stop>,
-    ) -> Result<(), Stop> {
+        mut read: impl FnMut(&mut Self, i64, u8) -> Result<(), ThriftError>,
+    ) -> Result<(), ThriftError> {
         if depth > MAX_DEPTH {
-            return Err(Stop::Invalid("structs are nested too deeply"));
+            return Err(ThriftError::Invalid("structs are nested too deeply"));
         }
         let mut number: i64 = 0;
         loop {
@@ -318,7 +318,7 @@ impl<'a> Thrift<'a> {
     }
 
     /// Reads the value of a numeric field, or skips the value of any other field.
-    pub(super) fn number(&mut self, type_code: u8, depth: u32) -> Result<Option<i64>, Stop> {
+    pub(super) fn number(&mut self, type_code: u8, depth: u32) -> Result<Option<i64>, ThriftError> {
         Ok(Some(match type_code {
             1 => 1,
             2 => 0,
@@ -331,11 +331,11 @@ impl<'a> Thrift<'a> {
         }))
     }
 
-    pub(super) fn skip_field(&mut self, type_code: u8, depth: u32) -> Result<(), Stop> {
+    pub(super) fn skip_field(&mut self, type_code: u8, depth: u32) -> Result<(), ThriftError> {
         self.number(type_code, depth).map(drop)
     }
 
-    pub(super) fn list(&mut self) -> Result<(u8, u64), Stop> {
+    pub(super) fn list(&mut self) -> Result<(u8, u64), ThriftError> {
         let head = self.byte()?;
         let count = match head >> 4 {
             15 => self.varint()?,
@@ -345,17 +345,17 @@ impl<'a> Thrift<'a> {
     }
 
     /// Skips a value of the given type, encoded as in a list.
-    fn skip(&mut self, type_code: u8, depth: u32) -> Result<(), Stop> {
+    fn skip(&mut self, type_code: u8, depth: u32) -> Result<(), ThriftError> {
         if depth > MAX_DEPTH {
-            return Err(Stop::Invalid("structs are nested too deeply"));
+            return Err(ThriftError::Invalid("structs are nested too deeply"));
         }
         match type_code {
-            1..=3 => self.pass(1),
+            1..=3 => self.skip_bytes(1),
             4..=6 => self.varint().map(drop),
-            7 => self.pass(8),
+            7 => self.skip_bytes(8),
             8 => {
                 let length = self.varint()?;
-                self.pass(length)
+                self.skip_bytes(length)
             }
             LIST | 10 => {
                 let (type_code, count) = self.list()?;
@@ -364,10 +364,10 @@ impl<'a> Thrift<'a> {
                 }
                 Ok(())
             }
-            STRUCT => self.each(depth + 1, |thrift, _, type_code| {
+            STRUCT => self.read_struct(depth + 1, |thrift, _, type_code| {
                 thrift.skip_field(type_code, depth + 1)
             }),
-            _ => Err(Stop::Invalid("a field has an unknown type")),
+            _ => Err(ThriftError::Invalid("a field has an unknown type")),
         }
     }
 }

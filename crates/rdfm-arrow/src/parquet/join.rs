@@ -6,7 +6,7 @@
 
 use std::ops::Range;
 
-use super::header::{LIST, STRUCT, Stop, Thrift};
+use super::header::{LIST, STRUCT, ThriftError, Thrift};
 
 const MAGIC: &[u8] = b"PAR1";
 /// Size in bytes of a footer's length and the magic number after it.
@@ -44,7 +44,7 @@ impl Joiner {
             copied: 0,
             out: &mut self.groups,
         };
-        let found = copier.footer().map_err(Stop::footer_error)?;
+        let found = copier.footer().map_err(ThriftError::footer_error)?;
         self.count = copier.ordinal;
         self.rows = self.rows.saturating_add(found.rows);
         if self.size == 0 {
@@ -107,10 +107,10 @@ struct RowGroupCopier<'a> {
 
 impl RowGroupCopier<'_> {
     /// Copies the row groups of the footer.
-    fn footer(&mut self) -> Result<FooterFields, Stop> {
+    fn footer(&mut self) -> Result<FooterFields, ThriftError> {
         let mut found = FooterFields::default();
         let mut thrift = Thrift::new(self.footer);
-        thrift.each(0, |thrift, number, type_code| {
+        thrift.read_struct(0, |thrift, number, type_code| {
             let start = thrift.at;
             match (number, type_code) {
                 (3, _) => {
@@ -131,13 +131,13 @@ impl RowGroupCopier<'_> {
             Ok(())
         })?;
         if found.rows_at.is_empty() || found.groups_at.is_empty() {
-            return Err(Stop::Invalid("a field is missing"));
+            return Err(ThriftError::Invalid("a field is missing"));
         }
         Ok(found)
     }
 
-    fn row_group(&mut self, thrift: &mut Thrift<'_>) -> Result<(), Stop> {
-        thrift.each(1, |thrift, number, type_code| match (number, type_code) {
+    fn row_group(&mut self, thrift: &mut Thrift<'_>) -> Result<(), ThriftError> {
+        thrift.read_struct(1, |thrift, number, type_code| match (number, type_code) {
             (1, LIST) => thrift.structs(|thrift| self.column(thrift)),
             (5, _) => self.offset(thrift, type_code),
             (7, _) => {
@@ -151,11 +151,11 @@ impl RowGroupCopier<'_> {
         Ok(())
     }
 
-    fn column(&mut self, thrift: &mut Thrift<'_>) -> Result<(), Stop> {
-        thrift.each(2, |thrift, number, type_code| match (number, type_code) {
+    fn column(&mut self, thrift: &mut Thrift<'_>) -> Result<(), ThriftError> {
+        thrift.read_struct(2, |thrift, number, type_code| match (number, type_code) {
             // Locations of the column's metadata and page indexes.
             (2 | 4 | 6, _) => self.offset(thrift, type_code),
-            (3, STRUCT) => thrift.each(3, |thrift, number, type_code| match number {
+            (3, STRUCT) => thrift.read_struct(3, |thrift, number, type_code| match number {
                 // Locations of data pages, index pages, dictionary and Bloom filter.
                 9 | 10 | 11 | 14 => self.offset(thrift, type_code),
                 _ => thrift.skip_field(type_code, 3),
@@ -165,7 +165,7 @@ impl RowGroupCopier<'_> {
     }
 
     /// Adjusts a file offset. An offset of 0 means that the structure is absent.
-    fn offset(&mut self, thrift: &mut Thrift<'_>, type_code: u8) -> Result<(), Stop> {
+    fn offset(&mut self, thrift: &mut Thrift<'_>, type_code: u8) -> Result<(), ThriftError> {
         let shift = self.shift;
         self.replace(thrift, type_code, |offset| match offset {
             0 => 0,
@@ -178,7 +178,7 @@ impl RowGroupCopier<'_> {
         thrift: &mut Thrift<'_>,
         type_code: u8,
         change: impl FnOnce(i64) -> i64,
-    ) -> Result<(), Stop> {
+    ) -> Result<(), ThriftError> {
         self.copy(thrift.at);
         if let Some(value) = thrift.number(type_code, 3)? {
             integer(change(value), self.out);

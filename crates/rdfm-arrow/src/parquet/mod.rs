@@ -174,7 +174,7 @@ impl Chunk {
     }
 
     /// Whether a page must be scanned to count its rows.
-    pub fn is_opaque(&self, page: usize) -> bool {
+    pub fn needs_scan(&self, page: usize) -> bool {
         self.leaf.max_repetition > 0 || self.expands(page)
     }
 

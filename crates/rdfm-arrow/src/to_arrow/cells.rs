@@ -8,20 +8,20 @@ use std::sync::Arc;
 
 use arrow_array::ArrayRef;
 use arrow_schema::ArrowError;
-use rdfm_core::codec::batch::KindOf;
+use rdfm_core::codec::batch::LogRecord;
 use rdfm_core::model::error::ErrorClass;
 use rdfm_core::model::record::{Operation, Record, ResultHead};
 use rdfm_core::model::table::TermTable;
 use rdfm_core::model::term::{Quad, TermId};
 
-use super::limit::{MakeError, charge};
-use super::lists::{OutputListed, OutputLists};
+use super::limit::{BuildError, charge};
+use super::lists::{OutputListRecord, OutputLists};
 use super::terms::{TermColumns, TermPlaces};
 use crate::error::Error;
 use crate::schema::{TermLayout, check_variables};
 
 /// Records that rows can contain.
-pub trait RowRecord: KindOf {
+pub trait RowRecord: LogRecord {
     /// Builder of the record columns.
     type Columns: RecordColumns<Self> + Send;
 
@@ -42,7 +42,7 @@ pub trait RecordColumns<R: Record>: Sized {
     fn new(head: &R::Head, terms: TermLayout) -> Self;
 
     /// Creates an empty builder with capacity for about the same number of rows.
-    fn like(&self) -> Self;
+    fn empty_like(&self) -> Self;
 
     /// Adds a row, and adds the size of its strings to `bytes`, the total of the record batch.
     fn add(
@@ -51,7 +51,7 @@ pub trait RecordColumns<R: Record>: Sized {
         records: &[R],
         places: &mut TermPlaces,
         bytes: &mut usize,
-    ) -> Result<(), MakeError>;
+    ) -> Result<(), BuildError>;
 
     /// Returns the number of records.
     fn records(&self) -> usize;
@@ -82,13 +82,13 @@ macro_rules! listed {
 listed!(Quad);
 listed!(Operation);
 
-impl<R: OutputListed> RecordColumns<R> for OutputLists<R> {
+impl<R: OutputListRecord> RecordColumns<R> for OutputLists<R> {
     fn new(_: &R::Head, terms: TermLayout) -> Self {
         Self::new(terms)
     }
 
-    fn like(&self) -> Self {
-        Self::like(self)
+    fn empty_like(&self) -> Self {
+        Self::empty_like(self)
     }
 
     fn add(
@@ -97,7 +97,7 @@ impl<R: OutputListed> RecordColumns<R> for OutputLists<R> {
         records: &[R],
         places: &mut TermPlaces,
         bytes: &mut usize,
-    ) -> Result<(), MakeError> {
+    ) -> Result<(), BuildError> {
         Self::add(self, table, records, places, bytes)
     }
 
@@ -143,9 +143,9 @@ impl RecordColumns<TermId> for Cells {
         }
     }
 
-    fn like(&self) -> Self {
+    fn empty_like(&self) -> Self {
         Self {
-            terms: self.terms.like(),
+            terms: self.terms.empty_like(),
         }
     }
 
@@ -155,7 +155,7 @@ impl RecordColumns<TermId> for Cells {
         cells: &[TermId],
         places: &mut TermPlaces,
         bytes: &mut usize,
-    ) -> Result<(), MakeError> {
+    ) -> Result<(), BuildError> {
         for (column, id) in cells.iter().enumerate() {
             // Cells without a term also take memory.
             charge(bytes, TermId::BYTES)?;

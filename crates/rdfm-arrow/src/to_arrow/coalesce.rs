@@ -15,7 +15,7 @@ use rdfm_core::model::term::{Quad, TermId};
 use rdfm_core::syntax::needed::Needs;
 
 use super::cells::RowRecord;
-use super::limit::{MAX_BYTES, MakeError};
+use super::limit::{MAX_BYTES, BuildError};
 use super::rows::RowBuilder;
 use super::terms::TermPlaces;
 use super::{TOO_LARGE, check_variables, wrong_kind_error};
@@ -188,7 +188,7 @@ impl<R: RowRecord> Coalescer<R> {
         &mut self,
         batch: &LogBatch<R>,
         source: Option<&str>,
-    ) -> Result<Vec<RecordBatch>, MakeError> {
+    ) -> Result<Vec<RecordBatch>, BuildError> {
         let Self { rows, needs, .. } = self;
         let Some(rows) = rows else {
             return Ok(Vec::new());

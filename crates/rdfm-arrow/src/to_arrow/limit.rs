@@ -12,20 +12,20 @@ use crate::error::Error;
 pub const MAX_BYTES: usize = i32::MAX as usize;
 
 /// An error during the construction of columns.
-pub enum MakeError {
+pub enum BuildError {
     /// The strings would exceed [`MAX_BYTES`].
     TooLarge,
     /// Arrow rejects the result, which is a bug.
     Arrow(ArrowError),
 }
 
-impl From<ArrowError> for MakeError {
+impl From<ArrowError> for BuildError {
     fn from(error: ArrowError) -> Self {
         Self::Arrow(error)
     }
 }
 
-impl MakeError {
+impl BuildError {
     /// Converts to an [`Error`]. If the columns are too large, `too_large` is its text.
     pub fn into_error(self, too_large: &str) -> Error {
         let (class, reason) = match self {
@@ -42,10 +42,10 @@ impl MakeError {
 
 /// Adds to the number of string bytes in a record batch, and checks the limit.
 #[inline]
-pub fn charge(bytes: &mut usize, added: usize) -> Result<(), MakeError> {
+pub fn charge(bytes: &mut usize, added: usize) -> Result<(), BuildError> {
     *bytes += added;
     if *bytes > MAX_BYTES {
-        return Err(MakeError::TooLarge);
+        return Err(BuildError::TooLarge);
     }
     Ok(())
 }

@@ -15,18 +15,18 @@ use std::sync::Arc;
 use arrow_array::{ArrayRef, ListArray, StructArray};
 use arrow_buffer::NullBuffer;
 use arrow_schema::{ArrowError, Fields};
-use rdfm_core::codec::batch::KindOf;
+use rdfm_core::codec::batch::LogRecord;
 use rdfm_core::model::record::{Operation, Record as _};
 use rdfm_core::model::table::TermTable;
 use rdfm_core::model::term::{Quad, TermId};
 
-use super::limit::{MakeError, charge};
+use super::limit::{BuildError, charge};
 use super::terms::{TermColumns, TermPlaces};
-use super::texts::{Texts, like, nulls};
+use super::texts::{Texts, empty_like, nulls};
 use crate::schema::{TermLayout, item_field, operation_fields, quad_fields};
 
 /// A type of record that rows store in lists.
-pub trait OutputListed: KindOf {
+pub trait OutputListRecord: LogRecord {
     /// The builder of the structs.
     type Items: OutputItems<Self> + Send;
 
@@ -40,7 +40,7 @@ pub trait OutputItems<R>: Sized {
     fn new(terms: TermLayout) -> Self;
 
     /// Creates an empty builder with capacity for about the same number of structs.
-    fn like(&self) -> Self;
+    fn empty_like(&self) -> Self;
 
     /// Adds a record.
     fn add(
@@ -49,7 +49,7 @@ pub trait OutputItems<R>: Sized {
         record: R,
         places: &mut TermPlaces,
         bytes: &mut usize,
-    ) -> Result<(), MakeError>;
+    ) -> Result<(), BuildError>;
 
     /// Returns the number of records.
     fn len(&self) -> usize;
@@ -62,13 +62,13 @@ pub trait OutputItems<R>: Sized {
 }
 
 /// A builder of a list column.
-pub struct OutputLists<R: OutputListed> {
+pub struct OutputLists<R: OutputListRecord> {
     items: R::Items,
     terms: TermLayout,
     ends: Vec<i32>,
 }
 
-impl<R: OutputListed> OutputLists<R> {
+impl<R: OutputListRecord> OutputLists<R> {
     pub fn new(terms: TermLayout) -> Self {
         Self {
             items: R::Items::new(terms),
@@ -78,11 +78,11 @@ impl<R: OutputListed> OutputLists<R> {
     }
 
     /// Creates an empty column with capacity for about the same number of lists.
-    pub fn like(&self) -> Self {
-        let mut ends = like(&self.ends);
+    pub fn empty_like(&self) -> Self {
+        let mut ends = empty_like(&self.ends);
         ends.push(0);
         Self {
-            items: self.items.like(),
+            items: self.items.empty_like(),
             terms: self.terms,
             ends,
         }
@@ -95,7 +95,7 @@ impl<R: OutputListed> OutputLists<R> {
         records: &[R],
         places: &mut TermPlaces,
         bytes: &mut usize,
-    ) -> Result<(), MakeError> {
+    ) -> Result<(), BuildError> {
         for record in records {
             self.items.add(table, *record, places, bytes)?;
         }
@@ -136,7 +136,7 @@ pub struct OutputQuads {
 /// Index of the graph column.
 const GRAPH: usize = 3;
 
-impl OutputListed for Quad {
+impl OutputListRecord for Quad {
     type Items = OutputQuads;
 
     fn fields(terms: TermLayout) -> Fields {
@@ -151,9 +151,9 @@ impl OutputItems<Quad> for OutputQuads {
         }
     }
 
-    fn like(&self) -> Self {
+    fn empty_like(&self) -> Self {
         Self {
-            terms: self.terms.like(),
+            terms: self.terms.empty_like(),
         }
     }
 
@@ -164,7 +164,7 @@ impl OutputItems<Quad> for OutputQuads {
         quad: Quad,
         places: &mut TermPlaces,
         bytes: &mut usize,
-    ) -> Result<(), MakeError> {
+    ) -> Result<(), BuildError> {
         let terms = &mut self.terms;
         terms.add(table, 0, quad.subject, places, bytes)?;
         terms.add(table, 1, quad.predicate, places, bytes)?;
@@ -193,7 +193,7 @@ pub struct OutputOperations {
     terms: TermColumns,
 }
 
-impl OutputListed for Operation {
+impl OutputListRecord for Operation {
     type Items = OutputOperations;
 
     fn fields(terms: TermLayout) -> Fields {
@@ -211,12 +211,12 @@ impl OutputItems<Operation> for OutputOperations {
         }
     }
 
-    fn like(&self) -> Self {
+    fn empty_like(&self) -> Self {
         Self {
-            codes: self.codes.like(),
-            names: self.names.like(),
-            name_valid: like(&self.name_valid),
-            terms: self.terms.like(),
+            codes: self.codes.empty_like(),
+            names: self.names.empty_like(),
+            name_valid: empty_like(&self.name_valid),
+            terms: self.terms.empty_like(),
         }
     }
 
@@ -226,7 +226,7 @@ impl OutputItems<Operation> for OutputOperations {
         operation: Operation,
         places: &mut TermPlaces,
         bytes: &mut usize,
-    ) -> Result<(), MakeError> {
+    ) -> Result<(), BuildError> {
         let code = operation.code.name().as_bytes();
         // Names are plain text, not N-Triples.
         let name = table.text(operation.name);

@@ -26,7 +26,7 @@ use rdfm_core::syntax::needed::Needs;
 
 pub use self::cells::RowRecord;
 pub use self::coalesce::{Coalesce, Coalescer, Dropped, coalescer};
-use self::limit::MakeError;
+use self::limit::BuildError;
 pub use self::quads::{QuadCoalescer, quad_record_batch};
 use self::rows::RowBuilder;
 use self::terms::TermPlaces;
@@ -51,7 +51,7 @@ pub fn record_batch<R: RowRecord, L: Into<Layout>>(
     for batch in batches {
         check_variables(batch, rows.variables())?;
     }
-    let mut make = || -> Result<(), MakeError> {
+    let mut make = || -> Result<(), BuildError> {
         let mut needs = Needs::default();
         for batch in batches {
             let mut places = TermPlaces::new(batch.table());

@@ -11,15 +11,15 @@
 use std::sync::Arc;
 
 use arrow_array::{ArrayRef, Int64Array, RecordBatch, RecordBatchOptions};
-use rdfm_core::codec::batch::{BatchRef, KindOf as _};
+use rdfm_core::codec::batch::{BatchRef, LogRecord as _};
 use rdfm_core::codec::spec::Kind;
 use rdfm_core::model::batch::MessageBatch;
 use rdfm_core::model::term::Quad;
 
 use super::coalesce::{Coalesce, Dropped, bounds};
-use super::limit::{MAX_BYTES, MakeError, charge};
+use super::limit::{MAX_BYTES, BuildError, charge};
 use super::terms::{TermColumns, TermPlaces};
-use super::texts::{Texts, like, nulls};
+use super::texts::{Texts, empty_like, nulls};
 use super::{TOO_LARGE, wrong_kind_error};
 use crate::error::Error;
 use crate::schema::{QuadColumn, QuadLayout};
@@ -64,7 +64,7 @@ impl QuadRows {
         index: i64,
         source: Option<&str>,
         places: &mut TermPlaces,
-    ) -> Result<(), MakeError> {
+    ) -> Result<(), BuildError> {
         let parts = [quad.subject, quad.predicate, quad.object, quad.graph];
         for (column, &part) in self.parts.iter().enumerate() {
             let (table, id, bytes) = (batch.table(), parts[part], &mut self.bytes);
@@ -97,17 +97,17 @@ impl QuadRows {
     }
 
     /// Returns the rows and resets the builder.
-    fn cut(&mut self, places: &mut TermPlaces) -> Result<RecordBatch, MakeError> {
+    fn cut(&mut self, places: &mut TermPlaces) -> Result<RecordBatch, BuildError> {
         places.invalidate();
         let mut next = Self::new(&self.layout);
-        next.sources = self.sources.like();
-        next.source_valid = like(&self.source_valid);
-        next.messages = like(&self.messages);
-        next.terms = self.terms.like();
+        next.sources = self.sources.empty_like();
+        next.source_valid = empty_like(&self.source_valid);
+        next.messages = empty_like(&self.messages);
+        next.terms = self.terms.empty_like();
         std::mem::replace(self, next).finish()
     }
 
-    fn finish(self) -> Result<RecordBatch, MakeError> {
+    fn finish(self) -> Result<RecordBatch, BuildError> {
         let sources: ArrayRef = Arc::new(self.sources.strings(nulls(self.source_valid))?);
         let messages: ArrayRef = Arc::new(Int64Array::from(self.messages));
         let terms = self.terms.finish()?;
@@ -170,7 +170,7 @@ impl QuadCoalescer {
         &mut self,
         batch: &MessageBatch,
         source: Option<&str>,
-    ) -> Result<Vec<RecordBatch>, MakeError> {
+    ) -> Result<Vec<RecordBatch>, BuildError> {
         let rows = &mut self.rows;
         let mut complete = Vec::new();
         let mut places = TermPlaces::new(batch.table());
@@ -268,7 +268,7 @@ pub fn quad_record_batch(
     };
     for batch in batches {
         if !coalescer.push(batch, source)?.is_empty() {
-            return Err(MakeError::TooLarge.into_error(TOO_LARGE));
+            return Err(BuildError::TooLarge.into_error(TOO_LARGE));
         }
     }
     let rows = coalescer.rows.finish();

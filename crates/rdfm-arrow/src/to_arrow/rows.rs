@@ -14,7 +14,7 @@ use rdfm_core::model::batch::LogBatch;
 use rdfm_core::syntax::needed::Needs;
 
 use super::cells::{RecordColumns as _, RowRecord};
-use super::limit::{MakeError, charge};
+use super::limit::{BuildError, charge};
 use super::maps::OutputMaps;
 use super::terms::TermPlaces;
 use super::texts::{Texts, nulls};
@@ -111,7 +111,7 @@ impl<R: RowRecord> RowBuilder<R> {
         source: Option<&str>,
         places: &mut TermPlaces,
         needs: &mut Needs,
-    ) -> Result<(), MakeError> {
+    ) -> Result<(), BuildError> {
         self.count += 1;
         self.indexes.push(batch.index(message).cast_signed());
         self.positions.push(batch.position(message).cast_signed());
@@ -168,15 +168,15 @@ impl<R: RowRecord> RowBuilder<R> {
     }
 
     /// Returns the rows and resets the builder.
-    pub fn cut(&mut self, places: &mut TermPlaces) -> Result<RecordBatch, MakeError> {
+    pub fn cut(&mut self, places: &mut TermPlaces) -> Result<RecordBatch, BuildError> {
         places.invalidate();
         let mut next = self.empty();
-        next.records = self.records.like();
+        next.records = self.records.empty_like();
         std::mem::replace(self, next).finish()
     }
 
     /// Returns the record batch.
-    pub fn finish(self) -> Result<RecordBatch, MakeError> {
+    pub fn finish(self) -> Result<RecordBatch, BuildError> {
         let mut sources = Some((self.sources, self.source_valid));
         let mut records = Some(self.records);
         let mut metadata = Some(self.metadata);

@@ -12,8 +12,8 @@ use rdfm_core::model::table::TermTable;
 use rdfm_core::model::term::{TermId, TermKind, XSD_STRING, flags};
 use rdfm_core::model::write::{write_label, write_language, write_term};
 
-use super::limit::{MakeError, charge};
-use super::texts::{Texts, like, nulls};
+use super::limit::{BuildError, charge};
+use super::texts::{Texts, empty_like, nulls};
 use crate::schema::{RDF_DIR_LANG_STRING, RDF_LANG_STRING, TermLayout, term_fields};
 
 /// Positions of the rendered forms of a batch's terms in the rows under construction.
@@ -81,11 +81,11 @@ impl TermColumns {
     }
 
     /// Creates the same columns without terms, with capacity for about the same number of terms.
-    pub fn like(&self) -> Self {
+    pub fn empty_like(&self) -> Self {
         Self {
-            texts: self.texts.iter().map(Texts::like).collect(),
-            valid: self.valid.iter().map(|valid| like(valid)).collect(),
-            details: self.details.iter().map(Details::like).collect(),
+            texts: self.texts.iter().map(Texts::empty_like).collect(),
+            valid: self.valid.iter().map(|valid| empty_like(valid)).collect(),
+            details: self.details.iter().map(Details::empty_like).collect(),
         }
     }
 
@@ -109,7 +109,7 @@ impl TermColumns {
         id: TermId,
         places: &mut TermPlaces,
         bytes: &mut usize,
-    ) -> Result<(), MakeError> {
+    ) -> Result<(), BuildError> {
         if let Some(details) = self.details.get_mut(column) {
             return details.add(&mut self.texts[column], table, id, bytes);
         }
@@ -151,7 +151,7 @@ impl TermColumns {
         id: TermId,
         places: &mut TermPlaces,
         bytes: &mut usize,
-    ) -> Result<(), MakeError> {
+    ) -> Result<(), BuildError> {
         let is_present = id != TermId::DEFAULT_GRAPH;
         self.valid[column].push(is_present);
         if is_present {
@@ -235,9 +235,9 @@ struct Details {
 const MAX_KIND_BYTES: usize = 14;
 
 impl Details {
-    fn like(&self) -> Self {
+    fn empty_like(&self) -> Self {
         Self {
-            kinds: like(&self.kinds),
+            kinds: empty_like(&self.kinds),
             ..Self::default()
         }
     }
@@ -254,7 +254,7 @@ impl Details {
         table: &TermTable,
         id: TermId,
         bytes: &mut usize,
-    ) -> Result<(), MakeError> {
+    ) -> Result<(), BuildError> {
         let at = texts.len();
         let term = table.term(id);
         let text = table.text_of(term);
@@ -346,7 +346,7 @@ struct Sparse {
 
 impl Sparse {
     /// Sets the value of a row. Rows must be set in ascending order.
-    fn add(&mut self, at: usize, text: &[u8], bytes: &mut usize) -> Result<(), MakeError> {
+    fn add(&mut self, at: usize, text: &[u8], bytes: &mut usize) -> Result<(), BuildError> {
         charge(bytes, text.len())?;
         self.push(at, text);
         Ok(())

@@ -18,7 +18,7 @@ const MAX_ROOM_BYTES: usize = 8 << 20;
 
 /// Returns an empty vector with capacity for about as many elements as `other`, so that it does not
 /// have to grow.
-pub fn like<T>(other: &[T]) -> Vec<T> {
+pub fn empty_like<T>(other: &[T]) -> Vec<T> {
     let room = other.len() + other.len() / 16;
     Vec::with_capacity(room.min(MAX_ROOM_BYTES / size_of::<T>()))
 }
@@ -44,11 +44,11 @@ impl Texts {
     }
 
     /// Creates an empty column with capacity for about the same number of values.
-    pub fn like(&self) -> Self {
-        let mut offsets = like(&self.offsets);
+    pub fn empty_like(&self) -> Self {
+        let mut offsets = empty_like(&self.offsets);
         offsets.push(0);
         Self {
-            values: like(&self.values),
+            values: empty_like(&self.values),
             offsets,
         }
     }

@@ -25,7 +25,7 @@ pub type QuadKey = [TermNumber; 4];
 
 /// Counts of the effects of patches.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Applied {
+pub struct AppliedCounts {
     /// Quads added, excluding those of undone transactions.
     pub added: u64,
     /// Quads deleted, excluding those of undone transactions.
@@ -51,7 +51,7 @@ enum Change {
 /// An open transaction.
 struct Transaction {
     changes: Vec<Change>,
-    before: Applied,
+    before: AppliedCounts,
     namespaces: Namespaces,
 }
 
@@ -68,7 +68,7 @@ pub struct Dataset {
     in_force: InForce,
     transaction: Option<Transaction>,
     rules: Rules,
-    applied: Applied,
+    applied: AppliedCounts,
 }
 
 impl Dataset {
@@ -92,7 +92,7 @@ impl Dataset {
 
     /// Effects of the patches so far.
     #[must_use]
-    pub const fn applied(&self) -> Applied {
+    pub const fn applied(&self) -> AppliedCounts {
         self.applied
     }
 
@@ -132,7 +132,7 @@ impl Dataset {
         let mut keys = std::mem::take(&mut self.keys);
         keys.clear();
         self.terms.keys(table, quads, &mut keys)?;
-        self.places.touch(keys.iter().map(|key| hash_numbers(*key)));
+        self.places.prefetch(keys.iter().map(|key| hash_numbers(*key)));
         Ok(keys)
     }
 
@@ -305,7 +305,7 @@ impl Dataset {
             }
         }
         self.namespaces = transaction.namespaces;
-        self.applied = Applied {
+        self.applied = AppliedCounts {
             undone: self.applied.undone + 1,
             ..transaction.before
         };

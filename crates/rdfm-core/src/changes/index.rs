@@ -51,7 +51,7 @@ impl Index {
     }
 
     /// Reads the home slots of many hashes at once, so that the cache misses overlap.
-    pub fn touch(&self, hashes: impl Iterator<Item = u32>) {
+    pub fn prefetch(&self, hashes: impl Iterator<Item = u32>) {
         if self.slots.is_empty() {
             return;
         }

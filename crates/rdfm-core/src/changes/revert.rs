@@ -2,8 +2,8 @@
 //!
 //! A patch is undone by the opposite operations in reverse order, and a log by undoing its last
 //! patch first. Therefore the entire log must be read before the first patch can be written.
-//! [`Inverse`] reads it forward and returns blocks of opposite operations, which the caller stores.
-//! [`Backward`] reads the blocks in reverse order and returns the patches.
+//! [`ForwardPass`] reads it forward and returns blocks of opposite operations, which the caller stores.
+//! [`BackwardPass`] reads the blocks in reverse order and returns the patches.
 //!
 //! - In: batches of patches, then blocks. Out: blocks to store, then batches of patches.
 //! - Cost: one block in memory, and the prefixes that the log adds. The caller stores about as much
@@ -43,7 +43,7 @@ pub enum RevertStep {
 
 /// Counts of the content read.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Reverted {
+pub struct RevertedCounts {
     /// Committed transactions.
     pub committed: u64,
     /// Aborted and unfinished transactions.
@@ -113,7 +113,7 @@ impl PrefixState {
 }
 
 /// Reads a log forward and creates the opposite operations.
-pub struct Inverse {
+pub struct ForwardPass {
     builder: PatchBuilder,
     copied: CopiedTerms,
     rules: Rules,
@@ -126,12 +126,12 @@ pub struct Inverse {
     id: Option<PatchId>,
     /// Whether the current patch has an id.
     has_id: bool,
-    done: Reverted,
+    done: RevertedCounts,
     /// Counts at the start of the open transaction.
-    before: Reverted,
+    before: RevertedCounts,
 }
 
-impl Inverse {
+impl ForwardPass {
     /// Starts at the beginning of a log. If `chain` is true, a broken patch chain is an error. The
     /// prefixes that the patches add may take `max_message_bytes` bytes.
     #[must_use]
@@ -151,14 +151,14 @@ impl Inverse {
             stored: 0,
             id: None,
             has_id: false,
-            done: Reverted::default(),
-            before: Reverted::default(),
+            done: RevertedCounts::default(),
+            before: RevertedCounts::default(),
         }
     }
 
     /// Counts of the content read so far.
     #[must_use]
-    pub const fn done(&self) -> Reverted {
+    pub const fn done(&self) -> RevertedCounts {
         self.done
     }
 
@@ -197,11 +197,11 @@ impl Inverse {
 
     /// Ends the log. Returns the last block, if any, and the reader for the blocks in reverse
     /// order. If `parts` is true, that reader returns large patches in parts.
-    pub fn finish(mut self, parts: bool) -> (Option<PatchBatch>, Backward) {
+    pub fn finish(mut self, parts: bool) -> (Option<PatchBatch>, BackwardPass) {
         if self.builder.is_open() {
             self.builder.end_message();
         }
-        (self.builder.take(), Backward::new(self.id, parts))
+        (self.builder.take(), BackwardPass::new(self.id, parts))
     }
 
     fn operation(
@@ -329,7 +329,7 @@ impl Inverse {
         self.stored = 0;
         self.in_transaction = false;
         self.prefixes.undo();
-        self.done = Reverted {
+        self.done = RevertedCounts {
             undone: self.before.undone + 1,
             headers: self.done.headers,
             ..self.before
@@ -353,7 +353,7 @@ impl Inverse {
 }
 
 /// Reads blocks backward and creates patches.
-pub struct Backward {
+pub struct BackwardPass {
     builder: PatchBuilder,
     copied: CopiedTerms,
     /// The `prev` of the first patch.
@@ -363,7 +363,7 @@ pub struct Backward {
     added: u64,
 }
 
-impl Backward {
+impl BackwardPass {
     fn new(prev: Option<PatchId>, parts: bool) -> Self {
         let builder = if parts {
             PatchBuilder::new(Limits {

@@ -159,7 +159,7 @@ impl TermIndex {
     /// If there are more than 2^32 - 2 terms.
     fn look_up(&mut self) -> Result<(), LimitExceeded> {
         self.numbers
-            .touch(self.pending.iter().map(|lookup| lookup.hash));
+            .prefetch(self.pending.iter().map(|lookup| lookup.hash));
         let mut start = 0;
         for at in 0..self.pending.len() {
             let lookup = self.pending[at];

@@ -92,14 +92,14 @@ impl<'a> From<&'a Batch> for BatchRef<'a> {
     }
 }
 
-impl<'a, R: KindOf> From<&'a LogBatch<R>> for BatchRef<'a> {
+impl<'a, R: LogRecord> From<&'a LogBatch<R>> for BatchRef<'a> {
     fn from(batch: &'a LogBatch<R>) -> Self {
         R::view(batch)
     }
 }
 
 /// Record types, one for each kind of log.
-pub trait KindOf: Record {
+pub trait LogRecord: Record {
     /// The kind.
     const KIND: Kind;
 
@@ -118,7 +118,7 @@ pub trait KindOf: Record {
 
 macro_rules! kind_of {
     ($record:ty, $kind:ident) => {
-        impl KindOf for $record {
+        impl LogRecord for $record {
             const KIND: Kind = Kind::$kind;
 
             fn any(batch: LogBatch<Self>) -> Batch {
@@ -151,12 +151,12 @@ kind_of!(Operation, Patches);
 kind_of!(TermId, Results);
 
 /// Decoders of a known kind of log.
-pub trait NextOf: Decoder {
+pub trait NextBatchOf: Decoder {
     /// Returns the next batch, as [`Decoder::next_batch`] does.
     ///
     /// # Errors
     /// If [`Decoder::next_batch`] fails, or the log is of another kind.
-    fn next_of<R: KindOf>(&mut self) -> Result<Option<LogBatch<R>>, DecodeError> {
+    fn next_batch_of<R: LogRecord>(&mut self) -> Result<Option<LogBatch<R>>, DecodeError> {
         let Some(batch) = self.next_batch()? else {
             return Ok(None);
         };
@@ -175,4 +175,4 @@ pub trait NextOf: Decoder {
     }
 }
 
-impl<D: Decoder + ?Sized> NextOf for D {}
+impl<D: Decoder + ?Sized> NextBatchOf for D {}

@@ -10,8 +10,8 @@
 
 use std::sync::Arc;
 
-use super::batch::{Batch, KindOf};
-use super::{Decoder, LogHeader, Noticed};
+use super::batch::{Batch, LogRecord};
+use super::{Decoder, LogHeader, Observations};
 use crate::model::batch::LogBatch;
 use crate::model::builder::LogBuilder;
 use crate::model::error::{DecodeError, ErrorClass, Position};
@@ -148,7 +148,7 @@ impl ReadError {
 /// each log.
 pub trait Reader: Send {
     /// Type of the records in its messages.
-    type Record: KindOf;
+    type Record: LogRecord;
 
     /// Returns the builder of the messages.
     fn builder(&mut self) -> &mut LogBuilder<Self::Record>;
@@ -204,7 +204,7 @@ pub trait Reader: Send {
     }
 
     /// Whether message indices are known.
-    fn counts(&self) -> bool {
+    fn knows_indices(&self) -> bool {
         true
     }
 
@@ -218,9 +218,9 @@ pub trait Reader: Send {
         LogHeader::none()
     }
 
-    /// See [`Decoder::noticed`].
-    fn noticed(&self) -> Noticed {
-        Noticed::default()
+    /// See [`Decoder::observations`].
+    fn observations(&self) -> Observations {
+        Observations::default()
     }
 }
 
@@ -269,7 +269,7 @@ impl<R: Reader> InputSide<R> {
             class: error.class,
             reason: error.reason,
             position: Position {
-                message: self.reader.counts().then_some(index),
+                message: self.reader.knows_indices().then_some(index),
                 ..error.position
             },
         }
@@ -311,7 +311,7 @@ impl<R: Reader> Decoder for InputSide<R> {
             let error = self.stop(error);
             self.reader.take().map(Some).ok_or(error)
         })?;
-        Ok(batch.map(KindOf::any))
+        Ok(batch.map(LogRecord::any))
     }
 
     fn skip_message(&mut self) -> Result<Option<Vec<u8>>, DecodeError> {
@@ -345,8 +345,8 @@ impl<R: Reader> Decoder for InputSide<R> {
         self.reader.header()
     }
 
-    fn noticed(&self) -> Noticed {
-        self.reader.noticed()
+    fn observations(&self) -> Observations {
+        self.reader.observations()
     }
 }
 
@@ -354,7 +354,7 @@ impl<R: Reader> Decoder for InputSide<R> {
 mod tests {
     #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
     use super::*;
-    use crate::codec::batch::NextOf as _;
+    use crate::codec::batch::NextBatchOf as _;
     use crate::model::builder::BatchBuilder;
     use crate::model::limits::Limits;
     use crate::model::term::{Quad, TermId};
@@ -453,7 +453,7 @@ mod tests {
             None => side.finish(),
         };
         loop {
-            match side.next_of::<Quad>() {
+            match side.next_batch_of::<Quad>() {
                 Ok(Some(batch)) => messages.extend((0..batch.len()).map(|at| {
                     let index = batch.index(at);
                     (index, batch.position(at), batch.message(at).len())
@@ -506,8 +506,8 @@ mod tests {
                     side.finish();
                 }
                 let _ = (
-                    side.next_of::<Quad>(),
-                    side.next_of::<Quad>(),
+                    side.next_batch_of::<Quad>(),
+                    side.next_batch_of::<Quad>(),
                     side.skip_message(),
                 );
                 side.reset();
@@ -526,11 +526,11 @@ mod tests {
     fn an_error_follows_the_batch_and_is_repeated() {
         let mut side = toy();
         side.feed(b"a;a!;a;");
-        assert_eq!(side.next_of::<Quad>().unwrap().unwrap().len(), 1);
-        let error = side.next_of::<Quad>().unwrap_err();
+        assert_eq!(side.next_batch_of::<Quad>().unwrap().unwrap().len(), 1);
+        let error = side.next_batch_of::<Quad>().unwrap_err();
         side.feed(b"a;");
         side.finish();
-        assert_eq!(side.next_of::<Quad>().unwrap_err(), error);
+        assert_eq!(side.next_batch_of::<Quad>().unwrap_err(), error);
         assert_eq!(side.skip_message().unwrap_err(), error);
         assert_eq!(side.input.bytes.capacity(), 0);
     }
@@ -539,10 +539,10 @@ mod tests {
     fn an_error_while_skipping_replaces_the_first_error() {
         let mut side = toy();
         side.feed(b"?!;a;");
-        assert!(side.next_of::<Quad>().is_err());
+        assert!(side.next_batch_of::<Quad>().is_err());
         let second = side.skip_message().unwrap_err();
         assert_eq!(second.to_string(), "toy: worse (byte 0, message 0)");
-        assert_eq!(side.next_of::<Quad>().unwrap_err(), second);
+        assert_eq!(side.next_batch_of::<Quad>().unwrap_err(), second);
         assert_eq!(side.skip_message().unwrap_err(), second);
     }
 
@@ -552,7 +552,7 @@ mod tests {
         side.feed(b"a;");
         let error = side.skip_message().unwrap_err();
         assert_eq!(error.class, ErrorClass::Unsupported);
-        assert_eq!(side.next_of::<Quad>().unwrap().unwrap().first_index(), 0);
+        assert_eq!(side.next_batch_of::<Quad>().unwrap().unwrap().first_index(), 0);
     }
 
     #[test]
@@ -560,14 +560,14 @@ mod tests {
         let mut side = toy();
         for _ in 0..1000 {
             side.feed(b"aaa;aaa");
-            assert!(side.next_of::<Quad>().unwrap().is_some());
+            assert!(side.next_batch_of::<Quad>().unwrap().is_some());
             side.feed(b";");
-            assert!(side.next_of::<Quad>().unwrap().is_some());
+            assert!(side.next_batch_of::<Quad>().unwrap().is_some());
             assert!(side.input.bytes.len() <= 16);
         }
         assert_eq!(side.input.offset(), 8000);
         side.finish();
         side.feed(b"!;");
-        assert!(side.next_of::<Quad>().unwrap().is_none());
+        assert!(side.next_batch_of::<Quad>().unwrap().is_none());
     }
 }

@@ -11,7 +11,7 @@
 use std::iter::Peekable;
 use std::slice::Iter;
 
-use super::batch::{BatchRef, KindOf as _};
+use super::batch::{BatchRef, LogRecord as _};
 use super::options::{MERGE_GRAPHS, prefixes};
 use super::spec::FormatSpec;
 use super::unsupported::{Representable, WriteResult, check_supported};
@@ -145,7 +145,7 @@ pub trait Writer: Send + 'static {
     }
 
     /// A note for logs of only empty messages, if readers find no message in them.
-    fn lost_if_empty(&self) -> Option<Reason> {
+    fn note_if_empty(&self) -> Option<Reason> {
         None
     }
 
@@ -415,7 +415,7 @@ impl<W: Writer> Encoder for MessageLoop<W> {
         self.writer.finish(self.open, out);
         self.open = false;
         if self.messages > 0 && !self.has_records {
-            self.lost = self.writer.lost_if_empty();
+            self.lost = self.writer.note_if_empty();
         }
         Ok(())
     }
@@ -549,7 +549,7 @@ mod tests {
         /// Whether messages after the first are rejected, or lose their boundaries.
         second: Option<Result<(), ()>>,
         /// The note for a log without records.
-        lost_if_empty: Option<Reason>,
+        note_if_empty: Option<Reason>,
     }
 
     impl<const PLAIN: bool> Writer for Toy<PLAIN> {
@@ -610,8 +610,8 @@ mod tests {
             out.extend_from_slice(if open { b"..." } else { b"." });
         }
 
-        fn lost_if_empty(&self) -> Option<Reason> {
-            self.lost_if_empty.clone()
+        fn note_if_empty(&self) -> Option<Reason> {
+            self.note_if_empty.clone()
         }
 
         fn reset(&mut self) {}
@@ -813,7 +813,7 @@ mod tests {
     #[test]
     fn unreadable_empty_messages_are_counted_and_noted() {
         let mut encoder = toy::<true>(&Values::default());
-        encoder.writer().lost_if_empty = Some("lost".into());
+        encoder.writer().note_if_empty = Some("lost".into());
         let lost = (vec![("empty messages", 1)], vec![Reason::new("lost")]);
         for (messages, counted) in [
             (&[&[][..]][..], true),

@@ -66,7 +66,7 @@ pub trait Decoder: Send {
     }
 
     /// Observations so far, complete at the end of the log.
-    fn noticed(&self) -> Noticed {
+    fn observations(&self) -> Noticed {
         Noticed::default()
     }
 }

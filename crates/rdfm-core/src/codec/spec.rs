@@ -13,9 +13,9 @@ use crate::model::remedy::Reason;
 /// A codec created from options, or the reason why the options are rejected.
 pub type CodecResult<T> = Result<Box<T>, Reason>;
 /// Returns the index of the last marked frame in a part of a log.
-pub type LastMark = fn(&[u8]) -> Option<usize>;
+pub type FindLastMark = fn(&[u8]) -> Option<usize>;
 /// Creates a counter of the delimiters of a split.
-pub type Splitter = fn(&Values, &Opening) -> Box<dyn DelimiterCounter>;
+pub type NewDelimiterCounter = fn(&Values, &Opening) -> Box<dyn DelimiterCounter>;
 
 /// Declaration of a format.
 #[derive(Debug)]
@@ -56,7 +56,7 @@ pub struct FormatSpec {
     pub encoder: fn(&Values, Option<&Source>) -> CodecResult<dyn Encoder>,
     /// Creates counters if logs can be read from any byte offset, starting at the next message
     /// boundary.
-    pub splitter: Option<Splitter>,
+    pub splitter: Option<NewDelimiterCounter>,
     /// Whether messages can be appended to a log.
     pub append: Append,
 }
@@ -88,7 +88,7 @@ pub enum Append {
     LastLine,
     /// The log is a chain of messages with length prefixes. The function, if any, returns the index
     /// of the last marked frame, which does not depend on earlier frames.
-    Lengths(Option<LastMark>),
+    Lengths(Option<FindLastMark>),
     /// The log must be decoded, unless its last line is a delimiter.
     Decode,
 }

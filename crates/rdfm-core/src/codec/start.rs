@@ -23,7 +23,7 @@ pub enum Start {
 /// Returns the class and reason of an error at the start of a file, described by `file`, such as `a
 /// Jelly file`.
 #[must_use]
-pub fn explained(
+pub fn explain_error(
     start: Start,
     file: &str,
     (class, reason): (ErrorClass, Reason),

@@ -1,6 +1,6 @@
 //! Rejects messages with content that a format does not support.
 
-use super::batch::KindOf;
+use super::batch::LogRecord;
 use super::carries::{Capabilities, TripleTerms};
 use super::spec::FormatSpec;
 use crate::model::batch::LogBatch;
@@ -18,7 +18,7 @@ const MAX_TOKEN: usize = 200;
 pub type WriteResult<T> = Result<T, (ErrorClass, Reason)>;
 
 /// A record that not all formats can contain.
-pub trait Representable: KindOf {
+pub trait Representable: LogRecord {
     /// Returns the reason why a format cannot contain the record, or `None` if it can. `graphs` is
     /// true if the format has graph names, or if graph names are dropped on request.
     fn unsupported_reason(
@@ -221,7 +221,7 @@ fn is_object_term(table: &TermTable, id: TermId) -> bool {
 
 /// The error for an IRI that readers of the format would misinterpret.
 #[cold]
-pub(crate) fn misread_as(iri: &[u8], what: &str) -> (ErrorClass, Reason) {
+pub(crate) fn misread_iri_error(iri: &[u8], what: &str) -> (ErrorClass, Reason) {
     (
         ErrorClass::Unsupported,
         format!(

@@ -4,7 +4,7 @@
 //! - Out: the default graph for these IRIs when reading, an error for them when writing.
 //! - Law: rdfm and Jena read written quads back unchanged.
 
-use crate::codec::unsupported::{WriteResult, misread_as};
+use crate::codec::unsupported::{WriteResult, misread_iri_error};
 use crate::model::table::TermTable;
 use crate::model::term::{TermId, TermKind};
 
@@ -27,7 +27,7 @@ pub(crate) fn read(table: &TermTable, graph: TermId) -> TermId {
 #[inline]
 pub(crate) fn check(table: &TermTable, graph: TermId) -> WriteResult<()> {
     if is_name(table, graph) {
-        return Err(misread_as(table.text(graph), "the default graph"));
+        return Err(misread_iri_error(table.text(graph), "the default graph"));
     }
     Ok(())
 }

@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
-use rdfm_core::codec::batch::NextOf as _;
+use rdfm_core::codec::batch::NextBatchOf as _;
 use rdfm_core::codec::values::Value;
-use rdfm_core::codec::{Decoder, LogHeader, Noticed};
+use rdfm_core::codec::{Decoder, LogHeader, Observations};
 use rdfm_core::model::error::ErrorClass;
 use rdfm_core::model::term::Quad;
 
@@ -33,7 +33,7 @@ fn class(options: &Options, log: &[u8]) -> ErrorClass {
     decoder.feed(log);
     decoder.finish();
     loop {
-        match decoder.next_of::<Quad>() {
+        match decoder.next_batch_of::<Quad>() {
             Ok(Some(_)) => {}
             Ok(None) => panic!("no error"),
             Err(error) => return error.class,
@@ -413,7 +413,7 @@ fn parts_of(options: &Options) -> Options {
 }
 
 /// Returns the header and the observations at the end of a log.
-pub fn end(options: &Options, log: &[u8]) -> (Arc<LogHeader>, Noticed) {
+pub fn end(options: &Options, log: &[u8]) -> (Arc<LogHeader>, Observations) {
     let mut decoder = decoder("jelly", options).unwrap();
     outcome(&mut *decoder, log, log.len());
     (decoder.header(), decoder.noticed())
@@ -545,7 +545,7 @@ fn frames_read_as_one_message_keep_the_metadata_of_the_first_frame() {
     decoder.feed(&log);
     assert_eq!(
         decoder
-            .next_of::<Quad>()
+            .next_batch_of::<Quad>()
             .unwrap()
             .unwrap()
             .metadata(0)
@@ -573,7 +573,7 @@ fn after_a_reset_the_type_of_the_next_log_applies() {
         decoder.reset();
         // A message is read in parts only if it consists of all frames.
         decoder.feed(&log(logical));
-        let batch = decoder.next_of::<Quad>().unwrap().unwrap();
+        let batch = decoder.next_batch_of::<Quad>().unwrap().unwrap();
         assert_eq!(batch.continues(), logical == 1);
         decoder.reset();
     }
@@ -973,7 +973,7 @@ fn skipping_is_not_supported() {
     let mut decoder: Box<dyn Decoder> = decoder("jelly", &Options::default()).unwrap();
     decoder.feed(&[1, 0]);
     decoder.finish();
-    let error = decoder.next_of::<Quad>().unwrap_err();
+    let error = decoder.next_batch_of::<Quad>().unwrap_err();
     assert_eq!(decoder.skip_message().unwrap_err(), error);
 }
 

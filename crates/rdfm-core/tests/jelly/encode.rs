@@ -1,6 +1,6 @@
 //! Output, errors and guarantees of the Jelly encoder.
 
-use rdfm_core::codec::batch::NextOf as _;
+use rdfm_core::codec::batch::NextBatchOf as _;
 use rdfm_core::model::batch::MessageBatch;
 use rdfm_core::model::error::EncodeError;
 use rdfm_core::model::term::Quad;
@@ -288,7 +288,7 @@ fn converting_jelly_to_jelly_preserves_the_bytes() {
     let mut decoder = decoder("jelly", &Options::default()).unwrap();
     decoder.feed(&bytes);
     decoder.finish();
-    let reread = decoder.next_of::<Quad>().unwrap().unwrap();
+    let reread = decoder.next_batch_of::<Quad>().unwrap().unwrap();
     assert!(write(&options, &[reread]).0 == bytes);
 }
 

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use rdfm_core::codec::Decoder;
-use rdfm_core::codec::batch::NextOf as _;
+use rdfm_core::codec::batch::NextBatchOf as _;
 use rdfm_core::model::batch::MessageBatch;
 use rdfm_core::model::builder::BatchBuilder;
 use rdfm_core::model::limits::Limits;
@@ -97,7 +97,7 @@ pub fn outcome(
     let mut pieces = data.chunks(piece.max(1));
     let mut finished = false;
     loop {
-        match decoder.next_of::<Quad>() {
+        match decoder.next_batch_of::<Quad>() {
             Ok(Some(batch)) => {
                 let mut new = messages(&batch);
                 let first = found.len() - usize::from(batch.continued());
@@ -123,7 +123,7 @@ pub fn outcome(
             }
             Err(error) => {
                 assert_eq!(
-                    decoder.next_of::<Quad>().unwrap_err(),
+                    decoder.next_batch_of::<Quad>().unwrap_err(),
                     error,
                     "the error is repeated"
                 );

@@ -80,8 +80,8 @@ fn joined_logs_are_read_one_after_the_other() {
             content(&expected),
             "{options:?}"
         );
-        let (_, noticed) = end(&Options::default(), &joined);
-        assert_eq!(noticed.notes, []);
+        let (_, observations) = end(&Options::default(), &joined);
+        assert_eq!(observations.notes, []);
     }
 }
 
@@ -164,7 +164,7 @@ fn restarts_repeat_namespaces_but_readers_deliver_them_once() {
         decoder.feed(log);
         decoder.finish();
         let batch =
-            rdfm_core::codec::batch::NextOf::next_of::<rdfm_core::model::term::Quad>(&mut *decoder);
+            rdfm_core::codec::batch::NextBatchOf::next_batch_of::<rdfm_core::model::term::Quad>(&mut *decoder);
         let batch = batch.unwrap().unwrap();
         let messages = batch.namespace_changes().iter();
         messages.map(|change| change.message).collect::<Vec<_>>()
@@ -191,8 +191,8 @@ fn marks_are_not_metadata_and_their_key_is_reserved() {
             .all(|message| message.metadata.is_empty())
     );
     let flat = Options::with("frames", "flat");
-    let (_, noticed) = end(&flat, &others);
-    assert_eq!(noticed.dropped_metadata, 0);
+    let (_, observations) = end(&flat, &others);
+    assert_eq!(observations.dropped_metadata, 0);
 
     let with_magic = [b"x".as_slice(), &MAGIC, b"x"].concat();
     for (key, value) in [(KEY, b"x".to_vec()), ("key", with_magic)] {
@@ -226,8 +226,8 @@ fn the_tables_of_a_new_stream_are_empty() {
     assert_eq!(error, None);
     let expected = [decoded(&first), decoded(&second)].concat();
     assert_eq!(content(&messages), content(&expected));
-    let noticed = end(&new, &joined).1;
-    assert_eq!((noticed.notes, noticed.joined), (vec![], None));
+    let observations = end(&new, &joined).1;
+    assert_eq!((observations.notes, observations.joined), (vec![], None));
     // Entries and terms of the first stream are not available.
     let reference = row(
         2,
@@ -261,9 +261,9 @@ fn joined_flat_logs_are_one_message_with_a_note_or_separate_messages() {
     let offset = flat("a").len();
     let (messages, error) = decode_with(&Options::default(), &joined);
     assert_eq!((messages.len(), error), (1, None));
-    let (_, noticed) = end(&Options::default(), &joined);
+    let (_, observations) = end(&Options::default(), &joined);
     assert_eq!(
-        noticed.joined.unwrap().text(),
+        observations.joined.unwrap().text(),
         format!(
             "a frame repeats the stream options at byte {offset}; if Jelly files were joined there, they became one \
              message, in which equal blank node labels denote the same node"
@@ -306,8 +306,8 @@ fn joined_bare_logs_are_one_message_with_a_note_or_separate_messages() {
     ]
     .concat();
     assert_eq!(content(&messages), content(&expected));
-    let noticed = end(&new, &joined).1;
-    assert_eq!((noticed.notes, noticed.joined), (vec![], None));
+    let observations = end(&new, &joined).1;
+    assert_eq!((observations.notes, observations.joined), (vec![], None));
 }
 
 /// A stream with one quad or triple, whose terms all have the name `term_name`. Its name table has

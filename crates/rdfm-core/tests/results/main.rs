@@ -15,7 +15,7 @@ mod suites;
 mod writing;
 
 use rdfm_core::codec::Decoder;
-use rdfm_core::codec::batch::{Batch, NextOf as _};
+use rdfm_core::codec::batch::{Batch, NextBatchOf as _};
 use rdfm_core::model::batch::ResultBatch;
 use rdfm_core::model::error::{DecodeError, EncodeError};
 use rdfm_core::model::record::ResultHead;
@@ -72,7 +72,7 @@ fn cells(batch: &ResultBatch, row: usize) -> Vec<String> {
 
 fn drain(decoder: &mut dyn Decoder, read: &mut Read, batches: &mut Vec<ResultBatch>) {
     loop {
-        match decoder.next_of::<TermId>() {
+        match decoder.next_batch_of::<TermId>() {
             Ok(None) => return,
             Ok(Some(batch)) => {
                 let head = (**batch.head()).clone();

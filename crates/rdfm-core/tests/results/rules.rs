@@ -546,7 +546,7 @@ fn csv_is_read_as_plain_literals() {
     decoder.finish();
     while decoder.next_batch().unwrap().is_some() {}
     assert_eq!(
-        decoder.noticed().notes,
+        decoder.observations().notes,
         [Reason::new(
             "CSV does not record the kinds of terms: all cells are read as plain literals."
         )]

@@ -12,7 +12,7 @@ use std::collections::BTreeMap;
 use std::io::Read as _;
 use std::path::PathBuf;
 
-use rdfm_core::codec::batch::NextOf as _;
+use rdfm_core::codec::batch::NextBatchOf as _;
 use rdfm_core::codec::values::{GivenValue, Values};
 use rdfm_core::codec::{Decoder, Encoder, Opening, Parts, Source};
 use rdfm_core::model::batch::MessageBatch;
@@ -98,7 +98,7 @@ pub fn lines(batch: &MessageBatch, message: usize) -> Vec<String> {
 /// Takes all available batches of a decoder. Parts of a message are joined.
 fn drain(decoder: &mut dyn Decoder, outcome: &mut Outcome) {
     loop {
-        match decoder.next_of::<Quad>() {
+        match decoder.next_batch_of::<Quad>() {
             Ok(None) => return,
             Ok(Some(batch)) => {
                 for message in 0..batch.len() {
@@ -115,7 +115,7 @@ fn drain(decoder: &mut dyn Decoder, outcome: &mut Outcome) {
             }
             Err(error) => {
                 assert_eq!(
-                    decoder.next_of::<Quad>().err().as_ref(),
+                    decoder.next_batch_of::<Quad>().err().as_ref(),
                     Some(&error),
                     "the error is repeated"
                 );
@@ -168,7 +168,7 @@ pub fn skipping(format: &str, options: &Options, log: &[u8], piece: usize) -> Ve
     let mut pieces = log.chunks(piece.max(1));
     let mut finished = false;
     loop {
-        let error = match decoder.next_of::<Quad>() {
+        let error = match decoder.next_batch_of::<Quad>() {
             Ok(Some(batch)) => {
                 for message in 0..batch.len() {
                     let text = lines(&batch, message).join("|");

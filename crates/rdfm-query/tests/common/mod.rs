@@ -7,7 +7,7 @@
 )]
 
 use rdfm_core::codec::Opening;
-use rdfm_core::codec::batch::NextOf as _;
+use rdfm_core::codec::batch::NextBatchOf as _;
 use rdfm_core::codec::values::Values;
 use rdfm_core::model::batch::{LogBatch, MessageBatch, ResultBatch};
 use rdfm_core::model::record::Record;
@@ -27,7 +27,7 @@ pub fn batch(text: &str) -> MessageBatch {
     let mut decoder = registry::decoder(spec, &Values::default(), &Opening::default()).unwrap();
     decoder.feed(text.as_bytes());
     decoder.finish();
-    decoder.next_of().unwrap().unwrap()
+    decoder.next_batch_of().unwrap().unwrap()
 }
 
 /// Creates an evaluation of a query with the prefix `ex:`.

@@ -24,10 +24,10 @@ use super::metadata::FrameMetadata;
 use super::options::{FrameMeaning, JoinMode, OptionsRow, ReadSettings};
 use super::restart::{MarkFinder, MarkSearch, begins_log, is_marked};
 use super::term_reader::TermReader;
-use crate::codec::batch::KindOf;
+use crate::codec::batch::LogRecord;
 use crate::codec::input::{Buffer, ReadError, Reader};
 use crate::codec::values::Value;
-use crate::codec::{ListedFrames, LogEnd, LogHeader, Noticed, Parts, Split};
+use crate::codec::{ListedFrames, LogEnd, LogHeader, Observations, Parts, Split};
 use crate::model::batch::LogBatch;
 use crate::model::builder::LogBuilder;
 use crate::model::error::ErrorClass;
@@ -48,7 +48,7 @@ pub(super) enum MessageEnd {
 /// The row kinds of a format, and its decoding state.
 pub(super) trait RowHandler: Send {
     /// Record type of its messages.
-    type Record: KindOf;
+    type Record: LogRecord;
 
     /// Name of a file in this format, for error messages.
     const FILE: &'static str;
@@ -587,7 +587,7 @@ impl<H: RowHandler> FrameReader<H> {
             self.restarts = self.reading.marks && !self.frames.is_bare() && is_marked(bytes);
         }
         if self.ends.is_none() {
-            self.decide(input, bytes)?;
+            self.decide_message_end(input, bytes)?;
         }
         if self.reading.split.is_some() && self.is_flat() {
             let reason = "all frames of the log are one message, so it cannot be read in splits; read it in one piece";
@@ -656,7 +656,7 @@ impl<H: RowHandler> FrameReader<H> {
     /// Determines from the first row of a frame what ends a message. A frame without rows is
     /// buffered. If the first row is damaged or is not the options row, the error is reported when
     /// the row is read.
-    fn decide(&mut self, input: &Buffer, frame: &[u8]) -> Result<(), ReadError> {
+    fn decide_message_end(&mut self, input: &Buffer, frame: &[u8]) -> Result<(), ReadError> {
         let options = match first_row(frame, H::FIELDS) {
             FirstRow::None => {
                 self.held += frame.len() as u64 + FRAME_OVERHEAD;
@@ -909,7 +909,7 @@ impl<H: RowHandler> Reader for FrameReader<H> {
             if terms.options.is_some() || terms.mark.is_some() {
                 return error;
             }
-            self.frames.explained(input, error, H::FILE)
+            self.frames.explain_error(input, error, H::FILE)
         })
     }
 
@@ -923,8 +923,8 @@ impl<H: RowHandler> Reader for FrameReader<H> {
         split.map_or(0, |split| split.start.saturating_sub(1))
     }
 
-    fn counts(&self) -> bool {
-        self.reading.counts()
+    fn knows_indices(&self) -> bool {
+        self.reading.knows_indices()
     }
 
     fn done(&self) -> bool {
@@ -939,7 +939,7 @@ impl<H: RowHandler> Reader for FrameReader<H> {
         Arc::clone(&self.header)
     }
 
-    fn noticed(&self) -> Noticed {
+    fn observations(&self) -> Observations {
         let flat = self.flat_type().map(|name| {
             Reason::from(format!("{name}: frames read as one message")).with(FRAME_PER_MESSAGE)
         });
@@ -949,7 +949,7 @@ impl<H: RowHandler> Reader for FrameReader<H> {
         } else {
             None
         };
-        Noticed {
+        Observations {
             dropped_metadata: self.dropped_metadata,
             large_frames: self.large_frames.clone(),
             wrong_marks: self.wrong_marks.clone(),
@@ -961,7 +961,7 @@ impl<H: RowHandler> Reader for FrameReader<H> {
                 .chain(self.rows.note().map(Reason::from))
                 .collect(),
             joined,
-            ..Noticed::default()
+            ..Observations::default()
         }
     }
 }

@@ -118,14 +118,14 @@ impl JellyWriter {
             PhysicalType::Triples => {
                 if quad.graph != TermId::DEFAULT_GRAPH {
                     if !self.merge_graphs {
-                        return Err(needs_graphs());
+                        return Err(graph_name_error());
                     }
                     self.merged_quads += 1;
                 }
             }
             PhysicalType::Quads => {}
             PhysicalType::Graphs => {
-                if !(self.terms.last.is::<GRAPH>(table, quad.graph) && self.in_graph) {
+                if !(self.terms.last.equals_then_replace::<GRAPH>(table, quad.graph) && self.in_graph) {
                     self.end_graph();
                     self.terms.begin_row();
                     self.terms.graph(table, quad.graph, 0)?;
@@ -138,7 +138,7 @@ impl JellyWriter {
         terms.begin_row();
         terms.triple(table, [quad.subject, quad.predicate, quad.object])?;
         if self.physical == PhysicalType::Quads {
-            if !terms.last.is::<GRAPH>(table, quad.graph) {
+            if !terms.last.equals_then_replace::<GRAPH>(table, quad.graph) {
                 terms.graph(table, quad.graph, 12)?;
             }
             terms.rows.add(QUAD, &terms.statement);
@@ -237,7 +237,7 @@ impl Writer for JellyWriter {
         self.declared.set(name, iri);
         if self.options.version < 2 {
             if self.keeps_namespaces {
-                return Err(needs_version_2());
+                return Err(needs_version_2_error());
             }
             return Ok(false);
         }
@@ -257,7 +257,7 @@ impl Writer for JellyWriter {
         self.redeclare()?;
         for entry in batch.metadata(message) {
             if is_reserved(&entry.key, &entry.value) {
-                return Err(reserved());
+                return Err(reserved_metadata_error());
             }
             let target = if !self.flat {
                 &mut self.metadata
@@ -376,7 +376,7 @@ impl Writer for JellyWriter {
 }
 
 #[cold]
-fn needs_version_2() -> (ErrorClass, Reason) {
+fn needs_version_2_error() -> (ErrorClass, Reason) {
     (
         ErrorClass::Unsupported,
         Reason::new("the log has Jelly version 1, which does not support namespaces")
@@ -385,7 +385,7 @@ fn needs_version_2() -> (ErrorClass, Reason) {
 }
 
 #[cold]
-fn reserved() -> (ErrorClass, Reason) {
+fn reserved_metadata_error() -> (ErrorClass, Reason) {
     (
         ErrorClass::Unsupported,
         "the metadata is reserved for restart marks: its key is rdfm.restart, or its value contains a mark".into(),
@@ -393,7 +393,7 @@ fn reserved() -> (ErrorClass, Reason) {
 }
 
 #[cold]
-fn needs_graphs() -> (ErrorClass, Reason) {
+fn graph_name_error() -> (ErrorClass, Reason) {
     (
         ErrorClass::Unsupported,
         Reason::new("physical type TRIPLES does not allow graph names")

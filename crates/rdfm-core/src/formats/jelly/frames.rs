@@ -61,7 +61,7 @@ pub(super) struct FrameSplitter {
     /// Index of the first frame that is read. In a split, this is also the index of a message.
     first_index: u64,
     /// Whether the indices of frames and rows are known.
-    counts: bool,
+    knows_indices: bool,
 }
 
 impl FrameSplitter {
@@ -77,7 +77,7 @@ impl FrameSplitter {
             max_bytes: options.max_frame_bytes,
             index: first_index,
             first_index,
-            counts: options.counts(),
+            knows_indices: options.knows_indices(),
         }
     }
 
@@ -94,7 +94,7 @@ impl FrameSplitter {
 
     /// Returns a name of the current or next frame for error messages.
     fn name(&self) -> String {
-        if self.counts {
+        if self.knows_indices {
             format!("frame {}", self.index)
         } else {
             "a frame".to_owned()
@@ -120,7 +120,7 @@ impl FrameSplitter {
         }
         let position = Position {
             offset: input.offset_of(frame.at),
-            frame_row: self.counts.then_some((self.index, frame.row)),
+            frame_row: self.knows_indices.then_some((self.index, frame.row)),
             ..Position::default()
         };
         ReadError::new(class, reason, position)
@@ -217,7 +217,7 @@ impl FrameSplitter {
     /// Rewords an error if the file is probably in another format and nothing has identified it as
     /// Jelly yet.
     #[cold]
-    pub fn explained(&self, input: &Buffer, mut error: ReadError, what: &'static str) -> ReadError {
+    pub fn explain_error(&self, input: &Buffer, mut error: ReadError, what: &'static str) -> ReadError {
         let rest = input.rest();
         let frame = match long_varint(rest) {
             _ if self.delimited == Some(false) => rest,
@@ -231,7 +231,7 @@ impl FrameSplitter {
             Varint::Incomplete | Varint::TooLong => &[],
         };
         (error.class, error.reason) =
-            start::explained(looks_like_options(frame), what, (error.class, error.reason));
+            start::explain_error(looks_like_options(frame), what, (error.class, error.reason));
         error
     }
 }

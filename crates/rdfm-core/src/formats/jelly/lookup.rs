@@ -246,9 +246,9 @@ impl LookupTable {
             if id == 0
                 && let Some(mark) = self.mark
             {
-                return Err(self.without_id(mark, "entry"));
+                return Err(self.zero_id_error(mark, "entry"));
             }
-            return Err(self.exceeds_size(id, "entry"));
+            return Err(self.size_exceeded_error(id, "entry"));
         }
         self.last = id;
         let at = id as usize;
@@ -286,7 +286,7 @@ impl LookupTable {
     pub fn get(&self, id: u32) -> Checked<(&LookupEntry, &Memo)> {
         match (self.entries.get(id as usize), self.memos.get(id as usize)) {
             (Some(entry), Some(memo)) if memo.serial != 0 => Ok((entry, memo)),
-            _ => Err(self.undefined(id)),
+            _ => Err(self.undefined_error(id)),
         }
     }
 
@@ -294,7 +294,7 @@ impl LookupTable {
     #[inline]
     pub fn get_mut(&mut self, id: u32) -> Checked<(&LookupEntry, &mut Memo)> {
         if self.peek(id).is_none_or(|memo| memo.serial == 0) {
-            return Err(self.undefined(id));
+            return Err(self.undefined_error(id));
         }
         Ok((&self.entries[id as usize], &mut self.memos[id as usize]))
     }
@@ -318,14 +318,14 @@ impl LookupTable {
     }
 
     #[cold]
-    fn undefined(&self, id: u32) -> WireError {
+    fn undefined_error(&self, id: u32) -> WireError {
         if id == UNKNOWN
             && let Some(mark) = self.mark
         {
-            return self.without_id(mark, "reference");
+            return self.zero_id_error(mark, "reference");
         }
         if id > self.size {
-            return self.exceeds_size(id, "reference");
+            return self.size_exceeded_error(id, "reference");
         }
         let reason = format!("{} {id} is used, but no entry has defined it", self.what);
         match self.mark {
@@ -335,12 +335,12 @@ impl LookupTable {
     }
 
     #[cold]
-    fn without_id(&self, mark: u64, usage: &str) -> WireError {
+    fn zero_id_error(&self, mark: u64, usage: &str) -> WireError {
         wrong_mark(mark, &format!("the first {} {usage} has id 0", self.what))
     }
 
     #[cold]
-    fn exceeds_size(&self, id: u32, usage: &str) -> WireError {
+    fn size_exceeded_error(&self, id: u32, usage: &str) -> WireError {
         malformed(format!(
             "{} {usage} {id} exceeds the declared table size {}",
             self.what, self.size

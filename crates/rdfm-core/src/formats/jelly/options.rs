@@ -306,7 +306,7 @@ impl ReadSettings {
     }
 
     /// Whether message indices are known.
-    pub fn counts(&self) -> bool {
+    pub fn knows_indices(&self) -> bool {
         self.inner_split().is_none() || self.first_index.is_some()
     }
 

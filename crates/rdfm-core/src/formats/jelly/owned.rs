@@ -63,7 +63,7 @@ impl OwnedTerm {
     }
 
     /// Whether a term of a table equals this term.
-    pub fn is(&self, table: &TermTable, id: TermId) -> bool {
+    pub fn equals(&self, table: &TermTable, id: TermId) -> bool {
         let other = table.term(id);
         if self.record.kind != other.kind || self.record.length != other.length {
             return false;
@@ -75,12 +75,12 @@ impl OwnedTerm {
             && self
                 .aux
                 .as_ref()
-                .is_none_or(|aux| aux.is(table, TermId(other.aux)))
+                .is_none_or(|aux| aux.equals(table, TermId(other.aux)))
             && self.triple.as_ref().is_none_or(|triple| {
                 triple
                     .iter()
                     .zip(table.triple(other))
-                    .all(|(part, id)| part.is(table, id))
+                    .all(|(part, id)| part.equals(table, id))
             })
     }
 }

@@ -212,13 +212,13 @@ impl TermWriter {
     #[inline(always)]
     pub fn triple(&mut self, table: &TermTable, triple: [TermId; 3]) -> WriteResult<()> {
         let [subject, predicate, object] = triple;
-        if !self.last.is::<0>(table, subject) {
+        if !self.last.equals_then_replace::<0>(table, subject) {
             self.term_at::<0, 0>(table, subject)?;
         }
-        if !self.last.is::<1>(table, predicate) {
+        if !self.last.equals_then_replace::<1>(table, predicate) {
             self.term_at::<1, 0>(table, predicate)?;
         }
-        if !self.last.is::<2>(table, object) {
+        if !self.last.equals_then_replace::<2>(table, object) {
             self.term_at::<2, 0>(table, object)?;
         }
         Ok(())
@@ -628,9 +628,9 @@ impl PreviousTerms {
     /// one.
     #[allow(clippy::inline_always)] // a call per term costs 12 % of the encoder's instructions
     #[inline(always)]
-    pub fn is<const POSITION: usize>(&mut self, table: &TermTable, id: TermId) -> bool {
+    pub fn equals_then_replace<const POSITION: usize>(&mut self, table: &TermTable, id: TermId) -> bool {
         if self.live >> POSITION & 1 == 0 {
-            return self.is_kept(POSITION, table, id);
+            return self.equals_kept(POSITION, table, id);
         }
         let last = self.ids[POSITION];
         if last == id {
@@ -641,13 +641,13 @@ impl PreviousTerms {
         a.kind == b.kind && a.length == b.length && table.same_term(last, table, id)
     }
 
-    /// Like [`is`](Self::is), if the previous term belongs to an earlier batch.
+    /// Like [`equals_then_replace`](Self::equals_then_replace), if the previous term belongs to an earlier batch.
     #[cold]
-    fn is_kept(&mut self, position: usize, table: &TermTable, id: TermId) -> bool {
+    fn equals_kept(&mut self, position: usize, table: &TermTable, id: TermId) -> bool {
         self.ids[position] = id;
         self.live |= 1 << position;
         let kept = self.kept[position].as_ref();
-        kept.is_some_and(|kept| kept.is(table, id))
+        kept.is_some_and(|kept| kept.equals(table, id))
     }
 
     /// Discards terms that contain labels, because a label denotes another node in the next

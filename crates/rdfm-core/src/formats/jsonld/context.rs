@@ -35,7 +35,7 @@ const KEY_BYTES: usize = 250;
 const MAX_KEY_BYTES: usize = 4 << 20;
 const MAX_KEYS: usize = 1 << 13;
 /// Binary logarithm of the number of guessed keys.
-const GUESSES: u32 = 10;
+const GUESS_BITS: u32 = 10;
 /// Limits for the number of term definitions in a message: the number allowed at any size, the
 /// absolute maximum, and an additional number per byte.
 const FREE_WORK: u64 = 1 << 18;
@@ -204,7 +204,7 @@ pub(super) struct Contexts {
     chain: Vec<u64>,
     /// Hash of the last keys looked up, and guesses of the next key by that hash.
     history: u32,
-    guesses: Box<[u32; 1 << GUESSES]>,
+    guesses: Box<[u32; 1 << GUESS_BITS]>,
     /// Number of definitions with contexts so far.
     numbers: u64,
 }
@@ -227,7 +227,7 @@ impl Contexts {
             scratch: Vec::new(),
             chain: Vec::new(),
             history: 0,
-            guesses: Box::new([0; 1 << GUESSES]),
+            guesses: Box::new([0; 1 << GUESS_BITS]),
             numbers: 0,
         };
         let state = result.initial();
@@ -340,7 +340,7 @@ impl Contexts {
         }
         // Messages of the same shape look up keys in the same order, so the key that followed the
         // last ones is tried first.
-        let slot = (self.history.wrapping_mul(0x9E37_79B1) >> (32 - GUESSES)) as usize;
+        let slot = (self.history.wrapping_mul(0x9E37_79B1) >> (32 - GUESS_BITS)) as usize;
         let guess = self.guesses[slot];
         if let Some(meaning) = self.list[context as usize].keys.at(guess, key) {
             self.history = self.history << 7 ^ guess;

@@ -9,7 +9,7 @@
 use super::lines::{BOM, check_bom, check_utf8, read_error, too_long};
 use super::options::DocumentReading;
 use super::reader::MessageReader;
-use crate::codec::Noticed;
+use crate::codec::Observations;
 use crate::codec::input::{Buffer, ReadError, Reader};
 use crate::model::batch::MessageBatch;
 use crate::model::builder::BatchBuilder;
@@ -95,10 +95,10 @@ impl Reader for DocumentReader {
         input.bytes.len() as u64 <= self.max
     }
 
-    fn noticed(&self) -> Noticed {
-        Noticed {
+    fn observations(&self) -> Observations {
+        Observations {
             trailing_namespaces: 0,
-            ..self.reader.noticed()
+            ..self.reader.observations()
         }
     }
 }

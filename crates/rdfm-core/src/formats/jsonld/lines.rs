@@ -10,7 +10,7 @@ use super::forms::Forms;
 use super::lost::may_be_context;
 use super::options::DocumentReading;
 use super::reader::MessageReader;
-use crate::codec::Noticed;
+use crate::codec::Observations;
 use crate::codec::input::{Buffer, ReadError, Reader, Skipped};
 use crate::model::batch::MessageBatch;
 use crate::model::builder::BatchBuilder;
@@ -228,8 +228,8 @@ impl Reader for NdjsonReader {
         self.scanned = self.scanned.saturating_sub(consumed.len());
     }
 
-    fn noticed(&self) -> Noticed {
-        self.reader.noticed()
+    fn observations(&self) -> Observations {
+        self.reader.observations()
     }
 }
 

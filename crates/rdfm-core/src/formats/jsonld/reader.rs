@@ -16,7 +16,7 @@ use super::options::DocumentReading;
 use super::plan::Plan;
 use super::terms::MessageTerms;
 use super::walk::{DroppedKeys, ObjectEntry, Options, ValueSlot, Walk};
-use crate::codec::Noticed;
+use crate::codec::Observations;
 use crate::model::builder::BatchBuilder;
 use crate::model::error::{ErrorClass, quote};
 use crate::model::remedy::Reason;
@@ -155,12 +155,12 @@ impl MessageReader {
     }
 
     /// Counts of trailing namespaces and dropped keys.
-    pub fn noticed(&self) -> Noticed {
-        Noticed {
+    pub fn observations(&self) -> Observations {
+        Observations {
             trailing_namespaces: self.pending.len() as u64,
             dropped_keys: self.dropped.count,
             dropped_key: self.dropped.example.clone(),
-            ..Noticed::default()
+            ..Observations::default()
         }
     }
 

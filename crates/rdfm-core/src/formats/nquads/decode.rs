@@ -12,7 +12,7 @@
 use std::sync::Arc;
 
 use crate::codec::input::{Buffer, ReadError, Reader};
-use crate::codec::{Dialect, LogHeader, Noticed};
+use crate::codec::{Dialect, LogHeader, Observations};
 use crate::model::batch::MessageBatch;
 use crate::model::builder::BatchBuilder;
 use crate::model::error::ErrorClass;
@@ -246,7 +246,7 @@ impl LineReader {
                 _ if at == end => {}
                 0xef if position(at) == 0 && text[at..].starts_with(BOM) => {
                     if !options.lenient {
-                        return byte_order_mark(at);
+                        return byte_order_mark_error(at);
                     }
                     at += BOM.len();
                     continue;
@@ -426,7 +426,7 @@ fn statement_error<T>(text: &[u8], at: usize, graphs: bool) -> Lexed<T> {
 pub(super) const BOM: &[u8] = b"\xef\xbb\xbf";
 
 #[cold]
-fn byte_order_mark<T>(at: usize) -> Lexed<T> {
+fn byte_order_mark_error<T>(at: usize) -> Lexed<T> {
     fail(
         at,
         Reason::new("expected a statement, found a byte order mark")
@@ -591,7 +591,7 @@ impl Reader for LineReader {
     }
 
     fn skip(&mut self, input: &mut Buffer) -> Result<Option<Vec<u8>>, ReadError> {
-        self.skip_on(input)
+        self.continue_skip(input)
     }
 
     fn first_byte(&self) -> u64 {
@@ -608,7 +608,7 @@ impl Reader for LineReader {
         self.scanned = self.scanned.saturating_sub(consumed.len());
     }
 
-    fn counts(&self) -> bool {
+    fn knows_indices(&self) -> bool {
         !self.is_inner_split() || self.options.first_index.is_some()
     }
 
@@ -620,7 +620,7 @@ impl Reader for LineReader {
         self.dialects.header()
     }
 
-    fn noticed(&self) -> Noticed {
-        self.dialects.noticed()
+    fn observations(&self) -> Observations {
+        self.dialects.observations()
     }
 }

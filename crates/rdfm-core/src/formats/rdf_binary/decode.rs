@@ -10,7 +10,7 @@
 use super::options::{BinaryReading, Framing};
 use super::protobuf::{self, looks_like_messages};
 use super::thrift;
-use crate::codec::Noticed;
+use crate::codec::Observations;
 use crate::codec::input::{Buffer, ReadError, Reader};
 use crate::codec::start::{self, Start};
 use crate::model::batch::MessageBatch;
@@ -218,13 +218,13 @@ impl RdfBinaryReader {
         }
         match length(rest, input.finished, "a row")? {
             None => Ok(BinaryItem::Wait),
-            Some((length, prefix)) => self.whole_row(input, rest.len(), prefix, length),
+            Some((length, prefix)) => self.complete_row(input, rest.len(), prefix, length),
         }
     }
 
     /// Returns the row after a tag and a length, or [`BinaryItem::Wait`] if it is incomplete.
     #[inline]
-    fn whole_row(
+    fn complete_row(
         &self,
         input: &Buffer,
         rest: usize,
@@ -295,7 +295,7 @@ impl RdfBinaryReader {
                 ErrorClass::Malformed,
                 format!("a row of {length} bytes extends beyond the end of its message").into(),
             )),
-            Ok(Some(length)) => self.whole_row(input, rest.len(), taken, length),
+            Ok(Some(length)) => self.complete_row(input, rest.len(), taken, length),
             Err(error) => match error.into_parts() {
                 (ErrorClass::Truncated, _) if (window.len() as u64) < max => {
                     if input.finished {
@@ -332,10 +332,10 @@ impl RdfBinaryReader {
     }
 
     #[cold]
-    fn explained(&self, input: &Buffer, failure: Failure) -> ReadError {
+    fn explain_error(&self, input: &Buffer, failure: Failure) -> ReadError {
         let file = format!("an {} file", self.title);
         let (class, reason) = match self.start(input) {
-            Some(start) => start::explained(start, &file, failure),
+            Some(start) => start::explain_error(start, &file, failure),
             None => failure,
         };
         input.error(class, reason)
@@ -383,14 +383,14 @@ impl Reader for RdfBinaryReader {
 
     fn advance(&mut self, input: &mut Buffer) -> Result<Option<MessageBatch>, ReadError> {
         self.read(input)
-            .map_err(|failure| self.explained(input, failure))
+            .map_err(|failure| self.explain_error(input, failure))
     }
 
-    fn noticed(&self) -> Noticed {
-        Noticed {
+    fn observations(&self) -> Observations {
+        Observations {
             closed: (self.layout == Some(RowLayout::Rows))
                 .then_some("its rows have no message boundaries"),
-            ..Noticed::default()
+            ..Observations::default()
         }
     }
 

@@ -132,7 +132,7 @@ impl<W: RowWriter> RdfBinaryWriter<W> {
 
     /// Adds a remedy to the limit errors of length-prefixed messages: writing rows instead.
     #[cold]
-    fn explained(&self, (class, reason): (ErrorClass, Reason)) -> (ErrorClass, Reason) {
+    fn explain_error(&self, (class, reason): (ErrorClass, Reason)) -> (ErrorClass, Reason) {
         let rows = Remedy::write("framing", "rows", "writes it row by row");
         match class {
             ErrorClass::Limit if self.in_message => (class, reason.with(rows)),
@@ -215,7 +215,7 @@ impl<W: RowWriter> Writer for RdfBinaryWriter<W> {
         let mut rows = std::mem::take(&mut self.message);
         let result = self.quads(table, quads, 0, &mut rows);
         self.message = rows;
-        result.map_err(|error| self.explained(error))
+        result.map_err(|error| self.explain_error(error))
     }
 
     fn end_message(&mut self, out: &mut Vec<u8>) {
@@ -251,7 +251,7 @@ impl<W: RowWriter> Writer for RdfBinaryWriter<W> {
         }
     }
 
-    fn lost_if_empty(&self) -> Option<Reason> {
+    fn note_if_empty(&self) -> Option<Reason> {
         let has_rows = self.in_message || !self.declared.is_empty();
         (self.can_frame && !has_rows).then(|| {
             Reason::new("an empty message takes up no bytes, so readers will not find it")

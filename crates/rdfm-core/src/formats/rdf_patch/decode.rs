@@ -13,7 +13,7 @@ use simdutf8::compat::from_utf8;
 use super::options::PatchReading;
 use super::rows::{self, PatchRow};
 use crate::codec::input::{Buffer, ReadError, Reader};
-use crate::codec::{LogEnd, Noticed};
+use crate::codec::{LogEnd, Observations};
 use crate::model::batch::PatchBatch;
 use crate::model::builder::PatchBuilder;
 use crate::model::chars::{self, NAME};
@@ -27,7 +27,7 @@ use crate::syntax::text::position::LinePosition;
 
 /// Number of bytes after an error that may affect the error. It is reported when these bytes are
 /// buffered.
-const AHEAD: usize = 4096;
+const LOOKAHEAD_BYTES: usize = 4096;
 /// A row shorter than this is read again at every line end.
 const SHORT_ROW: usize = 64 << 10;
 /// A row longer than this is read again only when its buffered size is eight times as large.
@@ -179,7 +179,7 @@ impl PatchReader {
         }
         let max = usize::try_from(self.options.limits.max_message_bytes).unwrap_or(usize::MAX);
         // A row that exceeds the message limit is not read to its end.
-        let window = start.saturating_add(max).saturating_add(2 * AHEAD);
+        let window = start.saturating_add(max).saturating_add(2 * LOOKAHEAD_BYTES);
         let end = self.valid.min(window);
         let last = end == window || self.invalid || input.finished;
         if !last && !self.should_retry(input) {
@@ -187,13 +187,13 @@ impl PatchReader {
         }
         let text = &input.bytes[..end];
         let error = match rows::row(&mut self.statements, &mut self.builder, text, start) {
-            Ok((end, _)) if !last && !is_whole(text, end) => None,
+            Ok((end, _)) if !last && !is_complete_row(text, end) => None,
             Ok((end, _)) if end - start > max => Some(too_long(start, max)),
             Ok((end, row)) => {
                 self.scanned = 0;
                 return Ok(PatchItem::Row(end, row));
             }
-            Err(error) if !last && !is_sure(text, error.at) => None,
+            Err(error) if !last && !is_final_error(text, error.at) => None,
             Err(error) if error.at - start > max => Some(too_long(start, max)),
             Err(error) if error.at >= end && self.invalid && end == self.valid => {
                 Some(self.not_utf8())
@@ -456,7 +456,7 @@ fn segment(rest: &[u8]) -> Option<usize> {
 /// Whether a row certainly ends with the dot before `end`: the token before it is closed, or a byte
 /// that cannot continue a name follows.
 #[inline]
-fn is_whole(text: &[u8], end: usize) -> bool {
+fn is_complete_row(text: &[u8], end: usize) -> bool {
     let before = end.checked_sub(2).and_then(|at| text.get(at));
     let closed = |byte: &u8| matches!(byte, b' ' | b'\t' | b'\n' | b'\r' | b'>' | b'"' | b'\'');
     if before.is_some_and(closed) {
@@ -469,9 +469,9 @@ fn is_whole(text: &[u8], end: usize) -> bool {
 }
 
 /// Whether an error does not depend on further text.
-fn is_sure(text: &[u8], at: usize) -> bool {
+fn is_final_error(text: &[u8], at: usize) -> bool {
     let remaining = text.get(at..).unwrap_or_default();
-    remaining.len() > AHEAD || memchr::memchr2(b'\n', b'\r', remaining).is_some()
+    remaining.len() > LOOKAHEAD_BYTES || memchr::memchr2(b'\n', b'\r', remaining).is_some()
 }
 
 #[cold]
@@ -526,10 +526,10 @@ impl Reader for PatchReader {
         Ok(Some(skip.bytes))
     }
 
-    fn noticed(&self) -> Noticed {
-        Noticed {
+    fn observations(&self) -> Observations {
+        Observations {
             end: self.end,
-            ..Noticed::default()
+            ..Observations::default()
         }
     }
 

@@ -178,7 +178,7 @@ impl PredicateNames {
 
     /// Declares a namespace in the open start tag, unless it is already declared.
     #[inline]
-    fn need(&mut self, at: u32, out: &mut Vec<u8>) {
+    fn ensure_declared(&mut self, at: u32, out: &mut Vec<u8>) {
         if self.namespaces[at as usize].message != self.message {
             self.declare_here(at, out);
         }
@@ -210,7 +210,7 @@ impl PredicateNames {
 
     /// Prepares the element name of a predicate and its namespace.
     #[inline]
-    fn need_predicate(
+    fn prepare_predicate(
         &mut self,
         table: &TermTable,
         id: TermId,
@@ -219,7 +219,7 @@ impl PredicateNames {
     ) -> Result<(), DocumentError> {
         let element = self.elements[id.index()];
         if element.batch == self.batch {
-            self.need(element.namespace, out);
+            self.ensure_declared(element.namespace, out);
             return Ok(());
         }
         let iri = table.text(id);
@@ -238,7 +238,7 @@ impl PredicateNames {
             namespace,
             split: at as u32,
         };
-        self.need(namespace, out);
+        self.ensure_declared(namespace, out);
         Ok(())
     }
 
@@ -358,8 +358,8 @@ impl RdfXmlWriter {
         let mut new = false;
         for quad in quads {
             self.names
-                .need_predicate(table, quad.predicate, self.lenient, out)?;
-            new |= self.need_object(table, quad.object, out)?;
+                .prepare_predicate(table, quad.predicate, self.lenient, out)?;
+            new |= self.prepare_object(table, quad.object, out)?;
         }
         if new {
             out.extend_from_slice(b" rdf:version=\"1.2\"");
@@ -391,7 +391,7 @@ impl RdfXmlWriter {
     }
 
     /// Prepares the names that an object needs. Returns whether the object requires RDF 1.2.
-    fn need_object(
+    fn prepare_object(
         &mut self,
         table: &TermTable,
         id: TermId,
@@ -405,13 +405,13 @@ impl RdfXmlWriter {
                 }
                 let [_, predicate, object] = table.triple(term);
                 self.names
-                    .need_predicate(table, predicate, self.lenient, out)?;
-                self.need_object(table, object, out)?;
+                    .prepare_predicate(table, predicate, self.lenient, out)?;
+                self.prepare_object(table, object, out)?;
                 Ok(true)
             }
             TermKind::LangLiteral if term.flags & (flags::LTR | flags::RTL) != 0 => {
                 let at = self.names.intern(ITS);
-                self.names.need(at, out);
+                self.names.ensure_declared(at, out);
                 Ok(true)
             }
             _ => Ok(false),

@@ -231,7 +231,7 @@ impl RdfXmlMachine {
 
     /// Counts bytes that the document contains once but uses repeatedly, so that reading a short
     /// log takes a limited time.
-    fn repeat(&mut self, bytes: usize, at: usize) -> Read<()> {
+    fn charge_repeated(&mut self, bytes: usize, at: usize) -> Read<()> {
         self.repeated += bytes as u64;
         let read = self.offset + at as u64;
         let max = self.max().saturating_add(MAX_REPEATS * read);
@@ -281,9 +281,9 @@ impl RdfXmlMachine {
                 return self.pause(text, ended);
             };
             if self.frames.is_empty() {
-                self.between(text, token, end)?;
+                self.token_between_documents(text, token, end)?;
             } else {
-                self.within(text, token, end)?;
+                self.token_in_document(text, token, end)?;
             }
             self.pos = end;
             self.full = if self.builder.is_open() {
@@ -324,7 +324,7 @@ impl RdfXmlMachine {
 
     // --- within a document ---
 
-    fn within(&mut self, text: &[u8], token: XmlToken, end: usize) -> Read<()> {
+    fn token_in_document(&mut self, text: &[u8], token: XmlToken, end: usize) -> Read<()> {
         let start = self.pos;
         match token {
             XmlToken::Start | XmlToken::Empty => {
@@ -431,14 +431,14 @@ impl RdfXmlMachine {
         };
         let length = namespace.len();
         if self.in_markup() {
-            self.repeat(length, name.start)?;
+            self.charge_repeated(length, name.start)?;
             return self.open_markup(text, name, attributes, frame);
         }
         let mut own = std::mem::take(&mut self.namespace);
         own.clear();
         own.extend_from_slice(namespace);
         let result = self
-            .repeat(length, name.start)
+            .charge_repeated(length, name.start)
             .and_then(|()| self.open_rdf(text, name, &own, attributes, frame));
         self.namespace = own;
         result

@@ -153,7 +153,7 @@ impl TableDialect for CsvDialect {
         malformed(text.len(), length_error(column, columns))
     }
 
-    fn is_cut(scan: LineScan) -> bool {
+    fn is_truncated(scan: LineScan) -> bool {
         scan.quoted
     }
 

@@ -1,6 +1,6 @@
 //! Encoder for result sets in JSON: one row per line.
 
-use super::text_encode::{RowError, TextForm};
+use super::text_encode::{RowError, TextFormat};
 use crate::codec::unsupported::WriteResult;
 use crate::model::record::ResultHead;
 use crate::model::table::TermTable;
@@ -9,7 +9,7 @@ use crate::syntax::json::write::string;
 
 /// Writes JSON.
 #[derive(Default)]
-pub(super) struct JsonForm {
+pub(super) struct JsonFormat {
     /// Names of the columns as JSON, with the colon.
     keys: Vec<Vec<u8>>,
     /// Whether the row already has a cell.
@@ -40,7 +40,7 @@ fn text(table: &TermTable, term: Term, out: &mut Vec<u8>) {
     out.push(b'"');
 }
 
-impl TextForm for JsonForm {
+impl TextFormat for JsonFormat {
     const LINKS: bool = true;
 
     fn head(&mut self, head: &ResultHead, out: &mut Vec<u8>) -> WriteResult<()> {

@@ -32,7 +32,7 @@ pub(super) enum ResultLiteralKind<'a> {
 }
 
 /// A term, or the limit that it exceeds.
-pub(super) type Added = Result<TermId, LimitExceeded>;
+pub(super) type AddResult = Result<TermId, LimitExceeded>;
 
 /// Builds rows.
 pub(super) struct RowBuilder {
@@ -144,13 +144,13 @@ impl RowBuilder {
 
     /// Adds an IRI.
     #[inline]
-    pub fn iri(&mut self, text: &[u8]) -> Added {
+    pub fn iri(&mut self, text: &[u8]) -> AddResult {
         self.simple_term(TermKind::Iri, text, scan::iri)
     }
 
     /// Adds a blank node.
     #[inline]
-    pub fn bnode(&mut self, label: &[u8]) -> Added {
+    pub fn bnode(&mut self, label: &[u8]) -> AddResult {
         self.simple_term(TermKind::Bnode, label, scan::label)
     }
 
@@ -161,7 +161,7 @@ impl RowBuilder {
         kind: TermKind,
         text: &[u8],
         flags: fn(&[u8]) -> Option<u8>,
-    ) -> Added {
+    ) -> AddResult {
         self.builder.charge(text.len() + 16)?;
         let slot = Cache::slot(kind, text);
         let cached = self.cache.get(slot);
@@ -196,7 +196,7 @@ impl RowBuilder {
 
     /// Adds a literal.
     #[inline]
-    pub fn literal(&mut self, lexical: &[u8], kind: ResultLiteralKind<'_>) -> Added {
+    pub fn literal(&mut self, lexical: &[u8], kind: ResultLiteralKind<'_>) -> AddResult {
         let (kind, aux, direction) = match kind {
             ResultLiteralKind::Plain | ResultLiteralKind::Datatype(XSD_STRING) => {
                 (TermKind::Literal, TermId(0), 0)
@@ -226,7 +226,7 @@ impl RowBuilder {
     }
 
     /// Adds a triple term.
-    pub fn triple(&mut self, parts: [TermId; 3]) -> Added {
+    pub fn triple(&mut self, parts: [TermId; 3]) -> AddResult {
         self.builder.add_triple_term(parts)
     }
 }

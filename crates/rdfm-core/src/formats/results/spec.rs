@@ -2,7 +2,7 @@
 
 use super::binary::ResultBinaryReader;
 use super::options::LOSSY;
-use super::table_encode::{CsvForm, TsvForm};
+use super::table_encode::{CsvFormat, TsvFormat};
 use super::{binary_encode, csv, json, json_encode, text_encode, tsv, xml, xml_encode};
 use crate::codec::carries::Capabilities;
 use crate::codec::input;
@@ -66,8 +66,8 @@ pub static JSON: FormatSpec = FormatSpec {
     writes: &[],
     decoder: |values, _| Ok(json::decoder(JSON.name, values)),
     encoder: |values, _| {
-        let form = json_encode::JsonForm::default();
-        Ok(text_encode::encoder(&JSON, values, form))
+        let text_format = json_encode::JsonFormat::default();
+        Ok(text_encode::encoder(&JSON, values, text_format))
     },
     ..THRIFT
 };
@@ -87,8 +87,8 @@ pub static XML: FormatSpec = FormatSpec {
     writes: &[],
     decoder: |values, _| Ok(xml::decoder(XML.name, values)),
     encoder: |values, _| {
-        let form = xml_encode::XmlForm::default();
-        Ok(text_encode::encoder(&XML, values, form))
+        let text_format = xml_encode::XmlFormat::default();
+        Ok(text_encode::encoder(&XML, values, text_format))
     },
     ..THRIFT
 };
@@ -103,7 +103,7 @@ pub static TSV: FormatSpec = FormatSpec {
     binary: false,
     writes: &[],
     decoder: |values, _| Ok(tsv::decoder(TSV.name, values)),
-    encoder: |values, _| Ok(text_encode::encoder(&TSV, values, TsvForm)),
+    encoder: |values, _| Ok(text_encode::encoder(&TSV, values, TsvFormat)),
     ..THRIFT
 };
 
@@ -126,10 +126,10 @@ pub static CSV: FormatSpec = FormatSpec {
     writes: &[&[LOSSY]],
     decoder: |values, _| Ok(csv::decoder(CSV.name, values)),
     encoder: |values, _| {
-        let form = CsvForm {
+        let text_format = CsvFormat {
             lossy: values.switch(&LOSSY),
         };
-        Ok(text_encode::encoder(&CSV, values, form))
+        Ok(text_encode::encoder(&CSV, values, text_format))
     },
     ..THRIFT
 };

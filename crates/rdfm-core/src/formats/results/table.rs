@@ -8,7 +8,7 @@
 
 use super::head::length_error;
 use super::rows::RowBuilder;
-use crate::codec::Noticed;
+use crate::codec::Observations;
 use crate::model::batch::ResultBatch;
 use crate::model::builder::ResultBuilder;
 use crate::model::error::ErrorClass;
@@ -41,7 +41,7 @@ pub(super) trait TableDialect: Send + 'static {
     fn cells(&mut self, text: &[u8], start: usize, rows: &mut RowBuilder) -> Read<()>;
 
     /// Whether the log is truncated inside a cell if it ends where this scan stopped.
-    fn is_cut(scan: LineScan) -> bool;
+    fn is_truncated(scan: LineScan) -> bool;
 
     /// Returns a note about the data that was read, if any.
     fn note(&self) -> Option<&'static str>;
@@ -101,7 +101,7 @@ impl<D: TableDialect> TableDecoder<D> {
 
     /// Reads the last line if it does not end with a line feed.
     fn finish(&mut self, text: &[u8]) -> Read<Pause> {
-        if D::is_cut(self.scan) {
+        if D::is_truncated(self.scan) {
             let reason = "the log ends inside a quoted field";
             return fail(text.len(), ErrorClass::Truncated, reason);
         }
@@ -190,10 +190,10 @@ impl<D: TableDialect> Grammar for TableDecoder<D> {
         self.done = false;
     }
 
-    fn noticed(&self, _done: bool) -> Noticed {
-        Noticed {
+    fn observations(&self, _done: bool) -> Observations {
+        Observations {
             notes: self.dialect.note().map(Reason::from).into_iter().collect(),
-            ..Noticed::default()
+            ..Observations::default()
         }
     }
 }

@@ -1,7 +1,7 @@
 //! Encoders for result sets in TSV and CSV: one row per line.
 
 use super::head::reject_boolean;
-use super::text_encode::{RowError, TextForm};
+use super::text_encode::{RowError, TextFormat};
 use crate::codec::unsupported::WriteResult;
 use crate::model::error::{ErrorClass, quote};
 use crate::model::record::ResultHead;
@@ -11,9 +11,9 @@ use crate::model::term::{TermId, TermKind};
 use crate::model::write::Style;
 
 /// Writes TSV: terms as in N-Triples.
-pub(super) struct TsvForm;
+pub(super) struct TsvFormat;
 
-impl TextForm for TsvForm {
+impl TextFormat for TsvFormat {
     const LINKS: bool = false;
 
     fn head(&mut self, head: &ResultHead, out: &mut Vec<u8>) -> WriteResult<()> {
@@ -66,7 +66,7 @@ impl TextForm for TsvForm {
 }
 
 /// Writes CSV if the option `lossy` is set, because CSV contains only the text of terms.
-pub(super) struct CsvForm {
+pub(super) struct CsvFormat {
     pub lossy: bool,
 }
 
@@ -87,7 +87,7 @@ fn field(text: &[u8], out: &mut Vec<u8>) {
     out.push(b'"');
 }
 
-impl TextForm for CsvForm {
+impl TextFormat for CsvFormat {
     const LINKS: bool = false;
 
     fn head(&mut self, head: &ResultHead, out: &mut Vec<u8>) -> WriteResult<()> {
@@ -132,7 +132,7 @@ impl TextForm for CsvForm {
             TermKind::Bnode => field(&[b"_:", text].concat(), out),
             TermKind::TripleTerm => {
                 let start = out.len();
-                TsvForm.term(table, id, max, out)?;
+                TsvFormat.term(table, id, max, out)?;
                 let written = out.split_off(start);
                 field(&written, out);
             }

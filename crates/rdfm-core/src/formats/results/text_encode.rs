@@ -1,6 +1,6 @@
 //! Code shared by the text encoders of result sets: the head, the rows, and the text size limit.
 //!
-//! - In: batches, and a [`TextForm`].
+//! - In: batches, and a [`TextFormat`].
 //! - Out: the log.
 //! - Cost: a term is rendered once per batch; if it occurs again, its text is copied. The text of a
 //!   batch must not exceed [`MAX_TEXT`].
@@ -29,7 +29,7 @@ pub(super) enum RowError {
 }
 
 /// A text format.
-pub(super) trait TextForm: Send + 'static {
+pub(super) trait TextFormat: Send + 'static {
     /// Whether the head contains links; otherwise they are omitted.
     const LINKS: bool;
 
@@ -62,13 +62,13 @@ pub(super) trait TextForm: Send + 'static {
 }
 
 /// Creates an encoder for a new log.
-pub(super) fn encoder<F: TextForm>(
+pub(super) fn encoder<F: TextFormat>(
     format: &'static FormatSpec,
     values: &Values,
-    form: F,
+    text_format: F,
 ) -> Box<dyn Encoder> {
-    let writer = FormWriter {
-        form,
+    let writer = TextFormatWriter {
+        text_format,
         memo: TextMemo::default(),
         columns: 0,
         ask: false,
@@ -79,9 +79,9 @@ pub(super) fn encoder<F: TextForm>(
     Box::new(MessageLoop::new(format, values, writer))
 }
 
-/// Writes a [`TextForm`].
-struct FormWriter<F> {
-    form: F,
+/// Writes a [`TextFormat`].
+struct TextFormatWriter<F> {
+    text_format: F,
     memo: TextMemo,
     columns: usize,
     ask: bool,
@@ -92,7 +92,7 @@ struct FormWriter<F> {
     max: usize,
 }
 
-impl<F: TextForm> FormWriter<F> {
+impl<F: TextFormat> TextFormatWriter<F> {
     #[inline]
     fn row(
         &mut self,
@@ -100,40 +100,40 @@ impl<F: TextForm> FormWriter<F> {
         row: &[TermId],
         out: &mut Vec<u8>,
     ) -> Result<(), RowError> {
-        self.form.begin_row(self.number == 0, out);
+        self.text_format.begin_row(self.number == 0, out);
         for (column, &id) in row.iter().enumerate() {
             let bound = id != TermId::DEFAULT_GRAPH;
-            self.form.begin_cell(column, bound, out);
+            self.text_format.begin_cell(column, bound, out);
             if !bound {
                 continue;
             }
             if !self.memo.copy(id, out) {
                 let start = out.len();
-                self.form.term(table, id, self.max, out)?;
+                self.text_format.term(table, id, self.max, out)?;
                 self.memo.keep(id, start, out);
             }
-            self.form.end_cell(out);
+            self.text_format.end_cell(out);
             if out.len() > self.max {
                 return Err(RowError::TooLong);
             }
         }
-        self.form.end_row(out);
+        self.text_format.end_row(out);
         Ok(())
     }
 
     fn end(&mut self, out: &mut Vec<u8>) {
         if !self.ask {
-            self.form.end(out);
+            self.text_format.end(out);
         }
     }
 }
 
-impl<F: TextForm> Writer for FormWriter<F> {
+impl<F: TextFormat> Writer for TextFormatWriter<F> {
     type Record = TermId;
 
     fn head(&mut self, head: &Head<TermId>, out: &mut Vec<u8>) -> WriteResult<()> {
         reject_duplicate(head)?;
-        self.form.head(head, out)?;
+        self.text_format.head(head, out)?;
         self.columns = head.variables.len();
         self.ask = head.boolean.is_some();
         self.links = if F::LINKS { 0 } else { head.links.len() as u64 };

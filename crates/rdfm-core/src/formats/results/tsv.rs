@@ -89,7 +89,7 @@ impl TableDialect for TsvDialect {
         malformed(text.len(), length_error(column, columns))
     }
 
-    fn is_cut(_: LineScan) -> bool {
+    fn is_truncated(_: LineScan) -> bool {
         false
     }
 

@@ -1,6 +1,6 @@
 //! Encoder for result sets in XML: one row per line.
 
-use super::text_encode::{RowError, TextForm};
+use super::text_encode::{RowError, TextFormat};
 use super::xml::{ITS, RESULTS};
 use crate::codec::unsupported::WriteResult;
 use crate::model::error::{ErrorClass, quote};
@@ -12,7 +12,7 @@ use crate::syntax::xml::{code_point, not_xml};
 
 /// Writes XML.
 #[derive(Default)]
-pub(super) struct XmlForm {
+pub(super) struct XmlFormat {
     /// Start tags of the bindings, by column.
     tags: Vec<Vec<u8>>,
 }
@@ -81,7 +81,7 @@ fn attribute(name: &str, value: &[u8], out: &mut Vec<u8>) -> Result<(), Reason> 
     Ok(())
 }
 
-impl XmlForm {
+impl XmlFormat {
     fn write_head(&mut self, head: &ResultHead, out: &mut Vec<u8>) -> Result<(), Reason> {
         out.extend_from_slice(b"<?xml version=\"1.0\"?>\n<sparql");
         attribute("xmlns", RESULTS, out)?;
@@ -136,7 +136,7 @@ impl XmlForm {
     }
 }
 
-impl TextForm for XmlForm {
+impl TextFormat for XmlFormat {
     const LINKS: bool = true;
 
     fn head(&mut self, head: &ResultHead, out: &mut Vec<u8>) -> WriteResult<()> {

@@ -9,7 +9,7 @@ use crate::codec::input::Skipped;
 use crate::codec::options::{BASE, LENIENT, limits};
 use crate::codec::spec::{CodecResult, FormatSpec};
 use crate::codec::values::Values;
-use crate::codec::{Decoder, LogHeader, Noticed, Opening, Parts};
+use crate::codec::{Decoder, LogHeader, Observations, Opening, Parts};
 use crate::model::batch::MessageBatch;
 use crate::model::builder::BatchBuilder;
 use crate::model::term::Quad;
@@ -106,15 +106,15 @@ impl Grammar for Turtle {
         self.machine.dialects.header()
     }
 
-    fn noticed(&self, done: bool) -> Noticed {
+    fn observations(&self, done: bool) -> Observations {
         let trailing_namespaces = if done {
             self.machine.builder.pending_namespaces()
         } else {
             0
         };
-        Noticed {
+        Observations {
             trailing_namespaces,
-            ..self.machine.dialects.noticed()
+            ..self.machine.dialects.observations()
         }
     }
 }

@@ -10,7 +10,7 @@ use std::ops::Range;
 use super::model::{NativeValue, PrefixedName, RawLiteralKind};
 use super::terms::BNODE_IRI;
 use super::values::of_literal;
-use crate::codec::unsupported::{WriteResult, misread_as};
+use crate::codec::unsupported::{WriteResult, misread_iri_error};
 use crate::model::error::ErrorClass;
 use crate::model::remedy::{Feature, Reason};
 use crate::model::table::TermTable;
@@ -161,7 +161,7 @@ impl Encoded {
             (_, Some(parts)) => W::triple(bytes, parts),
             (TermKind::Iri, _) => {
                 if text.starts_with(BNODE_IRI) {
-                    return Err(misread_as(text, "a blank node"));
+                    return Err(misread_iri_error(text, "a blank node"));
                 }
                 match name(self.prefixes.as_ref(), text) {
                     Some(name) => W::name(bytes, name),

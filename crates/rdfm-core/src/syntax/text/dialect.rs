@@ -14,7 +14,7 @@ use std::sync::Arc;
 
 use crate::codec::options::{ANNOUNCED, LENIENT, READ_DIALECT};
 use crate::codec::values::Values;
-use crate::codec::{Dialect, LogEnd, LogHeader, Noticed};
+use crate::codec::{Dialect, LogEnd, LogHeader, Observations};
 use crate::model::remedy::{Reason, Remedy};
 use crate::syntax::text::look_alikes::{LookAlikes, resembles_delimiter};
 
@@ -304,9 +304,9 @@ impl Dialects {
     }
 
     /// Comments that look like delimiters, and how the log ends.
-    pub fn noticed(&self) -> Noticed {
+    pub fn observations(&self) -> Observations {
         let (look_alikes, look_alike_offsets) = self.look_alikes.positions();
-        Noticed {
+        Observations {
             look_alikes,
             look_alike_offsets,
             notes: self
@@ -316,7 +316,7 @@ impl Dialects {
                 .into_iter()
                 .collect(),
             end: self.end,
-            ..Noticed::default()
+            ..Observations::default()
         }
     }
 }

@@ -10,7 +10,7 @@
 use crate::codec::messages::{MessageLoop, Writer};
 use crate::codec::options::{FLAT, VERSION_LABEL, WRITE_DIALECT};
 use crate::codec::spec::FormatSpec;
-use crate::codec::unsupported::{WriteResult, misread_as, reject_second};
+use crate::codec::unsupported::{WriteResult, misread_iri_error, reject_second};
 use crate::codec::values::Values;
 use crate::codec::{Dialect, LogEnd, LogPlace, Source};
 use crate::model::batch::MessageBatch;
@@ -103,7 +103,7 @@ impl StatementError {
                     format!("readers of the format would read the IRI {iri} as a blank node");
                 (ErrorClass::Unsupported, text.into())
             }
-            Self::DefaultGraph(id) => misread_as(table.text(id), "the default graph"),
+            Self::DefaultGraph(id) => misread_iri_error(table.text(id), "the default graph"),
             Self::TooLong => (ErrorClass::Limit, too_long(max_text)),
         }
     }
@@ -317,7 +317,7 @@ impl<S: StatementWriter> Writer for TextWriter<S> {
         self.statements.finish(out);
     }
 
-    fn lost_if_empty(&self) -> Option<Reason> {
+    fn note_if_empty(&self) -> Option<Reason> {
         self.layout.flat.then(|| {
             Reason::new("without delimiters, readers will not find an empty message").with(
                 Remedy::stage("message_per_file", "true", "reads each file as one"),

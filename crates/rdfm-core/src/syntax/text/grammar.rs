@@ -11,9 +11,9 @@ use std::sync::Arc;
 
 use simdutf8::compat::from_utf8;
 
-use crate::codec::batch::KindOf;
+use crate::codec::batch::LogRecord;
 use crate::codec::input::{self, Buffer, ReadError, Reader, Skipped};
-use crate::codec::{Decoder, LogHeader, Noticed};
+use crate::codec::{Decoder, LogHeader, Observations};
 use crate::model::batch::LogBatch;
 use crate::model::builder::LogBuilder;
 use crate::model::error::{ErrorClass, LimitExceeded};
@@ -86,7 +86,7 @@ pub(crate) enum Reach {
 /// Parses text that grows at its end.
 pub(crate) trait Grammar: Send {
     /// Type of the records in messages.
-    type Record: KindOf;
+    type Record: LogRecord;
 
     /// Parses `text`, starting at [`consumed`](Self::consumed), until the caller must act.
     fn run(&mut self, text: &[u8], reach: Reach) -> Result<Pause, Box<GrammarError>>;
@@ -143,8 +143,8 @@ pub(crate) trait Grammar: Send {
     }
 
     /// Returns observations about the log. `done` is true at the end of the log.
-    fn noticed(&self, _done: bool) -> Noticed {
-        Noticed::default()
+    fn noticed(&self, _done: bool) -> Observations {
+        Observations::default()
     }
 }
 
@@ -343,7 +343,7 @@ impl<G: Grammar> Reader for TextReader<G> {
         self.grammar.header()
     }
 
-    fn noticed(&self) -> Noticed {
+    fn noticed(&self) -> Observations {
         self.grammar.noticed(self.done)
     }
 }

@@ -5,7 +5,7 @@ mod files;
 mod read;
 mod write;
 
-use rdfm_core::codec::batch::NextOf as _;
+use rdfm_core::codec::batch::NextBatchOf as _;
 use rdfm_core::model::batch::PatchBatch;
 use rdfm_core::model::error::{DecodeError, EncodeError, ErrorClass};
 use rdfm_core::model::record::Operation;
@@ -65,7 +65,7 @@ pub fn read_pieces(options: &Options, log: &[u8], piece: usize) -> (Outcome, usi
     let mut pieces = log.chunks(piece.max(1));
     let mut finished = false;
     loop {
-        match decoder.next_of::<Operation>() {
+        match decoder.next_batch_of::<Operation>() {
             Ok(Some(batch)) => {
                 batches += 1;
                 for at in 0..batch.len() {
@@ -91,7 +91,7 @@ pub fn read_pieces(options: &Options, log: &[u8], piece: usize) -> (Outcome, usi
                 }
             }
             Err(error) => {
-                assert_eq!(decoder.next_of::<Operation>().unwrap_err(), error);
+                assert_eq!(decoder.next_batch_of::<Operation>().unwrap_err(), error);
                 found.error = Some(error);
                 return (found, batches);
             }
@@ -119,7 +119,7 @@ pub fn batches(options: &Options, log: &[u8]) -> Vec<PatchBatch> {
     let mut decoder = decoder("jelly-patch", options).unwrap();
     decoder.feed(log);
     decoder.finish();
-    std::iter::from_fn(|| decoder.next_of::<Operation>().unwrap()).collect()
+    std::iter::from_fn(|| decoder.next_batch_of::<Operation>().unwrap()).collect()
 }
 
 /// Returns the output, counts of dropped data, and the error.

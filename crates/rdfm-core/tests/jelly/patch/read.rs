@@ -1,7 +1,7 @@
 //! Accepted input, errors and guarantees of the Jelly-Patch decoder.
 
 use rdfm_core::codec::Decoder;
-use rdfm_core::codec::batch::NextOf as _;
+use rdfm_core::codec::batch::NextBatchOf as _;
 use rdfm_core::codec::values::Value;
 use rdfm_core::model::error::ErrorClass;
 use rdfm_core::model::record::Operation;
@@ -351,11 +351,11 @@ fn complete_patches_do_not_wait_for_an_open_one() {
     );
     let mut decoder = decoder("jelly-patch", &Options::default()).unwrap();
     decoder.feed(&first);
-    let batch = decoder.next_of::<Operation>().unwrap().unwrap();
+    let batch = decoder.next_batch_of::<Operation>().unwrap().unwrap();
     assert_eq!((batch.len(), batch.continues()), (1, false));
-    assert!(decoder.next_of::<Operation>().unwrap().is_none());
+    assert!(decoder.next_batch_of::<Operation>().unwrap().is_none());
     decoder.feed(&frame(&[row(ADD, bytes(2, "e")), mark()]));
-    let batch = decoder.next_of::<Operation>().unwrap().unwrap();
+    let batch = decoder.next_batch_of::<Operation>().unwrap().unwrap();
     let lines: Vec<String> = batch
         .message(0)
         .iter()
@@ -450,13 +450,13 @@ fn the_iri_of_a_deleted_prefix_is_dropped_with_a_note() {
     let mut decoder = decoder("jelly-patch", &Options::default()).unwrap();
     decoder.feed(&log);
     decoder.finish();
-    assert!(decoder.next_of::<Operation>().unwrap().is_some());
+    assert!(decoder.next_batch_of::<Operation>().unwrap().is_some());
     assert_eq!(
-        decoder.noticed().notes,
+        decoder.observations().notes,
         [Reason::new("IRIs of deleted prefixes are omitted: 1")]
     );
     decoder.reset();
-    assert!(decoder.noticed().notes.is_empty());
+    assert!(decoder.observations().notes.is_empty());
 }
 
 #[test]
@@ -701,7 +701,7 @@ fn the_header_contains_the_options_of_the_log() {
         assert!(decoder.header().options.is_empty());
         decoder.feed(&log);
         decoder.finish();
-        while decoder.next_of::<Operation>().unwrap().is_some() {}
+        while decoder.next_batch_of::<Operation>().unwrap().is_some() {}
         decoder.header()
     };
     let word = |word: &str| Value::Text(word.to_owned());
@@ -733,16 +733,16 @@ fn a_reset_discards_the_state_of_the_previous_log() {
     let second = one_frame(FRAME, TRIPLES, &[row(ADD, "")]);
     let mut decoder = decoder("jelly-patch", &Options::default()).unwrap();
     decoder.feed(&first);
-    assert!(decoder.next_of::<Operation>().unwrap().is_none());
+    assert!(decoder.next_batch_of::<Operation>().unwrap().is_none());
     decoder.reset();
     decoder.feed(&second);
     decoder.finish();
-    let error = decoder.next_of::<Operation>().unwrap_err();
+    let error = decoder.next_batch_of::<Operation>().unwrap_err();
     assert!(error.to_string().contains("omits its subject"), "{error}");
     decoder.reset();
     decoder.feed(&frame(&[options(FLAT, QUADS, &[])]));
     decoder.finish();
-    let batch = decoder.next_of::<Operation>().unwrap().unwrap();
+    let batch = decoder.next_batch_of::<Operation>().unwrap().unwrap();
     assert_eq!(batch.message(0).len(), 0);
 }
 
@@ -809,8 +809,8 @@ fn concatenated_streams_with_mixed_lookup_tables_are_an_error() {
         let mut decoder = decoder("jelly-patch", &warn).unwrap();
         decoder.feed(&joined);
         decoder.finish();
-        while decoder.next_of::<Operation>().unwrap().is_some() {}
-        assert_eq!(decoder.noticed().notes.len(), 1);
+        while decoder.next_batch_of::<Operation>().unwrap().is_some() {}
+        assert_eq!(decoder.observations().notes.len(), 1);
     }
     // Options repeated inside a frame are accepted.
     let repeated = options(FRAME, TRIPLES, &[]);

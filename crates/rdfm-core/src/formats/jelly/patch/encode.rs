@@ -113,7 +113,7 @@ impl PatchWriter {
             OperationCode::AddPrefix => {
                 self.begin_named(table, operation)?;
                 if table.term(operation.object).kind != TermKind::Iri {
-                    return Err(misplaced());
+                    return Err(misplaced_term_error());
                 }
                 self.terms.value(table, operation.object)?;
                 self.graph(table, operation.graph, NAMESPACE_GRAPH)?;
@@ -129,7 +129,7 @@ impl PatchWriter {
             OperationCode::Begin => self.transaction(BEGIN),
             OperationCode::Commit => self.transaction(COMMIT),
             OperationCode::Abort => self.transaction(ABORT),
-            OperationCode::Add | OperationCode::Delete => Err(misplaced()),
+            OperationCode::Add | OperationCode::Delete => Err(misplaced_term_error()),
         }
     }
 
@@ -147,7 +147,7 @@ impl PatchWriter {
     fn begin_named(&mut self, table: &TermTable, operation: Operation) -> WriteResult<()> {
         let name = table.term(operation.name);
         if name.kind != TermKind::Literal {
-            return Err(misplaced());
+            return Err(misplaced_term_error());
         }
         self.terms.begin_row();
         let text = table.text_of(name);
@@ -161,12 +161,12 @@ impl PatchWriter {
     #[inline]
     fn graph(&mut self, table: &TermTable, graph: TermId, before: u8) -> WriteResult<()> {
         if self.stream.statements == StatementType::Quads {
-            if !self.terms.last.is::<GRAPH>(table, graph) {
+            if !self.terms.last.equals_then_replace::<GRAPH>(table, graph) {
                 self.terms.graph(table, graph, before)?;
             }
         } else if graph != TermId::DEFAULT_GRAPH {
             if !self.stream.merge_graphs {
-                return Err(needs_graphs());
+                return Err(graph_name_error());
             }
             self.merged += 1;
         }
@@ -181,7 +181,7 @@ impl PatchWriter {
                 COMMIT => "a commit outside a transaction",
                 _ => "an abort outside a transaction",
             };
-            return Err(unmatched(text));
+            return Err(transaction_error(text));
         }
         self.in_transaction = begins;
         self.terms.begin_row();
@@ -253,7 +253,7 @@ impl Writer for PatchWriter {
         }
         let continues = batch.continues() && message + 1 == batch.len();
         if self.in_transaction && !continues {
-            return Err(unmatched("the patch ends inside a transaction"));
+            return Err(transaction_error("the patch ends inside a transaction"));
         }
         Ok(())
     }
@@ -322,7 +322,7 @@ impl Writer for PatchWriter {
 }
 
 #[cold]
-fn misplaced() -> (ErrorClass, Reason) {
+fn misplaced_term_error() -> (ErrorClass, Reason) {
     (
         ErrorClass::Internal,
         "the batch has a term in a position that does not allow its kind".into(),
@@ -330,13 +330,13 @@ fn misplaced() -> (ErrorClass, Reason) {
 }
 
 #[cold]
-fn unmatched(text: &'static str) -> (ErrorClass, Reason) {
+fn transaction_error(text: &'static str) -> (ErrorClass, Reason) {
     let text = format!("{text}, which Jelly-Patch does not allow");
     (ErrorClass::Unsupported, Reason::from(text))
 }
 
 #[cold]
-fn needs_graphs() -> (ErrorClass, Reason) {
+fn graph_name_error() -> (ErrorClass, Reason) {
     (
         ErrorClass::Unsupported,
         Reason::new("statement type TRIPLES does not allow graph names")

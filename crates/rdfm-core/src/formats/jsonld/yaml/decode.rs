@@ -7,7 +7,7 @@
 
 use super::compose::Composer;
 use super::stream::{DocumentSearch, NextDocument};
-use crate::codec::Noticed;
+use crate::codec::Observations;
 use crate::codec::input::{Buffer, ReadError, Reader, Skipped};
 use crate::formats::jsonld::lines::{BOM, check_utf8, read_error, too_long};
 use crate::formats::jsonld::lost::may_be_context_document;
@@ -222,7 +222,7 @@ impl Reader for YamlReader {
         }
     }
 
-    fn noticed(&self) -> Noticed {
-        self.reader.noticed()
+    fn observations(&self) -> Observations {
+        self.reader.observations()
     }
 }

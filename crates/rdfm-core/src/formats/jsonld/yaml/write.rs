@@ -211,7 +211,7 @@ fn is_plain(text: &[u8]) -> bool {
                     | b' '
             )
     };
-    text.iter().all(safe) && !text.ends_with(b":") && has_plain_spaces(text) && !is_word(text)
+    text.iter().all(safe) && !text.ends_with(b":") && has_plain_spaces(text) && !is_reserved_word(text)
 }
 
 /// Whether spaces occur only between words, not at the end or next to indicators.
@@ -226,7 +226,7 @@ fn has_plain_spaces(text: &[u8]) -> bool {
 }
 
 /// Whether some readers interpret a string that begins with a letter as null or a boolean.
-fn is_word(text: &[u8]) -> bool {
+fn is_reserved_word(text: &[u8]) -> bool {
     const WORDS: [&[u8]; 9] = [
         b"y", b"n", b"yes", b"no", b"on", b"off", b"true", b"false", b"null",
     ];

@@ -211,9 +211,9 @@ impl ThriftPatchReader {
     }
 
     #[cold]
-    fn explained(input: &Buffer, failure: Failure) -> ReadError {
+    fn explain_error(input: &Buffer, failure: Failure) -> ReadError {
         let (class, reason) = if input.offset() == 0 {
-            start::explained(start(input.rest()), "an RDF Patch file in Thrift", failure)
+            start::explain_error(start(input.rest()), "an RDF Patch file in Thrift", failure)
         } else {
             failure
         };
@@ -236,7 +236,7 @@ impl Reader for ThriftPatchReader {
 
     fn advance(&mut self, input: &mut Buffer) -> Result<Option<PatchBatch>, ReadError> {
         self.read(input)
-            .map_err(|failure| Self::explained(input, failure))
+            .map_err(|failure| Self::explain_error(input, failure))
     }
 
     fn skip(&mut self, input: &mut Buffer) -> Result<Option<Vec<u8>>, ReadError> {

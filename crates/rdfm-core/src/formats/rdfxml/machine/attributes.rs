@@ -83,7 +83,7 @@ impl RdfXmlMachine {
                 max,
                 &mut self.values.bytes,
             )?;
-            self.repeat(repeated, attribute.name.start)?;
+            self.charge_repeated(repeated, attribute.name.start)?;
             self.values.ends.push(self.values.bytes.len());
         }
         Ok(())
@@ -291,7 +291,7 @@ impl RdfXmlMachine {
         };
         match resolved {
             Ok(base) => {
-                self.repeat(base.as_str().len(), position)?;
+                self.charge_repeated(base.as_str().len(), position)?;
                 let bytes: usize = self.bases.iter().map(|base| base.as_str().len()).sum();
                 if (bytes + base.as_str().len()) as u64 > self.max() {
                     let max = self.max();

@@ -29,7 +29,7 @@ pub(super) struct Prolog {
 
 impl RdfXmlMachine {
     /// Processes a token outside the root element.
-    pub(super) fn between(&mut self, text: &[u8], token: XmlToken, end: usize) -> Read<()> {
+    pub(super) fn token_between_documents(&mut self, text: &[u8], token: XmlToken, end: usize) -> Read<()> {
         let start = self.pos;
         match token {
             XmlToken::Text => return self.white_space(text, end),
@@ -75,7 +75,7 @@ impl RdfXmlMachine {
                 check_characters(text, start, end)?;
                 let max = self.max();
                 self.entities.declare(text, start, end, max)?;
-                self.repeat(self.entities.bytes() as usize, start)
+                self.charge_repeated(self.entities.bytes() as usize, start)
             }
             _ => {
                 let position = self.prolog.position.unwrap_or_default();

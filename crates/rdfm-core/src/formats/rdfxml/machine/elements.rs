@@ -270,7 +270,7 @@ impl RdfXmlMachine {
             } else {
                 self.scope.get(prefix).unwrap_or_default().into()
             };
-            self.repeat(namespace.len(), name.start)?;
+            self.charge_repeated(namespace.len(), name.start)?;
             let predicate = self.name_term(&namespace, local, name.start)?;
             let object = if rdf_name(&namespace, local) == Some(b"type") {
                 self.reference(at, frame.base, name.start)?

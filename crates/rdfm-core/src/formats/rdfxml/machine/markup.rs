@@ -40,7 +40,7 @@ impl RdfXmlMachine {
             // Sorting the attributes compares their namespaces.
             let namespace = self.scope.get(attribute.name.prefix(text));
             let length = namespace.map_or(0, <[u8]>::len);
-            self.repeat(length, attribute.name.start)?;
+            self.charge_repeated(length, attribute.name.start)?;
         }
         let values: Vec<&[u8]> = (0..attributes.len())
             .map(|at| self.values.get(at))

@@ -82,7 +82,7 @@ impl RdfXmlMachine {
             Ok(false) => return whole(self),
             Err(reason) => return malformed(position, reason),
         }
-        self.repeat(self.resolved.len(), position)?;
+        self.charge_repeated(self.resolved.len(), position)?;
         self.terms
             .iri(&mut self.builder, b"", self.resolved.as_bytes())
             .map_err(|exceeded| limit(position, exceeded))
@@ -169,7 +169,7 @@ impl RdfXmlMachine {
             .terms
             .tagged(&mut self.builder, text, tag, frame.direction)
             .map_err(|exceeded| limit(at, exceeded))?;
-        self.repeat(length, at)?;
+        self.charge_repeated(length, at)?;
         Ok(literal)
     }
 }

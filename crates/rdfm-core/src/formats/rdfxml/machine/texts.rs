@@ -42,7 +42,7 @@ impl RdfXmlMachine {
                 let repeated =
                     self.entities
                         .expand(text, range, TextContext::Content, max, &mut self.text)?;
-                self.repeat(repeated, start)?;
+                self.charge_repeated(repeated, start)?;
             }
             if state == ElementState::Property {
                 return Ok(());
@@ -64,7 +64,7 @@ impl RdfXmlMachine {
             let repeated =
                 self.entities
                     .expand(text, range, TextContext::Content, max, &mut self.text)?;
-            self.repeat(repeated, start)?;
+            self.charge_repeated(repeated, start)?;
             let blank = self.text.iter().all(|&byte| is(byte, SPACE));
             self.text.clear();
             if blank {
