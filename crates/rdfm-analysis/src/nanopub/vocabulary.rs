@@ -132,16 +132,16 @@ impl<'a> Vocabulary<'a> {
     }
 
     /// Meaning of a term, or `Other` if it is not an IRI.
-    pub fn word(&mut self, id: TermId) -> IriMeaning {
-        if let Some(word) = self.meanings[id.index()] {
-            return word;
+    pub fn meaning(&mut self, id: TermId) -> IriMeaning {
+        if let Some(meaning) = self.meanings[id.index()] {
+            return meaning;
         }
-        let word = match self.table.term(id).kind {
+        let meaning = match self.table.term(id).kind {
             TermKind::Iri => IriMeaning::of(self.table.text(id)),
             _ => IriMeaning::Other,
         };
-        self.meanings[id.index()] = Some(word);
-        word
+        self.meanings[id.index()] = Some(meaning);
+        meaning
     }
 
     /// Whether an IRI conforms to RFC 3987.

@@ -66,8 +66,8 @@ pub trait Decoder: Send {
     }
 
     /// Observations so far, complete at the end of the log.
-    fn observations(&self) -> Noticed {
-        Noticed::default()
+    fn observations(&self) -> Observations {
+        Observations::default()
     }
 }
 
@@ -192,7 +192,7 @@ pub struct Opening {
     pub split: Option<Split>,
     /// Index of the first message, if known.
     pub first_index: Option<u64>,
-    /// Whether to check restart marks, and count wrong ones in [`Noticed::wrong_marks`].
+    /// Whether to check restart marks, and count wrong ones in [`Observations::wrong_marks`].
     pub checks_marks: bool,
     /// Loads remote contexts. If `None`, no remote context is available.
     pub contexts: Option<Arc<dyn ContextLoader>>,
@@ -323,7 +323,7 @@ impl LogHeader {
 
 /// Observations about a log, as far as it has been read.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Noticed {
+pub struct Observations {
     /// Number of omitted metadata entries. If the frames of a log are one message, only the
     /// metadata of the first frame is kept.
     pub dropped_metadata: u64,

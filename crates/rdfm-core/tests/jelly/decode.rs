@@ -416,7 +416,7 @@ fn parts_of(options: &Options) -> Options {
 pub fn end(options: &Options, log: &[u8]) -> (Arc<LogHeader>, Observations) {
     let mut decoder = decoder("jelly", options).unwrap();
     outcome(&mut *decoder, log, log.len());
-    (decoder.header(), decoder.noticed())
+    (decoder.header(), decoder.observations())
 }
 
 #[test]
@@ -569,7 +569,7 @@ fn after_a_reset_the_type_of_the_next_log_applies() {
         let data = log(logical);
         let (found, error) = outcome(&mut *decoder, &data, data.len());
         assert_eq!((counts(&found), error), (messages, None));
-        assert_eq!(decoder.noticed().dropped_metadata, dropped);
+        assert_eq!(decoder.observations().dropped_metadata, dropped);
         decoder.reset();
         // A message is read in parts only if it consists of all frames.
         decoder.feed(&log(logical));

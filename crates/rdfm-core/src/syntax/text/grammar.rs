@@ -143,7 +143,7 @@ pub(crate) trait Grammar: Send {
     }
 
     /// Returns observations about the log. `done` is true at the end of the log.
-    fn noticed(&self, _done: bool) -> Observations {
+    fn observations(&self, _done: bool) -> Observations {
         Observations::default()
     }
 }
@@ -343,7 +343,7 @@ impl<G: Grammar> Reader for TextReader<G> {
         self.grammar.header()
     }
 
-    fn noticed(&self) -> Observations {
-        self.grammar.noticed(self.done)
+    fn observations(&self) -> Observations {
+        self.grammar.observations(self.done)
     }
 }
