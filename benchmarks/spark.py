@@ -48,7 +48,7 @@ QUADS_PER_MESSAGE = 6
 TERMS = ("subject", "predicate", "object", "graph")
 QUADS = "array<struct<subject: string, predicate: string, object: string, graph: string>>"
 # Columns of each kind of row, and their Spark types.
-UNDECODED = {
+ROW_COLUMNS = {
     "messages": {
         "source": "string",
         "position": "bigint",
@@ -94,7 +94,7 @@ def make_tables(spark: SparkSession, data: Path) -> None:
     def rows_of(log: Path, rows: str) -> pa.Table:
         """The rows of a log, in batches as large as those of the reader."""
         coalescer = ArrowCoalescer(
-            list(UNDECODED[rows]), max_rows=BATCH_ROWS, max_bytes=BATCH_BYTES, rows=rows
+            list(ROW_COLUMNS[rows]), max_rows=BATCH_ROWS, max_bytes=BATCH_BYTES, rows=rows
         )
         with rdfm.open_log(log) as opened:
             batches_made = [
@@ -105,7 +105,7 @@ def make_tables(spark: SparkSession, data: Path) -> None:
         )
 
     for log in sorted((data / "jelly").iterdir()):
-        for rows in UNDECODED:
+        for rows in ROW_COLUMNS:
             target = data / f"arrow-{rows}" / f"{log.stem}.arrow"
             if not target.exists():
                 target.parent.mkdir(exist_ok=True)
@@ -478,7 +478,7 @@ def undecoded(rows: str, answer: AnswerOf, spark: SparkSession, data: Path) -> A
             return f"undecoded-{rows}"
 
         def schema(self) -> str:
-            return ", ".join(f"{name} {kind}" for name, kind in UNDECODED[rows].items())
+            return ", ".join(f"{name} {kind}" for name, kind in ROW_COLUMNS[rows].items())
 
         def reader(self, schema: Any) -> DataSourceReader:
             return Reader()

@@ -227,7 +227,7 @@ class DecodeError(RdfmError, ValueError):
     Attributes:
         reason: The error and the expected input, without position and remedies.
         remedies: The options that would help, the best first.
-        lacks: The missing feature, such as "graphs" or "parts" (messages read in parts).
+        missing_feature: The feature, such as "graphs" or "parts" (messages read in parts).
         format: Name of the format, such as "nq".
         offset: Offset of the error in the decompressed log, in bytes.
         message_index: Index of the message in the log, from 0.
@@ -253,13 +253,13 @@ class DecodeError(RdfmError, ValueError):
         row: int | None = None,
         source: str | None = None,
         remedies: Iterable[Remedy] = (),
-        lacks: str | None = None,
+        missing_feature: str | None = None,
         follows: bool = False,
     ) -> None:
         super().__init__(reason)
         self.reason = reason
         self.remedies = tuple(remedies)
-        self.lacks = lacks
+        self.missing_feature = missing_feature
         self.follows = follows
         self.format = format
         self.offset = offset
@@ -305,7 +305,7 @@ class EncodeError(RdfmError, ValueError):
     Attributes:
         reason: The data that cannot be written, without position and remedies.
         remedies: The options that would help, the best first.
-        lacks: The missing feature, such as "graphs" or "parts" (messages written in parts).
+        missing_feature: The feature, such as "graphs" or "parts" (messages written in parts).
         format: Name of the format, such as "ttl".
         message_index: Index of the message in the log, from 0.
         completed: The encoded bytes of the preceding messages. Write them to complete the log.
@@ -324,12 +324,12 @@ class EncodeError(RdfmError, ValueError):
         completed: bytes = b"",
         source: str | None = None,
         remedies: Iterable[Remedy] = (),
-        lacks: str | None = None,
+        missing_feature: str | None = None,
     ) -> None:
         super().__init__(reason)
         self.reason = reason
         self.remedies = tuple(remedies)
-        self.lacks = lacks
+        self.missing_feature = missing_feature
         self.format = format
         self.message_index = message_index
         self.completed = completed

@@ -286,7 +286,7 @@ def test_decoders_name_remedies(name, log, reason, remedies, lacks):
     error = caught.value
     assert reason in error.reason
     assert [f"{each.option}={each.value}" for each in error.remedies] == remedies
-    assert error.lacks == lacks
+    assert error.missing_feature == lacks
     assert all(
         each.render(on_command_line) in render(error, on_command_line) for each in error.remedies
     )
@@ -333,7 +333,7 @@ def test_encoders_name_options_and_formats_as_remedies(name, quads, remedies, la
     supporting = "|".join(filter(lambda native: supports(native, lacks), NATIVE))
     expected = [remedy.replace("SUPPORTING", supporting) for remedy in remedies]
     assert [f"{each.option}={each.value}" for each in error.remedies] == expected
-    assert error.lacks == lacks
+    assert error.missing_feature == lacks
 
 
 P = Iri("http://e/p")
@@ -359,7 +359,7 @@ def test_suggested_formats_support_the_missing_feature(name, quad, lacks):
     module = formats.find(name)
     with pytest.raises(errors.EncodeError) as caught:
         module.encode(batch)
-    assert caught.value.lacks == lacks
+    assert caught.value.missing_feature == lacks
     suggested = caught.value.remedies[-1].value.split("|")
     assert suggested
     for other in map(formats.find, suggested):

@@ -465,7 +465,7 @@ def pair_in_any_order(comparison: Comparison) -> None:
             side.skip_batch()
             comparison.report_progress()
     left = comparison.remaining
-    counts["equal"], counts["only_a"], counts["only_b"] = comparer.settle()
+    counts["equal"], counts["only_a"], counts["only_b"] = comparer.compare_multisets()
     if not (counts["only_a"] or counts["only_b"] or counts["undecided"]):
         counts["records"] = total_records
     if not left:

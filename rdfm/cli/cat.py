@@ -112,7 +112,7 @@ def _show(logs: tuple[str, ...], color: str, options: dict[str, Any]) -> None:
     from rdfm.cli.screen import Screen, wants_colours
     from rdfm.cli.signals import unwinding
     from rdfm.cli.stdio import (
-        as_printed,
+        add_stdout_defaults,
         is_terminal,
         reject_terminal,
         standard_input,
@@ -129,7 +129,7 @@ def _show(logs: tuple[str, ...], color: str, options: dict[str, Any]) -> None:
     if "to_format" not in options:
         options["to_format"] = default_format(logs, options.get("from_format"))
     reject_terminal(options)
-    options = as_printed(options)
+    options = add_stdout_defaults(options)
     output: Any = standard_output()
     is_text = not formats.find(options["to_format"]).spec.binary
     colours = wants_colours(color)  # type: ignore[arg-type]  # checked above

@@ -40,7 +40,7 @@ def command(files: tuple[str, ...], output: str | None, quiet: bool, **options: 
     from rdfm.cli.losses import print_summary
     from rdfm.cli.signals import unwinding
     from rdfm.cli.stdio import (
-        as_printed,
+        add_stdout_defaults,
         is_terminal,
         reject_terminal,
         standard_input,
@@ -55,7 +55,7 @@ def command(files: tuple[str, ...], output: str | None, quiet: bool, **options: 
         if "to_format" not in options:
             options["to_format"] = default_format(inputs, options.get("from_format"))
         reject_terminal(options)
-        options = as_printed(options)
+        options = add_stdout_defaults(options)
     bar = None if quiet or (target == "-" and is_terminal(sys.stdout)) else Bar.on_terminal()
     try:
         with unwinding():

@@ -197,7 +197,7 @@ def _options_by_log(
 def _lines(report: Any) -> list[str]:
     """Return a report as lines of text."""
     from rdfm.analysis.inspect import LISTS
-    from rdfm.cli.stdio import WORDS, plural, safe, several, size
+    from rdfm.cli.stdio import WORDS, plural, plural_of, safe, size
 
     title = (report.format or "none") + (f", {report.compression}" if report.compression else "")
     rows: list[tuple[str, str]] = [("format", title)]
@@ -226,7 +226,7 @@ def _lines(report: Any) -> list[str]:
     if report.quads_per_message:
         low, mean, high = report.quads_per_message
         message, record = WORDS[report.kind]
-        name = "operations/patch" if report.kind == "patches" else f"{several(record)}/{message}"
+        name = "operations/patch" if report.kind == "patches" else f"{plural_of(record)}/{message}"
         rows.append((name, f"{low:,} to {high:,}, {mean:,} on average"))
     if report.counters:
         rows.append(("counters", "{} to {}".format(*report.counters)))
@@ -255,10 +255,10 @@ def _lines(report: Any) -> list[str]:
 
 def _content(report: Any) -> list[tuple[str, str]]:
     """Return rows with the number of messages and their content."""
-    from rdfm.cli.stdio import WORDS, plural, several
+    from rdfm.cli.stdio import WORDS, plural, plural_of
 
     empty = f" ({report.empty_messages:,} empty)" if report.empty_messages else ""
-    rows = [(several(WORDS[report.kind][0]), f"{report.messages:,}{empty}")]
+    rows = [(plural_of(WORDS[report.kind][0]), f"{report.messages:,}{empty}")]
     graphs = "" if not report.has_graphs else ", some in named graphs"
     if report.kind == "results":
         if report.boolean is not None:

@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from rdfm.cli.stdio import WORDS, all_dropped, counted, plural, safe, several, size
+from rdfm.cli.stdio import WORDS, counted, dropped_text, plural, plural_of, safe, size
 
 __all__ = ["print_dropped", "print_notes", "print_skipped", "print_summary"]
 
@@ -39,7 +39,7 @@ def print_notes(notes: Iterable[str]) -> None:
 def print_dropped(summary: Any) -> None:
     """Print the counts of data that the output cannot represent."""
     if summary.dropped:
-        dropped = all_dropped(summary.dropped)
+        dropped = dropped_text(summary.dropped)
         if summary.dropped_key is not None:
             dropped += f" without an IRI, such as {safe(summary.dropped_key)}"
         if summary.counters is not None and "metadata" in summary.dropped:
@@ -55,7 +55,7 @@ def print_summary(summary: Any, quiet: bool) -> None:
         return
     speed = ""
     if summary.seconds >= 0.5 and summary.quads >= 10_000:
-        record = several(WORDS[summary.kind][1])
+        record = plural_of(WORDS[summary.kind][1])
         speed = f" ({summary.quads / summary.seconds / 1e6:.2f} M {record}/s)"
     line = (
         f"{counted(summary.kind, summary.messages, summary.quads)}: "

@@ -227,7 +227,7 @@ def _plural(count: int, noun: str) -> str:
 def _report(done: Any, quiet: bool, line: str) -> None:
     """Print a summary, including dropped data and notes, on standard error."""
     from rdfm.cli.losses import print_notes
-    from rdfm.cli.stdio import all_dropped
+    from rdfm.cli.stdio import dropped_text
 
     if quiet:
         return
@@ -235,5 +235,5 @@ def _report(done: Any, quiet: bool, line: str) -> None:
         line += f", {_plural(done.undone, 'transaction')} undone"
     click.echo(f"rdfm: {line} in {done.seconds:.2f} s", err=True)
     if done.dropped:
-        click.echo(f"rdfm: dropped: {all_dropped(done.dropped)}", err=True)
+        click.echo(f"rdfm: dropped: {dropped_text(done.dropped)}", err=True)
     print_notes(done.notes)

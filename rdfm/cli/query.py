@@ -98,13 +98,13 @@ def _write(log_query: LogQuery, output: str, options: dict[str, Any], quiet: boo
     """Write rows or messages."""
     from rdfm.cli.bar import Bar
     from rdfm.cli.losses import print_summary
-    from rdfm.cli.stdio import as_printed, is_terminal, reject_terminal, standard_output
+    from rdfm.cli.stdio import add_stdout_defaults, is_terminal, reject_terminal, standard_output
     from rdfm.logs.kinds import DEFAULT_FORMATS
 
     if output == "-":
         options.setdefault("to_format", DEFAULT_FORMATS[log_query.output_kind])
         reject_terminal(options)
-        log_query.add(as_printed(options))
+        log_query.add(add_stdout_defaults(options))
     bar = None if quiet or (output == "-" and is_terminal(sys.stdout)) else Bar.on_terminal()
     try:
         written = log_query.write(standard_output() if output == "-" else output, progress=bar)

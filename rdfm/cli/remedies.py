@@ -10,7 +10,7 @@ from __future__ import annotations
 from rdfm.conversion.remedies import any_of, declared, of_formats
 from rdfm.errors import Remedy
 from rdfm.formats import OptionSpec
-from rdfm.formats.spec import is_of_one_side
+from rdfm.formats.spec import requires_side
 
 __all__ = ["on_command_line"]
 
@@ -44,5 +44,5 @@ def _option(remedy: Remedy) -> tuple[OptionSpec | None, str]:
     side = _PREFIXES[remedy.side]
     name = remedy.option.removeprefix(f"{side}_")
     sides = of_formats(name)
-    needs_prefix = name != remedy.option or is_of_one_side(sides.values())
+    needs_prefix = name != remedy.option or requires_side(sides.values())
     return sides.get(remedy.side), f"{side}-" if needs_prefix else ""

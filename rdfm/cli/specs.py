@@ -124,7 +124,7 @@ class SpecCommand(GroupedCommand):
 
     def _make(self, with_plug_ins: bool, *, sided: bool) -> Iterable[click.Parameter]:
         from rdfm import formats
-        from rdfm.formats.spec import is_of_one_side
+        from rdfm.formats.spec import requires_side
 
         stages = self._stage_options()
         if "read" in self._sides:
@@ -155,7 +155,7 @@ class SpecCommand(GroupedCommand):
             first = next(iter((listed or specs).values()))
             if first.python_only:
                 continue
-            is_one_sided = is_of_one_side(listed.values())
+            is_one_sided = requires_side(listed.values())
             yield _option(
                 first, name, first.option, hidden=is_one_sided or not listed, of_format=True
             )

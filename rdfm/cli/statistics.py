@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from rdfm.cli.stdio import WORDS, plural, safe, several, size
+from rdfm.cli.stdio import WORDS, plural, plural_of, safe, size
 
 if TYPE_CHECKING:
     from rdfm.analysis.statistics import Names, Sizes, Statistics
@@ -37,7 +37,7 @@ def lines(statistics: Statistics) -> list[str]:
         rows.append(("logs", f"{statistics.logs:,}"))
     rows += [
         ("size", size(statistics.bytes)),
-        (several(message), f"{statistics.messages:,}{empty}"),
+        (plural_of(message), f"{statistics.messages:,}{empty}"),
     ]
     if statistics.kind == "patches":
         counts = ", ".join(f"{count:,} {code}" for code, count in statistics.operations.items())
@@ -48,7 +48,7 @@ def lines(statistics: Statistics) -> list[str]:
         safe(statistics.source),
         *(f"  {name:18} {safe(value)}" for name, value in rows),
     ]
-    sizes = "bound cells/row" if statistics.kind == "results" else f"{several(record)}/{message}"
+    sizes = "bound cells/row" if statistics.kind == "results" else f"{plural_of(record)}/{message}"
     output_lines += _sizes(sizes, statistics.quads_per_message)
     for name, distribution in (
         ("bytes/message", statistics.bytes_per_message),

@@ -52,7 +52,7 @@ def is_terminal(stream: Any) -> bool:
     return stream is not None and bool(stream.isatty())
 
 
-def as_printed(options: dict[str, Any]) -> dict[str, Any]:
+def add_stdout_defaults(options: dict[str, Any]) -> dict[str, Any]:
     """Add the defaults for standard output that differ from those for files."""
     from rdfm import formats
 
@@ -107,14 +107,14 @@ def plural(count: int, noun: str) -> str:
         >>> plural(1, "entry"), plural(3, "entry")
         ('1 entry', '3 entries')
     """
-    return f"{count:,} {noun if count == 1 else several(noun)}"
+    return f"{count:,} {noun if count == 1 else plural_of(noun)}"
 
 
-def several(noun: str) -> str:
+def plural_of(noun: str) -> str:
     """Return the plural of a noun.
 
     Example:
-        >>> several("quad"), several("patch"), several("boundary")
+        >>> plural_of("quad"), plural_of("patch"), plural_of("boundary")
         ('quads', 'patches', 'boundaries')
     """
     if noun.endswith(("ary", "try")):
@@ -133,11 +133,11 @@ def counted(kind: str, messages: int, records: int) -> str:
     return plural(messages, message) + ("" if record == message else f", {plural(records, record)}")
 
 
-def all_dropped(dropped: dict[str, int]) -> str:
+def dropped_text(dropped: dict[str, int]) -> str:
     """Format the counts of dropped data, such as `2 graph names, 1 boundary`.
 
     Example:
-        >>> all_dropped({"graph_names": 2, "boundaries": 1})
+        >>> dropped_text({"graph_names": 2, "boundaries": 1})
         '2 graph names, 1 boundary'
     """
     return ", ".join(

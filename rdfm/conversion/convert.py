@@ -17,7 +17,7 @@ from rdfm.conversion.summary import Summary
 from rdfm.conversion.target import Target
 from rdfm.errors import OptionError
 from rdfm.formats import OptionSpec
-from rdfm.logs.append import Appending
+from rdfm.logs.append import AppendSettings
 from rdfm.logs.driver import Driver, Reading
 from rdfm.logs.filtering import FILTERING, Filtering
 from rdfm.logs.input import Readable, as_inputs, is_folder_or_glob
@@ -162,7 +162,7 @@ def plan(
         stages.get("split_messages"),
         stages.get("split_bytes"),
         stages.get("overwrite", False),
-        Appending.of(
+        AppendSettings.of(
             target_format,
             stages.get("append", False),
             stages.get("sync", False),

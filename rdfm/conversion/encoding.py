@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from rdfm.logs.parts import Part
     from rdfm.message import AnyBatch
 
-__all__ = ["Encoded", "Encoding", "Output"]
+__all__ = ["EncodedBatch", "Encoding", "Output"]
 
 # Smaller batches are encoded by the calling thread, because another thread would not save time.
 MIN_QUADS = 512
@@ -30,7 +30,7 @@ MIN_QUADS = 512
 Output: TypeAlias = "bytes | memoryview | list[Part] | list[Addition]"
 
 
-class Encoded(NamedTuple):
+class EncodedBatch(NamedTuple):
     """An encoded batch.
 
     Attributes:
@@ -65,7 +65,7 @@ class Encoding:
         self._skip = getattr(encoder, "skip", None) if jobs > 1 else None
         if hasattr(encoder, "use_threads"):
             encoder.use_threads(row_jobs)
-        self._pool: Pool[tuple[Encoded, Any, int]] = Pool(
+        self._pool: Pool[tuple[EncodedBatch, Any, int]] = Pool(
             "rdfm-encode", jobs if jobs > 1 else 0, wake
         )
         self._failed = False
@@ -91,14 +91,14 @@ class Encoding:
 
         generation = self._generation
 
-        def work() -> tuple[Encoded, Any, int]:
+        def work() -> tuple[EncodedBatch, Any, int]:
             try:
                 output = encode_view(encoder)(batch, source, **arguments)
             except EncodeError as error:
                 error.source = source
                 raise
             messages = len(batch) - batch.continued
-            return Encoded(output, messages, batch.record_count, bytes_in), encoder, generation
+            return EncodedBatch(output, messages, batch.record_count, bytes_in), encoder, generation
 
         self._pool.submit(work, in_caller=in_caller)
 
@@ -106,7 +106,7 @@ class Encoding:
         """Return whether the bytes of the next batch are complete."""
         return self._pool.is_ready()
 
-    def take(self, *, all: bool = False) -> Iterator[Encoded]:
+    def take(self, *, all: bool = False) -> Iterator[EncodedBatch]:
         """Yield the encoded batches; with `all`, wait for all of them.
 
         Raises:

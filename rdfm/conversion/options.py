@@ -17,7 +17,7 @@ from rdfm import formats
 from rdfm.conversion.regroup import REGROUPING
 from rdfm.errors import OptionError, Remedy, spelled
 from rdfm.formats import FormatSpec, OptionSpec
-from rdfm.formats.spec import is_of_one_side, listed
+from rdfm.formats.spec import listed, requires_side
 from rdfm.logs.input import Readable, is_folder_or_glob
 from rdfm.logs.options import APPENDING, LIVE, READING, RUNNING, SPLITTING, WRITING
 from rdfm.logs.selection import SELECTING
@@ -169,7 +169,7 @@ def divide(
                 raise OptionError(writer.unsupported_option_text("write", plain_name))
             _assign(divided.writes, plain_name, value)
         elif matching_readers and applies_to_output:
-            if is_of_one_side(
+            if requires_side(
                 [
                     matching_readers[0].options("read")[plain_name],
                     writer.options("write")[plain_name],

@@ -36,7 +36,7 @@ from rdfm.logs.progress import Progress, Reporter
 from rdfm.logs.stages import SkipErrors, Stage, Stages, Tally
 
 if TYPE_CHECKING:
-    from rdfm.logs.append import Appended
+    from rdfm.logs.append import AppendOutput
     from rdfm.message import AnyBatch
     from rdfm.storage.live import LiveTarget
 
@@ -124,7 +124,7 @@ class Pipeline:
         start = time.perf_counter()
         process = os.getpid()
         driver = self._plan.driver
-        output: Output | FolderOutput | Appended | LiveTarget | None = None
+        output: Output | FolderOutput | AppendOutput | LiveTarget | None = None
         is_slow = self._stages.is_slow or self._plan.target.format.is_slow
         pieces: Channel[Piece] = Channel(SLOW_PIECES_BYTES if is_slow else PIECES_BYTES)
         batches: Channel[list[Item]] = Channel(  # also wakes up for encoded batches
@@ -246,7 +246,7 @@ class Pipeline:
         """Encode everything except the end of the log."""
         stages = self._stages
         try:
-            for items in self._arriving(batches, output_queue):
+            for items in self._receive_items(batches, output_queue):
                 self._note(items)
                 outputs = (output for item in items for output in stages.take(item))
                 self._encode(outputs, output_queue)
@@ -272,7 +272,7 @@ class Pipeline:
             self._encoder = self._make_encoder(None)
         return self._encoder
 
-    def _arriving(
+    def _receive_items(
         self, batches: Channel[list[Item]], output_queue: Channel[list[_Bytes]]
     ) -> Iterator[list[Item]]:
         """Yield the items. While waiting, pass encoded bytes to the writing thread."""
@@ -405,7 +405,7 @@ class Pipeline:
         for piece in _cut(outputs):
             size = sum(map(_size, piece))
             done += size
-            progress = current if done == total else previous.towards(current, done / total)
+            progress = current if done == total else previous.interpolate(current, done / total)
             output_queue.put(piece, size, progress, lambda: self._report_progress(output_queue))
 
     def _report_progress(self, output_queue: Channel[list[_Bytes]]) -> None:
@@ -506,7 +506,7 @@ def _join(threads: Sequence[threading.Thread]) -> None:
 
 
 def _keep_partial(
-    output: Output | FolderOutput | Appended | LiveTarget | None, error: BaseException
+    output: Output | FolderOutput | AppendOutput | LiveTarget | None, error: BaseException
 ) -> None:
     """Keep the partial output as `NAME.partial`, and add a note to the error."""
     partial = None if output is None else output.keep_partial()

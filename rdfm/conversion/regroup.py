@@ -131,7 +131,7 @@ class Regrouping(Stage):
             raise OptionError(
                 f"{item.source.name} contains {batch.kind}, but only messages can be regrouped"
             )
-        with self._explained():
+        with self._explaining_errors():
             self._regrouper.feed(batch)
         self._fed += batch.record_count
         yield from self._complete_batches(item)
@@ -142,7 +142,7 @@ class Regrouping(Stage):
         Raises:
             EncodeError: As in `regrouped`.
         """
-        with self._explained():
+        with self._explaining_errors():
             self._regrouper.finish()
         if self._last is not None:
             yield from self._complete_batches(self._last)
@@ -157,7 +157,7 @@ class Regrouping(Stage):
     def _complete_batches(self, read: Read) -> Iterator[Item]:
         """Yield the complete batches, each after the waiting items that precede its last quad."""
         while True:
-            with self._explained():
+            with self._explaining_errors():
                 batch = self._regrouper.next_batch()
             if batch is None:
                 return
@@ -167,7 +167,7 @@ class Regrouping(Stage):
             yield read._replace(batch=batch, lost=NOTHING_DROPPED)
 
     @contextmanager
-    def _explained(self) -> Iterator[None]:
+    def _explaining_errors(self) -> Iterator[None]:
         """Add the log name and the remedies to an error."""
         try:
             yield

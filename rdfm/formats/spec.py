@@ -441,7 +441,7 @@ class FormatSpec:
         return any(str(options.get(name)).lower() == value for name, value in self.continuable)
 
 
-def is_of_one_side(declared: Collection[OptionSpec]) -> bool:
+def requires_side(declared: Collection[OptionSpec]) -> bool:
     """Whether users must specify the side of an option in a conversion.
 
     Args:

@@ -13,13 +13,13 @@ from typing import NamedTuple
 from rdfm import formats
 from rdfm.formats import Format
 
-__all__ = ["NOTHING_ANNOUNCED", "Announced", "accept_header", "announced"]
+__all__ = ["NOTHING_ANNOUNCED", "AnnouncedFormat", "accept_header", "announced_format"]
 
 # Suffix of version labels that announce messages.
 _MESSAGES_SUFFIX = "-messages"
 
 
-class Announced(NamedTuple):
+class AnnouncedFormat(NamedTuple):
     """The format and decoder options that a response announces.
 
     Attributes:
@@ -31,10 +31,10 @@ class Announced(NamedTuple):
     options: Mapping[str, str] = {}
 
 
-NOTHING_ANNOUNCED = Announced()
+NOTHING_ANNOUNCED = AnnouncedFormat()
 
 
-def announced(media_type: str, parameters: Mapping[str, str]) -> Announced:
+def announced_format(media_type: str, parameters: Mapping[str, str]) -> AnnouncedFormat:
     """Return the format and options that a media type announces.
 
     Args:
@@ -43,7 +43,7 @@ def announced(media_type: str, parameters: Mapping[str, str]) -> Announced:
             comments delimit messages.
 
     Example:
-        >>> announced("application/trig", {"version": "1.2-messages"}).options
+        >>> announced_format("application/trig", {"version": "1.2-messages"}).options
         {'announced': '1.2-messages'}
     """
     found = next((spec for spec in formats.specs() if media_type in spec.media_types), None)
@@ -55,7 +55,7 @@ def announced(media_type: str, parameters: Mapping[str, str]) -> Announced:
         options["announced"] = label
     elif parameters.get("messages") == "rdfm":
         options["dialect"] = "comment"
-    return Announced(formats.find(found.name), options)
+    return AnnouncedFormat(formats.find(found.name), options)
 
 
 @cache

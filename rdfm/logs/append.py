@@ -1,6 +1,6 @@
 """Appending to a log: the output that continues a file, and the encoder for it.
 
-In: the log to append to. Out: `Appended`, which `create_log` and `convert` use as their output, and
+In: the log to append to. Out: `AppendOutput`, which `create_log` and `convert` write to, and
 the encoder of its messages.
 Cost: finding the end of the log. Law: a log contains the messages of each run that ended cleanly,
 exactly once and in order, and nothing else; `sync` commits each batch. Invalid options and logs are
@@ -33,10 +33,10 @@ if TYPE_CHECKING:
 # Options that apply to an entire log, in addition to those in its header.
 _FIXED = frozenset({"delimited", "dialect", "flat", "frames", "framing"})
 
-__all__ = ["Addition", "AppendEncoder", "Appended", "Appending", "check_appending"]
+__all__ = ["Addition", "AppendEncoder", "AppendOutput", "AppendSettings", "check_appending"]
 
 
-class Appending(NamedTuple):
+class AppendSettings(NamedTuple):
     """Settings for appending to a log.
 
     Attributes:
@@ -52,7 +52,7 @@ class Appending(NamedTuple):
     @classmethod
     def of(
         cls, format: Format, append: bool, sync: bool, repair: bool, keep_partial: bool
-    ) -> Appending | None:
+    ) -> AppendSettings | None:
         """Create the settings from the options; None if the log will be replaced.
 
         Raises:
@@ -167,7 +167,7 @@ class AppendEncoder:
         return [*([] if self._note is None else [self._note]), *self._encoder.notes()]
 
 
-class Appended:
+class AppendOutput:
     """A log to append to. It is locked until `commit` or `discard`.
 
     A log that does not exist or is empty is written under a temporary name until its first commit.
@@ -183,7 +183,7 @@ class Appended:
         self,
         target: object,
         compression: str | None,
-        appending: Appending,
+        appending: AppendSettings,
     ) -> None:
         """Lock a log and find its end.
 
@@ -515,7 +515,7 @@ def _roll_back_unclosed(state: _AppendedFiles) -> None:
         )
 
 
-def check_appending(target: object, appending: Appending, *, overwrite: bool = False) -> None:
+def check_appending(target: object, appending: AppendSettings, *, overwrite: bool = False) -> None:
     """Reject a target if its name shows that it cannot be appended to.
 
     Raises:

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from rdfm._core import ArrowBatch, ArrowCoalescer, MessageBatch
-from rdfm.logs.frames import needed
+from rdfm.logs.frames import require_package
 from rdfm.logs.kinds import wrong_kind_error
 
 if TYPE_CHECKING:
@@ -87,7 +87,7 @@ def arrow_reader(
         ValueError: If the log is the answer to an ASK query, or a variable is not a valid column
             name.
     """
-    with needed("pyarrow", "reading a log as an Arrow stream"):
+    with require_package("pyarrow", "reading a log as an Arrow stream"):
         import pyarrow as pa
     schema = pa.schema(table.batch_rows(head.slice(0, 0), source))
 

@@ -31,7 +31,7 @@ from rdfm.logs.positions import Lines
 from rdfm.logs.progress import Progress, Reporter, total_bytes
 from rdfm.message import AnyBatch
 
-__all__ = ["MAX_WARNINGS", "LogCheck", "LogState", "Numbers", "check_settings", "end_of"]
+__all__ = ["MAX_WARNINGS", "CheckCounts", "LogCheck", "LogState", "check_settings", "end_of"]
 
 MAX_WARNINGS = 20
 
@@ -103,7 +103,7 @@ class LogState:
 
 
 @dataclass
-class Numbers:
+class CheckCounts:
     """Counts so far. For their meaning, see the properties of `LogCheck`."""
 
     logs: int = 0
@@ -144,7 +144,7 @@ class LogCheck:
 
     def __post_init__(self) -> None:
         """Initialize the counts."""
-        self._numbers = Numbers()
+        self._numbers = CheckCounts()
         self._report = Reporter(self.progress)
         self._total = None if self.progress is None else total_bytes(self._inputs)
         self._log: LogState | None = None
@@ -207,7 +207,7 @@ class LogCheck:
         kinds = self._read().kinds
         return next(iter(kinds)) if len(kinds) == 1 else "messages"
 
-    def _read(self) -> Numbers:
+    def _read(self) -> CheckCounts:
         """Return the counts. If iteration has not started, read all logs first."""
         if not self._begun:
             self.run()

@@ -270,7 +270,7 @@ def _matching_messages(query: Query, batch: MessageBatch, source: str) -> Iterat
     """
     answers: list[bool] = []
     while len(answers) < len(batch):
-        found = query.holds(batch, len(answers))
+        found = query.answers(batch, len(answers))
         answers += found.answers
         if found.error is not None:
             raise LimitError(

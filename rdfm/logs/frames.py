@@ -18,13 +18,13 @@ if TYPE_CHECKING:
     import polars
     import pyarrow
 
-__all__ = ["Tabular", "needed"]
+__all__ = ["Tabular", "require_package"]
 
 _INSTALLED_AS = {"pyarrow": "'rdfm[arrow]'", "cryptography": "'rdfm[nanopub]'"}
 
 
 @contextmanager
-def needed(module: str, what: str) -> Iterator[None]:
+def require_package(module: str, what: str) -> Iterator[None]:
     """If importing an optional package fails, raise an error that says how to install it.
 
     Args:
@@ -100,9 +100,9 @@ class Tabular(ABC):
             0        0    "1"
             1        1    "2"
         """
-        with needed("pandas", "a pandas data frame"):
+        with require_package("pandas", "a pandas data frame"):
             import pandas as pd
-        with needed("pyarrow", "a pandas data frame"):
+        with require_package("pyarrow", "a pandas data frame"):
             import pyarrow as pa
         nullable = {pa.int64(): pd.Int64Dtype(), pa.bool_(): pd.BooleanDtype()}
         frame: pandas.DataFrame = self.to_arrow().to_pandas(types_mapper=nullable.get)
@@ -123,7 +123,7 @@ class Tabular(ABC):
             ...     rows.to_polars()["name"].to_list()
             ['"Ann"', '"Bob"']
         """
-        with needed("polars", "a Polars data frame"):
+        with require_package("polars", "a Polars data frame"):
             import polars as pl
         frame = pl.from_arrow(self.to_arrow())
         assert isinstance(frame, pl.DataFrame)  # from a table

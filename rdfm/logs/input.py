@@ -27,14 +27,14 @@ from rdfm.errors import (
 )
 from rdfm.formats import DecoderLike, FileDecoder, Format
 from rdfm.logs import remedies
-from rdfm.logs.announced import NOTHING_ANNOUNCED, Announced, accept_header, announced
+from rdfm.logs.announced import NOTHING_ANNOUNCED, AnnouncedFormat, accept_header, announced_format
 from rdfm.logs.journal import committed_length
 from rdfm.logs.likely import has_unread_suffix, reading_advice
 from rdfm.storage import archive as archives
 from rdfm.storage import compression as compressions
 from rdfm.storage.addresses import is_web, shown, without_credentials
 from rdfm.storage.compression import PIECE_BYTES
-from rdfm.storage.files import storage_of, without_library
+from rdfm.storage.files import access_error, storage_of
 from rdfm.storage.listing import find_files, is_glob, matches
 from rdfm.storage.paths import describe_invalid_path, is_live, is_url, local_path
 
@@ -71,7 +71,7 @@ class Input:
     rejection_remedies: tuple[Remedy, ...] = ()
     unreadable = False
     watch: Callable[[Input, bytes], None] | None = None
-    announced: Announced = NOTHING_ANNOUNCED
+    announced: AnnouncedFormat = NOTHING_ANNOUNCED
     _reader: FileDecoder | None = None  # a decoder that reads the file directly
     _path: str | None = None  # of a regular file on this machine
     _cut = False  # whether the rest of the file is not committed
@@ -112,9 +112,9 @@ class Input:
             self.size = self.size if length is None else length
         self._remote = self._owned and is_url(self.name)
         if self._remote and is_web(self.name):
-            self.announced = announced(*self._file.media_type)  # type: ignore[attr-defined]  # a Response
+            self.announced = announced_format(*self._file.media_type)  # type: ignore[attr-defined]  # a Response
         if self._remote and is_live(name):
-            self.announced, compression = Announced(formats.find("jelly")), "none"
+            self.announced, compression = AnnouncedFormat(formats.find("jelly")), "none"
         self._one_of_many = one_of_many
         try:
             if start:
@@ -557,7 +557,7 @@ def _open_url(
             errno.ENOENT, "not found, or its host is unreachable", url
         ) from error
     except OSError as error:
-        raise without_library(url, error) from error
+        raise access_error(url, error) from error
     size = getattr(file, "size", None)
     return file, url, url, size if isinstance(size, int) else None, True
 

@@ -178,7 +178,7 @@ class KeyEncoder:
         try:
             while start < len(batch):
                 room = self._split_by.max_open - len(self._open)
-                stop, used = self._splitter.stretch(live, room)
+                stop, used = self._splitter.live_run(live, room)
                 if stop == start:
                     self._check_continuable(batch.index_of(start))
                     number = numbers.get(self._close_oldest(parts))
@@ -196,8 +196,8 @@ class KeyEncoder:
                 start = stop
         except EncodeError as error:
             error.completed = parts  # type: ignore[assignment]  # as `encode` returns them
-            if error.lacks == "boundaries":
-                error.lacks = None  # files of one message are not split by key
+            if error.missing_feature == "boundaries":
+                error.missing_feature = None  # files of one message are not split by key
                 error.remedies += (
                     remedies.named_format(
                         "to_format", ("nq", "jelly"), "writes files of several messages"

@@ -31,7 +31,7 @@ from rdfm.errors import (
 )
 from rdfm.formats import EncoderLike, Format, FormatSpec
 from rdfm.logs import remedies
-from rdfm.logs.append import Appended, Appending, check_appending
+from rdfm.logs.append import AppendOutput, AppendSettings, check_appending
 from rdfm.logs.journal import remove_stale
 from rdfm.logs.keyed import KeyEncoder, SplitBy
 from rdfm.logs.kinds import DEFAULT_FORMATS
@@ -415,7 +415,7 @@ class OutputShape:
         split_messages: int | None = None,
         split_bytes: int | None = None,
         overwrite: bool = False,
-        append: Appending | None = None,
+        append: AppendSettings | None = None,
         split_by: SplitBy | None = None,
         jobs: int = 1,
         live: Mapping[str, Any] | None = None,
@@ -429,7 +429,7 @@ class OutputShape:
         """
         self.appends = append is not None
         self._append = append
-        self._appended: Appended | None = None
+        self._appended: AppendOutput | None = None
         self._split_by = split_by
         splits = split_messages is not None or split_bytes is not None
         split = spelled("split_bytes" if split_messages is None else "split_messages")
@@ -547,14 +547,14 @@ class OutputShape:
         """The header of the log that is appended to, once it is open."""
         return {} if self._appended is None else self._appended.source
 
-    def output(self) -> Output | FolderOutput | Appended | LiveTarget:
+    def output(self) -> Output | FolderOutput | AppendOutput | LiveTarget:
         """Return the opened output."""
         if self._live is not None:
             from rdfm.storage.live import LiveTarget
 
             return LiveTarget(os.fspath(self._target), self._live, self._compression)  # type: ignore[arg-type]  # a URL
         if self._append is not None:
-            self._appended = Appended(self._target, self._compression, self._append)
+            self._appended = AppendOutput(self._target, self._compression, self._append)
             return self._appended
         if not self.folder:
             return Output(self._target, self._compression, self._jobs)

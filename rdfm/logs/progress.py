@@ -45,7 +45,7 @@ class Progress:
     kind: str = "messages"
     evaluating: bool = False
 
-    def towards(self, later: Progress, share: float) -> Progress:
+    def interpolate(self, later: Progress, share: float) -> Progress:
         """Interpolate the progress: `share` of the way from this one to `later`."""
         return replace(
             later,

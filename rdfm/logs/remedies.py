@@ -47,9 +47,9 @@ def add(
         target: The format to write.
         buffers_messages: Whether complete messages are buffered only because errors are skipped.
     """
-    if error.lacks == "boundaries":
+    if error.missing_feature == "boundaries":
         error.remedies += (_FILES,)
-    if error.lacks != "parts":
+    if error.missing_feature != "parts":
         return
     if buffers_messages:
         error.remedies += (_UNBUFFERED,)

@@ -15,7 +15,7 @@ from typing import Any, ClassVar
 from rdfm.errors import LimitError
 from rdfm.logs.driver import NOTHING_DROPPED, Item, Read, ReadError, Skipped
 
-__all__ = ["MAX_LISTED_ERRORS", "SkipErrors", "Stage", "Stages", "Tally", "Watching", "through"]
+__all__ = ["MAX_LISTED_ERRORS", "SkipErrors", "Stage", "Stages", "Tally", "Watcher", "through"]
 
 MAX_LISTED_ERRORS = 10
 
@@ -170,7 +170,7 @@ class SkipErrors(Stage):
         return (item,)
 
 
-class Watching(Stage):
+class Watcher(Stage):
     """Calls functions with the items, for progress. Passes the items on unchanged."""
 
     def __init__(self, on_item: Callable[[Read], None], end: Callable[[], None]) -> None:

@@ -17,7 +17,7 @@ from rdfm._core import MessageBatch, PatchBatch, Quad, ResultBatch
 from rdfm.errors import EncodeError, OptionError, RdfmError
 from rdfm.formats import EncoderLike, Format
 from rdfm.formats.format import encode_view
-from rdfm.logs.append import Appended, Appending
+from rdfm.logs.append import AppendOutput, AppendSettings
 from rdfm.logs.output import (
     FolderOutput,
     Output,
@@ -109,7 +109,7 @@ def create_log(
     def make(**changed: Any) -> EncoderLike:
         return found.encoder({**given, **changed}, shape.continued or None)
 
-    appending = Appending.of(found, append, sync, repair, keep_partial)
+    appending = AppendSettings.of(found, append, sync, repair, keep_partial)
     if storage_options and not is_live(target):
         raise OptionError("storage_options apply to live streams such as grpc://host:9090/topic")
     shape = OutputShape(
@@ -144,7 +144,7 @@ class LogWriter:
 
     def __init__(
         self,
-        output: Output | FolderOutput | Appended | LiveTarget,
+        output: Output | FolderOutput | AppendOutput | LiveTarget,
         format: Format,
         encoder: Any,
         *,
@@ -253,7 +253,7 @@ class LogWriter:
     @property
     def committed_bytes(self) -> int | None:
         """The committed length of a log that is appended to, in bytes; None for other logs."""
-        return self._output.committed_bytes if isinstance(self._output, Appended) else None
+        return self._output.committed_bytes if isinstance(self._output, AppendOutput) else None
 
     def flush(self) -> None:
         """Encode and write the collected messages.

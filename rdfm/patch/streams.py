@@ -28,11 +28,11 @@ from rdfm.logs.positions import Lines
 from rdfm.logs.progress import Progress, Reporter, total_bytes
 from rdfm.logs.reader import LogReader
 from rdfm.logs.remedies import named_format
-from rdfm.logs.stages import Watching
+from rdfm.logs.stages import Watcher
 from rdfm.logs.writer import LogWriter
 from rdfm.storage import archive
 
-__all__ = ["Inputs", "Streams", "Writing", "locating_errors", "message_batches", "patch_batches"]
+__all__ = ["Inputs", "LazyOutput", "Streams", "locating_errors", "message_batches", "patch_batches"]
 
 _TRIPLE_TERMS = ("no", "object", "anywhere")  # support for triple terms, in increasing order
 
@@ -105,7 +105,7 @@ class _ProgressMeter:
         self._kind = inputs[0].kind
         self._counts: dict[str, list[int]] = {}  # messages and records, by kind
 
-    def stage(self, number: int) -> Watching:
+    def stage(self, number: int) -> Watcher:
         """Return a stage that counts the data read from the input with this number."""
 
         def count(read: Read) -> None:
@@ -113,7 +113,7 @@ class _ProgressMeter:
                 self._count(number, read)
                 self._report(self._progress)
 
-        return Watching(count, lambda: self._report(self._progress, force=True))
+        return Watcher(count, lambda: self._report(self._progress, force=True))
 
     def _count(self, number: int, item: Read) -> None:
         self._bytes[number] = item.bytes_in
@@ -214,7 +214,7 @@ class Streams:
         """Return the notes about the inputs, which have been read to the end, and the output."""
         return (*(note for driver in self._drivers for note in driver.notes()), *log.notes)
 
-    def create(self) -> Writing:
+    def create(self) -> LazyOutput:
         """Open the output.
 
         Raises:
@@ -229,10 +229,10 @@ class Streams:
             stages.get("overwrite", False),
         )
         target = Target(self._output, self._format, self._writes, shape)
-        return Writing(target, shape, stages.get("keep_partial", False))
+        return LazyOutput(target, shape, stages.get("keep_partial", False))
 
 
-class Writing:
+class LazyOutput:
     """An output. Its log is created with the first batch, when the source formats are known.
 
     Attributes:

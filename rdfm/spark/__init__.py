@@ -501,13 +501,13 @@ def resplit(
         `rdfm.spark.resplit(spark, "dumps/*.jelly", "logs/")`
     """
     check_pyspark()
-    from rdfm.spark.paths import absolute, mapped
+    from rdfm.spark.paths import absolute, user_path
     from rdfm.spark.resplitting import rewrite
 
     rewrite(
         spark,
         _paths(paths),
-        absolute(mapped(_path(out))),
+        absolute(user_path(_path(out))),
         to=to,
         mode=mode,
         options=options,

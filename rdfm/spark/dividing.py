@@ -133,7 +133,7 @@ class RowDivider:
             if numbers is None:
                 yield from self._by_key(folder, batches_from_arrow(written, first_index=first))
             else:
-                with _numbered(numbers, first):
+                with _renumbering_errors(numbers, first):
                     selected = batches_from_arrow(written.take(numbers), first_index=first)
                     yield from self._by_key(folder, selected)
 
@@ -170,7 +170,7 @@ class RowDivider:
                 raise wrong_kind_error("the rows", batch.kind, "only messages can be split by key")
             keys, several = splitter.begin(batch)
             self.several[self._key or ""] += several
-            splitter.stretch(b"\1" * len(keys), len(keys))
+            splitter.live_run(b"\1" * len(keys), len(keys))
             for number, slice in splitter.slices(len(batch)):
                 key, text = keys[number]
                 value = NULL if key in self._nulls else escape(text)
@@ -186,7 +186,7 @@ def _text(value: Any) -> str:
 
 
 @contextmanager
-def _numbered(numbers: pa.Array, first: int) -> Iterator[None]:
+def _renumbering_errors(numbers: pa.Array, first: int) -> Iterator[None]:
     """Convert row numbers in errors from positions in the group to positions in the rows."""
     try:
         yield

@@ -26,7 +26,7 @@ from pyspark.sql.types import (
 from rdfm.errors import OptionError
 from rdfm.spark.compat import arrow_schema, is_remote
 from rdfm.spark.options import FILES, STREAMING, Options
-from rdfm.spark.paths import mounted
+from rdfm.spark.paths import spark_path
 from rdfm.spark.rows import SparkReading
 from rdfm.spark.stream import as_found
 from rdfm.storage.files import File
@@ -119,7 +119,7 @@ def _planned(
     file: Mapping[str, object], reading: SparkReading, split_bytes: int
 ) -> Iterator[dict[str, object]]:
     """The splits of a file, as rows."""
-    path = mounted(str(file["path"]))
+    path = spark_path(str(file["path"]))
     length = file["length"]
     splits: Iterable[Split | None] = [None]
     if split_bytes and isinstance(length, int) and length > split_bytes:

@@ -14,19 +14,19 @@ from rdfm.errors import OptionError
 from rdfm.spark.compat import session_folder
 from rdfm.storage.paths import local_path
 
-__all__ = ["absolute", "mapped", "mounted", "real"]
+__all__ = ["absolute", "real", "spark_path", "user_path"]
 
 # Folders where Databricks machines mount their storage.
 _DBFS, _VOLUMES = "/dbfs", "/Volumes"
 
 
-def mounted(path: str) -> str:
+def spark_path(path: str) -> str:
     """Convert a path as reported by Spark's own sources, without escapes.
 
     Example:
-        >>> mounted("file:/logs/a.nq"), mounted("s3a://bucket/a.nq")
+        >>> spark_path("file:/logs/a.nq"), spark_path("s3a://bucket/a.nq")
         ('/logs/a.nq', 's3://bucket/a.nq')
-        >>> mounted("dbfs:/logs/a.nq"), mounted("dbfs:/Volumes/one/two/a.nq")
+        >>> spark_path("dbfs:/logs/a.nq"), spark_path("dbfs:/Volumes/one/two/a.nq")
         ('/dbfs/logs/a.nq', '/Volumes/one/two/a.nq')
     """
     if re.match("file:/", path):
@@ -36,19 +36,19 @@ def mounted(path: str) -> str:
     return re.sub("^s3[an]://", "s3://", path)
 
 
-def mapped(path: str) -> str:
+def user_path(path: str) -> str:
     """Convert a path or URL given by a user: `dbfs:/` paths and Hadoop's S3 URLs.
 
     Raises:
         OptionError: If this machine does not have Databricks storage.
 
     Example:
-        >>> mapped("s3a://bucket/logs"), mapped("logs/*.nq")
+        >>> user_path("s3a://bucket/logs"), user_path("logs/*.nq")
         ('s3://bucket/logs', 'logs/*.nq')
     """
     if re.match("file:", path):
         return path  # `local_path` also decodes escapes
-    found = mounted(path)
+    found = spark_path(path)
     if path.startswith("dbfs:/") and found != path:
         mount = _VOLUMES if found.startswith("/Volumes/") else _DBFS
         if not Path(mount).is_dir():
@@ -63,9 +63,9 @@ def absolute(path: str) -> str:
     """Return the absolute path, which is independent of the working folder of a task.
 
     Raises:
-        OptionError: If the path is relative to a folder that Spark removes, or as in `mapped`.
+        OptionError: If the path is relative to a folder that Spark removes, or as in `user_path`.
     """
-    path = mapped(path)
+    path = user_path(path)
     local = local_path(path)
     if local is None:
         return path
@@ -82,7 +82,7 @@ def real(path: str) -> str:
         >>> real("/logs/../logs/*.nq"), real("s3a://bucket/logs")
         ('/logs/*.nq', 's3://bucket/logs')
     """
-    path = mapped(path)
+    path = user_path(path)
     local = local_path(path)
     if local is None:
         return path

@@ -25,7 +25,7 @@ from pyspark.sql.types import (
     StructType,
 )
 
-from rdfm._core import Evaluated, MessageBatch, Query, TypedColumns
+from rdfm._core import EvaluationResult, MessageBatch, Query, TypedColumns
 from rdfm.errors import DecodeError, LimitError, OptionError
 from rdfm.logs.kinds import wrong_kind_error
 from rdfm.message import AnyBatch
@@ -41,7 +41,7 @@ __all__ = ["Evaluation", "QueryRows", "SparkQuery", "query_rows"]
 
 # Options of a query besides its text.
 _OPTIONS = ("prefixes", "union_graphs", "types", "skip_empty", "timeout", "max_rows")
-_METHODS = {"select": "solutions", "construct": "construct", "ask": "holds"}
+_METHODS = {"select": "solutions", "construct": "construct", "ask": "answers"}
 # Columns of constructed messages.
 _CONSTRUCTED = ("source", "offset", "position", "quads", "metadata")
 # Number of rows that are collected before they are returned.
@@ -235,7 +235,7 @@ class Evaluation:
             raise wrong_kind_error(source or "the log", batch.kind, "only messages can be queried")
         done = 0
         while done < len(batch):
-            found: Evaluated = self._evaluate(batch, done)
+            found: EvaluationResult = self._evaluate(batch, done)
             if found.done > done:
                 yield self._table(batch, source, range(done, found.done), found)
             done = found.done
@@ -244,7 +244,7 @@ class Evaluation:
                 done += 1
 
     def _table(
-        self, batch: MessageBatch, source: str | None, messages: range, found: Evaluated
+        self, batch: MessageBatch, source: str | None, messages: range, found: EvaluationResult
     ) -> pa.RecordBatch:
         if self._columns is not None:
             rows, nulls = self._columns.of_messages(

@@ -40,10 +40,10 @@ from rdfm.spark.error_handling import ErrorHandler
 from rdfm.spark.folders import PartitionFolders, values_of
 from rdfm.spark.kinds import KindFinder, check_has_rows
 from rdfm.spark.options import CORRUPT_RECORD, READING, Options, compression, names_in
-from rdfm.spark.paths import absolute, mapped
+from rdfm.spark.paths import absolute, user_path
 from rdfm.spark.querying import QueryRows, SparkQuery
 from rdfm.spark.schema import RowShape, message_shape, quad_shape, result_shape
-from rdfm.spark.workers import FromDriver
+from rdfm.spark.workers import DriverObject
 from rdfm.storage import compression as compressions
 from rdfm.storage.files import storage_of
 from rdfm.storage.paths import is_url, local_target
@@ -61,7 +61,7 @@ _log = logging.getLogger("rdfm.spark")
 
 
 @dataclass(frozen=True)
-class SparkReading(FromDriver):
+class SparkReading(DriverObject):
     """Settings for reading logs, in the form that tasks receive.
 
     Attributes:
@@ -391,7 +391,7 @@ def _errors_to(values: Mapping[str, Any]) -> str | None:
             "errorsTo records the errors that a read skips, but in the mode FAILFAST the first error fails the query; "
             "set the mode DROPMALFORMED or PERMISSIVE, or ignoreCorruptFiles"
         )
-    local_target(mapped(values["errors_to"]))  # rejects a URL with one slash
+    local_target(user_path(values["errors_to"]))  # rejects a URL with one slash
     return absolute(values["errors_to"])
 
 

@@ -28,7 +28,7 @@ from rdfm.spark.compat import (
 )
 from rdfm.spark.filelist import FileList
 from rdfm.spark.options import FILE_SOURCE, FILES, STREAMING, Options
-from rdfm.spark.paths import mapped, mounted, real
+from rdfm.spark.paths import real, spark_path, user_path
 from rdfm.spark.reader import LogSourceReader
 from rdfm.spark.rows import SparkReading
 from rdfm.storage.files import File, storage_of
@@ -110,7 +110,7 @@ class LogSourceStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow)
                 "a stream needs the option stateLocation, a folder for the list of files that it "
                 "has found; use a separate one for each query, and keep it as long as its checkpoint"
             )
-        local_target(mapped(location))  # rejects a URL with one slash
+        local_target(user_path(location))  # rejects a URL with one slash
         self._location = real(location)
         files, size = values["max_files_per_trigger"], values["max_bytes_per_trigger"]
         if files and size:
@@ -248,7 +248,7 @@ def _spark_files(batches: Iterable[pa.RecordBatch], recursive: bool) -> Iterator
                     "without * ? [ ] { } or a backslash, or set recursiveFileLookup=true",
                     path,
                 )
-            yield File(mounted(path), size, modified / 1000), None
+            yield File(spark_path(path), size, modified / 1000), None
 
 
 def as_found(
@@ -260,9 +260,9 @@ def as_found(
         OSError: If a file changed after it was found.
     """
     for file, split in logs:
-        if _is_as_found(file, reading):
+        if _is_unchanged(file, reading):
             yield file.path, split
-            if _is_as_found(file, reading) or changed == "read":
+            if _is_unchanged(file, reading) or changed == "read":
                 continue
             raise OSError(errno.ESTALE, "The file changed while it was read", file.path)
         if changed == "error":
@@ -278,7 +278,7 @@ def as_found(
             _log.warning("%s changed after it was found and is skipped (changedFiles)", file.path)
 
 
-def _is_as_found(file: File, reading: SparkReading) -> bool:
+def _is_unchanged(file: File, reading: SparkReading) -> bool:
     """Whether a file has the expected size and time (if known); true if it was deleted."""
     storage, path = storage_of(file.path, reading.storage)
     try:

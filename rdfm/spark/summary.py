@@ -35,9 +35,9 @@ class WriteSummary(NamedTuple):
     @classmethod
     def of(cls, tasks: Iterable[object]) -> WriteSummary:
         """Add up the counts in the commit messages of tasks; other messages are ignored."""
-        from rdfm.spark.writer import Parts
+        from rdfm.spark.writer import TaskParts
 
-        found = [task for task in tasks if isinstance(task, Parts)]
+        found = [task for task in tasks if isinstance(task, TaskParts)]
         dropped: Counter[str] = Counter()
         notes: dict[str, None] = {}
         for task in found:

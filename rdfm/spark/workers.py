@@ -21,7 +21,7 @@ from rdfm.errors import MissingExtraError
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-__all__ = ["FromDriver", "check_workers"]
+__all__ = ["DriverObject", "check_workers"]
 
 _IMPORT_CHECK = "import pyarrow, rdfm, importlib.util as u; print(rdfm.__version__ if u.find_spec('pyspark_rdfm') else '')"
 _CHECK_TIMEOUT_SECONDS = 60.0
@@ -96,7 +96,7 @@ def _worker_error(program: str, reason: str) -> MissingExtraError:
     )
 
 
-class FromDriver:
+class DriverObject:
     """Base class of objects that only workers with the driver's version of rdfm can receive."""
 
     def __getstate__(self) -> dict[str, Any]:

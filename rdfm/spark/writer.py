@@ -37,12 +37,12 @@ from rdfm.spark.commit import CommitTarget, FolderCommit, stream_job
 from rdfm.spark.compat import StreamArrowWriter, check_stream_writer
 from rdfm.spark.dividing import RowDivider, check_columns
 from rdfm.spark.options import WRITE_ID, WRITING, Options, camel, compression, names_in
-from rdfm.spark.paths import absolute, mapped
+from rdfm.spark.paths import absolute, user_path
 from rdfm.spark.remedies import in_spark
 from rdfm.spark.schema import COLUMNS, LISTS, kind_of
 from rdfm.spark.single import Fragment, FragmentWriter, check_single, join_fragments
 from rdfm.spark.summary import REPORT, WriteSummary
-from rdfm.spark.workers import FromDriver
+from rdfm.spark.workers import DriverObject
 from rdfm.storage import compression as compressions
 from rdfm.storage.paths import is_url, local_target
 
@@ -52,7 +52,7 @@ if TYPE_CHECKING:
     from rdfm.formats import FormatSpec
     from rdfm.message import AnyBatch
 
-__all__ = ["LogSourceStreamWriter", "LogSourceWriter", "Parts", "WritePlan"]
+__all__ = ["LogSourceStreamWriter", "LogSourceWriter", "TaskParts", "WritePlan"]
 
 _log = logging.getLogger("rdfm.spark")
 # Sink options that Spark sets.
@@ -60,7 +60,7 @@ _SET_BY_SPARK = ("checkpointlocation", "queryname")
 
 
 @dataclass(frozen=True)
-class WritePlan(FromDriver):
+class WritePlan(DriverObject):
     """The settings of a write, checked once in the driver and used by every task.
 
     Attributes:
@@ -141,7 +141,7 @@ class WritePlan(FromDriver):
                         f"single and {camel(name)} cannot be combined; remove one of them"
                     )
             check_single(format.name, encoder)
-        path = mapped(path)
+        path = user_path(path)
         local_target(path)  # rejects a URL with one slash
         path = absolute(path)
         if not is_url(path) and Path(path).exists() and not Path(path).is_dir():
@@ -168,7 +168,7 @@ class WritePlan(FromDriver):
 
 
 @dataclass
-class Parts(WriterCommitMessage):
+class TaskParts(WriterCommitMessage):
     """The commit message of one task for the driver.
 
     Attributes:
@@ -222,10 +222,10 @@ class LogSourceWriter(DataSourceArrowWriter):
         else:
             target.begin(self.job)
 
-    def write(self, iterator: Iterator[RecordBatch]) -> Parts:
+    def write(self, iterator: Iterator[RecordBatch]) -> TaskParts:
         """Write the rows of one task."""
         if self.is_done:
-            return Parts((), self.job)
+            return TaskParts((), self.job)
         target = self.plan.target()
 
         def is_wanted() -> bool:
@@ -265,7 +265,7 @@ class LogSourceWriter(DataSourceArrowWriter):
         self, target: CommitTarget, messages: list[WriterCommitMessage | None]
     ) -> tuple[str, ...]:
         """Join the parts of all tasks."""
-        of_tasks = [message for message in messages if isinstance(message, Parts)]
+        of_tasks = [message for message in messages if isinstance(message, TaskParts)]
         return join_fragments(
             target,
             self.job,
@@ -331,7 +331,7 @@ class LogSourceStreamWriter(StreamArrowWriter):
         target.clean()
         target.prepare()
 
-    def write(self, iterator: Iterator[RecordBatch]) -> Parts:
+    def write(self, iterator: Iterator[RecordBatch]) -> TaskParts:
         """Write the rows of one task."""
         context = TaskContext.get()
         query = context.getLocalProperty("sql.streaming.queryId") if context else None
@@ -348,7 +348,7 @@ class LogSourceStreamWriter(StreamArrowWriter):
             return target.last_batch(query) < int(number)
 
         if not is_wanted():  # done before the last driver died, so the commit would drop the parts
-            return Parts((), job, query)
+            return TaskParts((), job, query)
         # Sorted by name, the parts of a query are in the order of its batches.
         task = _Task(self.plan, target, job, f"part-{int(number):05d}", query)
         return task.run(iterator, is_wanted, query)
@@ -357,7 +357,7 @@ class LogSourceStreamWriter(StreamArrowWriter):
         """Make the parts of a batch visible, unless the batch was committed before."""
         parts = _parts(messages)
         target = self.plan.target()
-        of_tasks = [message for message in messages if isinstance(message, Parts)]
+        of_tasks = [message for message in messages if isinstance(message, TaskParts)]
         for message in of_tasks[:1]:
             if parts:
                 commit = FolderCommit(
@@ -373,7 +373,7 @@ class LogSourceStreamWriter(StreamArrowWriter):
     def abort(self, messages: list[WriterCommitMessage | None], batchId: int) -> None:
         """Remove the files of reported tasks. Other files are removed when the query continues."""
         target = self.plan.target()
-        for job in {message.job for message in messages if isinstance(message, Parts)}:
+        for job in {message.job for message in messages if isinstance(message, TaskParts)}:
             target.drop(job)
 
 
@@ -430,10 +430,10 @@ class _Task:
 
     def run(
         self, rows: Iterator[RecordBatch], is_wanted: Callable[[], bool], query: str | None = None
-    ) -> Parts:
+    ) -> TaskParts:
         """Write rows, and return the commit message. Raises the same errors as `write`."""
         parts = self.write(rows, is_wanted)
-        return Parts(
+        return TaskParts(
             parts,
             self._job,
             query,
@@ -634,7 +634,7 @@ def _is_same_map(found: MapType, name: str) -> bool:
 
 def _parts(messages: list[WriterCommitMessage | None]) -> tuple[str, ...]:
     return tuple(
-        part for message in messages if isinstance(message, Parts) for part in message.parts
+        part for message in messages if isinstance(message, TaskParts) for part in message.parts
     )
 
 

@@ -22,7 +22,7 @@ from rdfm.logs.output import Writable, output_format
 from rdfm.logs.own_input import reject_own_input
 from rdfm.logs.progress import Progress, Reporter, total_bytes
 from rdfm.logs.reader import LogReader
-from rdfm.logs.stages import Stage, Tally, Watching
+from rdfm.logs.stages import Stage, Tally, Watcher
 from rdfm.sparql.options import QUERY, QUERYING, as_texts, seconds, types_of
 from rdfm.sparql.querying import QueryStage, SolutionBatch
 from rdfm.sparql.remedies import UNION_GRAPHS
@@ -609,7 +609,7 @@ class LogQuery:
                     lambda: Progress(bytes_in, total, messages, quads, evaluating=True), force=True
                 )
 
-        watcher = Watching(count, end)
+        watcher = Watcher(count, end)
         batches = solve(querying, driver, tally, skips=self._skips, stages_before=(watcher,))
         return QueryStream(batches, querying, driver, tally)
 

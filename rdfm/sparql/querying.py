@@ -12,17 +12,17 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from rdfm._core import Evaluated, MessageBatch, Query, QueryDataset, ResultBatch
+from rdfm._core import EvaluationResult, MessageBatch, Query, QueryDataset, ResultBatch
 from rdfm.errors import LimitError, OptionError, spelled
 from rdfm.logs.driver import NO_LOG, NOTHING_DROPPED, Item, Read, Skipped
 from rdfm.logs.kinds import wrong_kind_error
 from rdfm.logs.rows import ComputedBatch
 from rdfm.logs.stages import Stage
-from rdfm.sparql.remedies import higher
+from rdfm.sparql.remedies import limit_remedy
 
 __all__ = ["QueryStage", "SolutionBatch"]
 
-_METHODS = {"select": "solutions", "construct": "construct", "ask": "holds"}
+_METHODS = {"select": "solutions", "construct": "construct", "ask": "answers"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +46,7 @@ class SolutionBatch(ComputedBatch):
     batch: MessageBatch | None = None
     messages: tuple[int, ...] | list[int] = ()
     number_offset: int = 0
-    evaluated: Evaluated | None = None
+    evaluated: EvaluationResult | None = None
 
     def __len__(self) -> int:
         """Number of rows."""
@@ -148,7 +148,7 @@ class QueryStage(Stage):
         number_offset, done = self._seen - batch.first_index, 0
         self._seen += len(batch)
         while done < len(batch):
-            evaluated: Evaluated = evaluate(batch, done)
+            evaluated: EvaluationResult = evaluate(batch, done)
             self.graphs = self.graphs or (evaluated.has_named and self.query.uses_default_graph)
             name = read.source.name
             if evaluated.rows is not None:
@@ -231,7 +231,7 @@ class QueryStage(Stage):
         if self._skips:
             return Skipped(read.source, errors=1, error=error)
         if limit is not None:
-            error.remedies = (higher(limit),)
+            error.remedies = (limit_remedy(limit),)
         raise error
 
 

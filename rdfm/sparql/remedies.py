@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from rdfm.errors import Remedy
 
-__all__ = ["NULLS", "UNION_GRAPHS", "higher"]
+__all__ = ["NULLS", "UNION_GRAPHS", "limit_remedy"]
 
 UNION_GRAPHS = Remedy("stage", "union_graphs", "true", "queries all graphs together")
 NULLS = Remedy("stage", "on_error", "skip", "makes such values null")
 
 
-def higher(limit: str) -> Remedy:
+def limit_remedy(limit: str) -> Remedy:
     """Return the remedy for an exceeded limit: the option that sets it."""
     return Remedy("stage", limit, None, "")

@@ -11,7 +11,7 @@ from collections.abc import Generator, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from rdfm.logs.driver import Driver
-from rdfm.logs.frames import needed
+from rdfm.logs.frames import require_package
 from rdfm.logs.reader import LogReader
 from rdfm.logs.rows import RowReader, batches_through
 from rdfm.logs.stages import SkipErrors, Stage, Tally
@@ -151,7 +151,7 @@ class Solutions(RowReader):
     def _arrow_reader(self) -> pyarrow.RecordBatchReader:
         self._check_unread()
         schema = self._columns.schema
-        with needed("pyarrow", "a table of solutions"):
+        with require_package("pyarrow", "a table of solutions"):
             import pyarrow as pa
         reader: pyarrow.RecordBatchReader = pa.RecordBatchReader.from_batches(
             schema, self.batches()

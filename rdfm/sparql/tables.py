@@ -15,7 +15,7 @@ from rdfm._core import Query, ResultBatch, TypedColumns
 from rdfm.conversion.tables import TableBatch
 from rdfm.errors import UnsupportedError
 from rdfm.logs.driver import NO_LOG, NOTHING_DROPPED, Item, Read, Skipped
-from rdfm.logs.frames import needed
+from rdfm.logs.frames import require_package
 from rdfm.logs.stages import Stage
 from rdfm.sparql.querying import SolutionBatch
 from rdfm.sparql.remedies import NULLS
@@ -111,7 +111,7 @@ class Columns:
         Raises:
             MissingExtraError: If pyarrow is not installed.
         """
-        with needed("pyarrow", _PURPOSE):
+        with require_package("pyarrow", _PURPOSE):
             import pyarrow as pa
         return pa.schema(self._columns)
 
@@ -127,7 +127,7 @@ class Columns:
             rows, nulls = self._columns.of_messages(
                 found.evaluated, found.batch, found.source, misfits_are_null=self._skips
             )
-        with needed("pyarrow", _PURPOSE):
+        with require_package("pyarrow", _PURPOSE):
             import pyarrow as pa
         return pa.record_batch(rows), nulls
 

@@ -20,7 +20,7 @@ from rdfm.errors import MissingExtraError, OptionError
 from rdfm.storage.addresses import is_web
 from rdfm.storage.paths import local_path
 
-__all__ = ["File", "LocalStorage", "RemoteStorage", "Storage", "storage_of", "without_library"]
+__all__ = ["File", "LocalStorage", "RemoteStorage", "Storage", "access_error", "storage_of"]
 
 
 @dataclass(frozen=True)
@@ -239,7 +239,7 @@ class RemoteStorage:
                 ) from error
             raise OptionError(f"cannot reach {url}: {error}") from error
         except OSError as error:
-            raise without_library(url, error) from error
+            raise access_error(url, error) from error
         self._renames = type(self._files).mv is not AbstractFileSystem.mv
         # The prefix that fsspec omits from its paths, such as scheme and host; None if ambiguous.
         prefix = url.rstrip("/").removesuffix(path.strip("/"))
@@ -415,7 +415,7 @@ def _sync_folder(folder: Path) -> None:
             os.close(descriptor)
 
 
-def without_library(url: str, error: OSError) -> Exception:
+def access_error(url: str, error: OSError) -> Exception:
     """Return the error for a URL that pyarrow cannot access.
 
     If a library is missing, the error text is short, unlike pyarrow's list of all searched paths.

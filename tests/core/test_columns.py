@@ -103,4 +103,4 @@ def test_invalid_columns_are_rejected(variables, types, text):
 def test_columns_require_a_select_query():
     ask = Query("ASK { ?s ?p ?o }")
     with pytest.raises(OptionError, match="typed columns require the rows of a SELECT query"):
-        TypedColumns([]).of_messages(ask.holds(batch()), batch())
+        TypedColumns([]).of_messages(ask.answers(batch()), batch())

@@ -4,7 +4,7 @@ import pytest
 
 from rdfm import MissingExtraError, OptionError
 from rdfm.spark import paths
-from rdfm.spark.paths import mounted
+from rdfm.spark.paths import spark_path
 from rdfm.spark.reader import LogSourceReader
 from rdfm.spark.schema import default_schema
 from rdfm.spark.stream import LogSourceStreamReader
@@ -67,4 +67,4 @@ def test_a_missing_package_for_azure_urls_is_named():
     ],
 )
 def test_spark_paths_are_translated_without_decoding(path, expected):
-    assert mounted(path) == expected
+    assert spark_path(path) == expected

@@ -95,7 +95,7 @@ fn formats_with(kinds: &[Kind], feature: Feature) -> Vec<&'static str> {
 /// boundaries, no format is returned, because the remedy is to write several logs. `format` itself
 /// is excluded even if it supports the feature in other places: for example, TSV restricts only
 /// variable names.
-pub fn another_target(format: &str, feature: Feature) -> Option<Remedy> {
+pub fn suggest_target(format: &str, feature: Feature) -> Option<Remedy> {
     let kinds = find(format).map_or(&[Kind::Messages][..], |spec| spec.kinds);
     let mut names = match feature {
         Feature::Boundaries => Vec::new(),
@@ -111,7 +111,7 @@ pub fn another_target(format: &str, feature: Feature) -> Option<Remedy> {
 }
 
 /// Returns the format in which to read a log whose content shows that it is not in `format`.
-pub fn another_source(format: &str, feature: Feature) -> Option<Remedy> {
+pub fn suggest_source(format: &str, feature: Feature) -> Option<Remedy> {
     let name = match (format, feature) {
         ("nt", Feature::Graphs) => "nq",
         ("nt", Feature::PrefixedNames) => "ttl",
@@ -142,30 +142,30 @@ mod tests {
 
     #[test]
     fn formats_that_support_the_feature_are_suggested() {
-        let remedy = another_target("nt", Feature::AnyLanguage).unwrap();
+        let remedy = suggest_target("nt", Feature::AnyLanguage).unwrap();
         assert_eq!(
             remedy.value.as_deref(),
             Some("jelly|rdf-protobuf|rdf-thrift")
         );
-        assert_eq!(another_target("nq", Feature::Parts), None);
-        let remedy = another_target("rdf-patch", Feature::AnyLanguage).unwrap();
+        assert_eq!(suggest_target("nq", Feature::Parts), None);
+        let remedy = suggest_target("rdf-patch", Feature::AnyLanguage).unwrap();
         assert_eq!(
             remedy.value.as_deref(),
             Some("jelly-patch|rdf-patch-thrift")
         );
-        let remedy = another_target("results-xml", Feature::AnyText).unwrap();
+        let remedy = suggest_target("results-xml", Feature::AnyText).unwrap();
         assert_eq!(
             remedy.value.as_deref(),
             Some("results-thrift|results-protobuf|results-json|results-tsv")
         );
-        let remedy = another_target("results-tsv", Feature::AnyText).unwrap();
+        let remedy = suggest_target("results-tsv", Feature::AnyText).unwrap();
         assert_eq!(
             remedy.value.as_deref(),
             Some("results-thrift|results-protobuf|results-json")
         );
-        let remedy = another_source("ttl", Feature::Graphs).unwrap();
+        let remedy = suggest_source("ttl", Feature::Graphs).unwrap();
         assert_eq!(remedy.value.as_deref(), Some("trig"));
-        assert_eq!(another_source("trig", Feature::Graphs), None);
-        assert_eq!(another_source("parquet", Feature::Graphs), None);
+        assert_eq!(suggest_source("trig", Feature::Graphs), None);
+        assert_eq!(suggest_source("parquet", Feature::Graphs), None);
     }
 }

@@ -9,7 +9,7 @@ use rdfm_core::model::batch;
 
 use crate::arrow::{self, ArrowBatch};
 use crate::errors;
-use crate::query::Evaluated;
+use crate::query::EvaluationResult;
 use crate::records::ResultBatch;
 
 /// Typed columns of result rows.
@@ -67,7 +67,7 @@ impl TypedColumns {
     fn of_messages(
         &self,
         py: Python<'_>,
-        evaluated: &Bound<'_, Evaluated>,
+        evaluated: &Bound<'_, EvaluationResult>,
         batch: &Bound<'_, crate::batch::MessageBatch>,
         source: Option<&str>,
         misfits_are_null: bool,

@@ -331,7 +331,7 @@ impl Comparer {
     ///
     /// Returns:
     ///     The number of messages that both sides have, that only `a` has, and that only `b` has.
-    fn settle(&self, py: Python<'_>) -> PyResult<(u64, u64, u64)> {
+    fn compare_multisets(&self, py: Python<'_>) -> PyResult<(u64, u64, u64)> {
         let mut guard = self.lock()?;
         let core = &mut guard.core;
         let settled = errors::guarded(py, || core.compare_multisets())?;

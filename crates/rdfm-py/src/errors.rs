@@ -59,8 +59,8 @@ fn new_exception(
         .map(|found| remedy(py, found))
         .collect::<PyResult<_>>()?;
     attributes.set_item("remedies", PyTuple::new(py, remedies)?)?;
-    if let Some(feature) = reason.lacks() {
-        attributes.set_item("lacks", feature.name())?;
+    if let Some(feature) = reason.missing_feature() {
+        attributes.set_item("missing_feature", feature.name())?;
     }
     let error = class.call((reason.text(),), Some(attributes))?;
     Ok(PyErr::from_value(error))
@@ -105,8 +105,8 @@ pub fn decode(py: Python<'_>, error: &DecodeError) -> PyErr {
         if error.follows() {
             attributes.set_item("follows", true)?;
         }
-        let lacks = error.reason.lacks();
-        let extra_remedy = lacks.and_then(|lacks| registry::another_source(error.format, lacks));
+        let lacks = error.reason.missing_feature();
+        let extra_remedy = lacks.and_then(|lacks| registry::suggest_source(error.format, lacks));
         new_exception(&class, &error.reason, extra_remedy, &attributes)
     };
     build().unwrap_or_else(|error| error)
@@ -122,8 +122,8 @@ pub fn encode(py: Python<'_>, error: &EncodeError, completed: &[u8]) -> PyErr {
         attributes.set_item("format", error.format)?;
         attributes.set_item("message_index", error.message)?;
         attributes.set_item("completed", PyBytes::new(py, completed))?;
-        let lacks = error.lacks();
-        let extra_remedy = lacks.and_then(|lacks| registry::another_target(error.format, lacks));
+        let lacks = error.missing_feature();
+        let extra_remedy = lacks.and_then(|lacks| registry::suggest_target(error.format, lacks));
         let class = py.get_type::<py::EncodeError>();
         new_exception(&class, &error.reason, extra_remedy, &attributes)
     };

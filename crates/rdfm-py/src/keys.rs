@@ -148,10 +148,10 @@ impl KeySplitter {
     /// Returns:
     ///     The number of the message after these messages, and their keys in order of last use.
     #[pyo3(signature = (live, room, /))]
-    fn stretch(&self, live: Vec<u8>, room: usize) -> (usize, Vec<u32>) {
+    fn live_run(&self, live: Vec<u8>, room: usize) -> (usize, Vec<u32>) {
         let state = self.state();
         let live: Vec<bool> = live.into_iter().map(|live| live != 0).collect();
-        state.keys.stretch(state.taken, &live, room)
+        state.keys.live_run(state.taken, &live, room)
     }
 
     /// Encode the next messages, each with the encoder for its key.

@@ -43,7 +43,7 @@ pub struct Query {
 
 /// Query results for the messages of a batch that have been evaluated.
 #[pyclass(frozen, get_all, module = "rdfm._core")]
-pub struct Evaluated {
+pub struct EvaluationResult {
     /// Rows of a SELECT query.
     pub rows: Option<Py<ResultBatch>>,
     /// Index of each row's message in the batch.
@@ -74,7 +74,7 @@ impl Query {
     }
 }
 
-impl Evaluated {
+impl EvaluationResult {
     fn new(progress: Progress) -> Self {
         Self {
             rows: None,
@@ -187,7 +187,7 @@ impl Query {
         py: Python<'_>,
         batch: &Bound<'_, MessageBatch>,
         start: usize,
-    ) -> PyResult<Evaluated> {
+    ) -> PyResult<EvaluationResult> {
         let batch = batch.get().inner();
         let (progress, rows, messages) = errors::guarded(py, || {
             let mut rows = SolutionRows::default();
@@ -197,10 +197,10 @@ impl Query {
         })?;
         self.check()?;
         let rows = ResultBatch::new(rows.map_err(errors::exceeded)?);
-        Ok(Evaluated {
+        Ok(EvaluationResult {
             rows: Some(Py::new(py, rows)?),
             messages,
-            ..Evaluated::new(progress)
+            ..EvaluationResult::new(progress)
         })
     }
 
@@ -215,7 +215,7 @@ impl Query {
         py: Python<'_>,
         batch: &Bound<'_, MessageBatch>,
         start: usize,
-    ) -> PyResult<Evaluated> {
+    ) -> PyResult<EvaluationResult> {
         let batch = batch.get().inner();
         let (progress, output_batch) = errors::guarded(py, || {
             let (mut rows, mut triples) = (SolutionRows::default(), Triples::default());
@@ -229,20 +229,20 @@ impl Query {
         let output_batch = output_batch.map_err(errors::exceeded)?;
         let constructed =
             output_batch.map(|output_batch| Py::new(py, MessageBatch::new(output_batch)));
-        Ok(Evaluated {
+        Ok(EvaluationResult {
             constructed: constructed.transpose()?,
-            ..Evaluated::new(progress)
+            ..EvaluationResult::new(progress)
         })
     }
 
     /// Evaluate an ASK query on each message of a batch separately, starting at message `start`.
     #[pyo3(signature = (batch, start=0))]
-    fn holds(
+    fn answers(
         &self,
         py: Python<'_>,
         batch: &Bound<'_, MessageBatch>,
         start: usize,
-    ) -> PyResult<Evaluated> {
+    ) -> PyResult<EvaluationResult> {
         let batch = batch.get().inner();
         let (progress, answers) = errors::guarded(py, || {
             let mut answers = Vec::new();
@@ -250,9 +250,9 @@ impl Query {
             (progress, answers)
         })?;
         self.check()?;
-        Ok(Evaluated {
+        Ok(EvaluationResult {
             answers,
-            ..Evaluated::new(progress)
+            ..EvaluationResult::new(progress)
         })
     }
 
@@ -459,7 +459,7 @@ impl QueryDataset {
 
 pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<Query>()?;
-    module.add_class::<Evaluated>()?;
+    module.add_class::<EvaluationResult>()?;
     module.add_class::<WholeResult>()?;
     module.add_class::<QueryDataset>()
 }

@@ -384,7 +384,7 @@ impl Keys {
     /// A key is live while its file is open. `live` contains for each key whether it is live, and
     /// `room` is the number of keys that can still become live.
     #[must_use]
-    pub fn stretch(&self, start: usize, live: &[bool], mut room: usize) -> (usize, Vec<u32>) {
+    pub fn live_run(&self, start: usize, live: &[bool], mut room: usize) -> (usize, Vec<u32>) {
         let mut last_use: Vec<Option<usize>> = vec![None; self.distinct.len()];
         let mut stop = start;
         for number in self.key_numbers.get(start..).unwrap_or_default() {

@@ -104,9 +104,9 @@ fn a_stretch_ends_when_there_is_no_room_for_a_key() {
         ambiguous: 0,
     };
     let none = [false; 3];
-    assert_eq!(keys.stretch(0, &none, 2), (3, vec![1, 0]));
-    assert_eq!(keys.stretch(3, &[true, false, false], 0), (3, vec![]));
-    assert_eq!(keys.stretch(3, &[false, true, false], 1), (5, vec![2, 1]));
-    assert_eq!(keys.stretch(0, &[true; 3], 0), (5, vec![0, 2, 1]));
+    assert_eq!(keys.live_run(0, &none, 2), (3, vec![1, 0]));
+    assert_eq!(keys.live_run(3, &[true, false, false], 0), (3, vec![]));
+    assert_eq!(keys.live_run(3, &[false, true, false], 1), (5, vec![2, 1]));
+    assert_eq!(keys.live_run(0, &[true; 3], 0), (5, vec![0, 2, 1]));
     assert_eq!((keys.run(0, 5), keys.run(4, 5)), (1, 5));
 }

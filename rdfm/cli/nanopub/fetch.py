@@ -11,7 +11,7 @@ from rdfm.cli.options import output_option, quiet_option
 from rdfm.cli.specs import SpecCommand, given
 
 if TYPE_CHECKING:
-    from rdfm.exchange.nanopub import Fetched, FetchProgress
+    from rdfm.exchange.nanopub import FetchProgress, FetchResult
 
 _EPILOG = """Examples:
   rdfm nanopub fetch https://registry.knowledgepixels.com/ -o nanopubs.jelly
@@ -57,7 +57,7 @@ def command(registry: str, log: str, quiet: bool, **options: Any) -> None:
     values = {name.removeprefix("to_"): value for name, value in values.items()}
     bar = None if quiet else Bar.on_terminal(unit=" counters")
 
-    def report(done: Fetched) -> None:
+    def report(done: FetchResult) -> None:
         if not quiet and (done.messages or done.rejected or not values.get("follow")):
             click.echo(f"rdfm: {_sentence(done)}", err=True)
 
@@ -85,13 +85,13 @@ def command(registry: str, log: str, quiet: bool, **options: Any) -> None:
         print_notes(done.notes)
 
 
-def _sentence(done: Fetched) -> str:
+def _sentence(done: FetchResult) -> str:
     """Return the result of a round as a sentence."""
-    from rdfm.cli.stdio import all_dropped, plural
+    from rdfm.cli.stdio import dropped_text, plural
 
     parts = [f"{plural(done.messages, 'nanopublication')} appended"]
     if done.rejected:
         parts.append(f"{done.rejected:,} rejected")
     if done.dropped:
-        parts.append(f"{all_dropped(dict(done.dropped))} dropped")
+        parts.append(f"{dropped_text(dict(done.dropped))} dropped")
     return f"{', '.join(parts)}; up to date at counter {done.counter} in {done.seconds:.2f} s"

@@ -60,14 +60,14 @@ def _write(inputs: list[Any], options: dict[str, Any], output: str, quiet: bool)
     """Write the rows to a file or to standard output."""
     from rdfm.cli.bar import Bar
     from rdfm.cli.losses import print_summary
-    from rdfm.cli.stdio import as_printed, is_terminal, reject_terminal, standard_output
+    from rdfm.cli.stdio import add_stdout_defaults, is_terminal, reject_terminal, standard_output
     from rdfm.exchange.nanopub.listing import NanopubLog
     from rdfm.logs.kinds import DEFAULT_FORMATS
 
     if output == "-":
         options.setdefault("to_format", DEFAULT_FORMATS["results"])
         reject_terminal(options)
-        options = as_printed(options)
+        options = add_stdout_defaults(options)
     bar = None if quiet or (output == "-" and is_terminal(sys.stdout)) else Bar.on_terminal()
     try:
         log = NanopubLog(inputs, options)

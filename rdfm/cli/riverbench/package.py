@@ -66,7 +66,7 @@ def command(log: str, output: str, quiet: bool, **options: Any) -> None:
 def _report(packaged: Package, output: str) -> None:
     """Print a summary, including dropped data and notes, on standard error."""
     from rdfm.cli.losses import print_notes
-    from rdfm.cli.stdio import all_dropped, counted, plural, size
+    from rdfm.cli.stdio import counted, dropped_text, plural, size
 
     files = plural(len(packaged.distributions), "distribution")
     line = (
@@ -75,5 +75,5 @@ def _report(packaged: Package, output: str) -> None:
     )
     click.echo(f"rdfm: {line}", err=True)
     if packaged.dropped:
-        click.echo(f"rdfm: dropped from flat files: {all_dropped(packaged.dropped)}", err=True)
+        click.echo(f"rdfm: dropped from flat files: {dropped_text(packaged.dropped)}", err=True)
     print_notes(packaged.notes)

@@ -1,6 +1,6 @@
 """Mirrors a registry: `fetch` appends its nanopublications to a log.
 
-In: a registry, and a log that can be appended to. Out: the log, its state, and a `Fetched` for each
+In: a registry, and a log that can be appended to. Out: the log, its state, and a `FetchResult` per
 round.
 Cost: memory for a batch of messages and for the keys of the last `overlap` messages.
 Law: after each run, even a killed one, the log contains every nanopublication that the registry
@@ -37,7 +37,7 @@ from rdfm.exchange.nanopub.state import (
     state_path,
 )
 from rdfm.formats import Format
-from rdfm.logs.append import Appending, check_appending
+from rdfm.logs.append import AppendSettings, check_appending
 from rdfm.logs.counters import counter_of
 from rdfm.logs.journal import Journal
 from rdfm.logs.output import output_format
@@ -49,7 +49,7 @@ from rdfm.storage.paths import local_target
 if TYPE_CHECKING:
     from rdfm.formats.options_generated import WriteOptions
 
-__all__ = ["FetchProgress", "Fetched", "fetch"]
+__all__ = ["FetchProgress", "FetchResult", "fetch"]
 
 FIRST_WAIT_SECONDS = 5.0
 MAX_WAIT_SECONDS = 60.0
@@ -76,7 +76,7 @@ class FetchProgress:
 
 
 @dataclass(frozen=True)
-class Fetched:
+class FetchResult:
     """The result of a round, after which the mirror is up to date with `load_counter`.
 
     Attributes:
@@ -123,11 +123,11 @@ def fetch(
     allow_http: bool = False,
     first_byte_timeout: float = 300.0,
     headers: Mapping[str, str] | None = None,
-    report: Callable[[Fetched], None] | None = None,
+    report: Callable[[FetchResult], None] | None = None,
     progress: Callable[[FetchProgress], None] | None = None,
     notify: Callable[[str], None] | None = None,
     **options: Unpack[WriteOptions],
-) -> Fetched:
+) -> FetchResult:
     """Append the nanopublications of a registry to a log that mirrors it.
 
     The first call creates the log and its state, `LOG.state.json`; each later call appends new
@@ -248,7 +248,7 @@ class _Source:
         self._test_instance = test_instance
         self.notify = notify or (lambda _: None)
 
-    def ready(self, *, retries: bool = False) -> RegistryState:
+    def wait_until_ready(self, *, retries: bool = False) -> RegistryState:
         """Return the state of the registry, once it is ready.
 
         Args:
@@ -264,7 +264,7 @@ class _Source:
         while True:
             try:
                 state = self.registry.state()
-                reason = state.waits_for
+                reason = state.wait_reason
             except HttpError as error:
                 if not (retries and error.transient) or time.monotonic() >= deadline:
                     raise
@@ -314,7 +314,7 @@ class _Mirror:
         self._source = source
         self._log = log
         self._format = output_format(log, format)
-        check_appending(log, Appending(self._format))
+        check_appending(log, AppendSettings(self._format))
         _check_graphs(self._format, options)
         self._compression = compression
         self._rejects_path = rejects
@@ -333,7 +333,7 @@ class _Mirror:
         self._reset()
         if rejects is not None:
             rejects_format = output_format(rejects, None)
-            check_appending(rejects, Appending(rejects_format))
+            check_appending(rejects, AppendSettings(rejects_format))
             _check_graphs(rejects_format, {})
             if os.path.realpath(rejects) == os.path.realpath(log):
                 raise OptionError(f"{spelled('rejects')} must be a different file from the log")
@@ -344,11 +344,11 @@ class _Mirror:
         self._saved, self._unsaved = time.monotonic(), 0
 
     def run(
-        self, restart: bool, interval: float | None, report: Callable[[Fetched], None] | None
-    ) -> Fetched:
+        self, restart: bool, interval: float | None, report: Callable[[FetchResult], None] | None
+    ) -> FetchResult:
         """Fetch once, or until an exception if `interval` is given."""
         before = None if restart else self._load()
-        found = self._source.ready()
+        found = self._source.wait_until_ready()
         self._check_registry(before, found)
         if restart:
             self._remove()
@@ -365,7 +365,7 @@ class _Mirror:
         self,
         found: RegistryState,
         interval: float,
-        report: Callable[[Fetched], None] | None,
+        report: Callable[[FetchResult], None] | None,
     ) -> NoReturn:
         """Fetch new nanopublications until an exception. A failed poll is repeated."""
         fetched: RegistryState | None = None  # the state before the last round
@@ -374,7 +374,7 @@ class _Mirror:
         while True:
             try:
                 if pending is None:
-                    pending = self._source.ready(retries=True)
+                    pending = self._source.wait_until_ready(retries=True)
                     self._check_registry(self._state, pending)
                 # A late nanopublication may become visible without another change, so the last
                 # counters are requested again after 1, 2, 4, 8 … polls.
@@ -515,7 +515,7 @@ class _Mirror:
 
     # --- a round ---
 
-    def _round(self, found: RegistryState) -> Fetched:
+    def _round(self, found: RegistryState) -> FetchResult:
         """Fetch until the counter of the registry is reached."""
         start = time.monotonic()
         self._reset()
@@ -553,8 +553,8 @@ class _Mirror:
             pause = min(2.0**failures, MAX_WAIT_SECONDS) / 2
             self._source.notify(f"{reason}; trying again in {pause:g} s")
             time.sleep(pause)
-            self._check_registry(self._state, self._source.ready(retries=True))
-        return Fetched(
+            self._check_registry(self._state, self._source.wait_until_ready(retries=True))
+        return FetchResult(
             found.url,
             found.setup_id,
             self._state.counter,

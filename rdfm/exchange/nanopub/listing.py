@@ -29,7 +29,7 @@ from rdfm.conversion.tables import TableBatch, computed_output
 from rdfm.errors import OptionError
 from rdfm.exchange.nanopub.options import LIST
 from rdfm.logs.driver import NO_LOG, NOTHING_DROPPED, Driver, Item, Read, Reading
-from rdfm.logs.frames import needed
+from rdfm.logs.frames import require_package
 from rdfm.logs.input import Readable, as_inputs
 from rdfm.logs.kinds import wrong_kind_error
 from rdfm.logs.output import Writable, output_format
@@ -104,7 +104,7 @@ def schema() -> pyarrow.Schema:
     Raises:
         MissingExtraError: If pyarrow is not installed.
     """
-    with needed("pyarrow", _PURPOSE):
+    with require_package("pyarrow", _PURPOSE):
         import pyarrow as pa
     types = {"message": pa.int64(), **{name: pa.list_(pa.string()) for name in _LISTS}}
     return pa.schema([(name, types.get(name, pa.string())) for name in COLUMNS])

@@ -108,7 +108,7 @@ class RegistryState:
         )
 
     @property
-    def waits_for(self) -> str | None:
+    def wait_reason(self) -> str | None:
         """The reason why nanopublications cannot be fetched yet; None if they can."""
         if self.status not in _READY:
             return f"its status is {self.status or 'null'}, expected ready or updating"

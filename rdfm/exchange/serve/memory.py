@@ -14,7 +14,7 @@ from contextlib import contextmanager
 from rdfm.formats import OptionSpec
 from rdfm.logs.options import declare
 
-__all__ = ["CLIENT_BYTES", "MAX_CLIENT_BYTES", "BufferedFrames", "ClientMemory", "FullError"]
+__all__ = ["CLIENT_BYTES", "MAX_CLIENT_BYTES", "BufferedFrames", "ClientMemory", "MemoryLimitError"]
 
 CLIENT_BYTES = 256 << 20
 
@@ -30,7 +30,7 @@ CLIENT_BYTES = 256 << 20
 )
 
 
-class FullError(Exception):
+class MemoryLimitError(Exception):
     """Raised if a client exceeds the limit. The server answers with RESOURCE_EXHAUSTED."""
 
 
@@ -71,14 +71,14 @@ class BufferedFrames:
         """Set the number of bytes.
 
         Raises:
-            FullError: If the client would exceed the limit. The number is not changed.
+            MemoryLimitError: If the client would exceed the limit. The number is not changed.
         """
         if self._closed:  # an aborted publication is still appended
             return
         buffered, limit = self._memory.buffered, self._memory.limit
         total = buffered[self._client] - self._bytes + count
         if count > self._bytes and total > limit:
-            raise FullError(
+            raise MemoryLimitError(
                 f"the incomplete and unsent messages of this connection contain more "
                 f"than {limit} bytes, the limit of the server"
             )

@@ -56,7 +56,7 @@ class FrameQueue:
         """Add a frame; wait while the queue is full. After `close`, frames are discarded.
 
         Raises:
-            FullError: If the client exceeds its limit of buffered bytes.
+            MemoryLimitError: If the client exceeds its limit of buffered bytes.
         """
         async with self._changed:
             while self._bytes >= QUEUE_BYTES and not self._closed:

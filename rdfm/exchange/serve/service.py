@@ -22,7 +22,7 @@ import grpc
 from rdfm.errors import DecodeError, EncodeError, LimitError, OptionError, RdfmError, visible
 from rdfm.exchange.serve.feeds import Member, TopicLog
 from rdfm.exchange.serve.following import ReplacedError, StoredFrames
-from rdfm.exchange.serve.memory import BufferedFrames, ClientMemory, FullError
+from rdfm.exchange.serve.memory import BufferedFrames, ClientMemory, MemoryLimitError
 from rdfm.exchange.serve.publishing import FrameQueue, Publication, TopicWriter
 from rdfm.exchange.serve.requests import (
     LogOptions,
@@ -103,7 +103,7 @@ class Receiver:
             sent: Called after each frame.
 
         Raises:
-            FullError: If too many frames are waiting for the client.
+            MemoryLimitError: If too many frames are waiting for the client.
         """
         remaining_bytes = sum(map(len, frames))
         for frame in frames:
@@ -461,7 +461,7 @@ class Streams(grpc.GenericRpcHandler):  # type: ignore[misc]  # grpcio has no ty
                 yield buffered
         except StatusError as error:
             code, reason = error.code, error.reason
-        except FullError as error:
+        except MemoryLimitError as error:
             code, reason = Status.RESOURCE_EXHAUSTED, str(error)
         except (RdfmError, OSError, ReplacedError) as error:
             code, reason = _status_of(error)
@@ -510,7 +510,7 @@ async def _read(
     """Put the frames of a publication into its queue.
 
     Raises:
-        FullError: If the client exceeds its limit of buffered bytes.
+        MemoryLimitError: If the client exceeds its limit of buffered bytes.
     """
     await queue.put(first)
     async for frame in frames:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from rdfm.exchange.serve.memory import ClientMemory, FullError
+from rdfm.exchange.serve.memory import ClientMemory, MemoryLimitError
 
 
 def test_the_calls_of_a_connection_share_its_limit():
@@ -11,7 +11,7 @@ def test_the_calls_of_a_connection_share_its_limit():
         first.set(60)
         second.set(40)
         other.set(100)
-        with pytest.raises(FullError, match="100 bytes"):
+        with pytest.raises(MemoryLimitError, match="100 bytes"):
             second.set(41)
         assert memory.buffered == {"a": 100, "b": 100}
         first.set(59)

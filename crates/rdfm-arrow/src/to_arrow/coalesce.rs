@@ -12,7 +12,7 @@ use rdfm_core::codec::spec::Kind;
 use rdfm_core::model::batch::LogBatch;
 use rdfm_core::model::record::Operation;
 use rdfm_core::model::term::{Quad, TermId};
-use rdfm_core::syntax::needed::Needs;
+use rdfm_core::syntax::needed::NeededNamespaces;
 
 use super::cells::RowRecord;
 use super::limit::{MAX_BYTES, BuildError};
@@ -117,7 +117,7 @@ pub struct Coalescer<R: RowRecord> {
     /// `None` before the first batch, whose head determines the result columns.
     rows: Option<RowBuilder<R>>,
     /// Namespaces in scope after the last row.
-    needs: Needs,
+    needs: NeededNamespaces,
 }
 
 impl<R: RowRecord> Coalescer<R> {
@@ -133,7 +133,7 @@ impl<R: RowRecord> Coalescer<R> {
         let (max_rows, max_bytes) = bounds(max_rows, max_bytes)?;
         Ok(Self {
             rows: None,
-            needs: Needs::default(),
+            needs: NeededNamespaces::default(),
             layout: layout.into(),
             max_rows,
             max_bytes,
@@ -160,7 +160,7 @@ impl<R: RowRecord> Coalescer<R> {
     /// # Errors
     /// Only in case of a bug.
     pub fn finish(&mut self) -> Result<Option<RecordBatch>, Error> {
-        self.needs = Needs::default();
+        self.needs = NeededNamespaces::default();
         let Some(rows) = self.rows.take() else {
             return Ok(None);
         };
@@ -175,7 +175,7 @@ impl<R: RowRecord> Coalescer<R> {
 
     /// Drops the rows so far.
     pub fn clear(&mut self) {
-        self.needs = Needs::default();
+        self.needs = NeededNamespaces::default();
         self.rows = None;
     }
 

@@ -22,7 +22,7 @@ use rdfm_core::codec::spec::Kind;
 use rdfm_core::model::batch::LogBatch;
 use rdfm_core::model::error::ErrorClass;
 use rdfm_core::model::record::ResultHead;
-use rdfm_core::syntax::needed::Needs;
+use rdfm_core::syntax::needed::NeededNamespaces;
 
 pub use self::cells::RowRecord;
 pub use self::coalesce::{Coalesce, Coalescer, Dropped, coalescer};
@@ -52,7 +52,7 @@ pub fn record_batch<R: RowRecord, L: Into<Layout>>(
         check_variables(batch, rows.variables())?;
     }
     let mut make = || -> Result<(), BuildError> {
-        let mut needs = Needs::default();
+        let mut needs = NeededNamespaces::default();
         for batch in batches {
             let mut places = TermPlaces::new(batch.table());
             rows.begin_batch(batch, &mut needs);

@@ -11,7 +11,7 @@ use std::sync::Arc;
 use arrow_array::{ArrayRef, Int64Array, RecordBatch, RecordBatchOptions};
 use arrow_schema::DataType;
 use rdfm_core::model::batch::LogBatch;
-use rdfm_core::syntax::needed::Needs;
+use rdfm_core::syntax::needed::NeededNamespaces;
 
 use super::cells::{RecordColumns as _, RowRecord};
 use super::limit::{BuildError, charge};
@@ -84,7 +84,7 @@ impl<R: RowRecord> RowBuilder<R> {
     }
 
     /// Starts a batch. Its messages can then be added.
-    pub fn begin_batch(&self, batch: &LogBatch<R>, needs: &mut Needs) {
+    pub fn begin_batch(&self, batch: &LogBatch<R>, needs: &mut NeededNamespaces) {
         if self.has(Column::Namespaces) {
             needs.begin_batch(batch);
         }
@@ -110,7 +110,7 @@ impl<R: RowRecord> RowBuilder<R> {
         message: usize,
         source: Option<&str>,
         places: &mut TermPlaces,
-        needs: &mut Needs,
+        needs: &mut NeededNamespaces,
     ) -> Result<(), BuildError> {
         self.count += 1;
         self.indexes.push(batch.index(message).cast_signed());

@@ -10,7 +10,7 @@
 use super::index::{Index, hash_numbers};
 use super::rules::{Rules, Violation, in_row, row_error};
 use super::terms::{Copies, TermIndex, TermNumber};
-use crate::model::batch::{InForce, MessageBatch, PatchBatch};
+use crate::model::batch::{InForceNamespaces, MessageBatch, PatchBatch};
 use crate::model::builder::BatchBuilder;
 use crate::model::error::{DecodeError, ErrorClass, LimitExceeded};
 use crate::model::limits::Limits;
@@ -65,7 +65,7 @@ pub struct Dataset {
     /// Reused buffer for the keys of a batch.
     keys: Vec<QuadKey>,
     namespaces: Namespaces,
-    in_force: InForce,
+    in_force: InForceNamespaces,
     transaction: Option<Transaction>,
     rules: Rules,
     applied: AppliedCounts,

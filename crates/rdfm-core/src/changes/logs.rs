@@ -12,7 +12,7 @@ use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 
 use rustc_hash::FxHashMap;
 
-use crate::model::batch::{InForce, MessageBatch, PatchBatch};
+use crate::model::batch::{InForceNamespaces, MessageBatch, PatchBatch};
 use crate::model::builder::{BatchBuilder, LogBuilder, PatchBuilder};
 use crate::model::error::{EncodeError, ErrorClass, LimitExceeded, quote};
 use crate::model::limits::Limits;
@@ -119,7 +119,7 @@ fn patch_error(message: u64, class: ErrorClass, reason: Reason) -> EncodeError {
 pub struct ToPatches {
     builder: PatchBuilder,
     copied: CopiedTerms,
-    in_force: InForce,
+    in_force: InForceNamespaces,
     /// Number of messages begun. Message indices are not unique, because each log counts from 0.
     begun: u64,
     metadata: u64,
@@ -141,7 +141,7 @@ impl ToPatches {
                 ..Limits::default()
             }),
             copied: CopiedTerms::default(),
-            in_force: InForce::default(),
+            in_force: InForceNamespaces::default(),
             begun: 0,
             metadata: 0,
         }

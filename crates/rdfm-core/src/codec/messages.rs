@@ -17,7 +17,7 @@ use super::spec::FormatSpec;
 use super::unsupported::{Representable, WriteResult, check_supported};
 use super::values::Values;
 use super::{Encoder, LogEnd, LogPlace};
-use crate::model::batch::{InForce, LogBatch};
+use crate::model::batch::{InForceNamespaces, LogBatch};
 use crate::model::error::{EncodeError, ErrorClass};
 use crate::model::namespaces::NamespaceChange;
 use crate::model::record::Record;
@@ -187,7 +187,7 @@ pub struct MessageLoop<W: Writer> {
     lost: Option<Reason>,
     /// Whether the last message continues in the next batch.
     open: bool,
-    in_force: InForce,
+    in_force: InForceNamespaces,
     /// Whether this encoder writes batches that another encoder skipped, so that the namespaces in
     /// force are known.
     is_twin: bool,
@@ -210,7 +210,7 @@ impl<W: Writer> MessageLoop<W> {
             has_records: false,
             lost: None,
             open: false,
-            in_force: InForce::default(),
+            in_force: InForceNamespaces::default(),
             is_twin: false,
             room: 0,
             dropped: Dropped::default(),
@@ -481,7 +481,7 @@ impl<W: Writer> Encoder for MessageLoop<W> {
         self.has_records = false;
         self.lost = None;
         self.open = false;
-        self.in_force = InForce::default();
+        self.in_force = InForceNamespaces::default();
         self.dropped = Dropped::default();
         self.failed = None;
     }

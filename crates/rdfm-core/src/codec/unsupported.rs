@@ -243,6 +243,6 @@ mod tests {
         let (class, reason) = reject_second(false).unwrap_err();
         assert_eq!(class, ErrorClass::Unsupported);
         assert_eq!(reason.remedies()[0].option, "flat");
-        assert_eq!(reason.lacks(), Some(Feature::Boundaries));
+        assert_eq!(reason.missing_feature(), Some(Feature::Boundaries));
     }
 }

@@ -14,9 +14,9 @@ use super::term::{NO_SPLIT, Quad, Term, TermId, TermKind, flags};
 
 /// The namespaces in force after the last batch that an encoder received.
 #[derive(Debug, Default)]
-pub struct InForce(Option<Arc<Namespaces>>);
+pub struct InForceNamespaces(Option<Arc<Namespaces>>);
 
-impl InForce {
+impl InForceNamespaces {
     /// Returns the namespaces at the start of a batch. Returns none if the batch follows the last
     /// one, because the encoder then already knows them. The batch becomes the last one.
     pub fn new_namespaces<'a, R: Record>(

@@ -14,7 +14,7 @@ use rustc_hash::FxHashMap;
 use super::batch::{LogBatch, Metadata};
 use super::error::LimitExceeded;
 use super::limits::Limits;
-use super::namespaces::{Declaration, NamespaceChange, Namespaces, Undo};
+use super::namespaces::{Declaration, NamespaceChange, Namespaces, PreviousDeclaration};
 use super::record::{Operation, Record};
 use super::remedy::{Feature, Reason};
 use super::table::{Span, TermTable};
@@ -64,7 +64,7 @@ pub struct LogBuilder<R: Record> {
     /// Namespaces in force after the last declaration.
     in_force: Namespaces,
     /// Undoes the declarations since the last complete message.
-    undo: Vec<Undo>,
+    undo: Vec<PreviousDeclaration>,
     namespace_changes: Vec<NamespaceChange>,
     metadata: Vec<Metadata>,
     first_index: u64,
@@ -508,7 +508,7 @@ impl<R: Record> LogBuilder<R> {
     fn close(&mut self) {
         debug_assert!(self.open.is_some());
         if std::mem::take(&mut self.kept_changes) {
-            let waiting = self.waiting();
+            let waiting = self.pending_declarations();
             self.namespace_changes.truncate(self.mark.namespace_changes);
             for (name, iri) in waiting {
                 self.append_change(&name, &iri);
@@ -573,7 +573,7 @@ impl<R: Record> LogBuilder<R> {
     }
 
     /// Pending namespaces for the next message, each name once, with its last declaration.
-    fn waiting(&self) -> Vec<Declaration> {
+    fn pending_declarations(&self) -> Vec<Declaration> {
         let mut waiting: Vec<Declaration> = Vec::new();
         let mut by_name = FxHashMap::default();
         for change in &self.namespace_changes[self.mark.namespace_changes..] {
@@ -596,7 +596,7 @@ impl<R: Record> LogBuilder<R> {
 
     /// Drops the terms, and all but the last pending declaration of each name.
     fn compact_changes(&mut self) {
-        let waiting = self.waiting();
+        let waiting = self.pending_declarations();
         for undo in self.undo.drain(..).rev() {
             self.in_force.unset(&undo);
         }
@@ -646,7 +646,7 @@ mod tests {
     use rustc_hash::FxHashMap;
 
     use super::*;
-    use crate::model::batch::{InForce, MessageBatch};
+    use crate::model::batch::{InForceNamespaces, MessageBatch};
     use crate::model::remedy::Remedy;
 
     #[test]
@@ -898,21 +898,21 @@ mod tests {
             builder.take().unwrap()
         };
         let [first, second, third] = [batch(&["a"]), batch(&["b", "a"]), batch(&[])];
-        let new_names = |in_force: &mut InForce, batch: &MessageBatch| -> String {
+        let new_names = |in_force: &mut InForceNamespaces, batch: &MessageBatch| -> String {
             let names = in_force.new_namespaces(batch).map(|(name, _)| name);
             String::from_utf8(names.collect::<Vec<_>>().concat()).unwrap()
         };
-        let mut in_force = InForce::default();
+        let mut in_force = InForceNamespaces::default();
         assert_eq!(new_names(&mut in_force, &first), "");
         assert_eq!(new_names(&mut in_force, &second), "");
         assert_eq!(new_names(&mut in_force, &third), "");
-        let mut in_force = InForce::default();
+        let mut in_force = InForceNamespaces::default();
         assert_eq!(new_names(&mut in_force, &second), "a");
         assert_eq!(new_names(&mut in_force, &first), "");
         assert_eq!(new_names(&mut in_force, &third), "ab");
         // Consecutive slices also follow each other, unless the batch declares namespaces before
         // and after the cut.
-        let mut in_force = InForce::default();
+        let mut in_force = InForceNamespaces::default();
         assert_eq!(new_names(&mut in_force, &second.slice(0..0)), "a");
         assert_eq!(new_names(&mut in_force, &second.slice(0..1)), "");
         assert_eq!(new_names(&mut in_force, &second.slice(1..1)), "");
@@ -944,7 +944,7 @@ mod tests {
         assert_eq!(names(&second.namespaces(0)), b"ab");
         assert_eq!(first.all_metadata(), []);
         assert_eq!(second.metadata(0)[0].key.as_ref(), "key");
-        let mut in_force = InForce::default();
+        let mut in_force = InForceNamespaces::default();
         assert_eq!(in_force.new_namespaces(&first).count(), 0);
         assert_eq!(in_force.new_namespaces(&second).count(), 0);
         assert_eq!(names(&builder.at_start), b"ab");
@@ -985,7 +985,7 @@ mod tests {
             .add_simple(TermKind::Literal, &[b'x'; 101], 0)
             .unwrap_err();
         assert_eq!(error.0.remedies(), [Remedy::limit("max_message_bytes")]);
-        assert_eq!(error.0.lacks(), Some(Feature::Parts));
+        assert_eq!(error.0.missing_feature(), Some(Feature::Parts));
         assert!(builder.table().arena().is_empty());
     }
 }

@@ -93,8 +93,8 @@ pub struct EncodeError {
 
 impl EncodeError {
     /// The feature that the format lacks.
-    pub fn lacks(&self) -> Option<Feature> {
-        self.reason.lacks()
+    pub fn missing_feature(&self) -> Option<Feature> {
+        self.reason.missing_feature()
     }
 }
 

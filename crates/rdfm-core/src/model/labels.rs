@@ -52,7 +52,7 @@ pub(crate) fn read(label: &[u8], is_allowed: LabelCheck) -> Option<Vec<u8>> {
     if !label.starts_with(ESCAPE) {
         return None;
     }
-    undo(
+    decode_canonical(
         label,
         |label| label.strip_prefix(ESCAPE).and_then(unhex),
         is_allowed,
@@ -62,7 +62,7 @@ pub(crate) fn read(label: &[u8], is_allowed: LabelCheck) -> Option<Vec<u8>> {
 /// Decodes a canonical escape. `unescape` decodes any escape. An escape of an escape is canonical
 /// if the innermost label needs an escape.
 #[cold]
-pub(crate) fn undo(
+pub(crate) fn decode_canonical(
     text: &[u8],
     unescape: fn(&[u8]) -> Option<Vec<u8>>,
     is_allowed: LabelCheck,
@@ -131,7 +131,7 @@ impl Labels {
     /// Records a label of the log.
     pub fn note(&mut self, label: &[u8]) {
         if self.next == 0
-            && let Some(marks) = marks(label)
+            && let Some(marks) = count_u(label)
         {
             self.marks = self.marks.max(marks + 1);
         }
@@ -150,7 +150,7 @@ impl Labels {
     /// Like [`given`](Self::given), for labels that begin like generated ones.
     fn distinct<'a>(&'a mut self, label: &'a [u8], rest: &[u8]) -> &'a [u8] {
         self.note(label);
-        if marks(label).is_none_or(|marks| marks < self.marks) {
+        if count_u(label).is_none_or(|marks| marks < self.marks) {
             return label;
         }
         self.scratch.clear();
@@ -183,7 +183,7 @@ impl Labels {
 }
 
 /// Number of `u` before the number of a label that has the generated form.
-fn marks(label: &[u8]) -> Option<usize> {
+fn count_u(label: &[u8]) -> Option<usize> {
     let rest = label.strip_prefix(GENERATED)?;
     let marks = rest.iter().position(|&byte| byte != b'u')?;
     rest[marks..]

@@ -22,7 +22,7 @@ const COPIES: usize = 3;
 pub(super) type Declaration = (Box<[u8]>, Box<[u8]>);
 
 /// A replaced declaration; `None` if the name was new.
-pub(super) type Undo = Option<Declaration>;
+pub(super) type PreviousDeclaration = Option<Declaration>;
 
 /// Namespace declarations in force, in the order in which the names were first declared.
 ///
@@ -80,7 +80,7 @@ impl Namespaces {
 
     /// Like [`set`](Self::set). Returns the data to undo the declaration, or `None` if the name
     /// already has that IRI.
-    pub(super) fn declare(&mut self, name: &[u8], iri: &[u8]) -> Option<Undo> {
+    pub(super) fn declare(&mut self, name: &[u8], iri: &[u8]) -> Option<PreviousDeclaration> {
         let Some(&at) = self.by_name.get(name) else {
             self.by_name.insert_mut(name.into(), self.entries.len());
             self.entries.push_back_mut((name.into(), iri.into()));
@@ -101,7 +101,7 @@ impl Namespaces {
     }
 
     /// Undoes a declaration. Declarations must be undone in reverse order.
-    pub(super) fn unset(&mut self, undo: &Undo) {
+    pub(super) fn unset(&mut self, undo: &PreviousDeclaration) {
         if let Some((name, iri)) = undo {
             self.set(name, iri);
         } else if let Some((name, iri)) = self.entries.last() {

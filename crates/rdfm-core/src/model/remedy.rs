@@ -169,7 +169,7 @@ pub struct Reason(Box<ReasonDetails>);
 struct ReasonDetails {
     text: Cow<'static, str>,
     remedies: Vec<Remedy>,
-    lacks: Option<Feature>,
+    missing_feature: Option<Feature>,
     follows: bool,
 }
 
@@ -180,7 +180,7 @@ impl Reason {
         Self(Box::new(ReasonDetails {
             text: text.into(),
             remedies: Vec::new(),
-            lacks: None,
+            missing_feature: None,
             follows: false,
         }))
     }
@@ -201,7 +201,7 @@ impl Reason {
     /// Sets the missing feature.
     #[must_use]
     pub fn lacking(mut self, feature: Feature) -> Self {
-        self.0.lacks = Some(feature);
+        self.0.missing_feature = Some(feature);
         self
     }
 
@@ -228,7 +228,7 @@ impl Reason {
     #[must_use]
     pub fn because_of(mut self, cause: &Self) -> Self {
         self.0.remedies.extend_from_slice(&cause.0.remedies);
-        self.0.lacks = self.0.lacks.or(cause.0.lacks);
+        self.0.missing_feature = self.0.missing_feature.or(cause.0.missing_feature);
         self
     }
 
@@ -250,8 +250,8 @@ impl Reason {
     }
 
     /// The missing feature.
-    pub fn lacks(&self) -> Option<Feature> {
-        self.0.lacks
+    pub fn missing_feature(&self) -> Option<Feature> {
+        self.0.missing_feature
     }
 
     /// Whether the error may be a consequence of skipped input.
@@ -310,7 +310,7 @@ mod tests {
         let reworded = reason.clone().reworded(|text| format!("a name {text}"));
         assert_eq!(reworded.text(), "a name of a graph");
         assert_eq!(reworded.remedies(), reason.remedies());
-        assert_eq!(reworded.lacks(), Some(Feature::Graphs));
+        assert_eq!(reworded.missing_feature(), Some(Feature::Graphs));
     }
 
     #[test]

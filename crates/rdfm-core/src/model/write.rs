@@ -35,7 +35,7 @@ pub struct Style {
     /// End of a triple term.
     pub close: &'static [u8],
     /// Message number that makes blank node labels unique ([`write_label_of`]).
-    pub apart: Option<u64>,
+    pub message_number: Option<u64>,
     /// Once the buffer is longer than this, no more parts of triple terms are written. The result
     /// is then incomplete. The caller detects this by the length of the buffer.
     pub max_bytes: usize,
@@ -46,7 +46,7 @@ impl Style {
     pub const CANONICAL: Self = Self {
         open: b"<<( ",
         close: b")>>",
-        apart: None,
+        message_number: None,
         max_bytes: usize::MAX,
     };
     /// `<< s p o >>`, as in RDF-star.
@@ -64,7 +64,7 @@ impl Style {
         match term.kind {
             TermKind::DefaultGraph => {}
             TermKind::Iri => write_iri(text, plain, out),
-            TermKind::Bnode => match self.apart {
+            TermKind::Bnode => match self.message_number {
                 None => write_label(text, plain, out),
                 Some(message) => write_label_of(message, text, plain, out),
             },
@@ -269,7 +269,7 @@ pub fn write_language(text: &[u8], plain: bool, out: &mut Vec<u8>) {
 
 /// Decodes an escape of [`write_language`]. Returns `None` for a tag that represents itself.
 pub(crate) fn read_language(tag: &[u8]) -> Option<Vec<u8>> {
-    labels::undo(tag, unescape_tag, chars::is_language_tag)
+    labels::decode_canonical(tag, unescape_tag, chars::is_language_tag)
 }
 
 /// Decodes any tag in the form that [`write_language`] writes.

@@ -16,7 +16,7 @@ pub mod slices;
 
 use rustc_hash::FxHashMap;
 
-use crate::model::batch::{InForce, MessageBatch};
+use crate::model::batch::{InForceNamespaces, MessageBatch};
 use crate::model::builder::BatchBuilder;
 use crate::model::chars::{self, NAME};
 use crate::model::error::{EncodeError, ErrorClass, LimitExceeded, quote};
@@ -92,7 +92,7 @@ pub struct Regrouper {
     count: u64,
     bytes: u64,
     declared: Namespaces,
-    in_force: InForce,
+    in_force: InForceNamespaces,
     /// Blank nodes of the current input message, each with its output message.
     labels: FxHashMap<Box<[u8]>, u64>,
     label_bytes: u64,
@@ -146,7 +146,7 @@ impl Regrouper {
             count: 0,
             bytes: 0,
             declared: Namespaces::default(),
-            in_force: InForce::default(),
+            in_force: InForceNamespaces::default(),
             labels: FxHashMap::default(),
             label_bytes: 0,
             scratch: Vec::new(),

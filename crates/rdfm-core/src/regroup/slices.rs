@@ -12,12 +12,12 @@ use std::sync::Arc;
 
 use crate::model::batch::MessageBatch;
 use crate::model::namespaces::{MAX_REPEATED, Namespaces};
-use crate::syntax::needed::Needs;
+use crate::syntax::needed::NeededNamespaces;
 
 /// Cuts batches into slices.
 #[derive(Default)]
 pub struct Slices {
-    needs: Needs,
+    needs: NeededNamespaces,
     /// Namespaces in force before the next message of the batch.
     in_force: Arc<Namespaces>,
     next: usize,

@@ -8,11 +8,11 @@
 
 use rustc_hash::FxHashMap;
 
-use crate::model::batch::{InForce, LogBatch};
+use crate::model::batch::{InForceNamespaces, LogBatch};
 use crate::model::record::Record;
 use crate::model::table::TermTable;
 use crate::model::term::{TermId, TermKind};
-use crate::syntax::prefixes::{Declared, Prefixes};
+use crate::syntax::prefixes::{DeclareResult, Prefixes};
 
 /// A namespace in force.
 #[derive(Clone)]
@@ -40,7 +40,7 @@ const NONE: u32 = u32::MAX;
 
 /// The namespaces in force, and those that the open message needs.
 #[derive(Clone, Default)]
-pub struct Needed {
+pub struct NamespaceTracker {
     prefixes: Prefixes,
     /// In the order in which their names were first declared.
     namespaces: Vec<NeededNamespace>,
@@ -54,12 +54,12 @@ pub struct Needed {
     found: Vec<u32>,
 }
 
-impl Needed {
+impl NamespaceTracker {
     /// Declares a namespace for the next message, unless it is already in force or cannot
     /// abbreviate IRIs in text.
-    pub fn declare(&mut self, name: &[u8], iri: &[u8]) -> Declared {
+    pub fn declare(&mut self, name: &[u8], iri: &[u8]) -> DeclareResult {
         let declared = self.prefixes.declare(name, iri);
-        if declared == Declared::New {
+        if declared == DeclareResult::New {
             self.note(name, iri);
         }
         declared
@@ -70,7 +70,7 @@ impl Needed {
         if self.get(name) == Some(iri) {
             return;
         }
-        if self.prefixes.declare(name, iri) == Declared::Refused {
+        if self.prefixes.declare(name, iri) == DeclareResult::Refused {
             self.prefixes.forget(name);
         }
         self.note(name, iri);
@@ -140,12 +140,12 @@ impl Needed {
     }
 
     /// Number of namespaces declared for the next message.
-    pub fn waiting(&self) -> usize {
+    pub fn pending(&self) -> usize {
         self.waiting.len()
     }
 
     /// Marks the pending declarations as written.
-    pub fn settle(&mut self) {
+    pub fn mark_written(&mut self) {
         for number in self.waiting.drain(..) {
             self.namespaces[number as usize].waits = false;
         }
@@ -234,20 +234,20 @@ impl Needed {
 
 /// The namespaces needed by the messages of a log, batch by batch.
 #[derive(Default)]
-pub struct Needs {
-    needed: Needed,
-    in_force: InForce,
+pub struct NeededNamespaces {
+    needed: NamespaceTracker,
+    in_force: InForceNamespaces,
 }
 
-impl Needs {
+impl NeededNamespaces {
     /// Begins a batch.
     pub fn begin_batch<R: Record>(&mut self, batch: &LogBatch<R>) {
         if !self.in_force.follows(batch) {
-            self.needed = Needed::default();
+            self.needed = NamespaceTracker::default();
             for (name, iri) in batch.namespaces_at_start().iter() {
                 self.needed.declare_any(name, iri);
             }
-            self.needed.settle();
+            self.needed.mark_written();
         }
         self.needed.begin_batch();
     }
@@ -279,6 +279,6 @@ impl Needs {
 
     /// Ends the current message.
     pub fn leave(&mut self) {
-        self.needed.settle();
+        self.needed.mark_written();
     }
 }

@@ -19,7 +19,7 @@ const MAX_STEPS: usize = 16;
 
 /// Result of a declaration.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Declared {
+pub enum DeclareResult {
     /// The prefix cannot be written: the name is not a `PN_PREFIX`, or the IRI is not an absolute
     /// IRI that every reader leaves unchanged.
     Refused,
@@ -43,20 +43,20 @@ type Tails = BTreeMap<Box<[u8]>, BTreeSet<Box<[u8]>>>;
 
 impl Prefixes {
     /// Declares a prefix.
-    pub fn declare(&mut self, name: &[u8], iri: &[u8]) -> Declared {
+    pub fn declare(&mut self, name: &[u8], iri: &[u8]) -> DeclareResult {
         let mut reused = None;
         if let Some(known) = self.by_name.get_mut(name) {
             if **known == *iri {
-                return Declared::Known;
+                return DeclareResult::Known;
             }
             if !is_left_unchanged(iri) {
-                return Declared::Refused;
+                return DeclareResult::Refused;
             }
             let old = std::mem::replace(known, iri.into());
             reused = self.remove(name, &old);
         } else {
             if !is_prefix_name(name) || !is_left_unchanged(iri) {
-                return Declared::Refused;
+                return DeclareResult::Refused;
             }
             self.by_name.insert(name.into(), iri.into());
         }
@@ -67,7 +67,7 @@ impl Prefixes {
             .entry(tail.into())
             .or_default()
             .insert(reused.unwrap_or_else(|| name.into()));
-        Declared::New
+        DeclareResult::New
     }
 
     /// Returns the IRI of a name.
@@ -245,7 +245,7 @@ mod tests {
         for (name, iri) in list {
             assert_eq!(
                 prefixes.declare(name.as_bytes(), iri.as_bytes()),
-                Declared::New,
+                DeclareResult::New,
                 "{name}"
             );
         }
@@ -301,10 +301,10 @@ mod tests {
     fn a_redeclared_name_no_longer_means_the_old_iri() {
         let mut prefixes = declared(&[("a", "http://a/"), ("b", "http://a/")]);
         assert_eq!(render(&prefixes, "http://a/x"), "a:x");
-        assert_eq!(prefixes.declare(b"a", b"http://b/"), Declared::New);
-        assert_eq!(prefixes.declare(b"a", b"http://b/"), Declared::Known);
+        assert_eq!(prefixes.declare(b"a", b"http://b/"), DeclareResult::New);
+        assert_eq!(prefixes.declare(b"a", b"http://b/"), DeclareResult::Known);
         assert_eq!(render(&prefixes, "http://a/x"), "b:x");
-        assert_eq!(prefixes.declare(b"b", b"http://b/"), Declared::New);
+        assert_eq!(prefixes.declare(b"b", b"http://b/"), DeclareResult::New);
         assert_eq!(render(&prefixes, "http://a/x"), "<http://a/x>");
     }
 
@@ -325,7 +325,7 @@ mod tests {
         ] {
             assert_eq!(
                 prefixes.declare(name.as_bytes(), iri.as_bytes()),
-                Declared::Refused,
+                DeclareResult::Refused,
                 "{name} {iri}"
             );
         }

@@ -219,7 +219,7 @@ pub fn acquire_bytes(bytes: u64) {
 /// being evaluated, the bytes also count as memory. Unwinds to [`within`] if the time is up or the
 /// memory limit is exceeded.
 #[inline]
-pub fn copied(bytes: usize) {
+pub fn count_copied(bytes: usize) {
     let terms = bytes as u64 / BYTES;
     RESOURCE_USE.with(|resources| {
         if resources.open.get() > 0 {
@@ -233,7 +233,7 @@ pub fn copied(bytes: usize) {
 }
 
 /// Counts steps for bytes that are scanned. Unwinds to [`within`] if the time is up.
-pub fn scanned(bytes: usize) {
+pub fn count_scanned(bytes: usize) {
     RESOURCE_USE.with(|resources| resources.advance(bytes as u64 / BYTES));
 }
 

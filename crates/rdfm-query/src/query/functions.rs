@@ -47,7 +47,7 @@ pub(super) const STRING_DATATYPES: [NamedNodeRef<'_>; 3] =
 
 /// A `GROUP_CONCAT` in a query.
 #[derive(Clone, Debug)]
-pub(super) struct Join {
+pub(super) struct StringJoin {
     separator: String,
     distinct: bool,
 }
@@ -57,7 +57,7 @@ type Call = fn(&[Term]) -> Option<Term>;
 
 /// Returns an evaluator with only the functions that a query calls, because an evaluator's
 /// functions are copied for each message.
-pub(super) fn evaluator(joins: &[Join], calls: &Calls) -> QueryEvaluator {
+pub(super) fn evaluator(joins: &[StringJoin], calls: &Calls) -> QueryEvaluator {
     let mut evaluator = with_order(QueryEvaluator::new(), calls);
     let begin = |_: &[Term]| Some(Literal::from(budget::begin().cast_signed()).into());
     let ours: [(&str, Call); 7] = [
@@ -147,7 +147,7 @@ pub(super) fn limit(expression: &mut Expression) {
 ///
 /// # Errors
 /// If the query is nested too deeply.
-pub(super) fn limit_strings(pattern: &mut GraphPattern) -> Result<Vec<Join>, QueryError> {
+pub(super) fn limit_strings(pattern: &mut GraphPattern) -> Result<Vec<StringJoin>, QueryError> {
     let mut joins = Vec::new();
     let mut counted = 0;
     walk(QueryPart::Pattern(pattern), 0, &mut |part| {
@@ -183,7 +183,7 @@ pub(super) fn limit_strings(pattern: &mut GraphPattern) -> Result<Vec<Join>, Que
 fn limit_aggregate(
     inner: &mut GraphPattern,
     aggregate: &mut AggregateExpression,
-    joins: &mut Vec<Join>,
+    joins: &mut Vec<StringJoin>,
     counted: &mut usize,
 ) {
     let AggregateExpression::FunctionCall {
@@ -197,7 +197,7 @@ fn limit_aggregate(
     limit_expression(expr);
     match name {
         AggregateFunction::GroupConcat { separator } => {
-            joins.push(Join {
+            joins.push(StringJoin {
                 separator: separator.as_deref().unwrap_or(" ").to_owned(),
                 distinct: std::mem::take(distinct),
             });
@@ -353,7 +353,7 @@ fn as_string_literal(term: &Term) -> Option<&Literal> {
 /// Concatenates the arguments of `CONCAT`. Returns `None` if one of them is not a string literal.
 fn concatenated(given: &[Term]) -> Option<Term> {
     let literals: Vec<_> = given.iter().map(as_string_literal).collect::<Option<_>>()?;
-    budget::copied(literals.iter().map(|literal| literal.value().len()).sum());
+    budget::count_copied(literals.iter().map(|literal| literal.value().len()).sum());
     let mut joined = JoinedStrings::default();
     for literal in literals {
         joined.push(literal, "");
@@ -363,7 +363,7 @@ fn concatenated(given: &[Term]) -> Option<Term> {
 
 /// State of `GROUP_CONCAT` for one group.
 struct GroupConcat {
-    join: Join,
+    join: StringJoin,
     joined: Option<JoinedStrings>,
     seen: FxHashSet<Term>,
     /// Number of bytes counted so far.
@@ -371,7 +371,7 @@ struct GroupConcat {
 }
 
 impl GroupConcat {
-    fn new(join: Join) -> Self {
+    fn new(join: StringJoin) -> Self {
         Self {
             join,
             joined: Some(JoinedStrings::default()),
@@ -425,7 +425,7 @@ fn encoded(given: &[Term]) -> Option<Term> {
     const HEXADECIMAL: &[u8; 16] = b"0123456789ABCDEF";
     let [given] = given else { return None };
     let text = as_string_literal(given)?.value();
-    budget::copied(3 * text.len());
+    budget::count_copied(3 * text.len());
     let mut result = String::with_capacity(text.len());
     for byte in text.bytes() {
         match byte {
@@ -453,7 +453,7 @@ fn matches(given: &[Term]) -> Option<Term> {
     let pattern = plain(pattern)?;
     let found = with_regex(pattern, flags, |regex| {
         let text = as_string_literal(given)?.value();
-        budget::scanned(text.len());
+        budget::count_scanned(text.len());
         Some(regex.is_match(text))
     })??;
     Some(Literal::from(found).into())
@@ -509,7 +509,7 @@ fn replace(regex: &Regex, text: &str, replacement: &str) -> String {
     }
     result.push_str(&text[copied..]);
     budget::release(counted);
-    budget::copied(result.len());
+    budget::count_copied(result.len());
     result
 }
 

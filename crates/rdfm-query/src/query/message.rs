@@ -165,7 +165,7 @@ impl Message {
     /// differently, so that results keep the spelling of the query.
     pub fn find(&self, dictionary: &Dictionary<'_>, term: &Term) -> Option<u32> {
         let class = dictionary.find(term)?;
-        (dictionary.writes(class, term) || self.has(class)).then_some(class)
+        (dictionary.is_spelled_as(class, term) || self.has(class)).then_some(class)
     }
 
     /// Whether a quad contains a term of a class.

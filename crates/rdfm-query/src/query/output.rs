@@ -6,7 +6,7 @@
 
 use std::sync::Arc;
 
-use rdfm_core::model::batch::{InForce, LogBatch, MessageBatch, ResultBatch};
+use rdfm_core::model::batch::{InForceNamespaces, LogBatch, MessageBatch, ResultBatch};
 use rdfm_core::model::builder::{BatchBuilder, ResultBuilder};
 use rdfm_core::model::error::LimitExceeded;
 use rdfm_core::model::record::{Record, ResultHead};
@@ -69,7 +69,7 @@ impl RowOutput {
 /// Builder of message batches.
 pub struct MessageOutput {
     copier: TermCopier<Quad>,
-    in_force: InForce,
+    in_force: InForceNamespaces,
     begun: bool,
 }
 
@@ -77,7 +77,7 @@ impl Default for MessageOutput {
     fn default() -> Self {
         Self {
             copier: TermCopier::new(BatchBuilder::within_2_gib()),
-            in_force: InForce::default(),
+            in_force: InForceNamespaces::default(),
             begun: false,
         }
     }

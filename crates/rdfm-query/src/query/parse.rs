@@ -16,7 +16,7 @@ use spargebra::term::TermPattern;
 use spargebra::{Query as Algebra, SparqlParser};
 
 use super::diagnosis::{diagnose, find};
-use super::functions::{Calls, Join, limit, limit_strings};
+use super::functions::{Calls, StringJoin, limit, limit_strings};
 use super::message::Graphs;
 use super::order::sort_by_keys;
 use super::paths::match_absent_ends;
@@ -73,7 +73,7 @@ pub struct Query {
     /// Number of triple patterns and paths.
     pub(super) parts: usize,
     /// All uses of `GROUP_CONCAT`.
-    pub(super) joins: Vec<Join>,
+    pub(super) joins: Vec<StringJoin>,
     /// Replacement functions that the query calls.
     pub(super) calls: Calls,
     /// Whether the query has no FROM clause and any of its patterns matches the default graph.

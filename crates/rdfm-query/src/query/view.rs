@@ -310,7 +310,7 @@ impl std::error::Error for UnsupportedTerm {}
 
 /// Converts a key to the form that the evaluator compares.
 fn of_key(key: String) -> ExpressionTerm {
-    budget::scanned(key.len());
+    budget::count_scanned(key.len());
     ExpressionTerm::StringLiteral(key)
 }
 
@@ -416,7 +416,7 @@ impl<'d> QueryableDataset<'d> for &'d View<'d> {
             Inner::KeyOf(class) => Literal::from(self.key(*class)).into(),
             Inner::KeyOfComputed(term) => Literal::from(key(&term.0)).into(),
         };
-        budget::scanned(length(&term));
+        budget::count_scanned(length(&term));
         Ok(term)
     }
 
@@ -430,7 +430,7 @@ impl<'d> QueryableDataset<'d> for &'d View<'d> {
             Inner::KeyOf(class) => return Ok(of_key(self.key(*class))),
             Inner::KeyOfComputed(term) => return Ok(of_key(key(&term.0))),
         };
-        budget::copied(length(&value));
+        budget::count_copied(length(&value));
         self.last.replace(Some(term.0.clone()));
         Ok(value.into())
     }

@@ -239,7 +239,7 @@ impl Evaluation {
         context: &MessageContext<'_>,
         emit: &mut impl FnMut(Piece) -> bool,
     ) -> Result<(), Stop> {
-        let mut pieces = Pieces::new(self, data);
+        let mut pieces = PieceBuilder::new(self, data);
         let mut fresh = FreshLabels::default();
         let mut count = 0;
         let mut send = |piece: Option<Piece>| {
@@ -323,7 +323,7 @@ fn too_large(error: &LimitExceeded) -> Stop {
 }
 
 /// A builder of pieces from the rows of a dataset.
-struct Pieces<'e> {
+struct PieceBuilder<'e> {
     evaluation: &'e Evaluation,
     data: &'e MessageBatch,
     rows: SolutionRows,
@@ -339,7 +339,7 @@ enum Output {
     Messages(MessageOutput),
 }
 
-impl<'e> Pieces<'e> {
+impl<'e> PieceBuilder<'e> {
     fn new(evaluation: &'e Evaluation, data: &'e MessageBatch) -> Self {
         let output = match evaluation.query.form {
             Form::Construct(_) => Output::Messages(MessageOutput::default()),

@@ -30,7 +30,7 @@ use crate::model::batch::MessageBatch;
 use crate::model::remedy::{Reason, Remedy};
 use crate::model::term::TermId;
 use crate::model::write::Style;
-use crate::syntax::prefixes::Declared;
+use crate::syntax::prefixes::DeclareResult;
 use crate::syntax::text::encode::{StatementError, StatementWriter, TextLayout, TextWriter};
 
 /// Returns an encoder that writes the documents of a format to a sink.
@@ -130,7 +130,7 @@ impl<S: Sink> DocumentWriter<S> {
         }
         self.nodes.sink.end_object(out);
         self.nodes.sink.end(out);
-        self.nodes.names.settle();
+        self.nodes.names.mark_written();
     }
 
     /// Writes `"@context": {…}`.
@@ -275,9 +275,9 @@ impl<S: Sink> StatementWriter for DocumentWriter<S> {
             return self.nodes.names.has(name, iri);
         }
         match self.nodes.names.declare(name, iri) {
-            Declared::Refused => return false,
-            Declared::Known => {}
-            Declared::New => self.nodes.forget(),
+            DeclareResult::Refused => return false,
+            DeclareResult::Known => {}
+            DeclareResult::New => self.nodes.forget(),
         }
         true
     }
@@ -346,7 +346,7 @@ impl<S: Sink> StatementWriter for DocumentWriter<S> {
             }
             self.nodes.forget();
         } else if content.context {
-            self.nodes.names.settle();
+            self.nodes.names.mark_written();
         }
         Ok(())
     }

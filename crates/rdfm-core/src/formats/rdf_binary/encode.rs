@@ -25,9 +25,9 @@ use crate::model::remedy::{Reason, Remedy};
 use crate::model::table::TermTable;
 use crate::model::term::{Quad, TermId};
 use crate::syntax::default_graph;
-use crate::syntax::prefixes::{Declared, Prefixes};
+use crate::syntax::prefixes::{DeclareResult, Prefixes};
 use crate::syntax::rdf_binary::encode::{
-    BinaryTermWriter, Encoded, MAX_BYTES, TermPlace, too_long,
+    BinaryTermWriter, EncodedTerms, MAX_BYTES, TermPlace, too_long,
 };
 use crate::syntax::wire::put_varint;
 
@@ -80,7 +80,7 @@ struct RdfBinaryWriter<W> {
     in_message: bool,
     flat: bool,
     declared: Namespaces,
-    terms: Encoded,
+    terms: EncodedTerms,
     /// The graph that was checked last.
     last_graph: TermId,
     /// The open message, if it must be buffered because its length is written first.
@@ -95,7 +95,7 @@ impl<W: RowWriter> RdfBinaryWriter<W> {
             in_message,
             flat: options.flat,
             declared: Namespaces::default(),
-            terms: Encoded::new(options.values, abbreviates, options.flat),
+            terms: EncodedTerms::new(options.values, abbreviates, options.flat),
             last_graph: TermId::DEFAULT_GRAPH,
             message: Vec::new(),
         }
@@ -187,7 +187,7 @@ impl<W: RowWriter> Writer for RdfBinaryWriter<W> {
         }
         self.declared.set(name, iri);
         if let Some(prefixes) = &mut self.terms.prefixes {
-            if prefixes.declare(name, iri) == Declared::Refused {
+            if prefixes.declare(name, iri) == DeclareResult::Refused {
                 // Written anyway, so that the name loses its old meaning.
                 prefixes.forget(name);
             }

@@ -16,7 +16,7 @@ use crate::model::batch::ResultBatch;
 use crate::model::error::ErrorClass;
 use crate::model::term::TermId;
 use crate::syntax::rdf_binary::encode::{
-    BinaryTermWriter, Encoded, MAX_BYTES, TermPlace, too_long,
+    BinaryTermWriter, EncodedTerms, MAX_BYTES, TermPlace, too_long,
 };
 use crate::syntax::rdf_binary::protobuf::{
     ProtobufTerms, field_size, put_length, put_text, text_size,
@@ -48,7 +48,7 @@ pub(super) fn protobuf(values: &Values) -> Box<dyn Encoder> {
 
 /// Writes tuples.
 struct TupleWriter<W> {
-    terms: Encoded,
+    terms: EncodedTerms,
     cells: Vec<TermPlace>,
     columns: usize,
     /// Number of links that were omitted.
@@ -61,7 +61,7 @@ struct TupleWriter<W> {
 impl<W: Tuples> TupleWriter<W> {
     fn new(values: bool) -> Self {
         Self {
-            terms: Encoded::new(values, false, false),
+            terms: EncodedTerms::new(values, false, false),
             cells: Vec::new(),
             columns: 0,
             links: 0,

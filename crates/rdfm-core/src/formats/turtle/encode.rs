@@ -20,7 +20,7 @@ use crate::model::term::{Quad, Term, TermId, TermKind, flags};
 use crate::model::write::{
     Style, direction, term_error, write_escaped, write_iri, write_language, write_term,
 };
-use crate::syntax::prefixes::{Declared, Prefixes, head_of};
+use crate::syntax::prefixes::{DeclareResult, Prefixes, head_of};
 use crate::syntax::text::encode::{
     StatementError, StatementWriter, TextLayout, TextWriter, contains_labels,
 };
@@ -217,7 +217,7 @@ impl TurtleWriter {
         }
         let start = out.len();
         let group = self.new_term(table, id, style, out)?;
-        if style.apart.is_none() || !contains_labels(table.term(id).kind) {
+        if style.message_number.is_none() || !contains_labels(table.term(id).kind) {
             self.terms.keep(&self.changes, id, group, start, out);
         }
         Ok(group)
@@ -362,9 +362,9 @@ impl StatementWriter for TurtleWriter {
             self.changes.changed(head_of(old));
         }
         match self.prefixes.declare(name, iri) {
-            Declared::Refused => return false,
-            Declared::Known => return true,
-            Declared::New => {}
+            DeclareResult::Refused => return false,
+            DeclareResult::Known => return true,
+            DeclareResult::New => {}
         }
         self.changes.changed(head_of(iri));
         self.close(out);

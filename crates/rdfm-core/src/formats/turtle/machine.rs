@@ -409,9 +409,9 @@ impl TurtleMachine {
     }
 
     #[inline]
-    fn known(&mut self, known: KnownIri) -> Lexed<TermId> {
+    fn known_iri(&mut self, known: KnownIri) -> Lexed<TermId> {
         self.terms
-            .known(&mut self.builder, known)
+            .known_iri(&mut self.builder, known)
             .map_err(|exceeded| limit(self.pos, exceeded))
     }
 
@@ -422,7 +422,7 @@ impl TurtleMachine {
     }
 
     fn emit_known(&mut self, subject: TermId, predicate: KnownIri, object: TermId) -> Lexed<()> {
-        let predicate = self.known(predicate)?;
+        let predicate = self.known_iri(predicate)?;
         self.emit(subject, predicate, object)
     }
 
@@ -542,7 +542,7 @@ impl TurtleMachine {
                     self.pos += 1;
                     let cell = self.top.subject;
                     self.unnest();
-                    let nil = self.known(KnownIri::Nil)?;
+                    let nil = self.known_iri(KnownIri::Nil)?;
                     return self.emit_known(cell, KnownIri::Rest, nil);
                 }
                 self.value(text, byte)
@@ -714,11 +714,11 @@ impl TurtleMachine {
             let start = self.pos;
             let from = self.resume(start).0;
             if text.get(start + 1).is_some_and(|&next| is(next, SPACE)) {
-                return Ok((self.known(KnownIri::Type)?, start + 1));
+                return Ok((self.known_iri(KnownIri::Type)?, start + 1));
             }
             match lexer::word(text, start, from, self.eof())? {
                 Word::Bare(end) if end == start + 1 => {
-                    return Ok((self.known(KnownIri::Type)?, end));
+                    return Ok((self.known_iri(KnownIri::Type)?, end));
                 }
                 Word::Bare(end) => return self.bad_word(text, start, end, expected),
                 Word::Name(name) => {
@@ -861,7 +861,7 @@ impl TurtleMachine {
         if byte == b')' {
             self.pos += 1;
             self.unnest();
-            let nil = self.known(KnownIri::Nil)?;
+            let nil = self.known_iri(KnownIri::Nil)?;
             return self.deliver(nil, NodeSyntax::Collection);
         }
         let cell = self.anonymous()?;

@@ -298,7 +298,7 @@ impl LogTerms {
 
     /// Returns a term that the grammar refers to.
     #[inline]
-    pub fn known(
+    pub fn known_iri(
         &mut self,
         builder: &mut BatchBuilder,
         known: KnownIri,
@@ -681,7 +681,7 @@ impl LogTerms {
         lexical: &[u8],
         datatype: KnownIri,
     ) -> Result<TermId, LimitExceeded> {
-        let datatype = self.known(builder, datatype)?;
+        let datatype = self.known_iri(builder, datatype)?;
         let at = hash(lexical, KEY_NUMBER);
         if let Some((id, term)) = self.cached(builder, at, KEY_NUMBER)
             && term.aux == datatype.0

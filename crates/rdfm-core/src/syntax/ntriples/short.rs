@@ -9,7 +9,7 @@ use super::lex::{
     Lexed, QuotedToken, byte, character, escape, expected, fail, found, iri, is_absolute,
     unescape_iri,
 };
-use super::statement::{StatementReader, limited, push, relative};
+use super::statement::{StatementReader, limit_error, push, relative_iri_error};
 use crate::model::builder::LogBuilder;
 use crate::model::chars::{self, DIGIT, HEX, NAME, is_iri_text};
 use crate::model::error::quote;
@@ -315,13 +315,13 @@ impl StatementReader {
         self.iri.extend_from_slice(namespace);
         *at = local(text, colon + 1, &mut self.iri)?;
         if !is_absolute(&self.iri) && !self.grammar.lenient {
-            return relative(&self.iri, start);
+            return relative_iri_error(&self.iri, start);
         }
         self.extra += self.iri.len();
         let limit = builder.limits().max_message_bytes;
         if self.extra as u64 > limit {
             let text = format!("the {} is larger than {limit} decoded bytes", R::MESSAGE);
-            return limited(start, Reason::limit(text, "max_message_bytes"));
+            return limit_error(start, Reason::limit(text, "max_message_bytes"));
         }
         let iri = std::mem::take(&mut self.iri);
         let plain = if is_iri_text(&iri) { flags::PLAIN } else { 0 };

@@ -161,7 +161,7 @@ impl StatementReader {
     ) -> Lexed<()> {
         match builder.charge(end - start + R::BYTES + 64 + self.extra) {
             Ok(()) => Ok(()),
-            Err(limit) => limited(start, limit.0),
+            Err(limit) => limit_error(start, limit.0),
         }
     }
 
@@ -477,7 +477,7 @@ impl StatementReader {
             return Ok(known.id);
         }
         if !lex::is_absolute(raw) && !self.grammar.lenient {
-            return relative(raw, start);
+            return relative_iri_error(raw, start);
         }
         let id = push(builder, TermKind::Iri, raw, 0, flags::PLAIN);
         self.cache.set(slot, RecentTerm::new(builder, id));
@@ -507,7 +507,7 @@ impl StatementReader {
                 );
             }
             if !lex::is_absolute(&self.iri) {
-                return relative(raw, start);
+                return relative_iri_error(raw, start);
             }
         }
         let flags = if plain { flags::PLAIN } else { 0 };
@@ -855,7 +855,7 @@ fn unsupported<T>(at: usize, reason: impl Into<Reason>) -> Lexed<T> {
 
 #[cold]
 fn too_deep<T>(at: usize, max_depth: u32) -> Lexed<T> {
-    limited(
+    limit_error(
         at,
         Reason::limit(
             format!(
@@ -868,7 +868,7 @@ fn too_deep<T>(at: usize, max_depth: u32) -> Lexed<T> {
 }
 
 #[cold]
-pub(super) fn limited<T>(at: usize, reason: impl Into<Reason>) -> Lexed<T> {
+pub(super) fn limit_error<T>(at: usize, reason: impl Into<Reason>) -> Lexed<T> {
     Err(Box::new(LexError {
         at,
         class: ErrorClass::Limit,
@@ -877,7 +877,7 @@ pub(super) fn limited<T>(at: usize, reason: impl Into<Reason>) -> Lexed<T> {
 }
 
 #[cold]
-pub(super) fn relative<T>(raw: &[u8], at: usize) -> Lexed<T> {
+pub(super) fn relative_iri_error<T>(raw: &[u8], at: usize) -> Lexed<T> {
     let shown = crate::model::error::quote(raw);
     fail(
         at,

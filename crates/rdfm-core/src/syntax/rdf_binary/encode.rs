@@ -54,7 +54,7 @@ pub(crate) trait BinaryTermWriter: Send {
 }
 
 /// The encoded terms of a batch.
-pub(crate) struct Encoded {
+pub(crate) struct EncodedTerms {
     pub bytes: Vec<u8>,
     /// The generation and position of each encoded term, by term id.
     places: Vec<(u32, TermPlace)>,
@@ -73,7 +73,7 @@ pub(crate) struct Encoded {
     label_prefix: Vec<u8>,
 }
 
-impl Encoded {
+impl EncodedTerms {
     pub fn new(values: bool, abbreviates: bool, flat: bool) -> Self {
         Self {
             bytes: Vec::new(),

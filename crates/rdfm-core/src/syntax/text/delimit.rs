@@ -149,7 +149,7 @@ impl Delimiters {
 
     /// Marks that the open message contains a quad.
     #[inline]
-    pub fn not_empty(&mut self) {
+    pub fn mark_not_empty(&mut self) {
         self.place.empty = false;
     }
 

@@ -233,10 +233,10 @@ impl<S: StatementWriter> Writer for TextWriter<S> {
         out: &mut Vec<u8>,
     ) -> WriteResult<()> {
         if !batch.message(message).is_empty() {
-            self.layout.delimiters.not_empty();
+            self.layout.delimiters.mark_not_empty();
         }
         let style = Style {
-            apart: self.layout.flat.then(|| self.layout.delimiters.number()),
+            message_number: self.layout.flat.then(|| self.layout.delimiters.number()),
             ..self.layout.style
         };
         self.statements
@@ -280,7 +280,7 @@ impl<S: StatementWriter> Writer for TextWriter<S> {
                 delimiters.begin(&mut out);
             }
             if !batch.message(message).is_empty() {
-                delimiters.not_empty();
+                delimiters.mark_not_empty();
             }
             if message + 1 < batch.len() || !batch.continues() {
                 delimiters.end(&mut out);

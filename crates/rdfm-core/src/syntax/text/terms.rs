@@ -145,7 +145,7 @@ impl TextTermWriter {
         let start = out.len();
         self.check_and_write(table, id, style, out)?;
         out.push(b' ');
-        if style.apart.is_none() || !contains_labels(table.term(id).kind) {
+        if style.message_number.is_none() || !contains_labels(table.term(id).kind) {
             self.memo.keep(id, start, out);
         }
         Ok(())

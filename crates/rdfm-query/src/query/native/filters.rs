@@ -123,7 +123,7 @@ fn counted<T>(bytes: usize, evaluate: impl FnOnce() -> T) -> T {
         return evaluate();
     }
     let before = budget::begin();
-    budget::copied(bytes);
+    budget::count_copied(bytes);
     let value = evaluate();
     budget::end(before);
     value
@@ -202,7 +202,7 @@ fn compile(expression: &mut Expression, regexes: &mut Vec<(NamedNode, Regex)>) {
 fn matches(regex: &Regex, given: &[Term]) -> Option<Term> {
     match given {
         [Term::Literal(text)] if STRING_DATATYPES.contains(&text.datatype()) => {
-            budget::scanned(text.value().len());
+            budget::count_scanned(text.value().len());
             Some(Literal::from(regex.is_match(text.value())).into())
         }
         _ => None,

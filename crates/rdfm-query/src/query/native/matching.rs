@@ -107,7 +107,7 @@ impl<'p> Matcher<'p> {
         self.by_term.clear();
         for (number, term) in self.plan.constants().iter().enumerate() {
             let class = self.constants[number];
-            if class < terms && !dictionary.writes(class, term) {
+            if class < terms && !dictionary.is_spelled_as(class, term) {
                 self.varying.push(number);
             }
         }

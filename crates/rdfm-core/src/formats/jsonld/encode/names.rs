@@ -14,8 +14,8 @@ use crate::formats::jsonld::sink::Sink;
 use crate::model::batch::MessageBatch;
 use crate::model::chars::{self, DIGIT, LETTER, NAME};
 use crate::model::namespaces::MAX_REPEATED;
-use crate::syntax::needed::Needed;
-use crate::syntax::prefixes::Declared;
+use crate::syntax::needed::NamespaceTracker;
+use crate::syntax::prefixes::DeclareResult;
 
 /// Whether readers can restore an IRI.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -29,7 +29,7 @@ pub enum WrittenIri {
 /// The namespaces in force, and those in the context.
 #[derive(Clone, Default)]
 pub struct ContextNamespaces {
-    needed: Needed,
+    needed: NamespaceTracker,
     /// Number of namespaces in force per scheme, not counting those with `//` after the scheme.
     schemes: FxHashMap<Box<[u8]>, u32>,
     /// Indices of the namespaces in the context.
@@ -45,18 +45,18 @@ impl ContextNamespaces {
     ///
     /// Rejects namespaces that a context cannot express: those with an empty name, and those that
     /// would make a name equal to the scheme of a namespace.
-    pub fn declare(&mut self, name: &[u8], iri: &[u8]) -> Declared {
+    pub fn declare(&mut self, name: &[u8], iri: &[u8]) -> DeclareResult {
         let scheme = bare_scheme(iri);
         if name.is_empty()
             || scheme == Some(name)
             || scheme.is_some_and(|scheme| self.needed.number(scheme).is_some())
             || self.schemes.contains_key(name)
         {
-            return Declared::Refused;
+            return DeclareResult::Refused;
         }
         let before = self.needed.get(name).and_then(bare_scheme).map(Box::from);
         let declared = self.needed.declare(name, iri);
-        if declared == Declared::New {
+        if declared == DeclareResult::New {
             self.count(before, scheme);
         }
         declared
@@ -100,7 +100,7 @@ impl ContextNamespaces {
 
     /// Whether namespaces are declared for the next message.
     pub fn has_pending(&self) -> bool {
-        self.needed.waiting() > 0
+        self.needed.pending() > 0
     }
 
     /// Begins a batch.
@@ -112,9 +112,9 @@ impl ContextNamespaces {
     /// changed. If `each` is true, the context then contains only these namespaces, unless there
     /// are only a few namespaces that never change.
     pub fn adapt_to(&mut self, batch: &MessageBatch, message: usize, each: bool) -> bool {
-        let new = self.needed.waiting() > 0;
+        let new = self.needed.pending() > 0;
         let all = self.needed.len();
-        if new && self.needed.waiting() == all {
+        if new && self.needed.pending() == all {
             self.unchanged = true;
             if !each || all <= MAX_REPEATED {
                 self.include_all();
@@ -156,8 +156,8 @@ impl ContextNamespaces {
     }
 
     /// Marks the pending declarations as written.
-    pub fn settle(&mut self) {
-        self.needed.settle();
+    pub fn mark_written(&mut self) {
+        self.needed.mark_written();
     }
 
     /// Writes the context object.

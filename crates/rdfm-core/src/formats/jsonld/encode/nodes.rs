@@ -763,7 +763,7 @@ impl<S: Sink> NodeWriter<S> {
         // Not kept if the sink may move a long key, because kept tokens are positions in the
         // output.
         let is_stable = out.len() - start <= MAX_KEY;
-        if is_stable && (message.style.apart.is_none() || !contains_labels(term.kind)) {
+        if is_stable && (message.style.message_number.is_none() || !contains_labels(term.kind)) {
             self.tokens.keep(id, start, out);
         }
         Ok(())

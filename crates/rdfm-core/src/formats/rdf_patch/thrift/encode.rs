@@ -18,13 +18,13 @@ use crate::model::record::{Operation, OperationCode};
 use crate::model::table::TermTable;
 use crate::model::term::TermId;
 use crate::syntax::default_graph;
-use crate::syntax::rdf_binary::encode::{Encoded, MAX_BYTES, TermPlace, too_long};
+use crate::syntax::rdf_binary::encode::{EncodedTerms, MAX_BYTES, TermPlace, too_long};
 use crate::syntax::rdf_binary::thrift::ThriftTerms;
 
 /// Returns an encoder for a new log.
 pub(in crate::formats::rdf_patch) fn encoder(values: &Values) -> Box<dyn Encoder> {
     let writer = ThriftPatchWriter {
-        terms: Encoded::new(false, false, false),
+        terms: EncodedTerms::new(false, false, false),
         patches: Patches::new(values, SEGMENT),
         last_graph: TermId::DEFAULT_GRAPH,
         start: 0,
@@ -33,7 +33,7 @@ pub(in crate::formats::rdf_patch) fn encoder(values: &Values) -> Box<dyn Encoder
 }
 
 struct ThriftPatchWriter {
-    terms: Encoded,
+    terms: EncodedTerms,
     patches: Patches,
     /// The graph that was checked last.
     last_graph: TermId,

@@ -151,7 +151,7 @@ impl TurtleMachine {
                 }
             }
         }
-        search.settle(self, None);
+        search.end_directive(self, None);
         self.restart();
         true
     }
@@ -251,13 +251,13 @@ impl DelimiterSearch {
     fn skip_plain(&mut self, machine: &mut TurtleMachine, length: usize) -> SkipStep {
         machine.pos += length;
         self.after_string = false;
-        self.settle(machine, None);
+        self.end_directive(machine, None);
         SkipStep::Over
     }
 
     /// Ends a directive. If it declares a prefix or base, `iri` is its IRI, if known, and the
     /// previous declaration may be dropped.
-    fn settle(&mut self, machine: &mut TurtleMachine, iri: Option<&[u8]>) {
+    fn end_directive(&mut self, machine: &mut TurtleMachine, iri: Option<&[u8]>) {
         match std::mem::replace(&mut self.directive, Directive::None) {
             Directive::PrefixOf(name) => machine.terms.skip_prefix(&name, iri),
             Directive::Base => machine.terms.skip_base(iri),
@@ -395,7 +395,7 @@ impl DelimiterSearch {
         match memchr3(b'>', b'\n', b'\r', &region[from..]) {
             Some(length) if region[from + length] == b'>' => {
                 let end = from + length;
-                self.settle(machine, Some(&region[1..end]));
+                self.end_directive(machine, Some(&region[1..end]));
                 self.skip_plain(machine, end + 1)
             }
             None if bytes.needs_more(at) => {
