@@ -59,6 +59,8 @@ COMPRESSION_SUFFIXES = (".gz", ".gzip", ".zst", ".zstd", ".bz2", ".xz")
 # Formats implemented in Python, and their modules.
 _IN_PYTHON = {"parquet": "parquet_files", "arrow": "arrow_files"}
 _BUILT_IN = (*_core.format_names(), *_IN_PYTHON)
+# Minimum ratio, as defined by difflib, at which two suffixes are similar.
+_SIMILARITY = 0.8
 _registered: dict[str, Format] = {}
 
 
@@ -223,16 +225,36 @@ def _advice(unknown_key: str) -> str:
 
 def by_path(path: str) -> Format | None:
     """Return the format of a file name or URL by its suffix, ignoring a compression suffix."""
+    suffix = _suffix(path)
+    return next((format for format in _each() if suffix in format.spec.suffixes), None)
+
+
+def similar_suffix(path: str, kind: str) -> str | None:
+    """Return the known suffix that is most similar to the suffix of a file name, if one is.
+
+    Args:
+        path: The file name or URL, whose suffix does not identify a format.
+        kind: The kind of log.
+
+    Example:
+        >>> similar_suffix("log.jely", "messages")
+        '.jelly'
+    """
+    from difflib import get_close_matches  # costly to import
+
+    suffixes = [suffix for spec in specs() if kind in spec.kinds for suffix in spec.suffixes]
+    return next(iter(get_close_matches(_suffix(path), suffixes, 1, _SIMILARITY)), None)
+
+
+def _suffix(path: str) -> str:
+    """Return the suffix of a file name or URL before a compression suffix; empty if there is none."""
     name = _file_name(path).lower()
     for suffix in COMPRESSION_SUFFIXES:
         if name.endswith(suffix):
             name = name[: -len(suffix)]
             break
     dot = name.rfind(".")
-    if dot < 0:
-        return None
-    suffix = name[dot:]
-    return next((format for format in _each() if suffix in format.spec.suffixes), None)
+    return name[dot:] if dot >= 0 else ""
 
 
 def by_content(head: bytes) -> Format | None:

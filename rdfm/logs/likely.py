@@ -13,7 +13,7 @@ from rdfm.errors import Remedy
 from rdfm.logs.remedies import named_format
 
 __all__ = [
-    "LikelyType",
+    "Advice",
     "has_unread_suffix",
     "reading_advice",
     "unsupported_suffix_text",
@@ -49,11 +49,11 @@ _ZIP = b"PK\x03\x04"
 _SUPPORTED = "rdfm supports gzip (.gz), zstd (.zst), bzip2 (.bz2) and xz (.xz)"
 
 
-class LikelyType(NamedTuple):
-    """The likely type of a file.
+class Advice(NamedTuple):
+    """Advice about a file whose type is unclear or not supported.
 
     Attributes:
-        text: A sentence about the likely type.
+        text: A sentence about the file.
         remedies: Options that solve the problem.
     """
 
@@ -67,7 +67,7 @@ def has_unread_suffix(path: str) -> bool:
     return suffix in _COMPRESSIONS or suffix in _ARCHIVES
 
 
-def writing_advice(path: str, kind: str = "messages") -> LikelyType | None:
+def writing_advice(path: str, kind: str = "messages") -> Advice | None:
     """Return advice for writing a file with this name.
 
     Args:
@@ -84,7 +84,7 @@ def writing_advice(path: str, kind: str = "messages") -> LikelyType | None:
         suggested = _format(names[0]).suffixes[0]
         return likely._replace(text=f"{likely.text}; use the suffix {suggested}")
     reason = unsupported_suffix_text(path)
-    return None if reason is None else LikelyType(reason)
+    return None if reason is None else Advice(reason)
 
 
 def unsupported_suffix_text(path: str) -> str | None:
@@ -102,15 +102,15 @@ def unsupported_suffix_text(path: str) -> str | None:
     return _compression(suffix)
 
 
-def reading_advice(path: str, head: bytes) -> LikelyType | None:
+def reading_advice(path: str, head: bytes) -> Advice | None:
     """Return advice for reading a file with this name and these first bytes."""
     suffix = _suffix(path)
     if (kind := _ARCHIVES.get(suffix)) is not None or head.startswith(_ZIP):
-        return LikelyType(
+        return Advice(
             f"{kind or 'zip'} archives are not supported; extract the archive first, or convert it to a tar archive"
         )
     if (compression := _compression(suffix)) is not None:
-        return LikelyType(f"{compression}; decompress the file first")
+        return Advice(f"{compression}; decompress the file first")
     return _ambiguity(suffix, _AMBIGUOUS.get(suffix, ()), "from")
 
 
@@ -130,11 +130,11 @@ def _compression(suffix: str) -> str | None:
 
 def _ambiguity(
     suffix: str, names: tuple[str, ...], direction: Literal["from", "to"]
-) -> LikelyType | None:
+) -> Advice | None:
     if not names:
         return None
     listed = " or ".join(_format(name).title for name in names)
-    return LikelyType(
+    return Advice(
         f"the suffix {suffix} is ambiguous; it may mean {listed}",
         (named_format(f"{direction}_format", names),),
     )

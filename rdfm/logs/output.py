@@ -718,6 +718,10 @@ def output_format(target: Writable, name: str | None = None, kind: str = "messag
         return format  # for a folder such as log.nq/, the format of its files
     if path is not None and (likely := writing_advice(path, kind)) is not None:
         raise UnknownFormatError(f"{path}: {likely.text}", remedies=likely.remedies)
+    if path is not None and (suffix := formats.similar_suffix(path, kind)) is not None:
+        raise UnknownFormatError(
+            f"{path}: the name does not identify a format; did you mean {suffix}?"
+        )
     names = (spec.name for spec in formats.specs() if kind in spec.kinds)
     raise UnknownFormatError(
         "the output format is not given"

@@ -132,6 +132,8 @@ def test_invalid_levels_are_rejected(rdfm, compression, text):
         ("out.nq.br", ["Brotli compression (.br) is not supported; rdfm supports gzip"]),
         ("out.nq.LZ4", ["LZ4 compression (.lz4) is not supported"]),
         ("out.foo", ["out.foo: the name does not identify a format; --to nt, nq"]),
+        ("out.jely", ["name does not identify a format; did you mean .jelly?"]),
+        ("out.turtl.gz", ["name does not identify a format; did you mean .turtle?"]),
     ],
 )
 def test_outputs_of_unknown_format_are_rejected(rdfm, name, fragments):
