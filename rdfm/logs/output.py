@@ -459,9 +459,7 @@ class OutputShape:
             target = path = _local_target(os.fspath(target))
         for name, number in (("split_messages", split_messages), ("split_bytes", split_bytes)):
             if number is not None and not (isinstance(number, int) and number >= 1):
-                raise OptionError(
-                    f"{spelled(name)} must be an integer >= 1, not {number!r}"
-                )
+                raise OptionError(f"{spelled(name)} must be an integer >= 1, not {number!r}")
         self.archive = path is not None and archives.stem(path) is not None
         # Only a trailing slash denotes a new folder, because folder names may have suffixes and
         # file names may lack them.

@@ -368,9 +368,7 @@ class Response(io.BufferedIOBase):
         except OptionError as error:
             self._raise(f"the server redirects to an invalid URL: {error}")
         if self._address.secure and not target.secure:
-            self._raise(
-                f"redirects from https to http are not followed: {shown(target.url)}"
-            )
+            self._raise(f"redirects from https to http are not followed: {shown(target.url)}")
         self._address = target
 
     def _pause(self, raw: urllib3.BaseHTTPResponse | None = None) -> float:

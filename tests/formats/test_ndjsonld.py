@@ -42,7 +42,10 @@ def test_a_context_may_be_an_array():
     [
         (b'{"a":,}', "expected a JSON value, found ',' (line 3, column 6, byte 52, message 1)"),
         (b"", "found a blank line; lenient=True skips blank lines (line 3, column 1"),
-        (b"[]", "expected an object ({…}), found an array; to write several nodes as one message, use"),
+        (
+            b"[]",
+            "expected an object ({…}), found an array; to write several nodes as one message, use",
+        ),
         (b"7", "expected an object ({…}), found a number (line 3, column 1"),
         (b'{"a": 1, "a": 2}', "the key 'a' occurs twice in an object"),
         (b'{"a": "\xff"}', "invalid UTF-8"),

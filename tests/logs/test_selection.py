@@ -53,7 +53,9 @@ def test_a_number_selects_one_message_or_is_an_error(sizes, index):
     if -len(numbers) <= index < len(numbers):
         assert select(sliced(index), batches(sizes)) == [numbers[index]]
     else:
-        with pytest.raises(OptionError, match=f"there is no message {index}; the last one is message"):
+        with pytest.raises(
+            OptionError, match=f"there is no message {index}; the last one is message"
+        ):
             select(sliced(index), batches(sizes))
 
 

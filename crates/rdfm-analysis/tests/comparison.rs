@@ -7,8 +7,8 @@
 )]
 
 use rdfm_analysis::comparison::{
-    Comparer, Exhausted, Limits, Mode, MultisetResult, NamespaceUse, PairDifferences, ReachedLimits,
-    Side, isomorphism,
+    Comparer, Exhausted, Limits, Mode, MultisetResult, NamespaceUse, PairDifferences,
+    ReachedLimits, Side, isomorphism,
 };
 use rdfm_core::codec::Opening;
 use rdfm_core::codec::batch::NextBatchOf as _;
@@ -319,7 +319,10 @@ fn the_total_limit_applies_to_all_pairs() {
         each: false,
         total: true,
     };
-    assert_eq!(undecided(u64::MAX), (vec![false; 5], ReachedLimits::default()));
+    assert_eq!(
+        undecided(u64::MAX),
+        (vec![false; 5], ReachedLimits::default())
+    );
     assert_eq!(undecided(0), (vec![true; 5], total));
     let (found, reached) = undecided(300_000);
     assert_eq!((found[0], found[4]), (false, true), "{found:?}");

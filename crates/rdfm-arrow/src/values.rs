@@ -22,7 +22,7 @@ use crate::from_arrow::lists::{InputListRecord, InputLists};
 use crate::from_arrow::messages::MessagesBuilder;
 use crate::from_arrow::strings::Strings;
 use crate::schema::TermLayout;
-use crate::to_arrow::limit::{MAX_BYTES, BuildError};
+use crate::to_arrow::limit::{BuildError, MAX_BYTES};
 use crate::to_arrow::lists;
 use crate::to_arrow::terms::TermPlaces;
 use crate::to_arrow::texts::{Texts, nulls};

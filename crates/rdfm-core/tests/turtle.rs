@@ -299,7 +299,11 @@ fn namespaces_after_the_last_message_are_counted() {
         assert_eq!(decoder.observations().trailing_namespaces, 0, "{log}");
         decoder.finish();
         while decoder.next_batch_of::<Quad>().unwrap().is_some() {}
-        assert_eq!(decoder.observations().trailing_namespaces, expected, "{log}");
+        assert_eq!(
+            decoder.observations().trailing_namespaces,
+            expected,
+            "{log}"
+        );
     }
 }
 

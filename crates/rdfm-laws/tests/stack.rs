@@ -190,7 +190,8 @@ fn repeated_terms_fit_in_a_small_stack() {
         let mut decoder = reading.decoder();
         decoder.feed(&log);
         decoder.finish();
-        let read: Vec<_> = std::iter::from_fn(|| decoder.next_batch_of::<Quad>().unwrap()).collect();
+        let read: Vec<_> =
+            std::iter::from_fn(|| decoder.next_batch_of::<Quad>().unwrap()).collect();
         assert_eq!(read.len(), 2);
     });
 }

@@ -99,7 +99,9 @@ impl MessageBatch {
     ///     IndexError: If there is no such message.
     fn index_of(&self, message: usize) -> PyResult<u64> {
         if message >= self.view.batch.len() {
-            return Err(PyIndexError::new_err(format!("the batch has no message {message}")));
+            return Err(PyIndexError::new_err(format!(
+                "the batch has no message {message}"
+            )));
         }
         Ok(self.view.batch.index(message))
     }

@@ -147,7 +147,9 @@ fn artifact_code(
 ) -> PyResult<String> {
     let batch = batch.get().inner();
     if message >= batch.len() {
-        return Err(PyIndexError::new_err(format!("the batch has no message {message}")));
+        return Err(PyIndexError::new_err(format!(
+            "the batch has no message {message}"
+        )));
     }
     errors::guarded(py, || {
         nanopub::code_of(batch, message, code.map(str::as_bytes))

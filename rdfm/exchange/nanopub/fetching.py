@@ -180,9 +180,7 @@ def fetch(
     for name, value in (("overlap", overlap), ("wait", wait), ("interval", pause)):
         minimum = FETCH[name].minimum
         if isinstance(value, bool) or not isinstance(value, (int, float)) or not value >= minimum:
-            raise OptionError(
-                f"{spelled(name)} must be a number >= {minimum}, not {value!r}"
-            )
+            raise OptionError(f"{spelled(name)} must be a number >= {minimum}, not {value!r}")
     if rejects is not None and not check:
         raise OptionError(
             f"{spelled('rejects')} is for nanopublications that fail the check",

@@ -12,7 +12,7 @@ use sha2::{Digest, Sha256};
 
 use super::signature;
 use super::structure::{ASSERTION, INFO, PROVENANCE, Structure};
-use super::vocabulary::{TermKey, Vocabulary, IriMeaning};
+use super::vocabulary::{IriMeaning, TermKey, Vocabulary};
 
 /// Description of a nanopublication. Values are in the order of the quads, without repetitions.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

@@ -7,7 +7,7 @@
 use rdfm_core::model::term::{Quad, TermId, TermKind};
 
 use super::structure::{INFO, Structure};
-use super::vocabulary::{Vocabulary, IriMeaning};
+use super::vocabulary::{IriMeaning, Vocabulary};
 use super::{NanopubRule, Violation};
 
 /// The values of a signature element.
@@ -137,10 +137,12 @@ pub(super) fn public_key(
     found: &Structure,
 ) -> Option<TermId> {
     let target = found.quads(quads, INFO).find(|quad| {
-        terms.meaning(quad.predicate) == IriMeaning::HasSignatureTarget && terms.same(quad.object, found.uri)
+        terms.meaning(quad.predicate) == IriMeaning::HasSignatureTarget
+            && terms.same(quad.object, found.uri)
     })?;
     let key = found.quads(quads, INFO).find(|quad| {
-        terms.meaning(quad.predicate) == IriMeaning::HasPublicKey && terms.same(quad.subject, target.subject)
+        terms.meaning(quad.predicate) == IriMeaning::HasPublicKey
+            && terms.same(quad.subject, target.subject)
     })?;
     Some(key.object)
 }

@@ -19,7 +19,7 @@
 
 use rdfm_core::model::term::{Quad, TermId, TermKind};
 
-use super::vocabulary::{Vocabulary, IriMeaning};
+use super::vocabulary::{IriMeaning, Vocabulary};
 use super::{NanopubRule, Violation};
 
 /// Names of the graphs in error texts, in the order of [`Structure::graphs`].
@@ -60,7 +60,8 @@ impl Structure {
 
 /// Whether a quad declares a nanopublication (rule 2).
 pub(super) fn is_declaration(terms: &mut Vocabulary, quad: &Quad) -> bool {
-    terms.meaning(quad.object) == IriMeaning::Nanopublication && terms.meaning(quad.predicate) == IriMeaning::Type
+    terms.meaning(quad.object) == IriMeaning::Nanopublication
+        && terms.meaning(quad.predicate) == IriMeaning::Type
 }
 
 /// Finds the nanopublication and its graphs, without checking them. Returns `None` and adds a

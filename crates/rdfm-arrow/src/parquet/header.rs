@@ -167,7 +167,9 @@ impl<'a> Thrift<'a> {
                 page.repetition = need(fields[6])?;
                 page.is_compressed = fields[7] != Some(0);
                 if page.levels() > page.size.min(page.compressed) {
-                    return Err(ThriftError::Invalid("the levels of a page are larger than the page"));
+                    return Err(ThriftError::Invalid(
+                        "the levels of a page are larger than the page",
+                    ));
                 }
             }
             PageKind::Dictionary | PageKind::Other => {}
@@ -199,7 +201,8 @@ impl<'a> Thrift<'a> {
     }
 
     fn skip_bytes(&mut self, count: u64) -> Result<(), ThriftError> {
-        let count = usize::try_from(count).map_err(|_| ThriftError::Invalid("a length is too large"))?;
+        let count =
+            usize::try_from(count).map_err(|_| ThriftError::Invalid("a length is too large"))?;
         self.at = self
             .at
             .checked_add(count)

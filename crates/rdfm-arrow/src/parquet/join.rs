@@ -6,7 +6,7 @@
 
 use std::ops::Range;
 
-use super::header::{LIST, STRUCT, ThriftError, Thrift};
+use super::header::{LIST, STRUCT, Thrift, ThriftError};
 
 const MAGIC: &[u8] = b"PAR1";
 /// Size in bytes of a footer's length and the magic number after it.

@@ -15,7 +15,7 @@ use rdfm_core::model::term::{Quad, TermId};
 use rdfm_core::syntax::needed::NeededNamespaces;
 
 use super::cells::RowRecord;
-use super::limit::{MAX_BYTES, BuildError};
+use super::limit::{BuildError, MAX_BYTES};
 use super::rows::RowBuilder;
 use super::terms::TermPlaces;
 use super::{TOO_LARGE, check_variables, wrong_kind_error};

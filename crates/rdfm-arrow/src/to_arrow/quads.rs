@@ -17,7 +17,7 @@ use rdfm_core::model::batch::MessageBatch;
 use rdfm_core::model::term::Quad;
 
 use super::coalesce::{Coalesce, Dropped, bounds};
-use super::limit::{MAX_BYTES, BuildError, charge};
+use super::limit::{BuildError, MAX_BYTES, charge};
 use super::terms::{TermColumns, TermPlaces};
 use super::texts::{Texts, empty_like, nulls};
 use super::{TOO_LARGE, wrong_kind_error};

@@ -132,7 +132,8 @@ impl Dataset {
         let mut keys = std::mem::take(&mut self.keys);
         keys.clear();
         self.terms.keys(table, quads, &mut keys)?;
-        self.places.prefetch(keys.iter().map(|key| hash_numbers(*key)));
+        self.places
+            .prefetch(keys.iter().map(|key| hash_numbers(*key)));
         Ok(keys)
     }
 

@@ -552,7 +552,10 @@ mod tests {
         side.feed(b"a;");
         let error = side.skip_message().unwrap_err();
         assert_eq!(error.class, ErrorClass::Unsupported);
-        assert_eq!(side.next_batch_of::<Quad>().unwrap().unwrap().first_index(), 0);
+        assert_eq!(
+            side.next_batch_of::<Quad>().unwrap().unwrap().first_index(),
+            0
+        );
     }
 
     #[test]

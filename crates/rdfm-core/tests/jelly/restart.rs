@@ -163,8 +163,9 @@ fn restarts_repeat_namespaces_but_readers_deliver_them_once() {
         let mut decoder = crate::support::decoder("jelly", &Options::default()).unwrap();
         decoder.feed(log);
         decoder.finish();
-        let batch =
-            rdfm_core::codec::batch::NextBatchOf::next_batch_of::<rdfm_core::model::term::Quad>(&mut *decoder);
+        let batch = rdfm_core::codec::batch::NextBatchOf::next_batch_of::<
+            rdfm_core::model::term::Quad,
+        >(&mut *decoder);
         let batch = batch.unwrap().unwrap();
         let messages = batch.namespace_changes().iter();
         messages.map(|change| change.message).collect::<Vec<_>>()

@@ -223,7 +223,8 @@ impl<'b> Dictionary<'b> {
     /// Returns the class of a query term, if the representative term of the class has the same
     /// spelling.
     pub fn find_as_written(&self, term: &Term) -> Option<u32> {
-        self.find(term).filter(|class| self.is_spelled_as(*class, term))
+        self.find(term)
+            .filter(|class| self.is_spelled_as(*class, term))
     }
 
     /// Whether the representative term of a class has the same spelling as an equal term.

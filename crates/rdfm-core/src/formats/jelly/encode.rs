@@ -125,7 +125,12 @@ impl JellyWriter {
             }
             PhysicalType::Quads => {}
             PhysicalType::Graphs => {
-                if !(self.terms.last.equals_then_replace::<GRAPH>(table, quad.graph) && self.in_graph) {
+                if !(self
+                    .terms
+                    .last
+                    .equals_then_replace::<GRAPH>(table, quad.graph)
+                    && self.in_graph)
+                {
                     self.end_graph();
                     self.terms.begin_row();
                     self.terms.graph(table, quad.graph, 0)?;

@@ -164,7 +164,10 @@ impl FrameSplitter {
                 Varint::TooLong => {
                     return Err(input.error(
                         ErrorClass::Malformed,
-                        format!("the length prefix of {} is longer than 10 bytes", self.name()),
+                        format!(
+                            "the length prefix of {} is longer than 10 bytes",
+                            self.name()
+                        ),
                     ));
                 }
             }
@@ -217,7 +220,12 @@ impl FrameSplitter {
     /// Rewords an error if the file is probably in another format and nothing has identified it as
     /// Jelly yet.
     #[cold]
-    pub fn explain_error(&self, input: &Buffer, mut error: ReadError, what: &'static str) -> ReadError {
+    pub fn explain_error(
+        &self,
+        input: &Buffer,
+        mut error: ReadError,
+        what: &'static str,
+    ) -> ReadError {
         let rest = input.rest();
         let frame = match long_varint(rest) {
             _ if self.delimited == Some(false) => rest,

@@ -628,7 +628,11 @@ impl PreviousTerms {
     /// one.
     #[allow(clippy::inline_always)] // a call per term costs 12 % of the encoder's instructions
     #[inline(always)]
-    pub fn equals_then_replace<const POSITION: usize>(&mut self, table: &TermTable, id: TermId) -> bool {
+    pub fn equals_then_replace<const POSITION: usize>(
+        &mut self,
+        table: &TermTable,
+        id: TermId,
+    ) -> bool {
         if self.live >> POSITION & 1 == 0 {
             return self.equals_kept(POSITION, table, id);
         }

@@ -100,7 +100,8 @@ impl NdjsonReader {
             return Err(ParseError {
                 at: 0,
                 class: ErrorClass::Malformed,
-                reason: Reason::new("expected a JSON value, found a blank line").with(Remedy::lenient("skips blank lines")),
+                reason: Reason::new("expected a JSON value, found a blank line")
+                    .with(Remedy::lenient("skips blank lines")),
             });
         }
         let survey = Survey::of(line);

@@ -191,7 +191,9 @@ impl MessageReader {
                     _ => self.message(view, position, builder, false, None),
                 };
             }
-            JsonKind::Array => "an array; to write several nodes as one message, use {\"@included\": […]}",
+            JsonKind::Array => {
+                "an array; to write several nodes as one message, use {\"@included\": […]}"
+            }
             JsonKind::String | JsonKind::Key => "a string",
             JsonKind::Number => "a number",
             JsonKind::True | JsonKind::False => "a boolean",

@@ -83,7 +83,10 @@ impl LineSkip {
 
 impl LineReader {
     /// Implements [`Reader::skip`](crate::codec::input::Reader::skip).
-    pub(super) fn continue_skip(&mut self, input: &mut Buffer) -> Result<Option<Vec<u8>>, ReadError> {
+    pub(super) fn continue_skip(
+        &mut self,
+        input: &mut Buffer,
+    ) -> Result<Option<Vec<u8>>, ReadError> {
         let Some(mut skip) = self.skip.take() else {
             return Ok(None);
         };

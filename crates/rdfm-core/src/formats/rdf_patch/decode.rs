@@ -179,7 +179,9 @@ impl PatchReader {
         }
         let max = usize::try_from(self.options.limits.max_message_bytes).unwrap_or(usize::MAX);
         // A row that exceeds the message limit is not read to its end.
-        let window = start.saturating_add(max).saturating_add(2 * LOOKAHEAD_BYTES);
+        let window = start
+            .saturating_add(max)
+            .saturating_add(2 * LOOKAHEAD_BYTES);
         let end = self.valid.min(window);
         let last = end == window || self.invalid || input.finished;
         if !last && !self.should_retry(input) {

@@ -231,21 +231,13 @@ static KNOWN: &[DatatypeRule] = &[
         integer("0", ""),
         "an integer >= 0",
     ),
-    rule(
-        "xsd:positiveInteger",
-        integer("1", ""),
-        "an integer >= 1",
-    ),
+    rule("xsd:positiveInteger", integer("1", ""), "an integer >= 1"),
     rule(
         "xsd:nonPositiveInteger",
         integer("", "0"),
         "an integer <= 0",
     ),
-    rule(
-        "xsd:negativeInteger",
-        integer("", "-1"),
-        "an integer <= -1",
-    ),
+    rule("xsd:negativeInteger", integer("", "-1"), "an integer <= -1"),
     rule(
         "xsd:hexBinary",
         Check::Hex,
@@ -263,7 +255,11 @@ static KNOWN: &[DatatypeRule] = &[
     ),
     rule("xsd:Name", Check::Name, "an XML name"),
     rule("xsd:NCName", Check::NcName, "an XML name without a colon"),
-    rule("xsd:NMTOKEN", Check::NmToken, "characters that are allowed in XML names"),
+    rule(
+        "xsd:NMTOKEN",
+        Check::NmToken,
+        "characters that are allowed in XML names",
+    ),
     rule(
         "xsd:token",
         Check::Token,

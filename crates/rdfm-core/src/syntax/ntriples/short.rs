@@ -187,7 +187,11 @@ fn local(text: &[u8], start: usize, out: &mut Vec<u8>) -> Lexed<usize> {
             b'\\' => {
                 let escaped = byte(text, at + 1);
                 if !b"_~.-!$&'()*+,;=/?#@%".contains(&escaped) {
-                    return expected(text, at, "an escape that is allowed in a prefixed name, such as \\,");
+                    return expected(
+                        text,
+                        at,
+                        "an escape that is allowed in a prefixed name, such as \\,",
+                    );
                 }
                 out.push(escaped);
                 at += 2;

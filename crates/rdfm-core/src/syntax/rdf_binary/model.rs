@@ -111,7 +111,9 @@ pub(crate) fn placeholder_error(what: &str) -> WireError {
 /// Returns the error for a union with two fields.
 #[cold]
 pub(crate) fn ambiguous(what: &str) -> WireError {
-    malformed(format!("{what} is ambiguous: two fields of a union are set"))
+    malformed(format!(
+        "{what} is ambiguous: two fields of a union are set"
+    ))
 }
 
 /// Returns the error for a union without a field.

@@ -190,12 +190,14 @@ impl Dialects {
                 self.last_delimiter = Some(delimiter);
                 Ok(DelimiterEffect::Ends)
             }
-            (Delimiter::Directive, Dialect::Plain) => {
-                Err(Reason::new("MESSAGE in a log that is read in the plain dialect").with(READ_MESSAGES))
-            }
-            (Delimiter::Directive, Dialect::Comment) if self.requested.is_some() => {
-                Err(Reason::new("MESSAGE in a log that is read in the comment dialect").with(READ_MESSAGES))
-            }
+            (Delimiter::Directive, Dialect::Plain) => Err(Reason::new(
+                "MESSAGE in a log that is read in the plain dialect",
+            )
+            .with(READ_MESSAGES)),
+            (Delimiter::Directive, Dialect::Comment) if self.requested.is_some() => Err(
+                Reason::new("MESSAGE in a log that is read in the comment dialect")
+                    .with(READ_MESSAGES),
+            ),
             (Delimiter::Directive, Dialect::Comment | Dialect::Directive) => Err(Reason::new(
                 "MESSAGE in a log that does not announce messages; expected VERSION \
                  \"1.2-messages\" before it",

@@ -211,7 +211,10 @@ fn is_plain(text: &[u8]) -> bool {
                     | b' '
             )
     };
-    text.iter().all(safe) && !text.ends_with(b":") && has_plain_spaces(text) && !is_reserved_word(text)
+    text.iter().all(safe)
+        && !text.ends_with(b":")
+        && has_plain_spaces(text)
+        && !is_reserved_word(text)
 }
 
 /// Whether spaces occur only between words, not at the end or next to indicators.

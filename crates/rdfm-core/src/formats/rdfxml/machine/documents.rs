@@ -29,7 +29,12 @@ pub(super) struct Prolog {
 
 impl RdfXmlMachine {
     /// Processes a token outside the root element.
-    pub(super) fn token_between_documents(&mut self, text: &[u8], token: XmlToken, end: usize) -> Read<()> {
+    pub(super) fn token_between_documents(
+        &mut self,
+        text: &[u8],
+        token: XmlToken,
+        end: usize,
+    ) -> Read<()> {
         let start = self.pos;
         match token {
             XmlToken::Text => return self.white_space(text, end),
