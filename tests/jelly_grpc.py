@@ -112,7 +112,7 @@ def numbers(messages):
 
 
 class ServeProcess:
-    """A process of `rdfm serve`."""
+    """A running `rdfm serve` process."""
 
     def __init__(self, process, port):
         self.process = process

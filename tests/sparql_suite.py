@@ -181,7 +181,7 @@ def _from_rdf(content: bytes, format: str, path: str) -> Results:
 def as_message(results: Results, *, ordered: bool) -> rdfm.Message:
     """Returns rows as a dataset, so that equal rows result in isomorphic datasets.
 
-    Numbers are compared by value, and the case of languages is ignored.
+    Numbers are compared by value, and the case of language tags is ignored.
 
     Args:
         results: The rows.

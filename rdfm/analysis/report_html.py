@@ -245,7 +245,7 @@ def _names(title: str, unit: str, names: Names, prefixes: Mapping[str, str]) -> 
     if more:
         rows.append(f"<p>and {more:,} more</p>")
     if names.others:
-        rows.append(f"<p>{names.others:,} {unit} of names that are not counted</p>")
+        rows.append(f"<p>{names.others:,} {unit} of names without a separate count</p>")
     return f'<section class="card"><h2>{title}, by {unit}</h2>{"".join(rows)}</section>'
 
 

@@ -1,4 +1,4 @@
-"""Inputs and outputs of changes: logs of one kind each, with the options of their formats.
+"""Inputs and outputs of patch operations, such as applying a patch, with the options of formats.
 
 In: names of logs, and options as for `convert`. Out: logs opened for reading, and one for writing.
 Law: an output appears under its name only when it is complete. A log of the wrong kind is rejected.
@@ -129,10 +129,10 @@ class _ProgressMeter:
 
 
 class Streams:
-    """The inputs and the output of a change, with their options.
+    """The inputs and the output of a patch operation, with their options.
 
     Attributes:
-        stages: Options of the change, as values.
+        stages: Options of the operation, as values.
         reads: Options of the inputs, as given.
     """
 
@@ -211,7 +211,10 @@ class Streams:
         return log
 
     def notes(self, log: LogWriter) -> tuple[str, ...]:
-        """Return the notes about the inputs, which have been read to the end, and the output."""
+        """Return the notes about the inputs and the output.
+
+        The inputs must have been read to the end.
+        """
         return (*(note for driver in self._drivers for note in driver.notes()), *log.notes)
 
     def create(self) -> LazyOutput:

@@ -39,7 +39,7 @@ DIRECTED = Literal("x", language="ar", direction="rtl")
 @pytest.mark.parametrize(
     ("term", "text", "representation"), TERMS, ids=[text for _, text, _ in TERMS]
 )
-def test_terms_have_a_text_and_a_repr(term, text, representation):
+def test_str_and_repr_of_terms(term, text, representation):
     assert str(term) == text
     assert repr(term) == representation
     assert eval(representation, vars(_core)) == term
@@ -86,7 +86,7 @@ def test_terms_have_a_total_order():
             assert not a >= b
 
 
-def test_equal_terms_are_one_element_of_a_set():
+def test_equal_terms_occur_once_in_a_set():
     assert len({Literal("x"), Literal("x", datatype=XSD + "string")}) == 1
     assert (
         len(

@@ -241,7 +241,7 @@ def test_depth_is_limited(name):
     ],
     ids=lambda data: data.hex(),
 )
-def test_invalid_thrift_is_an_error_immediately(data):
+def test_invalid_thrift_is_rejected_immediately(data):
     decoder = formats.find("rdf-thrift").Decoder()
     decoder.feed(data)
     with pytest.raises(rdfm.DecodeError, match=r"byte 0, message 0") as caught:

@@ -82,7 +82,7 @@ def test_integers_and_booleans_are_exact_in_columns_with_nulls():
 
 
 @pytest.mark.parametrize("name", READERS)
-def test_the_error_of_pandas_for_a_reader_recommends_to_pandas(name):
+def test_passing_a_reader_to_pandas_is_an_error_that_recommends_to_pandas(name):
     reader = READERS[name]()
     with pytest.raises(TypeError, match=r"is not an array; call its to_pandas\(\)"):
         pandas.DataFrame(reader)

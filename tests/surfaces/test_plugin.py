@@ -1,4 +1,4 @@
-"""The functions of rdfm with a format in pure Python, as in docs/plugins.md."""
+"""rdfm with a format implemented in pure Python, as in docs/plugins.md."""
 
 import json
 
@@ -118,7 +118,7 @@ def test_plug_in_options_are_checked():
         rdfm.open_log(b"", "jsonq", loud=True)
 
 
-def test_a_failing_detection_is_ignored():
+def test_errors_in_the_detection_of_a_format_are_warnings():
     def sniff(head, complete):
         raise IndexError(len(head))
 

@@ -281,7 +281,7 @@ impl Column {
             Self::Metadata => "metadata",
             Self::Position => "position",
             Self::Namespaces => "namespaces",
-            Self::Variables => "a column for each variable",
+            Self::Variables => "the variables",
         }
     }
 
@@ -373,9 +373,9 @@ pub fn row_kind(schema: &Schema) -> Result<RowKind, Error> {
         (false, false) if QuadColumn::ALL[1..5].iter().all(|one| named(one.name())) => {
             Ok(RowKind::Quads)
         }
-        (false, false) => Err(missing(
-            "'quads' (messages) or 'operations' (patches), and the columns 'message', 'subject', 'predicate' and \
-            'object' (quads) are not all present",
+        (false, false) => Err(wrong_columns(
+            "expected a column 'quads' (messages) or 'operations' (patches), or the columns 'message', 'subject', \
+            'predicate' and 'object' (quads)",
             schema,
         )),
     }
@@ -383,12 +383,13 @@ pub fn row_kind(schema: &Schema) -> Result<RowKind, Error> {
 
 /// Returns the error for rows without a required column.
 pub(crate) fn missing(column: &str, schema: &Schema) -> Error {
+    wrong_columns(&format!("there is no column {column}"), schema)
+}
+
+fn wrong_columns(reason: &str, schema: &Schema) -> Error {
     let fields = schema.fields().iter();
     let names: Vec<&str> = fields.map(|field| field.name().as_str()).collect();
-    Error::wrong_columns(format!(
-        "there is no column {column}; found: {}",
-        names.join(", ")
-    ))
+    Error::wrong_columns(format!("{reason}; found: {}", names.join(", ")))
 }
 
 /// Returns the type of a `quads` column, with terms as N-Triples.

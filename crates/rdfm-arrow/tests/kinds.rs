@@ -176,8 +176,8 @@ fn columns_determine_the_kind_of_rows() {
     let neither = rows(&["a", "b"]).unwrap_err();
     assert_eq!(
         neither.reason.to_string(),
-        "there is no column 'quads' (messages) or 'operations' (patches), and the columns 'message', 'subject', \
-         'predicate' and 'object' (quads) are not all present; found: a, b"
+        "expected a column 'quads' (messages) or 'operations' (patches), or the columns 'message', 'subject', \
+         'predicate' and 'object' (quads); found: a, b"
     );
     assert!(rows(&parts[..3]).is_err());
 }

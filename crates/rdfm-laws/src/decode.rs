@@ -352,7 +352,7 @@ pub fn skipping(reading: &Reading, data: &[u8]) {
     for piece in [1, 7] {
         assert!(
             skip_all(reading, data, piece) == whole,
-            "{}: skipping in pieces of {piece} bytes:\n{:#?}\nwhole:\n{whole:#?}",
+            "{}: skipping in pieces of {piece} bytes changes the outcome:\n{:#?}\nwhole:\n{whole:#?}",
             reading.format.name,
             skip_all(reading, data, piece),
         );
@@ -360,7 +360,7 @@ pub fn skipping(reading: &Reading, data: &[u8]) {
 }
 
 /// Makes each message of a valid log of datasets invalid in turn. All other messages must be read
-/// as before, regardless of the cuts of the input. The only exceptions are messages that need
+/// as before, regardless of how the input is cut. The only exceptions are messages that need
 /// declarations of the invalid message.
 pub fn each_invalid(reading: &Reading, data: &[u8]) {
     let mut starts = Vec::new();
@@ -383,7 +383,7 @@ pub fn each_invalid(reading: &Reading, data: &[u8]) {
             !errors[0].0.follows()
                 && errors[0].0.position.message == Some(invalid as u64)
                 && errors.iter().skip(1).all(|(error, _)| error.follows()),
-            "{}: message {invalid} is invalid, and:\n{errors:#?}",
+            "{}: only message {invalid} is invalid, but the errors are:\n{errors:#?}",
             reading.format.name,
         );
         let lost: Vec<_> = errors

@@ -58,7 +58,7 @@ fn in_pieces(data: &[u8], size: usize) -> Outcome {
     outcome
 }
 
-/// Reads an archive in one piece and in small pieces, which must return the same result.
+/// Reads an archive in one piece and in small pieces, and checks that the results are equal.
 fn read(data: &[u8]) -> Outcome {
     let whole = in_pieces(data, data.len().max(1));
     for size in [1, 511, 512, 513, 4000] {
@@ -167,7 +167,7 @@ fn long_names_and_records_apply_only_to_the_next_member() {
 }
 
 #[test]
-fn links_devices_and_outside_paths_are_rejected_and_skipped() {
+fn links_devices_and_unsafe_paths_are_rejected_and_skipped() {
     let sparse = record("GNU.sparse.major", "1");
     for (before, name, kind, data, what) in [
         ("", "b.nq", b'2', "", "is a link"),

@@ -90,8 +90,8 @@ fn integer(negative: bool, token: &[u8], out: &mut Vec<u8>) -> bool {
     }
     let exponent = match exponent.get(1..).map(std::str::from_utf8) {
         None => 0,
-        // An exponent that does not fit cannot belong to an integer below 10^21 whose digits fit in
-        // a message.
+        // With an exponent outside of this range, an integer below 10^21 would have more digits
+        // than a message can contain.
         Some(text) => match text.map(str::parse::<i64>) {
             Ok(Ok(number)) => number,
             _ => return false,

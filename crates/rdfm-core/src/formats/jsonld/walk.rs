@@ -155,7 +155,7 @@ pub(super) enum MapKeyExtra {
     Type(TermId),
     /// Node of the key.
     Index(u32),
-    /// A property, with the node of the key that is its value.
+    /// A property whose value is the key of a map. The node contains the key.
     Property {
         predicate: TermId,
         index: ActiveProperty,
@@ -465,7 +465,7 @@ impl Walk<'_> {
                     "a value in a property-based index map must be a node",
                 ));
             }
-            // The value would have several types, which a literal cannot have.
+            // The value would have several types, but a literal has only one.
             (MapKeyExtra::Type(_), Item::Value(_)) => {
                 if !self.options.lenient {
                     let error = self.error_at(
@@ -510,7 +510,7 @@ impl Walk<'_> {
         }
     }
 
-    /// Returns the name of the graph for an item, with the data of its map key.
+    /// Adds the data of an item's map key to the item's graph, and returns the name of that graph.
     pub fn graph_object(&mut self, slot: &ValueSlot, node: u32) -> Read<TermId> {
         let id = match slot.extra {
             MapKeyExtra::Id(id) => id,

@@ -2,7 +2,7 @@
 //!
 //! - In: a log in pieces of any size ([`LineReader`]), one term ([`parse_term`]), or terms of rows
 //!   ([`CellReader`]).
-//! - Out: batches. Recurring terms are mostly stored once.
+//! - Out: batches. Most recurring terms are stored only once.
 //! - Cost: linear. Memory is bounded by a message, a piece and a batch. A partial line is scanned
 //!   once.
 //! - Law: how the input is cut changes neither messages nor errors. Messages completed before an

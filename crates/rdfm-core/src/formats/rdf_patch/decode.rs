@@ -5,7 +5,7 @@
 //! - Cost: linear. An incomplete row is read again after the next line end, or when its buffered
 //!   size has grown by half.
 //! - Law: a row is accepted only when further bytes cannot change it, so neither patches nor errors
-//!   depend on the cuts of the input.
+//!   depend on how the input is cut.
 
 use rustc_hash::FxHashMap;
 use simdutf8::compat::from_utf8;

@@ -107,7 +107,7 @@ impl Canonical {
         max: u64,
         out: &mut Vec<u8>,
     ) -> Result<(), LimitExceeded> {
-        self.rendered.back(mark);
+        self.rendered.undo_to(mark);
         for part in [&b"</"[..], name, b">"] {
             push(part, max, out)?;
         }

@@ -565,7 +565,7 @@ impl RdfXmlMachine {
             ElementState::Markup => self.close_markup(&frame, at)?,
         }
         self.open_names.truncate(frame.name as usize);
-        self.scope.back(frame.scope);
+        self.scope.undo_to(frame.scope);
         let (base, language) = self
             .frames
             .last()

@@ -674,7 +674,7 @@ impl XmlResultMachine {
         };
         self.names.truncate(open.name);
         if self.scope.mark() > open.scope {
-            self.scope.back(open.scope);
+            self.scope.undo_to(open.scope);
             self.update_plain();
         }
         match open.element {

@@ -50,7 +50,7 @@ impl NamespaceScope {
     }
 
     /// Undoes all bindings after a mark.
-    pub fn back(&mut self, mark: u32) {
+    pub fn undo_to(&mut self, mark: u32) {
         while self.undo.len() > mark as usize {
             let Some((prefix, old)) = self.undo.pop() else {
                 return;
@@ -88,12 +88,12 @@ mod tests {
         scope.bind(b"a", b"http://other/");
         scope.bind(b"", b"http://b/");
         assert_eq!(scope.get(b"a"), Some(&b"http://other/"[..]));
-        scope.back(mark);
+        scope.undo_to(mark);
         assert_eq!(
             (scope.get(b"a"), scope.get(b"")),
             (Some(&b"http://a/"[..]), None)
         );
-        scope.back(0);
+        scope.undo_to(0);
         assert_eq!((scope.get(b"a"), scope.get(b"xml")), (None, Some(XML)));
         assert!(bytes > 0 && scope.bytes() < bytes);
     }

@@ -22,7 +22,7 @@ pub static JELLY_PATCH: FormatSpec = FormatSpec {
     suffixes: &[".jellyp"],
     media_types: &["application/x-jelly-rdf-patch"],
     aliases: &["jellyp"],
-    // Namespaces are operations.
+    // Namespaces are written as operations. Frames have no metadata.
     carries: Capabilities {
         metadata: false,
         ..Capabilities::ALL

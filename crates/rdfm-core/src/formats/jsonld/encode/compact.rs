@@ -242,8 +242,8 @@ impl CompactContext {
         })
     }
 
-    /// Returns the name of a node, or of a type with `vocab`; `None` if no name expands to this
-    /// IRI.
+    /// Returns the name of a node, or of a type if `vocab` is true. Returns `None` if no name
+    /// expands to this IRI.
     pub fn name(&mut self, iri: &[u8], vocab: bool) -> Option<Vec<u8>> {
         let mut scratch = std::mem::take(&mut self.scratch);
         let mut names = self.candidates(iri, vocab).into_iter();

@@ -34,7 +34,7 @@ struct OpenBlock {
 /// The text before a value.
 #[derive(Clone, Copy, Default, PartialEq, Eq)]
 enum BeforeValue {
-    /// Nothing, or a line of an array.
+    /// Nothing, or the `- ` of an array item.
     #[default]
     Start,
     /// A key and its colon.

@@ -4,7 +4,7 @@
 //! - In: the state of the machine, and the current token.
 //! - Out: an error with its position, or [`TokenError::Need`] if the message needs more of the
 //!   token.
-//! - Law: neither the position nor the message depends on the cuts of the text.
+//! - Law: neither the position nor the message depends on how the text is cut.
 
 use super::{ListEnd, ParserState, TurtleMachine};
 use crate::formats::turtle::lexer::{self, Lexed, TokenError};
