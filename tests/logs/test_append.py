@@ -516,7 +516,7 @@ CONTRADICTORY_OPTIONS = [
     ),
     ("rpb", {}, {"framing": "rows"}, "cannot be appended as rows"),
     ("jelly", {}, {"name_table": 64}, "has name_table=4000, but these options need name_table=64"),
-    ("jelly", {}, {"delimited": False}, "only to length-prefixed frames"),
+    ("jelly", {}, {"delimited": False}, "only if every frame is"),
     ("jelly", {}, {"flat": True}, "flat writes a single message"),
     ("jelly", {"jelly_version": 1}, {"prefixes": {"e": "http://e/"}}, "need jelly_version=2;"),
 ]

@@ -394,7 +394,7 @@ def test_options_for_folders_are_rejected_for_files(tmp_path):
             rdfm.create_log(target, "nq", split_messages=1)
     with pytest.raises(OptionError, match="applies to folders"):
         rdfm.create_log(tmp_path / "a.nq", overwrite=True)
-    with pytest.raises(OptionError, match="at least 1"):
+    with pytest.raises(OptionError, match="must be an integer >= 1"):
         rdfm.create_log(tmp_path / "out", "nq", split_bytes=0)
     with pytest.raises(UnknownFormatError, match=r"name does not identify a format.*to_format"):
         rdfm.create_log(f"{tmp_path}/out/")
