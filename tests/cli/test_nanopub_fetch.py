@@ -134,7 +134,10 @@ USAGE_ERRORS = [
     ("fetch {url} -o out.nq --check --rejects r.foo", "the name does not identify a format"),
     ("fetch {url} -o out.jelly --overlap x", "--overlap must be a number >= 0, not 'x'"),
     ("fetch {url} -o out.jelly --wait -5", "--wait must be a number >= 0, not '-5'"),
-    ("fetch {url} -o out.jelly --first-byte-timeout 0", "--first-byte-timeout must be a number >= 1"),
+    (
+        "fetch {url} -o out.jelly --first-byte-timeout 0",
+        "--first-byte-timeout must be a number >= 1",
+    ),
     ("fetch {url} -o out.jelly --folow", "No such option '--folow'; did you mean --follow?"),
     (
         "fetch example.org -o out.jelly",

@@ -122,7 +122,9 @@ def test_changed_options_after_a_reconnection_are_an_error():
         while count < 20:
             count += len(next(batches))
             server.frames = frames_of(MESSAGES, physical=3)
-        with pytest.raises((rdfm.DecodeError, OSError), match="stream options after reconnecting are"):
+        with pytest.raises(
+            (rdfm.DecodeError, OSError), match="stream options after reconnecting are"
+        ):
             while True:
                 count += len(next(batches))
 
