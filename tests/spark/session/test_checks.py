@@ -175,7 +175,7 @@ def test_resplit_writes_logs_that_can_be_split(spark, tmp_path):
     rdfm.spark.resplit(spark, logs[0], tmp_path / "out", to="nq", mode="overwrite")
     (part,) = visible_files(tmp_path / "out")
     assert part.suffix == ".nq"
-    with pytest.raises(OptionError, match="Turtle cannot be split; set the option .to. to one of "):
+    with pytest.raises(OptionError, match="Turtle cannot be split; set the option 'to' to one of"):
         rdfm.spark.resplit(spark, logs, tmp_path / "out", to="ttl")
     with pytest.raises(Exception, match=r"c\.nt"):
         (tmp_path / "c.nt").write_text("oops")
