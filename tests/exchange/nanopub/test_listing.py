@@ -183,7 +183,7 @@ LATEST = {
     "retracted with another key": ([keyed("a"), keyed("b", "k2", retracts=["a"])], ["a", "b"]),
     "superseded with no key": ([keyed("a", None), keyed("b", None, supersedes=["a"])], ["a", "b"]),
     "an unknown target": ([keyed("a", supersedes=["x"])], ["a"]),
-    "superseded by itself": ([keyed("a", supersedes=["a"])], ["a"]),
+    "a nanopublication that supersedes itself": ([keyed("a", supersedes=["a"])], ["a"]),
     "two superseded copies": ([keyed("a"), keyed("a"), keyed("b", supersedes=["a"])], ["b"]),
     "retracted with one of two keys": (
         [keyed("a"), keyed("a", "k2"), keyed("b", "k2", retracts=["a"])],
