@@ -135,11 +135,6 @@ def encode(name: str, messages: list[list[tuple]], **options: Any) -> bytes:
     return formats.find(name).encode(as_batch(messages), **options)
 
 
-def equal_logs(left: list[list[tuple]], right: list[list[tuple]]) -> bool:
-    """Whether logs contain equal messages in the same order, up to blank node labels."""
-    return [relabelled(message) for message in left] == [relabelled(message) for message in right]
-
-
 def option_text(option: formats.OptionSpec) -> str:
     """Returns a valid value of an option as a string."""
     if option.choices:
@@ -161,9 +156,9 @@ def ordered(*names: str) -> bool:
 def assert_same(
     found: list[list[tuple]], expected: list[list[tuple]], *, order: bool = True
 ) -> None:
-    """Like `equal_logs`, but shows the first different message.
+    """Checks that logs contain equal messages in the same order, up to blank node labels.
 
-    Without `order`, compares datasets.
+    Without `order`, messages are compared as datasets.
     """
     for at, (ours, theirs) in enumerate(zip(found, expected, strict=False)):
         if order:
