@@ -6,6 +6,7 @@ Law: the sentence never contains a path of the server.
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import grpc
@@ -43,8 +44,10 @@ def status_of(error: Exception, path: Path | None, topic: str) -> StatusError:
     """
     code, reason = _describe(error)
     if path is not None:
-        for name in {str(path), visible(str(path)), str(path.resolve())}:
-            reason = reason.replace(name, visible(topic))
+        for found in (path, path.resolve()):
+            for name in (str(found), visible(str(found))):
+                reason = reason.replace(name, visible(topic))
+            reason = reason.replace(f"{visible(str(found.parent))}{os.sep}", "")
     return StatusError(code, reason)
 
 
