@@ -43,6 +43,7 @@ __all__ = ["Server", "ServerSettings"]
 DEFAULT_ADDRESS = Address("127.0.0.1", 9090)
 PING_MILLISECONDS = 10_000
 PING_TIMEOUT_MILLISECONDS = 20_000
+HANDSHAKE_MILLISECONDS = 10_000
 STREAMS_PER_CONNECTION = 256
 LOOKAHEAD_BYTES = 256 << 10  # received for a call before the server asks for a message
 OTHER_CONNECTIONS = 100  # connections allowed in addition to one per call
@@ -234,6 +235,7 @@ def _options(settings: ServerSettings) -> list[tuple[str, int]]:
         ("grpc.max_send_message_length", MAX_FRAME_BYTES),
         ("grpc.max_concurrent_streams", STREAMS_PER_CONNECTION),
         ("grpc.max_allowed_incoming_connections", settings.max_streams + OTHER_CONNECTIONS),
+        ("grpc.server_handshake_timeout_ms", HANDSHAKE_MILLISECONDS),
         # gRPC otherwise enlarges the buffer of each call to the speed of the connection.
         ("grpc.http2.bdp_probe", 0),
         ("grpc.http2.lookahead_bytes", LOOKAHEAD_BYTES),

@@ -103,10 +103,10 @@ class Call:
     frame_bytes: int = 0
     messages: int | None = None
 
-    def count_frame(self, frame: bytes) -> None:
-        """Count a frame."""
-        self.frames += 1
-        self.frame_bytes += len(frame)
+    def count_frames(self, count: int, size: int) -> None:
+        """Count frames with a total size in bytes."""
+        self.frames += count
+        self.frame_bytes += size
 
 
 class Receiver:
@@ -132,16 +132,20 @@ class Receiver:
         Raises:
             MemoryLimitError: If too many frames are waiting for the client.
         """
-        remaining_bytes = sum(map(len, frames))
-        for frame in frames:
-            self._call.buffered.set(remaining_bytes)
-            await self._context.write(frame)
-            self._call.count_frame(frame)
-            self._metrics.add("rdfm_sent_frames_total")
-            self._metrics.add("rdfm_sent_bytes_total", len(frame))
-            remaining_bytes -= len(frame)
-            if sent is not None:
-                sent()
+        size = remaining_bytes = sum(map(len, frames))
+        count = 0
+        try:
+            for frame in frames:
+                self._call.buffered.set(remaining_bytes)
+                await self._context.write(frame)
+                remaining_bytes -= len(frame)
+                count += 1
+                if sent is not None:
+                    sent()
+        finally:
+            self._call.count_frames(count, size - remaining_bytes)
+            self._metrics.add("rdfm_sent_frames_total", count)
+            self._metrics.add("rdfm_sent_bytes_total", size - remaining_bytes)
         self._call.buffered.set(0)
 
 
@@ -455,7 +459,7 @@ class Streams(grpc.GenericRpcHandler):  # type: ignore[misc]  # grpcio has no ty
         """
         frame: bytes | None = first
         while frame is not None:
-            call.count_frame(frame)
+            call.count_frames(1, len(frame))
             self._metrics.add("rdfm_received_frames_total")
             self._metrics.add("rdfm_received_bytes_total", len(frame))
             await queue.put(frame)
