@@ -296,12 +296,21 @@ class Input:
     def _raw(self) -> Iterator[bytes]:
         """Yield the file's bytes as they arrive, without waiting for full pieces."""
         read: Callable[[int], bytes] = getattr(self._file, "read1", self._file.read)
+        position = self._reached
         while piece := self._up_to_commit(self._read(read)):
             if not isinstance(piece, bytes):
                 raise OptionError(
                     f"{self.name} is open in text mode; open it in binary mode ('rb')"
                 )
+            position += len(piece)
             yield piece
+        if self._remote and not is_web(self.name) and position < (self.size or 0):
+            raise OSError(
+                errno.EIO,
+                f"the file ended after {position} of {self.size} bytes, so it changed while it was "
+                "read; read it again",
+                self.name,
+            )
 
     def _up_to_commit(self, piece: bytes) -> bytes:
         """Truncate a piece at the committed end of a log to which another process appends."""

@@ -18,9 +18,10 @@ import time
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
-from urllib.parse import quote, urljoin, urlsplit
+from urllib.parse import quote, urlsplit
 
 from rdfm.errors import OptionError, visible
+from rdfm.storage.addresses import Address
 from rdfm.storage.paths import local_target
 
 if TYPE_CHECKING:
@@ -248,7 +249,10 @@ def fetch(url: str) -> tuple[bytes, str]:
             alternate = _alternate(response)
             if alternate is None:
                 return _body(response, deadline), response.url
-            url = urljoin(response.url, alternate)
+            try:
+                url = Address.of(response.url).join(alternate).url
+            except OptionError as error:
+                raise OSError(f"the Link header contains an invalid URL: {error}") from error
     raise OSError("the document is not JSON, and none of its Link headers refers to JSON-LD")
 
 
@@ -257,7 +261,7 @@ def _alternate(response: Response) -> str | None:
     kind, _ = response.media_type
     if kind == "application/json" or kind.endswith("+json"):
         return None
-    for match in re.finditer(r"<([^>]*)>([^<]*)", response.headers.get("Link", "")):
+    for match in re.finditer(r"<([^<>]*)>([^<]*)", response.headers.get("Link", "")):
         relation = re.search(r'rel\s*=\s*"?([^";,]*)"?', match[2])
         media = re.search(r'type\s*=\s*"?([^";,]*)"?', match[2])
         if (
