@@ -229,14 +229,13 @@ def test_a_server_that_ends_a_publication_early_is_an_error():
 
 
 def test_a_stream_that_is_shorter_after_a_reconnection_is_an_error():
-    with Server(frames_of(MESSAGES), break_after=[20]) as server:
-        with rdfm.open_log(url(server), storage_options={"retry": 2}) as log:
-            batches = log.batches()
-            first = next(batches)
-            server.frames = server.frames[:10]
-            with pytest.raises(rdfm.DecodeError, match="ended 10 messages before the point"):
-                list(batches)
-    assert len(first) <= 20
+    server = Server(frames_of(MESSAGES), break_after=[20])
+    with server, rdfm.open_log(url(server), storage_options={"retry": 2}) as log:
+        batches = log.batches()
+        next(batches)
+        server.frames = server.frames[:10]
+        with pytest.raises(rdfm.DecodeError, match="ended 10 messages before the point"):
+            list(batches)
 
 
 def test_an_exception_cancels_the_publication():

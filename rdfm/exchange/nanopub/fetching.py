@@ -325,6 +325,7 @@ class _Mirror:
         self._ahead: set[str] = set()  # keys of messages after the length recorded in the state
         self._rejected_keys: set[str] = set()
         self._response_messages = 0  # messages of the current response
+        self._highest = -1  # the highest counter that the registry announced
         self._writer: LogWriter
         self._rejects: LogWriter | None = None
         self._settled = True  # whether the state has all messages of the log
@@ -575,36 +576,41 @@ class _Mirror:
         with contextlib.ExitStack() as files:
             files.enter_context(response)
             # The registry may have been set up again since the last request.
-            self._check_registry(self._state, RegistryState.of(response.url, response.headers))
+            self._check_served(RegistryState.of(response.url, response.headers), load_counter)
             log = open_log(cast("BinaryIO", response), "jelly", frames="message")
             batches = files.enter_context(log).batches()
             while True:
                 try:
-                    batch = next(batches, None)
+                    if (batch := next(batches, None)) is None:
+                        return None
+                    counters = self._counters(batch, last)
                 except (TruncatedError, HttpError) as error:
                     if isinstance(error, HttpError) and not error.transient:
                         raise
                     return error
-                if batch is None:
-                    return None
-                last = self._append(batch, last)
+                last = counters[-1]
+                self._append(batch, counters)
                 if self._progress is not None:
                     counter = self._state.counter
                     self._progress(FetchProgress(counter, first, load_counter, self._messages))
 
-    def _append(self, batch: MessageBatch, last: int) -> int:
-        """Append the messages of a batch that are not in the log yet; return the last counter."""
+    def _check_served(self, found: RegistryState, load_counter: int = -1) -> None:
+        """Check a later state of the registry, and record its highest counter."""
+        self._check_registry(self._state, found)
+        self._highest = max(load_counter, -1 if found.load_counter is None else found.load_counter)
+
+    def _append(self, batch: MessageBatch, counters: list[int]) -> None:
+        """Append the messages of a batch that are not in the log yet."""
         reasons = self._reasons(batch)
         recent = self._state.recent
         self._settled = False
         begin = 0  # the first message that is not written yet
-        for index in range(len(batch)):
-            last = self._counter(batch, index, last)
+        for index, counter in enumerate(counters):
             key = key_of(batch.quads(index))
             reason = reasons[index]
             is_duplicate = key in recent or key in self._ahead
             if reason is None:
-                recent[key] = last
+                recent[key] = counter
             else:  # the key is unverified: another nanopublication may be its valid owner
                 is_duplicate = is_duplicate or key in self._rejected_keys
             if is_duplicate or reason is not None:
@@ -615,18 +621,48 @@ class _Mirror:
                 else:
                     self._reject(batch, index, key, reason)
         self._write(batch.slice(begin, len(batch)))
-        self._settle(last, len(batch))
-        return last
+        self._settle(counters[-1], len(batch))
 
-    def _counter(self, batch: MessageBatch, index: int, last: int) -> int:
-        """Return the counter of a message, which must be greater than the last one."""
-        counter = counter_of(batch.metadata(index))
-        if counter is not None and counter > last:
-            return counter
-        reason, remedy = "no counter (metadata c)", "check that the URL is that of a registry"
-        if counter is not None:
-            reason = f"counter {counter} after {last}, but counters must increase"
-            remedy = f"try again later, or begin a new log with {spelled('restart')}"
+    def _counters(self, batch: MessageBatch, last: int) -> list[int]:
+        """Return the counters of the messages of a batch.
+
+        Raises:
+            HttpError: If a counter is missing, is not greater than the last one, or is greater than
+                the highest counter of the registry.
+        """
+        counters: list[int] = []
+        for index in range(len(batch)):
+            counter = counter_of(batch.metadata(index))
+            if counter is None:
+                self._reject_counter(
+                    batch,
+                    index,
+                    "no counter (metadata c)",
+                    "check that the URL is that of a registry",
+                )
+            if counter <= last:
+                self._reject_counter(
+                    batch,
+                    index,
+                    f"counter {counter} after {last}, but counters must increase",
+                    f"try again later, or begin a new log with {spelled('restart')}",
+                )
+            if counter > self._highest:
+                # The registry may have stored more nanopublications since the last request.
+                self._check_served(self._source.registry.state(), self._highest)
+            if counter > self._highest:
+                self._reject_counter(
+                    batch,
+                    index,
+                    f"counter {counter}, but the registry has counters up to {self._highest}",
+                    "try again later",
+                )
+            counters.append(last := counter)
+        return counters
+
+    def _reject_counter(
+        self, batch: MessageBatch, index: int, reason: str, remedy: str
+    ) -> NoReturn:
         raise HttpError(
             self._source.registry.url,
             f"nanopublication {batch.index_of(index)} of the response has {reason}",

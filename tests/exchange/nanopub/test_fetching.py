@@ -198,14 +198,35 @@ def with_counters(*counters):
     [
         (with_counters(1, 2, 2), "counter 2 after 2, but counters must increase"),
         (with_counters(1, 3, 2), "counter 2 after 3, but counters must increase"),
+        (with_counters(1, 61), "counter 61, but the registry has counters up to 60"),
+        (with_counters(2**63 - 1), f"counter {2**63 - 1}, but the registry has counters up to 60"),
+        (with_counters(1, 2**64 - 1), "but the registry has counters up to 60"),
         (registry_double.body([(1, 1)], counters=False), "has no counter"),
     ],
 )
-def test_invalid_counters_are_an_error(registry, body, text):
+@pytest.mark.parametrize("before", [0, 40])
+def test_invalid_counters_are_an_error(registry, body, text, before):
+    if before:
+        registry.hidden = set(range(before, COUNT + 1))
+        fetch(registry.url, "m.jelly", overlap=before)
+        registry.hidden = set()
     registry.faults = [registry.replaced_by(body)]
     with pytest.raises(HttpError, match=text):
-        fetch(registry.url, "m.jelly")
+        fetch(registry.url, "m.jelly", overlap=before)
     fetch(registry.url, "m.jelly")
+    assert is_complete(registry)
+
+
+def test_nanopublications_that_are_stored_during_a_request_are_appended(registry):
+    old = registry.state()
+
+    def fault(handler, data):
+        registry.add(3)
+        data = registry_double.body([(number, number) for number in range(1, COUNT + 4)])
+        web.send(200, data, Content_Type=registry.media_type, **old)(handler)
+
+    registry.faults = [fault]
+    assert fetch(registry.url, "m.jelly").messages == COUNT + 3
     assert is_complete(registry)
 
 
