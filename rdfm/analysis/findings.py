@@ -31,6 +31,7 @@ RULES: dict[str, Rule] = {
         "A patch does not end a transaction; applying the patch undoes the transaction.",
     ),
     "no-logs": READING_RULES["no-logs"],
+    "uncommitted": READING_RULES["uncommitted"],
     "joined": Rule("warning", "Jelly logs may have been joined into one message."),
     "large-frame": Rule("warning", "A Jelly frame is larger than the recommended 1 MB."),
     "wrong-mark": Rule(

@@ -120,6 +120,7 @@ def _show(logs: tuple[str, ...], color: str, options: dict[str, Any]) -> None:
     )
     from rdfm.conversion.convert import convert
     from rdfm.conversion.default_format import default_format
+    from rdfm.logs.journal import byte_count
 
     if color not in ("auto", "always", "never"):
         raise click.UsageError(f"--color must be auto, always or never, not '{color[:40]}'")
@@ -150,3 +151,7 @@ def _show(logs: tuple[str, ...], color: str, options: dict[str, Any]) -> None:
     print_dropped(summary)
     if not summary.messages:  # otherwise, the notes are about the output
         print_notes(summary.notes)
+    elif summary.uncommitted_bytes:
+        print_notes(
+            [f"{byte_count(summary.uncommitted_bytes)} after the last commit were not read"]
+        )

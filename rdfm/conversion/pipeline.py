@@ -197,6 +197,7 @@ class Pipeline:
             notes=(*self._notes_of_inputs(), *encoder.notes()),
             kind=self._kind,
             counters=self._counters.ends,
+            uncommitted_bytes=sum(driver.uncommitted.values()) if self._read_all else 0,
         )
 
     def _notes_of_inputs(self) -> tuple[str, ...]:

@@ -25,6 +25,7 @@ from rdfm.errors import DecodeError, OptionError, RdfmError, spelled, visible
 from rdfm.formats import DecoderLike, Format, Opening
 from rdfm.logs import remedies
 from rdfm.logs.input import Input, MemberInput, Readable, files_of, is_folder_or_glob
+from rdfm.logs.journal import byte_count
 from rdfm.logs.notes import MAX_LISTED
 from rdfm.logs.split import Split
 from rdfm.storage.addresses import is_web, shown
@@ -253,6 +254,8 @@ class Driver:
         first: The log, if there is only one and it is open.
         name: The name of the input, or of the first of several inputs.
         format: The name of the format of all logs, if it is known.
+        uncommitted: Number of bytes at the end of each log that were not read, because no run has
+            committed them, by name.
     """
 
     def __init__(self, inputs: list[Readable], reading: Reading) -> None:
@@ -269,6 +272,7 @@ class Driver:
         self._bytes_before = 0  # of the inputs before the current one
         self._logs = 0  # started so far
         self._without_logs: list[str] = []
+        self.uncommitted: dict[str, int] = {}
         self._decoders = _Decoders(reading)
         self.first: Source | None = None
         self.format = reading.format
@@ -291,11 +295,15 @@ class Driver:
 
     def notes(self) -> tuple[str, ...]:
         """Return notes on the inputs for users. Call it after the last item."""
+        uncommitted = [
+            f"{name}: {byte_count(count)} after the last commit were not read"
+            for name, count in self.uncommitted.items()
+        ]
         empty = self._without_logs
         listed = [f"{name} contains no logs" for name in empty[:MAX_LISTED]]
         if len(empty) > MAX_LISTED:
             listed.append(f"{len(empty) - MAX_LISTED:,} more inputs contain no logs")
-        return tuple(listed)
+        return (*uncommitted, *listed)
 
     def opened_first(self) -> Iterator[Piece]:
         """Return the same as `pieces`, but open a single log immediately and set `first` to it.
@@ -327,6 +335,8 @@ class Driver:
             logs_before = self._logs
             for data in self._files(given):
                 self.opened.append(data)
+                if data.uncommitted_bytes:
+                    self.uncommitted[data.name] = data.uncommitted_bytes
                 if self._reading.split is None and data.is_archive(self._reading.format):
                     if not self.several:
                         self.several = True

@@ -36,6 +36,7 @@ READING_RULES: dict[str, Rule] = {
     "unreadable": Rule("error", "A file cannot be read."),
     "unknown-format": Rule("error", "Neither the name nor the content of a file shows its format."),
     "no-logs": Rule("warning", "A folder or an archive contains no logs."),
+    "uncommitted": Rule("warning", "The end of a log is not read, because no run committed it."),
 }
 
 

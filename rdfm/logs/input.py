@@ -63,10 +63,13 @@ class Input:
         rejection_remedies: Remedies for the rejection.
         unreadable: Whether the file is rejected because it cannot be read, not because of its
             content.
+        uncommitted_bytes: Number of bytes at the end of the file that are not read, because the run
+            that appended them had not committed them when the file was opened.
         watch: Called with the log and each piece before the piece is decoded.
         announced: The format and options that the headers of a response announce.
     """
 
+    uncommitted_bytes = 0
     rejection: str | None = None
     rejection_remedies: tuple[Remedy, ...] = ()
     unreadable = False
@@ -109,7 +112,9 @@ class Input:
         self._reached = start
         if self._path is not None:
             length = committed_length(self._path, self._file.fileno())
-            self.size = self.size if length is None else length
+            if length is not None and self.size is not None:
+                self.uncommitted_bytes = self.size - length
+                self.size = length
         self._remote = self._owned and is_url(self.name)
         if self._remote and is_web(self.name):
             self.announced = announced_format(*self._file.media_type)  # type: ignore[attr-defined]  # a Response

@@ -274,10 +274,10 @@ def _is_same_file(slot: _Slot, log: int) -> bool:
     """Whether a log is the file that was appended to, according to its inode.
 
     The inode is compared without the device, whose number changes when a network file system is
-    mounted again, and differs between machines.
+    mounted again, and differs between machines. A journal without an inode applies only on a file
+    system without inodes.
     """
-    found = os.fstat(log).st_ino
-    return found == slot.inode or 0 in (found, slot.inode)
+    return os.fstat(log).st_ino == slot.inode
 
 
 def _check_same_file(slot: _Slot, log: int, name: str, journal: str) -> None:

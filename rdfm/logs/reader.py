@@ -193,6 +193,11 @@ class LogReader(Tabular):
                 self._peek()
         return dict(self._header)
 
+    @property
+    def uncommitted_bytes(self) -> int:
+        """Bytes at the ends of the logs opened so far that are not read: no run committed them."""
+        return sum(self._driver.uncommitted.values())
+
     def batches(self) -> Iterator[MessageBatch]:
         """Return an iterator over the batches, which are faster than messages and support Arrow.
 

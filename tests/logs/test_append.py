@@ -15,6 +15,7 @@ import pytest
 
 import rdfm
 from rdfm import formats
+from rdfm.cli import main
 from rdfm.logs import journal, log_end
 
 S, P = rdfm.Iri("http://e/s"), rdfm.Iri("http://e/p")
@@ -875,22 +876,57 @@ def test_a_copied_log_can_be_truncated_to_its_committed_length(tmp_path):
     assert not journal_of(path).exists()
 
 
+def _fstat_without_inode(file, fstat=os.fstat):
+    status = list(fstat(file))
+    status[1] = 0
+    return os.stat_result(status)
+
+
 def test_without_inodes_a_log_is_identified_by_its_bytes(tmp_path, monkeypatch):
     path = tmp_path / "log.nq"
-    fstat = os.fstat
-
-    def without_inode(file):
-        status = list(fstat(file))
-        status[1] = 0
-        return os.stat_result(status)
-
     with monkeypatch.context() as context:
-        context.setattr(journal.os, "fstat", without_inode)
+        context.setattr(journal.os, "fstat", _fstat_without_inode)
         context.setattr(journal.os.path, "samestat", lambda a, b: True)
         simulate_killed_run(path)
-    assert numbers(path) == [0]
+        assert numbers(path) == [0]
+        append(path, message(2))
+        assert numbers(path) == [0, 2]
+
+
+def test_a_journal_without_an_inode_hides_nothing_of_a_file_with_an_inode(tmp_path, monkeypatch):
+    """It could have been shipped in an archive beside any log with the same beginning."""
+    path = tmp_path / "log.nq"
+    with monkeypatch.context() as context:
+        context.setattr(journal.os, "fstat", _fstat_without_inode)
+        context.setattr(journal.os.path, "samestat", lambda a, b: True)
+        simulate_killed_run(path)
+    before = path.read_bytes()
+    assert numbers(path) == [0, 1]
+    with pytest.raises(rdfm.OptionError, match="replaced or copied"):
+        append(path, message(2))
+    assert path.read_bytes() == before
+
+
+def test_readers_report_the_bytes_that_a_journal_excludes(tmp_path, capfd):
+    path = tmp_path / "log.nq"
+    simulate_killed_run(path)
+    excluded = len(DELIMITER + LINE % 1)
+    note = f"{excluded} bytes after the last commit were not read"
+    with rdfm.open_log(path) as log:
+        assert len(list(log)) == 1
+        assert log.uncommitted_bytes == excluded
+    summary = rdfm.convert(path, tmp_path / "out.trig")
+    assert summary.uncommitted_bytes == excluded
+    assert summary.notes == (f"{path}: {note}",)
+    assert rdfm.inspect(path).notes == (f"{path}: {note}",)
+    report = rdfm.validate(path)
+    assert [(finding.rule, finding.text) for finding in report] == [("uncommitted", note)]
+    with pytest.raises(SystemExit, match="0"):
+        main(["cat", str(path)])
+    assert capfd.readouterr().err == f"rdfm: note: {note}\n"
     append(path, message(2))
-    assert numbers(path) == [0, 2]
+    with rdfm.open_log(path) as log:
+        assert (len(list(log)), log.uncommitted_bytes) == (2, 0)
 
 
 @pytest.mark.parametrize("create", [os.mkdir, os.mkfifo, lambda path: path.symlink_to("x")])
