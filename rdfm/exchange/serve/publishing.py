@@ -2,7 +2,7 @@
 
 In: frames of one client. Out: the same messages in the log, committed batch by batch.
 Cost: per publication a decoder and at most `QUEUE_BYTES` of frames (or one frame, if it is larger),
-and the open message of a flat stream.
+and the open message of a flat stream. At most `DECODED_BATCHES` decoded batches exist at a time.
 Law: messages are appended completely, once, and in the order of their publication. Concurrent
 publications are interleaved only between complete messages. If a publication is aborted, its
 complete messages are kept. No other process can append to a log while the server has publications
@@ -13,21 +13,21 @@ from __future__ import annotations
 
 import asyncio
 from collections import deque
-from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, cast
 
 from rdfm import formats
 from rdfm._core import MessageBatch
-from rdfm.errors import DecodeError, EncodeError
+from rdfm.errors import EncodeError
 from rdfm.exchange.serve.memory import BufferedFrames
 from rdfm.exchange.serve.requests import MAX_TABLES
 from rdfm.logs.writer import LogWriter, create_log
 from rdfm.storage.jelly_wire import MAX_FRAME_BYTES, StreamOptions, delimited
 
-__all__ = ["FrameQueue", "Publication", "TopicWriter"]
+__all__ = ["DECODED_BATCHES", "FrameQueue", "Publication", "TopicWriter"]
 
 QUEUE_BYTES = 4 << 20
+DECODED_BATCHES = 4
 _PHYSICAL = {1: "triples", 2: "quads", 3: "graphs"}
 
 
@@ -128,25 +128,24 @@ class TopicWriter:
             self._log = create_log(str(self._path), append=True, sync=True, **options)
         return self._log
 
-    async def write(self, batches: Iterable[MessageBatch]) -> None:
-        """Append the messages of batches, and commit them.
+    async def write(self, batch: MessageBatch) -> None:
+        """Append the messages of a batch, and commit them.
 
         Raises:
             EncodeError: If the log cannot represent a message. Earlier messages were appended.
             RdfmError, OSError: If the log cannot be appended to.
         """
         async with self._writing:
-            await asyncio.to_thread(self._write, list(batches))
+            await asyncio.to_thread(self._write, batch)
 
-    def _write(self, batches: list[MessageBatch]) -> None:
-        for batch in batches:
-            log = self._open()
-            try:
-                log.write_batch(batch)
-            except (EncodeError, OSError):
-                self._log = None
-                log.discard()  # returns to the last commit
-                raise
+    def _write(self, batch: MessageBatch) -> None:
+        log = self._open()
+        try:
+            log.write_batch(batch)
+        except (EncodeError, OSError):
+            self._log = None
+            log.discard()  # returns to the last commit
+            raise
 
     async def close(self) -> None:
         """Close and unlock the log."""
@@ -160,48 +159,58 @@ class TopicWriter:
 class Publication:
     """The frames of one client, decoded and appended."""
 
-    def __init__(self, writer: TopicWriter) -> None:
-        """Initialize with the writer of the topic."""
+    def __init__(
+        self, writer: TopicWriter, decoding: asyncio.Semaphore, max_message_bytes: int
+    ) -> None:
+        """Initialize without frames.
+
+        Args:
+            writer: The writer of the topic.
+            decoding: Limits the number of decoded batches of all publications.
+            max_message_bytes: Maximum size of a decoded message, in bytes.
+        """
         names, prefixes, datatypes = MAX_TABLES
         self._writer = writer
+        self._decoding = decoding
         self._decoder = formats.find("jelly").decoder(
             {
                 "delimited": True,
                 "max_frame_bytes": MAX_FRAME_BYTES,
+                "max_message_bytes": max_message_bytes,
                 "max_name_table": names,
                 "max_prefix_table": prefixes,
                 "max_datatype_table": datatypes,
             }
         )
 
-    async def append(self, frames: list[bytes], *, ended: bool = False) -> None:
-        """Append the messages that the frames complete.
+    async def append(self, frames: list[bytes], *, ended: bool = False) -> int:
+        """Append the messages that the frames complete, batch by batch.
 
         If `ended`, also append the message of a flat stream.
+
+        Returns:
+            The number of messages.
 
         Raises:
             DecodeError: If a frame is invalid. The messages before it were appended.
             EncodeError, RdfmError, OSError: As in `TopicWriter.write`.
         """
-        batches, error = await asyncio.to_thread(self._decode, frames, ended)
-        if batches:
-            await self._writer.write(batches)
-        if error is not None:
-            raise error
+        count = 0
+        while True:
+            async with self._decoding:
+                batch = await asyncio.to_thread(self._next_batch, frames, ended)
+                if batch is None:
+                    return count
+                await self._writer.write(batch)
+                count += len(batch)
+                batch, frames = None, []  # freed before the next batch is decoded
 
-    def _decode(
-        self, frames: list[bytes], ended: bool
-    ) -> tuple[list[MessageBatch], DecodeError | None]:
-        self._decoder.feed(b"".join(map(delimited, frames)))
+    def _next_batch(self, frames: list[bytes], ended: bool) -> MessageBatch | None:
+        if frames:
+            self._decoder.feed(b"".join(map(delimited, frames)))
         if ended:
             self._decoder.finish()
-        batches: list[MessageBatch] = []
-        try:
-            while (batch := self._decoder.next_batch()) is not None:
-                batches.append(cast("MessageBatch", batch))
-        except DecodeError as error:
-            return batches, error
-        return batches, None
+        return cast("MessageBatch | None", self._decoder.next_batch())
 
 
 def _for_new_log(options: StreamOptions) -> dict[str, Any]:

@@ -23,7 +23,7 @@ from rdfm.errors import DecodeError, EncodeError, LimitError, OptionError, RdfmE
 from rdfm.exchange.serve.feeds import Member, TopicLog
 from rdfm.exchange.serve.following import ReplacedError, StoredFrames
 from rdfm.exchange.serve.memory import BufferedFrames, ClientMemory, MemoryLimitError
-from rdfm.exchange.serve.publishing import FrameQueue, Publication, TopicWriter
+from rdfm.exchange.serve.publishing import DECODED_BATCHES, FrameQueue, Publication, TopicWriter
 from rdfm.exchange.serve.requests import (
     LogOptions,
     RequestError,
@@ -33,6 +33,7 @@ from rdfm.exchange.serve.requests import (
 )
 from rdfm.exchange.serve.topics import TopicError, Topics
 from rdfm.storage.jelly_wire import (
+    MAX_FRAME_BYTES,
     PUBLISH,
     SERVICE,
     SUBSCRIBE,
@@ -150,6 +151,7 @@ class Streams(grpc.GenericRpcHandler):  # type: ignore[misc]  # grpcio has no ty
         self._max_streams = max_streams
         self._streams = 0
         self._memory = ClientMemory(max_client_bytes)
+        self._decoding = asyncio.Semaphore(DECODED_BATCHES)
         self._logs: dict[Path, TopicLog] = {}
         self._writers: dict[Path, TopicWriter] = {}
         self._writers_changing = asyncio.Lock()
@@ -393,7 +395,9 @@ class Streams(grpc.GenericRpcHandler):  # type: ignore[misc]  # grpcio has no ty
                 await writer.open()
             except RdfmError as error:
                 raise StatusError(Status.FAILED_PRECONDITION, str(error)) from None
-            publication = Publication(writer)
+            publication = Publication(
+                writer, self._decoding, min(MAX_FRAME_BYTES, self._memory.limit)
+            )
             topic = self._logs.get(path)
             try:
                 while frames := await queue.take():

@@ -3,6 +3,7 @@
 import asyncio
 import contextlib
 import random
+import re
 import socket
 import struct
 import threading
@@ -11,10 +12,22 @@ from pathlib import Path
 
 import grpc
 import pytest
-from jelly_grpc import FROM_END, LIMITS, ONCE, Client, frames_of, message, numbers, options, serve
+from jelly_grpc import (
+    FROM_END,
+    LIMITS,
+    ONCE,
+    PROTO,
+    Client,
+    frames_of,
+    message,
+    numbers,
+    options,
+    serve,
+)
 from jelly_proto import Reader
 from live_logs import append, memory, messages_in, write
 
+import rdfm
 from rdfm.exchange.serve.server import PING_MILLISECONDS, Server, ServerSettings
 from rdfm.exchange.serve.topics import Topics
 
@@ -356,7 +369,8 @@ def test_the_open_messages_of_a_connection_are_limited(folder):
         with pytest.raises(grpc.RpcError) as failed:
             client.publish(frames_of(messages, "flat", physical=1, logical=1))
         assert failed.value.code() is grpc.StatusCode.RESOURCE_EXHAUSTED
-        assert "the limit of the server" in failed.value.details()
+        # The server counts the received bytes and the decoded bytes.
+        assert re.search("than 12582912 (decoded )?bytes", failed.value.details())
         client.publish(frames_of(messages[:5], "small", physical=1, logical=1))
         client.close()
     assert numbers(messages_in(folder / "a.jelly")) == [*range(100), *range(100, 120)]
@@ -373,3 +387,67 @@ def test_a_message_larger_than_64_mib_is_rejected(folder):
         assert failed.value.code() is grpc.StatusCode.RESOURCE_EXHAUSTED
         client.close()
     assert not (folder / "flat.jelly").exists()
+
+
+def expanding(topic, count, prefix_bytes=128 << 10, logical=0):
+    """Returns frames of about 9 kB, each of which decodes to about 60 MB: one long prefix."""
+    first = PROTO.RdfStreamFrame()
+    requested = {"physical_type": 2, "logical_type": logical, "version": 1, "stream_name": topic}
+    first.rows.add().options.CopyFrom(options(**requested))
+    first.rows.add().prefix.value = "http://example.org/" + "p" * prefix_bytes
+    first.rows.add().name.value = "s"
+    quad = first.rows.add().quad
+    quad.s_iri.prefix_id = quad.s_iri.name_id = 1
+    quad.p_iri.name_id = quad.o_iri.name_id = 1
+    quad.g_default_graph.SetInParent()
+    frames = [first]
+    for number in range(count):
+        frame = PROTO.RdfStreamFrame()
+        for name in range(450):
+            entry = frame.rows.add().name
+            entry.id = 2 + (number * 450 + name) % 4000
+            entry.value = f"{number * 450 + name:x}"
+            quad = frame.rows.add().quad
+            if not name:
+                quad.s_iri.name_id = quad.p_iri.name_id = 1
+                quad.g_default_graph.SetInParent()
+            quad.o_iri.name_id = entry.id
+        frames.append(frame)
+    return frames
+
+
+def highest_memory(process):
+    """Returns the highest resident memory of a process so far, in bytes."""
+    status = Path(f"/proc/{process.pid}/status").read_text()
+    return int(re.search(r"VmHWM:\s+(\d+)", status)[1]) * 1024
+
+
+def test_frames_that_expand_are_appended_batch_by_batch(tmp_path):
+    """All frames fit in the queue, so that the server could decode all of them at once."""
+    frames = expanding("a", 40)
+    assert sum(frame.ByteSize() for frame in frames) < MIB
+    with serve(tmp_path, "--create-topics") as served:
+        memory_before = memory(served.process)
+        client = Client(served.port)
+        client.publish(frames, timeout=120)
+        assert highest_memory(served.process) - memory_before < 600 * MIB
+        client.close()
+    with rdfm.open_log(tmp_path / "a.jelly") as log:
+        assert sum(len(batch) for batch in log.batches()) == 41
+
+
+@pytest.mark.parametrize("logical", [0, 2])
+def test_decoded_bytes_of_a_connection_are_limited(tmp_path, logical):
+    frames = expanding("a", 3, logical=logical)
+    with serve(tmp_path, "--create-topics", "--max-client-bytes", "4M") as served:
+        memory_before = memory(served.process)
+        client = Client(served.port)
+        with pytest.raises(grpc.RpcError) as failed:
+            client.publish(frames)
+        assert failed.value.code() is grpc.StatusCode.RESOURCE_EXHAUSTED
+        assert "larger than 4194304 decoded bytes" in failed.value.details()
+        assert highest_memory(served.process) - memory_before < 100 * MIB
+        client.close()
+    counts = [] if logical else [1]  # a flat stream is one message
+    path = tmp_path / "a.jelly"
+    assert ([len(quads) for quads in messages_in(path)] if path.exists() else []) == counts
