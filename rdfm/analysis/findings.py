@@ -37,6 +37,9 @@ RULES: dict[str, Rule] = {
     "wrong-mark": Rule(
         "warning", "A Jelly frame has a restart mark, but depends on earlier frames."
     ),
+    "unknown-field": Rule(
+        "warning", "A log in a binary format has fields that rdfm does not know, and skips."
+    ),
     "look-alike": Rule("warning", "A comment looks like a message delimiter but is not one."),
     "key-without-iri": Rule(
         "warning", "JSON-LD keys without an IRI in the context are dropped with their values."

@@ -54,6 +54,20 @@ def test_language_tags_keep_their_case_and_can_be_removed():
     assert [quad[2][1:3] for quad in message[1:]] == [("a", "en-GB"), ("b", None), ("c", "fr")]
 
 
+@pytest.mark.parametrize(
+    "version", ["", ' r:version="1.1"', ' r:version="1.2-basic"', ' r:version="1.2"']
+)
+def test_directions_and_triple_terms_do_not_need_a_version(version):
+    inner = '<T r:about="http://e/s"/>'
+    text = f'<p xml:lang="en" i:dir="rtl">a</p><p r:parseType="Triple">{inner}</p>'
+    its = ' xmlns:i="http://www.w3.org/2005/11/its"'
+    log = document(text, its + version).encode()
+    assert encode("nq", decoded("rdfxml", log)).decode().splitlines()[1:] == [
+        '<http://e/s> <http://e/p> "a"@en--rtl .',
+        f"<http://e/s> <http://e/p> <<( <http://e/s> <{RDF}type> <http://e/T> )>> .",
+    ]
+
+
 def test_xml_literals_declare_the_namespaces_they_use():
     text = '<p r:parseType="Literal"><b c="&lt;" a=\'"\'/>&amp;<!-- x --><r:i/></p>'
     (message,) = decoded("rdfxml", document(text).encode())

@@ -8,7 +8,7 @@
 use super::attributes::RdfAttributes;
 use super::{
     ANNOTATION, ElementFrame, ElementState, IDS, INNER, NONE, OBJECT, PREDICATE, RdfXmlMachine,
-    STATEMENT, SUBJECT, Version,
+    STATEMENT, SUBJECT,
 };
 use crate::formats::rdfxml::terms::QUAD;
 use crate::formats::rdfxml::vocabulary::{RDF, is_core, rdf_name};
@@ -334,9 +334,6 @@ impl RdfXmlMachine {
             .rev()
             .find(|frame| frame.state == ElementState::Triple);
         if let Some(enclosing) = enclosing {
-            if enclosing.version != Version::V12 {
-                return Ok(()); // before RDF 1.2 such a property has no meaning
-            }
             if enclosing.ids[INNER] != NONE {
                 return malformed(
                     at,
