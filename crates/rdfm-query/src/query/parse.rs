@@ -11,7 +11,7 @@ use oxrdf::vocab::xsd;
 use oxrdf::{BlankNode, NamedNode, NamedNodeRef, Variable};
 use oxsdatatypes::DateTime;
 use regex::Regex;
-use spargebra::algebra::{Expression, Function, GraphPattern, QueryDataset};
+use spargebra::algebra::{AggregateExpression, Expression, Function, GraphPattern, QueryDataset};
 use spargebra::term::TermPattern;
 use spargebra::{Query as Algebra, SparqlParser};
 
@@ -19,7 +19,7 @@ use super::diagnosis::{diagnose, find};
 use super::functions::{Calls, StringJoin, limit, limit_strings};
 use super::message::Graphs;
 use super::order::sort_by_keys;
-use super::paths::match_absent_ends;
+use super::paths::{expand, match_absent_ends};
 use super::stack::with_stack;
 use super::template::Template;
 use super::walk::{QueryPart, walk};
@@ -169,11 +169,9 @@ impl Query {
         };
         let now = DateTime::now();
         let mut nodes = HashMap::new();
-        let mut parts = 0;
         let root = QueryPart::Pattern(&mut pattern);
         walk(root, 0, &mut |part| match part {
             QueryPart::Pattern(GraphPattern::Bgp { patterns }) => {
-                parts += patterns.len();
                 for triple in patterns {
                     replace_blank_node(&mut triple.subject, &mut nodes);
                     replace_blank_node(&mut triple.object, &mut nodes);
@@ -183,7 +181,6 @@ impl Query {
             QueryPart::Pattern(GraphPattern::Path {
                 subject, object, ..
             }) => {
-                parts += 1;
                 replace_blank_node(subject, &mut nodes);
                 replace_blank_node(object, &mut nodes);
                 Ok(())
@@ -194,6 +191,30 @@ impl Query {
             }),
             QueryPart::Expression(expression) => check_and_replace(expression, text, now),
             QueryPart::Pattern(_) | QueryPart::Path(_) => Ok(()),
+        })?;
+        let mut count = nodes.len();
+        expand(&mut pattern, || {
+            count += 1;
+            node_variable(count - 1)
+        })?;
+        let mut parts = 0;
+        walk(QueryPart::Pattern(&mut pattern), 0, &mut |part| {
+            match part {
+                QueryPart::Pattern(GraphPattern::Bgp { patterns }) => parts += patterns.len(),
+                QueryPart::Pattern(GraphPattern::Path { .. }) => parts += 1,
+                QueryPart::Pattern(GraphPattern::Group {
+                    inner,
+                    variables,
+                    aggregates,
+                }) if aggregates
+                    .iter()
+                    .any(|(_, aggregate)| is_distinct_count(aggregate)) =>
+                {
+                    hide_nodes(inner, variables);
+                }
+                _ => {}
+            }
+            Ok(())
         })?;
         let uses_default_graph = dataset.is_none() && uses_default_graph(&pattern)?;
         match_absent_ends(&mut pattern)?;
@@ -297,8 +318,7 @@ fn replace_blank_node(term: &mut TermPattern, nodes: &mut HashMap<BlankNode, Var
         TermPattern::BlankNode(node) => {
             let next = nodes.len();
             let named = nodes.entry(node.clone());
-            // Variable names in the query cannot contain spaces.
-            let variable = named.or_insert_with(|| Variable::new_unchecked(format!("node {next}")));
+            let variable = named.or_insert_with(|| node_variable(next));
             *term = TermPattern::Variable(variable.clone());
         }
         TermPattern::Triple(triple) => {
@@ -307,6 +327,35 @@ fn replace_blank_node(term: &mut TermPattern, nodes: &mut HashMap<BlankNode, Var
         }
         TermPattern::NamedNode(_) | TermPattern::Literal(_) | TermPattern::Variable(_) => {}
     }
+}
+
+/// Returns the variable for a blank node of the query. Variable names in the query cannot contain
+/// spaces.
+fn node_variable(number: usize) -> Variable {
+    Variable::new_unchecked(format!("node {number}"))
+}
+
+/// Whether an aggregate is `COUNT(DISTINCT *)`.
+fn is_distinct_count(aggregate: &AggregateExpression) -> bool {
+    matches!(
+        aggregate,
+        AggregateExpression::CountSolutions { distinct: true }
+    )
+}
+
+/// Projects the solutions of a group to the variables of the query, because blank nodes and the
+/// nodes between the parts of a path do not make solutions distinct (SPARQL 1.1, section 18.3).
+fn hide_nodes(inner: &mut GraphPattern, keys: &[Variable]) {
+    let mut variables = keys.to_vec();
+    inner.on_in_scope_variable(|variable| {
+        if !is_node(variable) && !variables.contains(variable) {
+            variables.push(variable.clone());
+        }
+    });
+    *inner = GraphPattern::Project {
+        inner: Box::new(std::mem::take(inner)),
+        variables,
+    };
 }
 
 /// Whether a variable represents a blank node of the query.
