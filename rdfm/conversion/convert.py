@@ -15,7 +15,7 @@ from rdfm.conversion.regroup import DefaultGraph, Regrouping, make
 from rdfm.conversion.selected import select
 from rdfm.conversion.summary import Summary
 from rdfm.conversion.target import Target
-from rdfm.errors import OptionError
+from rdfm.errors import OptionError, spelled
 from rdfm.formats import OptionSpec
 from rdfm.logs.append import AppendSettings
 from rdfm.logs.driver import Driver, Reading
@@ -199,8 +199,18 @@ def plan(
     accepts_parts = (target.takes_parts and not filters) or is_regrouped
     buffers_messages = accepts_parts and skip_errors
 
+    skolemizes = stages.get("skolemize") is not None
+    # The index of a message in the log identifies its blank nodes, so it must be known.
+    numbers_output = shape.appends and skolemizes
+    if numbers_output and is_regrouped:
+        raise OptionError(
+            f"{spelled('append')} and {spelled('skolemize')} cannot be combined with "
+            f"{spelled('group_by')}, because IRIs of different runs could be equal; write a new log "
+            f"with another IRI for {spelled('skolemize')}, and append that log"
+        )
+
     def regrouping() -> tuple[Regrouping, ...]:
-        if not is_regrouped and stages.get("skolemize") is None:
+        if not is_regrouped and not skolemizes:
             return ()
         regrouper = make(
             group_by,
@@ -208,7 +218,10 @@ def plan(
             parts=target.takes_parts or stays_flat,
             max_message_bytes=_max_message_bytes(reads),
         )
-        return (Regrouping(regrouper, buffers_messages=buffers_messages),)
+        count_before = shape.count_continued if numbers_output else None
+        return (
+            Regrouping(regrouper, buffers_messages=buffers_messages, count_before=count_before),
+        )
 
     # The output declares triple terms or generalized statements if its template log does.
     is_generalized = target.template.get("rdf_star") or target.template.get("generalized")
@@ -228,7 +241,9 @@ def plan(
     )
     graph = stages.get("default_graph_as")
     renaming = () if graph is None else (DefaultGraph(graph),)
-    selection, reading = select(stages, inputs, reading, regrouping)
+    selection, reading = select(stages, inputs, reading, tuple if numbers_output else regrouping)
+    regroupings = regrouping()
+    last = (*selection, *regroupings) if numbers_output else (*regroupings, *selection)
     if jobs == 1:
         driver = Driver(inputs, reading)
     else:
@@ -238,7 +253,7 @@ def plan(
     return ConversionPlan(
         inputs=inputs,
         driver=driver,
-        stages=(*renaming, *filtering, *regrouping(), *selection),
+        stages=(*renaming, *filtering, *last),
         target=target,
         shape=shape,
         from_format=stages.get("from_format"),

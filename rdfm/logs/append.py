@@ -27,7 +27,7 @@ from rdfm.storage import compression as compressions
 from rdfm.storage.paths import JOURNAL_SUFFIX, describe_invalid_path, is_live, local_target
 
 if TYPE_CHECKING:
-    from rdfm.logs.log_end import Ending
+    from rdfm.logs.log_end import Ending, StoredLog
     from rdfm.message import AnyBatch
 
 # Options that apply to an entire log, in addition to those in its header.
@@ -204,6 +204,7 @@ class AppendOutput:
         self._format = appending.format
         self._sync = appending.sync
         self._ending: Ending | None = None
+        self._stored: StoredLog | None = None
         self._end = ""  # how the log ends after the bytes written so far
         self._note: str | None = None
         self._compressor: compressions.Compressor | None = None
@@ -263,7 +264,7 @@ class AppendOutput:
             self._note = f"{self.name}: removed {removed} of an incomplete message"
             os.ftruncate(file, ending.length)
         os.lseek(file, ending.length, os.SEEK_SET)
-        self._ending, self._end = ending, ending.end
+        self._ending, self._end, self._stored = ending, ending.end, log
         self.source = _source(ending.header)
         # This end is recorded before the first byte is written, so that readers stop here.
         known = "" if ending.line_feed else ending.end
@@ -275,6 +276,20 @@ class AppendOutput:
     def committed_bytes(self) -> int:
         """The committed length of the log; 0 for a new log without a commit."""
         return self._state.committed
+
+    def count_messages(self) -> int:
+        """Return the number of messages in the log before this run.
+
+        Raises:
+            DecodeError: If the log is invalid.
+            OSError: If the log cannot be read.
+        """
+        if self._ending is None or self._stored is None:
+            return 0
+        from rdfm.logs.log_end import count_messages  # costly to import
+
+        with name_in_errors(self.name):
+            return count_messages(self._stored, self._ending)
 
     def check(self, options: Mapping[str, Any]) -> None:
         """Reject options that conflict with the header of the log.

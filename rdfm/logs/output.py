@@ -545,6 +545,15 @@ class OutputShape:
         """The header of the log that is appended to, once it is open."""
         return {} if self._appended is None else self._appended.source
 
+    def count_continued(self) -> int:
+        """Return the number of messages in the log that is appended to; 0 for a new log.
+
+        Raises:
+            DecodeError: If the log is invalid.
+            OSError: If the log cannot be read.
+        """
+        return 0 if self._appended is None else self._appended.count_messages()
+
     def output(self) -> Output | FolderOutput | AppendOutput | LiveTarget:
         """Return the opened output."""
         if self._live is not None:

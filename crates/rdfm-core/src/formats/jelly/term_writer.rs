@@ -17,7 +17,7 @@ use crate::model::record::Record;
 use crate::model::remedy::{Reason, Remedy};
 use crate::model::table::TermTable;
 use crate::model::term::{Term, TermId, TermKind, flags};
-use crate::model::write::{needs_message_prefix, write_message_prefix};
+use crate::model::write::MessagePrefix;
 use crate::syntax::text::encode::contains_labels;
 use crate::syntax::wire::{put_bytes, put_number, put_varint, varint_size};
 
@@ -76,11 +76,10 @@ pub(super) struct TermWriter {
     pub rows: FrameRows,
     /// The fields of the statement being built.
     pub statement: Vec<u8>,
-    /// Whether labels of different messages must differ, the index of the open message, and the
-    /// resulting prefix of its labels ([`needs_message_prefix`]).
+    /// Whether labels of different messages must differ, and the prefix of the labels of the open
+    /// message.
     sets_apart: bool,
-    number: u64,
-    label_prefix: Vec<u8>,
+    label_prefix: MessagePrefix,
 }
 
 /// The rows of the current frame.
@@ -141,8 +140,7 @@ impl TermWriter {
             rows: FrameRows::default(),
             statement: Vec::new(),
             sets_apart: false,
-            number: 0,
-            label_prefix: Vec::new(),
+            label_prefix: MessagePrefix::default(),
         }
     }
 
@@ -194,9 +192,7 @@ impl TermWriter {
     /// Begins a message whose labels denote different nodes than earlier labels in the same frames.
     pub fn set_apart(&mut self, number: u64, table: &TermTable) {
         self.sets_apart = true;
-        self.number = number;
-        self.label_prefix.clear();
-        write_message_prefix(number, &mut self.label_prefix);
+        self.label_prefix.begin(number);
         self.last.forget_labels(table);
     }
 
@@ -280,17 +276,15 @@ impl TermWriter {
     /// Appends a label, made unique across messages if messages share frames.
     #[inline]
     fn label(&mut self, tag: u8, text: &[u8]) {
-        if !self.sets_apart || !needs_message_prefix(self.number, text) {
+        if !self.sets_apart {
             put_bytes(&mut self.statement, tag, text);
             return;
         }
+        let (prefix, rest) = self.label_prefix.split(text);
         self.statement.push(tag);
-        put_varint(
-            &mut self.statement,
-            (self.label_prefix.len() + text.len()) as u64,
-        );
-        self.statement.extend_from_slice(&self.label_prefix);
-        self.statement.extend_from_slice(text);
+        put_varint(&mut self.statement, (prefix.len() + rest.len()) as u64);
+        self.statement.extend_from_slice(prefix);
+        self.statement.extend_from_slice(rest);
     }
 
     fn check_generalized(&self, what: &str) -> WriteResult<()> {
