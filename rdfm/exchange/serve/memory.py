@@ -2,7 +2,9 @@
 
 In: the sizes of the frames of each call. Out: an error if the total for a client is too large.
 Cost: a number for each call and each client.
-Law: the frames of all calls of a client (a connection) never exceed the given number of bytes.
+Law: the frames of all calls of a client (a connection) never exceed the given number of bytes. gRPC
+buffers the next frame of each publication; the number of publications limits these frames to the
+same number of bytes.
 """
 
 from __future__ import annotations
@@ -13,6 +15,7 @@ from contextlib import contextmanager
 
 from rdfm.formats import OptionSpec
 from rdfm.logs.options import declare
+from rdfm.storage.jelly_wire import MAX_FRAME_BYTES
 
 __all__ = ["CLIENT_BYTES", "MAX_CLIENT_BYTES", "BufferedFrames", "ClientMemory", "MemoryLimitError"]
 
@@ -35,12 +38,21 @@ class MemoryLimitError(Exception):
 
 
 class ClientMemory:
-    """Counts the bytes of the frames kept for each client."""
+    """Counts the bytes of the frames kept for each client.
+
+    Attributes:
+        limit: Maximum number of bytes for a client.
+        max_frame_bytes: Maximum size of a received frame, in bytes.
+        buffered: Number of bytes for each client.
+        publications: Number of publications of each client.
+    """
 
     def __init__(self, limit: int) -> None:
         """Initialize without clients."""
         self.limit = limit
+        self.max_frame_bytes = min(limit, MAX_FRAME_BYTES)
         self.buffered: Counter[str] = Counter()
+        self.publications: Counter[str] = Counter()
 
     @contextmanager
     def call(self, client: str) -> Iterator[BufferedFrames]:
@@ -50,6 +62,27 @@ class ClientMemory:
             yield frames
         finally:
             frames.close()
+
+    @contextmanager
+    def publication(self, client: str) -> Iterator[None]:
+        """Count a publication, before its first frame is received.
+
+        Raises:
+            MemoryLimitError: If the incomplete frames of the client could exceed the limit.
+        """
+        count = self.limit // self.max_frame_bytes
+        if self.publications[client] >= count:
+            raise MemoryLimitError(
+                f"this connection already has {count:,} publications, the limit of the server; "
+                "publish over another connection"
+            )
+        self.publications[client] += 1
+        try:
+            yield
+        finally:
+            self.publications[client] -= 1
+            if not self.publications[client]:
+                del self.publications[client]
 
 
 class BufferedFrames:

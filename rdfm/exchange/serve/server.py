@@ -25,6 +25,7 @@ from grpc_reflection.v1alpha import reflection, reflection_pb2
 from rdfm.errors import OptionError, spelled, visible
 from rdfm.exchange.serve.descriptors_generated import DESCRIPTORS
 from rdfm.exchange.serve.memory import CLIENT_BYTES
+from rdfm.exchange.serve.receiving import MAX_REQUEST_BYTES, BoundedCalls
 from rdfm.exchange.serve.service import Access, Streams
 from rdfm.exchange.serve.topics import Topics
 from rdfm.formats import OptionSpec
@@ -39,6 +40,8 @@ __all__ = ["Server", "ServerSettings", "Tls", "is_loopback", "parse_address"]
 PING_MILLISECONDS = 10_000
 PING_TIMEOUT_MILLISECONDS = 20_000
 STREAMS_PER_CONNECTION = 256
+LOOKAHEAD_BYTES = 256 << 10  # received for a call before the server asks for a message
+OTHER_CONNECTIONS = 100  # connections allowed in addition to one per call
 GRACE_SECONDS = 5.0
 _GZIP_LEVEL = 1
 THREADS = 16
@@ -149,7 +152,7 @@ class Server:
             max_streams=settings.max_streams,
             max_client_bytes=settings.max_client_bytes,
         )
-        server = grpc.aio.server(options=_options(settings))
+        server = grpc.aio.server(interceptors=(BoundedCalls(SERVICE),), options=_options(settings))
         server.add_generic_rpc_handlers((streams,))
         health_service = health.aio.HealthServicer()
         health_pb2_grpc.add_HealthServicer_to_server(health_service, server)
@@ -194,9 +197,13 @@ def _options(settings: ServerSettings) -> list[tuple[str, int]]:
     return [
         # A compression level, unlike an algorithm, applies only to clients that accept compression.
         ("grpc.default_compression_level", _GZIP_LEVEL if settings.compress else 0),
-        ("grpc.max_receive_message_length", MAX_FRAME_BYTES),
+        ("grpc.max_receive_message_length", _max_received_bytes(settings)),
         ("grpc.max_send_message_length", MAX_FRAME_BYTES),
         ("grpc.max_concurrent_streams", STREAMS_PER_CONNECTION),
+        ("grpc.max_allowed_incoming_connections", settings.max_streams + OTHER_CONNECTIONS),
+        # gRPC otherwise enlarges the buffer of each call to the speed of the connection.
+        ("grpc.http2.bdp_probe", 0),
+        ("grpc.http2.lookahead_bytes", LOOKAHEAD_BYTES),
         ("grpc.keepalive_time_ms", ping_milliseconds),
         ("grpc.http2.ping_timeout_ms", PING_TIMEOUT_MILLISECONDS),
         ("grpc.http2.max_pings_without_data", 0),
@@ -206,6 +213,13 @@ def _options(settings: ServerSettings) -> list[tuple[str, int]]:
         ("grpc.http2.min_ping_interval_without_data_ms", ping_milliseconds * 9 // 10),
         ("grpc.so_reuseport", 0),
     ]
+
+
+def _max_received_bytes(settings: ServerSettings) -> int:
+    """Return the maximum size of a message from a client; gRPC checks the announced size."""
+    if settings.access.publish_token is None:
+        return MAX_REQUEST_BYTES
+    return max(min(MAX_FRAME_BYTES, settings.max_client_bytes), MAX_REQUEST_BYTES)
 
 
 def parse_address(text: str) -> tuple[str, int]:

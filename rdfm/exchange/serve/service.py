@@ -12,18 +12,19 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import hmac
-from collections.abc import AsyncIterator, Callable, Iterable, Sequence
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import grpc
 
-from rdfm.errors import DecodeError, EncodeError, LimitError, OptionError, RdfmError, visible
+from rdfm.errors import DecodeError, LimitError, RdfmError
 from rdfm.exchange.serve.feeds import Member, TopicLog
-from rdfm.exchange.serve.following import ReplacedError, StoredFrames
-from rdfm.exchange.serve.memory import BufferedFrames, ClientMemory, MemoryLimitError
+from rdfm.exchange.serve.following import StoredFrames
+from rdfm.exchange.serve.memory import BufferedFrames, ClientMemory
 from rdfm.exchange.serve.publishing import DECODED_BATCHES, FrameQueue, Publication, TopicWriter
+from rdfm.exchange.serve.receiving import RequestReader
 from rdfm.exchange.serve.requests import (
     LogOptions,
     RequestError,
@@ -31,9 +32,9 @@ from rdfm.exchange.serve.requests import (
     check_published,
     respond,
 )
+from rdfm.exchange.serve.status import StatusError, describe_error, status_of
 from rdfm.exchange.serve.topics import TopicError, Topics
 from rdfm.storage.jelly_wire import (
-    MAX_FRAME_BYTES,
     PUBLISH,
     SERVICE,
     SUBSCRIBE,
@@ -70,18 +71,19 @@ class Access:
     publish_token: str | None = None
 
 
-class StatusError(Exception):
-    """Raised to end a call with a status.
+@dataclass
+class Call:
+    """A call that was accepted.
 
     Attributes:
-        code: The status code.
-        reason: The reason, as one sentence.
+        buffered: Counts the frames kept for the call.
+        topic: The name of the topic; empty if it is not known yet.
+        path: The log of the topic.
     """
 
-    def __init__(self, code: grpc.StatusCode, reason: str) -> None:
-        super().__init__(reason)
-        self.code = code
-        self.reason = reason
+    buffered: BufferedFrames
+    topic: str = ""
+    path: Path | None = None
 
 
 class Receiver:
@@ -151,12 +153,13 @@ class Streams(grpc.GenericRpcHandler):  # type: ignore[misc]  # grpcio has no ty
         self._max_streams = max_streams
         self._streams = 0
         self._memory = ClientMemory(max_client_bytes)
+        self._requests = RequestReader()
         self._decoding = asyncio.Semaphore(DECODED_BATCHES)
         self._logs: dict[Path, TopicLog] = {}
         self._writers: dict[Path, TopicWriter] = {}
         self._writers_changing = asyncio.Lock()
         self._handlers = {
-            SUBSCRIBE: grpc.unary_stream_rpc_method_handler(self._subscribe),
+            SUBSCRIBE: grpc.stream_stream_rpc_method_handler(self._subscribe),
             PUBLISH: grpc.stream_unary_rpc_method_handler(self._publish),
         }
 
@@ -170,17 +173,22 @@ class Streams(grpc.GenericRpcHandler):  # type: ignore[misc]  # grpcio has no ty
 
     # --- subscriptions ---
 
-    async def _subscribe(self, request: bytes, context: Context) -> None:
-        async with self._call(context) as buffered:
-            self._authorize(context, publishing=False)
+    async def _subscribe(self, requests: AsyncIterator[bytes], context: Context) -> None:
+        async with self._call(context, publishing=False) as call:
+            # Handled as a stream of requests, because gRPC would buffer a single request before
+            # this method could check the token.
+            request = await self._requests.read(requests, context.peer())
+            if request is None:
+                raise StatusError(Status.INVALID_ARGUMENT, "the call has no request")
             topic, requested = _parse_request(request)
             start, follow = self._range(context)
+            call.topic = self._topics.resolve(topic)
             try:
-                path = self._topics.find(topic)
+                call.path = self._topics.find(topic)
             except TopicError as error:
                 raise StatusError(Status.NOT_FOUND, str(error)) from None
-            async with self._using(path) as log:
-                await self._send(log, requested, start, follow, Receiver(context, buffered))
+            async with self._using(call.path) as log:
+                await self._send(log, requested, start, follow, Receiver(context, call.buffered))
 
     async def _send(
         self,
@@ -326,9 +334,8 @@ class Streams(grpc.GenericRpcHandler):  # type: ignore[misc]  # grpcio has no ty
     # --- publications ---
 
     async def _publish(self, frames: AsyncIterator[bytes], context: Context) -> bytes:
-        async with self._call(context) as buffered:
-            self._authorize(context, publishing=True)
-            first = await anext(aiter(frames), None)
+        async with self._call(context, publishing=True) as call:
+            first = await anext(frames, None)
             if first is None:
                 raise StatusError(
                     Status.INVALID_ARGUMENT, "the stream has no frames; expected at least one"
@@ -348,13 +355,14 @@ class Streams(grpc.GenericRpcHandler):  # type: ignore[misc]  # grpcio has no ty
                 check_published(options)
             except RequestError as error:
                 raise StatusError(Status.INVALID_ARGUMENT, str(error)) from None
+            call.topic = self._topics.resolve(options.stream_name)
             try:
-                path = self._topics.find_or_create(options.stream_name)
+                call.path = self._topics.find_or_create(options.stream_name)
             except TopicError as error:
                 raise StatusError(
                     Status.NOT_FOUND, f"{error} (the stream name is the topic of a publication)"
                 ) from None
-            await self._receive(path, options, first, frames, buffered)
+            await self._receive(call.path, options, first, frames, call.buffered)
         return b""  # an RdfStreamReceived
 
     async def _receive(
@@ -394,10 +402,8 @@ class Streams(grpc.GenericRpcHandler):  # type: ignore[misc]  # grpcio has no ty
             try:
                 await writer.open()
             except RdfmError as error:
-                raise StatusError(Status.FAILED_PRECONDITION, str(error)) from None
-            publication = Publication(
-                writer, self._decoding, min(MAX_FRAME_BYTES, self._memory.limit)
-            )
+                raise StatusError(Status.FAILED_PRECONDITION, describe_error(error)) from None
+            publication = Publication(writer, self._decoding, self._memory.max_frame_bytes)
             topic = self._logs.get(path)
             try:
                 while frames := await queue.take():
@@ -408,10 +414,10 @@ class Streams(grpc.GenericRpcHandler):  # type: ignore[misc]  # grpcio has no ty
                         topic.wake()
                 if queue.complete:
                     await publication.append([], ended=True)
-            except LimitError as error:
-                raise StatusError(Status.RESOURCE_EXHAUSTED, str(error)) from None
+            except LimitError:
+                raise
             except DecodeError as error:
-                raise StatusError(Status.INVALID_ARGUMENT, str(error)) from None
+                raise StatusError(Status.INVALID_ARGUMENT, describe_error(error)) from None
             finally:
                 await queue.close(complete=False)
                 if topic is not None:
@@ -452,27 +458,46 @@ class Streams(grpc.GenericRpcHandler):  # type: ignore[misc]  # grpcio has no ty
                 del self._logs[path]
 
     @contextlib.asynccontextmanager
-    async def _call(self, context: Context) -> AsyncIterator[BufferedFrames]:
-        """Count a call and its frames, and turn errors into statuses."""
-        code, reason = Status.OK, ""
+    async def _call(self, context: Context, *, publishing: bool) -> AsyncIterator[Call]:
+        """Check the token of a call, count the call and its frames, and turn errors into statuses.
+
+        All of this precedes the first request or frame, which gRPC does not buffer before.
+        """
+        client = context.peer()
+        call: Call | None = None
+        status: StatusError | None = None
+        try:
+            self._authorize(context, publishing=publishing)
+            with contextlib.ExitStack() as counted:
+                counted.enter_context(self._counted())
+                call = Call(counted.enter_context(self._memory.call(client)))
+                if publishing:
+                    counted.enter_context(self._memory.publication(client))
+                yield call
+        except grpc.aio.BaseError:  # the call has ended
+            raise
+        except Exception as error:
+            path, topic = (None, "") if call is None else (call.path, call.topic)
+            status = status_of(error, path, topic)
+        if status is not None:
+            await context.abort(status.code, status.reason)
+
+    @contextlib.contextmanager
+    def _counted(self) -> Iterator[None]:
+        """Count a call.
+
+        Raises:
+            StatusError: If the server has too many calls.
+        """
         if self._streams >= self._max_streams:
-            await context.abort(
+            raise StatusError(
                 Status.RESOURCE_EXHAUSTED, f"the server already has {self._max_streams} streams"
             )
         self._streams += 1
         try:
-            with self._memory.call(context.peer()) as buffered:
-                yield buffered
-        except StatusError as error:
-            code, reason = error.code, error.reason
-        except MemoryLimitError as error:
-            code, reason = Status.RESOURCE_EXHAUSTED, str(error)
-        except (RdfmError, OSError, ReplacedError) as error:
-            code, reason = _status_of(error)
+            yield
         finally:
             self._streams -= 1
-        if code is not Status.OK:
-            await context.abort(code, reason)
 
     def _authorize(self, context: Context, *, publishing: bool) -> None:
         """Check the token of a call.
@@ -542,24 +567,6 @@ def _bearer(metadata: Iterable[Any]) -> str | None:
             if scheme.lower() == "bearer":
                 return token.strip()
     return None
-
-
-def _status_of(error: Exception) -> tuple[grpc.StatusCode, str]:
-    """Return the status for an error while reading or writing a log."""
-    if isinstance(error, DecodeError):
-        error.source = None  # does not reveal the path of the log to clients
-    if isinstance(error, EncodeError):
-        return Status.FAILED_PRECONDITION, visible(error.reason)
-    if isinstance(error, LimitError):
-        return Status.RESOURCE_EXHAUSTED, str(error)
-    if isinstance(error, OptionError):
-        return Status.FAILED_PRECONDITION, str(error)
-    if isinstance(error, RdfmError):
-        return Status.DATA_LOSS, str(error)
-    if isinstance(error, ReplacedError):
-        return Status.ABORTED, str(error)
-    reason = getattr(error, "strerror", None) or str(error)
-    return Status.UNAVAILABLE, f"the log cannot be read or written: {reason}"
 
 
 def _forget_result(task: asyncio.Task[None]) -> None:

@@ -8,6 +8,7 @@ Law: neither the name of a topic nor a symbolic link leads out of the folder.
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
@@ -29,6 +30,8 @@ declare(
 _MAX_TOPIC_BYTES = 1024
 _MAX_PART_BYTES = 200  # a suffix follows, and file systems allow 255
 _NEW_SUFFIX = ".jelly"
+# Control characters, line separators, and characters that change the direction of the text.
+_CONTROL = re.compile("[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]")
 
 
 class TopicError(LookupError):
@@ -135,6 +138,10 @@ class Topics:
             first = next(self._candidates(topic), None)
             if not self.creates or first is None:
                 raise
+            if _CONTROL.search(topic):
+                raise TopicError(
+                    f"the name of the new topic {topic[:100]!r} contains a control character"
+                ) from None
             self._check_inside(first, topic)
             return first
 

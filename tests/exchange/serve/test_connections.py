@@ -5,13 +5,13 @@ import contextlib
 import random
 import re
 import socket
-import struct
 import threading
 import time
 from pathlib import Path
 
 import grpc
 import pytest
+from http2 import ACK, GOAWAY, PING, connected
 from jelly_grpc import (
     FROM_END,
     LIMITS,
@@ -35,7 +35,6 @@ pytestmark = pytest.mark.slow
 
 XSD_STRING = "http://www.w3.org/2001/XMLSchema#string"
 MIB = 1 << 20
-SETTINGS, PING, GOAWAY, ACK = 4, 6, 7, 1
 
 
 @pytest.fixture
@@ -73,60 +72,6 @@ def frequent_pings(folder, milliseconds):
         loop.call_soon_threadsafe(stop.set)
         thread.join(20)
         loop.close()
-
-
-class Http2:
-    """An HTTP/2 connection without calls. It counts frames by kind and flags."""
-
-    def __init__(self, port):
-        self._socket = socket.create_connection(("127.0.0.1", port))
-        self._data = b""
-        self.counts = {}
-        self._socket.sendall(b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n")
-        self.send(SETTINGS)
-
-    def send(self, kind, flags=0, payload=b""):
-        header = struct.pack(">I", len(payload))[1:] + bytes([kind, flags])
-        self._socket.sendall(header + struct.pack(">I", 0) + payload)
-
-    def listen(self, seconds):
-        """Answers frames for this many seconds. Returns whether the connection is still open."""
-        end = time.monotonic() + seconds
-        while (remaining := end - time.monotonic()) > 0:
-            self._socket.settimeout(remaining)
-            try:
-                data = self._socket.recv(1 << 16)
-            except TimeoutError:
-                break
-            except ConnectionError:
-                return False
-            if not data:
-                return False
-            self._data += data
-            while len(self._data) >= 9:
-                end_of_frame = 9 + int.from_bytes(self._data[:3], "big")
-                if len(self._data) < end_of_frame:
-                    break
-                kind, flags = self._data[3:5]
-                payload = self._data[9:end_of_frame]
-                self._data = self._data[end_of_frame:]
-                self.counts[kind, flags] = self.counts.get((kind, flags), 0) + 1
-                if kind in (SETTINGS, PING) and flags == 0:
-                    with contextlib.suppress(ConnectionError):
-                        self.send(kind, ACK, payload if kind == PING else b"")
-        return True
-
-    def close(self):
-        self._socket.close()
-
-
-@contextlib.contextmanager
-def connected(port):
-    connection = Http2(port)
-    try:
-        yield connection
-    finally:
-        connection.close()
 
 
 def test_the_default_ping_interval_is_ten_seconds():

@@ -105,6 +105,22 @@ def test_no_topic_is_created_outside_the_folder(client, folder, topic):
     assert sorted(folder.parent.rglob("*")) == before
 
 
+@pytest.mark.parametrize("topic", ["a\x1b[2Jb", "a\nb", "a\x85b", "a\u202eb", "a\u2028b"])
+def test_no_topic_with_control_characters_is_created(client, folder, topic):
+    before = sorted(folder.rglob("*"))
+    code, reason = failure(client, frames_of([message(1)], topic))
+    assert code == "NOT_FOUND"
+    assert "contains a control character" in reason
+    assert reason.isprintable()
+    assert sorted(folder.rglob("*")) == before
+
+
+def test_logs_with_control_characters_in_their_names_are_served(client, folder):
+    write(folder / "odd\tname.jelly", [message(0)])
+    client.publish(frames_of([message(1)], "odd\tname"))
+    assert numbers(client.messages("odd\tname")[0]) == [0, 1]
+
+
 def test_an_invalid_frame_ends_the_publication_after_earlier_messages(client, folder):
     frames = frames_of([message(1), message(2), message(3)], "broken")
     frames[2].rows[-1].quad.p_iri.name_id = 99
@@ -268,7 +284,7 @@ def test_publications_to_a_log_in_use_are_rejected(client, folder):
         log.write_batch(as_batch([message(1)]))
         code, reason = failure(client, frames_of([message(2)], "busy"))
     assert code == "FAILED_PRECONDITION"
-    assert "is in use by another process that appends to it" in reason
+    assert reason.startswith("busy is in use by another process that appends to it")
     client.publish(frames_of([message(3)], "busy"))
     assert numbers(messages_in(folder / "busy.jelly")) == [0, 1, 3]
 

@@ -493,3 +493,39 @@ def test_many_subscribers_are_served_at_once(client):
     for thread in threads:
         thread.join(60)
     assert results == [list(range(3000))] * 20
+
+
+@pytest.mark.parametrize("requested", [None, options(max_name_table_size=64)])
+def test_paths_of_the_server_are_not_sent_to_clients(tmp_path, requested):
+    write(tmp_path / "replaced.jelly", [message(0)])
+    write(tmp_path / "truncated.jelly", [message(0), message(1)])
+    (tmp_path / "truncated.jelly").write_bytes((tmp_path / "truncated.jelly").read_bytes()[:-3])
+    (tmp_path / "invalid.jelly").write_bytes(b"\xff" * 100)
+    (tmp_path / "invalid.nq").write_text("invalid\n")
+    (tmp_path / "invalid.trig.gz").write_bytes(b"\x1f\x8b\x08broken")
+    (tmp_path / "sub").mkdir()
+    (tmp_path / "sub/invalid.ttl").write_text("invalid")
+    reasons = []
+    with serve(tmp_path) as served:
+        client = Client(served.port)
+        for topic in (
+            "truncated",
+            "invalid.jelly",
+            "invalid.nq",
+            "invalid.trig.gz",
+            "sub/invalid",
+            "none",
+        ):
+            with pytest.raises(grpc.RpcError) as failed:
+                client.messages(topic, requested)
+            reasons.append(failed.value.details())
+        call = client.subscribe("replaced", requested)
+        next(call)
+        write(tmp_path / "new.jelly", [message(0)])
+        (tmp_path / "new.jelly").replace(tmp_path / "replaced.jelly")
+        with pytest.raises(grpc.RpcError) as failed:
+            next(call)
+        reasons.append(failed.value.details())
+        client.close()
+    assert reasons[-1] == "replaced was replaced or removed"
+    assert not [reason for reason in reasons if str(tmp_path.parent) in reason or "--" in reason]
