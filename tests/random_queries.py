@@ -111,7 +111,16 @@ class Generator:
         if not depth or self.source.random() < 0.2:
             return self.pick(STEPS)
         one, other = self.steps(depth - 1), self.steps(depth - 1)
-        forms = ("({0}|{1})", "({0}|{1})", "({0}/{1})", "({0}/{1})", "({0})*", "({0})+", "({0})?", "^({0})")
+        forms = (
+            "({0}|{1})",
+            "({0}|{1})",
+            "({0}/{1})",
+            "({0}/{1})",
+            "({0})*",
+            "({0})+",
+            "({0})?",
+            "^({0})",
+        )
         if "/" in one:
             # ARQ loses rows of reversed sequences.
             forms = forms[:-1]

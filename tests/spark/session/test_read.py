@@ -311,7 +311,7 @@ def test_the_logical_type_determines_the_meaning_of_jelly_frames(tmp_path):
     assert "its type" in caught.value.reason
     assert "a larger option maxMessageBytes allows it, if the source is trusted, or" in text
     assert (
-        '.option("frames", "message") reads each frame as a message (' in text
+        '.option("frames", "message") reads each frame as a message, so ' in text
     )  # remedies in Spark syntax
     assert len(read(path, maxMessageBytes="10k", frames="message")) == 2
 

@@ -192,30 +192,9 @@ impl Query {
             QueryPart::Expression(expression) => check_and_replace(expression, text, now),
             QueryPart::Pattern(_) | QueryPart::Path(_) => Ok(()),
         })?;
-        let mut count = nodes.len();
-        expand(&mut pattern, || {
-            count += 1;
-            node_variable(count - 1)
-        })?;
-        let mut parts = 0;
-        walk(QueryPart::Pattern(&mut pattern), 0, &mut |part| {
-            match part {
-                QueryPart::Pattern(GraphPattern::Bgp { patterns }) => parts += patterns.len(),
-                QueryPart::Pattern(GraphPattern::Path { .. }) => parts += 1,
-                QueryPart::Pattern(GraphPattern::Group {
-                    inner,
-                    variables,
-                    aggregates,
-                }) if aggregates
-                    .iter()
-                    .any(|(_, aggregate)| is_distinct_count(aggregate)) =>
-                {
-                    hide_nodes(inner, variables);
-                }
-                _ => {}
-            }
-            Ok(())
-        })?;
+        expand(&mut pattern, nodes.len())?;
+        let parts = count_parts(&mut pattern)?;
+        hide_nodes(&mut pattern)?;
         let uses_default_graph = dataset.is_none() && uses_default_graph(&pattern)?;
         match_absent_ends(&mut pattern)?;
         sort_by_keys(&mut pattern)?;
@@ -331,7 +310,7 @@ fn replace_blank_node(term: &mut TermPattern, nodes: &mut HashMap<BlankNode, Var
 
 /// Returns the variable for a blank node of the query. Variable names in the query cannot contain
 /// spaces.
-fn node_variable(number: usize) -> Variable {
+pub(super) fn node_variable(number: usize) -> Variable {
     Variable::new_unchecked(format!("node {number}"))
 }
 
@@ -343,19 +322,47 @@ fn is_distinct_count(aggregate: &AggregateExpression) -> bool {
     )
 }
 
-/// Projects the solutions of a group to the variables of the query, because blank nodes and the
-/// nodes between the parts of a path do not make solutions distinct (SPARQL 1.1, section 18.3).
-fn hide_nodes(inner: &mut GraphPattern, keys: &[Variable]) {
-    let mut variables = keys.to_vec();
-    inner.on_in_scope_variable(|variable| {
-        if !is_node(variable) && !variables.contains(variable) {
-            variables.push(variable.clone());
+/// Projects the solutions that `COUNT(DISTINCT *)` counts to the variables of the query. Blank nodes
+/// and the nodes between the parts of a path do not make solutions distinct (SPARQL 1.1, section
+/// 18.3).
+fn hide_nodes(pattern: &mut GraphPattern) -> Result<(), QueryError> {
+    walk(QueryPart::Pattern(pattern), 0, &mut |part| {
+        let QueryPart::Pattern(GraphPattern::Group {
+            inner,
+            variables: keys,
+            aggregates,
+        }) = part
+        else {
+            return Ok(());
+        };
+        if aggregates.iter().any(|(_, each)| is_distinct_count(each)) {
+            let mut variables = keys.clone();
+            inner.on_in_scope_variable(|variable| {
+                if !is_node(variable) && !variables.contains(variable) {
+                    variables.push(variable.clone());
+                }
+            });
+            **inner = GraphPattern::Project {
+                inner: Box::new(std::mem::take(inner)),
+                variables,
+            };
         }
-    });
-    *inner = GraphPattern::Project {
-        inner: Box::new(std::mem::take(inner)),
-        variables,
-    };
+        Ok(())
+    })
+}
+
+/// Returns the number of triple patterns and paths.
+fn count_parts(pattern: &mut GraphPattern) -> Result<usize, QueryError> {
+    let mut parts = 0;
+    walk(QueryPart::Pattern(pattern), 0, &mut |part| {
+        match part {
+            QueryPart::Pattern(GraphPattern::Bgp { patterns }) => parts += patterns.len(),
+            QueryPart::Pattern(GraphPattern::Path { .. }) => parts += 1,
+            _ => {}
+        }
+        Ok(())
+    })?;
+    Ok(parts)
 }
 
 /// Whether a variable represents a blank node of the query.

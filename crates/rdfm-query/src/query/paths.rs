@@ -14,18 +14,16 @@ use oxrdf::{Term, Variable};
 use spargebra::algebra::{Expression, GraphPattern, PropertyPathExpression as Path};
 use spargebra::term::{GroundTerm, NamedNodePattern, TermPattern, TriplePattern};
 
-use super::parse::{QueryError, is_node};
+use super::parse::{QueryError, is_node, node_variable};
 use super::walk::{QueryPart, walk};
 
 /// Replaces paths with triple patterns, joins and unions, except for negated sets and paths with
-/// `*`, `+` or `?`. `node` returns new variables.
+/// `*`, `+` or `?`. The nodes between the parts of sequences are variables for blank nodes, with
+/// numbers from `next_node`.
 ///
 /// # Errors
 /// If the query is nested too deeply.
-pub(super) fn expand(
-    pattern: &mut GraphPattern,
-    mut node: impl FnMut() -> Variable,
-) -> Result<(), QueryError> {
+pub(super) fn expand(pattern: &mut GraphPattern, mut next_node: usize) -> Result<(), QueryError> {
     walk(QueryPart::Pattern(pattern), 0, &mut |part| {
         if let QueryPart::Pattern(pattern) = part
             && let GraphPattern::Path {
@@ -34,7 +32,7 @@ pub(super) fn expand(
                 object,
             } = &**pattern
         {
-            **pattern = expanded(subject, path, object, &mut node);
+            **pattern = expanded(subject, path, object, &mut next_node);
         }
         Ok(())
     })
@@ -44,7 +42,7 @@ fn expanded(
     subject: &TermPattern,
     path: &Path,
     object: &TermPattern,
-    node: &mut impl FnMut() -> Variable,
+    next_node: &mut usize,
 ) -> GraphPattern {
     match path {
         Path::NamedNode(predicate) => GraphPattern::Bgp {
@@ -54,17 +52,18 @@ fn expanded(
                 object: object.clone(),
             }],
         },
-        Path::Reverse(path) => expanded(object, path, subject, node),
+        Path::Reverse(path) => expanded(object, path, subject, next_node),
         Path::Sequence(first, second) => {
-            let middle = TermPattern::Variable(node());
+            let middle = TermPattern::Variable(node_variable(*next_node));
+            *next_node += 1;
             GraphPattern::Join {
-                left: Box::new(expanded(subject, first, &middle, node)),
-                right: Box::new(expanded(&middle, second, object, node)),
+                left: Box::new(expanded(subject, first, &middle, next_node)),
+                right: Box::new(expanded(&middle, second, object, next_node)),
             }
         }
         Path::Alternative(one, other) => GraphPattern::Union {
-            left: Box::new(expanded(subject, one, object, node)),
-            right: Box::new(expanded(subject, other, object, node)),
+            left: Box::new(expanded(subject, one, object, next_node)),
+            right: Box::new(expanded(subject, other, object, next_node)),
         },
         Path::NegatedPropertySet(_)
         | Path::ZeroOrMore(_)

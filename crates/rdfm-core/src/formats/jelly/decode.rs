@@ -973,7 +973,10 @@ impl<H: RowHandler> Reader for FrameReader<H> {
 /// Maximum frame size that the specifications recommend.
 const ADVISED_FRAME_BYTES: usize = 1_000_000;
 /// The option that reads each frame as a message.
-const FRAME_PER_MESSAGE: Remedy =
-    Remedy::read("frames", "message", "reads each frame as a message");
+const FRAME_PER_MESSAGE: Remedy = Remedy::read(
+    "frames",
+    "message",
+    "reads each frame as a message, so blank nodes and queries no longer span frames",
+);
 /// The option that separates joined logs.
 const SEPARATE_MESSAGES: Remedy = Remedy::read("joins", "new", "reads one message per file");
