@@ -8,6 +8,7 @@
     ├── EncodeError(ValueError)         a message cannot be written in the format
     ├── UnknownFormatError(LookupError) no format with that name, suffix, media type or content
     ├── OptionError(ValueError)         an unknown option or an invalid value
+    │   ├── LogBusyError                another process appends to the log
     │   └── QueryError                  an invalid or unsupported SPARQL query; has the position
     ├── MissingExtraError(ImportError)  an optional dependency is not installed; names the extra
     └── InternalError(RuntimeError)     a bug in rdfm; the codec that raised it is unusable
@@ -31,6 +32,7 @@ __all__ = [
     "EncodeError",
     "InternalError",
     "LimitError",
+    "LogBusyError",
     "MissingExtraError",
     "OptionError",
     "QueryError",
@@ -377,6 +379,10 @@ class OptionError(RdfmError, ValueError):
     def __init__(self, reason: str = "", *, remedies: Iterable[Remedy] = ()) -> None:
         super().__init__(reason)
         self.remedies = tuple(remedies)
+
+
+class LogBusyError(OptionError):
+    """Another process appends to the log. The same call may succeed later."""
 
 
 class QueryError(OptionError):

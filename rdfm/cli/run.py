@@ -17,7 +17,7 @@ from collections.abc import Iterator
 import rdfm
 from rdfm.cli import signals
 from rdfm.cli.stdio import STANDARD_OUTPUT
-from rdfm.errors import Remedy, surface, visible
+from rdfm.errors import LogBusyError, Remedy, surface, visible
 
 __all__ = ["CodedError", "run"]
 
@@ -118,7 +118,9 @@ def _print_error_message(error: Exception) -> int:
     notes = "".join(f"; {note}" for note in getattr(error, "__notes__", ()))
     if isinstance(error, rdfm.RdfmError):
         is_usage = isinstance(error, (rdfm.OptionError, rdfm.UnknownFormatError))
-        return _fail(f"{error}{notes}", 2 if is_usage else 1)
+        return _fail(
+            f"{error}{notes}", 2 if is_usage and not isinstance(error, LogBusyError) else 1
+        )
     if isinstance(error, OSError):
         if error.filename is None and _was_raised_while_printing(error):
             error.filename = STANDARD_OUTPUT

@@ -18,7 +18,7 @@ import zlib
 from pathlib import Path
 from typing import NamedTuple
 
-from rdfm.errors import OptionError, name_in_errors, visible
+from rdfm.errors import LogBusyError, OptionError, name_in_errors, visible
 from rdfm.storage.paths import JOURNAL_SUFFIX
 
 try:
@@ -153,7 +153,7 @@ class Journal:
             except OSError as error:
                 os.close(file)
                 if error.errno in (errno.EAGAIN, errno.EACCES):
-                    raise OptionError(
+                    raise LogBusyError(
                         f"{log} is in use by another process that appends to it; try again later"
                     ) from None
                 raise
@@ -161,7 +161,7 @@ class Journal:
                 os.close(file)
                 raise
             os.close(file)
-        raise OptionError(f"{log} is in use by other processes that append to it; try again later")
+        raise LogBusyError(f"{log} is in use by other processes that append to it; try again later")
 
     def _other_file(self) -> OptionError:
         return OptionError(
