@@ -38,15 +38,13 @@ def command(logs: tuple[str, ...], output: str, count: bool, quiet: bool, **opti
     from rdfm.cli.bar import Bar
     from rdfm.cli.losses import print_notes, print_skipped, print_summary
     from rdfm.cli.signals import unwinding
-    from rdfm.cli.stdio import is_terminal, reject_terminal, standard_input, standard_output
+    from rdfm.cli.stdio import inputs_of, is_terminal, reject_terminal, standard_output
     from rdfm.conversion.default_format import default_format
     from rdfm.conversion.filter import count as count_kept
     from rdfm.conversion.filter import filter_logs
 
-    if logs.count("-") > 1:
-        raise click.UsageError("standard input (-) can be read only once")
+    inputs = inputs_of(logs)
     options = given(options)
-    inputs: list[Any] = [standard_input() if name == "-" else name for name in logs]
     if count:
         if output != "-":
             raise click.UsageError("--count prints a number instead of writing a log; remove -o")
@@ -58,7 +56,7 @@ def command(logs: tuple[str, ...], output: str, count: bool, quiet: bool, **opti
         return
     if output == "-":
         if "to_format" not in options:
-            options["to_format"] = default_format(logs, options.get("from_format"))
+            options["to_format"] = default_format(inputs, options.get("from_format"))
         reject_terminal(options)
     bar = None if quiet or (output == "-" and is_terminal(sys.stdout)) else Bar.on_terminal()
     try:

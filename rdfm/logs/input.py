@@ -37,8 +37,17 @@ from rdfm.storage.compression import PIECE_BYTES
 from rdfm.storage.files import access_error, storage_of
 from rdfm.storage.listing import find_files, is_glob, matches
 from rdfm.storage.paths import describe_invalid_path, is_live, is_url, local_path
+from rdfm.storage.pipes import is_pipe, open_to_read
 
-__all__ = ["Input", "MemberInput", "Readable", "as_inputs", "files_of", "is_folder_or_glob"]
+__all__ = [
+    "Input",
+    "MemberInput",
+    "Readable",
+    "as_inputs",
+    "files_of",
+    "is_folder_or_glob",
+    "reads_once",
+]
 
 NOT_PLAIN = "a pipe, device or socket, which rdfm reads only if it is named explicitly"
 
@@ -473,6 +482,19 @@ def is_folder_or_glob(source: object, storage_options: Mapping[str, Any] | None 
     return bool(matches(*storage_of(local)))  # without matches, it names a missing file
 
 
+def reads_once(source: object) -> bool:
+    """Return whether a source can be opened or read only once.
+
+    True for file objects, live streams, and local paths of pipes, FIFOs, sockets and devices.
+    """
+    if isinstance(source, (bytes, bytearray, memoryview)):
+        return False
+    if not isinstance(source, (str, os.PathLike)):
+        return True
+    local = local_path(os.fspath(source))
+    return is_live(source) if local is None else is_pipe(local)
+
+
 def files_of(
     source: Readable,
     compression: str | None = None,
@@ -533,7 +555,7 @@ def _open(
         return source, name if isinstance(name, str) else "input", None, None, False
     path = os.fspath(source) if path is None else path
     # Unbuffered: a read returns the bytes that are available.
-    file = Path(path).open("rb", buffering=0)  # noqa: SIM115 - closed by Input.close
+    file = cast("BinaryIO", open_to_read(path))
     status = os.fstat(file.fileno())
     regular = stat.S_ISREG(status.st_mode)
     url = Path(path).resolve().as_uri() if regular else None

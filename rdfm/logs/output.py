@@ -19,7 +19,7 @@ import weakref
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple
+from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple, cast
 
 from rdfm import formats
 from rdfm.errors import (
@@ -40,6 +40,7 @@ from rdfm.logs.parts import ArchiveEncoder, FolderEncoder, Part
 from rdfm.storage import archive as archives
 from rdfm.storage import compression as compressions
 from rdfm.storage.paths import describe_invalid_path, is_live, local_target
+from rdfm.storage.pipes import descriptor_of, open_to_write
 
 if TYPE_CHECKING:
     from rdfm.storage.live import LiveTarget
@@ -104,6 +105,8 @@ class Output:
             self._file = target
 
     def _create(self, path: Path) -> BinaryIO:
+        if descriptor_of(os.fspath(path)) is not None:
+            return cast("BinaryIO", open_to_write(os.fspath(path)))
         # Replaces the target of a symbolic link, not the link.
         final = Path(os.path.realpath(path))
         mode: int | None = None
@@ -111,7 +114,7 @@ class Output:
             mode = final.stat().st_mode
         if mode is not None:
             if not stat.S_ISREG(mode):  # a pipe or a device; `open` rejects a folder
-                return final.open("wb", buffering=0)
+                return cast("BinaryIO", open_to_write(os.fspath(final)))
             if not os.access(final, os.W_OK):
                 raise PermissionError(13, "Permission denied", str(path))
         temporary = final.with_name(

@@ -29,6 +29,7 @@ from rdfm.spark.paths import absolute, real
 from rdfm.spark.rows import SparkReading
 from rdfm.storage.files import File, storage_of
 from rdfm.storage.listing import matches
+from rdfm.storage.pipes import descriptor_of
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -295,7 +296,7 @@ def _check_plain(file: File) -> None:
     Raises:
         OSError: If a file is a pipe, device or socket.
     """
-    if not file.plain:
+    if not file.plain or descriptor_of(file.path) is not None:
         raise OSError(
             errno.EINVAL,
             "a pipe, device or socket, which cannot be read in Spark; exclude it with pathGlobFilter",

@@ -23,6 +23,7 @@ from urllib.parse import quote, urlsplit
 from rdfm.errors import OptionError, visible
 from rdfm.storage.addresses import Address
 from rdfm.storage.paths import local_target
+from rdfm.storage.pipes import read_option_file
 
 if TYPE_CHECKING:
     from rdfm.storage.http import Response
@@ -290,8 +291,7 @@ def _body(response: Response, deadline: float) -> bytes:
 
 def _read(path: Path) -> bytes:
     try:
-        with path.open("rb") as file:
-            data = file.read(MAX_BYTES + 1)
+        data = read_option_file(str(path), MAX_BYTES + 1)
     except OSError as error:
         raise OSError(f"{visible(str(path))}: {error.strerror or error}") from error
     if len(data) > MAX_BYTES:

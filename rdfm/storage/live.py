@@ -20,7 +20,6 @@ import time
 from collections import deque
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any, NamedTuple, NoReturn
 
 from rdfm._core import Decoder, Encoder
@@ -36,6 +35,7 @@ from rdfm.storage.jelly_wire import (
     stream_options,
     subscribe_message,
 )
+from rdfm.storage.pipes import read_option_file
 
 __all__ = [
     "LIVE_OPTIONS",
@@ -52,6 +52,7 @@ TOKEN_VARIABLE = "RDFM_GRPC_TOKEN"
 FIRST_PAUSE_SECONDS = 0.5
 LONGEST_PAUSE_SECONDS = 30.0
 PING_MILLISECONDS = 30_000
+MAX_PEM_BYTES = 1 << 20
 _TLS_PORT = 443
 
 
@@ -245,7 +246,7 @@ def _channel(address: LiveAddress, settings: LiveSettings) -> Any:
         return grpc.insecure_channel(address.target, options=options)
     files = (settings.tls_ca, settings.tls_key, settings.tls_cert)
     authority, key, certificate = (
-        None if file is None else Path(file).read_bytes() for file in files
+        None if file is None else read_option_file(os.fspath(file), MAX_PEM_BYTES) for file in files
     )
     credentials = grpc.ssl_channel_credentials(authority, key, certificate)
     return grpc.secure_channel(address.target, credentials, options=options)
