@@ -113,17 +113,48 @@ def numbers(messages):
 
 
 class ServeProcess:
-    """A running `rdfm serve` process."""
+    """A running `rdfm serve` process.
 
-    def __init__(self, process, port):
+    Attributes:
+        process: The process.
+        port: Its port.
+        lines: The lines of its event log so far.
+    """
+
+    def __init__(self, process):
         self.process = process
-        self.port = port
+        self.lines = []
+        self._changed = threading.Condition()
+        self._thread = threading.Thread(target=self._read, daemon=True)
+        self._thread.start()
+        self.wait_for('url=|"url"|error:')
+        found = re.search(r"grpcs?://[^ ]+:(\d+)", "".join(self.lines))
+        assert found, self.lines
+        self.port = int(found[1])
+
+    def _read(self):
+        for line in self.process.stderr:
+            with self._changed:
+                self.lines.append(line)
+                self._changed.notify_all()
+
+    def wait_for(self, pattern, count=1):
+        """Returns the lines that match a pattern, as soon as there are at least `count`."""
+
+        def matches():
+            return [line for line in self.lines if re.search(pattern, line)]
+
+        with self._changed:
+            assert self._changed.wait_for(lambda: len(matches()) >= count, 20), self.lines
+            return matches()
 
     def stop(self, kind=signal.SIGTERM):
         """Stops the process and returns its exit code."""
         if self.process.poll() is None:
             self.process.send_signal(kind)
-        return self.process.wait(20)
+        code = self.process.wait(20)
+        self._thread.join(20)
+        return code
 
 
 @contextlib.contextmanager
@@ -145,15 +176,16 @@ def serve(*arguments, publish=True, env=None, port=0):
         text=True,
         env={**os.environ, "RDFM_PUBLISH_TOKEN": TOKEN, **(env or {})},
     )
+    served = None
     try:
-        line = process.stderr.readline()
-        found = re.search(r"rdfm: serving .* on grpcs?://[^ ]+:(\d+)$", line.strip())
-        assert found, line + process.stderr.read()
-        yield ServeProcess(process, int(found[1]))
+        served = ServeProcess(process)
+        yield served
     finally:
         if process.poll() is None:
             process.kill()
         process.wait()
+        if served is not None:
+            served.stop()
         process.stderr.close()
 
 

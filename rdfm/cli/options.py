@@ -28,6 +28,7 @@ _FIRST = (
     "Topics",
     "Address",
     "Access",
+    "Events and metrics",
     "Input",
     "Live streams",
     "Dataset",

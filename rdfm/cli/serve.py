@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
+import signal
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -12,13 +15,17 @@ import click
 from rdfm.cli.options import GroupedCommand, Number, option, quiet_option
 
 if TYPE_CHECKING:
+    from rdfm.exchange.serve.events import LogFormat
     from rdfm.exchange.serve.server import Server, ServerSettings
+    from rdfm.exchange.serve.service import Access
 
 _EPILOG = """Examples:
   rdfm serve logs/
   rdfm serve --topic sensors=s.jelly --grpc 9090 --no-follow
   rdfm serve logs/ --allow-publish --publish-token-file token.txt --create-topics
   rdfm serve logs/ --grpc 0.0.0.0:9090 --tls-cert server.pem --tls-key key.pem
+
+SIGHUP reads tokens and certificates again.
 
 Exit status: 0 ended by SIGTERM or Ctrl-C, 1 a file cannot be read, 2 bad usage."""
 F = TypeVar("F", bound=Callable[..., Any])
@@ -86,6 +93,20 @@ def _file_option(name: str, help: str, group: str = "Access") -> Callable[[F], F
     show_default=True,
     help="Maximum size of the frames buffered for a connection.",
 )
+@option(
+    "--metrics",
+    group="Events and metrics",
+    metavar="ADDRESS",
+    help="HOST:PORT or PORT. Serve metrics for Prometheus over HTTP, at /metrics.",
+)
+@option(
+    "--log-format",
+    group="Events and metrics",
+    type=click.Choice(["text", "json"]),
+    default="text",
+    show_default=True,
+    help="Format of the lines on standard error, one for each event.",
+)
 @_file_option("--client-ca", "Accept only clients with a certificate from these CAs (a PEM file).")
 @_file_option("--read-token-file", f"File with the token for subscribers (or ${_READ_VARIABLE}).")
 @option("--allow-publish", group="Access", is_flag=True, help="Accept messages. Requires a token.")
@@ -99,7 +120,7 @@ def _file_option(name: str, help: str, group: str = "Access") -> Callable[[F], F
     help="Create missing topics when they are published to.",
 )
 @quiet_option()
-def command(folder: str | None, quiet: bool, **options: Any) -> int:
+def command(folder: str | None, quiet: bool, log_format: LogFormat, **options: Any) -> int:
     """Serve the logs in FOLDER to subscribers over Jelly gRPC, and accept messages for them.
 
     Each log is a topic, named after its file without suffixes. Subscribers receive its messages
@@ -108,6 +129,7 @@ def command(folder: str | None, quiet: bool, **options: Any) -> int:
     """
     from rdfm.errors import MissingExtraError
 
+    _exit_when_terminated()
     os.environ.setdefault("GRPC_VERBOSITY", "NONE")  # errors are raised, not logged
     try:
         import grpc  # noqa: F401
@@ -116,6 +138,7 @@ def command(folder: str | None, quiet: bool, **options: Any) -> int:
     except ImportError as error:
         raise MissingExtraError("rdfm serve needs grpcio: pip install 'rdfm[grpc]'") from error
     del grpc_health, grpc_reflection
+    from rdfm.exchange.serve.events import EventLog
     from rdfm.exchange.serve.server import Server
     from rdfm.exchange.serve.topics import Topics, parse_topic
 
@@ -126,36 +149,34 @@ def command(folder: str | None, quiet: bool, **options: Any) -> int:
         options["default_topic"],
         creates=options["create_topics"],
     )
-    server = Server(topics, settings)
-    scheme = "grpc" if settings.tls is None else "grpcs"
-
-    def report(server: Server) -> None:
-        host = settings.address[0]
-        displayed_host = f"[{host}]" if ":" in host else host
-        count = topics.count()
-        click.echo(
-            f"rdfm: serving {count:,} {'topic' if count == 1 else 'topics'} on "
-            f"{scheme}://{displayed_host}:{server.port}",
-            err=True,
-        )
-
-    _run(server, None if quiet else report)
+    log = EventLog(sys.stderr, log_format, errors_only=quiet)
+    try:
+        _run(Server(topics, settings, log))
+    finally:
+        log.close()
     return 0
 
 
-def _run(server: Server, report: Any) -> None:
-    """Serve until SIGTERM, SIGINT or SIGHUP."""
+def _exit_when_terminated() -> None:
+    """Let SIGTERM end the process with status 0 even before the server has started."""
+    # Has no effect in other threads, which cannot set handlers.
+    with contextlib.suppress(ValueError):
+        signal.signal(signal.SIGTERM, lambda *_: os._exit(0))
+
+
+def _run(server: Server) -> None:
+    """Serve until SIGTERM or SIGINT. SIGHUP reloads tokens and certificates."""
     import asyncio
-    import signal
 
     async def main() -> None:
         stop = asyncio.Event()
         loop = asyncio.get_running_loop()
-        for name in ("SIGINT", "SIGTERM", "SIGHUP"):
-            kind = getattr(signal, name, None)
-            if kind is not None and signal.getsignal(kind) is not signal.SIG_IGN:
+        for kind in (signal.SIGINT, signal.SIGTERM):
+            if signal.getsignal(kind) is not signal.SIG_IGN:
                 loop.add_signal_handler(kind, _stop, stop)
-        await server.run(stop, report or (lambda _: None))
+        if hasattr(signal, "SIGHUP"):
+            loop.add_signal_handler(signal.SIGHUP, server.reload)
+        await server.run(stop)
 
     asyncio.run(main())
 
@@ -175,9 +196,10 @@ def _settings(options: dict[str, Any]) -> ServerSettings:
         OSError: If a token file cannot be read.
     """
     from rdfm.errors import OptionError
+    from rdfm.exchange.serve.addresses import parse_address
     from rdfm.exchange.serve.memory import MAX_CLIENT_BYTES
-    from rdfm.exchange.serve.server import ServerSettings, Tls, parse_address
-    from rdfm.exchange.serve.service import Access
+    from rdfm.exchange.serve.server import ServerSettings
+    from rdfm.exchange.serve.tls import Tls
 
     certificate, key, authority = (
         None if options[name] is None else Path(options[name])
@@ -191,28 +213,44 @@ def _settings(options: dict[str, Any]) -> ServerSettings:
         for name in ("publish_token_file", "create_topics"):
             if options[name]:
                 raise OptionError(f"--{name.replace('_', '-')} needs --allow-publish")
-    read_token = _token(options["read_token_file"], _READ_VARIABLE)
-    publish_token = None
-    if options["allow_publish"]:
-        publish_token = _token(options["publish_token_file"], _PUBLISH_VARIABLE)
-    if options["allow_publish"] and publish_token is None:
-        raise OptionError(
-            f"--allow-publish needs a token; give --publish-token-file, or set {_PUBLISH_VARIABLE}"
-        )
     tls = None
     if certificate is not None and key is not None:
         tls = Tls(certificate, key, authority)
+    metrics = options["metrics"]
     return ServerSettings(
-        parse_address(options["grpc"]),
-        tls,
-        options["insecure"],
-        Access(read_token, publish_token),
-        options["follow"],
-        options["from_end"],
-        options["gzip"],
-        options["max_streams"],
-        MAX_CLIENT_BYTES.value(options["max_client_bytes"]),
+        address=parse_address(options["grpc"]),
+        metrics=None if metrics is None else parse_address(metrics),
+        tls=tls,
+        insecure=options["insecure"],
+        access=_access(options),
+        load_access=lambda: _access(options),
+        follow=options["follow"],
+        from_end=options["from_end"],
+        compress=options["gzip"],
+        max_streams=options["max_streams"],
+        max_client_bytes=MAX_CLIENT_BYTES.value(options["max_client_bytes"]),
     )
+
+
+def _access(options: dict[str, Any]) -> Access:
+    """Return the access rules, with tokens from files or the environment.
+
+    Raises:
+        OptionError: If publishers have no token, or a token is invalid.
+        OSError: If a token file cannot be read.
+    """
+    from rdfm.errors import OptionError
+    from rdfm.exchange.serve.service import Access
+
+    read_token = _token(options["read_token_file"], _READ_VARIABLE)
+    if not options["allow_publish"]:
+        return Access(read_token)
+    publish_token = _token(options["publish_token_file"], _PUBLISH_VARIABLE)
+    if publish_token is None:
+        raise OptionError(
+            f"--allow-publish needs a token; give --publish-token-file, or set {_PUBLISH_VARIABLE}"
+        )
+    return Access(read_token, publish_token)
 
 
 def _token(file: str | None, variable: str) -> str | None:

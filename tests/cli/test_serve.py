@@ -1,5 +1,7 @@
 """Live streams on the command line: serving, reading, publishing, and usage errors."""
 
+import re
+import signal
 import socket
 import subprocess
 import sys
@@ -8,7 +10,7 @@ import time
 
 import pytest
 from certificates import Authority
-from jelly_grpc import TOKEN, serve
+from jelly_grpc import TOKEN, Client, serve
 
 pytestmark = pytest.mark.slow
 
@@ -89,6 +91,8 @@ def test_clients_reconnect_to_a_restarted_server(tmp_path):
         (". --default-topic none", 2, "the default topic does not exist: there is no topic 'none'"),
         (". --grpc localhost", 2, "'localhost' is not an address; expected HOST:PORT"),
         (". --grpc 99999", 2, "'99999' is not an address"),
+        (". --metrics localhost", 2, "'localhost' is not an address; expected HOST:PORT"),
+        (". --log-format xml", 2, "'xml' is not one of 'text', 'json'"),
         (". --grpc 0.0.0.0:0", 2, "give --tls-cert and --tls-key, or --insecure"),
         (". --grpc example.org:0", 2, "can be reached from other machines"),
         (". --grpc [::]:0", 2, "can be reached from other machines"),
@@ -122,10 +126,56 @@ def test_invalid_arguments_of_serve_are_rejected_in_one_sentence(
     assert text in run.error
 
 
-def test_a_port_in_use_is_rejected(rdfm, topic_server):
-    run = rdfm("serve", ".", "--grpc", topic_server.port)
+def test_a_port_in_use_is_rejected(rdfm, topic_server, tmp_path):
+    identity = Authority(tmp_path, "authority").issue("server")
+    tls = ("--tls-cert", identity.certificate, "--tls-key", identity.key)
+    expected = f"cannot listen on 127.0.0.1:{topic_server.port}: the port is in use"
+    for arguments in ((), tls):
+        run = rdfm("serve", ".", "--grpc", topic_server.port, *arguments)
+        assert (run.code, expected in run.error) == (2, True)
+    run = rdfm("serve", ".", "--grpc", "0", "--metrics", topic_server.port)
+    assert (run.code, expected in run.error) == (2, True)
+
+
+def test_a_certificate_that_does_not_match_its_key_is_rejected(rdfm, tmp_path):
+    authority = Authority(tmp_path, "authority")
+    one, two = authority.issue("one"), authority.issue("two")
+    run = rdfm("serve", ".", "--grpc", "0", "--tls-cert", one.certificate, "--tls-key", two.key)
     assert run.code == 2
-    assert f"cannot listen on 127.0.0.1:{topic_server.port}: the port is in use" in run.error
+    assert "one.pem and " in run.error
+    assert "two.key do not belong together" in run.error
+
+
+def test_quiet_omits_all_events_but_errors(tmp_path):
+    command = [sys.executable, "-m", "rdfm", "serve", tmp_path, "--grpc", "0", "--quiet"]
+    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as process:
+        time.sleep(3)
+        process.terminate()
+        assert process.wait(20) == 0
+        assert process.stderr.read() == ""
+
+
+def test_sigterm_ends_the_server_with_status_0_while_it_starts(tmp_path):
+    program = (
+        "import os, signal, sys\n"
+        "from rdfm.cli import serve\n"
+        "serve._settings = lambda options: os.kill(os.getpid(), signal.SIGTERM)\n"
+        "sys.argv[1:] = ['serve', '.']\n"
+        "import runpy\n"
+        "runpy.run_module('rdfm', run_name='__main__')\n"
+    )
+    assert subprocess.run([sys.executable, "-c", program], timeout=20, check=False).returncode == 0
+
+
+@pytest.mark.parametrize("kind", [signal.SIGTERM, signal.SIGINT])
+def test_signals_end_the_server_with_status_0_while_calls_are_open(topic_server, kind):
+    client = Client(topic_server.port)
+    calls = [client.subscribe("a") for _ in range(3)]
+    for call in calls:
+        next(call)
+    assert topic_server.stop(kind) == 0
+    client.close()
+    assert re.search("info stop", "".join(topic_server.lines))
 
 
 @pytest.mark.parametrize(

@@ -157,7 +157,11 @@ class TopicWriter:
 
 
 class Publication:
-    """The frames of one client, decoded and appended."""
+    """The frames of one client, decoded and appended.
+
+    Attributes:
+        messages: Number of messages appended so far.
+    """
 
     def __init__(
         self, writer: TopicWriter, decoding: asyncio.Semaphore, max_message_bytes: int
@@ -170,6 +174,7 @@ class Publication:
             max_message_bytes: Maximum size of a decoded message, in bytes.
         """
         names, prefixes, datatypes = MAX_TABLES
+        self.messages = 0
         self._writer = writer
         self._decoding = decoding
         self._decoder = formats.find("jelly").decoder(
@@ -183,26 +188,22 @@ class Publication:
             }
         )
 
-    async def append(self, frames: list[bytes], *, ended: bool = False) -> int:
+    async def append(self, frames: list[bytes], *, ended: bool = False) -> None:
         """Append the messages that the frames complete, batch by batch.
 
         If `ended`, also append the message of a flat stream.
-
-        Returns:
-            The number of messages.
 
         Raises:
             DecodeError: If a frame is invalid. The messages before it were appended.
             EncodeError, RdfmError, OSError: As in `TopicWriter.write`.
         """
-        count = 0
         while True:
             async with self._decoding:
                 batch = await asyncio.to_thread(self._next_batch, frames, ended)
                 if batch is None:
-                    return count
+                    return
                 await self._writer.write(batch)
-                count += len(batch)
+                self.messages += len(batch)
                 batch, frames = None, []  # freed before the next batch is decoded
 
     def _next_batch(self, frames: list[bytes], ended: bool) -> MessageBatch | None:

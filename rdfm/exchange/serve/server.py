@@ -1,4 +1,4 @@
-"""The server: its address, TLS, health checks, reflection and shutdown.
+"""The server: its address, TLS, health checks, reflection, metrics, reload and shutdown.
 
 In: topics and settings. Out: a running server.
 Cost: a thread for gRPC's event loop, and a thread pool for files and codecs.
@@ -10,23 +10,26 @@ from __future__ import annotations
 import asyncio
 import base64
 import contextlib
-import ipaddress
-import re
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
-from pathlib import Path
+from typing import Any
 
 import grpc
 from google.protobuf import descriptor_pb2, descriptor_pool
 from grpc_health.v1 import health, health_pb2, health_pb2_grpc
 from grpc_reflection.v1alpha import reflection, reflection_pb2
 
-from rdfm.errors import OptionError, spelled, visible
+from rdfm.errors import OptionError, RdfmError, spelled
+from rdfm.exchange.serve.addresses import Address, is_loopback, listening_error, try_address
 from rdfm.exchange.serve.descriptors_generated import DESCRIPTORS
+from rdfm.exchange.serve.events import EventLog
 from rdfm.exchange.serve.memory import CLIENT_BYTES
+from rdfm.exchange.serve.metrics import Metrics, MetricsServer
 from rdfm.exchange.serve.receiving import MAX_REQUEST_BYTES, BoundedCalls
 from rdfm.exchange.serve.service import Access, Streams
+from rdfm.exchange.serve.status import describe_os_error
+from rdfm.exchange.serve.tls import Tls, TlsContents
 from rdfm.exchange.serve.topics import Topics
 from rdfm.formats import OptionSpec
 from rdfm.logs.options import declare
@@ -35,10 +38,12 @@ from rdfm.storage.jelly_wire import MAX_FRAME_BYTES, SERVICE
 # Declared here for the errors of `Server`; the command declares the other options.
 declare(OptionSpec("insecure", "switch", "Serve other machines even without TLS.", group="Address"))
 
-__all__ = ["Server", "ServerSettings", "Tls", "is_loopback", "parse_address"]
+__all__ = ["Server", "ServerSettings"]
 
+DEFAULT_ADDRESS = Address("127.0.0.1", 9090)
 PING_MILLISECONDS = 10_000
 PING_TIMEOUT_MILLISECONDS = 20_000
+HANDSHAKE_MILLISECONDS = 10_000
 STREAMS_PER_CONNECTION = 256
 LOOKAHEAD_BYTES = 256 << 10  # received for a call before the server asks for a message
 OTHER_CONNECTIONS = 100  # connections allowed in addition to one per call
@@ -48,44 +53,16 @@ THREADS = 16
 
 
 @dataclass(frozen=True)
-class Tls:
-    """PEM files for TLS.
-
-    Attributes:
-        certificate: The certificate of the server, with its chain.
-        key: The private key of the certificate.
-        client_ca: CA certificates; clients need a certificate that one of these CAs has signed.
-            None if clients do not need a certificate.
-    """
-
-    certificate: Path
-    key: Path
-    client_ca: Path | None = None
-
-    def credentials(self) -> grpc.ServerCredentials:
-        """Return the credentials of the server.
-
-        Raises:
-            OptionError: If a file is not a PEM file of the expected kind.
-            OSError: If a file cannot be read.
-        """
-        certificate = _pem(self.certificate, "CERTIFICATE")
-        key = _pem(self.key, "PRIVATE KEY")
-        authorities = None if self.client_ca is None else _pem(self.client_ca, "CERTIFICATE")
-        return grpc.ssl_server_credentials(
-            [(key, certificate)], authorities, require_client_auth=authorities is not None
-        )
-
-
-@dataclass(frozen=True)
 class ServerSettings:
     """Settings of a server.
 
     Attributes:
-        address: Host and port; port 0 means any free port.
+        address: The address.
+        metrics: The address for metrics; None if they are not served.
         tls: TLS files; None for a server without TLS.
         insecure: Whether a server without TLS may listen beyond the loopback interface.
         access: The access rules.
+        load_access: Returns the access rules again, for a reload.
         follow: Whether subscriptions continue at the end of a log.
         from_end: Whether subscriptions start at the end of a log.
         compress: Whether responses are compressed with gzip.
@@ -95,10 +72,12 @@ class ServerSettings:
             between pings from a client.
     """
 
-    address: tuple[str, int] = ("127.0.0.1", 9090)
+    address: Address = DEFAULT_ADDRESS
+    metrics: Address | None = None
     tls: Tls | None = None
     insecure: bool = False
     access: Access = field(default_factory=Access)
+    load_access: Callable[[], Access] | None = None
     follow: bool = True
     from_end: bool = False
     compress: bool = False
@@ -114,7 +93,7 @@ class Server:
         port: The port. If port 0 was requested, the actual port after the server has started.
     """
 
-    def __init__(self, topics: Topics, settings: ServerSettings) -> None:
+    def __init__(self, topics: Topics, settings: ServerSettings, log: EventLog) -> None:
         """Check the settings.
 
         Raises:
@@ -130,8 +109,34 @@ class Server:
         self.port = port
         self._topics = topics
         self._settings = settings
+        self._log = log
+        self._metrics = Metrics()
+        self._metrics.read("rdfm_log_lines_dropped_total", lambda: log.dropped)
+        self._streams: Streams | None = None  # None until the server runs
+        self._certificates: Any = None
 
-    async def run(self, stop: asyncio.Event, started: Callable[[Server], None]) -> None:
+    def reload(self) -> None:
+        """Read the tokens and TLS files again. If this fails, log the error and keep the old ones.
+
+        New tokens apply to new calls, and new certificates to new connections.
+        """
+        settings = self._settings
+        try:
+            access = settings.access if settings.load_access is None else settings.load_access()
+            certificates = None if settings.tls is None else _certificates(settings.tls.read())
+        except (RdfmError, OSError) as error:
+            self._log.write("error", "reload", reason=describe_os_error(error))
+            self._metrics.add("rdfm_reloads_total", 1, "error")
+            return
+        self._certificates = certificates
+        if self._streams is not None:
+            self._streams.access = access
+        self._log.write("info", "reload")
+        self._metrics.add("rdfm_reloads_total", 1, "ok")
+
+    async def run(
+        self, stop: asyncio.Event, started: Callable[[Server], None] = lambda _: None
+    ) -> None:
         """Serve until an event is set, then end the calls.
 
         Args:
@@ -139,14 +144,16 @@ class Server:
             started: Called when the server accepts calls.
 
         Raises:
-            OptionError: If the address is in use, or a TLS file is invalid.
+            OptionError: If an address is in use, or a TLS file is invalid.
             OSError: If a file cannot be read.
         """
         settings = self._settings
         asyncio.get_running_loop().set_default_executor(ThreadPoolExecutor(THREADS, "rdfm-serve"))
-        streams = Streams(
+        self._streams = streams = Streams(
             self._topics,
             settings.access,
+            self._log,
+            self._metrics,
             follow=settings.follow,
             from_end=settings.from_end,
             max_streams=settings.max_streams,
@@ -159,36 +166,63 @@ class Server:
         names = (SERVICE, health.SERVICE_NAME, reflection.SERVICE_NAME)
         reflection.enable_server_reflection(names, server, pool=_descriptors())
         self._bind(server)
+        metrics_server: MetricsServer | None = None
+        if settings.metrics is not None:
+            metrics_server = MetricsServer(self._metrics, settings.metrics)
+            await metrics_server.start()
         await server.start()
         for name in ("", SERVICE):
             await health_service.set(name, health_pb2.HealthCheckResponse.SERVING)
+        scheme = "grpc" if settings.tls is None else "grpcs"
+        self._log.write(
+            "info",
+            "start",
+            topics=self._topics.count(),
+            url=f"{scheme}://{settings.address._replace(port=self.port)}",
+            metrics=None if metrics_server is None else f"http://{metrics_server.address}/metrics",
+        )
         started(self)
         try:
             await stop.wait()
         finally:
+            self._log.write("info", "stop")
             await health_service.enter_graceful_shutdown()
             streams.stopping.set()
             await server.stop(GRACE_SECONDS)
             with contextlib.suppress(TimeoutError):
                 async with asyncio.timeout(GRACE_SECONDS):
                     await streams.finished()
+            if metrics_server is not None:
+                metrics_server.close()
 
     def _bind(self, server: grpc.aio.Server) -> None:
-        host, port = self._settings.address
-        shown = f"[{host}]" if ":" in host else host
-        address = f"{shown}:{port}"
+        address, tls = self._settings.address, self._settings.tls
+        credentials = None
+        if tls is not None:
+            self._certificates = _certificates(tls.read())
+            credentials = grpc.dynamic_ssl_server_credentials(
+                self._certificates,
+                lambda: self._certificates,
+                require_client_authentication=tls.client_ca is not None,
+            )
         try:
-            if self._settings.tls is None:
-                self.port = server.add_insecure_port(address)
+            if credentials is None:
+                self.port = server.add_insecure_port(str(address))
             else:
-                self.port = server.add_secure_port(address, self._settings.tls.credentials())
+                self.port = server.add_secure_port(str(address), credentials)
         except RuntimeError:
             self.port = 0
         if not self.port:
-            raise OptionError(
-                f"cannot listen on {address}: the port is in use, or the address does not belong "
-                "to this machine; choose another port"
-            )
+            error = try_address(address)
+            if error is None and credentials is not None:
+                raise OptionError("gRPC does not accept the certificate or the private key")
+            raise listening_error(address, error)
+
+
+def _certificates(contents: TlsContents) -> Any:
+    """Return the certificates in the form that gRPC expects."""
+    key, certificate, authorities = contents
+    return grpc.ssl_server_certificate_configuration([(key, certificate)], authorities)
 
 
 def _options(settings: ServerSettings) -> list[tuple[str, int]]:
@@ -201,6 +235,7 @@ def _options(settings: ServerSettings) -> list[tuple[str, int]]:
         ("grpc.max_send_message_length", MAX_FRAME_BYTES),
         ("grpc.max_concurrent_streams", STREAMS_PER_CONNECTION),
         ("grpc.max_allowed_incoming_connections", settings.max_streams + OTHER_CONNECTIONS),
+        ("grpc.server_handshake_timeout_ms", HANDSHAKE_MILLISECONDS),
         # gRPC otherwise enlarges the buffer of each call to the speed of the connection.
         ("grpc.http2.bdp_probe", 0),
         ("grpc.http2.lookahead_bytes", LOOKAHEAD_BYTES),
@@ -222,34 +257,6 @@ def _max_received_bytes(settings: ServerSettings) -> int:
     return max(min(MAX_FRAME_BYTES, settings.max_client_bytes), MAX_REQUEST_BYTES)
 
 
-def parse_address(text: str) -> tuple[str, int]:
-    """Return the host and port of `HOST:PORT`, `:PORT` or `PORT`. The default host is 127.0.0.1.
-
-    Raises:
-        OptionError: If the argument does not have this form.
-
-    Example:
-        >>> parse_address("9090"), parse_address("[::1]:9090")
-        (('127.0.0.1', 9090), ('::1', 9090))
-    """
-    found = re.fullmatch(r"(?:(\[[0-9A-Fa-f:.]+\]|[^:\[\]/\s]*):)?([0-9]{1,5})", text)
-    if found is None or int(found[2]) > 65535:
-        raise OptionError(
-            f"{text[:60]!r} is not an address; expected HOST:PORT, such as 127.0.0.1:9090"
-        )
-    return (found[1] or "127.0.0.1").strip("[]"), int(found[2])
-
-
-def is_loopback(host: str) -> bool:
-    """Whether a host is the loopback interface of this machine."""
-    if host == "localhost":
-        return True
-    try:
-        return ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return False
-
-
 def _descriptors() -> descriptor_pool.DescriptorPool:
     """Return the descriptors of all services, in a separate pool.
 
@@ -265,11 +272,3 @@ def _descriptors() -> descriptor_pool.DescriptorPool:
         module.DESCRIPTOR.CopyToProto(copied)
         pool.Add(copied)
     return pool
-
-
-def _pem(path: Path, kind: str) -> bytes:
-    """Return the content of a PEM file."""
-    data = path.read_bytes()
-    if re.search(rb"-----BEGIN [A-Z0-9 ]*" + kind.encode() + rb"-----", data) is None:
-        raise OptionError(f"{visible(str(path))} is not a PEM file with a {kind}")
-    return data

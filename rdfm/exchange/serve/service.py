@@ -12,17 +12,21 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import hmac
+import time
 from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+from urllib.parse import unquote
 
 import grpc
 
 from rdfm.errors import DecodeError, LimitError, RdfmError
+from rdfm.exchange.serve.events import EventLog
 from rdfm.exchange.serve.feeds import Member, TopicLog
 from rdfm.exchange.serve.following import StoredFrames
 from rdfm.exchange.serve.memory import BufferedFrames, ClientMemory
+from rdfm.exchange.serve.metrics import Metrics
 from rdfm.exchange.serve.publishing import DECODED_BATCHES, FrameQueue, Publication, TopicWriter
 from rdfm.exchange.serve.receiving import RequestReader
 from rdfm.exchange.serve.requests import (
@@ -32,7 +36,7 @@ from rdfm.exchange.serve.requests import (
     check_published,
     respond,
 )
-from rdfm.exchange.serve.status import StatusError, describe_error, status_of
+from rdfm.exchange.serve.status import StatusError, describe_error, describe_os_error, status_of
 from rdfm.exchange.serve.topics import TopicError, Topics
 from rdfm.storage.jelly_wire import (
     PUBLISH,
@@ -52,6 +56,14 @@ FOLLOW = "rdfm-follow"
 
 # Time to wait for the cancellation of a call after its last frame.
 ABORT_SECONDS = 0.1
+
+# Codes for errors that the operator of the server should know about.
+_SERVER_ERRORS = (
+    grpc.StatusCode.INTERNAL,
+    grpc.StatusCode.DATA_LOSS,
+    grpc.StatusCode.ABORTED,
+    grpc.StatusCode.UNAVAILABLE,
+)
 
 Context = Any  # grpc.aio.ServicerContext
 Status = grpc.StatusCode
@@ -79,20 +91,32 @@ class Call:
         buffered: Counts the frames kept for the call.
         topic: The name of the topic; empty if it is not known yet.
         path: The log of the topic.
+        frames: Number of frames sent or received.
+        frame_bytes: Their size.
+        messages: Number of messages appended.
     """
 
     buffered: BufferedFrames
     topic: str = ""
     path: Path | None = None
+    frames: int = 0
+    frame_bytes: int = 0
+    messages: int | None = None
+
+    def count_frames(self, count: int, size: int) -> None:
+        """Count frames with a total size in bytes."""
+        self.frames += count
+        self.frame_bytes += size
 
 
 class Receiver:
     """The client of a subscription."""
 
-    def __init__(self, context: Context, buffered: BufferedFrames) -> None:
+    def __init__(self, context: Context, call: Call, metrics: Metrics) -> None:
         """Initialize with the call."""
         self._context = context
-        self._buffered = buffered
+        self._call = call
+        self._metrics = metrics
 
     async def accept(self) -> None:
         """Tell the client that the call was accepted and that its start position is fixed."""
@@ -108,14 +132,21 @@ class Receiver:
         Raises:
             MemoryLimitError: If too many frames are waiting for the client.
         """
-        remaining_bytes = sum(map(len, frames))
-        for frame in frames:
-            self._buffered.set(remaining_bytes)
-            await self._context.write(frame)
-            remaining_bytes -= len(frame)
-            if sent is not None:
-                sent()
-        self._buffered.set(0)
+        size = remaining_bytes = sum(map(len, frames))
+        count = 0
+        try:
+            for frame in frames:
+                self._call.buffered.set(remaining_bytes)
+                await self._context.write(frame)
+                remaining_bytes -= len(frame)
+                count += 1
+                if sent is not None:
+                    sent()
+        finally:
+            self._call.count_frames(count, size - remaining_bytes)
+            self._metrics.add("rdfm_sent_frames_total", count)
+            self._metrics.add("rdfm_sent_bytes_total", size - remaining_bytes)
+        self._call.buffered.set(0)
 
 
 class Streams(grpc.GenericRpcHandler):  # type: ignore[misc]  # grpcio has no types
@@ -123,12 +154,15 @@ class Streams(grpc.GenericRpcHandler):  # type: ignore[misc]  # grpcio has no ty
 
     Attributes:
         stopping: Set when the server shuts down.
+        access: The access rules for new calls.
     """
 
     def __init__(
         self,
         topics: Topics,
         access: Access,
+        log: EventLog,
+        metrics: Metrics,
         *,
         follow: bool = True,
         from_end: bool = False,
@@ -140,6 +174,8 @@ class Streams(grpc.GenericRpcHandler):  # type: ignore[misc]  # grpcio has no ty
         Args:
             topics: The topics.
             access: The access rules.
+            log: The event log.
+            metrics: The metrics.
             follow: Whether subscriptions continue at the end of a log by default.
             from_end: Whether subscriptions start at the end of a log by default.
             max_streams: Maximum number of simultaneous calls.
@@ -147,12 +183,15 @@ class Streams(grpc.GenericRpcHandler):  # type: ignore[misc]  # grpcio has no ty
         """
         self.stopping = asyncio.Event()
         self._topics = topics
-        self._access = access
+        self._log = log
+        self._metrics = metrics
+        self.access = access
         self._follow = follow
         self._from_end = from_end
         self._max_streams = max_streams
         self._streams = 0
         self._memory = ClientMemory(max_client_bytes)
+        metrics.read("rdfm_buffered_bytes", lambda: sum(self._memory.buffered.values()))
         self._requests = RequestReader()
         self._decoding = asyncio.Semaphore(DECODED_BATCHES)
         self._logs: dict[Path, TopicLog] = {}
@@ -187,8 +226,17 @@ class Streams(grpc.GenericRpcHandler):  # type: ignore[misc]  # grpcio has no ty
                 call.path = self._topics.find(topic)
             except TopicError as error:
                 raise StatusError(Status.NOT_FOUND, str(error)) from None
+            self._log.write(
+                "info",
+                "subscription",
+                client=_client(context),
+                topic=call.topic,
+                from_end=start,
+                follow=follow,
+            )
+            receiver = Receiver(context, call, self._metrics)
             async with self._using(call.path) as log:
-                await self._send(log, requested, start, follow, Receiver(context, call.buffered))
+                await self._send(log, requested, start, follow, receiver)
 
     async def _send(
         self,
@@ -362,22 +410,23 @@ class Streams(grpc.GenericRpcHandler):  # type: ignore[misc]  # grpcio has no ty
                 raise StatusError(
                     Status.NOT_FOUND, f"{error} (the stream name is the topic of a publication)"
                 ) from None
-            await self._receive(call.path, options, first, frames, call.buffered)
+            self._log.write("info", "publication", client=_client(context), topic=call.topic)
+            await self._receive(call, call.path, options, first, frames)
         return b""  # an RdfStreamReceived
 
     async def _receive(
         self,
+        call: Call,
         path: Path,
         options: StreamOptions,
         first: bytes,
         frames: AsyncIterator[bytes],
-        buffered: BufferedFrames,
     ) -> None:
         """Append the messages of a publication. If it is aborted, append those received so far."""
-        queue = FrameQueue(buffered)
+        queue = FrameQueue(call.buffered)
         is_flat = options.logical_type % 10 in (1, 2)
-        appending = asyncio.ensure_future(self._append(path, options, queue, is_flat))
-        reading = asyncio.ensure_future(_read(first, frames, queue, is_flat))
+        appending = asyncio.ensure_future(self._append(call, path, options, queue, is_flat))
+        reading = asyncio.ensure_future(self._read(call, first, frames, queue, is_flat))
         complete = False
         try:
             # An error while appending ends the call even if the client sends nothing more.
@@ -395,8 +444,33 @@ class Streams(grpc.GenericRpcHandler):  # type: ignore[misc]  # grpcio has no ty
                 appending.add_done_callback(_forget_result)
         await appending
 
+    async def _read(
+        self,
+        call: Call,
+        first: bytes,
+        frames: AsyncIterator[bytes],
+        queue: FrameQueue,
+        is_flat: bool,
+    ) -> None:
+        """Put the frames of a publication into its queue.
+
+        Raises:
+            MemoryLimitError: If the client exceeds its limit of buffered bytes.
+        """
+        frame: bytes | None = first
+        while frame is not None:
+            call.count_frames(1, len(frame))
+            self._metrics.add("rdfm_received_frames_total")
+            self._metrics.add("rdfm_received_bytes_total", len(frame))
+            await queue.put(frame)
+            frame = await anext(frames, None)
+        if is_flat:
+            # An aborted call can at first seem complete, shortly before it is cancelled. The
+            # difference matters only for a flat stream.
+            await asyncio.sleep(ABORT_SECONDS)
+
     async def _append(
-        self, path: Path, options: StreamOptions, queue: FrameQueue, is_flat: bool
+        self, call: Call, path: Path, options: StreamOptions, queue: FrameQueue, is_flat: bool
     ) -> None:
         async with self._writing(path, options) as writer:
             try:
@@ -419,6 +493,8 @@ class Streams(grpc.GenericRpcHandler):  # type: ignore[misc]  # grpcio has no ty
             except DecodeError as error:
                 raise StatusError(Status.INVALID_ARGUMENT, describe_error(error)) from None
             finally:
+                call.messages = publication.messages
+                self._metrics.add("rdfm_appended_messages_total", publication.messages)
                 await queue.close(complete=False)
                 if topic is not None:
                     topic.wake()
@@ -464,8 +540,12 @@ class Streams(grpc.GenericRpcHandler):  # type: ignore[misc]  # grpcio has no ty
         All of this precedes the first request or frame, which gRPC does not buffer before.
         """
         client = context.peer()
+        name = "publication" if publishing else "subscription"
+        start = time.monotonic()
         call: Call | None = None
-        status: StatusError | None = None
+        failure: Exception | None = None
+        status = StatusError(Status.CANCELLED, "")
+        self._metrics.add("rdfm_calls_open", 1, name)
         try:
             self._authorize(context, publishing=publishing)
             with contextlib.ExitStack() as counted:
@@ -474,13 +554,57 @@ class Streams(grpc.GenericRpcHandler):  # type: ignore[misc]  # grpcio has no ty
                 if publishing:
                     counted.enter_context(self._memory.publication(client))
                 yield call
-        except grpc.aio.BaseError:  # the call has ended
+            status = StatusError(Status.OK, "")
+        except grpc.aio.BaseError:  # the client has ended the call
             raise
         except Exception as error:
             path, topic = (None, "") if call is None else (call.path, call.topic)
-            status = status_of(error, path, topic)
-        if status is not None:
+            failure, status = error, status_of(error, path, topic)
+        finally:
+            self._metrics.add("rdfm_calls_open", -1, name)
+            self._metrics.add("rdfm_calls_total", 1, name, status.code.name)
+            self._report(name, context, call, status, failure, time.monotonic() - start)
+        if failure is not None:
             await context.abort(status.code, status.reason)
+
+    def _report(
+        self,
+        name: str,
+        context: Context,
+        call: Call | None,
+        status: StatusError,
+        failure: Exception | None,
+        seconds: float,
+    ) -> None:
+        """Write the end of a call to the event log."""
+        client = _client(context)
+        if status.code is Status.UNAUTHENTICATED:
+            self._metrics.add("rdfm_wrong_tokens_total")
+            self._log.write(
+                "warning", "wrong-token", client=client, call=name, reason=status.reason
+            )
+            return
+        if status.code in _SERVER_ERRORS and not isinstance(failure, StatusError | None):
+            reason = describe_os_error(failure)
+            if status.code is Status.INTERNAL:
+                reason = f"{type(failure).__name__}: {reason}"
+            topic = call.topic if call is not None else None
+            self._log.write("error", "error", client=client, topic=topic, reason=reason)
+        outcome = {"status": status.code.name, "reason": status.reason or None}
+        if call is None or call.path is None:
+            self._log.write("warning", "rejected", client=client, call=name, **outcome)
+            return
+        self._log.write(
+            "info",
+            f"{name}-end",
+            client=client,
+            topic=call.topic,
+            frames=call.frames,
+            bytes=call.frame_bytes,
+            messages=call.messages,
+            seconds=round(seconds, 3),
+            **outcome,
+        )
 
     @contextlib.contextmanager
     def _counted(self) -> Iterator[None]:
@@ -505,7 +629,7 @@ class Streams(grpc.GenericRpcHandler):  # type: ignore[misc]  # grpcio has no ty
         Raises:
             StatusError: If the token is missing or wrong, or nobody may publish.
         """
-        access = self._access
+        access = self.access
         if publishing and access.publish_token is None:
             raise StatusError(Status.PERMISSION_DENIED, "this server does not accept publications")
         if not publishing and access.read_token is None:
@@ -533,23 +657,6 @@ def _move(topic: TopicLog, member: Member, response: Response, log: LogOptions) 
     return moved
 
 
-async def _read(
-    first: bytes, frames: AsyncIterator[bytes], queue: FrameQueue, is_flat: bool
-) -> None:
-    """Put the frames of a publication into its queue.
-
-    Raises:
-        MemoryLimitError: If the client exceeds its limit of buffered bytes.
-    """
-    await queue.put(first)
-    async for frame in frames:
-        await queue.put(frame)
-    if is_flat:
-        # An aborted call can at first seem complete, shortly before it is cancelled. The difference
-        # matters only for a flat stream.
-        await asyncio.sleep(ABORT_SECONDS)
-
-
 def _parse_request(request: bytes) -> tuple[str, StreamOptions | None]:
     try:
         return parse_subscribe(request)
@@ -557,6 +664,11 @@ def _parse_request(request: bytes) -> tuple[str, StreamOptions | None]:
         raise StatusError(
             Status.INVALID_ARGUMENT, f"the subscription is malformed: {error}"
         ) from None
+
+
+def _client(context: Context) -> str:
+    """Return the address of a client, such as `127.0.0.1:50000`."""
+    return unquote(context.peer()).removeprefix("ipv4:").removeprefix("ipv6:")
 
 
 def _bearer(metadata: Iterable[Any]) -> str | None:

@@ -15,7 +15,7 @@ from rdfm.errors import EncodeError, LimitError, OptionError, RdfmError, visible
 from rdfm.exchange.serve.following import ReplacedError
 from rdfm.exchange.serve.memory import MemoryLimitError
 
-__all__ = ["StatusError", "describe_error", "status_of"]
+__all__ = ["StatusError", "describe_error", "describe_os_error", "status_of"]
 
 Status = grpc.StatusCode
 
@@ -55,6 +55,13 @@ def describe_error(error: RdfmError) -> str:
     """Return the text of an error, without options, which a client cannot set."""
     error.remedies = ()
     return str(error)
+
+
+def describe_os_error(error: Exception) -> str:
+    """Return the text of an error for the log of the server, with the name of the file."""
+    if isinstance(error, OSError) and error.filename is not None:
+        return f"{visible(str(error.filename))}: {error.strerror}"
+    return str(error) or type(error).__name__
 
 
 def _describe(error: Exception) -> tuple[grpc.StatusCode, str]:

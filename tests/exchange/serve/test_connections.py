@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+import io
 import random
 import re
 import socket
@@ -28,6 +29,8 @@ from jelly_proto import Reader
 from live_logs import append, memory, messages_in, write
 
 import rdfm
+from rdfm.exchange.serve.addresses import Address
+from rdfm.exchange.serve.events import EventLog
 from rdfm.exchange.serve.server import PING_MILLISECONDS, Server, ServerSettings
 from rdfm.exchange.serve.topics import Topics
 
@@ -58,9 +61,9 @@ def large(number, size=MIB):
 @contextlib.contextmanager
 def frequent_pings(folder, milliseconds):
     """Runs a server in this process that pings at the given interval. Yields its port."""
-    server = Server(
-        Topics(folder), ServerSettings(("127.0.0.1", 0), ping_milliseconds=milliseconds)
-    )
+    settings = ServerSettings(Address("127.0.0.1", 0), ping_milliseconds=milliseconds)
+    log = EventLog(io.StringIO())
+    server = Server(Topics(folder), settings, log)
     loop, stop, started = asyncio.new_event_loop(), asyncio.Event(), threading.Event()
     serving = server.run(stop, lambda _: started.set())
     thread = threading.Thread(target=loop.run_until_complete, args=(serving,))
@@ -72,6 +75,7 @@ def frequent_pings(folder, milliseconds):
         loop.call_soon_threadsafe(stop.set)
         thread.join(20)
         loop.close()
+        log.close()
 
 
 def test_the_default_ping_interval_is_ten_seconds():

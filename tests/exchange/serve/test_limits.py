@@ -171,6 +171,15 @@ def test_connections_are_limited(folder):
         assert accepted == 101
 
 
+def test_connections_without_a_handshake_end(folder):
+    with serve(folder) as served:
+        with socket.create_connection(("127.0.0.1", served.port)) as connection:
+            connection.settimeout(15)
+            with contextlib.suppress(ConnectionError):
+                while connection.recv(100):
+                    pass
+
+
 def test_malformed_requests_of_health_checks_are_invalid(folder):
     with serve(folder) as served:
         client = Client(served.port)
