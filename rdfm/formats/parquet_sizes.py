@@ -120,6 +120,10 @@ def read_footer(file: TableFile, max_message_bytes: int) -> list[list[ColumnChun
         DecodeError: If the footer is corrupt.
         LimitError: If the footer is too large.
     """
+    if _read(file, 0, 4) != b"PAR1":
+        raise DecodeError(
+            "expected a Parquet file, found something else", format="parquet", offset=0
+        )
     tail = _read(file, max(file.size - 8, 0), 8)
     length = int.from_bytes(tail[:4], "little")
     if tail[4:] != b"PAR1" or length > file.size - 8:

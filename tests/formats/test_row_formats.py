@@ -156,9 +156,11 @@ def test_a_duplicate_column_is_an_error(tmp_path, suffix):
 
 
 @pytest.mark.parametrize("data", [b"abc", b"Hello, this is text.", b"FEA1" + bytes(40)])
-def test_data_other_than_arrow_is_an_error(data):
+def test_data_other_than_a_table_is_an_error(data):
     with pytest.raises(DecodeError, match="expected an Arrow file or stream, found"):
         read(data, "arrow")
+    with pytest.raises(DecodeError, match="expected a Parquet file, found"):
+        read(data, "parquet")
 
 
 @EACH_SUFFIX
