@@ -23,7 +23,8 @@ __all__ = ["ArrowSizeChecker"]
 BATCHES_FACTOR = 4
 MIN_BATCHES_BYTES = 128 << 20
 _CONTINUED = b"\xff\xff\xff\xff"
-_MAGIC = b"ARROW1"
+# The end of one file and the beginning of the next one.
+_BORDER = b"ARROW1ARROW1\0\0"
 _SCHEMA, _DICTIONARY, _RECORDS = 1, 2, 3  # message kinds
 _TIMESTAMP = 10  # the type with a text, its time zone
 # Approximate memory of a field or a metadata entry in pyarrow, without its texts.
@@ -99,11 +100,20 @@ class ArrowSizeChecker:
         footer = _FlatbufferTable.root(self._read(size - 10 - length, length))
         if (schema := footer.table(1)) is not None:
             self._check_schema(schema, footer.tables(4))
-        dictionaries, batches = (
-            [(footer.int64(at), footer.int32(at + 8)) for at in footer.vector(number, 24)]
-            for number in (2, 3)
-        )
-        return dictionaries, batches
+        end = 0
+        blocks: tuple[list[tuple[int, int]], list[tuple[int, int]]] = [], []
+        for number, found in enumerate(blocks, 2):
+            for at in footer.vector(number, 24):
+                offset, metadata = footer.int64(at), footer.int32(at + 8)
+                found.append((offset, metadata))
+                end = max(end, offset + metadata + footer.int64(at + 16))
+        if self._file.is_joined(_BORDER, size - 10 - length - end):
+            raise DecodeError(
+                "the file is corrupt: it consists of several joined Arrow files; pass them as "
+                "separate files",
+                format="arrow",
+            )
+        return blocks
 
     def _check(self, offset: int, declared: int | None = None) -> tuple[int | None, int]:
         """Check a message.

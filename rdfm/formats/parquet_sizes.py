@@ -120,6 +120,10 @@ def read_footer(file: TableFile, max_message_bytes: int) -> list[list[ColumnChun
         DecodeError: If the footer is corrupt.
         LimitError: If the footer is too large.
     """
+    if _read(file, 0, 4) != b"PAR1":
+        raise DecodeError(
+            "expected a Parquet file, found something else", format="parquet", offset=0
+        )
     tail = _read(file, max(file.size - 8, 0), 8)
     length = int.from_bytes(tail[:4], "little")
     if tail[4:] != b"PAR1" or length > file.size - 8:
@@ -131,8 +135,17 @@ def read_footer(file: TableFile, max_message_bytes: int) -> list[list[ColumnChun
             remedies=[Remedy("read", "max_message_bytes", None, "if the source is trusted")],
             format="parquet",
         )
+    start = file.size - 8 - length
     with _page_errors():
-        return parquet_columns(_read(file, file.size - 8 - length, length))
+        groups = parquet_columns(_read(file, start, length))
+    ends = (
+        size + min(data, data if dictionary is None else dictionary)
+        for group in groups
+        for _, _, size, data, dictionary in group
+    )
+    if file.is_joined(b"PAR1PAR1", start - max(ends, default=0)):
+        raise _error("it consists of several joined Parquet files; pass them as separate files")
+    return groups
 
 
 def _read(file: TableFile, at: int, size: int) -> bytes:

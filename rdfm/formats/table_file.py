@@ -14,6 +14,8 @@ from rdfm.errors import DecodeError
 
 __all__ = ["TableFile"]
 
+_PIECE_BYTES = 1 << 20
+
 
 class TableFile(io.RawIOBase):
     """A view of a file. It shares the position of the file, and does not close it.
@@ -75,3 +77,26 @@ class TableFile(io.RawIOBase):
             data = self._file.read(wanted)
             pieces.append(data)
         return b"".join(pieces)
+
+    def is_joined(self, border: bytes, gap: int) -> bool:
+        """Whether another file was put before the one that the footer describes.
+
+        The offsets in the footer are then too small, and may even lead to the data of the other
+        file. So the data seems to end before the footer, by the size of the other file. Other gaps
+        contain indexes.
+
+        Args:
+            border: The end of one file and the beginning of the next one.
+            gap: Bytes between the end of the data and the footer.
+        """
+        self.seek(0)
+        # Pieces overlap, since the border may be in two of them.
+        overlap = len(border) - 1
+        rest = gap + len(border) if gap > 0 else 0
+        found = b""
+        while rest > 0 and (piece := self.read(min(rest, _PIECE_BYTES))):
+            found = found[-overlap:] + piece
+            if border in found:
+                return True
+            rest -= len(piece)
+        return False

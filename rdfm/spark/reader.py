@@ -15,6 +15,7 @@ import os
 import sys
 from collections.abc import Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pyspark.sql.datasource import DataSourceReader, InputPartition
@@ -234,6 +235,7 @@ class LogSourceReader(DataSourceReader):
         files = self.files()
         if not files:
             self._check_completed()
+            self._check_subfolders()
             _log.warning(
                 "%s: no files to read; names that begin with _ or . are skipped, and so are subfolders other than "
                 "NAME=VALUE unless recursiveFileLookup=true",
@@ -259,6 +261,28 @@ class LogSourceReader(DataSourceReader):
                     errno.ENOENT,
                     "The folder has no logs, since no write to it was completed; set ignoreMissingFiles to read it as empty",
                     path,
+                )
+
+    def _check_subfolders(self) -> None:
+        """Check that no folder contains only subfolders that are not read.
+
+        Raises:
+            OptionError: If there is such a folder.
+        """
+        if self.reading.ignore_missing:
+            return
+        for path in self._paths:
+            storage, folder = storage_of(path, self.reading.storage)
+            if storage.status(folder) is not None or not storage.exists(folder):
+                continue
+            hidden = ("_", ".")
+            names = [name for name in storage.names(folder) if not name.startswith(hidden)]
+            files = (Path(file.path).name for file in storage.files(folder))
+            partitioned = any("=" in name for name in names)
+            if names and not partitioned and all(name.startswith(hidden) for name in files):
+                raise OptionError(
+                    f"{path} contains only subfolders, such as {min(names)}; read a subfolder, or set "
+                    "recursiveFileLookup=true to read all of them"
                 )
 
     def work(self, files: Iterable[File]) -> Iterator[list[tuple[File, Split | None]]]:

@@ -20,6 +20,9 @@ S, P = Iri("http://e/s"), Iri("http://e/p")
 ROW = {"subject": "<http://e/s>", "predicate": "<http://e/p>", "object": '"x"@en', "graph": None}
 
 
+QUAD = pa.struct([(name, pa.string()) for name in ROW])
+
+
 def quads(*values):
     return [Quad(S, P, Literal(value)) for value in values]
 
@@ -153,9 +156,11 @@ def test_a_duplicate_column_is_an_error(tmp_path, suffix):
 
 
 @pytest.mark.parametrize("data", [b"abc", b"Hello, this is text.", b"FEA1" + bytes(40)])
-def test_data_other_than_arrow_is_an_error(data):
+def test_data_other_than_a_table_is_an_error(data):
     with pytest.raises(DecodeError, match="expected an Arrow file or stream, found"):
         read(data, "arrow")
+    with pytest.raises(DecodeError, match="expected a Parquet file, found"):
+        read(data, "parquet")
 
 
 @EACH_SUFFIX
@@ -371,3 +376,20 @@ def test_false_arrow_metadata_does_not_end_a_validation(tmp_path, suffix):
             checked = rdfm.validate([bad, good])
             assert all(found.source == str(bad) for found in checked), at
             assert checked.logs == 2
+
+
+@EACH_SUFFIX
+@pytest.mark.parametrize("counts", [(1, 1), (5, 2), (2, 5), (0, 3), (3, 0), (300, 1)])
+def test_joined_files_are_an_error(tmp_path, suffix, counts):
+    """The footer of the last file leads to the rows of the first file."""
+    path, joined = tmp_path / f"log{suffix}", b""
+    for number, count in enumerate(counts):
+        rows = [[{**ROW, "object": f'"{number} {row}"'}] for row in range(count)]
+        save(path, pa.table({"quads": pa.array(rows, pa.list_(QUAD))}))
+        joined += path.read_bytes()
+    for name, data in ((f"c{suffix}", joined), (f"c{suffix}.gz", gzip.compress(joined))):
+        (tmp_path / name).write_bytes(data)
+        found = []
+        with pytest.raises(DecodeError, match=r"joined|after the end-of-stream marker"):
+            read(tmp_path / name, into=found)
+        assert all(next(iter(message)).object.value.startswith("0 ") for message in found)
