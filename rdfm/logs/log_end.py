@@ -122,15 +122,6 @@ class StoredLog:
             return raw
         return compressions.decompress(self.compression, raw, self.name)
 
-    def start(self, length: int) -> bytes:
-        """Return the first bytes of the log, decompressed."""
-        head = b""
-        for piece in self.pieces():
-            head += piece
-            if len(head) >= length:
-                break
-        return head[:length]
-
     def is_empty(self) -> bool:
         """Whether the decompressed log is empty or, in a text format, contains only white space.
 
@@ -183,8 +174,6 @@ def find_end(log: StoredLog, *, repair: bool = False, known: str = "") -> Ending
         DecodeError: If the log is invalid, or ends inside a message and `repair` is false.
     """
     header = _header(log)
-    if not log.format.spec.binary and log.start(len(BOM)) == BOM:
-        _check_byte_order_mark(log)
     if known:
         return Ending(log.size, known, header)
     append_rule = log.format.spec.append
@@ -264,14 +253,6 @@ def _small_pieces(pieces: Iterable[bytes]) -> Iterator[bytes]:
     for piece in pieces:
         for at in range(0, len(piece), TAIL_BYTES):
             yield piece[at : at + TAIL_BYTES]
-
-
-def _check_byte_order_mark(log: StoredLog) -> None:
-    """Reject a log whose byte order mark is an error for readers."""
-    decoder = log.decoder(lenient=False)
-    decoder.feed(BOM + b"\n")
-    decoder.finish()
-    _check_accepted(log, decoder)
 
 
 def _check_announced(log: StoredLog, header: Mapping[str, Any]) -> None:

@@ -20,6 +20,9 @@ pub const SPACE: u8 = 32;
 /// Must be escaped in a canonical lexical form: `"`, `\`, C0 controls, DEL.
 pub const ESCAPE: u8 = 64;
 
+/// A byte order mark in UTF-8. Text formats skip it at the start of a log, and only there.
+pub const BOM: &[u8] = b"\xef\xbb\xbf";
+
 /// Classes of bytes. Bytes from 0x80 on have only the class [`IRI`]. Their other classes depend on
 /// the decoded character.
 pub const CLASS: [u8; 256] = classes();

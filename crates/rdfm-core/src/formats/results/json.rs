@@ -12,6 +12,7 @@ use crate::codec::options::limits;
 use crate::codec::values::Values;
 use crate::model::batch::ResultBatch;
 use crate::model::builder::ResultBuilder;
+use crate::model::chars::BOM;
 use crate::model::error::{ErrorClass, counted, quote};
 use crate::model::limits::Limits;
 use crate::model::remedy::Reason;
@@ -692,7 +693,7 @@ impl Grammar for JsonResultMachine {
     type Record = TermId;
 
     fn run(&mut self, text: &[u8], reach: Reach) -> Result<Pause, Box<GrammarError>> {
-        if self.offset == 0 && self.at == 0 && text.starts_with("\u{feff}".as_bytes()) {
+        if self.offset == 0 && self.at == 0 && text.starts_with(BOM) {
             self.at = 3;
         }
         self.read(text, reach == Reach::End)
