@@ -20,7 +20,7 @@ from rdfm.formats import OptionSpec
 from rdfm.logs.append import AppendSettings
 from rdfm.logs.driver import Driver, Reading
 from rdfm.logs.filtering import FILTERING, Filtering
-from rdfm.logs.input import Readable, as_inputs, is_folder_or_glob
+from rdfm.logs.input import Readable, as_inputs, is_folder_or_glob, may_be_endless
 from rdfm.logs.keyed import SplitBy
 from rdfm.logs.output import OutputShape, Writable, output_format
 from rdfm.logs.own_input import reject_own_input
@@ -92,6 +92,9 @@ def convert(
             - overwrite: Replace a folder that is not empty, and remove everything in it.
             - append: Append to an existing log, as in `create_log`.
             - sync, repair: As in `create_log`.
+            - commit_seconds: When appending, the interval in seconds at which complete messages
+              become part of the log; 0 for only at the end. Defaults to 10 if an input is a live
+              stream, pipe, FIFO or socket, and to 0 otherwise.
             - follow, from_end, retry, tls_ca, tls_cert, tls_key: For live streams (`grpc://…`), as
               in the `storage_options` of `open_log`.
             - jobs: Number of threads for each parallel step. Defaults to half the number of cores
@@ -168,6 +171,8 @@ def plan(
             stages.get("sync", False),
             stages.get("repair", False),
             stages.get("keep_partial", False),
+            stages.get("commit_seconds"),
+            may_be_endless=any(map(may_be_endless, inputs)),
         ),
         SplitBy.of(
             stages.get("split_by"),

@@ -545,6 +545,11 @@ class OutputShape:
         """The header of the log that is appended to, once it is open."""
         return {} if self._appended is None else self._appended.source
 
+    @property
+    def commit_seconds(self) -> int:
+        """Interval of commits during the run, in seconds; 0 to commit only at the end."""
+        return 0 if self._append is None else self._append.commit_seconds
+
     def count_continued(self) -> int:
         """Return the number of messages in the log that is appended to; 0 for a new log.
 
