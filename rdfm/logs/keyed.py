@@ -30,7 +30,8 @@ __all__ = ["KeyEncoder", "SplitBy", "file_name", "max_open_of"]
 MAX_OPEN = 100
 # An xz compressor needs about 100 MB.
 MAX_OPEN_XZ = 4
-NAME_BYTES = 255
+# File systems allow 255. The rest is for the suffixes of journals and partial files.
+NAME_BYTES = 240
 _KINDS = ("graph", "value", "day", "month")
 _HASH_BYTES = 16
 # Device names on Windows, reserved with any suffix.
@@ -359,10 +360,10 @@ class KeyEncoder:
 
 
 def file_name(text: str, suffix: str, key: bytes, *, always_hash: bool = False) -> str:
-    """Return a file name that is valid on all systems.
+    """Return a file name that is valid on all systems, and that readers of folders do not skip.
 
     Letters, digits, `-`, `_` and `.` are kept. Other characters are escaped as in URLs, and so are
-    a dot or hyphen at the start. A long name is truncated and ends with a hash of the key.
+    a dot, hyphen or underscore at the start. A long name is truncated and ends with a hash of the key.
 
     Args:
         text: The readable text of a key.
@@ -377,7 +378,7 @@ def file_name(text: str, suffix: str, key: bytes, *, always_hash: bool = False) 
         '%2E.%2Fx.nq'
     """
     name = quote(text, safe="").replace("~", "%7E") or "%"
-    if name[0] in ".-" or _DEVICES.match(name):
+    if name[0] in ".-_" or _DEVICES.match(name):
         name = f"%{ord(name[0]):02X}{name[1:]}"
     room = NAME_BYTES - len(suffix)
     if always_hash or len(name) > room:

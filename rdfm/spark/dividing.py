@@ -40,8 +40,8 @@ __all__ = ["NULL", "RowDivider", "check_columns", "escape", "key_column", "unesc
 
 # The folder value for a null partition column, as in Hive and Spark.
 NULL = "__HIVE_DEFAULT_PARTITION__"
-# Characters that Spark escapes in the names of partition folders.
-_ESCAPED = re.compile(r"[\x01-\x1f\x7f\"#%'*/:=?\\{\[\]^]")
+# Characters that Spark escapes in the names of partition folders, and NUL.
+_ESCAPED = re.compile(r"[\x00-\x1f\x7f\"#%'*/:=?\\{\[\]^]")
 _TYPES: tuple[type[DataType], ...] = (
     StringType,
     ByteType,
@@ -61,6 +61,12 @@ def escape(text: str) -> str:
         'a%2Fb%3D1'
     """
     return _ESCAPED.sub(lambda found: f"%{ord(found[0]):02X}", text) if text else NULL
+
+
+def _folder_column(name: str) -> str:
+    """Return the name of a partition column, escaped so that readers do not skip the folder."""
+    escaped = escape(name)
+    return f"%{ord(name[0]):02X}{escaped[1:]}" if name[0] in "._" else escaped
 
 
 def unescape(text: str) -> str | None:
@@ -154,7 +160,7 @@ class RowDivider:
             found.setdefault(key, []).append(number)
         for key, numbers in found.items():
             names = (
-                f"{escape(name)}={_text(value)}"
+                f"{_folder_column(name)}={_text(value)}"
                 for name, value in zip(self._columns, key, strict=True)
             )
             whole = len(numbers) == rows.num_rows

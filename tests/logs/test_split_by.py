@@ -135,6 +135,7 @@ def test_different_keys_have_different_files_on_every_file_system(tmp_path):
         ("a~b", "a%7Eb.nq"),
         ("nul", "%6Eul.nq"),
         ("COM1.x", "%43OM1.x.nq"),
+        ("_x", "%5Fx.nq"),
         ("", "%.nq"),
     ],
 )  # fmt: skip
