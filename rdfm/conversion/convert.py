@@ -207,10 +207,10 @@ def plan(
     skolemizes = stages.get("skolemize") is not None
     # The index of a message in the log identifies its blank nodes, so it must be known.
     numbers_output = shape.appends and skolemizes
-    if numbers_output and is_regrouped:
+    if numbers_output and (is_regrouped or stages.get("split_by") is not None):
+        other = spelled("group_by" if is_regrouped else "split_by")
         raise OptionError(
-            f"{spelled('append')} and {spelled('skolemize')} cannot be combined with "
-            f"{spelled('group_by')}, because IRIs of different runs could be equal; write a new log "
+            f"{spelled('append')} and {spelled('skolemize')} cannot be combined with {other}, because IRIs of different runs could be equal; write a new log "
             f"with another IRI for {spelled('skolemize')}, and append that log"
         )
 

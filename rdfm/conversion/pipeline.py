@@ -41,6 +41,7 @@ from rdfm.logs.stages import SkipErrors, Stage, Stages, Tally
 
 if TYPE_CHECKING:
     from rdfm.logs.append import AppendOutput
+    from rdfm.logs.keyed_append import AppendFolder
     from rdfm.message import AnyBatch
     from rdfm.storage.live import LiveTarget
 
@@ -133,7 +134,7 @@ class Pipeline:
         start = time.perf_counter()
         process = os.getpid()
         driver = self._plan.driver
-        output: Output | FolderOutput | AppendOutput | LiveTarget | None = None
+        output: Output | FolderOutput | AppendOutput | AppendFolder | LiveTarget | None = None
         is_slow = self._stages.is_slow or self._plan.target.format.is_slow
         pieces: Channel[Piece] = Channel(SLOW_PIECES_BYTES if is_slow else PIECES_BYTES)
         batches: Channel[list[Item]] = Channel(  # also wakes up for encoded batches
@@ -551,7 +552,8 @@ def _join(threads: Sequence[threading.Thread]) -> None:
 
 
 def _keep_partial(
-    output: Output | FolderOutput | AppendOutput | LiveTarget | None, error: BaseException
+    output: Output | FolderOutput | AppendOutput | AppendFolder | LiveTarget | None,
+    error: BaseException,
 ) -> None:
     """Keep the partial output as `NAME.partial`, and add a note to the error."""
     partial = None if output is None else output.keep_partial()

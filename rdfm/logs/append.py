@@ -609,8 +609,12 @@ def _roll_back_unclosed(state: _AppendedFiles) -> None:
         )
 
 
-def check_appending(target: object, appending: AppendSettings, *, overwrite: bool = False) -> None:
+def check_appending(
+    target: object, appending: AppendSettings, *, overwrite: bool = False, folder: bool = False
+) -> None:
     """Reject a target if its name shows that it cannot be appended to.
+
+    If `folder` is true, the logs in it are appended to.
 
     Raises:
         OptionError: If the target cannot be appended to.
@@ -620,10 +624,10 @@ def check_appending(target: object, appending: AppendSettings, *, overwrite: boo
             f"{spelled('overwrite')} replaces a folder, and {spelled('append')} continues a log; "
             "use one of them"
         )
-    _local_file(target, appending.format.spec)
+    _local_file(target, appending.format.spec, folder=folder)
 
 
-def _local_file(target: object, spec: FormatSpec) -> str:
+def _local_file(target: object, spec: FormatSpec, *, folder: bool = False) -> str:
     """Return the path of a target that can be appended to.
 
     Raises:
@@ -652,9 +656,9 @@ def _local_file(target: object, spec: FormatSpec) -> str:
         raise OptionError(
             f"cannot append to {shown}: an archive has an end mark; write to a folder, such as out/"
         )
-    if path.endswith(("/", os.sep)) or Path(path).is_dir():
+    if not folder and (path.endswith(("/", os.sep)) or Path(path).is_dir()):
         raise OptionError(f"cannot append to {shown}: it is a folder; name a file in it")
-    if Path(path).exists() and not Path(path).is_file():
+    if not folder and Path(path).exists() and not Path(path).is_file():
         raise OptionError(
             f"cannot append to {shown}: it is a pipe or a device; give the path of a file"
         )

@@ -25,7 +25,7 @@ from rdfm.logs.parts import NamespaceCounter, Part
 if TYPE_CHECKING:
     from rdfm.message import AnyBatch
 
-__all__ = ["KeyEncoder", "SplitBy", "file_name", "max_open_of"]
+__all__ = ["File", "KeyEncoder", "SplitBy", "file_name", "max_open_of"]
 
 MAX_OPEN = 100
 # An xz compressor needs about 100 MB.
@@ -102,7 +102,7 @@ class SplitBy(NamedTuple):
             raise OptionError(f"{spelled('split_by')}: {error}") from None
 
 
-class _File:
+class File:
     """A file of the folder.
 
     Attributes:
@@ -123,7 +123,7 @@ class KeyEncoder:
     """Encodes messages as many logs: one for each key."""
 
     def __init__(
-        self, make: Callable[[], Any], format: FormatSpec, suffix: str, split_by: SplitBy
+        self, make: Callable[..., Any], format: FormatSpec, suffix: str, split_by: SplitBy
     ) -> None:
         """Initialize with the encoders of logs.
 
@@ -142,10 +142,10 @@ class KeyEncoder:
         self._suffix = suffix
         self._split_by = split_by
         self._splitter = split_by.splitter()
-        self._files: dict[bytes, _File] = {}
+        self._files: dict[bytes, File] = {}
         # File names in use, case-folded.
         self._names = {"other"} | ({"default"} if split_by.kind == "graph" else set())
-        self._open: dict[_File, None] = {}  # the least recently used first
+        self._open: dict[File, None] = {}  # the least recently used first
         self._several = 0
         self._has_read = False
         self._can_continue = False
@@ -213,11 +213,7 @@ class KeyEncoder:
         Raises:
             OptionError: If no log declared the prefix of the predicate.
         """
-        if self._has_read and (missing := self._splitter.undeclared()):
-            raise OptionError(
-                f"no log declares the prefix {missing[0]}:; write the full <IRI>",
-                remedies=[remedies.PREFIX],
-            )
+        self._check_declared()
         parts: list[Part] = []
         for file in self._open:
             data = b""
@@ -227,6 +223,13 @@ class KeyEncoder:
             self._count(file.encoder)
         self._open.clear()
         return parts
+
+    def _check_declared(self) -> None:
+        if self._has_read and (missing := self._splitter.undeclared()):
+            raise OptionError(
+                f"no log declares the prefix {missing[0]}:; write the full <IRI>",
+                remedies=[remedies.PREFIX],
+            )
 
     def dropped(self) -> dict[str, int]:
         """Return counts of the data dropped so far, by name."""
@@ -259,7 +262,7 @@ class KeyEncoder:
     def _encode(
         self,
         stop: int,
-        files: list[_File],
+        files: list[File],
         encoders: list[Any],
         parts: list[Part],
         source: str | None,
@@ -283,7 +286,7 @@ class KeyEncoder:
                 raise
             parts.append(Part(files[number].name, data, False))
 
-    def _file(self, key: bytes, text: str) -> _File:
+    def _file(self, key: bytes, text: str) -> File:
         """Return the file of a key."""
         # Long keys are not stored.
         file_key = key if len(key) < 2 * _HASH_BYTES else _digest(key)
@@ -295,10 +298,10 @@ class KeyEncoder:
                 if name.removesuffix(self._suffix).casefold() in self._names:
                     name = file_name(text, self._suffix, key, always_hash=True)
                 self._names.add(name.removesuffix(self._suffix).casefold())
-            file = self._files[file_key] = _File(name)
+            file = self._files[file_key] = File(name)
         return file
 
-    def _begin(self, file: _File, parts: list[Part]) -> Any:
+    def _begin(self, file: File, parts: list[Part]) -> Any:
         """Open a file, or continue it; return its encoder."""
         encoder = self._spare.pop() if self._spare else self._make()
         if file.end is not None:
@@ -308,7 +311,7 @@ class KeyEncoder:
         self._open[file] = None
         return encoder
 
-    def _close_oldest(self, parts: list[Part]) -> _File:
+    def _close_oldest(self, parts: list[Part]) -> File:
         """Close the least recently used file, so that it can be continued; return it."""
         file = next(iter(self._open))
         encoder = file.encoder
