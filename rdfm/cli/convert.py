@@ -46,6 +46,7 @@ def command(files: tuple[str, ...], output: str | None, quiet: bool, **options: 
         reject_terminal,
         standard_output,
     )
+    from rdfm.conversion import interruption
     from rdfm.conversion.convert import convert
     from rdfm.conversion.default_format import default_format
 
@@ -57,9 +58,10 @@ def command(files: tuple[str, ...], output: str | None, quiet: bool, **options: 
             options["to_format"] = default_format(inputs, options.get("from_format"))
         reject_terminal(options)
         options = add_stdout_defaults(options)
+    completes = bool(options.get("keep_partial") or options.get("append"))
     bar = None if quiet or (target == "-" and is_terminal(sys.stdout)) else Bar.on_terminal()
     try:
-        with unwinding():
+        with unwinding(interruption.request if completes else None):
             summary = convert(
                 inputs,
                 standard_output() if target == "-" else target,

@@ -39,6 +39,7 @@ def command(logs: tuple[str, ...], output: str, count: bool, quiet: bool, **opti
     from rdfm.cli.losses import print_notes, print_skipped, print_summary
     from rdfm.cli.signals import unwinding
     from rdfm.cli.stdio import inputs_of, is_terminal, reject_terminal, standard_output
+    from rdfm.conversion import interruption
     from rdfm.conversion.default_format import default_format
     from rdfm.conversion.filter import count as count_kept
     from rdfm.conversion.filter import filter_logs
@@ -58,9 +59,10 @@ def command(logs: tuple[str, ...], output: str, count: bool, quiet: bool, **opti
         if "to_format" not in options:
             options["to_format"] = default_format(inputs, options.get("from_format"))
         reject_terminal(options)
+    completes = bool(options.get("keep_partial") or options.get("append"))
     bar = None if quiet or (output == "-" and is_terminal(sys.stdout)) else Bar.on_terminal()
     try:
-        with unwinding():
+        with unwinding(interruption.request if completes else None):
             target = standard_output() if output == "-" else output
             summary = filter_logs(inputs, target, progress=bar, **options)
     finally:

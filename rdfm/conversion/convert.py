@@ -20,7 +20,7 @@ from rdfm.formats import OptionSpec
 from rdfm.logs.append import AppendSettings
 from rdfm.logs.driver import Driver, Reading
 from rdfm.logs.filtering import FILTERING, Filtering
-from rdfm.logs.input import Readable, as_inputs, is_folder_or_glob
+from rdfm.logs.input import Readable, as_inputs, is_folder_or_glob, may_be_endless
 from rdfm.logs.keyed import SplitBy
 from rdfm.logs.output import OutputShape, Writable, output_format
 from rdfm.logs.own_input import reject_own_input
@@ -92,6 +92,9 @@ def convert(
             - overwrite: Replace a folder that is not empty, and remove everything in it.
             - append: Append to an existing log, as in `create_log`.
             - sync, repair: As in `create_log`.
+            - commit_seconds: When appending, the interval in seconds at which complete messages
+              become part of the log; 0 for only at the end. Defaults to 10 if an input is a live
+              stream, pipe, FIFO or socket, and to 0 otherwise.
             - follow, from_end, retry, tls_ca, tls_cert, tls_key: For live streams (`grpc://…`), as
               in the `storage_options` of `open_log`.
             - jobs: Number of threads for each parallel step. Defaults to half the number of cores
@@ -168,6 +171,8 @@ def plan(
             stages.get("sync", False),
             stages.get("repair", False),
             stages.get("keep_partial", False),
+            stages.get("commit_seconds"),
+            may_be_endless=any(map(may_be_endless, inputs)),
         ),
         SplitBy.of(
             stages.get("split_by"),
@@ -202,10 +207,10 @@ def plan(
     skolemizes = stages.get("skolemize") is not None
     # The index of a message in the log identifies its blank nodes, so it must be known.
     numbers_output = shape.appends and skolemizes
-    if numbers_output and is_regrouped:
+    if numbers_output and (is_regrouped or stages.get("split_by") is not None):
+        other = spelled("group_by" if is_regrouped else "split_by")
         raise OptionError(
-            f"{spelled('append')} and {spelled('skolemize')} cannot be combined with "
-            f"{spelled('group_by')}, because IRIs of different runs could be equal; write a new log "
+            f"{spelled('append')} and {spelled('skolemize')} cannot be combined with {other}, because IRIs of different runs could be equal; write a new log "
             f"with another IRI for {spelled('skolemize')}, and append that log"
         )
 

@@ -120,6 +120,7 @@ class ConvertOptions(TypedDict, total=False):
     max_open: int | str | None
     append: bool | str | None
     sync: bool | str | None
+    commit_seconds: int | str | None
     repair: bool | str | None
     group_by: str | None
     skolemize: str | None

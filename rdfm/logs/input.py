@@ -46,6 +46,7 @@ __all__ = [
     "as_inputs",
     "files_of",
     "is_folder_or_glob",
+    "may_be_endless",
     "reads_once",
 ]
 
@@ -465,6 +466,20 @@ def as_inputs(given: Readable | Iterable[Readable]) -> list[Any]:
             "expected a path, a URL, bytes, a binary file object, or a list of these"
         )
     return list(given)
+
+
+def may_be_endless(source: Readable) -> bool:
+    """Whether a source is a live stream, pipe, FIFO or socket, which may have no end."""
+    if is_live(source):
+        return True
+    try:
+        if isinstance(source, (str, os.PathLike)):
+            mode = Path(source).stat().st_mode
+        else:
+            mode = os.fstat(source.fileno()).st_mode  # type: ignore[union-attr]  # or AttributeError
+    except (AttributeError, OSError, ValueError):  # not a file on this machine
+        return False
+    return stat.S_ISFIFO(mode) or stat.S_ISSOCK(mode)
 
 
 def is_folder_or_glob(source: object, storage_options: Mapping[str, Any] | None = None) -> bool:

@@ -112,6 +112,7 @@ class Journal:
         self.path = log.with_name(log.name + JOURNAL_SUFFIX)
         self.name = visible(str(self.path))
         self._number = 0
+        self._slot: _Slot | None = None  # the last one
         self._process = os.getpid()
         shown = visible(str(log))
         with name_in_errors(self.name):
@@ -128,7 +129,7 @@ class Journal:
                 with contextlib.suppress(FileNotFoundError), log.open("rb", buffering=0) as file:
                     if _begins_as_committed(slot, file.fileno()):
                         _check_same_file(slot, file.fileno(), shown, self.name)
-                        self.leftover = slot.commit
+                        self.leftover, self._slot = slot.commit, slot
         except BaseException:
             self.release()
             raise
@@ -185,12 +186,17 @@ class Journal:
         )
         offset = (self._number - 1) % 2 * SLOT_BYTES
         data = _encoded(slot)
+        self._slot = slot
         with name_in_errors(self.name):
             while data:
                 written = os.pwrite(self._file, data, offset)
                 data, offset = data[written:], offset + written
             if sync:
                 os.fsync(self._file)
+
+    def has_committed(self, log: int) -> bool:
+        """Whether a log, given by its file descriptor, still has the committed bytes."""
+        return self._slot is not None and _begins_as_committed(self._slot, log)
 
     def remove(self) -> None:
         """Remove the journal, since all of the log is committed, and release the lock."""

@@ -32,6 +32,7 @@ from rdfm.storage.paths import is_live
 
 if TYPE_CHECKING:
     from rdfm.formats.options_generated import WriteOptions
+    from rdfm.logs.keyed_append import AppendFolder
     from rdfm.message import AnyBatch, OperationParts
     from rdfm.storage.live import LiveTarget
 
@@ -144,7 +145,7 @@ class LogWriter:
 
     def __init__(
         self,
-        output: Output | FolderOutput | AppendOutput | LiveTarget,
+        output: Output | FolderOutput | AppendOutput | AppendFolder | LiveTarget,
         format: Format,
         encoder: Any,
         *,
