@@ -107,8 +107,9 @@ def convert(
     Raises:
         DecodeError: If an input is invalid. The output does not appear under its name.
         EncodeError: If a message cannot be written in the target format. The text names remedies.
-        OptionError: If an option does not apply, the output is one of the inputs, or the output
-            format does not support the kind of an input (messages, patches or results).
+        OptionError: If an option does not apply, the output is one of the inputs, the inputs
+            contain no logs, or the output format does not support the kind of an input (messages,
+            patches or results).
         UnknownFormatError: If a format cannot be detected.
         OSError: If a file cannot be read or written.
 
@@ -242,6 +243,7 @@ def plan(
         if stays_flat
         else "never",
         message_per_file=stages.get("message_per_file", False),
+        needs_logs=True,
         hints={**divided.hints, **({"generalized": True} if is_generalized else {})},
     )
     graph = stages.get("default_graph_as")

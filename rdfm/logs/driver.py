@@ -73,6 +73,8 @@ class Reading:
             decoder reads directly.
         reject_unreadable: Whether to reject a file that cannot be opened, if it is one of many, as
             if it were not a log. By default, such a file ends the run.
+        needs_logs: Whether inputs that contain no logs at all, such as an empty folder, are an
+            error at the end.
     """
 
     format: str | None = None
@@ -87,6 +89,7 @@ class Reading:
     hints: Mapping[str, Any] = field(default_factory=dict)
     watch: Callable[[Input, bytes], None] | None = None
     reject_unreadable: bool = False
+    needs_logs: bool = False
 
 
 class Source(NamedTuple):
@@ -327,7 +330,8 @@ class Driver:
         """Open the logs one after the other, and yield their pieces.
 
         Raises:
-            OptionError: If a log's format does not support one of the options.
+            OptionError: If a log's format does not support one of the options, or there are no
+                logs and `needs_logs` is set.
             UnknownFormatError: If a format cannot be detected.
             OSError: If a file cannot be read.
         """
@@ -347,6 +351,12 @@ class Driver:
                 self._bytes_before = self._bytes_in(data, ended=True)
             if self._logs == logs_before:
                 self._without_logs.append(_name(given))
+        if self._reading.needs_logs and self._inputs and not self._logs:
+            more = len(self._inputs) - 1
+            others = f" and {more:,} more input{'s' * (more > 1)} contain" if more else " contains"
+            raise OptionError(
+                f"{self.name}{others} no logs; check the path (names that begin with _ or . are skipped)"
+            )
 
     def _files(self, given: Readable) -> Iterator[Input]:
         """Yield the files that an input refers to."""
