@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from typing import Any
 
@@ -9,6 +10,12 @@ import click
 
 from rdfm.cli.options import option, output_option, quiet_option
 from rdfm.cli.specs import SpecCommand, given
+
+# Options that select messages.
+_CRITERIA = frozenset(
+    ("subject", "predicate", "object", "graph", "any", "contains", "regex", "time", "after",
+     "before", "where")
+)  # fmt: skip
 
 _EPILOG = """Examples:
   rdfm filter birds.jelly --object ex:crane -o cranes.jelly
@@ -46,6 +53,8 @@ def command(logs: tuple[str, ...], output: str, count: bool, quiet: bool, **opti
     if logs.count("-") > 1:
         raise click.UsageError("standard input (-) can be read only once")
     options = given(options)
+    if not _CRITERIA & options.keys():
+        _reject_words(logs)
     inputs: list[Any] = [standard_input() if name == "-" else name for name in logs]
     if count:
         if output != "-":
@@ -69,3 +78,17 @@ def command(logs: tuple[str, ...], output: str, count: bool, quiet: bool, **opti
         if bar is not None:
             bar.close()
     print_summary(summary, quiet)
+
+
+def _reject_words(logs: tuple[str, ...]) -> None:
+    """Reject a text to search for that is given without an option, as in grep.
+
+    Raises:
+        UsageError: If an argument is a single word, and not the name of a file.
+    """
+    for word in logs:
+        if word.isalnum() and not os.path.lexists(word):
+            raise click.UsageError(
+                f"there is no file {word}, and no criterion is given; --contains {word} selects "
+                "messages that contain a text"
+            )
