@@ -391,16 +391,35 @@ class QueryError(OptionError):
     Attributes:
         reason: The error, without the position.
         line, column: The position, from 1; None if the error is not in the text of the query.
+        undeclared: The prefix that is not declared, if this is the error.
     """
 
     def __init__(
-        self, reason: str = "", *, line: int | None = None, column: int | None = None
+        self,
+        reason: str = "",
+        *,
+        line: int | None = None,
+        column: int | None = None,
+        undeclared: str | None = None,
     ) -> None:
         position = "" if line is None else f" (line {line}, column {column})"
         super().__init__(reason + position)
         self.reason = reason
         self.line = line
         self.column = column
+        self.undeclared = undeclared
+        if undeclared is not None:
+            declares = Remedy("stage", "prefixes", f"{undeclared}=IRI", "also declares it")
+            self.remedies = (declares,)
+
+    def within(self, name: str) -> QueryError:
+        """Return the same error, with the name of the query before the reason."""
+        return QueryError(
+            f"{name}: {self.reason}",
+            line=self.line,
+            column=self.column,
+            undeclared=self.undeclared,
+        )
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Pickle the attributes."""

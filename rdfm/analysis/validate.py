@@ -353,19 +353,17 @@ class Validation(LogCheck):
                 if is_warning and not self._returns_warning("shacl"):
                     continue
                 where = self._location(log, position, stop, "shacl", result.focus.encode())
-                parts = [f"focus node {result.focus}"]
-                parts += [f"path {result.path}"] if result.path else []
-                parts += [f"value {result.value}"] if result.value else []
                 self._add(
                     log,
                     "shacl",
-                    f"{result.message}; {', '.join(parts)}",
+                    result.text(),
                     "warning" if is_warning else "error",
                     message=index,
                     focus=result.focus,
                     path=result.path,
                     value=result.value,
                     shape=result.shape,
+                    constraint=result.constraint,
                     **where,
                 )
 

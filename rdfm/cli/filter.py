@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from typing import Any
 
@@ -9,6 +10,12 @@ import click
 
 from rdfm.cli.options import option, output_option, quiet_option
 from rdfm.cli.specs import SpecCommand, given
+
+# Options that select messages.
+_CRITERIA = frozenset(
+    ("subject", "predicate", "object", "graph", "any", "contains", "regex", "time", "after",
+     "before", "where")
+)  # fmt: skip
 
 _EPILOG = """Examples:
   rdfm filter birds.jelly --object ex:crane -o cranes.jelly
@@ -44,8 +51,10 @@ def command(logs: tuple[str, ...], output: str, count: bool, quiet: bool, **opti
     from rdfm.conversion.filter import count as count_kept
     from rdfm.conversion.filter import filter_logs
 
-    inputs = inputs_of(logs)
     options = given(options)
+    if not _CRITERIA & options.keys():
+        _reject_words(logs)
+    inputs = inputs_of(logs)
     if count:
         if output != "-":
             raise click.UsageError("--count prints a number instead of writing a log; remove -o")
@@ -69,3 +78,17 @@ def command(logs: tuple[str, ...], output: str, count: bool, quiet: bool, **opti
         if bar is not None:
             bar.close()
     print_summary(summary, quiet)
+
+
+def _reject_words(logs: tuple[str, ...]) -> None:
+    """Reject a text to search for that is given without an option, as in grep.
+
+    Raises:
+        UsageError: If an argument is a single word, and not the name of a file.
+    """
+    for word in logs:
+        if word.isalnum() and not os.path.lexists(word):
+            raise click.UsageError(
+                f"there is no file {word}, and no criterion is given; --contains {word} selects "
+                "messages that contain a text"
+            )

@@ -39,6 +39,8 @@ pub struct QueryError {
     pub reason: String,
     /// Line and column of the error, both from 1.
     pub position: Option<(u64, u64)>,
+    /// Prefix that is not declared, if this is the error.
+    pub undeclared: Option<String>,
 }
 
 impl QueryError {
@@ -46,6 +48,14 @@ impl QueryError {
         Self {
             reason: reason.into(),
             position: None,
+            undeclared: None,
+        }
+    }
+
+    pub(super) fn at(reason: impl Into<String>, position: Option<(u64, u64)>) -> Self {
+        Self {
+            position,
+            ..Self::new(reason)
         }
     }
 }
@@ -185,10 +195,10 @@ impl Query {
                 replace_blank_node(object, &mut nodes);
                 Ok(())
             }
-            QueryPart::Pattern(GraphPattern::Service { .. }) => Err(QueryError {
-                reason: NO_SERVICE.to_owned(),
-                position: find(text, |word| word.eq_ignore_ascii_case("SERVICE")),
-            }),
+            QueryPart::Pattern(GraphPattern::Service { .. }) => Err(QueryError::at(
+                NO_SERVICE,
+                find(text, |word| word.eq_ignore_ascii_case("SERVICE")),
+            )),
             QueryPart::Expression(expression) => check_and_replace(expression, text, now),
             QueryPart::Pattern(_) | QueryPart::Path(_) => Ok(()),
         })?;
@@ -253,9 +263,8 @@ fn check_and_replace(
     match expression {
         Expression::FunctionCall(Function::Now, _) => *expression = Expression::Literal(now.into()),
         Expression::FunctionCall(Function::Custom(name), arguments) => {
-            check_function(name, arguments.len()).map_err(|reason| QueryError {
-                reason,
-                position: find(text, |word| is_named(word, name)),
+            check_function(name, arguments.len()).map_err(|reason| {
+                QueryError::at(reason, find(text, |word| is_named(word, name)))
             })?;
         }
         _ => limit(expression),
@@ -424,10 +433,10 @@ fn check_brackets(text: &str) -> Result<(), QueryError> {
             _ => {}
         }
         if open > MAX_BRACKETS {
-            return Err(QueryError {
-                reason: format!("brackets are nested deeper than {MAX_BRACKETS} levels"),
-                position: Some((line, column)),
-            });
+            return Err(QueryError::at(
+                format!("brackets are nested deeper than {MAX_BRACKETS} levels"),
+                Some((line, column)),
+            ));
         }
     }
     Ok(())
