@@ -81,7 +81,8 @@ def open_log(
         storage_options: Options that fsspec needs to read a URL, such as credentials. For a live
             stream (`grpc://…`): `follow` and `from_end`, whose defaults the server determines;
             `retry`, the maximum number of consecutive attempts to reconnect; `token` and `headers`;
-            and the files `tls_ca`, `tls_cert` and `tls_key`.
+            and the files `tls_ca`, `tls_cert` and `tls_key`. For https and http: `headers`, the
+            same files, and the timeouts `connect_seconds`, `first_byte_seconds` and `idle_seconds`.
         **options: Options of the format's decoder, such as `dialect`, `lenient` or
             `max_message_bytes` (in decoded bytes); see `rdfm.formats.find(name).spec.reads`. With
             several logs, each log uses those that its format supports.

@@ -9,10 +9,12 @@ trailers, cannot extend a phase. A TLS connection that is cut is never the end o
 from __future__ import annotations
 
 import io
+import os
 import socket
 import time
 from http.client import HTTPResponse
-from typing import Any, cast
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, cast
 
 import urllib3
 from urllib3.connection import HTTPConnection, HTTPSConnection
@@ -20,10 +22,16 @@ from urllib3.connectionpool import HTTPConnectionPool, HTTPSConnectionPool
 from urllib3.exceptions import HTTPError, NameResolutionError
 from urllib3.util.connection import allowed_gai_family
 
-from rdfm.errors import OptionError
+from rdfm.errors import OptionError, visible
 from rdfm.storage.addresses import Address, shown
 
-__all__ = ["pool_for"]
+if TYPE_CHECKING:
+    import ssl
+
+__all__ = ["TLS_FILES", "pool_for"]
+
+# Settings that are paths of files.
+TLS_FILES = ("tls_ca", "tls_cert", "tls_key")
 
 
 class _TimedSocket(io.RawIOBase):
@@ -126,19 +134,70 @@ class _SecurePool(HTTPSConnectionPool):
     ConnectionCls = _Secure
 
 
-def pool_for(address: Address) -> urllib3.PoolManager:
-    """Return a pool for a URL, through the proxy that is set in the environment.
+def _tls_context(
+    authorities: str | os.PathLike[str] | None,
+    certificate: str | os.PathLike[str] | None,
+    key: str | os.PathLike[str] | None,
+) -> ssl.SSLContext | None:
+    """Return the settings for TLS; None for the default ones.
 
     Raises:
-        OptionError: If the proxy is invalid.
+        OptionError: If a file cannot be read or is not of the expected kind, or the key does not
+            match.
+    """
+    if authorities is None and certificate is None:
+        return None
+    import ssl  # costly to import
+
+    for path in (authorities, certificate, key):
+        try:  # an error of ssl does not contain the name
+            if path is not None:
+                Path(path).open("rb").close()
+        except OSError as error:
+            raise OptionError(f"cannot read {visible(str(path))}: {error.strerror}") from None
+    try:
+        context = ssl.create_default_context(cafile=authorities)
+    except ssl.SSLError:
+        raise OptionError(
+            f"{visible(str(authorities))} is not a PEM file with certificates"
+        ) from None
+    if certificate is not None:
+        try:
+            context.load_cert_chain(certificate, key, password=lambda: "")
+        except ssl.SSLError as error:
+            mismatch = "MISMATCH" in str(error)
+            raise OptionError(
+                f"the certificate {visible(str(certificate))} and the key {visible(str(key))} "
+                + ("do not match" if mismatch else "must be PEM files, without a password")
+            ) from None
+    return context
+
+
+def pool_for(
+    address: Address,
+    authorities: str | os.PathLike[str] | None = None,
+    certificate: str | os.PathLike[str] | None = None,
+    key: str | os.PathLike[str] | None = None,
+) -> urllib3.PoolManager:
+    """Return a pool for a URL, through the proxy that is set in the environment.
+
+    Args:
+        address: The URL.
+        authorities: File with the CA certificates to trust.
+        certificate: File with a client certificate.
+        key: File with the private key of the client certificate.
+
+    Raises:
+        OptionError: If the proxy or a file is invalid.
     """
     from urllib.request import getproxies, proxy_bypass  # costly to import
 
+    context = _tls_context(authorities, certificate, key) if address.secure else None
     proxies = getproxies()
     proxy = proxies.get(address.origin[0]) or proxies.get("all")
     manager: urllib3.PoolManager
     if not proxy or proxy_bypass(f"{address.host}:{address.origin[2]}"):
-        manager = urllib3.PoolManager(num_pools=1)
+        manager = urllib3.PoolManager(num_pools=1, ssl_context=context)
     else:
         if "://" not in proxy:
             proxy = f"http://{proxy}"
@@ -149,6 +208,8 @@ def pool_for(address: Address) -> urllib3.PoolManager:
                 f"the proxy {shown(proxy)} is not supported; expected http://HOST:PORT"
             ) from None
         headers = {"Proxy-Authorization": parsed.credentials} if parsed.credentials else None
-        manager = urllib3.ProxyManager(parsed.url, num_pools=1, proxy_headers=headers)
+        manager = urllib3.ProxyManager(
+            parsed.url, num_pools=1, proxy_headers=headers, ssl_context=context
+        )
     manager.pool_classes_by_scheme = {"http": _PlainPool, "https": _SecurePool}
     return manager

@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import errno
 import io
+import os
 import re
 import socket
 import time
@@ -41,10 +42,10 @@ from urllib3.exceptions import (
 )
 
 from rdfm._core import __version__
-from rdfm.errors import OptionError
+from rdfm.errors import OptionError, RdfmError, spelled
 from rdfm.storage import compression
 from rdfm.storage.addresses import Address, HttpError, shown
-from rdfm.storage.connections import pool_for
+from rdfm.storage.connections import TLS_FILES, pool_for
 
 __all__ = [
     "HttpError",
@@ -54,7 +55,7 @@ __all__ = [
     "date_seconds",
     "length_of",
     "open_url",
-    "set_headers",
+    "set_defaults",
 ]
 
 MAX_RETRY_AFTER_SECONDS = 120.0
@@ -66,7 +67,6 @@ _ENCODINGS = {"gzip": "gzip", "x-gzip": "gzip", "zstd": "zstd"}
 _MAX_ENCODINGS = 2
 # OpenSSL codes for certificates that are self-signed or whose issuer is unknown.
 _UNKNOWN_ISSUER = (18, 19, 20, 21)
-_CERTIFICATES = "the environment variable SSL_CERT_FILE names a file with certificates to trust"
 # Maximum number of attempts for a host name that does not exist.
 _NAME_TRIES = 2
 _NAME = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
@@ -107,6 +107,9 @@ class HttpSettings:
         tries: Maximum number of consecutive failed attempts; the count is reset when data arrives.
         backoff_seconds: Pause before the second attempt; it doubles with each further attempt.
         max_redirects: Maximum number of redirects.
+        tls_ca: File with CA certificates that replace the default ones; None means the default ones.
+        tls_cert: File with the client certificate, which is sent to the origin of the URL.
+        tls_key: File with the private key of the certificate.
     """
 
     headers: Mapping[str, str] = field(default_factory=dict, repr=False)
@@ -116,6 +119,9 @@ class HttpSettings:
     tries: int = 5
     backoff_seconds: float = 0.5
     max_redirects: int = 5
+    tls_ca: str | os.PathLike[str] | None = None
+    tls_cert: str | os.PathLike[str] | None = None
+    tls_key: str | os.PathLike[str] | None = None
 
     def __post_init__(self) -> None:
         """Check the headers and numbers.
@@ -128,6 +134,10 @@ class HttpSettings:
         for name in ("connect_seconds", "first_byte_seconds", "idle_seconds"):
             if not getattr(self, name) > 0:
                 raise OptionError(f"{name} must be a number above 0, not {getattr(self, name)}")
+        if (self.tls_cert is None) != (self.tls_key is None):
+            raise OptionError(
+                f"{spelled('tls_cert')} and {spelled('tls_key')} must be used together"
+            )
 
     @classmethod
     def of(cls, options: Mapping[str, Any]) -> HttpSettings:
@@ -136,7 +146,7 @@ class HttpSettings:
         Raises:
             OptionError: If an option is unknown, or its value is invalid.
         """
-        known = {"headers", *_NUMBERS}
+        known = {"headers", *_NUMBERS, *TLS_FILES}
         for name, value in options.items():
             if name not in known:
                 raise OptionError(
@@ -147,20 +157,23 @@ class HttpSettings:
                 isinstance(value, bool) or not isinstance(value, (int, float))
             ):
                 raise OptionError(f"{name} must be a number, not {value!r}")
+            if name in TLS_FILES and not isinstance(value, (str, os.PathLike)):
+                raise OptionError(f"{name} must be a path, not {value!r}"[:200])
         headers = options.get("headers", {})
         if not isinstance(headers, Mapping):
             raise OptionError("headers must be a dict mapping names to values")
-        return cls(**{**options, "headers": {**_headers, **headers}})
+        headers = {**_defaults.get("headers", {}), **headers}
+        return cls(**{**_defaults, **options, "headers": headers})
 
 
-# Headers that the command line sets for all requests for inputs and registries.
-_headers: dict[str, str] = {}
+# Settings of the command line for all inputs and registries.
+_defaults: dict[str, Any] = {}
 
 
-def set_headers(headers: Mapping[str, str]) -> None:
-    """Set headers for later calls of `HttpSettings.of`. Only for programs, not for libraries."""
-    _headers.clear()
-    _headers.update(headers)
+def set_defaults(options: Mapping[str, Any]) -> None:
+    """Set options for later calls of `HttpSettings.of`. Only for programs, not for libraries."""
+    _defaults.clear()
+    _defaults.update(options)
 
 
 _NUMBERS = ("connect_seconds", "first_byte_seconds", "idle_seconds")
@@ -349,10 +362,16 @@ class Response(io.BufferedIOBase):
                 "Accept-Encoding": "gzip, zstd",
             }
         )
-        secrets = self._secrets if self._address.origin == self._origin else {}
+        is_origin = self._address.origin == self._origin
+        secrets = self._secrets if is_origin else {}
         for name, value in {**secrets, **extra_headers}.items():
             headers[name] = value  # replaces a header with different capitalization
-        self._manager = pool_for(self._address)
+        self._manager = pool_for(
+            self._address,
+            settings.tls_ca,
+            settings.tls_cert if is_origin else None,
+            settings.tls_key if is_origin else None,
+        )
         return self._manager.request(
             self._method,
             self._address.url,
@@ -407,7 +426,7 @@ class Response(io.BufferedIOBase):
             raise HttpError(
                 self._address.url,
                 f"{reason}{'' if final else self._attempts()}",
-                remedy=_CERTIFICATES if _is_unknown_issuer(error) else "",
+                remedy=_trust_remedy() if _is_unknown_issuer(error) else "",
                 transient=not final,
             ) from error
         time.sleep(self._pause())
@@ -634,6 +653,11 @@ def length_of(headers: Mapping[str, str]) -> int | None:
     """Return the header Content-Length; None if it is missing or invalid."""
     text = headers.get("Content-Length", "")
     return int(text) if _LENGTH.fullmatch(text) else None
+
+
+def _trust_remedy() -> str:
+    option = RdfmError(spelled("tls_ca"))  # spelled for the interface in use
+    return f"{option} or the environment variable SSL_CERT_FILE names a file with certificates to trust"
 
 
 def _status(status: int) -> str:
