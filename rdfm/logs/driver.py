@@ -21,7 +21,15 @@ from typing import Any, Literal, NamedTuple, cast
 
 from rdfm import formats
 from rdfm._core import MessageBatch
-from rdfm.errors import DecodeError, OptionError, RdfmError, spelled, visible
+from rdfm.errors import (
+    DecodeError,
+    LimitError,
+    OptionError,
+    RdfmError,
+    TruncatedError,
+    spelled,
+    visible,
+)
 from rdfm.formats import DecoderLike, Format, Opening
 from rdfm.logs import remedies
 from rdfm.logs.input import Input, MemberInput, Readable, files_of, is_folder_or_glob
@@ -551,13 +559,13 @@ class Driver:
         resuming = abandoned = False
         split = self._reading.split is not None
         losses = NOTHING_DROPPED
-        head: bytes | None = b"" if self._reading.format is None and not split else None
+        head = b""
         for piece in stream:
             item = piece.item
             if abandoned:
                 pass
             elif isinstance(item, bytes):
-                head = item[: formats.HEAD_BYTES] if head == b"" else head
+                head = head or item[: formats.HEAD_BYTES]
                 decoder.feed(item)
             elif isinstance(item, End) and item.error is None:
                 decoder.finish()
@@ -572,9 +580,9 @@ class Driver:
                     batch = decoder.next_batch()
                 except DecodeError as error:
                     error.source = source.name
-                    at_start = error.line in (None, 1) and error.column in (None, 1)
-                    if head and at_start and not error.message_index:
-                        _suggest(error, source.format, head)
+                    if not split:
+                        detect = self._reading.format is None
+                        _check_formats(error, source.format, head, detect)
                     resuming = source.format.spec.resumable
                     yield ReadError(source, error, decoder.header(), resuming)
                     if not resuming:
@@ -757,15 +765,42 @@ def _name(given: Readable) -> str:
     return "bytes" if isinstance(given, (bytes, bytearray, memoryview)) else "input"
 
 
-def _suggest(error: DecodeError, format: Format, head: bytes) -> None:
-    """Add the detected format to an error at the start of a log, if it is a different one."""
-    if head.startswith(codecs.BOM_UTF8):  # the mark itself is the error
+def _check_formats(error: DecodeError, format: Format, head: bytes, detect: bool) -> None:
+    """Keep only the format that reads what caused an error in the head of a log.
+
+    If `detect` is True and the error is at the start of the log, add the detected format.
+    """
+    named = next((remedy for remedy in error.remedies if remedy.option == "from_format"), None)
+    if named is not None:
+        if not _reads(formats.find(str(named.value)), head, error):
+            error.remedies = tuple(remedy for remedy in error.remedies if remedy != named)
+        return
+    at_start = error.line in (None, 1) and error.column in (None, 1) and not error.message_index
+    if not detect or not at_start or head.startswith(codecs.BOM_UTF8):
         return
     found = formats.by_content(head)
-    is_named = any(remedy.option == "from_format" for remedy in error.remedies)
-    if found is not None and found.name != format.name and not is_named:
+    if found is not None and found.name != format.name and _reads(found, head, error):
         error.reason += f"; the content looks like {found.spec.title}"
-        error.remedies = (remedies.named_format("from_format", [found.name], "reads it"),)
+        other = remedies.named_format("from_format", [found.name], "reads it")
+        error.remedies = (other, *error.remedies)
+
+
+def _reads(format: Format, head: bytes, error: DecodeError) -> bool:
+    """Whether a format reads what caused an error in the head of a log."""
+    if isinstance(error, LimitError) or (error.offset or 0) >= len(head):
+        return False
+    decoder = format.decoder({}, Opening())
+    decoder.feed(head)
+    decoder.finish()
+    try:
+        while decoder.next_batch() is not None:
+            pass
+    except TruncatedError as cut:
+        # A binary log is recognized by its first bytes, and its first frame may exceed the head.
+        return format.spec.binary or (cut.offset or 0) > (error.offset or 0)
+    except DecodeError as other:
+        return (other.line or 0) > (error.line or 0)
+    return True
 
 
 def _too_many_messages_error(source: Source) -> DecodeError:

@@ -608,6 +608,53 @@ def test_errors_suggest_corrections(rdfm, arguments, text):
     assert text in rdfm("convert", *arguments.split()).error
 
 
+PREFIXED = "PREFIX ex: <http://e/>\nex:s ex:p ex:o .\n"
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "options", "kept", "suggested"),
+    [
+        ("a.nt", "<x:s> <x:p> <x:o> <x:g> .\n", "", "no graph names", "nq"),
+        ("a.nt", "<x:s> <x:p> <x:o> <bad iri> .\n", "", "no graph names", None),
+        ("a.nq", PREFIXED, "", "no prefixed names", "trig"),
+        ("a.nq", "<x:s> <x:p> ex:o .\n", "", "no prefixed names", None),
+        ("a.nq", "<s> <x:p> <x:o> .\n", "", "--lenient accepts relative ones", None),
+        ("a.ttl", "<s> <x:p> <x:o> <x:g> .\n", "", "expected '.'", None),
+        ("a.ttl", "<x:a\\u0020b> <x:p> <x:o> .\n", "", "--lenient accepts the escape", None),
+        (
+            "a.nq",
+            '<x:s> <x:p> "' + 5000 * "x" + '" .\n',
+            "--max-message-bytes 1000",
+            "--max-message-bytes",
+            None,
+        ),
+    ],
+)
+@pytest.mark.parametrize("explicit", [False, True])
+def test_another_format_is_suggested_only_if_it_reads_the_statement(
+    rdfm, name, content, options, kept, suggested, explicit
+):
+    Path(name).write_text(content)
+    source = ["--from", name.partition(".")[2]] if explicit else []
+    error = rdfm("convert", name, "o.jelly", *options.split(), *source).error
+    assert kept in error
+    if suggested is None:
+        assert "--from" not in error
+    else:
+        assert f"--from {suggested} reads it" in error
+
+
+def test_relative_iris_are_written_only_if_lenient(rdfm):
+    Path("a.nq").write_text("<s> <http://e/p> <> .\n")
+    assert rdfm("convert", "a.nq", "a.jelly", "--lenient").status == 0
+    for name in ("b.nt", "b.nq", "b.ttl", "b.trig", "b.rdf"):
+        error = rdfm("convert", "a.jelly", name).error
+        assert "the IRI 's' is relative" in error
+        assert "--lenient writes it anyway" in error
+        assert not Path(name).exists()
+        assert rdfm("convert", "a.jelly", name, "--lenient").status == 0
+
+
 def test_an_error_in_the_middle_of_a_line_does_not_suggest_another_format(rdfm):
     Path("x.nq").write_text("<http://e/s> <http://e/p> oops .\n")
     assert "looks like" not in rdfm("convert", "x.nq", "o.jelly").error

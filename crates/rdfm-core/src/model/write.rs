@@ -12,7 +12,7 @@
 use crate::model::chars::{self, ESCAPE, IRI, NAME};
 use crate::model::labels::{self, write_hex};
 use crate::model::table::TermTable;
-use crate::model::term::{TermId, TermKind, flags};
+use crate::model::term::{TermId, TermKind, flags, is_language_type};
 
 const HEX_UPPER: &[u8; 16] = b"0123456789ABCDEF";
 
@@ -34,6 +34,9 @@ pub struct Style {
     pub open: &'static [u8],
     /// End of a triple term.
     pub close: &'static [u8],
+    /// Whether language tags are escaped if necessary ([`write_language`]). Otherwise they are
+    /// written unchanged, because the writer rejects invalid tags and the reader decodes none.
+    pub escape_tags: bool,
     /// Message number that makes blank node labels unique ([`write_label_of`]).
     pub message_number: Option<u64>,
     /// Once the buffer is longer than this, no more parts of triple terms are written. The result
@@ -46,14 +49,20 @@ impl Style {
     pub const CANONICAL: Self = Self {
         open: b"<<( ",
         close: b")>>",
+        escape_tags: true,
         message_number: None,
         max_bytes: usize::MAX,
+    };
+    /// Terms in text formats.
+    pub const TEXT: Self = Self {
+        escape_tags: false,
+        ..Self::CANONICAL
     };
     /// `<< s p o >>`, as in RDF-star.
     pub const STAR: Self = Self {
         open: b"<< ",
         close: b">>",
-        ..Self::CANONICAL
+        ..Self::TEXT
     };
 
     /// Appends a term.
@@ -68,12 +77,12 @@ impl Style {
                 None => write_label(text, plain, out),
                 Some(message) => write_label_of(message, text, plain, out),
             },
-            TermKind::Language => write_language(text, plain, out),
+            TermKind::Language => self.write_tag(text, plain, out),
             TermKind::Literal => write_string(text, plain, out),
             TermKind::LangLiteral => {
                 write_string(text, plain, out);
                 let tag = table.term(TermId(term.aux));
-                write_language(table.text_of(tag), tag.flags & flags::PLAIN != 0, out);
+                self.write_tag(table.text_of(tag), tag.flags & flags::PLAIN != 0, out);
                 out.extend_from_slice(direction(term.flags));
             }
             TermKind::TypedLiteral => {
@@ -98,6 +107,14 @@ impl Style {
                 out.extend_from_slice(self.close);
             }
         }
+    }
+
+    fn write_tag(&self, tag: &[u8], plain: bool, out: &mut Vec<u8>) {
+        if self.escape_tags {
+            return write_language(tag, plain, out);
+        }
+        out.push(b'@');
+        out.extend_from_slice(tag);
     }
 }
 
@@ -172,10 +189,8 @@ pub fn write_escaped(text: &[u8], out: &mut Vec<u8>) {
     out.extend_from_slice(rest);
 }
 
-/// Index of the first byte that may need an escape. 0xEF begins U+FFFE and U+FFFF, which the
-/// canonical form escapes like controls.
+/// Index of the first byte that may need an escape.
 fn escape_at(text: &[u8]) -> Option<usize> {
-    let special = |byte: u8| chars::is(byte, ESCAPE) || byte == 0xEF;
     let mut start = 0;
     // Checks sixteen bytes at a time, so that the compiler can vectorize the comparisons.
     for chunk in text.chunks_exact(16) {
@@ -192,7 +207,9 @@ fn escape_at(text: &[u8]) -> Option<usize> {
         }
         start += 16;
     }
-    let at = text[start..].iter().position(|&byte| special(byte))?;
+    let at = text[start..]
+        .iter()
+        .position(|&byte| chars::is(byte, ESCAPE))?;
     Some(start + at)
 }
 
@@ -350,32 +367,46 @@ fn unescape_tag(tag: &[u8]) -> Option<Vec<u8>> {
 pub enum TermError {
     /// The IRI has characters that `IRIREF` forbids. Escapes can represent them.
     Iri(TermId),
-    /// The IRI is not absolute. Readers drop the statements that contain it.
+    /// The IRI is relative. Readers reject it or resolve it against a base.
     Relative(TermId),
-    /// The datatype requires a language tag. Readers drop the statements with such literals.
+    /// The IRI is absolute, but RFC 3987 does not allow it. JSON-LD readers drop its statements.
+    Invalid(TermId),
+    /// The datatype requires a language tag. Readers reject such literals.
     Untagged(TermId),
     /// The language tag is invalid. The grammar has no escapes for tags.
     Language(TermId),
 }
 
-/// Returns the reason why a text grammar does not allow a term. The caller checks the parts of a
-/// triple term. Labels are never an error, because they are rewritten one-to-one. If `lenient`,
-/// IRIs are not an error either, because they are escaped.
+/// Returns the reason why strict readers of a text format reject or change a term. The caller
+/// checks the parts of a triple term. Labels are never an error, because they are rewritten
+/// one-to-one. If `lenient`, IRIs and datatypes are not an error either: forbidden characters are
+/// escaped, and the rest is written unchanged.
 pub fn term_error(table: &TermTable, id: TermId, lenient: bool) -> Option<TermError> {
     let term = table.term(id);
     match term.kind {
+        TermKind::Iri if lenient || term.flags & flags::PLAIN != 0 => None,
         TermKind::Iri => {
-            (term.flags & flags::PLAIN == 0 && !lenient && !chars::is_iri_text(table.text_of(term)))
-                .then_some(TermError::Iri(id))
+            let text = table.text_of(term);
+            if !chars::is_iri_text(text) {
+                return Some(TermError::Iri(id));
+            }
+            (!chars::has_scheme(text)).then_some(TermError::Relative(id))
         }
         TermKind::Language => (term.flags & flags::PLAIN == 0
             && !chars::is_language_tag(table.text_of(term)))
         .then_some(TermError::Language(id)),
-        TermKind::LangLiteral | TermKind::TypedLiteral => {
-            term_error(table, TermId(term.aux), lenient)
-        }
+        TermKind::LangLiteral => term_error(table, TermId(term.aux), lenient),
+        TermKind::TypedLiteral => datatype_error(table, TermId(term.aux), lenient),
         TermKind::DefaultGraph | TermKind::Bnode | TermKind::Literal | TermKind::TripleTerm => None,
     }
+}
+
+/// Like [`term_error`], for the datatype of a literal.
+pub fn datatype_error(table: &TermTable, datatype: TermId, lenient: bool) -> Option<TermError> {
+    if !lenient && is_language_type(table.text(datatype)) {
+        return Some(TermError::Untagged(datatype));
+    }
+    term_error(table, datatype, lenient)
 }
 
 #[cfg(test)]

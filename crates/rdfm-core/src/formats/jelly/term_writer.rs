@@ -14,7 +14,7 @@ use crate::codec::values::Values;
 use crate::model::batch::LogBatch;
 use crate::model::error::{ErrorClass, quote};
 use crate::model::record::Record;
-use crate::model::remedy::{Reason, Remedy};
+use crate::model::remedy::{Feature, Reason, Remedy};
 use crate::model::table::TermTable;
 use crate::model::term::{Term, TermId, TermKind, flags};
 use crate::model::write::MessagePrefix;
@@ -365,6 +365,9 @@ impl TermWriter {
                 let direction: &[u8] = match term.flags & (flags::LTR | flags::RTL) {
                     flags::LTR => b"--ltr",
                     flags::RTL => b"--rtl",
+                    _ if is_read_as_directed(table, TermId(term.aux)) => {
+                        return Err(misread_tag_error(tag));
+                    }
                     _ => b"",
                 };
                 let length = tag.len() + direction.len();
@@ -683,5 +686,26 @@ fn too_small(option: &'static str, size: u32) -> (ErrorClass, Reason) {
             "one statement needs more than {size} lookup entries at once"
         ))
         .with(Remedy::larger(option)),
+    )
+}
+
+/// Whether an invalid language tag ends with what readers take for a base direction.
+#[inline]
+fn is_read_as_directed(table: &TermTable, tag: TermId) -> bool {
+    table.term(tag).flags & flags::PLAIN == 0
+        && [b"--ltr", b"--rtl"]
+            .iter()
+            .any(|suffix| table.text(tag).ends_with(*suffix))
+}
+
+#[cold]
+fn misread_tag_error(tag: &[u8]) -> (ErrorClass, Reason) {
+    let reason = Reason::from(format!(
+        "readers of the format would read the end of the language tag {} as a base direction",
+        quote(tag)
+    ));
+    (
+        ErrorClass::Unsupported,
+        reason.lacking(Feature::AnyLanguage),
     )
 }

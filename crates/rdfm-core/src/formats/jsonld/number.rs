@@ -6,6 +6,8 @@
 //!   keeps all digits. The type of any other number depends on its value as a double: an integer
 //!   below 10^21 is an integer. Other numbers are doubles in canonical form, rounded as specified ([`DoubleDigits`]).
 
+use crate::syntax::double::shortest;
+
 /// Datatype of a number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum NumberType {
@@ -58,10 +60,10 @@ pub(super) fn canonical(
         return NumberType::Double;
     }
     let text = match precision {
-        DoubleDigits::Sixteen => format!("{number:.15E}"),
-        DoubleDigits::All => format!("{number:E}"),
+        DoubleDigits::Sixteen => format!("{number:.15e}"),
+        DoubleDigits::All => shortest(number),
     };
-    let (mantissa, exponent) = text.split_once('E').unwrap_or((&text, "0"));
+    let (mantissa, exponent) = text.split_once('e').unwrap_or((&text, "0"));
     let (whole, fraction) = mantissa.split_once('.').unwrap_or((mantissa, ""));
     let fraction = fraction.trim_end_matches('0');
     out.extend_from_slice(whole.as_bytes());
@@ -90,7 +92,7 @@ pub(super) fn ecmascript(token: &[u8], out: &mut Vec<u8>) -> bool {
         out.push(b'0');
         return true;
     }
-    let text = format!("{:e}", number.abs());
+    let text = shortest(number.abs());
     let (mantissa, exponent) = text.split_once('e').unwrap_or((&text, "0"));
     let digits: String = mantissa.chars().filter(|&c| c != '.').collect();
     let count = i32::try_from(digits.len()).unwrap_or(i32::MAX);

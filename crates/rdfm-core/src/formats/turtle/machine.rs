@@ -554,8 +554,8 @@ impl TurtleMachine {
             ParserState::Datatype => {
                 let (datatype, end) =
                     self.iri(text, self.pos, byte, "a datatype IRI after '^^'")?;
+                let literal = self.typed(datatype, self.pos)?;
                 self.pop();
-                let literal = self.typed(datatype);
                 self.node(literal, end)
             }
             ParserState::Anonymous => self.anonymous_or_list(text, byte),

@@ -176,6 +176,14 @@ impl EncodedTerms {
                 };
                 match value {
                     Some(value) => W::value(bytes, value),
+                    None if term.kind == TermKind::LangLiteral
+                        && table.text(TermId(term.aux)).is_empty() =>
+                    {
+                        return Err((
+                            ErrorClass::Unsupported,
+                            "readers of the format would read an empty language tag as none".into(),
+                        ));
+                    }
                     None => W::literal(bytes, text, kind(self.prefixes.as_ref(), table, term)),
                 }
             }
