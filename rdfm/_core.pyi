@@ -675,8 +675,8 @@ class Decoder:
     # restarts: True if the first frame has a restart mark, so that the log can be read in splits
     # look_alikes: number of comments that look like delimiters but are not; look_alike_offsets: the
     # offsets of the first ones
-    # large_frames: number of frames that are larger than their specification recommends;
-    # first_large_frames: offset, index and size of each of the first ones
+    # warnings: legal but suspicious data so far: for each rule of `validate` its name, the number
+    # of findings, and the offset, frame index and text of each of the first ones
     # notes: notes for readers of the log, one sentence each; joined: a note, if Jelly logs may have
     # been joined
     # trailing_namespaces: at the end of the log, the number of declarations after the last message,
@@ -808,6 +808,7 @@ class Regrouper:
         parts: bool = False,
         max_message_bytes: int | None = None,
     ) -> Regrouper: ...
+    def number_from(self, first: int, /) -> None: ...
     def feed(self, batch: MessageBatch, /) -> None: ...
     def finish(self) -> None: ...
     def next_batch(self) -> MessageBatch | None: ...

@@ -8,6 +8,7 @@
     ├── EncodeError(ValueError)         a message cannot be written in the format
     ├── UnknownFormatError(LookupError) no format with that name, suffix, media type or content
     ├── OptionError(ValueError)         an unknown option or an invalid value
+    │   ├── LogBusyError                another process appends to the log
     │   └── QueryError                  an invalid or unsupported SPARQL query; has the position
     ├── MissingExtraError(ImportError)  an optional dependency is not installed; names the extra
     └── InternalError(RuntimeError)     a bug in rdfm; the codec that raised it is unusable
@@ -31,6 +32,7 @@ __all__ = [
     "EncodeError",
     "InternalError",
     "LimitError",
+    "LogBusyError",
     "MissingExtraError",
     "OptionError",
     "QueryError",
@@ -379,22 +381,45 @@ class OptionError(RdfmError, ValueError):
         self.remedies = tuple(remedies)
 
 
+class LogBusyError(OptionError):
+    """Another process appends to the log. The same call may succeed later."""
+
+
 class QueryError(OptionError):
     """An invalid SPARQL query, or an unsupported one: DESCRIBE, an update or SERVICE.
 
     Attributes:
         reason: The error, without the position.
         line, column: The position, from 1; None if the error is not in the text of the query.
+        undeclared: The prefix that is not declared, if this is the error.
     """
 
     def __init__(
-        self, reason: str = "", *, line: int | None = None, column: int | None = None
+        self,
+        reason: str = "",
+        *,
+        line: int | None = None,
+        column: int | None = None,
+        undeclared: str | None = None,
     ) -> None:
         position = "" if line is None else f" (line {line}, column {column})"
         super().__init__(reason + position)
         self.reason = reason
         self.line = line
         self.column = column
+        self.undeclared = undeclared
+        if undeclared is not None:
+            declares = Remedy("stage", "prefixes", f"{undeclared}=IRI", "also declares it")
+            self.remedies = (declares,)
+
+    def within(self, name: str) -> QueryError:
+        """Return the same error, with the name of the query before the reason."""
+        return QueryError(
+            f"{name}: {self.reason}",
+            line=self.line,
+            column=self.column,
+            undeclared=self.undeclared,
+        )
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Pickle the attributes."""

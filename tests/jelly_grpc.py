@@ -5,6 +5,7 @@ Frames are encoded and decoded by `jelly_proto`, which shares no code with rdfm.
 """
 
 import contextlib
+import itertools
 import os
 import re
 import signal
@@ -197,6 +198,7 @@ class Server(grpc.GenericRpcHandler):
         topics: The topic of each subscription.
         metadata: The metadata of each subscription.
         published: The frames of each publication.
+        accept: Number of frames after which publications are ended, or None.
         refusal: Status code and details with which calls are rejected, or None.
         proceed: Event that a publication waits for before it records the next frame.
     """
@@ -208,6 +210,7 @@ class Server(grpc.GenericRpcHandler):
         self.metadata = []
         self.published = []
         self.refusal = None
+        self.accept = None
         self.proceed = threading.Event()
         self.proceed.set()
         self._server = grpc.server(ThreadPoolExecutor(8), options=LIMITS)
@@ -243,7 +246,7 @@ class Server(grpc.GenericRpcHandler):
             context.abort(*self.refusal)
         received = []
         self.published.append(received)
-        for frame in frames:
+        for frame in itertools.islice(frames, self.accept):
             self.proceed.wait(20)
             received.append(frame)
         return PROTO.RdfStreamReceived()

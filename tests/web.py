@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import contextlib
+import itertools
 import ssl
 import threading
+import time
 from collections.abc import Callable, Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
@@ -158,5 +160,61 @@ def ranged(body: bytes, tag: str, **settings: Any) -> Reply:
         settings.pop("cut", None)
         span = f"bytes {start}-{len(body) - 1}/{len(body)}"
         send(206, body[start:], ETag=tag, Content_Range=span, **settings)(handler)
+
+    return reply
+
+
+def raw(*pieces: bytes, pause: float = 0.0, forever: bool = False) -> Reply:
+    """Returns a function that sends bytes instead of a valid response, and closes the connection.
+
+    Args:
+        *pieces: The bytes.
+        pause: Seconds before each piece but the first.
+        forever: Whether the last piece is repeated until the client closes the connection.
+    """
+
+    def reply(handler: Handler) -> None:
+        handler.close_connection = True
+        for at, piece in enumerate(itertools.chain(pieces, itertools.repeat(pieces[-1]))):
+            if at == len(pieces) and not forever:
+                return
+            if at:
+                time.sleep(pause)
+            handler.wfile.write(piece)
+            handler.wfile.flush()
+
+    return reply
+
+
+def partial(body: bytes, tag: str, parts: list[tuple[int, int, str]]) -> Reply:
+    """Returns a function that answers requests for the rest of a body with parts of it.
+
+    Args:
+        body: The body.
+        tag: The ETag.
+        parts: The next answers: number of bytes in the requested range, number of bytes after which
+            the connection is closed, and the form: "total" and "unknown" announce the total as a
+            number and as `*`, and "whole" ignores the range. Later answers are complete.
+    """
+    left = list(parts)
+
+    def reply(handler: Handler) -> None:
+        length, cut, form = left.pop(0) if left else (len(body), len(body), "total")
+        requested_range = handler.headers.get("Range")
+        if requested_range is None or form == "whole":
+            end = cut if cut < len(body) else None
+            send(200, body, cut=end, chunked=form == "unknown", ETag=tag)(handler)
+            return
+        start = int(requested_range[6:-1])
+        content = body[start : start + length]
+        if not content:
+            send(416, ETag=tag, Content_Range=f"bytes */{len(body)}")(handler)
+            return
+        announced = "*" if form == "unknown" else str(len(body))
+        span = f"bytes {start}-{start + len(content) - 1}/{announced}"
+        end = cut if cut < len(content) else None
+        send(206, content, cut=end, chunked=form == "unknown", ETag=tag, Content_Range=span)(
+            handler
+        )
 
     return reply

@@ -10,6 +10,7 @@ division of the logs into files and batches affects only the reported file names
 
 from __future__ import annotations
 
+import os
 import time
 import warnings
 from collections.abc import Callable, Mapping
@@ -26,7 +27,7 @@ from rdfm.conversion.options import input_formats
 from rdfm.errors import OptionError, Remedy, spelled
 from rdfm.formats import FormatSpec
 from rdfm.logs.driver import Reading
-from rdfm.logs.input import Readable
+from rdfm.logs.input import Readable, reads_once
 from rdfm.logs.progress import Progress, Reporter, total_bytes
 
 if TYPE_CHECKING:
@@ -172,10 +173,10 @@ def compare(
         )
     if values["unordered"] and values["limit"]:
         for log in (a, b):
-            if hasattr(log, "read"):
-                name = getattr(log, "name", "an input")
+            if reads_once(log):
+                name = log if isinstance(log, (str, os.PathLike)) else getattr(log, "name", None)
                 raise OptionError(
-                    f"{name} can be read only once, but {spelled('unordered')} reads logs twice to show "
+                    f"{name or 'an input'} can be read only once, but {spelled('unordered')} reads logs twice to show "
                     f"differences; use a file, or {spelled('limit', '0')} to show only counts"
                 )
     candidates = [input_formats([log], name) for log, name in zip((a, b), names, strict=True)]

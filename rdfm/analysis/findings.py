@@ -31,10 +31,14 @@ RULES: dict[str, Rule] = {
         "A patch does not end a transaction; applying the patch undoes the transaction.",
     ),
     "no-logs": READING_RULES["no-logs"],
+    "uncommitted": READING_RULES["uncommitted"],
     "joined": Rule("warning", "Jelly logs may have been joined into one message."),
     "large-frame": Rule("warning", "A Jelly frame is larger than the recommended 1 MB."),
     "wrong-mark": Rule(
         "warning", "A Jelly frame has a restart mark, but depends on earlier frames."
+    ),
+    "unknown-field": Rule(
+        "warning", "A log in a binary format has fields that rdfm does not know, and skips."
     ),
     "look-alike": Rule("warning", "A comment looks like a message delimiter but is not one."),
     "key-without-iri": Rule(

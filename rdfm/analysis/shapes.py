@@ -46,7 +46,8 @@ class Result(NamedTuple):
         focus: The focus node.
         path: The property path, if there is one.
         value: The value, if there is one.
-        shape: The IRI of the shape, if it has one.
+        shape: The IRI of the shape, or of the shape that contains it, if one of them has an IRI.
+        constraint: The IRI of the constraint component.
     """
 
     severity: str
@@ -55,6 +56,21 @@ class Result(NamedTuple):
     path: str | None
     value: str | None
     shape: str | None
+    constraint: str
+
+    def text(self) -> str:
+        """Return the message with the focus node, path, value, constraint and shape."""
+        parts = [f"focus node {self.focus}"]
+        parts += [f"path {self.path}"] if self.path else []
+        parts += [f"value {self.value}"] if self.value else []
+        name = self.constraint
+        parts.append(
+            f"constraint sh:{name.removeprefix(SHACL)}"
+            if name.startswith(SHACL)
+            else f"constraint <{name}>"
+        )
+        parts += [f"shape <{self.shape}>"] if self.shape else []
+        return f"{self.message}; {', '.join(parts)}"
 
 
 class Shapes:
@@ -64,8 +80,8 @@ class Shapes:
         """Read the shapes from a log in any format. All of its quads form the shapes graph.
 
         Raises:
-            OptionError: If the log cannot be read or contains no shapes, or a shape is invalid or
-                would access other graphs.
+            OptionError: If the log cannot be read or contains no shapes, or a shape is invalid,
+                requires inference, or would access other graphs.
             MissingExtraError: If pyshacl is not installed.
         """
         try:
@@ -115,10 +131,19 @@ class Shapes:
             graph.add((term(quad.subject), term(quad.predicate), term(quad.object)))
 
     def _check(self, name: str) -> None:
-        """Reject a graph without shapes, with invalid shapes, or with shapes that fetch data."""
+        """Reject a graph without shapes, or with shapes that are invalid, fetch data or infer."""
         graph = self._graph
         if not any(str(predicate).startswith(SHACL) for _, predicate, _ in graph):
             raise OptionError(f"{name} contains no SHACL shapes")
+        # SHACL, section 1.5: an unsupported entailment regime is a failure.
+        for regime in sorted(
+            graph.objects(None, self._rdflib.URIRef(f"{SHACL}entailment")), key=str
+        ):
+            raise OptionError(
+                f"the shapes in {name} require the entailment regime {_turtle(regime)}, but messages "
+                "are checked without inference; remove sh:entailment, and add the inferred quads to "
+                "the messages"
+            )
         for word in (*_QUERIES, *_UNUSED_QUERIES):
             for query in graph.objects(None, self._rdflib.URIRef(SHACL + word)):
                 self._check_query(name, word, str(query))
@@ -170,29 +195,44 @@ class Shapes:
             raise ValueError(_line(str(error) or type(error).__name__)) from error
         if not isinstance(report, self._rdflib.Graph):
             raise ValueError(_line(text))
-        return sorted(_report_results(report, self._rdflib))
+        found = self._report_results(report)
+        return sorted(found, key=lambda result: tuple(part or "" for part in result))
 
+    def _report_results(self, report: rdflib.Graph) -> Iterator[Result]:
+        """Yield the results in a validation report."""
+        rdflib = self._rdflib
 
-def _report_results(report: rdflib.Graph, rdflib: Any) -> Iterator[Result]:
-    """Yield the results in a validation report."""
+        def iri(name: str) -> Any:
+            return rdflib.URIRef(SHACL + name)
 
-    def iri(name: str) -> rdflib.URIRef:
-        return rdflib.URIRef(SHACL + name)
+        for result in report.objects(None, iri("result")):
+            severity = str(report.value(result, iri("resultSeverity"))).removeprefix(SHACL)
+            messages = sorted(
+                _line(str(text)) for text in report.objects(result, iri("resultMessage"))
+            )
+            path = report.value(result, iri("resultPath"))
+            value = report.value(result, iri("value"))
+            yield Result(
+                severity,
+                "; ".join(messages) or "does not conform",
+                _turtle(report.value(result, iri("focusNode"))),
+                None if path is None else _path(report, path, rdflib),
+                None if value is None else _turtle(value),
+                self._shape_name(report.value(result, iri("sourceShape"))),
+                str(report.value(result, iri("sourceConstraintComponent"))),
+            )
 
-    for result in report.objects(None, iri("result")):
-        severity = str(report.value(result, iri("resultSeverity"))).removeprefix(SHACL)
-        messages = sorted(_line(str(text)) for text in report.objects(result, iri("resultMessage")))
-        path = report.value(result, iri("resultPath"))
-        value = report.value(result, iri("value"))
-        shape = report.value(result, iri("sourceShape"))
-        yield Result(
-            severity,
-            "; ".join(messages) or "does not conform",
-            _turtle(report.value(result, iri("focusNode"))),
-            None if path is None else _path(report, path, rdflib),
-            None if value is None else _turtle(value),
-            str(shape) if isinstance(shape, rdflib.URIRef) else None,
-        )
+    def _iris_last(self, node: Any) -> tuple[bool, str]:
+        return isinstance(node, self._rdflib.URIRef), str(node)
+
+    def _shape_name(self, shape: Any) -> str | None:
+        """Return the IRI of a shape, or of the nearest shape around it."""
+        seen = set()
+        while isinstance(shape, self._rdflib.BNode) and shape not in seen:
+            seen.add(shape)
+            around = self._graph.subjects(None, shape)
+            shape = max(around, default=None, key=self._iris_last)
+        return str(shape) if isinstance(shape, self._rdflib.URIRef) else None
 
 
 def _path(report: rdflib.Graph, path: Any, rdflib: Any, depth: int = 0) -> str:

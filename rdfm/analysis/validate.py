@@ -9,7 +9,7 @@ Law: an error ends an input only if the rest of it cannot be read, and never aff
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal, Unpack
 
@@ -148,9 +148,7 @@ class _ValidatedLog(LogState):
 
     labels: Literal["none", "chosen", "all"] = "none"
     compared: bool = False  # whether its stream options were compared with the given ones
-    look_alikes: int = 0
-    large_frames: int = 0
-    wrong_marks: int = 0
+    warned: dict[str, int] = field(default_factory=dict)  # findings of the decoder, by rule
     joined: bool = False  # whether a note about joined logs was reported
     keys: int = 0
 
@@ -280,21 +278,12 @@ class Validation(LogCheck):
 
     def _check_header(self, log: _ValidatedLog, item: Read) -> None:
         """Report observations of the decoder, such as comments that look like delimiters."""
-        count = item.header.get("look_alikes", 0)
+        text = "a comment looks like a message delimiter but is not one"
         offsets = item.header.get("look_alike_offsets", ())
-        for index in range(log.look_alikes, count):
-            if not self._returns_warning("look-alike"):
-                self._omit("look-alike", count - index - 1)
-                break
-            offset = offsets[index] if index < len(offsets) else None
-            line, column = None, None
-            if log.lines is not None and offset is not None:
-                line, column = log.lines.at(offset) or (None, None)
-            text = "a comment looks like a message delimiter but is not one"
-            self._add(log, "look-alike", text, offset=offset, line=line, column=column)
-        log.look_alikes = count
-        self._check_large_frames(log, item.header)
-        self._check_wrong_marks(log, item.header)
+        count = item.header.get("look_alikes", 0)
+        self._warn(log, "look-alike", count, [(offset, None, text) for offset in offsets])
+        for rule, count, first in item.header.get("warnings", ()):
+            self._warn(log, rule, count, first)
         if "joined" in item.header and not log.joined:
             log.joined = True
             self._add(log, "joined", item.header["joined"])
@@ -303,35 +292,25 @@ class Validation(LogCheck):
                 self._add_dropped_key(log, item)
             log.keys += item.lost.keys
 
-    def _check_large_frames(self, log: _ValidatedLog, header: Mapping[str, Any]) -> None:
-        """Report frames that are larger than recommended."""
-        count = header.get("large_frames", 0)
-        first = header.get("first_large_frames", ())
-        for index in range(log.large_frames, count):
-            if not self._returns_warning("large-frame"):
-                self._omit("large-frame", count - index - 1)
+    def _warn(
+        self,
+        log: _ValidatedLog,
+        rule: str,
+        count: int,
+        first: Sequence[tuple[int | None, int | None, str]],
+    ) -> None:
+        """Report the new findings of a decoder, of which the first have an offset, frame and text."""
+        for index in range(log.warned.get(rule, 0), count):
+            if not self._returns_warning(rule):
+                self._omit(rule, count - index - 1)
                 break
-            offset, frame, size = first[index] if index < len(first) else (None, None, None)
-            frame_text = "the frame" if size is None else f"the frame of {size} bytes"
-            text = f"{frame_text} is larger than the recommended 1 MB"
-            self._add(log, "large-frame", text, offset=offset, frame=frame)
-        log.large_frames = count
-
-    def _check_wrong_marks(self, log: _ValidatedLog, header: Mapping[str, Any]) -> None:
-        """Report frames that have a restart mark, but depend on earlier frames."""
-        count = header.get("wrong_marks", 0)
-        first = header.get("first_wrong_marks", ())
-        for index in range(log.wrong_marks, count):
-            if not self._returns_warning("wrong-mark"):
-                self._omit("wrong-mark", count - index - 1)
-                break
-            offset, frame, _ = first[index] if index < len(first) else (None, None, None)
-            text = (
-                "the frame has a restart mark, but depends on earlier frames; convert the log to "
-                "Jelly again, which writes new marks"
-            )
-            self._add(log, "wrong-mark", text, offset=offset, frame=frame)
-        log.wrong_marks = count
+            offset, frame, text = first[index] if index < len(first) else (None, None, "")
+            line, column = None, None
+            if log.lines is not None and offset is not None:
+                line, column = log.lines.at(offset) or (None, None)
+            where = {"offset": offset, "frame": frame, "line": line, "column": column}
+            self._add(log, rule, text or RULES[rule].text, **where)
+        log.warned[rule] = count
 
     def _add_dropped_key(self, log: _ValidatedLog, item: Read) -> None:
         """Report the first dropped key of a log."""
@@ -374,19 +353,17 @@ class Validation(LogCheck):
                 if is_warning and not self._returns_warning("shacl"):
                     continue
                 where = self._location(log, position, stop, "shacl", result.focus.encode())
-                parts = [f"focus node {result.focus}"]
-                parts += [f"path {result.path}"] if result.path else []
-                parts += [f"value {result.value}"] if result.value else []
                 self._add(
                     log,
                     "shacl",
-                    f"{result.message}; {', '.join(parts)}",
+                    result.text(),
                     "warning" if is_warning else "error",
                     message=index,
                     focus=result.focus,
                     path=result.path,
                     value=result.value,
                     shape=result.shape,
+                    constraint=result.constraint,
                     **where,
                 )
 

@@ -113,21 +113,21 @@ def _show(logs: tuple[str, ...], color: str, options: dict[str, Any]) -> None:
     from rdfm.cli.signals import unwinding
     from rdfm.cli.stdio import (
         add_stdout_defaults,
+        inputs_of,
         is_terminal,
         reject_terminal,
-        standard_input,
         standard_output,
     )
     from rdfm.conversion.convert import convert
     from rdfm.conversion.default_format import default_format
+    from rdfm.logs.journal import byte_count
 
     if color not in ("auto", "always", "never"):
         raise click.UsageError(f"--color must be auto, always or never, not '{color[:40]}'")
-    if logs.count("-") > 1:
-        raise click.UsageError("standard input (-) can be read only once")
+    inputs = inputs_of(logs)
     options = given(options)
     if "to_format" not in options:
-        options["to_format"] = default_format(logs, options.get("from_format"))
+        options["to_format"] = default_format(inputs, options.get("from_format"))
     reject_terminal(options)
     options = add_stdout_defaults(options)
     output: Any = standard_output()
@@ -138,9 +138,7 @@ def _show(logs: tuple[str, ...], color: str, options: dict[str, Any]) -> None:
         output = screen = Screen(output, colours=colours)
     try:
         with unwinding():
-            summary = convert(
-                [standard_input() if name == "-" else name for name in logs], output, **options
-            )
+            summary = convert(inputs, output, **options)
     finally:
         if screen is not None:
             screen.end()
@@ -150,3 +148,7 @@ def _show(logs: tuple[str, ...], color: str, options: dict[str, Any]) -> None:
     print_dropped(summary)
     if not summary.messages:  # otherwise, the notes are about the output
         print_notes(summary.notes)
+    elif summary.uncommitted_bytes:
+        print_notes(
+            [f"{byte_count(summary.uncommitted_bytes)} after the last commit were not read"]
+        )

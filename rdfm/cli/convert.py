@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from rdfm.cli.options import output_option, quiet_option
+from rdfm.cli.options import OutputPath, output_option, quiet_option
 from rdfm.cli.specs import SpecCommand, given
 
 _EPILOG = """Examples:
@@ -41,26 +41,29 @@ def command(files: tuple[str, ...], output: str | None, quiet: bool, **options: 
     from rdfm.cli.signals import unwinding
     from rdfm.cli.stdio import (
         add_stdout_defaults,
+        inputs_of,
         is_terminal,
         reject_terminal,
-        standard_input,
         standard_output,
     )
+    from rdfm.conversion import interruption
     from rdfm.conversion.convert import convert
     from rdfm.conversion.default_format import default_format
 
-    inputs, target = _files(files, output)
+    names, target = _files(files, output)
+    inputs = inputs_of(names)
     options = given(options)
     if target == "-":
         if "to_format" not in options:
             options["to_format"] = default_format(inputs, options.get("from_format"))
         reject_terminal(options)
         options = add_stdout_defaults(options)
+    completes = bool(options.get("keep_partial") or options.get("append"))
     bar = None if quiet or (target == "-" and is_terminal(sys.stdout)) else Bar.on_terminal()
     try:
-        with unwinding():
+        with unwinding(interruption.request if completes else None):
             summary = convert(
-                [standard_input() if name == "-" else name for name in inputs],
+                inputs,
                 standard_output() if target == "-" else target,
                 progress=bar,
                 **options,
@@ -85,7 +88,5 @@ def _files(files: tuple[str, ...], output: str | None) -> tuple[list[str], str]:
             raise click.UsageError(
                 f"{len(names)} files given without -o; use -o FILE to specify the output for several inputs"
             )
-        output = names.pop()
-    if names.count("-") > 1:
-        raise click.UsageError("standard input (-) can be read only once")
+        output = OutputPath().convert(names.pop(), None, None)
     return names, output

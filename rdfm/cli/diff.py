@@ -63,17 +63,15 @@ def command(
     from rdfm.analysis.options import DIFF
     from rdfm.cli.bar import Bar
     from rdfm.cli.run import CodedError
-    from rdfm.cli.stdio import standard_input
+    from rdfm.cli.stdio import inputs_of
 
-    if a == "-" == b:
-        raise click.UsageError("standard input (-) can be read only once")
+    one, other = inputs_of((a, b))
     found = given(options)
     diff_options = {name: found.pop(name) for name in DIFF if name in found}
     decoder_options = {name.removeprefix("from_"): value for name, value in found.items()}
     if quiet:
         diff_options["limit"] = 0
     bar = Bar.on_terminal()
-    one, other = (standard_input() if name == "-" else name for name in (a, b))
     printer: _JsonPrinter | _TextPrinter = _JsonPrinter() if as_json else _TextPrinter(a, b)
     try:
         result = compare(

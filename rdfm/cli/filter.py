@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from typing import Any
 
@@ -9,6 +10,12 @@ import click
 
 from rdfm.cli.options import option, output_option, quiet_option
 from rdfm.cli.specs import SpecCommand, given
+
+# Options that select messages.
+_CRITERIA = frozenset(
+    ("subject", "predicate", "object", "graph", "any", "contains", "regex", "time", "after",
+     "before", "where")
+)  # fmt: skip
 
 _EPILOG = """Examples:
   rdfm filter birds.jelly --object ex:crane -o cranes.jelly
@@ -38,15 +45,16 @@ def command(logs: tuple[str, ...], output: str, count: bool, quiet: bool, **opti
     from rdfm.cli.bar import Bar
     from rdfm.cli.losses import print_notes, print_skipped, print_summary
     from rdfm.cli.signals import unwinding
-    from rdfm.cli.stdio import is_terminal, reject_terminal, standard_input, standard_output
+    from rdfm.cli.stdio import inputs_of, is_terminal, reject_terminal, standard_output
+    from rdfm.conversion import interruption
     from rdfm.conversion.default_format import default_format
     from rdfm.conversion.filter import count as count_kept
     from rdfm.conversion.filter import filter_logs
 
-    if logs.count("-") > 1:
-        raise click.UsageError("standard input (-) can be read only once")
     options = given(options)
-    inputs: list[Any] = [standard_input() if name == "-" else name for name in logs]
+    if not _CRITERIA & options.keys():
+        _reject_words(logs)
+    inputs = inputs_of(logs)
     if count:
         if output != "-":
             raise click.UsageError("--count prints a number instead of writing a log; remove -o")
@@ -58,14 +66,29 @@ def command(logs: tuple[str, ...], output: str, count: bool, quiet: bool, **opti
         return
     if output == "-":
         if "to_format" not in options:
-            options["to_format"] = default_format(logs, options.get("from_format"))
+            options["to_format"] = default_format(inputs, options.get("from_format"))
         reject_terminal(options)
+    completes = bool(options.get("keep_partial") or options.get("append"))
     bar = None if quiet or (output == "-" and is_terminal(sys.stdout)) else Bar.on_terminal()
     try:
-        with unwinding():
+        with unwinding(interruption.request if completes else None):
             target = standard_output() if output == "-" else output
             summary = filter_logs(inputs, target, progress=bar, **options)
     finally:
         if bar is not None:
             bar.close()
     print_summary(summary, quiet)
+
+
+def _reject_words(logs: tuple[str, ...]) -> None:
+    """Reject a text to search for that is given without an option, as in grep.
+
+    Raises:
+        UsageError: If an argument is a single word, and not the name of a file.
+    """
+    for word in logs:
+        if word.isalnum() and not os.path.lexists(word):
+            raise click.UsageError(
+                f"there is no file {word}, and no criterion is given; --contains {word} selects "
+                "messages that contain a text"
+            )

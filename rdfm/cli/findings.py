@@ -79,7 +79,7 @@ def run_check(
     from rdfm.cli.bar import Bar
     from rdfm.cli.signals import unwinding
     from rdfm.cli.specs import given
-    from rdfm.cli.stdio import json_line, standard_input
+    from rdfm.cli.stdio import inputs_of, json_line
 
     if as_json:
         if output == "github":
@@ -87,8 +87,7 @@ def run_check(
         output = "json"
     if output not in ("text", "json", "github"):
         raise click.UsageError(f"--format must be text, json or github, not '{output}'")
-    if inputs.count("-") > 1:
-        raise click.UsageError("standard input (-) can be read only once")
+    sources = inputs_of(inputs)
     settings = given(options)
     settings["format"] = settings.pop("from_format", None)
     settings = {name.removeprefix("from_"): value for name, value in settings.items()}
@@ -97,7 +96,6 @@ def run_check(
     bar = Bar.on_terminal() if _is_redirected() else None
     try:
         with unwinding():
-            sources = [standard_input() if name == "-" else name for name in inputs]
             checked = check(sources, progress=bar, **_values(settings, own))
             for found in checked:
                 click.echo(write(found))

@@ -9,13 +9,13 @@ from __future__ import annotations
 
 import os
 import re
-import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import TypeVar
 
 import click
 
+from rdfm.cli.connections import connection_options, remember
 from rdfm.cli.options import GroupedOption
 
 __all__ = ["HeaderOption", "header_option"]
@@ -45,25 +45,19 @@ class HeaderOption(GroupedOption):
 
 
 def header_option(group: str) -> Callable[[F], F]:
-    """Return a decorator that adds the option to a command."""
+    """Return a decorator that adds the option, and the options for TLS, to a command."""
 
     def decorate(function: F) -> F:
         # As in click, parameters are in reverse order until the command is created.
         params = function.__dict__.setdefault("__click_params__", [])
-        params.append(HeaderOption(group))
+        params.extend(reversed([HeaderOption(group), *connection_options(group)]))
         return function
 
     return decorate
 
 
 def _set(_: click.Context, __: click.Parameter, values: tuple[str, ...]) -> None:
-    if values or "rdfm.storage.http" in sys.modules:  # a process may run several commands
-        from rdfm.storage.http import set_headers  # costly to import
-        from rdfm.storage.live import set_defaults
-
-        headers = dict(map(_parsed, values))
-        set_headers(headers)
-        set_defaults({"headers": headers})
+    remember("headers", dict(map(_parsed, values)))
 
 
 def _parsed(text: str) -> tuple[str, str]:

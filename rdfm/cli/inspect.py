@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from rdfm.cli.options import FormatName, Number, option
+from rdfm.cli.options import FormatName, Number, OutputPath, option
 from rdfm.cli.specs import SpecCommand, given
 
 _EPILOG = """Examples:
@@ -67,7 +67,7 @@ _EPILOG = """Examples:
     "--html",
     group="Statistics",
     metavar="FILE",
-    type=click.Path(),
+    type=OutputPath(),
     help="Write the statistics as an HTML page with charts (- for standard output).",
 )
 def command(
@@ -89,7 +89,7 @@ def command(
     """
     from rdfm.analysis.inspect import TOP, inspect
     from rdfm.cli.bar import Bar
-    from rdfm.cli.stdio import json_line, safe, standard_input
+    from rdfm.cli.stdio import inputs_of, json_line, safe
     from rdfm.errors import UnknownFormatError
 
     stats |= as_rdf or html is not None
@@ -111,9 +111,8 @@ def command(
     list_options: dict[str, Any] = {"top": TOP if top is None and not as_rdf else top}
     if as_rdf:
         list_options["checksum"] = True
-    for index, log in enumerate(logs):
+    for index, (log, source) in enumerate(zip(logs, inputs_of(logs), strict=True)):
         bar = Bar.on_terminal()
-        source = standard_input() if log == "-" else log
         try:
             report: Any = (statistics if stats else inspect)(
                 source, from_format, progress=bar, **list_options, **options_by_log[log]

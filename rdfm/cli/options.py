@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -120,6 +121,16 @@ def option(*names: str, group: str, **settings: Any) -> Callable[[F], F]:
     return click.option(*names, cls=GroupedOption, group=group, **settings)
 
 
+class OutputPath(click.Path):
+    """The path of an output. A path of standard output, such as `/dev/stdout`, means `-`."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """Return the path."""
+        from rdfm.storage.pipes import descriptor_of
+
+        return "-" if descriptor_of(os.fspath(value)) == 1 else super().convert(value, param, ctx)
+
+
 def output_option(help: str, *name: str, metavar: str = "OUT", **settings: Any) -> Callable[[F], F]:
     """Return a decorator that adds `--output`. `name` can rename the parameter of the command."""
     return option(
@@ -128,7 +139,7 @@ def output_option(help: str, *name: str, metavar: str = "OUT", **settings: Any) 
         *name,
         group="Output",
         metavar=metavar,
-        type=click.Path(),
+        type=OutputPath(),
         help=help,
         **settings,
     )

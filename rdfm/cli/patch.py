@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from rdfm.cli.options import output_option, quiet_option
+from rdfm.cli.options import OutputPath, output_option, quiet_option
 from rdfm.cli.specs import SpecCommand, given
 
 _APPLY = """Examples:
@@ -110,7 +110,7 @@ def revert(patches: tuple[str, ...], output: str, quiet: bool, **options: Any) -
     short_help="Convert each message to a patch.",
 )
 @click.argument("log", type=click.Path())
-@click.argument("output", metavar="OUT", type=click.Path())
+@click.argument("output", metavar="OUT", type=OutputPath())
 @_quiet
 def from_log(log: str, output: str, quiet: bool, **options: Any) -> None:
     """Convert each message of LOG to a patch: a transaction that adds its quads.
@@ -134,7 +134,7 @@ def from_log(log: str, output: str, quiet: bool, **options: Any) -> None:
     short_help="Convert each transaction to a message.",
 )
 @click.argument("patches", type=click.Path())
-@click.argument("output", metavar="OUT", type=click.Path())
+@click.argument("output", metavar="OUT", type=OutputPath())
 @_quiet
 def to_log(patches: str, output: str, quiet: bool, **options: Any) -> None:
     """Convert each committed transaction of PATCHES to a message.
@@ -185,12 +185,9 @@ def diff(
 
 
 def _inputs(*names: str) -> list[Any]:
-    """Return the inputs, with `-` replaced by standard input."""
-    from rdfm.cli.stdio import standard_input
+    from rdfm.cli.stdio import inputs_of
 
-    if names.count("-") > 1:
-        raise click.UsageError("standard input (-) can be read only once")
-    return [standard_input() if name == "-" else name for name in names]
+    return inputs_of(names)
 
 
 def _run(

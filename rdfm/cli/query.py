@@ -48,16 +48,15 @@ def command(
     the messages for which it is true.
     """
     from rdfm.cli.signals import unwinding
-    from rdfm.cli.stdio import is_terminal, standard_input
+    from rdfm.cli.stdio import inputs_of, is_terminal
     from rdfm.sparql.query import LogQuery
 
     options = given(options)
-    streams = [query, *logs, options.pop("solutions", None)]
-    if streams.count("-") > 1:
-        raise click.UsageError("standard input (-) can be read only once")
-    query_source, *inputs, solutions = (
-        standard_input() if name == "-" else name for name in streams
-    )
+    solutions = options.pop("solutions", None)
+    named = [query, *logs, *(() if solutions is None else (solutions,))]
+    query_source, *inputs = inputs_of(named)
+    if solutions is not None:
+        solutions = inputs.pop()
     log_query = LogQuery(query_source, inputs, options, solutions)
     with unwinding():
         if log_query.query.kind == "ask":

@@ -17,7 +17,7 @@ from collections.abc import Iterator
 import rdfm
 from rdfm.cli import signals
 from rdfm.cli.stdio import STANDARD_OUTPUT
-from rdfm.errors import Remedy, surface, visible
+from rdfm.errors import LogBusyError, Remedy, surface, visible
 
 __all__ = ["CodedError", "run"]
 
@@ -97,16 +97,16 @@ def _run(arguments: list[str]) -> int:
             return _fail(f"{error.format_message()} (see {command} --help)", 2)
         except click.ClickException as error:
             return _fail(error.format_message(), 1)
-        except click.Abort:
-            return _interrupted()
+        except click.Abort as error:
+            return _interrupted(error.__cause__)
         except ClosedPipe as error:
             return _print_error_message(error.error)
         except CodedError as error:
             if debug:
                 raise error.error from None
             return max(_print_error_message(error.error), error.code)
-    except KeyboardInterrupt:
-        return _interrupted()
+    except KeyboardInterrupt as error:
+        return _interrupted(error)
     except Exception as error:
         if debug:
             raise
@@ -118,7 +118,9 @@ def _print_error_message(error: Exception) -> int:
     notes = "".join(f"; {note}" for note in getattr(error, "__notes__", ()))
     if isinstance(error, rdfm.RdfmError):
         is_usage = isinstance(error, (rdfm.OptionError, rdfm.UnknownFormatError))
-        return _fail(f"{error}{notes}", 2 if is_usage else 1)
+        return _fail(
+            f"{error}{notes}", 2 if is_usage and not isinstance(error, LogBusyError) else 1
+        )
     if isinstance(error, OSError):
         if error.filename is None and _was_raised_while_printing(error):
             error.filename = STANDARD_OUTPUT
@@ -157,7 +159,9 @@ def _print(kind: str, text: str) -> None:
             print(f"rdfm: {kind}: {safe}", file=sys.stderr, flush=True)
 
 
-def _interrupted() -> int:
+def _interrupted(error: BaseException | None) -> int:
+    for note in getattr(error, "__notes__", ()):
+        _print("note", note)
     signals.report_interrupt()
     return signals.CODE
 

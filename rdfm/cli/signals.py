@@ -3,8 +3,8 @@
 In: SIGINT, SIGTERM and SIGHUP, except those that are already ignored when the command starts.
 Out: one line on standard error and exit code 130, or termination by SIGPIPE.
 Cost: a waiting thread.
-Law: the command ends within about a second, even while native code runs. Unfinished output is
-    removed first.
+Law: the command ends within about a second, even while native code runs, or within five seconds if
+    it completes an output first. Unfinished output is removed.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import contextlib
 import os
 import signal
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from types import FrameType
 from typing import Any
 
@@ -21,6 +21,8 @@ __all__ = ["CODE", "begin", "die_of_pipe", "end", "report_interrupt", "unwinding
 
 CODE = 130
 GRACE_SECONDS = 0.7
+# For completing an output that is kept.
+COMPLETING_SECONDS = 5.0
 _KINDS = [
     getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)
 ]
@@ -28,6 +30,8 @@ _KINDS = [
 # Previous handlers by signal; empty if no handlers are installed.
 _previous_handlers: dict[int, Any] = {}
 _is_unwinding = False  # whether a signal unwinds the stack instead of ending the process
+_grace_seconds = GRACE_SECONDS
+_request: Callable[[], None] | None = None  # asks the command to end
 _reported = False
 _pipe: tuple[int, int] | None = None  # wakes the watching thread
 
@@ -71,10 +75,14 @@ def end() -> None:
 
 
 @contextlib.contextmanager
-def unwinding() -> Iterator[None]:
-    """Turn signals into exceptions within the block, so that open resources are closed properly."""
-    global _is_unwinding
-    _is_unwinding = True
+def unwinding(request: Callable[[], None] | None = None) -> Iterator[None]:
+    """Turn signals into exceptions within the block, so that open resources are closed properly.
+
+    If `request` is given, the first signal calls it instead, and the block must end soon.
+    """
+    global _is_unwinding, _grace_seconds, _request
+    _is_unwinding, _request = True, request
+    _grace_seconds = GRACE_SECONDS if request is None else COMPLETING_SECONDS
     for kind in _previous_handlers:
         signal.signal(kind, _interrupt)
     try:
@@ -113,6 +121,11 @@ def _quit(*_: object) -> None:
 
 
 def _interrupt(number: int, frame: FrameType | None) -> None:
+    global _request
+    if _request is not None:
+        request, _request = _request, None
+        request()
+        return
     for kind in _previous_handlers:  # a second signal must not interrupt the cleanup
         signal.signal(kind, _wait)
     raise KeyboardInterrupt
@@ -125,7 +138,7 @@ def _wait(*_: object) -> None:
 def _watch(pipe: int) -> None:
     """End the process after the first signal. Runs in the watching thread.
 
-    While the stack is unwound, the main thread has `GRACE_SECONDS` to end the process first.
+    While the stack is unwound, the main thread has some time to end the process first.
     """
     received = os.read(pipe, 1)
     while received and received[0] not in _KINDS:
@@ -134,7 +147,7 @@ def _watch(pipe: int) -> None:
         os.close(pipe)
         return
     if _is_unwinding:
-        time.sleep(GRACE_SECONDS)
+        time.sleep(_grace_seconds)
         from rdfm.logs.output import remove_unfinished
 
         remove_unfinished()

@@ -9,12 +9,13 @@ Law: values remain text. The component that knows the format checks them.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import Any
 
 import click
 from click.shell_completion import CompletionItem
 
+from rdfm.cli.connections import TLS, connection_options
 from rdfm.cli.headers import HeaderOption
 from rdfm.cli.options import (
     COMPLETE,
@@ -31,7 +32,7 @@ if TYPE_CHECKING:
     from rdfm.formats import FormatSpec, OptionSpec
     from rdfm.formats.spec import Side
 
-__all__ = ["SpecCommand", "given", "help_of"]
+__all__ = ["SpecCommand", "given", "help_of", "make_option"]
 
 _PARAMETERS = "rdfm.cli.options"
 _SIDED = "rdfm.cli.sided"
@@ -129,9 +130,13 @@ class SpecCommand(GroupedCommand):
         stages = self._stage_options()
         if "read" in self._sides:
             yield HeaderOption("Input", of_format=True)  # only in the complete help
+            own = {option.name for option in stages} - {*TLS}
+            yield from connection_options(without=own)
         for option in stages:
             is_rare = option.group in _RARE_GROUPS
-            yield _option(option, option.name, option.option, of_format=is_rare)
+            if option.name in TLS:
+                continue
+            yield make_option(option, option.name, option.option, of_format=is_rare)
         found = formats.every() if with_plug_ins else formats.built_in()
         all_options = {
             side: _options(side, [format.spec for format in found]) for side in self._sides
@@ -156,14 +161,14 @@ class SpecCommand(GroupedCommand):
             if first.python_only:
                 continue
             is_one_sided = requires_side(listed.values())
-            yield _option(
+            yield make_option(
                 first, name, first.option, hidden=is_one_sided or not listed, of_format=True
             )
             for side, spec in specs.items() if sided else ():
                 prefix = "from" if side == "read" else "to"
                 flag = f"{prefix}-{spec.option}"
                 hidden = not is_one_sided or side not in listed
-                yield _option(
+                yield make_option(
                     spec, f"{prefix}_{name}", flag, prefix=prefix, hidden=hidden, of_format=True
                 )
 
@@ -191,7 +196,7 @@ def _options(side: Side, specs: list[FormatSpec]) -> dict[str, OptionSpec]:
     return found
 
 
-def _option(
+def make_option(
     spec: OptionSpec,
     name: str,
     flag: str,
@@ -199,13 +204,26 @@ def _option(
     prefix: str = "",
     hidden: bool = False,
     of_format: bool = False,
+    callback: Callable[[click.Context, click.Parameter, Any], None] | None = None,
 ) -> GroupedOption:
-    """Return a command-line option from its declaration."""
+    """Return a command-line option from its declaration.
+
+    Args:
+        spec: The declaration.
+        name: The name of the parameter.
+        flag: The name on the command line, without hyphens in front.
+        prefix: "from" or "to" for an option of one side.
+        hidden: Whether help omits the option.
+        of_format: As in `GroupedOption`.
+        callback: Function that processes the value, which is then not passed to the command.
+    """
     settings: dict[str, Any] = {
         "group": spec.group or "Other formats",
         "help": help_of(spec),
         "hidden": hidden,
         "of_format": of_format,
+        "callback": callback,
+        "expose_value": callback is None,
     }
     declared = f"--{flag}"
     if spec.kind == "switch":

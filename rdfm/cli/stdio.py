@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import sys
+from collections.abc import Iterable
 from typing import Any, BinaryIO, cast
 
 from rdfm.errors import visible
@@ -27,6 +28,26 @@ _DROPPED = {
 def standard_input() -> BinaryIO:
     """Return standard input, unbuffered: a read returns the available bytes."""
     return _standard_stream(0, "rb", "standard input")
+
+
+def inputs_of(names: Iterable[str]) -> list[Any]:
+    """Return the inputs with these names; `-` is standard input.
+
+    Raises:
+        UsageError: If standard input, or another pipe, is named twice.
+    """
+    import click
+
+    from rdfm.storage.pipes import pipe_identity
+
+    named = set()
+    for name in names:
+        identity = pipe_identity("/dev/stdin") or name if name == "-" else pipe_identity(name)
+        if identity is not None and identity in named:
+            shown = "standard input (-)" if name == "-" else name
+            raise click.UsageError(f"{shown} can be read only once")
+        named.add(identity)
+    return [standard_input() if name == "-" else name for name in names]
 
 
 def standard_output() -> BinaryIO:

@@ -15,12 +15,12 @@ from rdfm.conversion.regroup import DefaultGraph, Regrouping, make
 from rdfm.conversion.selected import select
 from rdfm.conversion.summary import Summary
 from rdfm.conversion.target import Target
-from rdfm.errors import OptionError
+from rdfm.errors import OptionError, spelled
 from rdfm.formats import OptionSpec
 from rdfm.logs.append import AppendSettings
 from rdfm.logs.driver import Driver, Reading
 from rdfm.logs.filtering import FILTERING, Filtering
-from rdfm.logs.input import Readable, as_inputs, is_folder_or_glob
+from rdfm.logs.input import Readable, as_inputs, is_folder_or_glob, may_be_endless
 from rdfm.logs.keyed import SplitBy
 from rdfm.logs.output import OutputShape, Writable, output_format
 from rdfm.logs.own_input import reject_own_input
@@ -92,6 +92,9 @@ def convert(
             - overwrite: Replace a folder that is not empty, and remove everything in it.
             - append: Append to an existing log, as in `create_log`.
             - sync, repair: As in `create_log`.
+            - commit_seconds: When appending, the interval in seconds at which complete messages
+              become part of the log; 0 for only at the end. Defaults to 10 if an input is a live
+              stream, pipe, FIFO or socket, and to 0 otherwise.
             - follow, from_end, retry, tls_ca, tls_cert, tls_key: For live streams (`grpc://…`), as
               in the `storage_options` of `open_log`.
             - jobs: Number of threads for each parallel step. Defaults to half the number of cores
@@ -104,8 +107,9 @@ def convert(
     Raises:
         DecodeError: If an input is invalid. The output does not appear under its name.
         EncodeError: If a message cannot be written in the target format. The text names remedies.
-        OptionError: If an option does not apply, the output is one of the inputs, or the output
-            format does not support the kind of an input (messages, patches or results).
+        OptionError: If an option does not apply, the output is one of the inputs, the inputs
+            contain no logs, or the output format does not support the kind of an input (messages,
+            patches or results).
         UnknownFormatError: If a format cannot be detected.
         OSError: If a file cannot be read or written.
 
@@ -168,6 +172,8 @@ def plan(
             stages.get("sync", False),
             stages.get("repair", False),
             stages.get("keep_partial", False),
+            stages.get("commit_seconds"),
+            may_be_endless=any(map(may_be_endless, inputs)),
         ),
         SplitBy.of(
             stages.get("split_by"),
@@ -199,8 +205,18 @@ def plan(
     accepts_parts = (target.takes_parts and not filters) or is_regrouped
     buffers_messages = accepts_parts and skip_errors
 
+    skolemizes = stages.get("skolemize") is not None
+    # The index of a message in the log identifies its blank nodes, so it must be known.
+    numbers_output = shape.appends and skolemizes
+    if numbers_output and (is_regrouped or stages.get("split_by") is not None):
+        other = spelled("group_by" if is_regrouped else "split_by")
+        raise OptionError(
+            f"{spelled('append')} and {spelled('skolemize')} cannot be combined with {other}, because IRIs of different runs could be equal; write a new log "
+            f"with another IRI for {spelled('skolemize')}, and append that log"
+        )
+
     def regrouping() -> tuple[Regrouping, ...]:
-        if not is_regrouped and stages.get("skolemize") is None:
+        if not is_regrouped and not skolemizes:
             return ()
         regrouper = make(
             group_by,
@@ -208,7 +224,10 @@ def plan(
             parts=target.takes_parts or stays_flat,
             max_message_bytes=_max_message_bytes(reads),
         )
-        return (Regrouping(regrouper, buffers_messages=buffers_messages),)
+        count_before = shape.count_continued if numbers_output else None
+        return (
+            Regrouping(regrouper, buffers_messages=buffers_messages, count_before=count_before),
+        )
 
     # The output declares triple terms or generalized statements if its template log does.
     is_generalized = target.template.get("rdf_star") or target.template.get("generalized")
@@ -224,11 +243,14 @@ def plan(
         if stays_flat
         else "never",
         message_per_file=stages.get("message_per_file", False),
+        needs_logs=True,
         hints={**divided.hints, **({"generalized": True} if is_generalized else {})},
     )
     graph = stages.get("default_graph_as")
     renaming = () if graph is None else (DefaultGraph(graph),)
-    selection, reading = select(stages, inputs, reading, regrouping)
+    selection, reading = select(stages, inputs, reading, tuple if numbers_output else regrouping)
+    regroupings = regrouping()
+    last = (*selection, *regroupings) if numbers_output else (*regroupings, *selection)
     if jobs == 1:
         driver = Driver(inputs, reading)
     else:
@@ -238,7 +260,7 @@ def plan(
     return ConversionPlan(
         inputs=inputs,
         driver=driver,
-        stages=(*renaming, *filtering, *regrouping(), *selection),
+        stages=(*renaming, *filtering, *last),
         target=target,
         shape=shape,
         from_format=stages.get("from_format"),

@@ -1,7 +1,8 @@
 """Default output format.
 
-In: the names of logs. Out: the name of a text format for their kind.
+In: logs. Out: the name of a text format for their kind.
 Cost: none if the names show the kind; otherwise reading the beginning of the first log.
+Law: an input that can be read only once is not opened here.
 """
 
 from __future__ import annotations
@@ -10,38 +11,39 @@ from collections.abc import Sequence
 
 from rdfm.conversion.options import input_formats
 from rdfm.errors import RdfmError
+from rdfm.logs.input import Readable, reads_once
 from rdfm.logs.kinds import DEFAULT_FORMATS
 
 __all__ = ["default_format"]
 
 
-def default_format(inputs: Sequence[str], from_format: str | None) -> str:
+def default_format(inputs: Sequence[Readable], from_format: str | None) -> str:
     """Return the default format for the kind of logs.
 
     If the kind cannot be detected, the default format for messages is returned.
 
     Args:
-        inputs: Names of the logs; `-` is standard input.
+        inputs: The logs.
         from_format: Format of all inputs, if given.
 
     Raises:
         UnknownFormatError: If `from_format` is unknown.
     """
-    names = [name for name in inputs if name != "-"]
-    known = input_formats(names, from_format)
+    others = [given for given in inputs if not reads_once(given)]
+    known = input_formats(others or inputs, from_format)
     if known and len(known[0].kinds) == 1:
         return DEFAULT_FORMATS[known[0].kinds[0]]
-    return DEFAULT_FORMATS[_kind(names[0], from_format) if names else "messages"]
+    return DEFAULT_FORMATS[_kind(others[0], from_format) if others else "messages"]
 
 
-def _kind(name: str, from_format: str | None) -> str:
+def _kind(log: Readable, from_format: str | None) -> str:
     """Return the kind of a log. Errors are ignored here and raised when the log is converted."""
     from rdfm.logs.reader import open_log  # costly to import
 
     try:
-        with open_log(name, from_format) as log:
-            for batch in log.batches():
+        with open_log(log, from_format) as opened:
+            for batch in opened.batches():
                 return batch.kind
-            return "messages" if log.found is None else log.found.spec.kinds[0]
+            return "messages" if opened.found is None else opened.found.spec.kinds[0]
     except (RdfmError, OSError):
         return "messages"

@@ -121,6 +121,14 @@ class Encoding:
             self._failed = True
             raise
 
+    def pause(self) -> Output:
+        """Return what completes a log that is appended to, so that it can be committed.
+
+        Call it after `take(all=True)`.
+        """
+        output: Output = self._encoder.pause()
+        return output
+
     def finish(self) -> Output | None:
         """Return the bytes at the end of the log; None if a message could not be written."""
         if self._failed:

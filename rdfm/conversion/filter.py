@@ -90,9 +90,10 @@ def count(inputs: Sequence[Readable], **options: Any) -> Summary:
         if name in _WRITTEN:
             raise OptionError(f"{spelled(name)} applies to output, but counting writes no output")
     message_per_file = stages.get("message_per_file", False)
-    driver = Driver(
-        list(inputs), Reading(stages.get("from_format"), reads, message_per_file=message_per_file)
+    reading = Reading(
+        stages.get("from_format"), reads, message_per_file=message_per_file, needs_logs=True
     )
+    driver = Driver(list(inputs), reading)
     limit = stages.get("take")
     line = (
         SkipErrors(skip=stages.get("on_error") == "skip"),

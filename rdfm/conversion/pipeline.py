@@ -11,6 +11,7 @@ gives the same output and summary on every run.
 from __future__ import annotations
 
 import contextlib
+import math
 import os
 import threading
 import time
@@ -18,13 +19,16 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from rdfm._core import MessageBatch
+from rdfm.conversion import interruption
 from rdfm.conversion.encoding import Encoding
 from rdfm.conversion.encoding import Output as _Bytes
+from rdfm.conversion.interruption import Interrupted
 from rdfm.conversion.summary import Summary
 from rdfm.conversion.target import Target, source_of
 from rdfm.errors import EncodeError, RdfmError
 from rdfm.formats.spec import listed
 from rdfm.logs import remedies
+from rdfm.logs.append import COMMIT_SECONDS
 from rdfm.logs.channel import Channel, Stopped, feeding_thread
 from rdfm.logs.counters import CounterRange
 from rdfm.logs.driver import Driver, Item, Piece, Read, ReadError, cost
@@ -37,6 +41,7 @@ from rdfm.logs.stages import SkipErrors, Stage, Stages, Tally
 
 if TYPE_CHECKING:
     from rdfm.logs.append import AppendOutput
+    from rdfm.logs.keyed_append import AppendFolder
     from rdfm.message import AnyBatch
     from rdfm.storage.live import LiveTarget
 
@@ -55,6 +60,10 @@ COLLECTED_BYTES = 1 << 20
 WRITTEN_BYTES = 1 << 18
 # Sent after the last bytes of a complete output.
 END: list[_Bytes] = []
+# Sent to check that no other program has changed the log that is appended to.
+CHECK: list[_Bytes] = []
+# Errors that end a conversion between two items, after which the output can be completed.
+_DELIBERATE = (Exception, Interrupted)
 
 
 class ConversionPlan(NamedTuple):
@@ -113,6 +122,7 @@ class Pipeline:
         self._notes = Notes()
         self._encoder: Encoding | None = None
         self._read_all = False
+        self._next_commit = math.inf
         self._wake: Callable[[], None] = lambda: None
 
     def run(self) -> Summary:
@@ -124,13 +134,15 @@ class Pipeline:
         start = time.perf_counter()
         process = os.getpid()
         driver = self._plan.driver
-        output: Output | FolderOutput | AppendOutput | LiveTarget | None = None
+        output: Output | FolderOutput | AppendOutput | AppendFolder | LiveTarget | None = None
         is_slow = self._stages.is_slow or self._plan.target.format.is_slow
         pieces: Channel[Piece] = Channel(SLOW_PIECES_BYTES if is_slow else PIECES_BYTES)
         batches: Channel[list[Item]] = Channel(  # also wakes up for encoded batches
             SLOW_BATCHES_BYTES if is_slow else BATCHES_BYTES
         )
         self._wake = batches.wake
+        if self._plan.shape.appends:
+            self._next_commit = start + (self._plan.shape.commit_seconds or COMMIT_SECONDS)
         output_queue: Channel[list[_Bytes]] = Channel(OUTPUT_BYTES)
         read = ((piece, piece.cost) for piece in driver.pieces())
         threads = [
@@ -160,14 +172,14 @@ class Pipeline:
             ):  # after a fork in `progress`, threads and files belong to the parent
                 raise
             try:
-                if isinstance(error, Exception) and threads[-1].is_alive():
+                if isinstance(error, _DELIBERATE) and threads[-1].is_alive():
                     output_queue.close()
                     output_queue.wait_drained()
             finally:
                 try:
                     self._stop(pieces, batches, output_queue)
                     _join(threads[2:])
-                    if self._plan.keep_partial and isinstance(error, RdfmError):
+                    if self._plan.keep_partial and isinstance(error, (RdfmError, Interrupted)):
                         _keep_partial(output, error)
                 finally:
                     if output is not None:
@@ -197,6 +209,7 @@ class Pipeline:
             notes=(*self._notes_of_inputs(), *encoder.notes()),
             kind=self._kind,
             counters=self._counters.ends,
+            uncommitted_bytes=sum(driver.uncommitted.values()) if self._read_all else 0,
         )
 
     def _notes_of_inputs(self) -> tuple[str, ...]:
@@ -262,9 +275,11 @@ class Pipeline:
                 )
             self._encode(stages.finish(), output_queue)
             self._drain(output_queue)
-        except RdfmError:
+        except (RdfmError, Interrupted) as error:
             if self._encoder is not None:
                 self._drain(output_queue)  # raises an earlier error
+                if isinstance(error, Interrupted) and self._plan.shape.commit_seconds:
+                    self._commit(output_queue)
                 with contextlib.suppress(Exception):  # completes the log that precedes the error
                     output_queue.put([self._encoder.finish() or b""], 0)
             raise
@@ -277,14 +292,43 @@ class Pipeline:
     ) -> Iterator[list[Item]]:
         """Yield the items. While waiting, pass encoded bytes to the writing thread."""
         arriving = iter(batches)
-        while True:
+
+        def has_encoded() -> bool:
             encoder = self._encoder
-            while encoder is not None and len(encoder) and not batches.wait(encoder.is_ready):
-                self._encode((), output_queue)
+            return encoder is not None and len(encoder) > 0 and encoder.is_ready()
+
+        while True:
+            while not batches.wait(
+                lambda: has_encoded() or self._is_commit_due() or interruption.requested
+            ):
+                if has_encoded():
+                    self._encode((), output_queue)
+                self._interrupt_or_commit(output_queue)
+            self._interrupt_or_commit(output_queue)
             items = next(arriving, None)
             if items is None:
                 return
             yield items
+
+    def _interrupt_or_commit(self, output_queue: Channel[list[_Bytes]]) -> None:
+        """Raise `Interrupted` if requested. Commit if that is due."""
+        if interruption.requested:
+            raise Interrupted
+        if self._is_commit_due():
+            self._commit(output_queue)
+
+    def _is_commit_due(self) -> bool:
+        return time.perf_counter() >= self._next_commit
+
+    def _commit(self, output_queue: Channel[list[_Bytes]]) -> None:
+        """Commit the complete messages if requested, and check that the log has not changed."""
+        shape = self._plan.shape
+        if shape.commit_seconds and self._encoder is not None:
+            self._drain(output_queue)
+            self._put(output_queue, [self._encoder.pause()])
+        output_queue.put(CHECK, 0)
+        output_queue.drain(lambda: self._report_progress(output_queue))  # raises its error
+        self._next_commit = time.perf_counter() + (shape.commit_seconds or COMMIT_SECONDS)
 
     def _note(self, items: list[Item]) -> None:
         """Store the first item and the notes of the logs, and check the kind of the messages."""
@@ -479,6 +523,8 @@ def _write(output: Any, output_queue: Channel[list[_Bytes]]) -> None:
         for outputs in output_queue:
             if outputs is END and isinstance(output, Output):
                 output.end()
+            if outputs is CHECK:
+                output.check_unchanged()
             if len(outputs) > 1 and not any(
                 isinstance(output_bytes, list) for output_bytes in outputs
             ):
@@ -506,7 +552,8 @@ def _join(threads: Sequence[threading.Thread]) -> None:
 
 
 def _keep_partial(
-    output: Output | FolderOutput | AppendOutput | LiveTarget | None, error: BaseException
+    output: Output | FolderOutput | AppendOutput | AppendFolder | LiveTarget | None,
+    error: BaseException,
 ) -> None:
     """Keep the partial output as `NAME.partial`, and add a note to the error."""
     partial = None if output is None else output.keep_partial()

@@ -9,7 +9,7 @@ Law: quads keep their order. Different blank nodes stay different, and none beco
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any, ClassVar
 
@@ -96,16 +96,25 @@ def _complete(regrouper: Regrouper) -> Iterator[MessageBatch]:
 class Regrouping(Stage):
     """Moves message boundaries."""
 
-    def __init__(self, regrouper: Regrouper, *, buffers_messages: bool = False) -> None:
+    def __init__(
+        self,
+        regrouper: Regrouper,
+        *,
+        buffers_messages: bool = False,
+        count_before: Callable[[], int] | None = None,
+    ) -> None:
         """Initialize with a regrouper.
 
         Args:
             regrouper: A regrouper from `make`.
             buffers_messages: Whether messages are buffered completely only because errors are
                 skipped. Used in remedies.
+            count_before: Returns the number of messages in the log that the output continues. The
+                IRIs of blank nodes are numbered from there.
         """
         self._regrouper = regrouper
         self._buffers_messages = buffers_messages
+        self._count_before = count_before
         self._last: Read | None = None
         self._fed = self._yielded = 0  # quads
         # Items without quads, with the number of quads before each. The next quad releases them.
@@ -131,6 +140,9 @@ class Regrouping(Stage):
             raise OptionError(
                 f"{item.source.name} contains {batch.kind}, but only messages can be regrouped"
             )
+        if self._count_before is not None:
+            self._regrouper.number_from(self._count_before())
+            self._count_before = None
         with self._explaining_errors():
             self._regrouper.feed(batch)
         self._fed += batch.record_count

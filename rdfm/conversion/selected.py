@@ -8,13 +8,14 @@ messages.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
 
 from rdfm.errors import OptionError, RdfmError, spelled
 from rdfm.logs.driver import Driver, Read, Reading
-from rdfm.logs.input import Readable
+from rdfm.logs.input import Readable, reads_once
 from rdfm.logs.selection import (
     Selection,
     as_slice,
@@ -101,11 +102,11 @@ def _count(
 ) -> int:
     """Return the number of messages after the stages."""
     for given in inputs:
-        if hasattr(given, "read"):
-            name = getattr(given, "name", "a file object")
+        if reads_once(given):
+            name = given if isinstance(given, (str, os.PathLike)) else getattr(given, "name", None)
             raise OptionError(
                 "sampling a fixed number of messages requires reading the input twice, "
-                f"but {name} can be read only once; use a percentage such as 1%"
+                f"but {name or 'a file object'} can be read only once; use a percentage such as 1%"
             )
     driver = Driver(inputs, reading)
     try:

@@ -31,6 +31,8 @@ class Summary:
         kind: Kind of the log: "messages", "patches" or "results".
         counters: The counters of the first and the last message, if they are nanopublications from
             a registry; None if one of them has no counter.
+        uncommitted_bytes: Number of bytes at the end of the inputs that were not read, because the
+            runs that appended them have not committed them.
     """
 
     messages: int
@@ -46,3 +48,4 @@ class Summary:
     notes: tuple[str, ...] = ()
     kind: str = "messages"
     counters: tuple[int, int] | None = None
+    uncommitted_bytes: int = 0

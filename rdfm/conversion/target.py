@@ -85,8 +85,9 @@ class Target:
                 raise OptionError(_differences(continued.get("options", {}), self.template))
             found = {**(found or {}), **continued}
 
-        def make(**changed: Any) -> EncoderLike:
-            return self.format.encoder({**self._options, **changed}, found)
+        def make(continued: Mapping[str, Any] | None = None, **changed: Any) -> EncoderLike:
+            known = {**(found or {}), **continued} if continued else found
+            return self.format.encoder({**self._options, **changed}, known)
 
         return self._shape.encoder(make, self.format.spec, self._options)
 

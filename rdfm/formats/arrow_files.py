@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 from collections.abc import Iterator
-from typing import Any, BinaryIO
+from typing import Any
 
 from rdfm.errors import DecodeError, TruncatedError
 from rdfm.formats.rows import (
@@ -20,6 +20,7 @@ from rdfm.formats.rows import (
     RowFormat,
 )
 from rdfm.formats.spec import FormatSpec, OptionSpec
+from rdfm.formats.table_file import TableFile
 
 __all__ = ["FORMAT", "ArrowDecoder", "ArrowEncoder"]
 
@@ -43,9 +44,9 @@ class ArrowDecoder(RowDecoder):
 
     format = "arrow"
 
-    def _open(self, file: BinaryIO) -> Iterator[Any]:
+    def _open(self, file: TableFile) -> Iterator[Any]:
         head = file.read(_FILE_HEAD)
-        size = file.seek(0, io.SEEK_END)
+        size = file.size
         if not head.startswith((_MAGIC, _STREAM_MAGIC)):
             # Before Arrow 0.15 a stream began with the length of its first message.
             first = int.from_bytes(head[:4], "little")
@@ -60,7 +61,7 @@ class ArrowDecoder(RowDecoder):
                 )
         file.seek(max(size - len(_MAGIC), 0))
         if head.startswith(_MAGIC) and file.read() == _MAGIC:
-            yield from self._file_rows(file, size)
+            yield from self._file_rows(file)
             return
         # After its first bytes, a truncated file has the structure of a stream.
         if head.startswith(_MAGIC):
@@ -71,40 +72,42 @@ class ArrowDecoder(RowDecoder):
         yield from self._stream_rows(file)
         self._check_end(file)
 
-    def _file_rows(self, file: BinaryIO, size: int) -> Iterator[Any]:
+    def _file_rows(self, file: TableFile) -> Iterator[Any]:
         from pyarrow import ipc
 
         from rdfm.formats.arrow_sizes import ArrowSizeChecker
 
-        arrow_file = _file_for_pyarrow(file, size)
+        size_checks = ArrowSizeChecker(file, self._max_bytes).blocks()
+        next(size_checks, None)  # before pyarrow reads the footer
+        arrow_file = _file_for_pyarrow(file)
         rows = ipc.open_file(arrow_file)
         columns = self._wanted(rows.schema)
         count = rows.num_record_batches
-        size_checks = ArrowSizeChecker(file, self._max_bytes).blocks(size)
         for number in range(count):
-            next(size_checks, None)
             if arrow_file is not file:
                 # The position of the file is reported as progress.
-                file.seek(size * (number + 1) // count)
+                file.seek(file.size * (number + 1) // count)
             yield _valid(rows.get_batch(number).select(columns))
+            next(size_checks, None)
 
-    def _stream_rows(self, file: BinaryIO) -> Iterator[Any]:
+    def _stream_rows(self, file: TableFile) -> Iterator[Any]:
         from pyarrow import ipc
 
         from rdfm.formats.arrow_sizes import ArrowSizeChecker
 
         size_checks = ArrowSizeChecker(file, self._max_bytes).messages(file.tell())
+        next(size_checks, None)  # before pyarrow reads the schema
         with ipc.open_stream(file) as rows:
             columns = self._wanted(rows.schema)
             while True:
-                next(size_checks, None)
                 try:
                     batch = rows.read_next_batch()
                 except StopIteration:
                     break
                 yield _valid(batch.select(columns))
+                next(size_checks, None)
 
-    def _check_end(self, file: BinaryIO) -> None:
+    def _check_end(self, file: TableFile) -> None:
         at = file.tell()
         file.seek(max(at - len(_ENDS[0]), 0))
         if not file.read(len(_ENDS[0])).endswith(_ENDS):
@@ -125,7 +128,7 @@ class ArrowDecoder(RowDecoder):
         )
 
 
-def _file_for_pyarrow(file: BinaryIO, size: int) -> Any:
+def _file_for_pyarrow(file: TableFile) -> Any:
     """Return a file for pyarrow, which reads the footer in a separate thread.
 
     That thread may use the file a little longer than the caller. If the process exits during that
@@ -134,10 +137,10 @@ def _file_for_pyarrow(file: BinaryIO, size: int) -> Any:
     """
     import pyarrow as pa
 
-    if size > SPOOLED_BYTES:
+    if file.size > SPOOLED_BYTES:
         return file
     file.seek(0)
-    data = file.read(size)
+    data = file.read()
     memory = pa.allocate_buffer(len(data))
     memoryview(memory).cast("B")[:] = data
     return pa.BufferReader(memory)

@@ -1,32 +1,35 @@
-"""Checks the decoded sizes of Arrow dictionaries and record batches, even if they are compressed.
+"""Checks the decoded sizes of Arrow schemas, dictionaries and record batches, compressed or not.
 
-In: the file, and the offset of a message. Out: an error if the message's buffers would decode to
-too many bytes.
+In: the file, and the offset of a message. Out: an error if the message would decode to too many
+bytes.
 Cost: reads the metadata of each message and, if its buffers are compressed, eight bytes of each
 buffer.
-Law: nothing is decompressed before its declared size is checked.
+Law: nothing is read or decompressed before its declared size is checked.
 """
 
 from __future__ import annotations
 
-import io
 import struct
-from collections.abc import Iterator
-from typing import BinaryIO
+from collections.abc import Iterable, Iterator
+from itertools import chain
 
 from rdfm.errors import DecodeError, LimitError, Remedy
+from rdfm.formats.table_file import TableFile
 
 __all__ = ["ArrowSizeChecker"]
 
 # Limit for the decoded bytes of a record batch and the dictionaries, as a multiple of the message
-# limit.
+# limit, and the smallest limit. Rows before a message that is too large are returned.
 BATCHES_FACTOR = 4
+MIN_BATCHES_BYTES = 128 << 20
 _CONTINUED = b"\xff\xff\xff\xff"
-_MAGIC = b"ARROW1"
-_DICTIONARY, _RECORDS = 2, 3  # message kinds
+# The end of one file and the beginning of the next one.
+_BORDER = b"ARROW1ARROW1\0\0"
+_SCHEMA, _DICTIONARY, _RECORDS = 1, 2, 3  # message kinds
+_TIMESTAMP = 10  # the type with a text, its time zone
+# Approximate memory of a field or a metadata entry in pyarrow, without its texts.
+_FIELD_BYTES = 512
 _MAX_METADATA = 64 << 20
-# Larger than any file.
-_END = 1 << 60
 # The metadata key for buffer compression before Arrow 1.0.
 _BEFORE_1_0 = b"ARROW:experimental_compression"
 
@@ -36,16 +39,15 @@ class ArrowSizeChecker:
 
     Args:
         file: The file. Its position does not change.
-        max_message_bytes: The limit for a message. The limit for decoded sizes is a
-            multiple of this limit.
+        max_message_bytes: The limit for a message, which determines the limit for decoded sizes.
     """
 
-    def __init__(self, file: BinaryIO, max_message_bytes: int) -> None:
+    def __init__(self, file: TableFile, max_message_bytes: int) -> None:
         self._file = file
-        self._max_bytes = BATCHES_FACTOR * max_message_bytes
+        self._max_bytes = max(BATCHES_FACTOR * max_message_bytes, MIN_BATCHES_BYTES)
         self._dictionaries: dict[int, int] = {}
 
-    def blocks(self, size: int) -> Iterator[None]:
+    def blocks(self) -> Iterator[None]:
         """Check the dictionaries of a file, then one record batch per step.
 
         Raises:
@@ -53,13 +55,13 @@ class ArrowSizeChecker:
             LimitError: If the buffers decode to too many bytes.
         """
         try:
-            dictionaries, batches = self._footer(size)
-            for offset in dictionaries:
-                self._check(offset)
+            dictionaries, batches = self._footer()
+            for block in dictionaries:
+                self._check(*block)
         except struct.error as error:
             raise _invalid("its footer") from error
-        for offset in batches:
-            self._check_message(offset)
+        for block in batches:
+            self._check_message(*block)
             yield
 
     def messages(self, offset: int) -> Iterator[None]:
@@ -75,39 +77,54 @@ class ArrowSizeChecker:
             if kind == _RECORDS:
                 yield
 
-    def _check_message(self, offset: int) -> tuple[int | None, int]:
+    def _check_message(self, *place: int) -> tuple[int | None, int]:
         try:
-            return self._check(offset)
+            return self._check(*place)
         except struct.error as error:
             raise _invalid("a message") from error
 
     def _read(self, offset: int, size: int) -> bytes:
-        if not 0 <= offset < _END:
-            raise _invalid("an offset")
         position = self._file.tell()
-        try:
-            self._file.seek(offset)
-            data = self._file.read(size)
-            while len(data) < size and (more := self._file.read(size - len(data))):
-                data += more
-        finally:
-            self._file.seek(position, io.SEEK_SET)
+        self._file.seek(offset)
+        data = self._file.read(size)
+        self._file.seek(position)
         return data
 
-    def _footer(self, size: int) -> tuple[list[int], list[int]]:
-        """Return the offsets of dictionaries and record batches."""
+    def _footer(self) -> tuple[list[tuple[int, int]], list[tuple[int, int]]]:
+        """Return the offsets and metadata lengths of dictionaries and record batches."""
+        size = self._file.size
         tail = self._read(max(size - 10, 0), 10)
         (length,) = struct.unpack_from("<i", tail)
         if not 0 < length <= min(size - 10, _MAX_METADATA):
             raise _invalid("the length of its footer")
         footer = _FlatbufferTable.root(self._read(size - 10 - length, length))
-        dictionaries, batches = (
-            [footer.int64(at) for at in footer.vector(number, 24)] for number in (2, 3)
-        )
-        return dictionaries, batches
+        if (schema := footer.table(1)) is not None:
+            self._check_schema(schema, footer.tables(4))
+        end = 0
+        blocks: tuple[list[tuple[int, int]], list[tuple[int, int]]] = [], []
+        for number, found in enumerate(blocks, 2):
+            for at in footer.vector(number, 24):
+                offset, metadata = footer.int64(at), footer.int32(at + 8)
+                found.append((offset, metadata))
+                end = max(end, offset + metadata + footer.int64(at + 16))
+        if self._file.is_joined(_BORDER, size - 10 - length - end):
+            raise DecodeError(
+                "the file is corrupt: it consists of several joined Arrow files; pass them as "
+                "separate files",
+                format="arrow",
+            )
+        return blocks
 
-    def _check(self, offset: int) -> tuple[int | None, int]:
-        """Check a message. Return the offset of the next one (None at the end), and the kind."""
+    def _check(self, offset: int, declared: int | None = None) -> tuple[int | None, int]:
+        """Check a message.
+
+        Args:
+            offset: The offset of the message.
+            declared: The length of its metadata according to the footer.
+
+        Returns:
+            The offset of the next message (None at the end), and the kind.
+        """
         head = self._read(offset, 8)
         prefix = 8 if head.startswith(_CONTINUED) else 4
         if len(head) < prefix:
@@ -115,24 +132,59 @@ class ArrowSizeChecker:
         (length,) = struct.unpack_from("<i", head, prefix - 4)
         if length == 0:
             return None, 0
-        if not 0 < length <= _MAX_METADATA:
+        if not 0 < length <= _MAX_METADATA or declared not in (None, prefix + length):
             raise _invalid("the length of a message")
+        body = offset + prefix + length
+        if body > self._file.size:
+            return None, 0
         metadata = self._read(offset + prefix, length)
         message = _FlatbufferTable.root(metadata)
         kind = message.byte(1)
         before_1_0 = _BEFORE_1_0 in metadata
-        body = offset + prefix + length
+        # pyarrow reports a truncated body.
+        size = min(max(message.field_int64(3), 0), self._file.size - body)
         found = message.table(2)
-        if found is not None and kind == _RECORDS:
-            self._limit(self._decoded(found, body, before_1_0))
+        if found is not None and kind == _SCHEMA:
+            self._check_schema(found)
+        elif found is not None and kind == _RECORDS:
+            self._limit(max(size, self._decoded(found, body, before_1_0)))
         elif found is not None and kind == _DICTIONARY:
             number, data = found.field_int64(0), found.table(1)
-            decoded = 0 if data is None else self._decoded(data, body, before_1_0)
+            decoded = max(size, 0 if data is None else self._decoded(data, body, before_1_0))
             if found.byte(2):  # a delta, which adds entries
                 decoded += self._dictionaries.get(number, 0)
             self._dictionaries[number] = decoded
             self._limit(0)
-        return body + max(message.field_int64(3), 0), kind
+        return body + size, kind
+
+    def _check_schema(
+        self, schema: _FlatbufferTable, metadata: Iterable[_FlatbufferTable] = ()
+    ) -> None:
+        """Check the memory of a schema, whose fields and texts may be stored once and used often.
+
+        Args:
+            schema: The schema.
+            metadata: Metadata entries that do not belong to the schema.
+        """
+        total = 0
+        # Iterators of fields, each in a field of the previous one.
+        nested = [schema.tables(1)]
+        entries = chain(metadata, schema.tables(2))
+        while nested:
+            for entry in entries:
+                total += _FIELD_BYTES + entry.text_length(0) + entry.text_length(1)
+                self._limit(total, "the schema")
+            field = next(nested[-1], None)
+            if field is None:
+                nested.pop()
+                entries = chain()
+                continue
+            total += _FIELD_BYTES + field.text_length(0)
+            if field.byte(2) == _TIMESTAMP and (type := field.table(3)) is not None:
+                total += type.text_length(1)
+            self._limit(total, "the schema")
+            nested.append(field.tables(5))
+            entries = chain(field.tables(6))
 
     def _decoded(self, batch: _FlatbufferTable, body: int, before_1_0: bool) -> int:
         """Return the decoded bytes of the compressed buffers of a batch."""
@@ -148,10 +200,10 @@ class ArrowSizeChecker:
             total += length if decoded < 0 else decoded
         return total
 
-    def _limit(self, decoded: int) -> None:
+    def _limit(self, decoded: int, part: str = "a record batch") -> None:
         if (total := decoded + sum(self._dictionaries.values())) > self._max_bytes:
             raise LimitError(
-                f"a record batch and its dictionaries decode to {total} bytes, more than {self._max_bytes}",
+                f"{part} and its dictionaries decode to {total} bytes, more than {self._max_bytes}",
                 remedies=[Remedy("read", "max_message_bytes", None, "if the source is trusted")],
                 format="arrow",
             )
@@ -188,6 +240,9 @@ class _FlatbufferTable:
         at = self._field(number)
         return 0 if at is None else self._unpack("<B", at)
 
+    def int32(self, at: int) -> int:
+        return self._unpack("<i", at)
+
     def int64(self, at: int) -> int:
         return self._unpack("<q", at)
 
@@ -198,6 +253,16 @@ class _FlatbufferTable:
     def table(self, number: int) -> _FlatbufferTable | None:
         at = self._field(number)
         return None if at is None else _FlatbufferTable(self._data, at + self._unpack("<I", at))
+
+    def tables(self, number: int) -> Iterator[_FlatbufferTable]:
+        """Yield the tables in a vector."""
+        for at in self.vector(number, 4):
+            yield _FlatbufferTable(self._data, at + self._unpack("<I", at))
+
+    def text_length(self, number: int) -> int:
+        """Return the length of a text in bytes."""
+        at = self._field(number)
+        return 0 if at is None else self._unpack("<I", at + self._unpack("<I", at))
 
     def vector(self, number: int, size: int) -> range:
         """Return the offsets of the structs in a vector."""

@@ -40,6 +40,7 @@ class ReadOptions(TypedDict, total=False):
     max_message_bytes: int | str | None
     max_name_table: int | str | None
     max_prefix_table: int | str | None
+    max_spool_bytes: int | str | None
     rdf_direction: Literal["literal", "none", "i18n-datatype", "compound-literal"] | None
 
 
@@ -119,6 +120,7 @@ class ConvertOptions(TypedDict, total=False):
     max_open: int | str | None
     append: bool | str | None
     sync: bool | str | None
+    commit_seconds: int | str | None
     repair: bool | str | None
     group_by: str | None
     skolemize: str | None
@@ -177,6 +179,7 @@ class ConvertOptions(TypedDict, total=False):
     max_message_bytes: int | str | None
     max_name_table: int | str | None
     max_prefix_table: int | str | None
+    max_spool_bytes: int | str | None
     merge_graphs: bool | str | None
     name_table: int | str | None
     namespaces: bool | str | None
@@ -222,6 +225,7 @@ class ConvertOptions(TypedDict, total=False):
     from_max_message_bytes: int | str | None
     from_max_name_table: int | str | None
     from_max_prefix_table: int | str | None
+    from_max_spool_bytes: int | str | None
     from_rdf_direction: Literal["literal", "none", "i18n-datatype", "compound-literal"] | None
     to_compact_with: str | os.PathLike[str] | Mapping[str, Any] | None
     to_context_lines: Literal["first", "every", "none"] | None
@@ -332,6 +336,7 @@ class ChangeOptions(TypedDict, total=False):
     max_message_bytes: int | str | None
     max_name_table: int | str | None
     max_prefix_table: int | str | None
+    max_spool_bytes: int | str | None
     merge_graphs: bool | str | None
     name_table: int | str | None
     namespaces: bool | str | None
@@ -377,6 +382,7 @@ class ChangeOptions(TypedDict, total=False):
     from_max_message_bytes: int | str | None
     from_max_name_table: int | str | None
     from_max_prefix_table: int | str | None
+    from_max_spool_bytes: int | str | None
     from_rdf_direction: Literal["literal", "none", "i18n-datatype", "compound-literal"] | None
     to_compact_with: str | os.PathLike[str] | Mapping[str, Any] | None
     to_context_lines: Literal["first", "every", "none"] | None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, BinaryIO
+from typing import Any
 
 from rdfm._core import ParquetJoiner
 from rdfm.errors import LimitError, Remedy
@@ -21,6 +21,7 @@ from rdfm.formats.rows import (
     RowFormat,
 )
 from rdfm.formats.spec import FormatSpec
+from rdfm.formats.table_file import TableFile
 from rdfm.storage.pool import MAX_JOBS
 
 __all__ = ["FORMAT", "ParquetDecoder", "ParquetEncoder"]
@@ -37,18 +38,19 @@ class ParquetDecoder(RowDecoder):
 
     format = "parquet"
 
-    def _open(self, file: BinaryIO) -> Iterator[Any]:
+    def _open(self, file: TableFile) -> Iterator[Any]:
         from pyarrow import parquet
 
-        from rdfm.formats.parquet_sizes import plans
+        from rdfm.formats.parquet_sizes import plans, read_footer
 
+        footer = read_footer(file, self._max_bytes)
         # Without read-ahead, a row group is read on demand, however large it is.
         rows = parquet.ParquetFile(file, pre_buffer=False, buffer_size=_BUFFER_BYTES)
         columns = self._wanted(rows.schema_arrow)
         self._rows = rows.metadata.num_rows
         max_rows = _rows_at_once(rows.metadata, READ_ROWS[self._row_kind])
         start = 0
-        for plan in plans(file, rows.metadata, columns, self._max_bytes):
+        for plan in plans(file, rows.metadata, footer, columns, self._max_bytes):
             batches = rows.iter_batches(
                 batch_size=min(READ_ROWS[self._row_kind], plan.rows) if plan.rows else max_rows,
                 row_groups=plan.groups,

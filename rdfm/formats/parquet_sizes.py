@@ -9,14 +9,14 @@ Law: a batch never decodes to more than `GROUP_BYTES`, whatever the file declare
 
 from __future__ import annotations
 
-import io
 from collections.abc import Iterator
-from typing import Any, BinaryIO, NamedTuple
+from typing import Any, NamedTuple
 
 from rdfm._core import ParquetColumn, parquet_columns
 from rdfm.errors import DecodeError, LimitError, Remedy
+from rdfm.formats.table_file import TableFile
 
-__all__ = ["RowGroupPlan", "plans"]
+__all__ = ["ColumnChunk", "RowGroupPlan", "plans", "read_footer"]
 
 # A row group of at most this number of decoded bytes is read without inspecting its pages.
 GROUP_BYTES = 128 << 20
@@ -24,14 +24,12 @@ GROUP_BYTES = 128 << 20
 BATCH_BYTES = 32 << 20
 # Limit for the pages that are open at once, as a multiple of the message limit.
 PAGES_FACTOR = 4
+# Limit for the footer, if the message limit is not larger. pyarrow needs many times this memory.
+FOOTER_BYTES = 16 << 20
 HEADER_BYTES = 1 << 12
 MAX_HEADER_BYTES = 16 << 20
 # Bytes per value, for types with a fixed width.
 _WIDTHS = {"BOOLEAN": 1, "INT32": 4, "INT64": 8, "INT96": 12, "FLOAT": 4, "DOUBLE": 8}
-
-
-# Larger than any file.
-_END = 1 << 60
 _CODECS = {
     0: "none",
     1: "snappy",
@@ -43,7 +41,7 @@ _CODECS = {
 
 # Number of values, id of the compression codec, size in bytes, offset of the first data page,
 # offset of the dictionary page.
-_ColumnChunk = tuple[int, int, int, int, "int | None"]
+ColumnChunk = tuple[int, int, int, int, "int | None"]
 
 
 class RowGroupPlan(NamedTuple):
@@ -61,9 +59,20 @@ class RowGroupPlan(NamedTuple):
 
 
 def plans(
-    file: BinaryIO, metadata: Any, columns: list[str], max_message_bytes: int
+    file: TableFile,
+    metadata: Any,
+    footer: list[list[ColumnChunk]],
+    columns: list[str],
+    max_message_bytes: int,
 ) -> Iterator[RowGroupPlan]:
     """Yield plans for the row groups, in order and on demand.
+
+    Args:
+        file: The file.
+        metadata: The metadata that pyarrow read.
+        footer: The columns of each row group.
+        columns: The columns to read.
+        max_message_bytes: Maximum decoded size of a message.
 
     Raises:
         DecodeError: If a page is corrupt.
@@ -74,7 +83,6 @@ def plans(
         for at in range(metadata.num_columns)
         if metadata.schema.column(at).path.partition(".")[0] in columns
     ]
-    footer = _footer(file)
     if len(footer) != metadata.num_row_groups:
         raise _error("its footer is ambiguous")
     small: list[int] = []
@@ -102,20 +110,47 @@ def plans(
         yield RowGroupPlan(small)
 
 
-def _footer(file: BinaryIO) -> list[list[_ColumnChunk]]:
-    """Return the columns of each row group.
+def read_footer(file: TableFile, max_message_bytes: int) -> list[list[ColumnChunk]]:
+    """Return the columns of each row group, before pyarrow reads the footer.
 
-    They are parsed here, because pyarrow aborts the process if the columns of a corrupt file are
-    inconsistent.
+    pyarrow needs many times the memory of the footer, and aborts the process if the columns of a
+    corrupt file are inconsistent.
+
+    Raises:
+        DecodeError: If the footer is corrupt.
+        LimitError: If the footer is too large.
     """
-    size = file.seek(0, io.SEEK_END)
-    file.seek(max(size - 8, 0))
-    length = int.from_bytes(file.read(4), "little")
-    if length > size - 8:
-        raise _error("its footer is truncated")
-    file.seek(size - 8 - length)
+    if _read(file, 0, 4) != b"PAR1":
+        raise DecodeError(
+            "expected a Parquet file, found something else", format="parquet", offset=0
+        )
+    tail = _read(file, max(file.size - 8, 0), 8)
+    length = int.from_bytes(tail[:4], "little")
+    if tail[4:] != b"PAR1" or length > file.size - 8:
+        raise _error("it does not end with a complete footer; it may be truncated")
+    limit = max(FOOTER_BYTES, max_message_bytes // PAGES_FACTOR)
+    if length > limit:
+        raise LimitError(
+            f"the footer has {length} bytes, more than {limit}",
+            remedies=[Remedy("read", "max_message_bytes", None, "if the source is trusted")],
+            format="parquet",
+        )
+    start = file.size - 8 - length
     with _page_errors():
-        return parquet_columns(file.read(length))
+        groups = parquet_columns(_read(file, start, length))
+    ends = (
+        size + min(data, data if dictionary is None else dictionary)
+        for group in groups
+        for _, _, size, data, dictionary in group
+    )
+    if file.is_joined(b"PAR1PAR1", start - max(ends, default=0)):
+        raise _error("it consists of several joined Parquet files; pass them as separate files")
+    return groups
+
+
+def _read(file: TableFile, at: int, size: int) -> bytes:
+    file.seek(at)
+    return file.read(max(size, 0))
 
 
 class _RowGroup:
@@ -123,10 +158,10 @@ class _RowGroup:
 
     def __init__(
         self,
-        file: BinaryIO,
+        file: TableFile,
         schema: Any,
         number: int,
-        chunks: list[_ColumnChunk],
+        chunks: list[ColumnChunk],
         leaves: list[int],
         max_message_bytes: int,
     ) -> None:
@@ -145,7 +180,7 @@ class _RowGroup:
                 format="parquet",
             )
 
-    def _column(self, place: _ColumnChunk, leaf: Any) -> tuple[ParquetColumn, str]:
+    def _column(self, place: ColumnChunk, leaf: Any) -> tuple[ParquetColumn, str]:
         values, codec, size, at, dictionary = place
         kind = leaf.physical_type
         width = leaf.length if kind == "FIXED_LEN_BYTE_ARRAY" else _WIDTHS.get(kind)
@@ -158,8 +193,6 @@ class _RowGroup:
         )
         if dictionary is not None and 0 < dictionary < at:
             at = dictionary
-        if not 0 <= at < _END:
-            raise _error("an offset is invalid")
         end = at + max(size, 0)
         while not column.complete:
             at = self._add(column, at, end)
@@ -168,7 +201,7 @@ class _RowGroup:
     def _add(self, column: ParquetColumn, at: int, end: int) -> int:
         size = HEADER_BYTES
         while True:
-            header = self._read(at, min(size, end - at))
+            header = _read(self._file, at, min(size, end - at))
             with _page_errors():
                 next_offset = column.add(at, header)
             if next_offset is not None:
@@ -177,22 +210,12 @@ class _RowGroup:
                 raise _error("a page header is truncated")
             size *= 8
 
-    def _read(self, at: int, size: int) -> bytes:
-        if size <= 0 or at >= _END:
-            return b""
-        self._file.seek(at)
-        data = self._file.read(size)
-        # A raw file may return fewer bytes than requested.
-        while len(data) < size and (more := self._file.read(size - len(data))):
-            data += more
-        return data
-
     def _page(self, compression: str, place: tuple[int, int, int, int, bool]) -> bytes:
         """Return the decompressed bytes of a page."""
         import pyarrow as pa
 
         at, compressed, size, levels, is_compressed = place
-        data = self._read(at, compressed)
+        data = _read(self._file, at, compressed)
         if len(data) < compressed:
             raise _error("a page is truncated")
         if compression == "none" or not is_compressed:

@@ -21,6 +21,7 @@ RESERVED = frozenset(
         "clean_source",
         "column_name_of_corrupt_record",
         "columns",
+        "commit_seconds",
         "compression",
         "contains",
         "count",

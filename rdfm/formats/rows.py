@@ -10,10 +10,10 @@ the bytes.
 
 from __future__ import annotations
 
-import io
 from abc import abstractmethod
 from collections.abc import Iterable, Iterator
 from functools import partial
+from itertools import islice
 from typing import Any, BinaryIO, cast
 
 from rdfm._core import (
@@ -29,12 +29,15 @@ from rdfm._core import (
 from rdfm.errors import (
     DecodeError,
     EncodeError,
+    LimitError,
     MissingExtraError,
     OptionError,
+    Remedy,
 )
 from rdfm.formats.format import DecoderLike, Encoder, FileDecoder, Format, Opening
 from rdfm.formats.native import native
 from rdfm.formats.spec import OptionSpec
+from rdfm.formats.table_file import TableFile
 from rdfm.storage.pool import Pool
 
 TYPE_CHECKING = False
@@ -60,7 +63,18 @@ __all__ = [
 # are those of Jelly.
 _JELLY = native("jelly").spec
 CARRIES = _JELLY.carries
-READS = tuple(_JELLY.options("read")[name] for name in ("max_message_bytes", "max_depth"))
+_MAX_SPOOL = OptionSpec(
+    "max_spool_bytes",
+    "bytes",
+    "Maximum decompressed size of a table that is compressed or not a file. It is stored in a "
+    "temporary file first.",
+    default=4 << 30,
+    group=_JELLY.options("read")["max_message_bytes"].group,
+)
+READS = (
+    *(_JELLY.options("read")[name] for name in ("max_message_bytes", "max_depth")),
+    _MAX_SPOOL,
+)
 ROWS = OptionSpec(
     "rows",
     "choice",
@@ -101,6 +115,7 @@ _UNREADABLE_RESULTS = (
     "a table of results cannot be read, because its values are not marked as terms; store results "
     "in a results format, such as results-thrift (.srt)"
 )
+_LISTED_COLUMNS = 20
 SPOOLED_BYTES = 16 << 20
 READ_ROWS = {"messages": 1024, "patches": 1024, "quads": 8192}
 READ_BYTES = 32 << 20
@@ -138,6 +153,7 @@ class RowDecoder(FileDecoder):
         *,
         max_message_bytes: int = int(READS[0].default or 0),
         max_depth: int = int(READS[1].default or 0),
+        max_spool_bytes: int = int(READS[2].default or 0),
         parts: bool = False,
     ) -> None:
         """Set the limits.
@@ -146,6 +162,7 @@ class RowDecoder(FileDecoder):
             max_message_bytes: Maximum decoded size of a message. In Parquet, also of one column in
                 a row.
             max_depth: Maximum nesting depth of triple terms.
+            max_spool_bytes: Maximum size of a log that is fed in pieces.
             parts: Return a large message that spans several rows in parts.
         """
         require_pyarrow(self.format)
@@ -153,13 +170,14 @@ class RowDecoder(FileDecoder):
         self._spool: BinaryIO | None = None
         self._max_bytes = max_message_bytes
         self._max_depth = max_depth
+        self._max_spool_bytes = max_spool_bytes
         self.reset()
 
     def reset(self) -> None:
         """Prepare for another log."""
         self._close_spool()
         self._file: BinaryIO | None = None  # the caller's, or spooled
-        self._spool_error: OSError | None = None
+        self._spool_error: OSError | LimitError | None = None
         self._ended = False
         self._index = 0  # of the next message
         self._row = 0  # number of the next row
@@ -177,10 +195,20 @@ class RowDecoder(FileDecoder):
 
             spool = tempfile.SpooledTemporaryFile(SPOOLED_BYTES)  # noqa: SIM115 - see _close_spool
             self._file = self._spool = cast("BinaryIO", spool)
+        if self._spool_error is not None:
+            return
         try:
+            if self._file.tell() + len(piece) > self._max_spool_bytes:
+                raise LimitError(
+                    f"a compressed or piped table is stored in a temporary file, but it has more than "
+                    f"{self._max_spool_bytes} bytes; decompress it first",
+                    remedies=[Remedy("read", _MAX_SPOOL.name, None, "")],
+                    format=self.format,
+                )
             self._file.write(piece)
-        except OSError as error:  # a full disk is reported by next_batch
+        except (OSError, LimitError) as error:  # such as a full disk; reported by next_batch
             self._spool_error = error
+            self._close_spool()
 
     def _close_spool(self) -> None:
         if self._spool is not None:
@@ -204,7 +232,7 @@ class RowDecoder(FileDecoder):
         """Return the next batch; None if more input is needed or, after `finish`, at the end."""
         if self._error is not None:
             raise self._error
-        if not self._ended:
+        if not self._ended and self._spool_error is None:
             return None
         try:
             if self._spool_error is not None:
@@ -224,14 +252,13 @@ class RowDecoder(FileDecoder):
         """
         if self._file is None:
             return
-        self._file.seek(0, io.SEEK_END)
-        self._size = self._file.tell()
+        file = TableFile(self._file, self.format)
+        self._size = file.size
         if self._size == 0:
             return
-        self._file.seek(0)
         pa = require_pyarrow(self.format)
         try:
-            yield from self._open(self._file)
+            yield from self._open(file)
         except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
             if isinstance(error, OSError) and error.errno is not None:
                 raise
@@ -243,7 +270,7 @@ class RowDecoder(FileDecoder):
             self._close_spool()
 
     @abstractmethod
-    def _open(self, file: BinaryIO) -> Iterator[Any]:
+    def _open(self, file: TableFile) -> Iterator[Any]:
         """Return the record batches of a file."""
 
     def _wanted(self, schema: Any) -> list[str]:
@@ -372,7 +399,10 @@ class RowDecoder(FileDecoder):
 
 def _listed(schema: Any) -> str:
     """The columns of a schema, for errors."""
-    return ", ".join(f"{field.name} {field.type}"[:60] for field in schema) or "no column"
+    listed = [f"{field.name[:60]} {field.type}"[:60] for field in islice(schema, _LISTED_COLUMNS)]
+    if len(schema) > _LISTED_COLUMNS:
+        listed.append(f"and {len(schema) - _LISTED_COLUMNS:,} more columns")
+    return ", ".join(listed) or "no column"
 
 
 def _check_names(type: Any) -> None:

@@ -27,13 +27,26 @@ from rdfm.storage import compression as compressions
 from rdfm.storage.paths import JOURNAL_SUFFIX, describe_invalid_path, is_live, local_target
 
 if TYPE_CHECKING:
-    from rdfm.logs.log_end import Ending
+    from rdfm.logs.log_end import Ending, StoredLog
     from rdfm.message import AnyBatch
 
+# With `O_APPEND`, nothing is written after a gap if another program truncates the log.
+_FLAGS = os.O_RDWR | os.O_APPEND | getattr(os, "O_CLOEXEC", 0)
 # Options that apply to an entire log, in addition to those in its header.
 _FIXED = frozenset({"delimited", "dialect", "flat", "frames", "framing"})
 
-__all__ = ["Addition", "AppendEncoder", "AppendOutput", "AppendSettings", "check_appending"]
+# Default interval of commits during a run whose input may have no end, and of the checks whether
+# another program has changed the log.
+COMMIT_SECONDS = 10
+
+__all__ = [
+    "COMMIT_SECONDS",
+    "Addition",
+    "AppendEncoder",
+    "AppendOutput",
+    "AppendSettings",
+    "check_appending",
+]
 
 
 class AppendSettings(NamedTuple):
@@ -43,15 +56,25 @@ class AppendSettings(NamedTuple):
         format: The format to write.
         sync: Whether to commit each batch, and wait until it is on disk.
         repair: Whether to shorten a log that ends inside a message.
+        commit_seconds: Interval of commits during the run; 0 to commit only at the end.
     """
 
     format: Format
     sync: bool = False
     repair: bool = False
+    commit_seconds: int = 0
 
     @classmethod
     def of(
-        cls, format: Format, append: bool, sync: bool, repair: bool, keep_partial: bool
+        cls,
+        format: Format,
+        append: bool,
+        sync: bool,
+        repair: bool,
+        keep_partial: bool,
+        commit_seconds: int | None = None,
+        *,
+        may_be_endless: bool = False,
     ) -> AppendSettings | None:
         """Create the settings from the options; None if the log will be replaced.
 
@@ -64,8 +87,14 @@ class AppendSettings(NamedTuple):
                 remedies=[Remedy("stage", "sync", "true", "keeps each batch in the log")],
             )
         if append:
-            return cls(format, sync, repair)
-        for name, given in (("sync", sync), ("repair", repair)):
+            if commit_seconds is None:
+                commit_seconds = COMMIT_SECONDS if may_be_endless else 0
+            return cls(format, sync, repair, commit_seconds)
+        for name, given in (
+            ("sync", sync),
+            ("repair", repair),
+            ("commit_seconds", commit_seconds is not None),
+        ):
             if given:
                 raise OptionError(
                     f"{spelled(name)} applies only when appending",
@@ -81,10 +110,12 @@ class Addition(NamedTuple):
         data: The bytes.
         end: How the log then ends, as in `Encoder.continue_log`; empty if that is unknown, and None
             if the log cannot end there.
+        commit: Whether to commit the log if it can end there.
     """
 
     data: bytes
     end: str | None
+    commit: bool = False
 
 
 class AppendEncoder:
@@ -130,13 +161,21 @@ class AppendEncoder:
         except EncodeError as error:
             is_inside = batch.continued and error.message_index == batch.first_index
             data = before + error.completed if error.completed else b""
-            error.completed = [Addition(data, None if is_inside else "")]  # type: ignore[assignment]  # as `encode` returns them
+            end = None if is_inside else ""
+            error.completed = [Addition(data, end, self._pauses)]  # type: ignore[assignment]  # as `encode` returns them
             self._drop_header_remedies(error)
             raise
         if not self._pauses:
             return [Addition(before + data, None)]
         rest, end = self._encoder.pause()
-        return [Addition(before + data + rest, end)]
+        return [Addition(before + data + rest, end, commit=True)]
+
+    def pause(self) -> list[Addition]:
+        """Return what completes the log, and commits it, if no message is incomplete."""
+        if not self._begun:
+            return []
+        rest, end = self._encoder.pause()
+        return [Addition(rest, end, commit=True)]
 
     def _drop_header_remedies(self, error: EncodeError) -> None:
         """Remove remedies that would change the header of the log, and say why in the error."""
@@ -204,6 +243,7 @@ class AppendOutput:
         self._format = appending.format
         self._sync = appending.sync
         self._ending: Ending | None = None
+        self._stored: StoredLog | None = None
         self._end = ""  # how the log ends after the bytes written so far
         self._note: str | None = None
         self._compressor: compressions.Compressor | None = None
@@ -238,7 +278,7 @@ class AppendOutput:
                 self._note = f"{self.name}: removed {removed} after the last commit"
             size = last_commit.length
         state.committed = size
-        file = state.file = os.open(state.final, os.O_RDWR | os.O_CLOEXEC)
+        file = state.file = os.open(state.final, _FLAGS)
         state.shorten()
         found = compressions.by_content(os.pread(file, compressions.MAGIC_BYTES, 0))
         self._compression = found
@@ -262,8 +302,8 @@ class AppendOutput:
             removed = byte_count(size - ending.length)
             self._note = f"{self.name}: removed {removed} of an incomplete message"
             os.ftruncate(file, ending.length)
-        os.lseek(file, ending.length, os.SEEK_SET)
-        self._ending, self._end = ending, ending.end
+        state.length = ending.length
+        self._ending, self._end, self._stored = ending, ending.end, log
         self.source = _source(ending.header)
         # This end is recorded before the first byte is written, so that readers stop here.
         known = "" if ending.line_feed else ending.end
@@ -275,6 +315,20 @@ class AppendOutput:
     def committed_bytes(self) -> int:
         """The committed length of the log; 0 for a new log without a commit."""
         return self._state.committed
+
+    def count_messages(self) -> int:
+        """Return the number of messages in the log before this run.
+
+        Raises:
+            DecodeError: If the log is invalid.
+            OSError: If the log cannot be read.
+        """
+        if self._ending is None or self._stored is None:
+            return 0
+        from rdfm.logs.log_end import count_messages  # costly to import
+
+        with name_in_errors(self.name):
+            return count_messages(self._stored, self._ending)
 
     def check(self, options: Mapping[str, Any]) -> None:
         """Reject options that conflict with the header of the log.
@@ -330,7 +384,7 @@ class AppendOutput:
         """Write bytes. With `sync`, they are committed if the log may end after them."""
         self.check_process()
         with name_in_errors(self.name, keep=self._journal_name):
-            for data, end in additions:
+            for data, end, commit in additions:
                 if data and self._compression is not None:
                     if self._compressor is None:  # a new member
                         self._compressor = compressions.compressor(self._compression)
@@ -338,8 +392,17 @@ class AppendOutput:
                 self._write(data)
                 if end is not None:
                     self._end = end
-                    if self._sync:
+                    if commit:
                         self._commit()
+
+    def check_unchanged(self) -> None:
+        """Check that no other program has changed or replaced the log.
+
+        Raises:
+            OptionError: If the log was truncated, extended, replaced or removed.
+        """
+        with name_in_errors(self.name, keep=self._journal_name):
+            self._state.check_unchanged()
 
     def _write(self, data: bytes) -> None:
         if data:
@@ -388,6 +451,7 @@ class _AppendedFiles:
         process: The process that opened the log.
         file: The file descriptor that is written to; -1 if there is none.
         committed: The committed length; 0 for a new log.
+        length: The length of the file, unless another program changes it.
         uncommitted: Whether the log may have bytes after the committed length.
     """
 
@@ -398,18 +462,51 @@ class _AppendedFiles:
         self.process = os.getpid()
         self.file = -1
         self.committed = 0
+        self.length = 0
         self.uncommitted = False
         self._temporary: Path | None = None  # of a new log
 
     def write(self, data: bytes) -> int:
-        """Write all bytes; return their number."""
+        """Write all bytes; return their number.
+
+        Raises:
+            OptionError: If another program changed the log.
+        """
         if self.file < 0:
             self._create()
+        self._check_length()
         self.uncommitted = True
         view = memoryview(data)
         while view:
             view = view[os.write(self.file, view) :]
+        self.length += len(data)
+        size = os.fstat(self.file).st_size
+        start = size - len(data)
+        if 0 <= start < self.length - len(data) and os.pread(self.file, len(data), start) == data:
+            # The log was truncated since the check, so this is all that it has of this run.
+            os.ftruncate(self.file, start)
+        self._check_length()
         return len(data)
+
+    def check_unchanged(self) -> None:
+        """Check that no other program has changed or replaced the log.
+
+        Raises:
+            OptionError: If the log was truncated, extended, replaced or removed.
+        """
+        if self.file < 0 or self._temporary is not None:
+            return
+        if not self._is_current():
+            raise OptionError(
+                f"{self.name} was replaced or removed by another program; append to it again"
+            )
+        self._check_length()
+
+    def _check_length(self) -> None:
+        size = os.fstat(self.file).st_size
+        if size != self.length:
+            changed = "truncated" if size < self.length else "extended"
+            raise OptionError(f"{self.name} was {changed} by another program; append to it again")
 
     def replace_empty(self) -> None:
         """Prepare to replace this log, which has no content, with a new one."""
@@ -418,9 +515,10 @@ class _AppendedFiles:
 
     def shorten(self) -> None:
         """Remove uncommitted data from the log."""
-        if self.uncommitted:
+        # If another program truncated the log, it has nothing to remove.
+        if self.uncommitted and self.journal.has_committed(self.file):
             os.ftruncate(self.file, self.committed)
-            self.uncommitted = False
+        self.uncommitted = False
 
     def _create(self) -> None:
         """Create the temporary file of a new log."""
@@ -429,14 +527,13 @@ class _AppendedFiles:
             mode = stat.S_IMODE(self.final.stat().st_mode)
         name = os.fsdecode(os.fsencode(self.final.name)[:100])
         self._temporary = self.final.with_name(f".{name}.{os.urandom(6).hex()}.tmp")
-        flags = os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC
-        self.file = os.open(self._temporary, flags, mode)
+        self.file = os.open(self._temporary, _FLAGS | os.O_CREAT | os.O_EXCL, mode)
+        self.length = 0
 
     def publish(self, end: str, *, sync: bool) -> None:
         """Commit everything that was written, and give a new log its name."""
         if self.file < 0:
             self._create()
-        length = os.lseek(self.file, 0, os.SEEK_CUR)
         if self._temporary is not None:
             if sync:
                 os.fsync(self.file)
@@ -444,13 +541,10 @@ class _AppendedFiles:
             self._temporary = None
             if sync:
                 self.sync_folder()
-        elif not self._is_current():
-            raise OptionError(
-                f"{self.name} was replaced or removed by another program; append to it again"
-            )
+        self.check_unchanged()
         # An empty log is not recorded, because it has no bytes that identify it.
-        if length > self.committed:
-            self.commit(Commit(length, end), sync=sync)
+        if self.length > self.committed:
+            self.commit(Commit(self.length, end), sync=sync)
 
     def _is_current(self) -> bool:
         """Whether the path of the log still refers to the file being written."""
@@ -515,8 +609,12 @@ def _roll_back_unclosed(state: _AppendedFiles) -> None:
         )
 
 
-def check_appending(target: object, appending: AppendSettings, *, overwrite: bool = False) -> None:
+def check_appending(
+    target: object, appending: AppendSettings, *, overwrite: bool = False, folder: bool = False
+) -> None:
     """Reject a target if its name shows that it cannot be appended to.
+
+    If `folder` is true, the logs in it are appended to.
 
     Raises:
         OptionError: If the target cannot be appended to.
@@ -526,10 +624,10 @@ def check_appending(target: object, appending: AppendSettings, *, overwrite: boo
             f"{spelled('overwrite')} replaces a folder, and {spelled('append')} continues a log; "
             "use one of them"
         )
-    _local_file(target, appending.format.spec)
+    _local_file(target, appending.format.spec, folder=folder)
 
 
-def _local_file(target: object, spec: FormatSpec) -> str:
+def _local_file(target: object, spec: FormatSpec, *, folder: bool = False) -> str:
     """Return the path of a target that can be appended to.
 
     Raises:
@@ -558,9 +656,9 @@ def _local_file(target: object, spec: FormatSpec) -> str:
         raise OptionError(
             f"cannot append to {shown}: an archive has an end mark; write to a folder, such as out/"
         )
-    if path.endswith(("/", os.sep)) or Path(path).is_dir():
+    if not folder and (path.endswith(("/", os.sep)) or Path(path).is_dir()):
         raise OptionError(f"cannot append to {shown}: it is a folder; name a file in it")
-    if Path(path).exists() and not Path(path).is_file():
+    if not folder and Path(path).exists() and not Path(path).is_file():
         raise OptionError(
             f"cannot append to {shown}: it is a pipe or a device; give the path of a file"
         )

@@ -86,8 +86,7 @@ class Channel(Generic[Item]):
         """Yield the items as they arrive, then raise the error that the channel was closed with."""
         while True:
             with self._changed:
-                self._idle, self._reached = True, self._mark
-                self._changed.notify_all()
+                self._finish_item()
                 while not self._items and not self._closed and not self._cancelled:
                     self._changed.wait(WAIT_SECONDS)
                 if self._cancelled:
@@ -103,16 +102,21 @@ class Channel(Generic[Item]):
             yield item
 
     def wait(self, condition: Callable[[], bool]) -> bool:
-        """Wait for an item or the end, or until `condition()` is true; see `wake`.
+        """Finish the last item. Wait for an item or the end, or until `condition()` is true.
 
-        Returns whether there is an item or the end.
+        Returns whether there is an item or the end. `wake` makes it check the condition.
         """
         with self._changed:
+            self._finish_item()
             while not self._items and not self._closed and not self._cancelled:
                 if condition():
                     return False
                 self._changed.wait(WAIT_SECONDS)
             return True
+
+    def _finish_item(self) -> None:
+        self._idle, self._reached = True, self._mark
+        self._changed.notify_all()
 
     def wake(self) -> None:
         """Make `wait` check its condition now."""

@@ -27,6 +27,7 @@ from rdfm.errors import (
 from rdfm.logs.driver import Driver, Item, Read, ReadError, Reading, Source
 from rdfm.logs.findings import READING_RULES, Finding, Rule, reason
 from rdfm.logs.input import Input, Readable, is_folder_or_glob
+from rdfm.logs.journal import byte_count
 from rdfm.logs.positions import Lines
 from rdfm.logs.progress import Progress, Reporter, total_bytes
 from rdfm.message import AnyBatch
@@ -305,6 +306,11 @@ class LogCheck:
             text = "contains no logs"
             self._new.append(
                 Finding(driver.name, READING_RULES["no-logs"].severity, "no-logs", text)
+            )
+        for name, count in driver.uncommitted.items():
+            text = f"{byte_count(count)} after the last commit were not read"
+            self._new.append(
+                Finding(name, READING_RULES["uncommitted"].severity, "uncommitted", text)
             )
         yield from self._found()
         self._done += bytes_in

@@ -21,10 +21,19 @@ from typing import Any, Literal, NamedTuple, cast
 
 from rdfm import formats
 from rdfm._core import MessageBatch
-from rdfm.errors import DecodeError, OptionError, RdfmError, spelled, visible
+from rdfm.errors import (
+    DecodeError,
+    LimitError,
+    OptionError,
+    RdfmError,
+    TruncatedError,
+    spelled,
+    visible,
+)
 from rdfm.formats import DecoderLike, Format, Opening
 from rdfm.logs import remedies
 from rdfm.logs.input import Input, MemberInput, Readable, files_of, is_folder_or_glob
+from rdfm.logs.journal import byte_count
 from rdfm.logs.notes import MAX_LISTED
 from rdfm.logs.split import Split
 from rdfm.storage.addresses import is_web, shown
@@ -72,6 +81,8 @@ class Reading:
             decoder reads directly.
         reject_unreadable: Whether to reject a file that cannot be opened, if it is one of many, as
             if it were not a log. By default, such a file ends the run.
+        needs_logs: Whether inputs that contain no logs at all, such as an empty folder, are an
+            error at the end.
     """
 
     format: str | None = None
@@ -86,6 +97,7 @@ class Reading:
     hints: Mapping[str, Any] = field(default_factory=dict)
     watch: Callable[[Input, bytes], None] | None = None
     reject_unreadable: bool = False
+    needs_logs: bool = False
 
 
 class Source(NamedTuple):
@@ -253,6 +265,8 @@ class Driver:
         first: The log, if there is only one and it is open.
         name: The name of the input, or of the first of several inputs.
         format: The name of the format of all logs, if it is known.
+        uncommitted: Number of bytes at the end of each log that were not read, because no run has
+            committed them, by name.
     """
 
     def __init__(self, inputs: list[Readable], reading: Reading) -> None:
@@ -269,6 +283,7 @@ class Driver:
         self._bytes_before = 0  # of the inputs before the current one
         self._logs = 0  # started so far
         self._without_logs: list[str] = []
+        self.uncommitted: dict[str, int] = {}
         self._decoders = _Decoders(reading)
         self.first: Source | None = None
         self.format = reading.format
@@ -291,11 +306,15 @@ class Driver:
 
     def notes(self) -> tuple[str, ...]:
         """Return notes on the inputs for users. Call it after the last item."""
+        uncommitted = [
+            f"{name}: {byte_count(count)} after the last commit were not read"
+            for name, count in self.uncommitted.items()
+        ]
         empty = self._without_logs
         listed = [f"{name} contains no logs" for name in empty[:MAX_LISTED]]
         if len(empty) > MAX_LISTED:
             listed.append(f"{len(empty) - MAX_LISTED:,} more inputs contain no logs")
-        return tuple(listed)
+        return (*uncommitted, *listed)
 
     def opened_first(self) -> Iterator[Piece]:
         """Return the same as `pieces`, but open a single log immediately and set `first` to it.
@@ -319,7 +338,8 @@ class Driver:
         """Open the logs one after the other, and yield their pieces.
 
         Raises:
-            OptionError: If a log's format does not support one of the options.
+            OptionError: If a log's format does not support one of the options, or there are no
+                logs and `needs_logs` is set.
             UnknownFormatError: If a format cannot be detected.
             OSError: If a file cannot be read.
         """
@@ -327,6 +347,8 @@ class Driver:
             logs_before = self._logs
             for data in self._files(given):
                 self.opened.append(data)
+                if data.uncommitted_bytes:
+                    self.uncommitted[data.name] = data.uncommitted_bytes
                 if self._reading.split is None and data.is_archive(self._reading.format):
                     if not self.several:
                         self.several = True
@@ -337,6 +359,12 @@ class Driver:
                 self._bytes_before = self._bytes_in(data, ended=True)
             if self._logs == logs_before:
                 self._without_logs.append(_name(given))
+        if self._reading.needs_logs and self._inputs and not self._logs:
+            more = len(self._inputs) - 1
+            others = f" and {more:,} more input{'s' * (more > 1)} contain" if more else " contains"
+            raise OptionError(
+                f"{self.name}{others} no logs; check the path (names that begin with _ or . are skipped)"
+            )
 
     def _files(self, given: Readable) -> Iterator[Input]:
         """Yield the files that an input refers to."""
@@ -531,13 +559,13 @@ class Driver:
         resuming = abandoned = False
         split = self._reading.split is not None
         losses = NOTHING_DROPPED
-        head: bytes | None = b"" if self._reading.format is None and not split else None
+        head = b""
         for piece in stream:
             item = piece.item
             if abandoned:
                 pass
             elif isinstance(item, bytes):
-                head = item[: formats.HEAD_BYTES] if head == b"" else head
+                head = head or item[: formats.HEAD_BYTES]
                 decoder.feed(item)
             elif isinstance(item, End) and item.error is None:
                 decoder.finish()
@@ -552,9 +580,9 @@ class Driver:
                     batch = decoder.next_batch()
                 except DecodeError as error:
                     error.source = source.name
-                    at_start = error.line in (None, 1) and error.column in (None, 1)
-                    if head and at_start and not error.message_index:
-                        _suggest(error, source.format, head)
+                    if not split:
+                        detect = self._reading.format is None
+                        _check_formats(error, source.format, head, detect)
                     resuming = source.format.spec.resumable
                     yield ReadError(source, error, decoder.header(), resuming)
                     if not resuming:
@@ -737,15 +765,42 @@ def _name(given: Readable) -> str:
     return "bytes" if isinstance(given, (bytes, bytearray, memoryview)) else "input"
 
 
-def _suggest(error: DecodeError, format: Format, head: bytes) -> None:
-    """Add the detected format to an error at the start of a log, if it is a different one."""
-    if head.startswith(codecs.BOM_UTF8):  # the mark itself is the error
+def _check_formats(error: DecodeError, format: Format, head: bytes, detect: bool) -> None:
+    """Keep only the format that reads what caused an error in the head of a log.
+
+    If `detect` is True and the error is at the start of the log, add the detected format.
+    """
+    named = next((remedy for remedy in error.remedies if remedy.option == "from_format"), None)
+    if named is not None:
+        if not _reads(formats.find(str(named.value)), head, error):
+            error.remedies = tuple(remedy for remedy in error.remedies if remedy != named)
+        return
+    at_start = error.line in (None, 1) and error.column in (None, 1) and not error.message_index
+    if not detect or not at_start or head.startswith(codecs.BOM_UTF8):
         return
     found = formats.by_content(head)
-    is_named = any(remedy.option == "from_format" for remedy in error.remedies)
-    if found is not None and found.name != format.name and not is_named:
+    if found is not None and found.name != format.name and _reads(found, head, error):
         error.reason += f"; the content looks like {found.spec.title}"
-        error.remedies = (remedies.named_format("from_format", [found.name], "reads it"),)
+        other = remedies.named_format("from_format", [found.name], "reads it")
+        error.remedies = (other, *error.remedies)
+
+
+def _reads(format: Format, head: bytes, error: DecodeError) -> bool:
+    """Whether a format reads what caused an error in the head of a log."""
+    if isinstance(error, LimitError) or (error.offset or 0) >= len(head):
+        return False
+    decoder = format.decoder({}, Opening())
+    decoder.feed(head)
+    decoder.finish()
+    try:
+        while decoder.next_batch() is not None:
+            pass
+    except TruncatedError as cut:
+        # A binary log is recognized by its first bytes, and its first frame may exceed the head.
+        return format.spec.binary or (cut.offset or 0) > (error.offset or 0)
+    except DecodeError as other:
+        return (other.line or 0) > (error.line or 0)
+    return True
 
 
 def _too_many_messages_error(source: Source) -> DecodeError:

@@ -118,7 +118,10 @@ class Filtering(Stage):
         for name, add in (("contains", self._filter.contains), ("regex", self._filter.matches)):
             if (text := criteria.get(name)) is not None:
                 has_criteria = True
-                add(text)
+                try:
+                    add(text)
+                except OptionError as error:
+                    raise OptionError(f"{spelled(name)}: {error}") from None
         times = (criteria.get("time"), criteria.get("after"), criteria.get("before"))
         has_criteria = self._add_time(*times) or has_criteria
         if self._where is not None and self._quads and (self._invert or not has_criteria):
@@ -252,9 +255,7 @@ def _ask_query(text: str | None, prefixes: Mapping[str, str]) -> Query | None:
     try:
         query = Query(text, prefixes=prefixes)
     except QueryError as error:
-        raise QueryError(
-            f"{spelled('where')}: {error.reason}", line=error.line, column=error.column
-        ) from None
+        raise error.within(spelled("where")) from None
     if query.kind != "ask":
         raise OptionError(
             f"{spelled('where')} must be an ASK query, such as ASK {{ … }}, not a {query.kind.upper()} query"

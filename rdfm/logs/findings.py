@@ -36,6 +36,7 @@ READING_RULES: dict[str, Rule] = {
     "unreadable": Rule("error", "A file cannot be read."),
     "unknown-format": Rule("error", "Neither the name nor the content of a file shows its format."),
     "no-logs": Rule("warning", "A folder or an archive contains no logs."),
+    "uncommitted": Rule("warning", "The end of a log is not read, because no run committed it."),
 }
 
 
@@ -61,7 +62,9 @@ class Finding:
             Turtle.
         path: For `shacl`, the property path.
         value: For `shacl`, the value.
-        shape: For `shacl`, the IRI of the shape, if it has one.
+        shape: For `shacl`, the IRI of the shape, or of the shape that contains it, if one of them
+            has an IRI.
+        constraint: For `shacl`, the IRI of the constraint component.
         kind: The kind of the log: "messages", "patches" or "results".
         error: The reported exception, if there is one.
     """
@@ -81,6 +84,7 @@ class Finding:
     path: str | None = None
     value: str | None = None
     shape: str | None = None
+    constraint: str | None = None
     kind: str = "messages"
     error: RdfmError | None = field(default=None, repr=False, compare=False)
 

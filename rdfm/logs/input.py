@@ -37,8 +37,18 @@ from rdfm.storage.compression import PIECE_BYTES
 from rdfm.storage.files import access_error, storage_of
 from rdfm.storage.listing import find_files, is_glob, matches
 from rdfm.storage.paths import describe_invalid_path, is_live, is_url, local_path
+from rdfm.storage.pipes import is_pipe, open_to_read
 
-__all__ = ["Input", "MemberInput", "Readable", "as_inputs", "files_of", "is_folder_or_glob"]
+__all__ = [
+    "Input",
+    "MemberInput",
+    "Readable",
+    "as_inputs",
+    "files_of",
+    "is_folder_or_glob",
+    "may_be_endless",
+    "reads_once",
+]
 
 NOT_PLAIN = "a pipe, device or socket, which rdfm reads only if it is named explicitly"
 
@@ -63,10 +73,13 @@ class Input:
         rejection_remedies: Remedies for the rejection.
         unreadable: Whether the file is rejected because it cannot be read, not because of its
             content.
+        uncommitted_bytes: Number of bytes at the end of the file that are not read, because the run
+            that appended them had not committed them when the file was opened.
         watch: Called with the log and each piece before the piece is decoded.
         announced: The format and options that the headers of a response announce.
     """
 
+    uncommitted_bytes = 0
     rejection: str | None = None
     rejection_remedies: tuple[Remedy, ...] = ()
     unreadable = False
@@ -109,7 +122,9 @@ class Input:
         self._reached = start
         if self._path is not None:
             length = committed_length(self._path, self._file.fileno())
-            self.size = self.size if length is None else length
+            if length is not None and self.size is not None:
+                self.uncommitted_bytes = self.size - length
+                self.size = length
         self._remote = self._owned and is_url(self.name)
         if self._remote and is_web(self.name):
             self.announced = announced_format(*self._file.media_type)  # type: ignore[attr-defined]  # a Response
@@ -296,12 +311,21 @@ class Input:
     def _raw(self) -> Iterator[bytes]:
         """Yield the file's bytes as they arrive, without waiting for full pieces."""
         read: Callable[[int], bytes] = getattr(self._file, "read1", self._file.read)
+        position = self._reached
         while piece := self._up_to_commit(self._read(read)):
             if not isinstance(piece, bytes):
                 raise OptionError(
                     f"{self.name} is open in text mode; open it in binary mode ('rb')"
                 )
+            position += len(piece)
             yield piece
+        if self._remote and not is_web(self.name) and position < (self.size or 0):
+            raise OSError(
+                errno.EIO,
+                f"the file ended after {position} of {self.size} bytes, so it changed while it was "
+                "read; read it again",
+                self.name,
+            )
 
     def _up_to_commit(self, piece: bytes) -> bytes:
         """Truncate a piece at the committed end of a log to which another process appends."""
@@ -444,6 +468,20 @@ def as_inputs(given: Readable | Iterable[Readable]) -> list[Any]:
     return list(given)
 
 
+def may_be_endless(source: Readable) -> bool:
+    """Whether a source is a live stream, pipe, FIFO or socket, which may have no end."""
+    if is_live(source):
+        return True
+    try:
+        if isinstance(source, (str, os.PathLike)):
+            mode = Path(source).stat().st_mode
+        else:
+            mode = os.fstat(source.fileno()).st_mode  # type: ignore[union-attr]  # or AttributeError
+    except (AttributeError, OSError, ValueError):  # not a file on this machine
+        return False
+    return stat.S_ISFIFO(mode) or stat.S_ISSOCK(mode)
+
+
 def is_folder_or_glob(source: object, storage_options: Mapping[str, Any] | None = None) -> bool:
     """Return whether a source is a folder, or a glob of files."""
     if not isinstance(source, (str, os.PathLike)):
@@ -457,6 +495,19 @@ def is_folder_or_glob(source: object, storage_options: Mapping[str, Any] | None 
     if Path(local).exists() or not is_glob(local):
         return Path(local).is_dir()
     return bool(matches(*storage_of(local)))  # without matches, it names a missing file
+
+
+def reads_once(source: object) -> bool:
+    """Return whether a source can be opened or read only once.
+
+    True for file objects, live streams, and local paths of pipes, FIFOs, sockets and devices.
+    """
+    if isinstance(source, (bytes, bytearray, memoryview)):
+        return False
+    if not isinstance(source, (str, os.PathLike)):
+        return True
+    local = local_path(os.fspath(source))
+    return is_live(source) if local is None else is_pipe(local)
 
 
 def files_of(
@@ -519,7 +570,7 @@ def _open(
         return source, name if isinstance(name, str) else "input", None, None, False
     path = os.fspath(source) if path is None else path
     # Unbuffered: a read returns the bytes that are available.
-    file = Path(path).open("rb", buffering=0)  # noqa: SIM115 - closed by Input.close
+    file = cast("BinaryIO", open_to_read(path))
     status = os.fstat(file.fileno())
     regular = stat.S_ISREG(status.st_mode)
     url = Path(path).resolve().as_uri() if regular else None

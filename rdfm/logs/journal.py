@@ -18,7 +18,7 @@ import zlib
 from pathlib import Path
 from typing import NamedTuple
 
-from rdfm.errors import OptionError, name_in_errors, visible
+from rdfm.errors import LogBusyError, OptionError, name_in_errors, visible
 from rdfm.storage.paths import JOURNAL_SUFFIX
 
 try:
@@ -112,6 +112,7 @@ class Journal:
         self.path = log.with_name(log.name + JOURNAL_SUFFIX)
         self.name = visible(str(self.path))
         self._number = 0
+        self._slot: _Slot | None = None  # the last one
         self._process = os.getpid()
         shown = visible(str(log))
         with name_in_errors(self.name):
@@ -128,7 +129,7 @@ class Journal:
                 with contextlib.suppress(FileNotFoundError), log.open("rb", buffering=0) as file:
                     if _begins_as_committed(slot, file.fileno()):
                         _check_same_file(slot, file.fileno(), shown, self.name)
-                        self.leftover = slot.commit
+                        self.leftover, self._slot = slot.commit, slot
         except BaseException:
             self.release()
             raise
@@ -153,7 +154,7 @@ class Journal:
             except OSError as error:
                 os.close(file)
                 if error.errno in (errno.EAGAIN, errno.EACCES):
-                    raise OptionError(
+                    raise LogBusyError(
                         f"{log} is in use by another process that appends to it; try again later"
                     ) from None
                 raise
@@ -161,7 +162,7 @@ class Journal:
                 os.close(file)
                 raise
             os.close(file)
-        raise OptionError(f"{log} is in use by other processes that append to it; try again later")
+        raise LogBusyError(f"{log} is in use by other processes that append to it; try again later")
 
     def _other_file(self) -> OptionError:
         return OptionError(
@@ -185,12 +186,17 @@ class Journal:
         )
         offset = (self._number - 1) % 2 * SLOT_BYTES
         data = _encoded(slot)
+        self._slot = slot
         with name_in_errors(self.name):
             while data:
                 written = os.pwrite(self._file, data, offset)
                 data, offset = data[written:], offset + written
             if sync:
                 os.fsync(self._file)
+
+    def has_committed(self, log: int) -> bool:
+        """Whether a log, given by its file descriptor, still has the committed bytes."""
+        return self._slot is not None and _begins_as_committed(self._slot, log)
 
     def remove(self) -> None:
         """Remove the journal, since all of the log is committed, and release the lock."""
@@ -274,10 +280,10 @@ def _is_same_file(slot: _Slot, log: int) -> bool:
     """Whether a log is the file that was appended to, according to its inode.
 
     The inode is compared without the device, whose number changes when a network file system is
-    mounted again, and differs between machines.
+    mounted again, and differs between machines. A journal without an inode applies only on a file
+    system without inodes.
     """
-    found = os.fstat(log).st_ino
-    return found == slot.inode or 0 in (found, slot.inode)
+    return os.fstat(log).st_ino == slot.inode
 
 
 def _check_same_file(slot: _Slot, log: int, name: str, journal: str) -> None:

@@ -25,12 +25,13 @@ from rdfm.logs.parts import NamespaceCounter, Part
 if TYPE_CHECKING:
     from rdfm.message import AnyBatch
 
-__all__ = ["KeyEncoder", "SplitBy", "file_name", "max_open_of"]
+__all__ = ["File", "KeyEncoder", "SplitBy", "file_name", "max_open_of"]
 
 MAX_OPEN = 100
 # An xz compressor needs about 100 MB.
 MAX_OPEN_XZ = 4
-NAME_BYTES = 255
+# File systems allow 255. The rest is for the suffixes of journals and partial files.
+NAME_BYTES = 240
 _KINDS = ("graph", "value", "day", "month")
 _HASH_BYTES = 16
 # Device names on Windows, reserved with any suffix.
@@ -101,7 +102,7 @@ class SplitBy(NamedTuple):
             raise OptionError(f"{spelled('split_by')}: {error}") from None
 
 
-class _File:
+class File:
     """A file of the folder.
 
     Attributes:
@@ -122,7 +123,7 @@ class KeyEncoder:
     """Encodes messages as many logs: one for each key."""
 
     def __init__(
-        self, make: Callable[[], Any], format: FormatSpec, suffix: str, split_by: SplitBy
+        self, make: Callable[..., Any], format: FormatSpec, suffix: str, split_by: SplitBy
     ) -> None:
         """Initialize with the encoders of logs.
 
@@ -141,10 +142,10 @@ class KeyEncoder:
         self._suffix = suffix
         self._split_by = split_by
         self._splitter = split_by.splitter()
-        self._files: dict[bytes, _File] = {}
+        self._files: dict[bytes, File] = {}
         # File names in use, case-folded.
         self._names = {"other"} | ({"default"} if split_by.kind == "graph" else set())
-        self._open: dict[_File, None] = {}  # the least recently used first
+        self._open: dict[File, None] = {}  # the least recently used first
         self._several = 0
         self._has_read = False
         self._can_continue = False
@@ -212,11 +213,7 @@ class KeyEncoder:
         Raises:
             OptionError: If no log declared the prefix of the predicate.
         """
-        if self._has_read and (missing := self._splitter.undeclared()):
-            raise OptionError(
-                f"no log declares the prefix {missing[0]}:; write the full <IRI>",
-                remedies=[remedies.PREFIX],
-            )
+        self._check_declared()
         parts: list[Part] = []
         for file in self._open:
             data = b""
@@ -226,6 +223,13 @@ class KeyEncoder:
             self._count(file.encoder)
         self._open.clear()
         return parts
+
+    def _check_declared(self) -> None:
+        if self._has_read and (missing := self._splitter.undeclared()):
+            raise OptionError(
+                f"no log declares the prefix {missing[0]}:; write the full <IRI>",
+                remedies=[remedies.PREFIX],
+            )
 
     def dropped(self) -> dict[str, int]:
         """Return counts of the data dropped so far, by name."""
@@ -258,7 +262,7 @@ class KeyEncoder:
     def _encode(
         self,
         stop: int,
-        files: list[_File],
+        files: list[File],
         encoders: list[Any],
         parts: list[Part],
         source: str | None,
@@ -282,7 +286,7 @@ class KeyEncoder:
                 raise
             parts.append(Part(files[number].name, data, False))
 
-    def _file(self, key: bytes, text: str) -> _File:
+    def _file(self, key: bytes, text: str) -> File:
         """Return the file of a key."""
         # Long keys are not stored.
         file_key = key if len(key) < 2 * _HASH_BYTES else _digest(key)
@@ -294,10 +298,10 @@ class KeyEncoder:
                 if name.removesuffix(self._suffix).casefold() in self._names:
                     name = file_name(text, self._suffix, key, always_hash=True)
                 self._names.add(name.removesuffix(self._suffix).casefold())
-            file = self._files[file_key] = _File(name)
+            file = self._files[file_key] = File(name)
         return file
 
-    def _begin(self, file: _File, parts: list[Part]) -> Any:
+    def _begin(self, file: File, parts: list[Part]) -> Any:
         """Open a file, or continue it; return its encoder."""
         encoder = self._spare.pop() if self._spare else self._make()
         if file.end is not None:
@@ -307,7 +311,7 @@ class KeyEncoder:
         self._open[file] = None
         return encoder
 
-    def _close_oldest(self, parts: list[Part]) -> _File:
+    def _close_oldest(self, parts: list[Part]) -> File:
         """Close the least recently used file, so that it can be continued; return it."""
         file = next(iter(self._open))
         encoder = file.encoder
@@ -359,10 +363,10 @@ class KeyEncoder:
 
 
 def file_name(text: str, suffix: str, key: bytes, *, always_hash: bool = False) -> str:
-    """Return a file name that is valid on all systems.
+    """Return a file name that is valid on all systems, and that readers of folders do not skip.
 
     Letters, digits, `-`, `_` and `.` are kept. Other characters are escaped as in URLs, and so are
-    a dot or hyphen at the start. A long name is truncated and ends with a hash of the key.
+    a dot, hyphen or underscore at the start. A long name is truncated and ends with a hash of the key.
 
     Args:
         text: The readable text of a key.
@@ -377,7 +381,7 @@ def file_name(text: str, suffix: str, key: bytes, *, always_hash: bool = False) 
         '%2E.%2Fx.nq'
     """
     name = quote(text, safe="").replace("~", "%7E") or "%"
-    if name[0] in ".-" or _DEVICES.match(name):
+    if name[0] in ".-_" or _DEVICES.match(name):
         name = f"%{ord(name[0]):02X}{name[1:]}"
     room = NAME_BYTES - len(suffix)
     if always_hash or len(name) > room:

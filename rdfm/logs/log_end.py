@@ -13,10 +13,10 @@ import contextlib
 import os
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
-from rdfm._core import LengthChain, last_mark
+from rdfm._core import DelimiterCounter, LengthChain, last_mark
 from rdfm.errors import (
     DecodeError,
     OptionError,
@@ -29,7 +29,7 @@ from rdfm.formats import DecoderLike, Format, Opening
 from rdfm.logs.journal import byte_count
 from rdfm.storage import compression as compressions
 
-__all__ = ["Ending", "StoredLog", "find_end", "follow_lengths"]
+__all__ = ["Ending", "StoredLog", "count_messages", "find_end", "follow_lengths"]
 
 PIECE_BYTES = 1 << 20
 # Number of bytes to search for the last line, initially and at most.
@@ -75,12 +75,14 @@ class Ending(NamedTuple):
         end: How the log ends, as in `Encoder.continue_log`.
         header: The header of the log.
         line_feed: Whether a line feed is missing at the end.
+        messages: Number of messages, if it was counted to find the end.
     """
 
     length: int
     end: str
     header: Mapping[str, Any]
     line_feed: bool = False
+    messages: int | None = None
 
 
 @dataclass(frozen=True)
@@ -119,15 +121,6 @@ class StoredLog:
         if self.compression is None:
             return raw
         return compressions.decompress(self.compression, raw, self.name)
-
-    def start(self, length: int) -> bytes:
-        """Return the first bytes of the log, decompressed."""
-        head = b""
-        for piece in self.pieces():
-            head += piece
-            if len(head) >= length:
-                break
-        return head[:length]
 
     def is_empty(self) -> bool:
         """Whether the decompressed log is empty or, in a text format, contains only white space.
@@ -181,8 +174,6 @@ def find_end(log: StoredLog, *, repair: bool = False, known: str = "") -> Ending
         DecodeError: If the log is invalid, or ends inside a message and `repair` is false.
     """
     header = _header(log)
-    if not log.format.spec.binary and log.start(len(BOM)) == BOM:
-        _check_byte_order_mark(log)
     if known:
         return Ending(log.size, known, header)
     append_rule = log.format.spec.append
@@ -195,6 +186,36 @@ def find_end(log: StoredLog, *, repair: bool = False, known: str = "") -> Ending
     if found.header.get("dialect") == "directive":
         _check_announced(log, found.header)
     return found
+
+
+def count_messages(log: StoredLog, ending: Ending) -> int:
+    """Return the number of messages of a log.
+
+    Delimiters or lengths are counted if that is sufficient. Other logs are decoded.
+
+    Raises:
+        DecodeError: If the log is invalid.
+    """
+    if ending.messages is not None:
+        return ending.messages
+    log = replace(log, size=ending.length)
+    if log.format.spec.append == "lengths":
+        return _chain_and_size(log)[0].messages
+    if log.format.spec.splittable:
+        dialect = ending.header.get("dialect") or "comment"
+        counter = DelimiterCounter(
+            log.format.name, log.format.spec.values("read", {"dialect": dialect})
+        )
+        for piece in log.pieces():
+            counter.feed(piece)
+        counter.finish()
+        if not counter.indivisible:
+            # No message follows a delimiter at the end.
+            return counter.delimiters + counter.content_first - (ending.end == "delimiter")
+    _, _, count, problem = _decode(log, log.pieces())
+    if problem is not None:
+        raise log.unfinished_error(problem.text, at=problem.at)
+    return count
 
 
 def _header(log: StoredLog) -> Mapping[str, Any]:
@@ -232,14 +253,6 @@ def _small_pieces(pieces: Iterable[bytes]) -> Iterator[bytes]:
     for piece in pieces:
         for at in range(0, len(piece), TAIL_BYTES):
             yield piece[at : at + TAIL_BYTES]
-
-
-def _check_byte_order_mark(log: StoredLog) -> None:
-    """Reject a log whose byte order mark is an error for readers."""
-    decoder = log.decoder(lenient=False)
-    decoder.feed(BOM + b"\n")
-    decoder.finish()
-    _check_accepted(log, decoder)
 
 
 def _check_announced(log: StoredLog, header: Mapping[str, Any]) -> None:
@@ -580,7 +593,7 @@ def _end_of_chain(log: StoredLog, header: Mapping[str, Any], repair: bool) -> En
             offset=chain.end,
         )
     if chain.end == size:
-        return Ending(log.size, "content", header)
+        return Ending(log.size, "content", header, messages=chain.messages)
     reason = f"the last complete message ends {byte_count(size - chain.end)} before the end"
     return _repaired(log, chain.end, "content", header, reason, repair)
 
@@ -680,7 +693,7 @@ def _end_by_decoding(log: StoredLog, repair: bool) -> Ending:
             )
         error = _Problem("the last line has no line feed", is_incomplete=True)
     if error is None:
-        return Ending(log.size, end, header, line_feed)
+        return Ending(log.size, end, header, line_feed, count)
     if not repair:
         raise log.unfinished_error(error.text, at=error.at)
     if log.compression is None:

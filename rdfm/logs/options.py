@@ -190,6 +190,13 @@ APPENDING = declare(
         group=_OUTPUT,
     ),
     OptionSpec(
+        "commit_seconds",
+        "count",
+        "When appending, commit at this interval; 0: only at the end (default: 10 for live streams and pipes, else 0).",
+        metavar="N",
+        group=_OUTPUT,
+    ),
+    OptionSpec(
         "repair",
         "switch",
         "When appending, first remove an incomplete last message.",

@@ -19,7 +19,7 @@ import weakref
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple
+from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple, cast
 
 from rdfm import formats
 from rdfm.errors import (
@@ -34,12 +34,14 @@ from rdfm.logs import remedies
 from rdfm.logs.append import AppendOutput, AppendSettings, check_appending
 from rdfm.logs.journal import remove_stale
 from rdfm.logs.keyed import KeyEncoder, SplitBy
+from rdfm.logs.keyed_append import AppendFolder, KeyAppender
 from rdfm.logs.kinds import DEFAULT_FORMATS
 from rdfm.logs.likely import unsupported_suffix_text, writing_advice
 from rdfm.logs.parts import ArchiveEncoder, FolderEncoder, Part
 from rdfm.storage import archive as archives
 from rdfm.storage import compression as compressions
 from rdfm.storage.paths import describe_invalid_path, is_live, local_target
+from rdfm.storage.pipes import descriptor_of, open_to_write
 
 if TYPE_CHECKING:
     from rdfm.storage.live import LiveTarget
@@ -104,6 +106,8 @@ class Output:
             self._file = target
 
     def _create(self, path: Path) -> BinaryIO:
+        if descriptor_of(os.fspath(path)) is not None:
+            return cast("BinaryIO", open_to_write(os.fspath(path)))
         # Replaces the target of a symbolic link, not the link.
         final = Path(os.path.realpath(path))
         mode: int | None = None
@@ -111,7 +115,7 @@ class Output:
             mode = final.stat().st_mode
         if mode is not None:
             if not stat.S_ISREG(mode):  # a pipe or a device; `open` rejects a folder
-                return final.open("wb", buffering=0)
+                return cast("BinaryIO", open_to_write(os.fspath(final)))
             if not os.access(final, os.W_OK):
                 raise PermissionError(13, "Permission denied", str(path))
         temporary = final.with_name(
@@ -430,6 +434,7 @@ class OutputShape:
         self.appends = append is not None
         self._append = append
         self._appended: AppendOutput | None = None
+        self._appended_folder: AppendFolder | None = None
         self._split_by = split_by
         splits = split_messages is not None or split_bytes is not None
         split = spelled("split_bytes" if split_messages is None else "split_messages")
@@ -437,13 +442,17 @@ class OutputShape:
             raise OptionError(
                 f"{spelled('append')} and {split} cannot be combined; use one of them"
             )
-        if split_by is not None and (append is not None or splits):
-            other = split if append is None else spelled("append")
+        if split_by is not None and splits:
             raise OptionError(
-                f"{spelled('split_by')} and {other} cannot be combined; use one of them"
+                f"{spelled('split_by')} and {split} cannot be combined; use one of them"
             )
         if append is not None:
-            check_appending(target, append, overwrite=overwrite)
+            if split_by is not None and split_by.kind not in ("day", "month"):
+                raise OptionError(
+                    f"with {spelled('append')}, {spelled('split_by')} must be day or month, because "
+                    "other file names depend on the order of the keys; write each run to a new folder"
+                )
+            check_appending(target, append, overwrite=overwrite, folder=split_by is not None)
         path = None
         self._live = None
         if is_live(target):
@@ -532,6 +541,10 @@ class OutputShape:
             return ArchiveEncoder(single, suffix, make_empty)
         if self.folder:
             suffix += compressions.suffix_of(self._compression or "none")
+            if self._split_by is not None and self._appended_folder is not None:
+                return KeyAppender(
+                    make, format, suffix, self._split_by, self._appended_folder, options
+                )
             if self._split_by is not None:
                 return KeyEncoder(make, format, suffix, self._split_by)
             return FolderEncoder(single, suffix, *self._split, make_empty)
@@ -545,12 +558,30 @@ class OutputShape:
         """The header of the log that is appended to, once it is open."""
         return {} if self._appended is None else self._appended.source
 
-    def output(self) -> Output | FolderOutput | AppendOutput | LiveTarget:
+    @property
+    def commit_seconds(self) -> int:
+        """Interval of commits during the run, in seconds; 0 to commit only at the end."""
+        return 0 if self._append is None else self._append.commit_seconds
+
+    def count_continued(self) -> int:
+        """Return the number of messages in the log that is appended to; 0 for a new log.
+
+        Raises:
+            DecodeError: If the log is invalid.
+            OSError: If the log cannot be read.
+        """
+        return 0 if self._appended is None else self._appended.count_messages()
+
+    def output(self) -> Output | FolderOutput | AppendOutput | AppendFolder | LiveTarget:
         """Return the opened output."""
         if self._live is not None:
             from rdfm.storage.live import LiveTarget
 
             return LiveTarget(os.fspath(self._target), self._live, self._compression)  # type: ignore[arg-type]  # a URL
+        if self._append is not None and self.folder:
+            path = os.fspath(self._target)  # type: ignore[arg-type]  # a path
+            self._appended_folder = AppendFolder(path, self._compression, self._append)
+            return self._appended_folder
         if self._append is not None:
             self._appended = AppendOutput(self._target, self._compression, self._append)
             return self._appended

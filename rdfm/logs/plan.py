@@ -17,7 +17,7 @@ from rdfm._core import DelimiterCounter
 from rdfm.errors import OptionError
 from rdfm.formats import FormatSpec
 from rdfm.logs.driver import Driver, Reading
-from rdfm.logs.input import Input, Readable, is_folder_or_glob
+from rdfm.logs.input import Input, Readable, is_folder_or_glob, reads_once
 from rdfm.logs.reader import LogReader
 from rdfm.logs.split import Split
 
@@ -75,9 +75,7 @@ def plan_splits(
     """Divide a log into splits, as `plan` does, with the options of `reading`."""
     if split_bytes < 1:
         raise OptionError(f"split_bytes must be at least 1, not {split_bytes}")
-    if hasattr(source, "read"):  # it can only be read once
-        return [Split(first_index=0, format=reading.format)]
-    if is_folder_or_glob(source, reading.storage_options):
+    if reads_once(source) or is_folder_or_glob(source, reading.storage_options):
         return [Split(first_index=0, format=reading.format)]
     with LogReader(Driver([source], reading)) as log:
         if log.found is None:  # an archive

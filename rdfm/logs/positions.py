@@ -6,6 +6,7 @@ as their messages may be looked up, up to `KEPT_BYTES`.
 
 from __future__ import annotations
 
+from codecs import BOM_UTF16_BE, BOM_UTF16_LE, IncrementalDecoder, getincrementaldecoder
 from collections import deque
 from typing import NamedTuple
 
@@ -14,6 +15,7 @@ from rdfm._core import count_lines
 __all__ = ["Lines"]
 
 KEPT_BYTES = 16 << 20
+_UTF16 = {BOM_UTF16_LE: "utf-16-le", BOM_UTF16_BE: "utf-16-be"}
 _LABEL_BYTES = frozenset(b"0123456789_-ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz")
 
 
@@ -30,9 +32,15 @@ class Lines:
         """Initialize at the start of a log."""
         self._pieces: deque[_Piece] = deque()
         self._end = self._lines = self._kept = 0
+        self._utf16: IncrementalDecoder | None = None
 
     def feed(self, data: bytes) -> None:
-        """Add the next piece."""
+        """Add the next piece. UTF-16 becomes UTF-8, to which the offsets of XML decoders refer."""
+        if self._end == 0:
+            name = _UTF16.get(bytes(data[:2]))
+            self._utf16 = None if name is None else getincrementaldecoder(name)("replace")
+        if self._utf16 is not None:
+            data = self._utf16.decode(data).encode("utf-8", "replace")
         self._pieces.append(_Piece(self._end, self._lines, data))
         self._end += len(data)
         self._lines += count_lines(data)

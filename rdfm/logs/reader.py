@@ -81,7 +81,8 @@ def open_log(
         storage_options: Options that fsspec needs to read a URL, such as credentials. For a live
             stream (`grpc://…`): `follow` and `from_end`, whose defaults the server determines;
             `retry`, the maximum number of consecutive attempts to reconnect; `token` and `headers`;
-            and the files `tls_ca`, `tls_cert` and `tls_key`.
+            and the files `tls_ca`, `tls_cert` and `tls_key`. For https and http: `headers`, the
+            same files, and the timeouts `connect_seconds`, `first_byte_seconds` and `idle_seconds`.
         **options: Options of the format's decoder, such as `dialect`, `lenient` or
             `max_message_bytes` (in decoded bytes); see `rdfm.formats.find(name).spec.reads`. With
             several logs, each log uses those that its format supports.
@@ -192,6 +193,11 @@ class LogReader(Tabular):
             if not self._begun:
                 self._peek()
         return dict(self._header)
+
+    @property
+    def uncommitted_bytes(self) -> int:
+        """Bytes at the ends of the logs opened so far that are not read: no run committed them."""
+        return sum(self._driver.uncommitted.values())
 
     def batches(self) -> Iterator[MessageBatch]:
         """Return an iterator over the batches, which are faster than messages and support Arrow.

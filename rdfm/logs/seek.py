@@ -12,11 +12,10 @@ from dataclasses import replace
 
 from rdfm.formats import FormatSpec
 from rdfm.logs.driver import Driver, Reading
-from rdfm.logs.input import Readable, is_folder_or_glob
+from rdfm.logs.input import Readable, is_folder_or_glob, reads_once
 from rdfm.logs.plan import count_delimiters, split_of_whole
 from rdfm.logs.reader import LogReader
 from rdfm.logs.split import Split
-from rdfm.storage.paths import is_live
 
 __all__ = ["seek"]
 
@@ -48,11 +47,7 @@ def seek(
     from_start = start > 0 and (stop is None or stop >= 0)
     if not from_start and (numbered or not from_end):
         return None
-    if (
-        hasattr(source, "read")
-        or is_folder_or_glob(source, reading.storage_options)
-        or is_live(source)
-    ):
+    if reads_once(source) or is_folder_or_glob(source, reading.storage_options):
         return None
     with LogReader(Driver([source], reading)) as log:
         size = 0 if log.input is None else log.input.size or 0

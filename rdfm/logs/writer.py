@@ -32,6 +32,7 @@ from rdfm.storage.paths import is_live
 
 if TYPE_CHECKING:
     from rdfm.formats.options_generated import WriteOptions
+    from rdfm.logs.keyed_append import AppendFolder
     from rdfm.message import AnyBatch, OperationParts
     from rdfm.storage.live import LiveTarget
 
@@ -144,7 +145,7 @@ class LogWriter:
 
     def __init__(
         self,
-        output: Output | FolderOutput | AppendOutput | LiveTarget,
+        output: Output | FolderOutput | AppendOutput | AppendFolder | LiveTarget,
         format: Format,
         encoder: Any,
         *,
@@ -208,8 +209,12 @@ class LogWriter:
         if len(self._pending) >= PENDING_MESSAGES or self._pending_records >= PENDING_RECORDS:
             self._flush()
 
-    def write_batch(self, batch: AnyBatch) -> None:
+    def write_batch(self, batch: AnyBatch, source: str | None = None) -> None:
         """Write the messages of a batch of the format's kind.
+
+        Args:
+            batch: The messages.
+            source: The name of the log that they came from, for formats that store it.
 
         Raises:
             EncodeError: If a message cannot be written in the format. The error has the index of
@@ -223,7 +228,7 @@ class LogWriter:
             names = " or a ".join(batch_class.__name__ for batch_class in accepted)
             raise TypeError(f"write_batch requires a {names}, not {type(batch).__name__}")
         self._flush()
-        self._encode(batch)
+        self._encode(batch, source)
 
     def supports(self, kind: str) -> bool:
         """Return whether the format supports a kind: "messages", "patches" or "results"."""
@@ -332,11 +337,11 @@ class LogWriter:
             return PatchBatch.from_patches(messages, first_index=self.messages)
         return MessageBatch.from_messages(messages, first_index=self.messages, after=self._last)
 
-    def _encode(self, batch: AnyBatch) -> None:
+    def _encode(self, batch: AnyBatch, source: str | None = None) -> None:
         if isinstance(batch, MessageBatch):
             self._last = batch
         try:
-            self._output.write(encode_view(self._encoder)(batch))
+            self._output.write(encode_view(self._encoder)(batch, source))
         except EncodeError as error:
             self._output.write(error.completed)
             if error.message_index is not None:

@@ -198,6 +198,7 @@ class Streams:
             strict=False,
             hints=self._hints,
             watch=lines.watch if is_indexed else None,
+            needs_logs=True,
         )
         driver = Driver(list(inputs.logs), reading)
         self._drivers.append(driver)

@@ -11,6 +11,8 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Iterable, Mapping, Sequence
+from importlib import import_module
+from types import ModuleType
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, cast
 from weakref import WeakSet
 
@@ -26,10 +28,12 @@ if TYPE_CHECKING:
     from pyspark.sql.types import StructType
 
     from rdfm import Statistics
+    from rdfm.spark import functions as functions
 
 __all__ = [
     "WriteSummary",
     "diff",
+    "functions",
     "query",
     "read",
     "read_stream",
@@ -40,6 +44,15 @@ __all__ = [
     "validate",
     "write",
 ]
+
+
+def __getattr__(name: str) -> ModuleType:
+    """Import `rdfm.spark.functions` on first use, since it needs PySpark."""
+    if name != "functions":
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    check_pyspark()
+    return import_module("rdfm.spark.functions")
+
 
 Paths: TypeAlias = "str | os.PathLike[str] | Sequence[str | os.PathLike[str]]"
 Logs: TypeAlias = "DataFrame | Paths"

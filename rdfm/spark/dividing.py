@@ -36,12 +36,20 @@ if TYPE_CHECKING:
     from rdfm.logs.keyed import SplitBy
     from rdfm.message import AnyBatch
 
-__all__ = ["NULL", "RowDivider", "check_columns", "escape", "key_column", "unescape"]
+__all__ = [
+    "NULL",
+    "RowDivider",
+    "check_columns",
+    "column_folder",
+    "escape",
+    "key_column",
+    "unescape",
+]
 
 # The folder value for a null partition column, as in Hive and Spark.
 NULL = "__HIVE_DEFAULT_PARTITION__"
-# Characters that Spark escapes in the names of partition folders.
-_ESCAPED = re.compile(r"[\x01-\x1f\x7f\"#%'*/:=?\\{\[\]^]")
+# Characters that Spark escapes in the names of partition folders, and NUL.
+_ESCAPED = re.compile(r"[\x00-\x1f\x7f\"#%'*/:=?\\{\[\]^]")
 _TYPES: tuple[type[DataType], ...] = (
     StringType,
     ByteType,
@@ -54,13 +62,35 @@ _TYPES: tuple[type[DataType], ...] = (
 
 
 def escape(text: str) -> str:
-    """Return a value as a folder name, escaped as in Spark.
+    """Return a value as a folder name, escaped as in Spark. The text of `NULL` is escaped too.
 
     Example:
-        >>> escape("a/b=1")
-        'a%2Fb%3D1'
+        >>> escape("a/b=1"), escape(NULL)
+        ('a%2Fb%3D1', '%5F_HIVE_DEFAULT_PARTITION__')
     """
-    return _ESCAPED.sub(lambda found: f"%{ord(found[0]):02X}", text) if text else NULL
+    if not text:
+        return NULL
+    escaped = _ESCAPED.sub(_escaped, text)
+    return _escape_first(escaped) if escaped == NULL else escaped
+
+
+def column_folder(name: str, value: str) -> str:
+    """Return the name of a partition folder, which must not be hidden.
+
+    Example:
+        >>> column_folder("_day", "1"), column_folder("a.b", "1")
+        ('%5Fday=1', 'a.b=1')
+    """
+    escaped = escape(name)
+    return f"{_escape_first(escaped) if escaped.startswith(('_', '.')) else escaped}={value}"
+
+
+def _escaped(found: re.Match[str]) -> str:
+    return f"%{ord(found[0]):02X}"
+
+
+def _escape_first(text: str) -> str:
+    return re.sub(".", _escaped, text, count=1, flags=re.DOTALL)
 
 
 def unescape(text: str) -> str | None:
@@ -154,7 +184,7 @@ class RowDivider:
             found.setdefault(key, []).append(number)
         for key, numbers in found.items():
             names = (
-                f"{escape(name)}={_text(value)}"
+                column_folder(name, _text(value))
                 for name, value in zip(self._columns, key, strict=True)
             )
             whole = len(numbers) == rows.num_rows
@@ -174,7 +204,7 @@ class RowDivider:
             for number, slice in splitter.slices(len(batch)):
                 key, text = keys[number]
                 value = NULL if key in self._nulls else escape(text)
-                name = f"{self._key}={value}"
+                name = column_folder(self._key or "", value)
                 yield f"{folder}/{name}" if folder else name, slice
 
 

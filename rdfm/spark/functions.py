@@ -20,7 +20,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, cast
 
 import pyarrow as pa
-from pyspark.sql.types import BinaryType, DataType
+from pyspark.sql.types import BinaryType, DataType, StringType, StructType
 
 from rdfm import MessageBatch, formats
 from rdfm._core import PatchBatch
@@ -77,6 +77,8 @@ def from_rdf(
     format: str,
     *,
     mode: Literal["FAILFAST", "PERMISSIVE"] = "FAILFAST",
+    row_key: Column | str | None = None,
+    with_error: bool = False,
     **options: Any,
 ) -> Column:
     """Decode binary values, such as Kafka records. Each value is a complete log of one message.
@@ -85,22 +87,29 @@ def from_rdf(
         col: The column of values, or its name.
         format: The format's name.
         mode: `FAILFAST` fails the query at an invalid value. `PERMISSIVE` returns null instead.
+        row_key: A column, or its name, that identifies the row of an invalid value in the error,
+            such as `struct(topic, partition, offset)` of Kafka. By default, the error has the
+            position of the value in its Arrow batch.
+        with_error: Return structs of `quads` (or `operations`) and `error`, the text of the error
+            in an invalid value; requires `PERMISSIVE`.
         **options: Options of the format's decoder; limits apply to each value.
 
     Returns:
         Quads as in the column `quads` of a read: an empty array for a value without a message, null
-        for null. In a patch format, operations as in the column `operations`.
+        for null. In a patch format, operations as in the column `operations`. With `with_error`,
+        structs.
 
     Raises:
         UnknownFormatError: If the format does not exist.
-        OptionError: If the format does not support an option, or the mode is invalid.
+        OptionError: If the format does not support an option, the mode is invalid, or `with_error`
+            is set without `PERMISSIVE`.
 
     Example:
         >>> quads = from_rdf("value", "nq", mode="PERMISSIVE")  # doctest: +SKIP
         >>> records.select("key", quads.alias("quads"))  # doctest: +SKIP
     """
-    decode = _decoding(formats.find(format), mode, options)
-    return decode(col)
+    decode = _decoding(formats.find(format), mode, with_error, options)
+    return decode(col) if row_key is None else decode(col, row_key)
 
 
 def to_rdf(col: Column | str, format: str, *, max_depth: int = 64, **options: Any) -> Column:
@@ -185,16 +194,58 @@ def register_functions(spark: SparkSession) -> list[str]:
     return names + register_queries(spark)
 
 
-def _decoding(format: Format, mode: str, options: Mapping[str, Any]) -> Function:
+def _decoding(
+    format: Format, mode: str, with_error: bool, options: Mapping[str, Any]
+) -> Callable[..., Column]:
     name = format.name
     on_error = _on_error(mode)
+    if with_error and on_error == "raise":
+        raise OptionError('with_error requires mode="PERMISSIVE"')
     kind = ValueDecoder(format, **options).kind  # invalid options raise here, not in a task
+    column, type = LISTS[kind]
 
-    def from_rdf(values: pa.Array) -> pa.Array:
+    def from_rdf(values: pa.Array, *keys: pa.Array) -> pa.Array:
         with _spark_remedies():
-            return pa.array(ValueDecoder(name, **options)(values, on_error=on_error))
+            decoder = ValueDecoder(name, **options)
+            if not keys and not with_error:
+                return pa.array(decoder(values, on_error=on_error))
+            decoded = pa.array(decoder(values, on_error="null"))
+            texts: list[str | None] = [None] * len(values)
+            for index, error in _errors(decoder, values, decoded):
+                error.source = _row_name(keys[0][index].as_py()) if keys else None
+                if on_error == "raise":
+                    raise error
+                error.renderer = in_function
+                texts[index] = str(error)
+            if not with_error:
+                return decoded
+            return pa.StructArray.from_arrays(
+                [decoded, pa.array(texts, pa.string())], names=[column, "error"]
+            )
 
-    return _computed_once(from_rdf, LISTS[kind][1])
+    returned = StructType().add(column, type).add("error", StringType()) if with_error else type
+    return _computed_once(from_rdf, returned)
+
+
+def _errors(
+    decoder: ValueDecoder, values: pa.Array, decoded: pa.Array
+) -> Iterator[tuple[int, DecodeError]]:
+    """Yield the indexes and errors of values that were decoded to null."""
+    for index, (given, found) in enumerate(
+        zip(values.is_valid().to_pylist(), decoded.is_valid().to_pylist(), strict=True)
+    ):
+        if given and not found:
+            try:
+                decoder(values.slice(index, 1))
+            except DecodeError as error:
+                yield index, error
+
+
+def _row_name(found: Any) -> str:
+    """Describe a row by its key."""
+    if isinstance(found, Mapping):
+        return "row " + ", ".join(f"{name} {part}" for name, part in found.items())
+    return f"row {found}"
 
 
 def _encoding(format: Format, max_depth: int, options: Mapping[str, Any]) -> Function:

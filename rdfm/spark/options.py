@@ -21,6 +21,7 @@ from rdfm.formats import FormatSpec, OptionSpec
 from rdfm.formats.rows import ROWS, TERMS
 from rdfm.formats.spec import key
 from rdfm.sparql.options import QUERY
+from rdfm.storage.pipes import is_pipe
 
 __all__ = [
     "CORRUPT_RECORD",
@@ -344,7 +345,8 @@ class Options:
         """Take the remaining options, which belong to these formats.
 
         Raises:
-            OptionError: If none of the formats has the option, or the value is invalid.
+            OptionError: If none of the formats has the option, the value is invalid, or it names a
+                pipe, which tasks cannot read.
         """
         known: dict[str, OptionSpec] = {}
         for spec in specs:
@@ -356,7 +358,15 @@ class Options:
             if written not in known:
                 raise OptionError(self._unknown_option_text(written, specs, side))
             option = known[written]
-            values[option.name] = option.value(text)
+            value = values[option.name] = option.value(text)
+            # The text of a context is read here. Tasks open all other files.
+            named = {"file": [value], "log": [value]}.get(option.kind, ())
+            for path in value.values() if option.kind == "files" else named:
+                if is_pipe(path):
+                    raise OptionError(
+                        f"the option {camel(option.name)} names {path}, a pipe, device or socket, "
+                        "which cannot be read in Spark; use a file"
+                    )
         return values
 
     def _unknown_option_text(

@@ -15,6 +15,7 @@ import os
 import sys
 from collections.abc import Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pyspark.sql.datasource import DataSourceReader, InputPartition
@@ -29,6 +30,7 @@ from rdfm.spark.paths import absolute, real
 from rdfm.spark.rows import SparkReading
 from rdfm.storage.files import File, storage_of
 from rdfm.storage.listing import matches
+from rdfm.storage.pipes import descriptor_of
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -233,6 +235,7 @@ class LogSourceReader(DataSourceReader):
         files = self.files()
         if not files:
             self._check_completed()
+            self._check_subfolders()
             _log.warning(
                 "%s: no files to read; names that begin with _ or . are skipped, and so are subfolders other than "
                 "NAME=VALUE unless recursiveFileLookup=true",
@@ -258,6 +261,28 @@ class LogSourceReader(DataSourceReader):
                     errno.ENOENT,
                     "The folder has no logs, since no write to it was completed; set ignoreMissingFiles to read it as empty",
                     path,
+                )
+
+    def _check_subfolders(self) -> None:
+        """Check that no folder contains only subfolders that are not read.
+
+        Raises:
+            OptionError: If there is such a folder.
+        """
+        if self.reading.ignore_missing:
+            return
+        for path in self._paths:
+            storage, folder = storage_of(path, self.reading.storage)
+            if storage.status(folder) is not None or not storage.exists(folder):
+                continue
+            hidden = ("_", ".")
+            names = [name for name in storage.names(folder) if not name.startswith(hidden)]
+            files = (Path(file.path).name for file in storage.files(folder))
+            partitioned = any("=" in name for name in names)
+            if names and not partitioned and all(name.startswith(hidden) for name in files):
+                raise OptionError(
+                    f"{path} contains only subfolders, such as {min(names)}; read a subfolder, or set "
+                    "recursiveFileLookup=true to read all of them"
                 )
 
     def work(self, files: Iterable[File]) -> Iterator[list[tuple[File, Split | None]]]:
@@ -295,7 +320,7 @@ def _check_plain(file: File) -> None:
     Raises:
         OSError: If a file is a pipe, device or socket.
     """
-    if not file.plain:
+    if not file.plain or descriptor_of(file.path) is not None:
         raise OSError(
             errno.EINVAL,
             "a pipe, device or socket, which cannot be read in Spark; exclude it with pathGlobFilter",

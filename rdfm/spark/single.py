@@ -82,7 +82,7 @@ class FragmentWriter:
         self._begins_empty: bool | None = None
         self._header: Mapping[str, Any] = {}
 
-    def write_batch(self, batch: AnyBatch) -> None:
+    def write_batch(self, batch: AnyBatch, _source: str | None = None) -> None:
         """Write messages.
 
         Raises:

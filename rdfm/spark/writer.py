@@ -115,7 +115,11 @@ class WritePlan(DriverObject):
         values = options.take(WRITING)
         to, storage = values["to"], values["storage_options"] or {}
         if to is None:
-            names = ", ".join(formats.names())
+            names = ", ".join(
+                each.name
+                for each in formats.every()
+                if each.is_written and each.spec.kinds[0] in LISTS
+            )
             raise OptionError(
                 f"the option 'to' is required; set it to the format to write, one of {names}"
             )
@@ -383,6 +387,8 @@ class _OpenPart:
     def __init__(self, plan: WritePlan, target: CommitTarget, path: str) -> None:
         """Create the file."""
         self._target = target
+        # Indexes of messages count within a part, so its name makes them unique in the folder.
+        self.source = path.rpartition("/")[2]
         self._file: BinaryIO = target.storage.open_new(path)
         self.log: LogWriter | FragmentWriter
         if plan.single:
@@ -511,7 +517,7 @@ class _Task:
                     self._end_part(next(iter(self._open)))
                 opened = self._begin_part(folder)
             self._open[folder] = opened
-            opened.log.write_batch(part)
+            opened.log.write_batch(part, opened.source)
             if rotation.is_full(part):
                 self._end_part(folder)
 

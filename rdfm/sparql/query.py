@@ -536,6 +536,7 @@ class LogQuery:
             parts="always" if self.whole and not self._skips else "never",
             message_per_file=self._stages.get("message_per_file", False),
             hints=hints or {},
+            needs_logs=True,
             **self._storage,
         )
         return Driver(self._inputs, reading)

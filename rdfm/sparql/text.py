@@ -23,7 +23,7 @@ __all__ = ["QueryLike", "QueryText", "check_order", "is_text", "parsed", "text_o
 QueryLike = str | os.PathLike[str] | BinaryIO
 MAX_BYTES = 16 << 20
 _FORM = re.compile(r"\b(?:SELECT|CONSTRUCT|ASK|DESCRIBE)\b", re.IGNORECASE)
-_ORDER = "the query comes before the logs: query(QUERY, LOGS)"
+_ORDER = "the query comes before the logs"
 
 
 class QueryText(NamedTuple):
@@ -52,12 +52,17 @@ def check_order(query: object, logs: object) -> None:
     """Reject arguments in the wrong order: the logs before the query.
 
     Raises:
-        OptionError: If `logs` is the text of a query and `query` is not, or if `query` is a list or
-            another value that can only be logs.
+        OptionError: If one of the `logs` is the text of a query and `query` is not, or if `query`
+            is a list or another value that can only be logs.
     """
     is_logs = not isinstance(query, (str, os.PathLike)) and not hasattr(query, "read")
-    follows = isinstance(logs, str) and "{" in logs and _FORM.search(logs) is not None
+    follows = any(
+        isinstance(log, str) and "{" in log and _FORM.search(log) is not None
+        for log in (logs if isinstance(logs, list) else [logs])
+    )
     if follows and not (isinstance(query, str) and is_text(query)):
+        if isinstance(query, str) and formats.by_path(query) is not None:
+            raise OptionError(_describe_other(query))
         raise OptionError(_ORDER)
     if is_logs and query is not None and isinstance(logs, (str, os.PathLike)):
         raise OptionError(_ORDER)
@@ -89,12 +94,12 @@ def text_of(query: QueryLike) -> QueryText:
                 )
         return QueryText(b"".join(parts).decode("utf-8-sig"), given.name, given.url)
     except UnicodeDecodeError:
-        raise OptionError(_describe_binary(given.name)) from None
+        raise OptionError(_describe_other(given.name)) from None
     finally:
         given.close()
 
 
-def _describe_binary(name: str) -> str:
+def _describe_other(name: str) -> str:
     if (format := formats.by_path(name)) is not None:
         return (
             f"{name} is a log ({format.spec.title}), not a query; the query comes before the logs"
@@ -138,4 +143,4 @@ def parsed(
     except QueryError as error:
         if name is None:
             raise
-        raise QueryError(f"{name}: {error.reason}", line=error.line, column=error.column) from None
+        raise error.within(name) from None

@@ -155,7 +155,11 @@ class Address(NamedTuple):
         """
         from urllib.parse import urljoin
 
-        return Address.of(urljoin(self.url, location))
+        try:
+            target = urljoin(self.url, location)
+        except ValueError as error:
+            raise OptionError(f"{shown(location)[:200]} is not a valid URL: {error}") from None
+        return Address.of(target)
 
 
 def _basic(user: str) -> str:

@@ -18,10 +18,12 @@ import time
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
-from urllib.parse import quote, urljoin, urlsplit
+from urllib.parse import quote, urlsplit
 
 from rdfm.errors import OptionError, visible
+from rdfm.storage.addresses import Address
 from rdfm.storage.paths import local_target
+from rdfm.storage.pipes import read_option_file
 
 if TYPE_CHECKING:
     from rdfm.storage.http import Response
@@ -248,7 +250,10 @@ def fetch(url: str) -> tuple[bytes, str]:
             alternate = _alternate(response)
             if alternate is None:
                 return _body(response, deadline), response.url
-            url = urljoin(response.url, alternate)
+            try:
+                url = Address.of(response.url).join(alternate).url
+            except OptionError as error:
+                raise OSError(f"the Link header contains an invalid URL: {error}") from error
     raise OSError("the document is not JSON, and none of its Link headers refers to JSON-LD")
 
 
@@ -257,7 +262,7 @@ def _alternate(response: Response) -> str | None:
     kind, _ = response.media_type
     if kind == "application/json" or kind.endswith("+json"):
         return None
-    for match in re.finditer(r"<([^>]*)>([^<]*)", response.headers.get("Link", "")):
+    for match in re.finditer(r"<([^<>]*)>([^<]*)", response.headers.get("Link", "")):
         relation = re.search(r'rel\s*=\s*"?([^";,]*)"?', match[2])
         media = re.search(r'type\s*=\s*"?([^";,]*)"?', match[2])
         if (
@@ -286,8 +291,7 @@ def _body(response: Response, deadline: float) -> bytes:
 
 def _read(path: Path) -> bytes:
     try:
-        with path.open("rb") as file:
-            data = file.read(MAX_BYTES + 1)
+        data = read_option_file(str(path), MAX_BYTES + 1)
     except OSError as error:
         raise OSError(f"{visible(str(path))}: {error.strerror or error}") from error
     if len(data) > MAX_BYTES:

@@ -15,34 +15,48 @@ from __future__ import annotations
 
 import errno
 import io
+import os
 import re
 import socket
 import time
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from datetime import UTC
 from email.utils import parsedate_to_datetime
+from http.client import HTTPException, IncompleteRead, RemoteDisconnected
 from http.client import responses as REASONS
 from typing import Any, NoReturn
 
 import urllib3
-from urllib3.connection import HTTPConnection, HTTPSConnection
-from urllib3.connectionpool import HTTPConnectionPool, HTTPSConnectionPool
 from urllib3.exceptions import (
     ConnectTimeoutError,
     HTTPError,
+    InvalidHeader,
+    LocationValueError,
     NameResolutionError,
     NewConnectionError,
+    ProtocolError,
     ProxyError,
     ReadTimeoutError,
     SSLError,
 )
 
 from rdfm._core import __version__
-from rdfm.errors import OptionError
+from rdfm.errors import OptionError, RdfmError, spelled
 from rdfm.storage import compression
 from rdfm.storage.addresses import Address, HttpError, shown
+from rdfm.storage.connections import TLS_FILES, pool_for
 
-__all__ = ["HttpError", "HttpSettings", "Response", "check_header", "open_url", "set_headers"]
+__all__ = [
+    "HttpError",
+    "HttpSettings",
+    "Response",
+    "check_header",
+    "date_seconds",
+    "length_of",
+    "open_url",
+    "set_defaults",
+]
 
 MAX_RETRY_AFTER_SECONDS = 120.0
 MAX_BACKOFF_SECONDS = 30.0
@@ -53,10 +67,20 @@ _ENCODINGS = {"gzip": "gzip", "x-gzip": "gzip", "zstd": "zstd"}
 _MAX_ENCODINGS = 2
 # OpenSSL codes for certificates that are self-signed or whose issuer is unknown.
 _UNKNOWN_ISSUER = (18, 19, 20, 21)
-_CERTIFICATES = "the environment variable SSL_CERT_FILE names a file with certificates to trust"
 # Maximum number of attempts for a host name that does not exist.
 _NAME_TRIES = 2
 _NAME = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
+# A parameter of a media type (RFC 9110, section 5.6.6): name, and a quoted or plain value.
+_PARAMETER = re.compile(
+    rf""";[\t ]*({_NAME.pattern})=(?:"((?:[^"\\]|\\.)*)"|([^\s;"]*))""", re.DOTALL
+)
+_VALUE = re.compile(r"[\t\x20-\x7e\xa0-\xff]*")
+_STRONG_TAG = re.compile(r'"[\x21\x23-\x7e\xa0-\xff]*"')
+_LENGTH = re.compile("[0-9]{1,18}")
+_RANGE = re.compile(r"bytes ([0-9]{1,18})-([0-9]{1,18})/([0-9]{1,18}|\*)")
+# Causes of errors: a response that is not HTTP, and one that was cut.
+_INVALID = (HTTPException, InvalidHeader)
+_CUT = (RemoteDisconnected, IncompleteRead)
 # Headers that the client sets itself.
 _RESERVED_HEADERS = {
     "accept-encoding",
@@ -76,12 +100,16 @@ class HttpSettings:
 
     Attributes:
         headers: Headers to send to the origin of the URL, such as credentials.
-        connect_seconds: Timeout for a connection.
-        first_byte_seconds: Timeout for the response, and for the first byte of its body.
-        idle_seconds: Timeout for each further piece of the body.
+        connect_seconds: Deadline for a connection, including all addresses of the host.
+        first_byte_seconds: Deadline for the status and the headers, and for the first byte of the
+            body after them.
+        idle_seconds: Deadline for each further piece of the body.
         tries: Maximum number of consecutive failed attempts; the count is reset when data arrives.
         backoff_seconds: Pause before the second attempt; it doubles with each further attempt.
         max_redirects: Maximum number of redirects.
+        tls_ca: File with CA certificates that replace the default ones; None means the default ones.
+        tls_cert: File with the client certificate, which is sent to the origin of the URL.
+        tls_key: File with the private key of the certificate.
     """
 
     headers: Mapping[str, str] = field(default_factory=dict, repr=False)
@@ -91,6 +119,9 @@ class HttpSettings:
     tries: int = 5
     backoff_seconds: float = 0.5
     max_redirects: int = 5
+    tls_ca: str | os.PathLike[str] | None = None
+    tls_cert: str | os.PathLike[str] | None = None
+    tls_key: str | os.PathLike[str] | None = None
 
     def __post_init__(self) -> None:
         """Check the headers and numbers.
@@ -103,6 +134,10 @@ class HttpSettings:
         for name in ("connect_seconds", "first_byte_seconds", "idle_seconds"):
             if not getattr(self, name) > 0:
                 raise OptionError(f"{name} must be a number above 0, not {getattr(self, name)}")
+        if (self.tls_cert is None) != (self.tls_key is None):
+            raise OptionError(
+                f"{spelled('tls_cert')} and {spelled('tls_key')} must be used together"
+            )
 
     @classmethod
     def of(cls, options: Mapping[str, Any]) -> HttpSettings:
@@ -111,7 +146,7 @@ class HttpSettings:
         Raises:
             OptionError: If an option is unknown, or its value is invalid.
         """
-        known = {"headers", *_NUMBERS}
+        known = {"headers", *_NUMBERS, *TLS_FILES}
         for name, value in options.items():
             if name not in known:
                 raise OptionError(
@@ -122,20 +157,23 @@ class HttpSettings:
                 isinstance(value, bool) or not isinstance(value, (int, float))
             ):
                 raise OptionError(f"{name} must be a number, not {value!r}")
+            if name in TLS_FILES and not isinstance(value, (str, os.PathLike)):
+                raise OptionError(f"{name} must be a path, not {value!r}"[:200])
         headers = options.get("headers", {})
         if not isinstance(headers, Mapping):
             raise OptionError("headers must be a dict mapping names to values")
-        return cls(**{**options, "headers": {**_headers, **headers}})
+        headers = {**_defaults.get("headers", {}), **headers}
+        return cls(**{**_defaults, **options, "headers": headers})
 
 
-# Headers that the command line sets for all requests for inputs and registries.
-_headers: dict[str, str] = {}
+# Settings of the command line for all inputs and registries.
+_defaults: dict[str, Any] = {}
 
 
-def set_headers(headers: Mapping[str, str]) -> None:
-    """Set headers for later calls of `HttpSettings.of`. Only for programs, not for libraries."""
-    _headers.clear()
-    _headers.update(headers)
+def set_defaults(options: Mapping[str, Any]) -> None:
+    """Set options for later calls of `HttpSettings.of`. Only for programs, not for libraries."""
+    _defaults.clear()
+    _defaults.update(options)
 
 
 _NUMBERS = ("connect_seconds", "first_byte_seconds", "idle_seconds")
@@ -151,7 +189,7 @@ def check_header(name: object, value: object) -> None:
         raise OptionError(f"{str(name)[:40]!r} is not the name of a header")
     if name.lower() in _RESERVED_HEADERS:
         raise OptionError(f"the header {name} is set by rdfm; remove it")
-    if not isinstance(value, str) or not re.fullmatch(r"[\t\x20-\x7e\xa0-\xff]*", value):
+    if not isinstance(value, str) or not _VALUE.fullmatch(value):
         raise OptionError(f"the value of the header {name} contains characters that cannot be sent")
 
 
@@ -179,32 +217,6 @@ def open_url(
     return Response(Address.of(url), settings or HttpSettings(), method, accept)
 
 
-class _KeptSocket:
-    """Keeps the socket, which http.client drops if the connection ends with the response."""
-
-    kept_socket: Any = None
-
-    def connect(self) -> None:
-        super().connect()  # type: ignore[misc]  # of the connection
-        self.kept_socket = self.sock  # type: ignore[attr-defined]
-
-
-class _Plain(_KeptSocket, HTTPConnection):
-    pass
-
-
-class _Secure(_KeptSocket, HTTPSConnection):
-    pass
-
-
-class _PlainPool(HTTPConnectionPool):
-    ConnectionCls = _Plain
-
-
-class _SecurePool(HTTPSConnectionPool):
-    ConnectionCls = _Secure
-
-
 class Response(io.BufferedIOBase):
     """A response, and its decoded body as a binary file without random access.
 
@@ -229,6 +241,9 @@ class Response(io.BufferedIOBase):
         self._accept = accept
         self._received = 0  # encoded bytes of the body
         self._skip = 0  # bytes of the current response that were already received
+        self._total: int | None = None  # encoded bytes of the complete body, if announced
+        self._end: int | None = None  # the end of the range that the current response contains
+        self._requested_from = 0  # the position that the last request asked for
         self._failures = 0  # consecutive
         self._manager: urllib3.PoolManager | None = None
         self._raw: urllib3.BaseHTTPResponse | None = None
@@ -238,7 +253,9 @@ class Response(io.BufferedIOBase):
             self.url = self._address.url
             self.headers: Mapping[str, str] = self._raw.headers
             encodings = self._encodings()
-            self.size = self._length(self._raw) if not encodings and method == "GET" else None
+            has_body = method == "GET" and self._raw.status != 204
+            self._total = self._length() if has_body else None
+            self.size = None if encodings or method != "GET" else self._total
             pieces = self._encoded()
             for encoding in reversed(encodings):
                 pieces = compression.decompress(encoding, pieces, shown(self.url))
@@ -251,13 +268,12 @@ class Response(io.BufferedIOBase):
     @property
     def media_type(self) -> tuple[str, dict[str, str]]:
         """The media type in lower case, and its parameters; an empty string if there is none."""
-        from email.message import Message as Headers
-
-        parsed = Headers()
-        parsed["Content-Type"] = self.headers.get("Content-Type", "")
-        params = dict(parsed.get_params([])[1:])
-        kind, _, _ = self.headers.get("Content-Type", "").partition(";")
-        return kind.strip().lower(), {name.lower(): value for name, value in params.items()}
+        kind, _, parameters = self.headers.get("Content-Type", "").partition(";")
+        found = {
+            match[1].lower(): match[3] if match[2] is None else re.sub(r"\\(.)", r"\1", match[2])
+            for match in _PARAMETER.finditer(";" + parameters)
+        }
+        return kind.strip().lower(), found
 
     def readable(self) -> bool:
         """Return True."""
@@ -328,7 +344,9 @@ class Response(io.BufferedIOBase):
                         transient=True,
                     )
                 time.sleep(pause)
-            elif raw.status in (200, 204) or (raw.status == 206 and "Range" in extra_headers):
+            elif raw.status in (200, 204) or (
+                raw.status in (206, 416) and "Range" in extra_headers
+            ):
                 return raw
             else:
                 raw.close()
@@ -344,10 +362,16 @@ class Response(io.BufferedIOBase):
                 "Accept-Encoding": "gzip, zstd",
             }
         )
-        secrets = self._secrets if self._address.origin == self._origin else {}
+        is_origin = self._address.origin == self._origin
+        secrets = self._secrets if is_origin else {}
         for name, value in {**secrets, **extra_headers}.items():
             headers[name] = value  # replaces a header with different capitalization
-        self._manager = _manager(self._address)
+        self._manager = pool_for(
+            self._address,
+            settings.tls_ca,
+            settings.tls_cert if is_origin else None,
+            settings.tls_key if is_origin else None,
+        )
         return self._manager.request(
             self._method,
             self._address.url,
@@ -402,7 +426,7 @@ class Response(io.BufferedIOBase):
             raise HttpError(
                 self._address.url,
                 f"{reason}{'' if final else self._attempts()}",
-                remedy=_CERTIFICATES if _is_unknown_issuer(error) else "",
+                remedy=_trust_remedy() if _is_unknown_issuer(error) else "",
                 transient=not final,
             ) from error
         time.sleep(self._pause())
@@ -444,45 +468,79 @@ class Response(io.BufferedIOBase):
             self._raise(f"more than {_MAX_ENCODINGS} content encodings")
         return [_ENCODINGS[name] for name in names]
 
-    def _length(self, raw: urllib3.BaseHTTPResponse) -> int | None:
-        text = raw.headers.get("Content-Length", "")
-        return int(text) if re.fullmatch("[0-9]{1,18}", text) else None
+    def _length(self) -> int | None:
+        """Return the announced number of encoded bytes of the body; None if it is unknown.
+
+        Raises:
+            HttpError: If the length or the transfer encoding is invalid.
+        """
+        headers = self._raw.headers if self._raw is not None else {}
+        encoding = headers.get("Transfer-Encoding")
+        if encoding is not None:
+            if encoding.strip().lower() != "chunked":
+                self._raise(f"the transfer encoding is {encoding[:40]!r}, expected chunked")
+            return None
+        text = headers.get("Content-Length")
+        if text is None:
+            return None
+        lengths = {part.strip() for part in text.split(",")}
+        if len(lengths) > 1 or not _LENGTH.fullmatch(length := lengths.pop()):
+            self._raise(f"the header Content-Length is {text[:40]!r}, expected one number")
+        return int(length)
 
     def _encoded(self) -> Iterator[bytes]:
-        """Yield the body as it is transferred, and resume an interrupted transfer."""
+        """Yield the body as it is transferred, and request missing bytes again."""
         while self._raw is not None:
             try:
+                self._allow(
+                    self._settings.first_byte_seconds
+                    if self._waiting
+                    else self._settings.idle_seconds
+                )
                 piece = self._raw.read1(_PIECE_BYTES, decode_content=False)
+            except SSLError as error:  # after the handshake, which is checked before
+                self._continue(ProtocolError("the connection was closed early", error))
+                continue
             except (HTTPError, OSError) as error:
                 self._continue(error)
                 continue
             if not piece:
-                break
-            if self._waiting:
-                self._waiting = False
-                self._set_idle_timeout()
+                if self._is_complete():
+                    break
+                self._continue()
+                continue
+            self._waiting = False
             skipped = min(self._skip, len(piece))
             self._skip -= skipped
             if skipped == len(piece):
                 continue
             self._received += len(piece) - skipped
+            if self._end is not None and self._received > self._end:
+                self._raise_changed()
             self._failures = 0
             yield piece[skipped:]
+
+    def _is_complete(self) -> bool:
+        """Whether all bytes arrived, at the end of a response."""
         if self._skip:
-            self._raise(
-                "the file changed while it was read", remedy="read it again", transient=True
-            )
+            self._raise_changed()
+        if self._total is None:
+            return self._end is None  # a range of a file of unknown length may be followed by more
+        return self._received >= self._total
 
-    def _set_idle_timeout(self) -> None:
-        connection = None if self._raw is None else self._raw.connection
-        kept_socket = getattr(connection, "kept_socket", None)
-        if kept_socket is not None:
-            kept_socket.settimeout(self._settings.idle_seconds)
+    def _allow(self, seconds: float) -> None:
+        """Set the deadline of the next piece."""
+        connection: Any = None if self._raw is None else self._raw.connection
+        if connection is not None:
+            connection.allow(seconds)
 
-    def _continue(self, error: Exception) -> None:
+    def _continue(self, error: Exception | None = None) -> None:
         """Request the rest of the body, or all of it if nothing arrived.
 
         A server that does not support ranges sends the entire body again; its start is skipped.
+
+        Args:
+            error: The error that ended the response; None if it ended too early without one.
 
         Raises:
             HttpError: If the rest cannot be requested.
@@ -490,22 +548,29 @@ class Response(io.BufferedIOBase):
         assert self._raw is not None
         self._raw.close()
         validator = _validator(self.headers)
+        failure = error or ProtocolError("the response ended early")
         if self._received and validator is None:
-            reason = _reason(error, self._settings, waiting=False)
+            reason = _reason(failure, self._settings, waiting=False)
             self._raise(
                 f"{reason} after {self._received} bytes",
                 remedy="the server does not support resuming; try again",
                 transient=True,
             )
-        self._fail(error)
+        # A server may send less than the requested range; that is not a failure.
+        if error is not None or self._received == self._requested_from:
+            self._fail(failure)
         self._waiting = True
-        self._skip = 0
+        self._skip, self._end, self._requested_from = 0, None, self._received
         if validator is None or not self._received:
             self._raw = self._request({})
+            self._total = self._length()
         else:
             self._raw = self._request(
                 {"Range": f"bytes={self._received}-", "If-Range": self.headers[validator]}
             )
+            if self._raw.status == 416:
+                self._end_of_unknown_length(self._raw)
+                return
             self._check_continued(self._raw, validator)
         encoding = self.headers.get("Content-Encoding")
         if self._raw.headers.get("Content-Encoding") != encoding:
@@ -517,27 +582,46 @@ class Response(io.BufferedIOBase):
         if not self._received:
             self.headers = self._raw.headers
 
+    def _end_of_unknown_length(self, raw: urllib3.BaseHTTPResponse) -> None:
+        """Accept the answer that no bytes are missing, if the length was unknown."""
+        raw.close()
+        found = re.fullmatch(r"bytes \*/([0-9]{1,18})", raw.headers.get("Content-Range", ""))
+        if self._total is not None or (found and int(found[1]) != self._received):
+            self._raise_changed()
+        self._raw = None
+
     def _check_continued(self, raw: urllib3.BaseHTTPResponse, validator: str) -> None:
         """Check that a response continues the body, and set the number of its bytes to skip."""
         value = self.headers[validator]
         if raw.status == 206:
-            start = re.match(r"bytes ([0-9]+)-", raw.headers.get("Content-Range", ""))
+            found = _RANGE.fullmatch(raw.headers.get("Content-Range", ""))
             if raw.headers.get(validator, value) != value:
-                self._raise(
-                    "the file changed while it was read", remedy="read it again", transient=True
-                )
-            if start is None or int(start[1]) != self._received:
+                self._raise_changed()
+            if found is None or int(found[1]) != self._received or int(found[2]) < int(found[1]):
                 self._raise(
                     "the server resumed the transfer at the wrong position",
                     remedy="try again",
                     transient=True,
                 )
+            self._length()  # rejects other invalid headers
+            self._end = int(found[2]) + 1
+            self._check_total(None if found[3] == "*" else int(found[3]))
+            if self._total is not None and self._end > self._total:
+                self._raise_changed()
         elif _validator(raw.headers) == validator and raw.headers[validator] == value:
             self._skip = self._received
+            self._check_total(self._length())
         else:
-            self._raise(
-                "the file changed while it was read", remedy="read it again", transient=True
-            )
+            self._raise_changed()
+
+    def _check_total(self, total: int | None) -> None:
+        """Compare the total length of a file with the length announced before."""
+        if total is not None and self._total not in (None, total):
+            self._raise_changed()
+        self._total = self._total if total is None else total
+
+    def _raise_changed(self) -> NoReturn:
+        self._raise("the file changed while it was read", remedy="read it again", transient=True)
 
 
 def _validator(headers: Mapping[str, str]) -> str | None:
@@ -548,41 +632,32 @@ def _validator(headers: Mapping[str, str]) -> str | None:
     """
     tag = headers.get("ETag", "")
     if tag:
-        return "ETag" if tag.startswith('"') else None
+        return "ETag" if _STRONG_TAG.fullmatch(tag) else None
+    text = headers.get("Last-Modified", "")
+    modified, sent = date_seconds(text), date_seconds(headers.get("Date", ""))
+    if modified is None or sent is None or not _VALUE.fullmatch(text):
+        return None
+    return "Last-Modified" if sent - modified >= 1 else None
+
+
+def date_seconds(text: str) -> float | None:
+    """Return the seconds since 1970 of a date in a header; None if it is not a valid date."""
     try:
-        modified = parsedate_to_datetime(headers.get("Last-Modified", ""))
-        sent = parsedate_to_datetime(headers.get("Date", ""))
-        return "Last-Modified" if (sent - modified).total_seconds() >= 1 else None
-    except (TypeError, ValueError):
+        date = parsedate_to_datetime(text)
+        return (date if date.tzinfo else date.replace(tzinfo=UTC)).timestamp()
+    except (TypeError, ValueError, OverflowError):
         return None
 
 
-def _manager(address: Address) -> urllib3.PoolManager:
-    """Return a pool for a URL, through the proxy that is set in the environment.
+def length_of(headers: Mapping[str, str]) -> int | None:
+    """Return the header Content-Length; None if it is missing or invalid."""
+    text = headers.get("Content-Length", "")
+    return int(text) if _LENGTH.fullmatch(text) else None
 
-    Raises:
-        OptionError: If the proxy is invalid.
-    """
-    from urllib.request import getproxies, proxy_bypass  # costly to import
 
-    proxies = getproxies()
-    proxy = proxies.get(address.origin[0]) or proxies.get("all")
-    manager: urllib3.PoolManager
-    if not proxy or proxy_bypass(f"{address.host}:{address.origin[2]}"):
-        manager = urllib3.PoolManager(num_pools=1)
-    else:
-        if "://" not in proxy:
-            proxy = f"http://{proxy}"
-        try:
-            parsed = Address.of(proxy)
-        except OptionError:
-            raise OptionError(
-                f"the proxy {shown(proxy)} is not supported; expected http://HOST:PORT"
-            ) from None
-        headers = {"Proxy-Authorization": parsed.credentials} if parsed.credentials else None
-        manager = urllib3.ProxyManager(parsed.url, num_pools=1, proxy_headers=headers)
-    manager.pool_classes_by_scheme = {"http": _PlainPool, "https": _SecurePool}
-    return manager
+def _trust_remedy() -> str:
+    option = RdfmError(spelled("tls_ca"))  # spelled for the interface in use
+    return f"{option} or the environment variable SSL_CERT_FILE names a file with certificates to trust"
 
 
 def _status(status: int) -> str:
@@ -593,10 +668,8 @@ def _retry_after(text: str) -> float | None:
     """Return the seconds in a Retry-After header; None if it is missing or invalid."""
     if re.fullmatch(r"[0-9]{1,9}", text.strip()):
         return float(text)
-    try:
-        return max(parsedate_to_datetime(text).timestamp() - time.time(), 0.0)
-    except ValueError:
-        return None
+    date = date_seconds(text)
+    return None if date is None else max(date - time.time(), 0.0)
 
 
 def _causes(error: BaseException) -> Iterator[BaseException]:
@@ -608,7 +681,7 @@ def _causes(error: BaseException) -> Iterator[BaseException]:
 
 def _is_final(error: Exception) -> bool:
     """Whether another attempt would fail too."""
-    return isinstance(error, SSLError) or any(
+    return isinstance(error, (SSLError, LocationValueError)) or any(
         type(cause).__name__ == "SSLCertVerificationError" for cause in _causes(error)
     )
 
@@ -629,6 +702,8 @@ def _is_unknown_name(error: Exception) -> bool:
 
 def _reason(error: Exception, settings: HttpSettings, *, waiting: bool) -> str:
     """Return the text for a urllib3 error."""
+    if isinstance(error, LocationValueError):
+        return "the URL is invalid"
     if _is_final(error):
         texts = [getattr(cause, "verify_message", "") for cause in _causes(error)]
         found = next((text for text in texts if text), None)
@@ -648,6 +723,10 @@ def _reason(error: Exception, settings: HttpSettings, *, waiting: bool) -> str:
         if waiting:
             return f"no response within {settings.first_byte_seconds:g} s"
         return f"no data for {settings.idle_seconds:g} s"
+    if any(isinstance(cause, _INVALID) for cause in _causes(error)) and not any(
+        isinstance(cause, _CUT) for cause in _causes(error)
+    ):
+        return "the response is not valid HTTP"
     return "the connection was closed early"
 
 

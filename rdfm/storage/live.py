@@ -20,8 +20,7 @@ import time
 from collections import deque
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, NoReturn
 
 from rdfm._core import Decoder, Encoder
 from rdfm.errors import DecodeError, MissingExtraError, OptionError, RdfmError, spelled, visible
@@ -36,6 +35,7 @@ from rdfm.storage.jelly_wire import (
     stream_options,
     subscribe_message,
 )
+from rdfm.storage.pipes import read_option_file
 
 __all__ = [
     "LIVE_OPTIONS",
@@ -49,10 +49,10 @@ __all__ = [
 
 QUEUE_BYTES = 8 << 20
 TOKEN_VARIABLE = "RDFM_GRPC_TOKEN"
-CONNECT_SECONDS = 30.0
 FIRST_PAUSE_SECONDS = 0.5
 LONGEST_PAUSE_SECONDS = 30.0
 PING_MILLISECONDS = 30_000
+MAX_PEM_BYTES = 1 << 20
 _TLS_PORT = 443
 
 
@@ -246,7 +246,7 @@ def _channel(address: LiveAddress, settings: LiveSettings) -> Any:
         return grpc.insecure_channel(address.target, options=options)
     files = (settings.tls_ca, settings.tls_key, settings.tls_cert)
     authority, key, certificate = (
-        None if file is None else Path(file).read_bytes() for file in files
+        None if file is None else read_option_file(os.fspath(file), MAX_PEM_BYTES) for file in files
     )
     credentials = grpc.ssl_channel_credentials(authority, key, certificate)
     return grpc.secure_channel(address.target, credentials, options=options)
@@ -295,9 +295,14 @@ def _unavailable(address: LiveAddress, details: str) -> str:
 
 
 class _Frames:
-    """A queue of frames between two threads, and the error that follows the frames."""
+    """A queue of frames between two threads, and the error that follows the frames.
+
+    Attributes:
+        unsent: Number of frames after which `each` has not been asked for the next one.
+    """
 
     def __init__(self) -> None:
+        self.unsent = 0
         self._frames: deque[bytes] = deque()
         self._bytes = 0
         self._changed = threading.Condition()
@@ -313,6 +318,7 @@ class _Frames:
                 return False
             self._frames.append(frame)
             self._bytes += len(frame)
+            self.unsent += 1
             self._changed.notify_all()
             return True
 
@@ -343,7 +349,10 @@ class _Frames:
     def each(self) -> Iterator[bytes]:
         """Yield the frames one by one."""
         while frames := self.take():
-            yield from frames
+            for frame in frames:
+                yield frame
+                with self._changed:
+                    self.unsent -= 1
 
 
 class Subscription:
@@ -413,6 +422,8 @@ class Subscription:
                 self._reconnect(interruption)
                 continue
             if not frames:
+                if self._resumed is not None:
+                    self._resumed.check_end()
                 return b""
             self._failures = 0
             if self._options is None:
@@ -533,6 +544,20 @@ class _ResumedFrames:
                 count += len(batch) - skip_count
         return data, count
 
+    def check_end(self) -> None:
+        """Check that the new stream was not shorter than the old one.
+
+        Raises:
+            DecodeError: If it ended before the first new message.
+        """
+        if self._skipped:
+            raise DecodeError(
+                f"the stream ended {self._skipped} messages before the point where the connection "
+                "was lost, so it changed while it was read",
+                format="jelly",
+                source=self._name,
+            )
+
     def _encode(self, batch: Any) -> bytes:
         if self._encoder is None:
             header = dict(self._decoder.header()["options"])
@@ -645,6 +670,9 @@ class LiveTarget:
             raise _live_error(self._address, error) from None
         except grpc.FutureCancelledError:
             raise LiveError(self.name, "the stream was cancelled", "CANCELLED") from None
+        self._raise_early_end()
+
+    def _raise_early_end(self) -> NoReturn:
         raise LiveError(self.name, "the server ended the stream early", "ABORTED")
 
     def end(self) -> None:
@@ -665,6 +693,8 @@ class LiveTarget:
             raise _live_error(self._address, error) from None
         finally:
             self._close()
+        if self._frames.unsent:
+            self._raise_early_end()
 
     def discard(self) -> None:
         """Cancel the stream. The server keeps the messages that it has received completely."""

@@ -6,9 +6,7 @@ Law: nothing is written; `*` and `?` in a URL are not wildcards.
 
 from __future__ import annotations
 
-import contextlib
 from collections.abc import Iterator, Mapping
-from email.utils import parsedate_to_datetime
 from typing import TYPE_CHECKING, Any, BinaryIO, NoReturn
 
 from rdfm.errors import OptionError
@@ -39,16 +37,11 @@ class WebStorage:
     def status(self, path: str) -> File | None:
         """Return the file of a URL."""
         from rdfm.storage.files import File
-        from rdfm.storage.http import open_url
+        from rdfm.storage.http import date_seconds, length_of, open_url
 
         with open_url(path, self._settings, method="HEAD") as response:
-            length = response.headers.get("Content-Length", "")
-            modified = None
-            with contextlib.suppress(ValueError):
-                modified = parsedate_to_datetime(
-                    response.headers.get("Last-Modified", "")
-                ).timestamp()
-        return File(path, int(length) if length.isdecimal() else 0, modified)
+            modified = date_seconds(response.headers.get("Last-Modified", ""))
+            return File(path, length_of(response.headers) or 0, modified)
 
     def exists(self, path: str) -> bool:
         """Whether the URL exists."""

@@ -60,7 +60,8 @@ def test_each_message_is_validated_separately(capfd, caplog):
     ]
     assert (
         found[1].text
-        == 'the name is short; focus node <http://e/b>, path <http://e/name>, value "ow"'
+        == 'the name is short; focus node <http://e/b>, path <http://e/name>, value "ow", '
+        "constraint sh:MinLengthConstraintComponent, shape <http://e/Shape>"
     )
     assert found[1].value == '"ow"'
     assert checked.not_conforming == 2
@@ -124,6 +125,34 @@ def test_queries_on_the_message_are_allowed():
 def test_unusable_shapes_are_rejected(shapes, text):
     with pytest.raises(rdfm.OptionError, match=text):
         shape_findings(LOG, shapes)
+
+
+def test_findings_name_the_shape_and_the_constraint():
+    shapes = (
+        PREFIXES
+        + "e:S a sh:NodeShape ; sh:targetNode e:a ; sh:nodeKind sh:Literal ;"
+        + " sh:property [ sh:path e:p ; sh:minCount 1 ; sh:name 'p' ] ;"
+        + " sh:property e:Q . e:Q sh:path e:q ; sh:minCount 1 ."
+        + " [] a sh:NodeShape ; sh:targetNode e:b ; sh:nodeKind sh:Literal ."
+    )
+    found, _ = shape_findings("<http://e/a> <http://e/b> <http://e/b> .", shapes)
+    sources = {
+        (each.focus, each.path, each.shape, each.constraint.partition("#")[2]) for each in found
+    }
+    assert sources == {
+        ("<http://e/a>", None, "http://e/S", "NodeKindConstraintComponent"),
+        ("<http://e/a>", "<http://e/p>", "http://e/S", "MinCountConstraintComponent"),
+        ("<http://e/a>", "<http://e/q>", "http://e/Q", "MinCountConstraintComponent"),
+        ("<http://e/b>", None, None, "NodeKindConstraintComponent"),
+    }
+    assert all(("shape <" in each.text) == (each.shape is not None) for each in found)
+
+
+@pytest.mark.parametrize("regime", ["RDFS", "OWL-RDF-Based", "Simple"])
+def test_shapes_that_require_entailment_are_rejected(regime):
+    iri = f"http://www.w3.org/ns/entailment/{regime}"
+    with pytest.raises(rdfm.OptionError, match=f"require the entailment regime <{iri}>"):
+        shape_findings(LOG, SHAPES + f"e:Shapes sh:entailment <{iri}> .")
 
 
 def test_a_missing_shapes_file_is_an_error():

@@ -484,11 +484,12 @@ def without_logs(rdfm):
         "tail {}",
         "filter {} --any <x:a>",
         "filter {} --any <x:a> --count",
+        "filter {} --any <x:a> -o out.nq",
         "query ASK{?s?p?o} {}",
         "query SELECT*{?s?p?o} {}",
         "query --whole SELECT*{?s?p?o} {}",
         "query CONSTRUCT{?s?p?o}WHERE{?s?p?o} {} -o out.nq",
-        "diff {} {}",
+        "nanopub list {} -o out.csv",
         "patch from-log {} out.rdfp",
         "patch to-log {} out.nq --from rdf-patch",
         "patch revert {} --from rdf-patch -o out.rdfp",
@@ -496,15 +497,28 @@ def without_logs(rdfm):
         "patch diff {} b.nq -o out.rdfp",
     ],
 )
-def test_an_input_without_logs_is_noted(rdfm, without_logs, arguments, name):
+def test_an_input_without_logs_is_an_error_and_replaces_no_output(
+    rdfm, without_logs, arguments, name
+):
+    for old in ("out.nq", "out.rdfp", "out.csv"):
+        Path(old).write_text("old")
     run = rdfm(
         *(
             argument if "?" in argument else argument.replace("{}", name)
             for argument in arguments.split()
         )
     )
-    assert run.code == 0
-    assert run.err.splitlines().count(f"rdfm: note: {name} contains no logs") == 1
+    assert (run.code, run.out) == (2, "")
+    assert f"{name} contains no logs; check the path" in run.error
+    assert {Path(old).read_text() for old in ("out.nq", "out.rdfp", "out.csv")} == {"old"}
+
+
+def test_a_filter_without_matches_and_an_empty_log_replace_the_output(rdfm):
+    Path("none.nq").touch()
+    for arguments in (("filter", "a.nq", "--any", "<x:a>", "-o"), ("convert", "none.nq")):
+        Path("out.nq").write_text("old")
+        assert rdfm(*arguments, "out.nq").code == 0
+        assert Path("out.nq").read_text() == ""
 
 
 def test_inputs_without_logs_among_others_are_noted(rdfm, without_logs):
@@ -512,9 +526,13 @@ def test_inputs_without_logs_among_others_are_noted(rdfm, without_logs):
     notes = [line for line in run.err.splitlines() if "note: " in line]
     assert notes == [f"rdfm: note: {name} contains no logs" for name in ("empty", "empty.tar")]
     assert run.err.startswith("rdfm: 4 messages")
-    run = rdfm("convert", *["empty"] * 12, "-o", "out.nq")
+    run = rdfm("convert", "a.nq", *["empty"] * 12, "-o", "out.nq")
     assert run.err.splitlines()[-1] == "rdfm: note: 2 more inputs contain no logs"
-    assert "note" not in rdfm("convert", "empty", "out.nq", "-q").err
+    run = rdfm("convert", *["empty"] * 12, "-o", "out.nq")
+    assert "empty and 11 more inputs contain no logs" in run.error
+    assert "note" not in rdfm("convert", "empty", "a.nq", "-o", "out.nq", "-q").err
+    run = rdfm("diff", "empty", "empty")
+    assert run.err.splitlines().count("rdfm: note: empty contains no logs") == 1
     # A file without messages is a log, and inputs after the last selected message are not opened.
     Path("none.nq").touch()
     assert "note" not in rdfm("convert", "none.nq", "out.nq").err
@@ -539,7 +557,6 @@ def test_inspect_reports_inputs_without_logs(rdfm, without_logs):
     run = rdfm("validate", "empty")
     assert (run.code, run.out) == (0, "empty: warning: contains no logs [no-logs]\n")
     assert rdfm("validate", "empty", "--strict").code == 1
-    assert package.convert("empty", "out.nq").notes == ("empty contains no logs",)
     assert package.inspect("empty").notes == ("empty contains no logs",)
     assert package.statistics("empty").notes == ("empty contains no logs",)
 
@@ -589,6 +606,53 @@ def test_errors_suggest_corrections(rdfm, arguments, text):
     Path("jelly.nq").write_bytes(Path("t.jelly").read_bytes())
     Path("nq.jelly").write_bytes(Path("a.nq").read_bytes())
     assert text in rdfm("convert", *arguments.split()).error
+
+
+PREFIXED = "PREFIX ex: <http://e/>\nex:s ex:p ex:o .\n"
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "options", "kept", "suggested"),
+    [
+        ("a.nt", "<x:s> <x:p> <x:o> <x:g> .\n", "", "no graph names", "nq"),
+        ("a.nt", "<x:s> <x:p> <x:o> <bad iri> .\n", "", "no graph names", None),
+        ("a.nq", PREFIXED, "", "no prefixed names", "trig"),
+        ("a.nq", "<x:s> <x:p> ex:o .\n", "", "no prefixed names", None),
+        ("a.nq", "<s> <x:p> <x:o> .\n", "", "--lenient accepts relative ones", None),
+        ("a.ttl", "<s> <x:p> <x:o> <x:g> .\n", "", "expected '.'", None),
+        ("a.ttl", "<x:a\\u0020b> <x:p> <x:o> .\n", "", "--lenient accepts the escape", None),
+        (
+            "a.nq",
+            '<x:s> <x:p> "' + 5000 * "x" + '" .\n',
+            "--max-message-bytes 1000",
+            "--max-message-bytes",
+            None,
+        ),
+    ],
+)
+@pytest.mark.parametrize("explicit", [False, True])
+def test_another_format_is_suggested_only_if_it_reads_the_statement(
+    rdfm, name, content, options, kept, suggested, explicit
+):
+    Path(name).write_text(content)
+    source = ["--from", name.partition(".")[2]] if explicit else []
+    error = rdfm("convert", name, "o.jelly", *options.split(), *source).error
+    assert kept in error
+    if suggested is None:
+        assert "--from" not in error
+    else:
+        assert f"--from {suggested} reads it" in error
+
+
+def test_relative_iris_are_written_only_if_lenient(rdfm):
+    Path("a.nq").write_text("<s> <http://e/p> <> .\n")
+    assert rdfm("convert", "a.nq", "a.jelly", "--lenient").status == 0
+    for name in ("b.nt", "b.nq", "b.ttl", "b.trig", "b.rdf"):
+        error = rdfm("convert", "a.jelly", name).error
+        assert "the IRI 's' is relative" in error
+        assert "--lenient writes it anyway" in error
+        assert not Path(name).exists()
+        assert rdfm("convert", "a.jelly", name, "--lenient").status == 0
 
 
 def test_an_error_in_the_middle_of_a_line_does_not_suggest_another_format(rdfm):

@@ -156,7 +156,7 @@ def test_several_logs_are_filtered_and_errors_are_skipped(rdfm):
         (["--any", "http://e/a"], "an IRI without angle brackets; write <http://e/a>"),
         (["--any", "x:y"], "no log declares the prefix x:"),
         (["--any", "x:y"], "--prefix NAME=IRI declares it"),
-        (["--regex", "("], "regex: unclosed group"),
+        (["--regex", "("], "--regex: unclosed group"),
         (["--where", "ASK { ?s ?p }"], "where: "),
         (
             ["--where", "SELECT * { ?s ?p ?o }"],

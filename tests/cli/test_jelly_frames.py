@@ -9,9 +9,11 @@ import pytest
 import rdfm as package
 from rdfm import Bnode, Iri, Message, Quad
 
-FLAT = (
-    "flat_triples: frames read as one message; --from-frames message reads each frame as a message"
+READ_AS_ONE = (
+    "frames read as one message; --from-frames message reads each frame as a message, "
+    "so blank nodes and queries no longer span frames"
 )
+FLAT = f"flat_triples: {READ_AS_ONE}"
 FLAT_REQUESTED = (
     "flat_quads was requested: readers, including rdfm, will read one message, in which equal blank "
     "node labels denote the same node"
@@ -163,6 +165,15 @@ def test_output_with_one_file_per_message_does_not_inherit_a_flat_type(rdfm, out
     assert logical_type(output) == "datasets"
 
 
+def test_the_note_on_a_flat_log_says_that_the_option_changes_query_results(rdfm):
+    Path("flat.nt").write_text("<x:a> <x:p> _:b .\n_:b <x:q> 'c' .\n".replace("'", '"'))
+    rdfm("convert", "flat.nt", "flat.jelly", "--to-frames", "flat", "--frame-rows", "1")
+    query = ("query", "SELECT ?o { ?s <x:p>/<x:q> ?o }", "flat.jelly", "--to", "results-csv")
+    one = rdfm(*query)
+    assert (one.out.splitlines()[1:], notes(one)) == (["flat.jelly,0,c"], [FLAT])
+    assert rdfm(*query, "--from-frames", "message").out.splitlines()[1:] == []
+
+
 def test_an_extended_flat_type_is_flat(rdfm):
     # The number is part of the options; 111 is not a registered type.
     for number, messages in ((111, [600]), (113, [127, 128, 128, 128, 89])):
@@ -171,7 +182,7 @@ def test_an_extended_flat_type_is_flat(rdfm):
         field = bytes([0x70, number % 10, 0x78])
         Path("extension.jelly").write_bytes(data.replace(field, bytes([0x70, number, 0x78]), 1))
         found = notes(rdfm("convert", "extension.jelly", "-o", "out.jelly"))
-        note = "logical type 111: frames read as one message; --from-frames message reads each frame as a message"
+        note = f"logical type 111: {READ_AS_ONE}"
         assert found == ([note] if number == 111 else [])
         assert sizes("extension.jelly") == sizes("out.jelly") == messages
         # The output has the base type, which every reader supports.

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import os
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -100,6 +102,50 @@ def test_counters_are_shown_as_numbers(rdfm, registry):
     assert '"counters": [300, 300]' in rdfm("inspect", "a.jelly", "--json").out
 
 
+def test_exit_codes_distinguish_the_causes(rdfm, registry):
+    def fetch(*arguments):
+        return rdfm("nanopub", "fetch", registry.url, "-o", "m.jelly", *arguments)
+
+    assert fetch("--check").code == 3
+    assert fetch("--check", "--rejects", "wrong.jelly").code == 0
+    Path("wrong.jelly").unlink()
+    Path("wrong.nq").write_text("<a:s> <a:p> <a:o> .\n")
+    assert fetch().code == 0
+    registry.headers["Setup-Id"] = "7"
+    assert fetch().code == 4
+    del registry.headers["Setup-Id"]
+    del registry.stored[20]
+    assert fetch().code == 4
+    registry.add(1)
+    with create_log("m.jelly", append=True):
+        run = fetch()
+        assert (run.code, "in use by another process" in run.error) == (5, True)
+        assert rdfm("convert", "wrong.nq", "m.jelly", "--append").code == 1
+    assert fetch().code == 0
+    Path("m.jelly").write_bytes(b"")
+    run = fetch()
+    assert (run.code, "restore the log, or remove the state" in run.error) == (1, True)
+    assert fetch("--nothing").code == 2
+
+
+def test_following_prints_a_line_for_each_poll_with_new_nanopublications(registry):
+    command = [sys.executable, "-m", "rdfm", "nanopub", "fetch", registry.url, "-o", "m.jelly"]
+    process = subprocess.Popen(
+        [*command, "--follow", "--interval", "0"], stderr=subprocess.PIPE, text=True
+    )
+    try:
+        assert process.stderr.readline().startswith("rdfm: 20 nanopublications appended; up to")
+        registry.add(2)
+        assert process.stderr.readline().startswith("rdfm: 2 nanopublications appended; up to")
+        registry.faults = [registry.with_status(400)]
+        registry.add(1)
+        assert "400" in process.stderr.readline()
+        assert process.wait(20) == 1
+    finally:
+        process.kill()
+        process.stderr.close()
+
+
 # --- usage errors ---
 
 USAGE_ERRORS = [
@@ -124,7 +170,6 @@ USAGE_ERRORS = [
         "fetch {url} -o out.ttl",
         "ttl does not support named graphs, which every nanopublication has; write jelly, trig",
     ),
-    ("fetch {url} -o a.nq", "its state a.nq.state.json does not, so the registry that it mirrors"),
     ("fetch {url} -o out.jelly --dialect comment", "--dialect is for writing N-Triples"),
     (
         "fetch {url} -o out.jelly --rejects r.nq",

@@ -227,3 +227,32 @@ def test_errors_name_a_pipe_that_nobody_reads(tmp_path, monkeypatch):
         pipe.read(1)
     _, err = process.communicate(timeout=60)
     assert (process.returncode, err.strip()) == (1, b"rdfm: error: pipe.nq: Broken pipe")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", SIGNALS)
+@pytest.mark.parametrize("target", ["out.nq", "out.nq.gz", "out.jelly", "out.parquet", "out/"])
+def test_a_signal_keeps_the_complete_messages_of_a_partial_output(
+    tmp_path, monkeypatch, kind, target
+):
+    monkeypatch.chdir(tmp_path)
+    arguments = ["-o", target, "--from", "nq", "--keep-partial"]
+    if target == "out/":
+        arguments += ["--to", "nq"]
+    process = spawn("-m", "rdfm", "convert", "-", *arguments)
+    process.stdin.write((LINE + "# @message\n").encode() * 3)
+    process.stdin.write(LINE.encode())
+    process.stdin.flush()
+    deadline = time.monotonic() + 30
+    while not list(Path().glob(".out*.tmp")) and time.monotonic() < deadline:
+        time.sleep(0.02)
+    time.sleep(1)
+    process.send_signal(kind)
+    _, err = process.communicate(timeout=30)
+    partial = Path(f"{target.rstrip('/')}.partial")
+    expected = f"rdfm: note: the output before the error is in {partial.resolve()}\n"
+    assert process.returncode == 130
+    assert err.decode().lstrip() == f"{expected}rdfm: error: interrupted\n"
+    assert [path.name for path in tmp_path.iterdir()] == [partial.name]
+    format = None if target == "out/" else target.split(".")[1]
+    assert len(list(package.open_log(partial, format))) == 3

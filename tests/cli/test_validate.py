@@ -82,6 +82,7 @@ def test_json_output_has_one_object_per_line(rdfm, log_with_findings, arguments)
         "path": None,
         "value": None,
         "shape": None,
+        "constraint": None,
         "kind": "messages",
     }
     assert last["summary"]["rules"] == {"ill-typed-literal": 1, "syntax": 1, "unreadable": 1}

@@ -157,6 +157,17 @@ import pytest
         ("head a.nq -n -1", "-1 is too small; the minimum is 0"),
         ("tail a.nq -n many", "'many' is not an integer"),
         ("filter a.nq", "no criterion is given; --any TERM selects messages that contain a term"),
+        (
+            "filter kingfisher a.nq",
+            "there is no file kingfisher, and no criterion is given; --contains kingfisher",
+        ),
+        ("filter a.nq --regex [", "--regex: unclosed character class"),
+        ("query a.nq ASK{?s?p?o}", "the query comes before the logs"),
+        (
+            "query ASK{?s<x:p>foaf:o} a.nq",
+            "the prefix foaf: of foaf:o is not declared; add PREFIX foaf: <...> (line 1, column 12); "
+            "--prefix foaf=IRI also declares it",
+        ),
         ("filter a.nq --any ex:a", "has no namespaces; --prefix NAME=IRI declares it"),
         ("filter a.nq --any http://e/s", "is an IRI without angle brackets; write <http://e/s>"),
         ("filter a.nq --any _:x", "blank nodes are local to their message and cannot be matched"),

@@ -4,6 +4,7 @@ import pytest
 
 import rdfm
 from rdfm.formats import parquet_sizes
+from rdfm.formats.table_file import TableFile
 
 pa = pytest.importorskip("pyarrow")
 parquet = pytest.importorskip("pyarrow.parquet")
@@ -115,8 +116,11 @@ def test_rows_of_a_batch_are_measured_exactly(tmp_path, monkeypatch, encoding, v
             return measurements[-1]
 
     monkeypatch.setattr(parquet_sizes, "ParquetColumn", RecordingColumn)
-    with path.open("rb") as source:
-        list(parquet_sizes.plans(source, file.metadata, ["quads"], 64 << 20))
+    limit = 64 << 20
+    with path.open("rb") as opened:
+        source = TableFile(opened, "parquet")
+        footer = parquet_sizes.read_footer(source, limit)
+        list(parquet_sizes.plans(source, file.metadata, footer, ["quads"], limit))
 
     def size(quads, part):
         return 16 * max(len(quads), 1) + sum(len(quad[part].encode()) for quad in quads)

@@ -1,5 +1,7 @@
 """RDF/XML: document boundaries, errors, and output."""
 
+from pathlib import Path
+
 import pytest
 from nquads import literal
 from support import decode, decoded, encode
@@ -52,6 +54,20 @@ def test_language_tags_keep_their_case_and_can_be_removed():
     text = '<p>a</p><p xml:lang="">b</p><p xml:lang="fr">c</p>'
     (message,) = decoded("rdfxml", document(text, ' xml:lang="en-GB"').encode())
     assert [quad[2][1:3] for quad in message[1:]] == [("a", "en-GB"), ("b", None), ("c", "fr")]
+
+
+@pytest.mark.parametrize(
+    "version", ["", ' r:version="1.1"', ' r:version="1.2-basic"', ' r:version="1.2"']
+)
+def test_directions_and_triple_terms_do_not_need_a_version(version):
+    inner = '<T r:about="http://e/s"/>'
+    text = f'<p xml:lang="en" i:dir="rtl">a</p><p r:parseType="Triple">{inner}</p>'
+    its = ' xmlns:i="http://www.w3.org/2005/11/its"'
+    log = document(text, its + version).encode()
+    assert encode("nq", decoded("rdfxml", log)).decode().splitlines()[1:] == [
+        '<http://e/s> <http://e/p> "a"@en--rtl .',
+        f"<http://e/s> <http://e/p> <<( <http://e/s> <{RDF}type> <http://e/T> )>> .",
+    ]
 
 
 def test_xml_literals_declare_the_namespaces_they_use():
@@ -267,3 +283,42 @@ def test_errors_identify_quads_that_cannot_be_written(quad, text):
     assert text in str(error.value)
     assert "(message 1)" in str(error.value)
     assert error.value.completed.count(b"\n") == 1
+
+
+@pytest.mark.parametrize("encoding", ["utf-16-le", "utf-16-be"])
+@pytest.mark.parametrize("start", ["\ufeff", "\ufeff<?xml version='1.0' encoding='UTF-16'?>\n", ""])
+def test_utf_16_is_read(encoding, start):
+    text = document("<p>caf\u00e9 \U0001f422</p>")
+    expected = decode("rdfxml", text.encode())
+    assert expected[1] is None
+    log = (start + text).encode(encoding)
+    assert decode("rdfxml", log) == expected
+    assert formats.by_content(log).name == "rdfxml"
+    for cut, reason in (
+        (log[:-1], "half a character"),
+        (log + "\ud800".encode(encoding, "surrogatepass"), "invalid UTF-16"),
+    ):
+        assert reason in decode("rdfxml", cut)[1]
+
+
+def test_results_in_utf_16_are_read():
+    fixture = Path(__file__).resolve().parents[2] / "spec-fixtures" / "results-xml" / "basic.srx"
+    text = fixture.read_text("utf-8")
+    with rdfm.open_results(text.encode("utf-16"), "results-xml") as log:
+        found = list(log)
+    with rdfm.open_results(fixture) as log:
+        assert found == list(log)
+
+
+def test_warnings_about_utf_16_have_lines():
+    text = document('\n<p r:datatype="http://www.w3.org/2001/XMLSchema#integer">\u00e9x</p>')
+    (found,) = rdfm.validate(("\ufeff" + text).encode("utf-16-le"), "rdfxml")
+    (expected,) = rdfm.validate(text.encode(), "rdfxml")
+    assert (found.rule, found.line, found.column) == (expected.rule, expected.line, expected.column)
+
+
+def test_other_encodings_are_errors_that_name_iconv():
+    log = b"<?xml version='1.0' encoding='ISO-8859-1'?>\n" + document("<p>caf\xe9</p>").encode(
+        "latin-1"
+    )
+    assert "iconv -f ISO-8859-1 -t UTF-8" in decode("rdfxml", log)[1]

@@ -192,3 +192,16 @@ def test_csv_is_written_only_on_request():
     assert [remedy.option for remedy in caught.value.remedies] == ["lossy"]
     found = write(data, "results-json", "results-csv", lossy=True)
     assert found == (FIXTURES / "results-csv" / "basic.csv").read_bytes() + b"\r\n"
+
+
+def test_the_number_of_unbound_cells_is_limited():
+    """In JSON and XML an unbound cell takes no bytes."""
+    names = [f"v{number}" for number in range(2000)]
+    head = {"head": {"vars": names}, "results": {"bindings": [{}] * 600}}
+    log = json.dumps(head).encode()
+    with rdfm.open_results(log, "results-json") as rows:
+        assert len(list(rows)) == 600
+    rows = rdfm.open_results(log, "results-json", max_message_bytes=100_000)
+    with rows, pytest.raises(rdfm.LimitError, match="cells in the first") as caught:
+        list(rows)
+    assert [each.option for each in caught.value.remedies] == ["max_message_bytes"]

@@ -1,6 +1,7 @@
 """Parquet and Arrow IPC: logs as tables that other programs read and write."""
 
 import contextlib
+import gzip
 import io
 import random
 import struct
@@ -17,6 +18,9 @@ from rdfm.formats.rows import RowDecoder
 
 S, P = Iri("http://e/s"), Iri("http://e/p")
 ROW = {"subject": "<http://e/s>", "predicate": "<http://e/p>", "object": '"x"@en', "graph": None}
+
+
+QUAD = pa.struct([(name, pa.string()) for name in ROW])
 
 
 def quads(*values):
@@ -152,9 +156,11 @@ def test_a_duplicate_column_is_an_error(tmp_path, suffix):
 
 
 @pytest.mark.parametrize("data", [b"abc", b"Hello, this is text.", b"FEA1" + bytes(40)])
-def test_data_other_than_arrow_is_an_error(data):
+def test_data_other_than_a_table_is_an_error(data):
     with pytest.raises(DecodeError, match="expected an Arrow file or stream, found"):
         read(data, "arrow")
+    with pytest.raises(DecodeError, match="expected a Parquet file, found"):
+        read(data, "parquet")
 
 
 @EACH_SUFFIX
@@ -326,3 +332,64 @@ def test_large_parquet_rows_are_read_in_smaller_batches(tmp_path, monkeypatch):
     monkeypatch.setattr(RowDecoder, "record_batches", record)
     assert len(read(path)) == 20
     assert max(batch_sizes) < 10
+
+
+@EACH_SUFFIX
+def test_short_reads_are_continued(suffix, tmp_path):
+    """One read of a file returns at most 2 GiB."""
+    path = tmp_path / f"log{suffix}"
+    save(path, pa.table({"quads": [[ROW], [ROW] * 1000, []]}))
+
+    class ShortReads(io.FileIO):
+        def read(self, size=-1):
+            return super().read(min(size, 100) if size >= 0 else 100)
+
+    decoder = formats.by_path(str(path)).decoder({})
+    with ShortReads(path) as file:
+        decoder.feed_file(file)
+        decoder.finish()
+        assert sum(len(batch) for batch in iter(decoder.next_batch, None)) == 3
+
+
+@EACH_SUFFIX
+def test_a_spooled_table_above_the_limit_is_an_error(tmp_path, suffix):
+    path = tmp_path / f"log{suffix}.gz"
+    save(tmp_path / f"log{suffix}", pa.table({"quads": [[ROW], [ROW]]}))
+    data = (tmp_path / f"log{suffix}").read_bytes()
+    path.write_bytes(gzip.compress(data + bytes(64 << 20)))
+    with pytest.raises(LimitError, match="a larger max_spool_bytes allows it"):
+        read(path, max_spool_bytes=len(data))
+    path.write_bytes(gzip.compress(data))
+    assert len(read(path, max_spool_bytes=len(data))) == 2
+    assert len(read(tmp_path / f"log{suffix}", max_spool_bytes=1)) == 2
+
+
+@pytest.mark.parametrize("suffix", [".arrow", ".arrows"])
+def test_false_arrow_metadata_does_not_end_a_validation(tmp_path, suffix):
+    """False sizes and offsets at any place."""
+    good, bad = tmp_path / f"b{suffix}", tmp_path / f"a{suffix}"
+    save(good, pa.table({"quads": [[ROW], [ROW]]}))
+    data = good.read_bytes()
+    for number in (-1, -(2**63), 2**62, 2**31 - 1):
+        for at in range(0, len(data) - 8, 8):
+            bad.write_bytes(data[:at] + struct.pack("<q", number) + data[at + 8 :])
+            checked = rdfm.validate([bad, good])
+            assert all(found.source == str(bad) for found in checked), at
+            assert checked.logs == 2
+
+
+@EACH_SUFFIX
+@pytest.mark.parametrize("counts", [(1, 1), (5, 2), (2, 5), (0, 3), (3, 0), (300, 1)])
+def test_joined_files_are_an_error(tmp_path, suffix, counts):
+    """The footer of the last file leads to the rows of the first file."""
+    path, joined = tmp_path / f"log{suffix}", b""
+    for number, count in enumerate(counts):
+        rows = [[{**ROW, "object": f'"{number} {row}"'}] for row in range(count)]
+        save(path, pa.table({"quads": pa.array(rows, pa.list_(QUAD))}))
+        joined += path.read_bytes()
+    for name, data in ((f"c{suffix}", joined), (f"c{suffix}.gz", gzip.compress(joined))):
+        (tmp_path / name).write_bytes(data)
+        found = []
+        with pytest.raises(DecodeError, match=r"joined|after the end-of-stream marker"):
+            read(tmp_path / name, into=found)
+        assert all(next(iter(message)).object.value.startswith("0 ") for message in found)

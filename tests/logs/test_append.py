@@ -15,6 +15,8 @@ import pytest
 
 import rdfm
 from rdfm import formats
+from rdfm.cli import main
+from rdfm.logs import append as append_module
 from rdfm.logs import journal, log_end
 
 S, P = rdfm.Iri("http://e/s"), rdfm.Iri("http://e/p")
@@ -388,16 +390,12 @@ LOGS = {
 
 @pytest.mark.parametrize("suffix", LOGS)
 @pytest.mark.parametrize("compress", [bytes, gzip.compress])
-def test_a_byte_order_mark_that_readers_reject_is_rejected(tmp_path, suffix, compress):
+def test_a_log_with_a_byte_order_mark_is_continued(tmp_path, suffix, compress):
     path = tmp_path / f"log.{suffix}"
-    data = compress(log_end.BOM + LOGS[suffix])
-    path.write_bytes(data)
-    addition = patch(1) if suffix == "rdfp" else message(1)
-    for repair in (False, True):
-        with pytest.raises((rdfm.OptionError, rdfm.DecodeError), match="found a byte order mark"):
-            append(path, addition, repair=repair)
-    assert path.read_bytes() == data
-    assert not journal_of(path).exists()
+    path.write_bytes(compress(log_end.BOM + LOGS[suffix]))
+    append(path, patch(1) if suffix == "rdfp" else message(1))
+    with rdfm.open_log(path) as log:
+        assert len(list(log)) == 2
 
 
 @pytest.mark.parametrize(
@@ -875,22 +873,57 @@ def test_a_copied_log_can_be_truncated_to_its_committed_length(tmp_path):
     assert not journal_of(path).exists()
 
 
+def _fstat_without_inode(file, fstat=os.fstat):
+    status = list(fstat(file))
+    status[1] = 0
+    return os.stat_result(status)
+
+
 def test_without_inodes_a_log_is_identified_by_its_bytes(tmp_path, monkeypatch):
     path = tmp_path / "log.nq"
-    fstat = os.fstat
-
-    def without_inode(file):
-        status = list(fstat(file))
-        status[1] = 0
-        return os.stat_result(status)
-
     with monkeypatch.context() as context:
-        context.setattr(journal.os, "fstat", without_inode)
+        context.setattr(journal.os, "fstat", _fstat_without_inode)
         context.setattr(journal.os.path, "samestat", lambda a, b: True)
         simulate_killed_run(path)
-    assert numbers(path) == [0]
+        assert numbers(path) == [0]
+        append(path, message(2))
+        assert numbers(path) == [0, 2]
+
+
+def test_a_journal_without_an_inode_hides_nothing_of_a_file_with_an_inode(tmp_path, monkeypatch):
+    """It could have been shipped in an archive beside any log with the same beginning."""
+    path = tmp_path / "log.nq"
+    with monkeypatch.context() as context:
+        context.setattr(journal.os, "fstat", _fstat_without_inode)
+        context.setattr(journal.os.path, "samestat", lambda a, b: True)
+        simulate_killed_run(path)
+    before = path.read_bytes()
+    assert numbers(path) == [0, 1]
+    with pytest.raises(rdfm.OptionError, match="replaced or copied"):
+        append(path, message(2))
+    assert path.read_bytes() == before
+
+
+def test_readers_report_the_bytes_that_a_journal_excludes(tmp_path, capfd):
+    path = tmp_path / "log.nq"
+    simulate_killed_run(path)
+    excluded = len(DELIMITER + LINE % 1)
+    note = f"{excluded} bytes after the last commit were not read"
+    with rdfm.open_log(path) as log:
+        assert len(list(log)) == 1
+        assert log.uncommitted_bytes == excluded
+    summary = rdfm.convert(path, tmp_path / "out.trig")
+    assert summary.uncommitted_bytes == excluded
+    assert summary.notes == (f"{path}: {note}",)
+    assert rdfm.inspect(path).notes == (f"{path}: {note}",)
+    report = rdfm.validate(path)
+    assert [(finding.rule, finding.text) for finding in report] == [("uncommitted", note)]
+    with pytest.raises(SystemExit, match="0"):
+        main(["cat", str(path)])
+    assert capfd.readouterr().err == f"rdfm: note: {note}\n"
     append(path, message(2))
-    assert numbers(path) == [0, 2]
+    with rdfm.open_log(path) as log:
+        assert (len(list(log)), log.uncommitted_bytes) == (2, 0)
 
 
 @pytest.mark.parametrize("create", [os.mkdir, os.mkfifo, lambda path: path.symlink_to("x")])
@@ -1065,3 +1098,124 @@ def test_appending_uses_constant_memory(tmp_path):
     with path.open("rb") as file:
         file.seek(1 << 32)
         assert file.read() == b"\n" + LINE % 1 + DELIMITER + LINE % 2
+
+
+# --- logs that other programs change ---
+
+
+def test_a_log_truncated_during_a_run_is_reported(tmp_path):
+    path = tmp_path / "log.nq"
+    append(path, message(0))
+    log = rdfm.create_log(path, append=True, sync=True)
+    log.write(message(1))
+    log.flush()
+    os.truncate(path, 0)
+    log.write(message(2))
+    with pytest.raises(rdfm.OptionError, match="was truncated by another program; append to it"):
+        log.flush()
+    log.discard()
+    assert path.read_bytes() == b""
+    assert not journal_of(path).exists()
+
+
+@pytest.mark.parametrize("length", [0, 7])
+def test_a_log_truncated_just_before_a_write_has_no_gap(tmp_path, monkeypatch, length):
+    path = tmp_path / "log.nq"
+    append(path, message(0))
+    kept = path.read_bytes()[:length]
+    write = os.write
+
+    def truncate_and_write(file, data):
+        os.truncate(path, length)
+        return write(file, data)
+
+    log = rdfm.create_log(path, append=True)
+    log.write(message(1))
+    with monkeypatch.context() as context:
+        context.setattr(append_module.os, "write", truncate_and_write)
+        with pytest.raises(rdfm.OptionError, match="was truncated by another program"):
+            log.close()
+    assert path.read_bytes() == kept
+    assert not journal_of(path).exists()
+
+
+def test_a_log_extended_during_a_run_is_reported(tmp_path):
+    path = tmp_path / "log.nq"
+    append(path, message(0))
+    before = path.read_bytes()
+    log = rdfm.create_log(path, append=True)
+    log.write(message(1))
+    log.flush()
+    with path.open("ab") as other:
+        other.write(LINE % 7)
+    log.write(message(2))
+    with pytest.raises(rdfm.OptionError, match="was extended by another program"):
+        log.close()
+    assert path.read_bytes() == before
+
+
+def start_capture(path, *options):
+    """Starts a run that appends the messages from a pipe."""
+    command = [sys.executable, "-m", "rdfm", "convert", "-", "-o", path, "--from", "nq", *options]
+    return subprocess.Popen(command, stdin=subprocess.PIPE, stderr=subprocess.PIPE)
+
+
+def is_open(path):
+    """Whether a run has found the end of a log."""
+    return journal_of(path).exists() and journal_of(path).stat().st_size > 0
+
+
+def wait_for(condition):
+    end = time.monotonic() + 60
+    while not condition():
+        assert time.monotonic() < end
+        time.sleep(0.05)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("sync", [(), ("--sync",)])
+@pytest.mark.parametrize("change", ["rename", "truncate"])
+def test_a_run_without_input_notices_that_its_log_changed(tmp_path, change, sync):
+    path = tmp_path / "log.nq"
+    append(path, message(0))
+    with start_capture(path, "--append", "--commit-seconds", "1", *sync) as capture:
+        wait_for(lambda: is_open(path))
+        if change == "rename":
+            path.rename(tmp_path / "log.1")
+        else:
+            os.truncate(path, 0)
+        assert capture.wait(60) == 2  # its input is still open
+        assert b"by another program; append to it again" in capture.stderr.read()
+    assert not journal_of(path).exists()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("suffix", ["nq", "jelly", "trig.gz"])
+def test_a_capture_is_committed_at_intervals(tmp_path, suffix):
+    path = tmp_path / f"log.{suffix}"
+    with start_capture(path, "--append", "--commit-seconds", "1") as capture:
+        for number in range(3):
+            capture.stdin.write(LINE % number + DELIMITER)
+            capture.stdin.flush()
+            wait_for(lambda: path.exists() and numbers(path) == list(range(number + 1)))  # noqa: B023 - called in this iteration
+        capture.kill()
+    assert numbers(path) == [0, 1, 2]
+    append(path, message(3))
+    assert numbers(path) == [0, 1, 2, 3]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("signalled", [signal.SIGTERM, signal.SIGINT])
+def test_a_signal_commits_the_complete_messages_of_a_capture(tmp_path, signalled):
+    path = tmp_path / "log.nq"
+    append(path, message(0))
+    with start_capture(path, "--append") as capture:
+        capture.stdin.write(LINE % 1 + DELIMITER + LINE % 2 + DELIMITER + LINE % 3)
+        capture.stdin.flush()
+        wait_for(lambda: is_open(path))
+        time.sleep(0.5)
+        capture.send_signal(signalled)
+        assert capture.wait(60) == 130
+        assert capture.stderr.read().strip() == b"rdfm: error: interrupted"
+    assert numbers(path) == [0, 1, 2]
+    assert [file.name for file in tmp_path.iterdir()] == ["log.nq"]

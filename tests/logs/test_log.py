@@ -327,6 +327,22 @@ def test_urls_are_read_through_fsspec():
     with pytest.raises(FileNotFoundError, match="not found") as error:
         sizes("memory://nothing.nq")
     assert error.value.filename == "memory://nothing.nq"
+
+
+@pytest.mark.parametrize("messages", [None, "-1"])
+def test_a_remote_file_that_ends_early_is_an_error(monkeypatch, messages):
+    fsspec = pytest.importorskip("fsspec")
+    text = b"".join(b"<a:s> <a:p> <a:%d> .\n# @message\n" % number for number in range(9))
+    with fsspec.open("memory://short.nq", "wb") as file:
+        file.write(text)
+    with rdfm.open_log("memory://short.nq", messages=messages) as log:
+        assert list(log)
+    monkeypatch.setattr("fsspec.implementations.memory.MemoryFile.size", len(text) + 100)
+    with (
+        pytest.raises(OSError, match=rf"ended after {len(text)} of {len(text) + 100} bytes"),
+        rdfm.open_log("memory://short.nq", messages=messages) as log,
+    ):
+        list(log)
     with pytest.raises(OptionError, match="cannot read gopher"):
         sizes("gopher://example.org/x.nq")
 

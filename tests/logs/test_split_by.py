@@ -1,12 +1,16 @@
 """`split_by` writes a folder with one log for each key."""
 
 import gzip
+import os
+import threading
+import time
 from pathlib import Path
 
 import pytest
 
 import rdfm
-from rdfm import EncodeError, OptionError, convert
+from rdfm import EncodeError, OptionError, convert, formats
+from rdfm.logs import keyed_append
 from rdfm.logs.keyed import file_name
 
 TIME = "<http://www.w3.org/ns/sosa/resultTime>"
@@ -135,6 +139,7 @@ def test_different_keys_have_different_files_on_every_file_system(tmp_path):
         ("a~b", "a%7Eb.nq"),
         ("nul", "%6Eul.nq"),
         ("COM1.x", "%43OM1.x.nq"),
+        ("_x", "%5Fx.nq"),
         ("", "%.nq"),
     ],
 )  # fmt: skip
@@ -223,7 +228,11 @@ def test_omitted_namespaces_are_counted_once(tmp_path, options):
         ("out.tar", {"split_by": "day"}, "split_by requires a folder"),
         ("out/", {"split_by": "day", "split_messages": 1}, "split_by and split_messages"),
         ("out/", {"split_by": "day", "split_bytes": 1}, "split_by and split_bytes"),
-        ("out/", {"split_by": "day", "append": True}, "split_by and append"),
+        ("out/", {"split_by": "graph", "append": True}, "append.*split_by must be day or month"),
+        ("out/", {"split_by": "value:<http://e/p>", "append": True}, "must be day or month"),
+        ("out/", {"split_by": "day", "append": True, "overwrite": True}, "overwrite replaces"),
+        ("out/", {"split_by": "day", "append": True, "skolemize": "http://e"}, "cannot be combined"),
+        ("out", {"split_by": "day", "append": True}, "split_by requires a folder"),
         ("out/", {"max_open": 1}, "split_by=KEY splits the log"),
         ("out/", {"split_by": "value"}, "must be graph, value:PREDICATE"),
         ("out/", {"split_by": "graph:x"}, "must be graph, value:PREDICATE"),
@@ -249,3 +258,88 @@ def test_only_messages_are_split_by_key(tmp_path):
             to_format="rdf-patch",
             split_by="graph",
         )
+
+
+# --- appending ---
+
+
+def append_days(tmp_path: Path, days: str, name: str = "nq", **options):
+    """Appends one message for each digit: the day of the month."""
+    log = "# @message\n".join(
+        with_time(f"s{at}", f"2026-11-0{day}T09:00:00Z") for at, day in enumerate(days)
+    )
+    options = {"from_format": "nq", "to_format": name, "split_by": "day"} | options
+    return convert(log.encode(), f"{tmp_path}/out/", append=True, **options)
+
+
+def days_of(tmp_path: Path) -> dict[str, int]:
+    """Returns the number of messages in each file."""
+    files = sorted((tmp_path / "out").iterdir())
+    return {path.name.removeprefix("2026-11-"): len(subjects(path)) for path in files}
+
+
+@pytest.mark.parametrize("options", [{}, {"max_open": 1}, {"sync": True}, {"compression": "gzip"}])
+@pytest.mark.parametrize("name", ["nq", "trig", "jelly", "ndjsonld", "rdf-protobuf"])
+def test_several_runs_append_to_the_files_of_the_days(tmp_path, name, options):
+    for days in ("1123", "321", "4"):
+        summary = append_days(tmp_path, days, name, **options)
+        assert summary.messages == len(days)
+        assert summary.bytes_out > 0
+    suffix = formats.find(name).spec.suffixes[0] + (".gz" if "compression" in options else "")
+    expected = {f"0{day}{suffix}": count for day, count in ((1, 3), (2, 2), (3, 2), (4, 1))}
+    assert days_of(tmp_path) == expected
+
+
+def test_a_failed_run_appends_nothing_to_its_open_files(tmp_path):
+    append_days(tmp_path, "12")
+    before = {path.name: path.read_bytes() for path in (tmp_path / "out").iterdir()}
+    log = with_time("a", "2026-11-01T09:00:00Z") + "# @message\n" + "broken"
+    with pytest.raises(rdfm.DecodeError):
+        convert(
+            log.encode(),
+            f"{tmp_path}/out/",
+            from_format="nq",
+            to_format="nq",
+            split_by="day",
+            append=True,
+        )
+    assert {path.name: path.read_bytes() for path in (tmp_path / "out").iterdir()} == before
+
+
+def test_a_file_of_the_folder_that_another_run_writes_is_rejected(tmp_path):
+    append_days(tmp_path, "12")
+    in_use = pytest.raises(OptionError, match=r"2026-11-02\.nq is in use by another process")
+    with rdfm.create_log(tmp_path / "out" / "2026-11-02.nq", append=True), in_use:
+        append_days(tmp_path, "12")
+    assert days_of(tmp_path) == {"01.nq": 1, "02.nq": 1}
+
+
+def test_files_without_new_messages_are_committed_and_closed(tmp_path, monkeypatch):
+    monkeypatch.setattr(keyed_append, "IDLE_SECONDS", 1)
+    reading, writing = os.pipe()
+    out = tmp_path / "out"
+    with os.fdopen(reading, "rb") as given, os.fdopen(writing, "wb", buffering=0) as producer:
+        options = {"from_format": "nq", "to_format": "nq", "split_by": "day"}
+        capture = threading.Thread(
+            target=convert,
+            args=(given, f"{out}/"),
+            kwargs={**options, "append": True, "commit_seconds": 1},
+        )
+        capture.start()
+        for count, days in enumerate("1213", 1):
+            producer.write(with_time("a", f"2026-11-0{days}T09:00:00Z").encode() + b"# @message\n")
+            wait_for(
+                lambda: out.exists() and sum(map(len, map(subjects, out.glob("*.nq")))) == count
+            )
+        wait_for(lambda: not list(out.glob("*.append")))
+        producer.write(with_time("b", "2026-11-01T09:00:00Z").encode())
+        producer.close()
+        capture.join(30)
+    assert days_of(tmp_path) == {"01.nq": 3, "02.nq": 1, "03.nq": 1}
+
+
+def wait_for(condition):
+    end = time.monotonic() + 60
+    while not condition():
+        assert time.monotonic() < end
+        time.sleep(0.05)

@@ -1,7 +1,7 @@
 """Peers are programs in other languages, fetched into build/peers once.
 
 Most peers run in one process for all tests. They use the line protocol that jvm/Peer.java,
-Patches.java and Results.java describe.
+Patches.java, Results.java and Queries.java describe.
 """
 
 import hashlib

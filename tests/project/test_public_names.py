@@ -42,6 +42,7 @@ RDFM_NAMES = [
     "Iri",
     "LimitError",
     "Literal",
+    "LogBusyError",
     "LogReader",
     "LogWriter",
     "Message",

@@ -1,5 +1,8 @@
 """Small files that expand to large data are read in pieces or rejected, in bounded memory."""
 
+import gzip
+import struct
+
 import pytest
 from archives import tar
 from measured import measured
@@ -188,3 +191,79 @@ def test_arrow_is_measured_before_it_is_expanded(tmp_path, create, suffix):
     assert code in (0, 1), errors
     assert "bug" not in errors
     assert resident < 500_000_000, resident
+
+
+def thrift_list(count, item, kind=12):
+    """Returns a list in Thrift's compact protocol."""
+    size, digits = b"", count
+    while digits > 127:
+        size, digits = size + bytes([digits & 127 | 128]), digits >> 7
+    return bytes([0xF0 | kind]) + size + bytes([digits]) + item * count
+
+
+GROUP = b"\x16\0\x16\0\0"  # the sizes of a row group, and its end
+COLUMN = b"\x15\2\x25\2\x18\1a\0"  # of the schema
+FOOTERS = {
+    "row groups": (thrift_list(1, COLUMN), thrift_list(4_000_000, b"\0")),
+    "columns": (
+        thrift_list(1, COLUMN),
+        thrift_list(1, b"\x19" + thrift_list(990_000, b"\x26\0\0") + GROUP),
+    ),
+    "schema": (thrift_list(990_000, COLUMN), thrift_list(0, b"")),
+    "large footer": (thrift_list(3_000_000, COLUMN), thrift_list(0, b"")),
+}
+
+
+@pytest.mark.parametrize("name", FOOTERS)
+def test_parquet_footers_are_checked_before_they_are_expanded(tmp_path, name):
+    pytest.importorskip("pyarrow")
+    schema, groups = FOOTERS[name]
+    footer = b"\x15\2\x19" + schema + b"\x16\0\x19" + groups + b"\0"
+    path = tmp_path / "bomb.parquet"
+    path.write_bytes(b"PAR1" + footer + len(footer).to_bytes(4, "little") + b"PAR1")
+    code, resident, errors, _ = measured("convert", path, "/dev/null", "--to", "nq")
+    assert code == 1, errors
+    assert "footer" in errors
+    assert resident < 300_000_000, resident
+
+
+def schema_with_one_field(count, name):
+    """Returns an Arrow stream whose schema contains the same field `count` times."""
+    end = 48 + 4 * count  # of the vector of fields
+    message = struct.pack("<I6HiHBxI", 16, 12, 12, 4, 6, 8, 0, 12, 4, 1, 36 - 24)
+    schema = struct.pack("<4HiI", 8, 8, 0, 4, 8, 4)
+    fields = struct.pack(f"<I{count}I", count, *(end + 16 - at for at in range(48, end, 4)))
+    field = struct.pack("<8HiIBxxxII", 16, 20, 4, 0, 8, 12, 0, 16, 16, 28, 5, 12, 12)
+    type_and_children = struct.pack("<2HiI", 4, 4, 4, 0)
+    data = message + schema + fields + field + type_and_children
+    data += struct.pack("<I", len(name)) + name
+    data += bytes(8 - len(data) % 8)
+    return b"\xff" * 4 + len(data).to_bytes(4, "little") + data + b"\xff" * 4 + bytes(4)
+
+
+def test_the_schema_in_a_small_arrow_file_is_small():
+    ipc = pytest.importorskip("pyarrow.ipc")
+    with ipc.open_stream(schema_with_one_field(3, b"quads")) as rows:
+        assert rows.schema.names == ["quads"] * 3
+
+
+@pytest.mark.parametrize(("count", "length"), [(2_000_000, 1), (2_000, 1 << 20)])
+def test_arrow_schemas_are_checked_before_they_are_expanded(tmp_path, count, length):
+    pytest.importorskip("pyarrow")
+    path = tmp_path / "bomb.arrows"
+    path.write_bytes(schema_with_one_field(count, b"x" * length))
+    code, resident, errors, _ = measured("convert", path, "/dev/null", "--to", "nq")
+    assert (code, "the schema" in errors) == (1, True), errors
+    assert resident < 300_000_000, resident
+
+
+def test_uncompressed_arrow_batches_are_limited(tmp_path):
+    pa = pytest.importorskip("pyarrow")
+    path = tmp_path / "bomb.arrows.gz"
+    batch = pa.record_batch({"quads": pa.nulls(1), "x": pa.array([bytes(400 << 20)])})
+    with gzip.open(path, "wb", 1) as file, pa.ipc.new_stream(file, batch.schema) as writer:
+        writer.write_batch(batch)
+    code, resident, errors, _ = measured("convert", path, "/dev/null", "--to", "nq")
+    assert code == 1
+    assert "a larger --max-message-bytes allows it" in errors
+    assert resident < 300_000_000, resident

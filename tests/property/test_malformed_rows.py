@@ -224,20 +224,31 @@ def mutated(data, seed):
 SEEDS = st.integers(0, 2**64 - 1)
 
 
+@pytest.fixture(scope="module")
+def file_path(tmp_path_factory):
+    return tmp_path_factory.mktemp("mutated") / "log"
+
+
 @pytest.mark.parametrize("file", FILES)
-@given(seed=SEEDS, index=st.integers(0, 5))
-def test_mutated_files_are_read_or_rejected(file, seed, index):
+@given(seed=SEEDS, index=st.integers(0, 5), is_file=st.booleans())
+def test_mutated_files_are_read_or_rejected(file_path, file, seed, index, is_file):
+    """A file rejects positions with an OSError, and allocates a read before it reads."""
     format = formats.find(file.partition(",")[0])
-    data = valid_files(file)[index % len(valid_files(file))]
+    data = mutated(valid_files(file)[index % len(valid_files(file))], seed)
     decoder = format.decoder({"max_message_bytes": 1 << 20})
-    decoder.feed(mutated(data, seed))
-    decoder.finish()
-    try:
-        while decoder.next_batch() is not None:
-            pass
-    except DecodeError as error:
-        assert not isinstance(error, InternalError)
-        assert error.format == format.spec.name
+    file_path.write_bytes(data)
+    with file_path.open("rb", buffering=0) as opened:
+        if is_file:
+            decoder.feed_file(opened)
+        else:
+            decoder.feed(data)
+        decoder.finish()
+        try:
+            while decoder.next_batch() is not None:
+                pass
+        except DecodeError as error:
+            assert not isinstance(error, InternalError)
+            assert error.format == format.spec.name
 
 
 def buffers(array):

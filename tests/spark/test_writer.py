@@ -83,3 +83,40 @@ def test_a_note_explains_how_readers_interpret_the_parts(tmp_path, caplog):
     writer.commit([writer.write(iter([batch]))])
     assert len(caplog.messages) == 1
     assert f"{tmp_path}: flat_quads was requested: " in caplog.text
+
+
+def test_partition_folders_are_found_for_every_column_and_value(tmp_path):
+    import pyarrow as pa
+
+    from rdfm.spark.dividing import RowDivider
+    from rdfm.spark.folders import _folders
+    from rdfm.storage.listing import find_files
+
+    names = ("_c", ".c", "c", "a b", "a=b", "a/b", "é")
+    values = (
+        "_",
+        ".",
+        "..",
+        " ",
+        "-",
+        "a=b",
+        "a/b",
+        "\0",
+        "a\0b",
+        "con",
+        "%",
+        "A",
+        "a",
+        "é",
+        "e\u0301",
+    )
+    divider = RowDivider(names, None)
+    rows = pa.table({name: list(values) for name in names}).to_batches()[0]
+    folders = [folder for folder, _ in divider._groups(rows)]
+    for folder in folders:
+        (tmp_path / folder).mkdir(parents=True)
+        (tmp_path / folder / "part-00000.nq").touch()
+    found, _ = find_files([str(tmp_path)], partitions=True)
+    columns = [_folders(file.path.removeprefix(str(tmp_path))) for file in found]
+    assert {tuple(name for name, _ in each) for each in columns} == {names}
+    assert len(columns) == len(values)

@@ -283,8 +283,8 @@ def test_untrusted_certificate_errors_are_one_sentence(tls_site):
     with pytest.raises(HttpError) as caught:
         open_url(tls_site.on("/a", web.send(200, BODY)), QUICK_SETTINGS)
     assert caught.value.strerror == (
-        "the server's certificate is not accepted: self-signed certificate; the environment variable "
-        "SSL_CERT_FILE names a file with certificates to trust"
+        "the server's certificate is not accepted: self-signed certificate; tls_ca or the environment "
+        "variable SSL_CERT_FILE names a file with certificates to trust"
     )
     assert not caught.value.transient
     assert tls_site.requests == []
@@ -457,7 +457,7 @@ def test_a_wrong_range_is_an_error(site, span):
     [
         (
             {"header": {}},
-            "connect_seconds, first_byte_seconds, headers, idle_seconds, not 'header'",
+            "first_byte_seconds, headers, idle_seconds, tls_ca, tls_cert, tls_key, not 'header'",
         ),
         ({"headers": ["a: b"]}, "headers must be a dict"),
         ({"headers": {"a b": "c"}}, "'a b' is not the name of a header"),

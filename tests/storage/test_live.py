@@ -218,6 +218,26 @@ def test_writers_wait_for_a_slow_server():
         assert len(server.published[0]) == 4000
 
 
+def test_a_server_that_ends_a_publication_early_is_an_error():
+    with Server() as server:
+        server.accept = 3
+        with (
+            pytest.raises(LiveError, match="the server ended the stream early"),
+            rdfm.create_log(url(server)) as log,
+        ):
+            log.write_batch(as_batch([message(number) for number in range(5000)]))
+
+
+def test_a_stream_that_is_shorter_after_a_reconnection_is_an_error():
+    server = Server(frames_of(MESSAGES), break_after=[20])
+    with server, rdfm.open_log(url(server), storage_options={"retry": 2}) as log:
+        batches = log.batches()
+        next(batches)
+        server.frames = server.frames[:10]
+        with pytest.raises(rdfm.DecodeError, match="ended 10 messages before the point"):
+            list(batches)
+
+
 def test_an_exception_cancels_the_publication():
     with Server() as server:
         with pytest.raises(KeyError), rdfm.create_log(url(server)) as log:

@@ -196,17 +196,12 @@ fn errors_contain_position_and_remedy() {
             "VERSION 1.2\n",
             "nq: expected a version label in double quotes after VERSION, found '1.2' (line 1, column 9, byte 8, message 0)",
         ),
-        (
-            "\u{feff}<s:> <p:> <o:> .",
-            "nq: expected a statement, found a byte order mark (line 1, column 1, byte 0, message 0)",
-        ),
     ] {
         assert_eq!(error(&nq(log)), text, "{log}");
     }
     for (log, options) in [
         ("MESSAGE\n", &["lenient", "announced"][..]),
         ("<s:> <p> <o:> .", &["lenient"]),
-        ("\u{feff}<s:> <p:> <o:> .", &["lenient"]),
         ("<s:> <p:> .", &[]),
     ] {
         assert_eq!(remedies(&nq(log)), options, "{log}");

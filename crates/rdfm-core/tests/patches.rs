@@ -461,11 +461,6 @@ fn errors_contain_cause_and_position() {
             "expected an IRI, a blank node, a literal or a triple term as the object, found 'truest'",
             (1, 13),
         ),
-        (
-            "\u{feff}TX .\n",
-            "expected a row, found a byte order mark",
-            (1, 1),
-        ),
     ] {
         let (found, at) = error_and_position(log);
         assert_eq!(at, place, "{log}: {found}");

@@ -185,22 +185,22 @@ fn lenient() -> Options {
 #[test]
 fn quads_are_canonical_lines() {
     let steps = [
-        q(I("s"), I("p"), S("a\n\"b\\"), I("g")),
+        q(I("x:s"), I("x:p"), S("a\n\"b\\"), I("x:g")),
         q(
             B("x y"),
-            I("p"),
+            I("x:p"),
             L("5", "http://www.w3.org/2001/XMLSchema#integer"),
             D,
         ),
-        q(B("b"), I("p"), L("chat", "@fr-CA"), B("g")),
+        q(B("b"), I("x:p"), L("chat", "@fr-CA"), B("g")),
         q(S("s"), B("p"), L("x", "@ar--rtl"), S("g")),
         q(
-            I("s"),
-            I("p"),
+            I("x:s"),
+            I("x:p"),
             Q(Box::new([
-                I("a"),
-                I("b"),
-                Q(Box::new([B("c"), I("d"), S("e")])),
+                I("x:a"),
+                I("x:b"),
+                Q(Box::new([B("c"), I("x:d"), S("e")])),
             ])),
             D,
         ),
@@ -208,14 +208,17 @@ fn quads_are_canonical_lines() {
     let lines = text("nq", &default(), &steps);
     assert_eq!(
         lines,
-        "<s> <p> \"a\\n\\\"b\\\\\" <g> .\n\
-         _:_gx782079 <p> \"5\"^^<http://www.w3.org/2001/XMLSchema#integer> .\n\
-         _:b <p> \"chat\"@fr-CA _:g .\n\
+        "<x:s> <x:p> \"a\\n\\\"b\\\\\" <x:g> .\n\
+         _:_gx782079 <x:p> \"5\"^^<http://www.w3.org/2001/XMLSchema#integer> .\n\
+         _:b <x:p> \"chat\"@fr-CA _:g .\n\
          \"s\" _:p \"x\"@ar--rtl \"g\" .\n\
-         <s> <p> <<( <a> <b> <<( _:c <d> \"e\" )>> )>> .\n"
+         <x:s> <x:p> <<( <x:a> <x:b> <<( _:c <x:d> \"e\" )>> )>> .\n"
     );
     let star = Options::with("rdf_star_syntax", true);
-    assert!(text("nq", &star, &steps).ends_with("<s> <p> << <a> <b> << _:c <d> \"e\" >> >> .\n"));
+    assert!(
+        text("nq", &star, &steps)
+            .ends_with("<x:s> <x:p> << <x:a> <x:b> << _:c <x:d> \"e\" >> >> .\n")
+    );
 }
 
 /// Every log of up to four messages, each empty or with one quad.
@@ -380,19 +383,19 @@ fn a_version_label_that_does_not_announce_messages_is_rejected() {
 #[test]
 fn labels_of_merged_messages_stay_distinct() {
     let steps = [
-        q(B("a"), I("p"), B("_gm1_a"), D),
+        q(B("a"), I("x:p"), B("_gm1_a"), D),
         Next,
-        q(B("a"), I("p"), B("a b"), D),
-        q(B("a"), I("p"), Q(Box::new([B("a"), I("p"), S("o")])), D),
+        q(B("a"), I("x:p"), B("a b"), D),
+        q(B("a"), I("x:p"), Q(Box::new([B("a"), I("x:p"), S("o")])), D),
         Next,
-        q(B("a"), I("p"), Q(Box::new([B("a"), I("p"), S("o")])), D),
+        q(B("a"), I("x:p"), Q(Box::new([B("a"), I("x:p"), S("o")])), D),
     ];
     assert_eq!(
         text("nq", &flat(), &steps),
-        "_:a <p> _:_gm0__gm1_a .\n\
-         _:_gm1_a <p> _:_gm1__gx612062 .\n\
-         _:_gm1_a <p> <<( _:_gm1_a <p> \"o\" )>> .\n\
-         _:_gm2_a <p> <<( _:_gm2_a <p> \"o\" )>> .\n"
+        "_:a <x:p> _:_gm0__gm1_a .\n\
+         _:_gm1_a <x:p> _:_gm1__gx612062 .\n\
+         _:_gm1_a <x:p> <<( _:_gm1_a <x:p> \"o\" )>> .\n\
+         _:_gm2_a <x:p> <<( _:_gm2_a <x:p> \"o\" )>> .\n"
     );
 }
 
@@ -400,9 +403,18 @@ fn labels_of_merged_messages_stay_distinct() {
 fn no_term_can_inject_a_statement() {
     let injection = "x> <y> <z> .\n<a> <b> <c";
     for format in TEXT_FORMATS {
-        let bad = |object: T| [spo("s", "p", S("before")), Next, spo("s", "p", object)];
+        let bad = |object: T| {
+            [
+                spo("x:s", "x:p", S("before")),
+                Next,
+                spo("x:s", "x:p", object),
+            ]
+        };
         let (out, message) = error(format, &default(), &bad(I(injection)));
-        assert_eq!(out, text(format, &default(), &[spo("s", "p", S("before"))]));
+        assert_eq!(
+            out,
+            text(format, &default(), &[spo("x:s", "x:p", S("before"))])
+        );
         assert_eq!(
             message,
             format!(
@@ -418,7 +430,7 @@ fn no_term_can_inject_a_statement() {
                 "{message}"
             );
         }
-        let nested = Q(Box::new([I("a"), I(injection), L("x", "@1")]));
+        let nested = Q(Box::new([I("x:a"), I(injection), L("x", "@1")]));
         let (_, message) = error(format, &lenient(), &bad(nested));
         assert!(
             message.contains("'1' is not a valid language tag"),
@@ -433,7 +445,7 @@ fn no_term_can_inject_a_statement() {
         ] {
             // Turtle readers may reject such an IRI, but never read a second statement from it.
             let readable = matches!(format, "nt" | "nq") || matches!(object, S(_) | B(_));
-            let text = text(format, &lenient(), &[spo("s", "p", object)]);
+            let text = text(format, &lenient(), &[spo("x:s", "x:p", object)]);
             assert_eq!(text.lines().count(), 1, "{text}");
             if readable {
                 let reread = read(format, &text);
@@ -442,8 +454,8 @@ fn no_term_can_inject_a_statement() {
         }
     }
     assert_eq!(
-        text("nt", &lenient(), &[spo("s", "p", I(injection))]),
-        "<s> <p> <x\\u003E\\u0020\\u003Cy\\u003E\\u0020\\u003Cz\\u003E\\u0020.\\u000A\\u003Ca\\u003E\
+        text("nt", &lenient(), &[spo("x:s", "x:p", I(injection))]),
+        "<x:s> <x:p> <x\\u003E\\u0020\\u003Cy\\u003E\\u0020\\u003Cz\\u003E\\u0020.\\u000A\\u003Ca\\u003E\
          \\u0020\\u003Cb\\u003E\\u0020\\u003Cc> .\n"
     );
 }
@@ -451,19 +463,19 @@ fn no_term_can_inject_a_statement() {
 #[test]
 fn graphs_are_rejected_or_merged_and_counted() {
     let steps = [
-        q(I("s"), I("p"), S("1"), D),
+        q(I("x:s"), I("x:p"), S("1"), D),
         Next,
         Next,
-        q(I("s"), I("p"), S("2"), I("g")),
-        q(I("s"), I("p"), S("3"), I("g")),
+        q(I("x:s"), I("x:p"), S("2"), I("x:g")),
+        q(I("x:s"), I("x:p"), S("3"), I("x:g")),
     ];
     let merge = Options::with("merge_graphs", true);
     for format in ["nt", "ttl"] {
         let (out, message) = error(format, &default(), &steps);
-        assert_eq!(out, "<s> <p> \"1\" .\n# @message\n# @message\n");
+        assert_eq!(out, "<x:s> <x:p> \"1\" .\n# @message\n# @message\n");
         assert!(
             message.ends_with(
-                "the format does not support graph names; found graph '<g>' (message 2)"
+                "the format does not support graph names; found graph '<x:g>' (message 2)"
             ),
             "{message}"
         );
@@ -476,19 +488,19 @@ fn graphs_are_rejected_or_merged_and_counted() {
     }
     let lines = text("nt", &merge, &steps);
     assert!(
-        lines.ends_with("<s> <p> \"2\" .\n<s> <p> \"3\" .\n"),
+        lines.ends_with("<x:s> <x:p> \"2\" .\n<x:s> <x:p> \"3\" .\n"),
         "{lines}"
     );
 }
 
 #[test]
 fn errors_contain_the_unsupported_term() {
-    let steps = [q(S("a\nb"), I("p"), I("o"), D)];
+    let steps = [q(S("a\nb"), I("x:p"), I("x:o"), D)];
     let (_, message) = error("ttl", &default(), &steps);
     assert_eq!(
         message,
         "ttl: the format does not support generalized quads; \
-         found '\"a\\nb\" <p> <o>' (message 0)"
+         found '\"a\\nb\" <x:p> <x:o>' (message 0)"
     );
     let mut builder = BatchBuilder::new(Limits::default());
     let p = builder.add_simple(TermKind::Iri, b"p", 0).unwrap();
@@ -639,7 +651,7 @@ fn shorthand_is_used_only_for_exact_forms() {
             "boolean" => "http://www.w3.org/2001/XMLSchema#boolean",
             _ => "http://www.w3.org/2001/XMLSchema#int",
         };
-        let written = self::text("ttl", &default(), &[spo("s", "p", L(text, datatype))]);
+        let written = self::text("ttl", &default(), &[spo("x:s", "x:p", L(text, datatype))]);
         !written.contains('"')
     };
     for (text, name) in [
@@ -697,7 +709,12 @@ fn triple_terms_are_written_as_objects_and_use_prefixes() {
     let (_, message) = error(
         "trig",
         &default(),
-        &[q(Q(Box::new([B("b"), I("p"), S("o")])), I("p"), S("o"), D)],
+        &[q(
+            Q(Box::new([B("b"), I("x:p"), S("o")])),
+            I("x:p"),
+            S("o"),
+            D,
+        )],
     );
     assert!(
         message.contains("supports triple terms only as objects"),

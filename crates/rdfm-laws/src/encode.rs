@@ -46,7 +46,7 @@ fn encode<R: ToValues>(
     first
 }
 
-fn encode_with<R: ToValues>(
+pub(crate) fn encode_with<R: ToValues>(
     encoder: &mut dyn Encoder,
     batches: &[LogBatch<R>],
 ) -> (Vec<u8>, Option<EncodeError>) {
@@ -141,7 +141,7 @@ fn shared(format: &FormatSpec) -> bool {
 
 /// Whether messages are equal up to the labels of blank nodes. Formats that do not preserve order
 /// are compared as datasets.
-fn are_equal(left: &[Message], right: &[Message], format: &FormatSpec) -> bool {
+pub(crate) fn are_equal(left: &[Message], right: &[Message], format: &FormatSpec) -> bool {
     if format.carries.order {
         return relabelled(left, shared(format)) == relabelled(right, shared(format));
     }

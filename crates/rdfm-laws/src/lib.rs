@@ -18,6 +18,7 @@ pub mod regroup;
 pub mod restart;
 pub mod sniff;
 pub mod split;
+pub mod strict;
 pub mod structure;
 pub mod yaml;
 

@@ -3,6 +3,7 @@
 //! - In: batches of any kind.
 //! - Out: [`Message`], plain values that compare with `==`, and [`relabelled`], for comparison up
 //!   to the labels of blank nodes if the order of records is preserved.
+//! - Law: a text is marked as plain ([`flags::PLAIN`]) only if it is.
 
 use std::collections::BTreeMap;
 use std::collections::HashMap;
@@ -11,7 +12,8 @@ use rdfm_core::codec::batch::LogRecord;
 use rdfm_core::model::batch::LogBatch;
 use rdfm_core::model::record::Operation;
 use rdfm_core::model::table::TermTable;
-use rdfm_core::model::term::{Quad, TermId, TermKind, flags};
+use rdfm_core::model::term::{Quad, Term as Record, TermId, TermKind, flags};
+use rdfm_core::model::{chars, write};
 
 /// A term by value.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -53,8 +55,39 @@ fn text(bytes: &[u8]) -> String {
     String::from_utf8(bytes.to_vec()).expect("a batch contains only UTF-8")
 }
 
+/// Checks that a text is marked as plain only if writers do not need to escape or check it.
+fn check_flags(record: Record, text: &[u8]) {
+    if record.flags & flags::PLAIN == 0 {
+        return;
+    }
+    let written = |plain| {
+        let mut out = Vec::new();
+        match record.kind {
+            TermKind::Iri => write::write_iri(text, plain, &mut out),
+            TermKind::Bnode => write::write_label(text, plain, &mut out),
+            TermKind::Language => write::write_language(text, plain, &mut out),
+            TermKind::Literal | TermKind::LangLiteral | TermKind::TypedLiteral => {
+                write::write_string(text, plain, &mut out);
+            }
+            TermKind::DefaultGraph | TermKind::TripleTerm => {}
+        }
+        out
+    };
+    let is_plain = record.kind != TermKind::Iri || chars::has_scheme(text);
+    assert!(
+        is_plain && written(true) == written(false),
+        "a term is marked as plain: {record:?} {}",
+        text.escape_ascii()
+    );
+}
+
 fn term(table: &TermTable, id: TermId) -> Term {
     let record = table.term(id);
+    check_flags(record, table.text_of(record));
+    if matches!(record.kind, TermKind::LangLiteral | TermKind::TypedLiteral) {
+        let other = TermId(record.aux);
+        check_flags(table.term(other), table.text(other));
+    }
     let value = || text(table.text_of(record));
     let other = || text(table.text(TermId(record.aux)));
     match record.kind {

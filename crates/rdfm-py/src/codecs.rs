@@ -275,11 +275,8 @@ impl Decoder {
     ///   `dropped_key` is the first of them, quoted.
     /// - `look_alikes`: number of comments that look like delimiters but are not;
     ///   `look_alike_offsets` are the offsets of the first ones.
-    /// - `large_frames`: number of frames that are larger than their specification recommends;
-    ///   `first_large_frames` are the offset, index and size of each of the first ones.
-    /// - `wrong_marks`: number of frames with a restart mark that depend on earlier frames, if
-    ///   marks are checked; `first_wrong_marks` are the offset, index and size of each of the first
-    ///   ones.
+    /// - `warnings`: legal but suspicious data so far: for each rule of `validate` its name, the
+    ///   number of findings, and the offset, frame index and text of each of the first ones.
     /// - `notes`: notes for readers of the log.
     /// - `joined`: a note, if Jelly logs may have been joined into one message.
     fn header<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyMappingProxy>> {
@@ -433,13 +430,15 @@ fn header_dict<'py>(
         dict.set_item("look_alikes", observations.look_alikes)?;
         dict.set_item("look_alike_offsets", &observations.look_alike_offsets)?;
     }
-    if observations.large_frames.count > 0 {
-        dict.set_item("large_frames", observations.large_frames.count)?;
-        dict.set_item("first_large_frames", &observations.large_frames.first)?;
-    }
-    if observations.wrong_marks.count > 0 {
-        dict.set_item("wrong_marks", observations.wrong_marks.count)?;
-        dict.set_item("first_wrong_marks", &observations.wrong_marks.first)?;
+    let warnings = observations.warnings.0.iter().map(|warning| {
+        let first = warning.first.iter();
+        let first: Vec<_> = first
+            .map(|data| (data.offset, data.frame, data.text.as_str()))
+            .collect();
+        (warning.rule, warning.count, first)
+    });
+    if warnings.len() > 0 {
+        dict.set_item("warnings", warnings.collect::<Vec<_>>())?;
     }
     let notes = observations.joined.iter().chain(&observations.notes);
     let notes = notes.map(|note| errors::note(py, note));

@@ -8,6 +8,7 @@ use pyo3::types::{PyBytes, PyDict, PyTuple, PyType};
 use rdfm_core::model::error::{DecodeError, EncodeError, ErrorClass, LimitExceeded};
 use rdfm_core::model::remedy::{Reason, Remedy};
 use rdfm_core::registry;
+use rdfm_query::query::parse::QueryError;
 
 /// The exception classes are imported from Python, so that they are defined only once.
 mod py {
@@ -211,16 +212,17 @@ pub fn option(reason: impl Into<Reason>) -> PyErr {
     plain::<py::OptionError>(&reason.into())
 }
 
-/// Returns the exception for an invalid query, with its line and column.
-pub fn query(py: Python<'_>, reason: &str, position: Option<(u64, u64)>) -> PyErr {
+/// Returns the exception for an invalid query, with its attributes.
+pub fn query(py: Python<'_>, error: QueryError) -> PyErr {
     let build = || -> PyResult<PyErr> {
         let attributes = PyDict::new(py);
-        if let Some((line, column)) = position {
+        if let Some((line, column)) = error.position {
             attributes.set_item("line", line)?;
             attributes.set_item("column", column)?;
         }
+        attributes.set_item("undeclared", error.undeclared)?;
         let class = py.get_type::<py::QueryError>();
-        let error = class.call((reason,), Some(&attributes))?;
+        let error = class.call((error.reason,), Some(&attributes))?;
         Ok(PyErr::from_value(error))
     };
     build().unwrap_or_else(|error| error)

@@ -121,8 +121,7 @@ impl Query {
     ) -> PyResult<Self> {
         let prefixes: Vec<_> = prefixes.unwrap_or_default().into_iter().collect();
         let parse = || parse::Query::parse(text, base, &prefixes, union_graphs);
-        let query = errors::guarded(py, parse)?
-            .map_err(|error| errors::query(py, &error.reason, error.position))?;
+        let query = errors::guarded(py, parse)?.map_err(|error| errors::query(py, error))?;
         let timeout = timeout.map(|seconds| {
             Duration::try_from_secs_f64(seconds)
                 .map_err(|error| errors::option(format!("timeout: {error}")))

@@ -69,6 +69,13 @@ impl Regrouper {
         })
     }
 
+    /// Set the number of the first message in the IRIs that replace blank nodes. Call it before
+    /// `feed`.
+    #[pyo3(signature = (first, /))]
+    fn number_from(&self, first: u64) {
+        self.state().number_from(first);
+    }
+
     /// Add a batch. All output for the previous batch must have been returned.
     #[pyo3(signature = (batch, /))]
     fn feed(&self, py: Python<'_>, batch: &Bound<'_, MessageBatch>) -> PyResult<()> {

@@ -41,8 +41,10 @@ def command(registry: str, log: str, quiet: bool, **options: Any) -> None:
     """
     from rdfm.cli.bar import Bar
     from rdfm.cli.losses import print_notes
+    from rdfm.cli.run import CodedError
     from rdfm.cli.signals import unwinding
-    from rdfm.exchange.nanopub import fetch
+    from rdfm.errors import LogBusyError
+    from rdfm.exchange import nanopub
     from rdfm.exchange.nanopub.fetch_options import FETCH
 
     if log == "-":
@@ -70,7 +72,7 @@ def command(registry: str, log: str, quiet: bool, **options: Any) -> None:
 
     try:
         with unwinding():
-            done = fetch(
+            done = nanopub.fetch(
                 registry,
                 log,
                 report=report,
@@ -78,6 +80,9 @@ def command(registry: str, log: str, quiet: bool, **options: Any) -> None:
                 notify=None if quiet else lambda note: print_notes([note]),
                 **values,
             )
+    except (nanopub.RejectedError, nanopub.RegistryResetError, LogBusyError) as error:
+        codes = {nanopub.RejectedError: 3, nanopub.RegistryResetError: 4, LogBusyError: 5}
+        raise CodedError(error, codes[type(error)]) from error
     finally:
         if bar is not None:
             bar.close()

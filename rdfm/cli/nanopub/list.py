@@ -40,14 +40,12 @@ def command(logs: tuple[str, ...], output: str | None, quiet: bool, **options: A
     on a terminal. Nothing is verified: run rdfm nanopub check first.
     """
     from rdfm.cli.signals import unwinding
-    from rdfm.cli.stdio import is_terminal, standard_input
+    from rdfm.cli.stdio import inputs_of, is_terminal
     from rdfm.exchange.nanopub.listing import NanopubLog
     from rdfm.logs.options import WRITING
 
     options = given(options)
-    if logs.count("-") > 1:
-        raise click.UsageError("standard input (-) can be read only once")
-    inputs = [standard_input() if name == "-" else name for name in logs]
+    inputs = inputs_of(logs)
     writes_file = output is not None or any(option.name in options for option in WRITING)
     with unwinding():
         if writes_file or not is_terminal(sys.stdout):

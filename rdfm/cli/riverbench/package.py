@@ -40,7 +40,7 @@ def command(log: str, output: str, quiet: bool, **options: Any) -> None:
     """
     from rdfm.cli.bar import Bar
     from rdfm.cli.signals import unwinding
-    from rdfm.cli.stdio import standard_input
+    from rdfm.cli.stdio import inputs_of
     from rdfm.exchange.riverbench import package
     from rdfm.exchange.riverbench.options import PACKAGE
 
@@ -50,12 +50,11 @@ def command(log: str, output: str, quiet: bool, **options: Any) -> None:
         name.removeprefix("from_"): PACKAGE[name].value(value) if name in PACKAGE else value
         for name, value in settings.items()
     }
+    (source,) = inputs_of([log])
     bar = None if quiet else Bar.on_terminal()
     try:
         with unwinding():
-            packaged = package(
-                standard_input() if log == "-" else log, output, progress=bar, **settings
-            )
+            packaged = package(source, output, progress=bar, **settings)
     finally:
         if bar is not None:
             bar.close()

@@ -26,13 +26,15 @@ from typing import TYPE_CHECKING, Any, BinaryIO, NoReturn, Unpack, cast
 
 from rdfm._core import MessageBatch
 from rdfm.errors import OptionError, Remedy, TruncatedError, spelled, visible
+from rdfm.exchange.nanopub.errors import MirrorError, RegistryResetError, RejectedError
 from rdfm.exchange.nanopub.fetch_options import FETCH
-from rdfm.exchange.nanopub.identity import key_of
+from rdfm.exchange.nanopub.identity import is_code, key_of
 from rdfm.exchange.nanopub.registry import Registry, RegistryState
 from rdfm.exchange.nanopub.state import (
     MAX_AHEAD_MESSAGES,
     RESTART,
     MirrorState,
+    content_of,
     keys_after,
     state_path,
 )
@@ -163,8 +165,12 @@ def fetch(
         The result of the last round.
 
     Raises:
-        OptionError: If the log has no state, mirrors another registry or setup, or cannot be
-            appended to; or an argument is invalid.
+        OptionError: If the log mirrors another registry or cannot be appended to; or an argument is
+            invalid.
+        LogBusyError: If another process appends to the log.
+        RegistryResetError: If the registry was set up again or lost data.
+        RejectedError: If a nanopublication fails the check, and `rejects` is not given.
+        MirrorError: If the log does not match its state, or has no state that could be rebuilt.
         DecodeError: If the response is not valid Jelly.
         OSError: If a request fails, the registry is not ready in time, its response is invalid, or
             a file cannot be written.
@@ -325,6 +331,7 @@ class _Mirror:
         self._ahead: set[str] = set()  # keys of messages after the length recorded in the state
         self._rejected_keys: set[str] = set()
         self._response_messages = 0  # messages of the current response
+        self._highest = -1  # the highest counter that the registry announced
         self._writer: LogWriter
         self._rejects: LogWriter | None = None
         self._settled = True  # whether the state has all messages of the log
@@ -403,22 +410,17 @@ class _Mirror:
             size = 0
         if state is not None and not size and state.length == 0:
             return None  # nothing was ever committed
-        if state is None and size:
-            raise OptionError(
-                f"{name} exists, but its state {name}.state.json does not, so the registry that it "
-                "mirrors is unknown; name another log",
-                remedies=[RESTART],
-            )
         if state is not None and size < state.length:
-            raise OptionError(
+            raise MirrorError(
                 f"{name} has {size} bytes, but {state.length} according to its state "
-                f"{name}.state.json; restore the log",
+                f"{name}.state.json; restore the log, or remove the state, which is then rebuilt "
+                "from the log",
                 remedies=[RESTART],
             )
         if state is not None and not state.belongs_to(self._log):
-            raise OptionError(
+            raise MirrorError(
                 f"{name} does not match its state {name}.state.json: the content was replaced; "
-                "restore the log",
+                "restore the log, or remove the state, which is then rebuilt from the log",
                 remedies=[RESTART],
             )
         if state is not None and state.registry != self._source.registry.url:
@@ -435,13 +437,13 @@ class _Mirror:
             return
         load_counter = -1 if found.load_counter is None else found.load_counter
         if state.setup_id != found.setup_id:
-            raise OptionError(
+            raise RegistryResetError(
                 f"{found.url} was set up again: its setup id is {found.setup_id}, but "
                 f"{visible(self._log)} is a mirror of {state.setup_id}",
                 remedies=[RESTART],
             )
         if load_counter < state.counter:
-            raise OptionError(
+            raise RegistryResetError(
                 f"{found.url} has counters up to {load_counter}, but {visible(self._log)} has "
                 f"counters up to {state.counter}: the registry lost data",
                 remedies=[RESTART],
@@ -474,9 +476,12 @@ class _Mirror:
         self._check_registry(before, found)
         assert found.setup_id is not None
         self._state = before or MirrorState(self._source.registry.url, found.setup_id)
-        if before is None:  # before the first commit
+        committed = self._writer.committed_bytes or 0
+        if before is None:
+            if committed:
+                self._rebuild_state(found)
             self._save()
-        elif (self._writer.committed_bytes or 0) > before.length:
+        elif committed > before.length:
             self._ahead = keys_after(self._log, self._format.name, before.length)
         self._settled = True
         if self._rejects_path is not None:
@@ -487,6 +492,53 @@ class _Mirror:
             files.enter_context(self._rejects)
             if Path(self._rejects_path).exists():
                 self._rejected_keys = keys_after(self._rejects_path, self._rejects.format, 0)
+
+    def _rebuild_state(self, found: RegistryState) -> None:
+        """Determine the position of a mirror whose state was lost from its messages.
+
+        Raises:
+            MirrorError: If the log has neither counters nor artifact codes, or the counters are not
+                those of the registry.
+        """
+        name = visible(self._log)
+        counters, keys = content_of(self._log, self._format.name)
+        if counters:
+            counter, key = max((counter, key) for key, counter in counters.items())
+            state = replace(self._state, counter=counter, recent=counters).pruned(self._overlap)
+            self._check_registry(state, found)
+            self._check_last(counter, key)
+            self._state = state
+            self._source.notify(
+                f"{name} has no state; it was rebuilt: the last counter is {counter}"
+            )
+        elif not keys or any(map(is_code, keys)):
+            self._ahead = keys
+            self._source.notify(
+                f"{name} has no state; all nanopublications are requested again, and those with the "
+                f"artifact codes of the {len(keys)} messages in the log are dropped"
+            )
+        else:
+            raise MirrorError(
+                f"{name} exists, but its state {name}.state.json does not, and it cannot be rebuilt, "
+                "because it has neither counters nor artifact codes; name another log",
+                remedies=[RESTART],
+            )
+
+    def _check_last(self, counter: int, key: str) -> None:
+        """Check that the registry has a nanopublication with the same counter and key."""
+        with (
+            self._source.registry.nanopubs(counter - 1) as response,
+            open_log(cast("BinaryIO", response), "jelly", frames="message") as log,
+        ):
+            first = next(iter(log), None)
+        if first is None or (counter_of(first.metadata), key_of(first)) != (counter, key):
+            name = visible(self._log)
+            raise MirrorError(
+                f"{name} exists, but its state {name}.state.json does not, and the nanopublication "
+                f"with the counter {counter} is a different one in {self._source.registry.url}; "
+                "name another log",
+                remedies=[RESTART],
+            )
 
     def _end(self, kind: type[BaseException] | None, *_: object) -> None:
         """Close the log, and save the state. After an exception, committed messages are kept."""
@@ -516,7 +568,6 @@ class _Mirror:
     def _round(self, found: RegistryState) -> FetchResult:
         """Fetch until the counter of the registry is reached."""
         start = time.monotonic()
-        self._reset()
         load_counter = found.load_counter
         assert load_counter is not None
         assert found.setup_id is not None
@@ -552,7 +603,7 @@ class _Mirror:
             self._source.notify(f"{reason}; trying again in {pause:g} s")
             time.sleep(pause)
             self._check_registry(self._state, self._source.wait_until_ready(retries=True))
-        return FetchResult(
+        result = FetchResult(
             found.url,
             found.setup_id,
             self._state.counter,
@@ -565,6 +616,8 @@ class _Mirror:
             self._writer.notes,
             time.monotonic() - start,
         )
+        self._reset()  # not after an error, so that the next result includes this round
+        return result
 
     def _append_response(self, first: int, load_counter: int) -> TruncatedError | HttpError | None:
         """Append a response; return the error if it ends early."""
@@ -575,36 +628,41 @@ class _Mirror:
         with contextlib.ExitStack() as files:
             files.enter_context(response)
             # The registry may have been set up again since the last request.
-            self._check_registry(self._state, RegistryState.of(response.url, response.headers))
+            self._check_served(RegistryState.of(response.url, response.headers), load_counter)
             log = open_log(cast("BinaryIO", response), "jelly", frames="message")
             batches = files.enter_context(log).batches()
             while True:
                 try:
-                    batch = next(batches, None)
+                    if (batch := next(batches, None)) is None:
+                        return None
+                    counters = self._counters(batch, last)
                 except (TruncatedError, HttpError) as error:
                     if isinstance(error, HttpError) and not error.transient:
                         raise
                     return error
-                if batch is None:
-                    return None
-                last = self._append(batch, last)
+                last = counters[-1]
+                self._append(batch, counters)
                 if self._progress is not None:
                     counter = self._state.counter
                     self._progress(FetchProgress(counter, first, load_counter, self._messages))
 
-    def _append(self, batch: MessageBatch, last: int) -> int:
-        """Append the messages of a batch that are not in the log yet; return the last counter."""
+    def _check_served(self, found: RegistryState, load_counter: int = -1) -> None:
+        """Check a later state of the registry, and record its highest counter."""
+        self._check_registry(self._state, found)
+        self._highest = max(load_counter, -1 if found.load_counter is None else found.load_counter)
+
+    def _append(self, batch: MessageBatch, counters: list[int]) -> None:
+        """Append the messages of a batch that are not in the log yet."""
         reasons = self._reasons(batch)
         recent = self._state.recent
         self._settled = False
         begin = 0  # the first message that is not written yet
-        for index in range(len(batch)):
-            last = self._counter(batch, index, last)
+        for index, counter in enumerate(counters):
             key = key_of(batch.quads(index))
             reason = reasons[index]
             is_duplicate = key in recent or key in self._ahead
             if reason is None:
-                recent[key] = last
+                recent[key] = counter
             else:  # the key is unverified: another nanopublication may be its valid owner
                 is_duplicate = is_duplicate or key in self._rejected_keys
             if is_duplicate or reason is not None:
@@ -615,18 +673,48 @@ class _Mirror:
                 else:
                     self._reject(batch, index, key, reason)
         self._write(batch.slice(begin, len(batch)))
-        self._settle(last, len(batch))
-        return last
+        self._settle(counters[-1], len(batch))
 
-    def _counter(self, batch: MessageBatch, index: int, last: int) -> int:
-        """Return the counter of a message, which must be greater than the last one."""
-        counter = counter_of(batch.metadata(index))
-        if counter is not None and counter > last:
-            return counter
-        reason, remedy = "no counter (metadata c)", "check that the URL is that of a registry"
-        if counter is not None:
-            reason = f"counter {counter} after {last}, but counters must increase"
-            remedy = f"try again later, or begin a new log with {spelled('restart')}"
+    def _counters(self, batch: MessageBatch, last: int) -> list[int]:
+        """Return the counters of the messages of a batch.
+
+        Raises:
+            HttpError: If a counter is missing, is not greater than the last one, or is greater than
+                the highest counter of the registry.
+        """
+        counters: list[int] = []
+        for index in range(len(batch)):
+            counter = counter_of(batch.metadata(index))
+            if counter is None:
+                self._reject_counter(
+                    batch,
+                    index,
+                    "no counter (metadata c)",
+                    "check that the URL is that of a registry",
+                )
+            if counter <= last:
+                self._reject_counter(
+                    batch,
+                    index,
+                    f"counter {counter} after {last}, but counters must increase",
+                    f"try again later, or begin a new log with {spelled('restart')}",
+                )
+            if counter > self._highest:
+                # The registry may have stored more nanopublications since the last request.
+                self._check_served(self._source.registry.state(), self._highest)
+            if counter > self._highest:
+                self._reject_counter(
+                    batch,
+                    index,
+                    f"counter {counter}, but the registry has counters up to {self._highest}",
+                    "try again later",
+                )
+            counters.append(last := counter)
+        return counters
+
+    def _reject_counter(
+        self, batch: MessageBatch, index: int, reason: str, remedy: str
+    ) -> NoReturn:
         raise HttpError(
             self._source.registry.url,
             f"nanopublication {batch.index_of(index)} of the response has {reason}",
@@ -638,7 +726,7 @@ class _Mirror:
         self._state = replace(self._state, counter=max(self._state.counter, last))
         self._settled = True
         self._response_messages += count
-        if self._response_messages > self._overlap + 2 * MAX_AHEAD_MESSAGES:
+        if self._state.length and self._response_messages > self._overlap + 2 * MAX_AHEAD_MESSAGES:
             # A killed run cannot have appended this many messages after it saved the state.
             self._ahead.clear()
         self._unsaved += count
@@ -661,7 +749,7 @@ class _Mirror:
     def _reject(self, batch: MessageBatch, index: int, key: str, reason: str | None) -> None:
         """Write a message to the reject log."""
         if self._rejects is None:
-            raise OptionError(
+            raise RejectedError(
                 f"{self._source.registry.url}: the nanopublication {key} is rejected: {reason}",
                 remedies=[Remedy("stage", "rejects", "FILE", "writes it to another log")],
             )

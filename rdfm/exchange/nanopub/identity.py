@@ -12,10 +12,11 @@ from collections.abc import Iterable
 
 from rdfm._core import Iri, Quad
 
-__all__ = ["key_of"]
+__all__ = ["is_code", "key_of"]
 
 _TYPE = "http://www.w3.org/1999/02/22-rdf-syntax-ns#type"
 _NANOPUB = "http://www.nanopub.org/nschema#Nanopublication"
+_HASH = "sha256:"
 _CODE = re.compile(r"(?<![A-Za-z0-9_-])RA[A-Za-z0-9_-]{43}$")
 
 
@@ -39,4 +40,9 @@ def key_of(quads: Iterable[Quad]) -> str:
             return code[0]
         quads_so_far.append(quad)
     lines = sorted(str(quad) for quad in quads_so_far)
-    return f"sha256:{hashlib.sha256(chr(10).join(lines).encode()).hexdigest()}"
+    return f"{_HASH}{hashlib.sha256(chr(10).join(lines).encode()).hexdigest()}"
+
+
+def is_code(key: str) -> bool:
+    """Whether a key is an artifact code."""
+    return not key.startswith(_HASH)

@@ -504,6 +504,7 @@ class NanopubLog:
             parts="never",
             message_per_file=self._given.get("message_per_file", False),
             hints=hints or {},
+            needs_logs=True,
             **self._storage,
         )
         return Driver(self._inputs, reading)

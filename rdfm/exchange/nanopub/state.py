@@ -16,15 +16,17 @@ from pathlib import Path
 from typing import Any
 
 import rdfm.logs.reader as readers
-from rdfm.errors import OptionError, Remedy, visible
+from rdfm.errors import Remedy, visible
+from rdfm.exchange.nanopub.errors import MirrorError
 from rdfm.exchange.nanopub.identity import key_of
+from rdfm.logs.counters import counter_of
 from rdfm.logs.driver import Driver, Reading
 from rdfm.logs.journal import checksum_before
 from rdfm.logs.plan import split_of_whole
 from rdfm.storage.files import LocalStorage
 from rdfm.storage.paths import STATE_SUFFIX
 
-__all__ = ["MAX_AHEAD_MESSAGES", "RESTART", "MirrorState", "keys_after", "state_path"]
+__all__ = ["MAX_AHEAD_MESSAGES", "RESTART", "MirrorState", "content_of", "keys_after", "state_path"]
 
 RESTART = Remedy("stage", "restart", "true", "begins a new log, and removes the old one")
 _VERSION = 1
@@ -81,7 +83,7 @@ class MirrorState:
         """Return the state of a log; None if there is none.
 
         Raises:
-            OptionError: If the file is not a valid state.
+            MirrorError: If the file is not a valid state.
         """
         path = state_path(log)
         try:
@@ -90,7 +92,7 @@ class MirrorState:
             state = cls(**found)
         except FileNotFoundError:
             return None
-        except (ValueError, TypeError, KeyError, AttributeError) as error:
+        except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
             raise _invalid(path) from error
         if version != _VERSION or not state._is_valid():
             raise _invalid(path)
@@ -120,14 +122,33 @@ def _checksum(log: str, length: int) -> int:
         return checksum_before(file.fileno(), length)
 
 
-def _invalid(path: str) -> OptionError:
-    return OptionError(f"{visible(path)} is not the state of a mirror", remedies=[RESTART])
+def _invalid(path: str) -> MirrorError:
+    return MirrorError(
+        f"{visible(path)} is not the state of a mirror; remove it, and it is rebuilt from the log",
+        remedies=[RESTART],
+    )
+
+
+def content_of(log: str, format: str) -> tuple[dict[str, int], set[str]]:
+    """Return the counters of the messages of a log by key, and the keys of all messages.
+
+    Raises:
+        DecodeError: If the log is invalid.
+    """
+    counters: dict[str, int] = {}
+    keys = set()
+    with readers.LogReader(Driver([log], Reading(format))) as opened:
+        for message in opened:
+            keys.add(key := key_of(message))
+            if (counter := counter_of(message.metadata)) is not None:
+                counters[key] = counter
+    return counters, keys
 
 
 def keys_after(log: str, format: str, length: int) -> set[str]:
     """Return the keys of the messages after an offset in a log, and of some messages before it.
 
-    At most the last `MAX_AHEAD_MESSAGES` are returned.
+    At most the last `MAX_AHEAD_MESSAGES` are returned, unless the offset is 0.
 
     Raises:
         DecodeError: If the log is invalid.
@@ -140,4 +161,6 @@ def keys_after(log: str, format: str, length: int) -> set[str]:
             reading, split=replace(split, start=length - _MARGIN_BYTES, first_index=None)
         )
     with readers.LogReader(Driver([log], reading)) as opened:
-        return set(deque((key_of(message) for message in opened), MAX_AHEAD_MESSAGES))
+        return set(
+            deque((key_of(message) for message in opened), MAX_AHEAD_MESSAGES if length else None)
+        )

@@ -18,6 +18,7 @@ import registry_double
 import web
 
 import rdfm
+from rdfm.exchange import nanopub
 from rdfm.exchange.nanopub import counter, fetch, fetching, trusty
 from rdfm.exchange.nanopub import state as states
 from rdfm.storage.addresses import HttpError
@@ -198,14 +199,35 @@ def with_counters(*counters):
     [
         (with_counters(1, 2, 2), "counter 2 after 2, but counters must increase"),
         (with_counters(1, 3, 2), "counter 2 after 3, but counters must increase"),
+        (with_counters(1, 61), "counter 61, but the registry has counters up to 60"),
+        (with_counters(2**63 - 1), f"counter {2**63 - 1}, but the registry has counters up to 60"),
+        (with_counters(1, 2**64 - 1), "but the registry has counters up to 60"),
         (registry_double.body([(1, 1)], counters=False), "has no counter"),
     ],
 )
-def test_invalid_counters_are_an_error(registry, body, text):
+@pytest.mark.parametrize("before", [0, 40])
+def test_invalid_counters_are_an_error(registry, body, text, before):
+    if before:
+        registry.hidden = set(range(before, COUNT + 1))
+        fetch(registry.url, "m.jelly", overlap=before)
+        registry.hidden = set()
     registry.faults = [registry.replaced_by(body)]
     with pytest.raises(HttpError, match=text):
-        fetch(registry.url, "m.jelly")
+        fetch(registry.url, "m.jelly", overlap=before)
     fetch(registry.url, "m.jelly")
+    assert is_complete(registry)
+
+
+def test_nanopublications_that_are_stored_during_a_request_are_appended(registry):
+    old = registry.state()
+
+    def fault(handler, data):
+        registry.add(3)
+        data = registry_double.body([(number, number) for number in range(1, COUNT + 4)])
+        web.send(200, data, Content_Type=registry.media_type, **old)(handler)
+
+    registry.faults = [fault]
+    assert fetch(registry.url, "m.jelly").messages == COUNT + 3
     assert is_complete(registry)
 
 
@@ -309,7 +331,7 @@ def test_a_registry_that_was_set_up_again_needs_a_new_log(registry):
     fetch(registry.url, "m.jelly")
     registry.headers["Setup-Id"] = "7"
     with pytest.raises(
-        rdfm.OptionError, match=r"was set up again: its setup id is 7.*restart=True"
+        nanopub.RegistryResetError, match=r"was set up again: its setup id is 7.*restart=True"
     ):
         fetch(registry.url, "m.jelly")
     assert fetch(registry.url, "m.jelly", restart=True).messages == COUNT
@@ -320,7 +342,9 @@ def test_lower_counters_need_a_new_log(registry):
     fetch(registry.url, "m.jelly")
     for number in range(COUNT // 2, COUNT):
         del registry.stored[number + 1]
-    with pytest.raises(rdfm.OptionError, match=f"has counters up to {COUNT // 2}, .* lost data"):
+    with pytest.raises(
+        nanopub.RegistryResetError, match=f"has counters up to {COUNT // 2}, .* lost data"
+    ):
         fetch(registry.url, "m.jelly")
     fetch(registry.url, "m.jelly", restart=True)
     assert is_complete(registry)
@@ -336,17 +360,56 @@ def test_a_restart_keeps_the_log_until_the_registry_is_ready(registry):
     assert is_complete(registry)
 
 
-def test_a_log_without_a_state_is_rejected(registry):
+@pytest.mark.parametrize("name", SUFFIXES)
+def test_a_lost_state_is_rebuilt_from_the_log(registry, name):
+    log = f"m{SUFFIXES[name]}"
+    notes = []
+    fetch(registry.url, log)
+    registry.add(10)
+    Path(f"{log}.state.json").unlink()
+    result = fetch(registry.url, log, overlap=20, notify=notes.append)
+    assert is_complete(registry, log)
+    assert (result.counter, result.messages, len(notes)) == (COUNT + 10, 10, 1)
+    assert notes[0].startswith(f"{log} has no state; ")
+    # Without counters, all nanopublications are requested again.
+    assert (registry.requested_counters[-1] == -1) == (name != "jelly")
+    assert fetch(registry.url, log).messages == 0
+
+
+def test_an_invalid_state_can_be_removed(registry):
+    fetch(registry.url, "m.jelly")
+    Path("m.jelly.state.json").write_text("[" * 100_000)
+    with pytest.raises(nanopub.MirrorError, match="not the state of a mirror; remove it"):
+        fetch(registry.url, "m.jelly")
+    Path("m.jelly.state.json").unlink()
+    assert fetch(registry.url, "m.jelly").messages == 0
+
+
+def test_a_log_with_the_counters_of_another_registry_is_rejected(registry):
     fetch(registry.url, "m.jelly")
     Path("m.jelly.state.json").unlink()
-    with pytest.raises(rdfm.OptionError, match=r"its state m\.jelly\.state\.json does not"):
+    before = Path("m.jelly").read_bytes()
+    registry.stored[COUNT] = 99
+    with pytest.raises(nanopub.MirrorError, match="the counter 60 is a different one in http"):
         fetch(registry.url, "m.jelly")
+    del registry.stored[COUNT]
+    with pytest.raises(nanopub.RegistryResetError, match="the registry lost data"):
+        fetch(registry.url, "m.jelly")
+    assert Path("m.jelly").read_bytes() == before
+    assert not Path("m.jelly.state.json").exists()
+
+
+def test_a_log_without_counters_and_artifact_codes_is_rejected(registry):
+    Path("m.nq").write_text("<a:s> <a:p> <a:o> <a:g> .\n")
+    with pytest.raises(nanopub.MirrorError, match=r"its state m\.nq\.state\.json does not"):
+        fetch(registry.url, "m.nq")
+    assert [path.name for path in Path().iterdir()] == ["m.nq"]
 
 
 def test_a_log_that_is_shorter_than_its_state_is_rejected(registry):
     fetch(registry.url, "m.jelly")
     os.truncate("m.jelly", 100)
-    with pytest.raises(rdfm.OptionError, match=r"has 100 bytes, but .* according to its state"):
+    with pytest.raises(nanopub.MirrorError, match=r"has 100 bytes, but .* according to its state"):
         fetch(registry.url, "m.jelly")
 
 
@@ -354,7 +417,7 @@ def test_a_log_that_was_replaced_is_rejected(registry):
     fetch(registry.url, "m.nq")
     Path("m.nq").write_text(Path("m.nq").read_text().replace("bird", "fish"))
     with pytest.raises(
-        rdfm.OptionError, match=r"m\.nq does not match its state .*: the content was"
+        nanopub.MirrorError, match=r"m\.nq does not match its state .*: the content was"
     ):
         fetch(registry.url, "m.nq")
 
@@ -365,7 +428,9 @@ def test_a_log_that_was_replaced_is_rejected(registry):
 def test_an_invalid_state_is_rejected(registry, text):
     fetch(registry.url, "m.jelly")
     Path("m.jelly.state.json").write_text(text)
-    with pytest.raises(rdfm.OptionError, match=r"m\.jelly\.state\.json is not the state of a mi"):
+    with pytest.raises(
+        nanopub.MirrorError, match=r"m\.jelly\.state\.json is not the state of a mi"
+    ):
         fetch(registry.url, "m.jelly")
 
 
@@ -439,6 +504,20 @@ def test_following_survives_a_registry_that_fails_for_a_while(registry, monkeypa
     assert notes == ["503 Service Unavailable (5 attempts); trying again in 0.01 s"]
 
 
+def test_following_reports_nanopublications_that_precede_a_failure(registry, monkeypatch):
+    monkeypatch.setattr(fetching, "MAX_ATTEMPTS", 1)
+    registry.faults = [registry.truncated(0.5), registry.truncated(0)]
+    results = []
+
+    def report(result):
+        results.append(result.messages)
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        fetch(registry.url, "m.jelly", follow=True, interval=0.01, report=report)
+    assert results == [COUNT]
+
+
 def test_following_ends_if_the_registry_rejects_requests(registry):
     def report(_):
         registry.faults = [registry.with_status(403)]
@@ -486,7 +565,9 @@ def test_notes_about_retries_have_no_remedy(registry):
 
 def test_a_second_writer_is_rejected(registry):
     def progress(_):
-        with pytest.raises(rdfm.OptionError, match=r"m\.jelly is in use by another process"):
+        with pytest.raises(
+            rdfm.errors.LogBusyError, match=r"m\.jelly is in use by another process"
+        ):
             fetch(registry.url, "m.jelly")
 
     fetch(registry.url, "m.jelly", progress=progress)
@@ -551,7 +632,11 @@ def test_a_continued_run_may_stop_again(registry, monkeypatch):
 
 
 @pytest.mark.parametrize("seed", range(6))
-def test_runs_that_stop_anywhere_neither_lose_nor_repeat_messages(registry, seed, monkeypatch):
+@pytest.mark.parametrize("loses_state", [False, True])
+@pytest.mark.parametrize("log", ["m.trig", "m.jelly"])
+def test_runs_that_stop_anywhere_neither_lose_nor_repeat_messages(
+    registry, seed, log, loses_state, monkeypatch
+):
     monkeypatch.setattr(fetching, "SAVE_SECONDS", -1)
     generator = random.Random(seed)
     steps = [
@@ -579,12 +664,14 @@ def test_runs_that_stop_anywhere_neither_lose_nor_repeat_messages(registry, seed
             for owner, name in steps:
                 patch.setattr(owner, name, with_random_stops(getattr(owner, name)))
             try:
-                fetch(registry.url, "m.trig", overlap=10)
+                fetch(registry.url, log, overlap=10)
             except KeyboardInterrupt:
                 stops += 1
+        if loses_state and generator.random() < 0.4:
+            Path(f"{log}.state.json").unlink(missing_ok=True)
     assert stops > 6
-    fetch(registry.url, "m.trig", overlap=10)
-    assert is_complete(registry, "m.trig")
+    fetch(registry.url, log, overlap=10)
+    assert is_complete(registry, log)
 
 
 def test_a_setup_between_two_requests_is_detected(registry):
@@ -597,7 +684,7 @@ def test_a_setup_between_two_requests_is_detected(registry):
         reply(handler, data)
 
     registry.faults = [reply_after_setup]
-    with pytest.raises(rdfm.OptionError, match="was set up again"):
+    with pytest.raises(nanopub.RegistryResetError, match="was set up again"):
         fetch(registry.url, "m.jelly")
     assert len(numbers("m.jelly")) == COUNT
 

@@ -6,6 +6,7 @@ import pytest
 import registry_double
 
 import rdfm
+from rdfm.exchange import nanopub
 from rdfm.exchange.nanopub import fetch, trusty
 
 COUNT = 12
@@ -31,7 +32,7 @@ def counters(log):
 
 
 def test_a_wrong_trusty_uri_is_an_error(registry):
-    with pytest.raises(rdfm.OptionError) as caught:
+    with pytest.raises(nanopub.RejectedError) as caught:
         fetch(registry.url, "m.jelly", check=True)
     text = str(caught.value)
     assert f"the nanopublication {registry_double.code(3)} is rejected: " in text

@@ -50,7 +50,7 @@ import org.apache.jena.sparql.core.Quad;
  * and datatype tables), and one message as "nt", "nq", "ttl" or "trig", written also as "ttl-pretty"
  * and "trig-pretty". Blank node labels are kept if the format allows it. "jsonld-lines" is an input
  * format: one JSON-LD document per line, each read as a message or an error; its option is the base.
- * {@link Patches} and {@link Results} describe the patch and results formats.
+ * {@link Patches}, {@link Results} and {@link Queries} describe their formats.
  */
 public final class Peer {
   private static final String DELIMITER = "--- message\n";
@@ -68,6 +68,8 @@ public final class Peer {
           Patches.convert(Path.of(fields[0]), fields[1], Path.of(fields[2]), fields[3]);
         } else if (Results.has(fields[1])) {
           Results.convert(Path.of(fields[0]), fields[1], Path.of(fields[2]), fields[3]);
+        } else if (Queries.has(fields[1])) {
+          Queries.convert(Path.of(fields[0]), Path.of(fields[2]));
         } else {
           write(read(Path.of(fields[0]), fields[1]), Path.of(fields[2]), fields);
         }

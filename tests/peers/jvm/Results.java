@@ -64,7 +64,7 @@ final class Results {
     }
   }
 
-  private static void write(QueryExecResult found, AWriter out) {
+  static void write(QueryExecResult found, AWriter out) {
     if (found.isBoolean()) {
       out.print(found.booleanResult() + "\n");
       out.flush();

@@ -246,3 +246,51 @@ def test_spark_does_not_pass_partition_by_to_a_python_source(spark, tmp_path):
             str(tmp_path / "out")
         )
     assert not list(tmp_path.iterdir())
+
+
+NAMES = ["k", "_k", ".k", "a b", "a.b", "k=", "é"]
+VALUES = [
+    *("_x", ".x", "a b", "A", "a", "x\0y", "é", "e\u0301", "__HIVE_DEFAULT_PARTITION__", None),
+    *("a%20b", "a+b", "NUL", "-", "x.", "x ", "~", "$", "a&b", "a|b", "<a>", "%00", "*", "[a]"),
+]
+
+
+@pytest.mark.feature("partition columns")
+@pytest.mark.parametrize("name", NAMES)
+def test_every_name_and_value_is_read_back(spark, tmp_path, name):
+    values = VALUES if name == "k" else VALUES[:3]
+    quads = "array<struct<subject string, predicate string, object string, graph string>>"
+    rows = [([("<a:s>", "<a:p>", f'"{index}"', None)], value) for index, value in enumerate(values)]
+    df = spark.createDataFrame(rows, f"quads {quads}, `{name}` string").coalesce(1)
+    rdfm.spark.write(df, tmp_path / "logs", "nq", partition_columns=[name])
+    read = rdfm.spark.read(spark, tmp_path / "logs").collect()
+    found = {int(row["quads"][0].object.strip('"')): row[name] for row in read}
+    assert found == dict(enumerate(values))
+    with rdfm.open_log(tmp_path / "logs/**/*.nq") as log:
+        assert len(list(log)) == len(values)
+    named = tmp_path / "keys"
+    key_rows = [[("<a:s>", "<a:p>", f'"{value}"', None)] for value in ("_x", ".x", "a b")]
+    rdfm.spark.write(
+        spark.createDataFrame([(row,) for row in key_rows], f"quads {quads}"),
+        *(named, "nq"),
+        split_by="value:<a:p>",
+    )
+    read = rdfm.spark.read(spark, named).collect()
+    assert {row["value"] for row in read} == {"_x", ".x", "a b"}
+
+
+@pytest.mark.feature("write logs")
+@pytest.mark.parametrize("rows", ["messages", "quads"])
+def test_source_and_index_identify_a_message_in_all_parts(spark, tmp_path, rows):
+    quads = "array<struct<subject string, predicate string, object string, graph string>>"
+    given = [([("_:x", "<a:p>", f'"{index}"', None)], index % 2) for index in range(8)]
+    df = spark.createDataFrame(given, f"quads {quads}, k int").repartition(3)
+    for columns in (None, ["k"]):
+        folder = tmp_path / ("keys" if columns else "logs")
+        rdfm.spark.write(
+            df, folder, "parquet", rows=rows, partition_columns=columns, maxRecordsPerFile=2
+        )
+        index = "offset" if rows == "messages" else "message"
+        table = spark.read.parquet(str(folder))
+        assert table.select("source", index).distinct().count() == 8
+        assert table.where("source is null").count() == 0

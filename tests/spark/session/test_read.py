@@ -16,6 +16,7 @@ from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from pyspark.errors import AnalysisException, PythonException
 from pyspark.sql import functions as F
@@ -311,7 +312,7 @@ def test_the_logical_type_determines_the_meaning_of_jelly_frames(tmp_path):
     assert "its type" in caught.value.reason
     assert "a larger option maxMessageBytes allows it, if the source is trusted, or" in text
     assert (
-        '.option("frames", "message") reads each frame as a message (' in text
+        '.option("frames", "message") reads each frame as a message, so ' in text
     )  # remedies in Spark syntax
     assert len(read(path, maxMessageBytes="10k", frames="message")) == 2
 
@@ -399,18 +400,25 @@ def test_a_pipe_is_rejected_before_a_task_waits_for_it(tmp_path):
     assert len(partitions([tmp_path], pathGlobFilter="*.nq")) == 1
 
 
-def test_a_read_without_files_reports_ignored_files(tmp_path, caplog):
+def test_a_folder_with_only_subfolders_is_an_error(tmp_path):
     (tmp_path / "day").mkdir()
     (tmp_path / "day" / "a.nq").write_text(lines("a"))
+    (tmp_path / "_b.nq").write_text(lines("b"))
+    with pytest.raises(OptionError, match=r"only subfolders, such as day; .*recursiveFileLookup"):
+        read(tmp_path)
+    assert texts(read(tmp_path, recursiveFileLookup="true")) == ["a"]
+    assert read(tmp_path, ignoreMissingFiles="true") == []
+    (tmp_path / "day").rename(tmp_path / "day=1")
+    assert read(tmp_path, pathGlobFilter="*.trig") == []
+
+
+def test_a_read_without_files_reports_ignored_files(tmp_path, caplog):
     (tmp_path / "_b.nq").write_text(lines("b"))
     assert read(tmp_path) == []
     assert [message.split("; ")[0] for message in caplog.messages] == [
         f"{tmp_path}: no files to read"
     ]
     assert "recursiveFileLookup" in caplog.text
-    caplog.clear()
-    assert texts(read(tmp_path, recursiveFileLookup="true")) == ["a"]
-    assert caplog.messages == []
 
 
 def test_compression_is_detected_or_specified(tmp_path):
@@ -716,6 +724,18 @@ def test_errors_in_splits_have_the_positions_of_the_complete_log(tmp_path):
         read(tmp_path, splitBytes="1k")
     with pytest.raises(DecodeError, match=r"\(byte \d+\)$"):  # messages are not counted
         read(tmp_path, "quads array<struct<object:string>>", splitBytes="1k")
+
+
+def test_recorded_errors_in_splits_have_the_byte_and_on_request_the_message(tmp_path):
+    path = tmp_path / "a.nq"
+    path.write_text(lines(*(f"{i}!" if i == 400 else f"{i}" for i in range(500))))
+    options = {"mode": "DROPMALFORMED", "splitBytes": "1k"}
+    for columns, message in (("position bigint", None), ("offset bigint", 400)):
+        errors = tmp_path / "errors" / columns
+        assert len(read(path, columns, errorsTo=str(errors), **options)) == 499
+        (row,) = pq.read_table(errors).to_pylist()
+        assert row["message"] == message
+        assert b"400!" in path.read_bytes()[row["position"] :].partition(b"\n")[0]
 
 
 def test_rows_follow_the_order_of_the_logs(spark, tmp_path):

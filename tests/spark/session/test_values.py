@@ -2,6 +2,8 @@
 
 import dataclasses
 import io
+import subprocess
+import sys
 
 import pyoxigraph as ox
 import pytest
@@ -98,6 +100,36 @@ def test_an_invalid_value_fails_the_query_or_becomes_null(spark, value, reason):
         frame.select(from_rdf("v", "nq")).collect()
     found = frame.select(from_rdf("v", "nq", mode="PERMISSIVE").alias("quads"), "id").collect()
     assert {row.id: row.quads is None for row in found} == {1: False, 2: True}
+
+
+@pytest.mark.feature("`from_rdf`, `to_rdf`, in Python and SQL")
+def test_errors_name_the_row_and_can_be_returned(spark):
+    good, bad = b"<a:s> <a:p> <a:o> .", b"<a:s> oops"
+    rows = [(1, good), (2, None), (3, bad), (4, TWO_MESSAGES), (5, b"")]
+    frame = spark.createDataFrame(rows, "id int, v binary").coalesce(1)
+    for row_key, name in (
+        ("id", "row 3"),
+        (F.struct("id", F.col("id").alias("n")), "row id 3, n 3"),
+    ):
+        with pytest.raises(PythonException, match=rf"{name}: nq: expected .*mode=\"PERMISSIVE\""):
+            frame.select(from_rdf("v", "nq", row_key=row_key)).collect()
+    assert frame.where("id < 3").select(from_rdf("v", "nq", row_key="id")).count() == 2
+    decoded = from_rdf("v", "nq", mode="PERMISSIVE", with_error=True, row_key="id").alias("d")
+    found = {
+        row.id: (row.quads, row.error)
+        for row in frame.select("id", decoded).select("id", "d.*").collect()
+    }
+    assert [found[id][0] and len(found[id][0]) for id in range(1, 6)] == [1, None, None, None, []]
+    assert [found[id][1] for id in (1, 2, 5)] == [None] * 3
+    assert found[3][1].startswith("row 3: nq: expected")
+    assert "more than one message" in found[4][1]
+    with pytest.raises(OptionError, match="with_error requires"):
+        from_rdf("v", "nq", with_error=True)
+
+
+def test_the_functions_are_a_part_of_the_package():
+    program = "import rdfm.spark; rdfm.spark.functions.from_rdf"
+    subprocess.run([sys.executable, "-c", program], check=True)
 
 
 def test_a_column_of_another_type_is_an_error_with_a_remedy(spark):

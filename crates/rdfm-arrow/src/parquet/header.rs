@@ -7,6 +7,14 @@
 /// Maximum nesting depth of structs and lists.
 const MAX_DEPTH: u32 = 16;
 
+/// Maximum number of elements in a schema. pyarrow needs about 1.5 kB for each.
+const MAX_ELEMENTS: u64 = 100_000;
+
+/// Sizes in bytes of the smallest row group and the smallest column in a footer. pyarrow needs many
+/// times the memory.
+const MIN_ROW_GROUP: usize = 7;
+const MIN_COLUMN: usize = 24;
+
 /// Thrift type codes of fields.
 pub(super) const LIST: u8 = 9;
 pub(super) const STRUCT: u8 = 12;
@@ -236,25 +244,42 @@ impl<'a> Thrift<'a> {
     fn column_locations(&mut self) -> Result<Vec<Vec<ColumnLocation>>, ThriftError> {
         let mut groups = Vec::new();
         self.read_struct(0, |thrift, number, type_code| {
+            if number == 2 && type_code == LIST {
+                let start = thrift.at;
+                if thrift.list()?.1 > MAX_ELEMENTS {
+                    return Err(ThriftError::Invalid("the schema has too many columns"));
+                }
+                thrift.at = start;
+            }
             if number != 4 || type_code != LIST {
                 return thrift.skip_field(type_code, 0);
             }
             thrift.structs(|thrift| {
+                let start = thrift.at;
                 let mut columns = Vec::new();
                 thrift.read_struct(1, |thrift, number, type_code| {
                     if number != 1 || type_code != LIST {
                         return thrift.skip_field(type_code, 1);
                     }
                     thrift.structs(|thrift| {
+                        let start = thrift.at;
                         columns.push(thrift.location()?);
-                        Ok(())
+                        thrift.check_size(start, MIN_COLUMN)
                     })
                 })?;
                 groups.push(columns);
-                Ok(())
+                thrift.check_size(start, MIN_ROW_GROUP)
             })
         })?;
         Ok(groups)
+    }
+
+    /// Checks that a struct has at least the size of its required fields.
+    fn check_size(&self, start: usize, min: usize) -> Result<(), ThriftError> {
+        if self.at - start < min {
+            return Err(ThriftError::Invalid("a required field is missing"));
+        }
+        Ok(())
     }
 
     fn location(&mut self) -> Result<ColumnLocation, ThriftError> {

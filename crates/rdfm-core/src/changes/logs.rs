@@ -20,7 +20,7 @@ use crate::model::record::{Operation, OperationCode, Record};
 use crate::model::remedy::{Reason, Remedy};
 use crate::model::table::TermTable;
 use crate::model::term::{Quad, TermId, TermKind};
-use crate::model::write::{needs_message_prefix, write_message_prefix};
+use crate::model::write::write_message_prefix;
 
 use super::rules::{Transactions, in_row};
 
@@ -72,12 +72,10 @@ impl CopiedTerms {
                 ];
                 builder.add_triple_term(parts)?
             }
-            TermKind::Bnode
-                if message_number.is_some_and(|message| needs_message_prefix(message, text)) =>
-            {
+            TermKind::Bnode if message_number.is_some() => {
                 let mut label = Vec::with_capacity(text.len() + 8);
-                write_message_prefix(message, &mut label);
-                label.extend_from_slice(text);
+                let rest = write_message_prefix(message, text, &mut label);
+                label.extend_from_slice(rest);
                 builder.add_simple(TermKind::Bnode, &label, 0)?
             }
             TermKind::LangLiteral | TermKind::TypedLiteral => {

@@ -35,7 +35,9 @@ pub struct Capabilities {
     pub metadata: bool,
     /// Any character in a string, and any IRI as a predicate.
     pub any_text: bool,
-    /// IRIs that are not absolute, and language datatypes without a language.
+    /// Absolute IRIs that RFC 3987 does not allow, such as `http://e/a[1]`.
+    pub invalid_iri: bool,
+    /// Any string as an IRI, and language datatypes without a language.
     pub any_iri: bool,
     /// Language strings that are not valid language tags.
     pub any_language: bool,
@@ -53,6 +55,7 @@ impl Capabilities {
         namespaces: true,
         metadata: true,
         any_text: true,
+        invalid_iri: true,
         any_iri: true,
         any_language: true,
     };
@@ -67,6 +70,7 @@ impl Capabilities {
             Feature::TripleTerms => matches!(self.triple_terms, TripleTerms::Anywhere),
             Feature::Boundaries => self.boundaries,
             Feature::AnyText => self.any_text,
+            Feature::InvalidIri => self.invalid_iri,
             Feature::AnyIri => self.any_iri,
             Feature::AnyLanguage => self.any_language,
             Feature::PrefixedNames | Feature::Parts => false,

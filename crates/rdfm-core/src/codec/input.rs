@@ -11,7 +11,7 @@
 use std::sync::Arc;
 
 use super::batch::{Batch, LogRecord};
-use super::{Decoder, LogHeader, Observations};
+use super::{Decoder, LogHeader, Observations, SuspiciousData, unknown};
 use crate::model::batch::LogBatch;
 use crate::model::builder::LogBuilder;
 use crate::model::error::{DecodeError, ErrorClass, Position};
@@ -236,6 +236,8 @@ struct InputSide<R> {
     error: Option<DecodeError>,
     /// Whether the error can be skipped.
     resumable: bool,
+    /// Number of the first field that the format does not define.
+    unknown: Option<u32>,
 }
 
 impl<R: Reader> InputSide<R> {
@@ -246,6 +248,7 @@ impl<R: Reader> InputSide<R> {
             input: Buffer::default(),
             error: None,
             resumable: false,
+            unknown: None,
         };
         side.restart();
         side
@@ -259,6 +262,7 @@ impl<R: Reader> InputSide<R> {
         self.input.finished = false;
         self.input.start = self.reader.first_byte();
         self.error = None;
+        self.unknown = None;
     }
 
     /// Converts a reader error to a decoder error.
@@ -307,7 +311,10 @@ impl<R: Reader> Decoder for InputSide<R> {
         if let Some(error) = &self.error {
             return Err(error.clone());
         }
-        let batch = self.reader.advance(&mut self.input).or_else(|error| {
+        unknown::take(); // of another decoder
+        let read = self.reader.advance(&mut self.input);
+        self.unknown = self.unknown.or(unknown::take());
+        let batch = read.or_else(|error| {
             let error = self.stop(error);
             self.reader.take().map(Some).ok_or(error)
         })?;
@@ -346,7 +353,19 @@ impl<R: Reader> Decoder for InputSide<R> {
     }
 
     fn observations(&self) -> Observations {
-        self.reader.observations()
+        let mut observations = self.reader.observations();
+        if let Some(field) = self.unknown {
+            observations
+                .warnings
+                .add("unknown-field", || SuspiciousData {
+                    text: format!(
+                        "the log has fields that this version of rdfm does not know, and that it \
+                     skipped; the first one is field {field}"
+                    ),
+                    ..SuspiciousData::default()
+                });
+        }
+        observations
     }
 }
 

@@ -15,6 +15,7 @@ pub mod options;
 pub mod sniff;
 pub mod spec;
 pub mod start;
+pub(crate) mod unknown;
 pub mod unsupported;
 pub mod values;
 
@@ -192,7 +193,7 @@ pub struct Opening {
     pub split: Option<Split>,
     /// Index of the first message, if known.
     pub first_index: Option<u64>,
-    /// Whether to check restart marks, and count wrong ones in [`Observations::wrong_marks`].
+    /// Whether to check restart marks, and warn about wrong ones.
     pub checks_marks: bool,
     /// Loads remote contexts. If `None`, no remote context is available.
     pub contexts: Option<Arc<dyn ContextLoader>>,
@@ -338,11 +339,8 @@ pub struct Observations {
     pub look_alikes: u64,
     /// Offsets of the first such comments in the log.
     pub look_alike_offsets: Vec<u64>,
-    /// Frames that are larger than their specification recommends.
-    pub large_frames: ListedFrames,
-    /// Frames with a restart mark that depend on earlier frames. Counted only if
-    /// [`Opening::checks_marks`] is set.
-    pub wrong_marks: ListedFrames,
+    /// Data that is legal but suspicious.
+    pub warnings: DecoderWarnings,
     /// Notes for readers of the log, one sentence each.
     pub notes: Vec<Reason>,
     /// The note if Jelly logs may have been joined into one message. This note is not in `notes`.
@@ -353,24 +351,53 @@ pub struct Observations {
     pub closed: Option<&'static str>,
 }
 
-/// Frames of a log with the same problem.
+/// Legal but suspicious data that only the decoder sees, by rule of `validate`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct ListedFrames {
-    /// Number of these frames.
+pub struct DecoderWarnings(pub Vec<DecoderWarning>);
+
+/// The findings of a rule.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct DecoderWarning {
+    /// Name of the rule.
+    pub rule: &'static str,
+    /// Number of findings.
     pub count: u64,
-    /// The first of them: offset in the log, index and size in bytes.
-    pub first: Vec<(u64, u64, u64)>,
+    /// The first findings.
+    pub first: Vec<SuspiciousData>,
 }
 
-impl ListedFrames {
-    /// Maximum number of frames in `first`.
+/// A finding of a decoder.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct SuspiciousData {
+    /// Offset in the log, if known.
+    pub offset: Option<u64>,
+    /// Index of the frame, for logs of frames.
+    pub frame: Option<u64>,
+    /// The data found, and what was expected.
+    pub text: String,
+}
+
+impl DecoderWarnings {
+    /// Maximum number of findings that are described per rule. Others are only counted.
     const LISTED: usize = 100;
 
-    /// Adds a frame.
-    pub fn add(&mut self, offset: u64, index: u64, size: u64) {
-        self.count += 1;
-        if self.first.len() < Self::LISTED {
-            self.first.push((offset, index, size));
+    /// Adds a finding.
+    #[cold]
+    pub fn add(&mut self, rule: &'static str, describe: impl FnOnce() -> SuspiciousData) {
+        let index = self.0.iter().position(|warning| warning.rule == rule);
+        let index = index.unwrap_or_else(|| {
+            self.0.push(DecoderWarning {
+                rule,
+                count: 0,
+                first: Vec::new(),
+            });
+            self.0.len() - 1
+        });
+        if let Some(warning) = self.0.get_mut(index) {
+            warning.count += 1;
+            if warning.first.len() < Self::LISTED {
+                warning.first.push(describe());
+            }
         }
     }
 }

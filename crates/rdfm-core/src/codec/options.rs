@@ -106,7 +106,7 @@ pub const BATCH_MESSAGES: OptionSpec = OptionSpec::new(
 /// Accepts the deviations listed on the format's page.
 pub const LENIENT: OptionSpec = OptionSpec::switch(
     "lenient",
-    "Accept the deviations listed on the format's page. When writing, escape characters that the format does not allow.",
+    "Accept the deviations listed on the format's page. When writing, write terms that strict readers reject or change.",
 )
 .shared()
 .group(TEXT);

@@ -17,11 +17,15 @@ pub const IRI: u8 = 8;
 pub const NAME: u8 = 16;
 /// Space, tab, LF, CR.
 pub const SPACE: u8 = 32;
-/// Must be escaped in a canonical lexical form: `"`, `\`, C0 controls, DEL.
+/// May need an escape in a canonical lexical form: `"`, `\`, C0 controls, DEL, and 0xEF, which
+/// begins U+FFFE and U+FFFF.
 pub const ESCAPE: u8 = 64;
 
-/// Classes of bytes. Bytes from 0x80 on have only the class [`IRI`]. Their other classes depend on
-/// the decoded character.
+/// A byte order mark in UTF-8. Text formats skip it at the start of a log, and only there.
+pub const BOM: &[u8] = b"\xef\xbb\xbf";
+
+/// Classes of bytes. Bytes from 0x80 on have only the classes [`IRI`] and [`ESCAPE`]. Their other
+/// classes depend on the decoded character.
 pub const CLASS: [u8; 256] = classes();
 
 const fn classes() -> [u8; 256] {
@@ -53,7 +57,7 @@ const fn classes() -> [u8; 256] {
         {
             class |= IRI;
         }
-        if c < 0x20 || matches!(c, b'"' | b'\\' | 0x7f) {
+        if c < 0x20 || matches!(c, b'"' | b'\\' | 0x7f | 0xef) {
             class |= ESCAPE;
         }
         table[byte] = class;
@@ -104,6 +108,31 @@ pub fn is_label(text: &str) -> bool {
 #[inline]
 pub fn is_iri_text(text: &[u8]) -> bool {
     text.iter().all(|&byte| is(byte, IRI))
+}
+
+/// Index of the colon after the scheme of an IRI reference, or `None` if the reference is relative.
+#[inline]
+pub fn scheme_end(reference: &[u8]) -> Option<usize> {
+    if reference.starts_with(b"http:") {
+        return Some(4);
+    }
+    let end = reference
+        .iter()
+        .position(|&byte| !is(byte, LETTER | DIGIT) && !matches!(byte, b'+' | b'-' | b'.'))?;
+    (reference[end] == b':' && is(reference[0], LETTER)).then_some(end)
+}
+
+/// Whether an IRI reference begins with a scheme. If not, it is relative, and text formats with a
+/// base would resolve it.
+#[inline]
+pub fn has_scheme(reference: &[u8]) -> bool {
+    scheme_end(reference).is_some()
+}
+
+/// Whether all strict readers of text formats read this IRI unchanged.
+#[inline]
+pub fn is_absolute_iri(text: &[u8]) -> bool {
+    has_scheme(text) && is_iri_text(text)
 }
 
 /// Whether a string is a language tag of `LANG_DIR`, without `@` and direction. Its subtags have 1

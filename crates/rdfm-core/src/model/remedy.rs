@@ -118,7 +118,9 @@ pub enum Feature {
     Boundaries,
     /// Any character in a string, and any IRI as a predicate.
     AnyText,
-    /// IRIs that are not absolute, and language datatypes without a language.
+    /// Absolute IRIs that RFC 3987 does not allow, such as `http://e/a[1]`.
+    InvalidIri,
+    /// Any string as an IRI, and language datatypes without a language.
     AnyIri,
     /// Language strings that are not valid language tags.
     AnyLanguage,
@@ -130,13 +132,14 @@ pub enum Feature {
 
 impl Feature {
     /// All features.
-    pub const ALL: [Self; 10] = [
+    pub const ALL: [Self; 11] = [
         Self::Graphs,
         Self::Generalized,
         Self::TripleTermObjects,
         Self::TripleTerms,
         Self::Boundaries,
         Self::AnyText,
+        Self::InvalidIri,
         Self::AnyIri,
         Self::AnyLanguage,
         Self::PrefixedNames,
@@ -152,6 +155,7 @@ impl Feature {
             Self::TripleTerms => "triple_terms",
             Self::Boundaries => "boundaries",
             Self::AnyText => "any_text",
+            Self::InvalidIri => "invalid_iri",
             Self::AnyIri => "any_iri",
             Self::AnyLanguage => "any_language",
             Self::PrefixedNames => "prefixed_names",

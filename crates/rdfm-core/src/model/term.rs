@@ -44,10 +44,11 @@ pub enum TermKind {
 
 /// Flags of a term (a bit set).
 pub mod flags {
-    /// The text needs no escaping and no check in any text grammar. An IRI has only characters that
-    /// `IRIREF` allows. A lexical form contains no `"`, `\`, LF, CR, or other control characters. A
-    /// label is a `BLANK_NODE_LABEL` of N-Triples, and a tag is a `LANG_DIR` without `@`. If the
-    /// flag is not set, these properties are unknown.
+    /// The text needs no escaping and no check in any text grammar. An IRI is absolute and has only
+    /// characters that `IRIREF` allows. A lexical form contains no `"`, `\`, LF, CR, or other
+    /// control characters, and neither U+FFFE nor U+FFFF. A label is a `BLANK_NODE_LABEL` of
+    /// N-Triples, and a tag is a `LANG_DIR` without `@`. If the flag is not set, these properties
+    /// are unknown.
     pub const PLAIN: u8 = 1;
     /// On a [`super::TermKind::LangLiteral`]: base direction left to right.
     pub const LTR: u8 = 2;
@@ -93,3 +94,20 @@ pub struct Quad {
 
 /// IRI of xsd:string. Literals of this datatype are stored as [`TermKind::Literal`].
 pub const XSD_STRING: &[u8] = b"http://www.w3.org/2001/XMLSchema#string";
+
+const RDF_LANG_STRING: &[u8] = b"http://www.w3.org/1999/02/22-rdf-syntax-ns#langString";
+const RDF_DIR_LANG_STRING: &[u8] = b"http://www.w3.org/1999/02/22-rdf-syntax-ns#dirLangString";
+
+/// Whether a datatype requires a language tag. Literals with a tag are [`TermKind::LangLiteral`]s,
+/// without a datatype term.
+#[inline]
+pub fn is_language_type(datatype: &[u8]) -> bool {
+    // Writers call this for each literal, so the lengths are compared first.
+    match datatype.len() {
+        53 => datatype == RDF_LANG_STRING,
+        56 => datatype == RDF_DIR_LANG_STRING,
+        _ => false,
+    }
+}
+
+const _: () = assert!(RDF_LANG_STRING.len() == 53 && RDF_DIR_LANG_STRING.len() == 56);

@@ -12,11 +12,11 @@
 use crate::model::chars::{self, ESCAPE, IRI, NAME};
 use crate::model::labels::{self, write_hex};
 use crate::model::table::TermTable;
-use crate::model::term::{TermId, TermKind, flags};
+use crate::model::term::{TermId, TermKind, flags, is_language_type};
 
 const HEX_UPPER: &[u8; 16] = b"0123456789ABCDEF";
 
-/// Prefix of labels with a message number, see [`needs_message_prefix`].
+/// Start of the prefix of labels with a message number, see [`write_message_prefix`].
 const MESSAGE_LABEL: &[u8] = b"_gm";
 /// Prefix of tags that [`write_language`] escapes.
 const ESCAPED_TAG: &[u8] = b"x-gx";
@@ -34,6 +34,9 @@ pub struct Style {
     pub open: &'static [u8],
     /// End of a triple term.
     pub close: &'static [u8],
+    /// Whether language tags are escaped if necessary ([`write_language`]). Otherwise they are
+    /// written unchanged, because the writer rejects invalid tags and the reader decodes none.
+    pub escape_tags: bool,
     /// Message number that makes blank node labels unique ([`write_label_of`]).
     pub message_number: Option<u64>,
     /// Once the buffer is longer than this, no more parts of triple terms are written. The result
@@ -46,14 +49,20 @@ impl Style {
     pub const CANONICAL: Self = Self {
         open: b"<<( ",
         close: b")>>",
+        escape_tags: true,
         message_number: None,
         max_bytes: usize::MAX,
+    };
+    /// Terms in text formats.
+    pub const TEXT: Self = Self {
+        escape_tags: false,
+        ..Self::CANONICAL
     };
     /// `<< s p o >>`, as in RDF-star.
     pub const STAR: Self = Self {
         open: b"<< ",
         close: b">>",
-        ..Self::CANONICAL
+        ..Self::TEXT
     };
 
     /// Appends a term.
@@ -68,12 +77,12 @@ impl Style {
                 None => write_label(text, plain, out),
                 Some(message) => write_label_of(message, text, plain, out),
             },
-            TermKind::Language => write_language(text, plain, out),
+            TermKind::Language => self.write_tag(text, plain, out),
             TermKind::Literal => write_string(text, plain, out),
             TermKind::LangLiteral => {
                 write_string(text, plain, out);
                 let tag = table.term(TermId(term.aux));
-                write_language(table.text_of(tag), tag.flags & flags::PLAIN != 0, out);
+                self.write_tag(table.text_of(tag), tag.flags & flags::PLAIN != 0, out);
                 out.extend_from_slice(direction(term.flags));
             }
             TermKind::TypedLiteral => {
@@ -98,6 +107,14 @@ impl Style {
                 out.extend_from_slice(self.close);
             }
         }
+    }
+
+    fn write_tag(&self, tag: &[u8], plain: bool, out: &mut Vec<u8>) {
+        if self.escape_tags {
+            return write_language(tag, plain, out);
+        }
+        out.push(b'@');
+        out.extend_from_slice(tag);
     }
 }
 
@@ -172,10 +189,8 @@ pub fn write_escaped(text: &[u8], out: &mut Vec<u8>) {
     out.extend_from_slice(rest);
 }
 
-/// Index of the first byte that may need an escape. 0xEF begins U+FFFE and U+FFFF, which the
-/// canonical form escapes like controls.
+/// Index of the first byte that may need an escape.
 fn escape_at(text: &[u8]) -> Option<usize> {
-    let special = |byte: u8| chars::is(byte, ESCAPE) || byte == 0xEF;
     let mut start = 0;
     // Checks sixteen bytes at a time, so that the compiler can vectorize the comparisons.
     for chunk in text.chunks_exact(16) {
@@ -192,7 +207,9 @@ fn escape_at(text: &[u8]) -> Option<usize> {
         }
         start += 16;
     }
-    let at = text[start..].iter().position(|&byte| special(byte))?;
+    let at = text[start..]
+        .iter()
+        .position(|&byte| chars::is(byte, ESCAPE))?;
     Some(start + at)
 }
 
@@ -219,28 +236,88 @@ pub(crate) fn read_label(text: &[u8]) -> Option<Vec<u8>> {
 }
 
 /// Appends `_:label` like [`write_label`], with a prefix if necessary so that labels of different
-/// messages differ even without message delimiters ([`needs_message_prefix`]).
+/// messages differ even without message delimiters ([`write_message_prefix`]).
 pub fn write_label_of(message: u64, text: &[u8], plain: bool, out: &mut Vec<u8>) {
     out.extend_from_slice(b"_:");
-    if needs_message_prefix(message, text) {
-        write_message_prefix(message, out);
-    }
-    labels::write(text, plain, is_label, out);
+    let rest = write_message_prefix(message, text, out);
+    labels::write(rest, plain, is_label, out);
 }
 
-/// Whether a label needs the prefix of [`write_message_prefix`] to be unique in a log without
-/// message delimiters. True except for labels of message 0 that do not begin with `_gm`. The
-/// mapping is one-to-one over the entire log and needs no state.
+/// Appends the prefix that makes a label unique in a log without message delimiters. Returns the
+/// rest of the label, which follows the prefix.
+///
+/// Labels of message 0 get no prefix unless they begin with `_gm`. Other labels get
+/// `_gm<message>_`. If a label already has the prefix, it becomes `_gm<message>x2_`, then
+/// `_gm<message>x3_` and so on, so that labels do not grow with each conversion. The mapping of
+/// message and label is one-to-one and needs no state.
 #[inline]
-pub fn needs_message_prefix(message: u64, label: &[u8]) -> bool {
-    message != 0 || label.starts_with(MESSAGE_LABEL)
-}
-
-/// Appends `_gm<message>_`.
-pub fn write_message_prefix(message: u64, out: &mut Vec<u8>) {
+pub fn write_message_prefix<'a>(message: u64, label: &'a [u8], out: &mut Vec<u8>) -> &'a [u8] {
+    let may_repeat = label.starts_with(MESSAGE_LABEL);
+    if message == 0 && !may_repeat {
+        return label;
+    }
     out.extend_from_slice(MESSAGE_LABEL);
     out.extend_from_slice(message.to_string().as_bytes());
+    let (count, rest) = match may_repeat.then(|| repeats(message, label)) {
+        Some(Some((count, rest))) => (count, rest),
+        _ => (0, label),
+    };
+    if count > 0 {
+        out.extend_from_slice(format!("x{}", count + 1).as_bytes());
+    }
     out.push(b'_');
+    rest
+}
+
+/// The prefixes of the labels of one message ([`write_message_prefix`]). The usual prefix is stored,
+/// because encoders write it very often.
+#[derive(Default)]
+pub struct MessagePrefix {
+    message: u64,
+    usual: Vec<u8>,
+    other: Vec<u8>,
+}
+
+impl MessagePrefix {
+    /// Begins a message.
+    pub fn begin(&mut self, message: u64) {
+        self.message = message;
+        self.usual.clear();
+        write_message_prefix(message, b"", &mut self.usual);
+    }
+
+    /// Returns the prefix that a label gets, and the rest of the label.
+    #[inline]
+    pub fn split<'a>(&'a mut self, label: &'a [u8]) -> (&'a [u8], &'a [u8]) {
+        if !label.starts_with(MESSAGE_LABEL) {
+            return (&self.usual, label);
+        }
+        self.other.clear();
+        let rest = write_message_prefix(self.message, label, &mut self.other);
+        (&self.other, rest)
+    }
+}
+
+/// Returns how often a label has the prefix of a message, and the rest of the label. `None` if it
+/// does not have the prefix, or the rest could not begin a label.
+fn repeats(message: u64, label: &[u8]) -> Option<(u64, &[u8])> {
+    let after = label
+        .strip_prefix(MESSAGE_LABEL)?
+        .strip_prefix(message.to_string().as_bytes())?;
+    let (count, rest) = if let Some(rest) = after.strip_prefix(b"_") {
+        (1, rest)
+    } else {
+        let digits = after.strip_prefix(b"x")?;
+        let end = digits.iter().position(|&byte| byte == b'_')?;
+        let text = std::str::from_utf8(&digits[..end]).ok()?;
+        let count = text.parse().ok().filter(|&count: &u64| count > 1)?;
+        // Only the form that `write_message_prefix` writes, so that different labels stay different.
+        (count.to_string() == text && count < u64::MAX).then_some((count, &digits[end + 1..]))?
+    };
+    let begins_label = |&byte: &u8| byte == b'_' || byte.is_ascii_alphanumeric();
+    rest.first()
+        .is_some_and(begins_label)
+        .then_some((count, rest))
 }
 
 /// Whether a string is the label part of a `BLANK_NODE_LABEL`.
@@ -290,32 +367,46 @@ fn unescape_tag(tag: &[u8]) -> Option<Vec<u8>> {
 pub enum TermError {
     /// The IRI has characters that `IRIREF` forbids. Escapes can represent them.
     Iri(TermId),
-    /// The IRI is not absolute. Readers drop the statements that contain it.
+    /// The IRI is relative. Readers reject it or resolve it against a base.
     Relative(TermId),
-    /// The datatype requires a language tag. Readers drop the statements with such literals.
+    /// The IRI is absolute, but RFC 3987 does not allow it. JSON-LD readers drop its statements.
+    Invalid(TermId),
+    /// The datatype requires a language tag. Readers reject such literals.
     Untagged(TermId),
     /// The language tag is invalid. The grammar has no escapes for tags.
     Language(TermId),
 }
 
-/// Returns the reason why a text grammar does not allow a term. The caller checks the parts of a
-/// triple term. Labels are never an error, because they are rewritten one-to-one. If `lenient`,
-/// IRIs are not an error either, because they are escaped.
+/// Returns the reason why strict readers of a text format reject or change a term. The caller
+/// checks the parts of a triple term. Labels are never an error, because they are rewritten
+/// one-to-one. If `lenient`, IRIs and datatypes are not an error either: forbidden characters are
+/// escaped, and the rest is written unchanged.
 pub fn term_error(table: &TermTable, id: TermId, lenient: bool) -> Option<TermError> {
     let term = table.term(id);
     match term.kind {
+        TermKind::Iri if lenient || term.flags & flags::PLAIN != 0 => None,
         TermKind::Iri => {
-            (term.flags & flags::PLAIN == 0 && !lenient && !chars::is_iri_text(table.text_of(term)))
-                .then_some(TermError::Iri(id))
+            let text = table.text_of(term);
+            if !chars::is_iri_text(text) {
+                return Some(TermError::Iri(id));
+            }
+            (!chars::has_scheme(text)).then_some(TermError::Relative(id))
         }
         TermKind::Language => (term.flags & flags::PLAIN == 0
             && !chars::is_language_tag(table.text_of(term)))
         .then_some(TermError::Language(id)),
-        TermKind::LangLiteral | TermKind::TypedLiteral => {
-            term_error(table, TermId(term.aux), lenient)
-        }
+        TermKind::LangLiteral => term_error(table, TermId(term.aux), lenient),
+        TermKind::TypedLiteral => datatype_error(table, TermId(term.aux), lenient),
         TermKind::DefaultGraph | TermKind::Bnode | TermKind::Literal | TermKind::TripleTerm => None,
     }
+}
+
+/// Like [`term_error`], for the datatype of a literal.
+pub fn datatype_error(table: &TermTable, datatype: TermId, lenient: bool) -> Option<TermError> {
+    if !lenient && is_language_type(table.text(datatype)) {
+        return Some(TermError::Untagged(datatype));
+    }
+    term_error(table, datatype, lenient)
 }
 
 #[cfg(test)]
@@ -406,6 +497,58 @@ mod tests {
         assert_eq!(label(1, "a b"), "_:_gm1__gx612062");
         assert_eq!(label(1, "_gx612062"), "_:_gm1__gx5f6778363132303632");
         assert_eq!(label(0, "_gm 1"), "_:_gm0__gx5f676d2031");
+    }
+
+    #[test]
+    fn a_repeated_message_prefix_is_a_count() {
+        let label = |message, text: &str| {
+            let mut out = Vec::new();
+            write_label_of(message, text.as_bytes(), false, &mut out);
+            String::from_utf8(out).unwrap().split_off(2)
+        };
+        let repeated = |message, mut text: String| {
+            for _ in 0..12 {
+                text = label(message, &text);
+            }
+            text
+        };
+        assert_eq!(repeated(0, "_gm1_x".to_owned()), "_gm0x12__gm1_x");
+        assert_eq!(repeated(7, "x".to_owned()), "_gm7x12_x");
+        assert_eq!(repeated(0, "x".to_owned()), "x");
+        for text in [
+            "_gm7_",
+            "_gm7_-x",
+            "_gm7_.x",
+            "_gm7_·",
+            "_gm7x1_a",
+            "_gm7x02_a",
+        ] {
+            assert_eq!(label(7, text), format!("_gm7_{text}"));
+        }
+        let longest = format!("_gm7x{}_a", u64::MAX);
+        assert_eq!(label(7, &longest), format!("_gm7_{longest}"));
+    }
+
+    #[test]
+    fn message_prefixes_are_one_to_one() {
+        let messages = [0, 1, 7, 10, 17];
+        let mut texts = vec![String::new()];
+        for part in ["_gm", "0", "1", "7", "x", "2", "x2_", "_", "a", "-", " "] {
+            let mut longer: Vec<_> = texts.iter().map(|text| format!("{text}{part}")).collect();
+            longer.extend(texts.iter().map(|text| format!("_gm7_{text}{part}")));
+            texts.extend(longer);
+            texts.sort();
+            texts.dedup();
+        }
+        let mut found = rustc_hash::FxHashMap::default();
+        for message in messages {
+            for text in &texts {
+                let mut out = Vec::new();
+                write_label_of(message, text.as_bytes(), false, &mut out);
+                let other = found.insert(out, (message, text));
+                assert_eq!(other, None, "{message} {text}");
+            }
+        }
     }
 
     #[test]

@@ -25,7 +25,7 @@ use crate::model::namespaces::Namespaces;
 use crate::model::remedy::{Reason, Remedy};
 use crate::model::table::TermTable;
 use crate::model::term::{NO_SPLIT, Quad, Term, TermId, TermKind, flags};
-use crate::model::write::{needs_message_prefix, write_message_prefix, write_term};
+use crate::model::write::{write_message_prefix, write_term};
 
 /// The quads that become one message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -84,6 +84,8 @@ pub struct Regrouper {
     entered: bool,
     /// Number of input messages before the current batch.
     before: u64,
+    /// Number of the first input message in IRIs that replace blank nodes.
+    first: u64,
     copied: Vec<TermCopy>,
     key: Option<SharedTerm>,
     /// The previous quad and its message, if that quad is in the current batch.
@@ -140,6 +142,7 @@ impl Regrouper {
             next: (0, 0),
             entered: false,
             before: 0,
+            first: 0,
             copied: Vec::new(),
             key: None,
             last: None,
@@ -155,6 +158,12 @@ impl Regrouper {
             metadata: 0,
             failed: None,
         })
+    }
+
+    /// Sets the number of the first message in the IRIs that replace blank nodes. If the output
+    /// continues a log, this is its number of messages. Call it before [`feed`](Self::feed).
+    pub fn number_from(&mut self, first: u64) {
+        self.first = first;
     }
 
     /// Adds a batch. The previous batch must have been read to its end.
@@ -499,8 +508,9 @@ impl Regrouper {
         let (kind, plain) = if let Some(base) = &self.options.skolemize {
             self.scratch
                 .extend_from_slice(base.trim_end_matches('/').as_bytes());
+            let number = self.first.saturating_add(message);
             self.scratch
-                .extend_from_slice(format!("/.well-known/genid/{message}/").as_bytes());
+                .extend_from_slice(format!("/.well-known/genid/{number}/").as_bytes());
             for &byte in label {
                 if chars::is(byte, NAME) {
                     self.scratch.push(byte);
@@ -511,10 +521,11 @@ impl Regrouper {
             }
             (TermKind::Iri, flags::PLAIN)
         } else {
-            if self.options.by != GroupBy::Message && needs_message_prefix(message, label) {
-                write_message_prefix(message, &mut self.scratch);
-            }
-            self.scratch.extend_from_slice(label);
+            let rest = match self.options.by {
+                GroupBy::Message => label,
+                _ => write_message_prefix(message, label, &mut self.scratch),
+            };
+            self.scratch.extend_from_slice(rest);
             (TermKind::Bnode, term.flags & flags::PLAIN)
         };
         self.builder.charge(self.scratch.len())?;

@@ -1,29 +1,23 @@
-//! IRI references, for text formats with a base IRI.
+//! IRI references, for text formats with a base IRI, and IRIs that are not valid datatypes.
 //!
 //! - In: a reference in valid UTF-8, and a base.
 //! - Out: the resolved IRI, or the reason why it cannot be resolved.
-//! - Cost: a check of the scheme; only relative references are resolved.
+//! - Cost: only relative references are resolved.
 //! - Law: lenient reading keeps references that cannot be resolved.
 
 use oxiri::Iri;
 
-use crate::model::chars::{DIGIT, LETTER, is};
 use crate::model::error::quote;
 use crate::model::remedy::{Reason, Remedy};
 
-/// Whether an IRI reference begins with a scheme.
-#[inline]
-pub(crate) fn has_scheme(reference: &[u8]) -> bool {
-    scheme_end(reference).is_some()
-}
-
-/// Index of the colon after the scheme of an IRI reference.
-#[inline]
-pub(crate) fn scheme_end(reference: &[u8]) -> Option<usize> {
-    let end = reference
-        .iter()
-        .position(|&byte| !is(byte, LETTER | DIGIT) && !matches!(byte, b'+' | b'-' | b'.'))?;
-    (reference[end] == b':' && is(reference[0], LETTER)).then_some(end)
+/// The error for a literal without a language tag whose datatype requires one.
+#[cold]
+pub(crate) fn untagged_error(datatype: &[u8]) -> Reason {
+    Reason::from(format!(
+        "the datatype {} requires a language tag, but the literal has none",
+        quote(datatype)
+    ))
+    .with(Remedy::lenient("accepts it"))
 }
 
 /// Parses the base IRI from an option.

@@ -5,10 +5,12 @@
 //!   that a message declares or uses.
 //! - [`ntriples`]: terms and statements of N-Quads, also used for rows of other formats.
 //! - [`json`]: JSON texts as tapes and as tokens; `xml`: XML tokens. `wire`: Protocol Buffers and
-//!   Thrift; `rdf_binary`: the terms of Jena's binary formats. `cache`: recurring terms.
+//!   Thrift; `rdf_binary`: the terms of Jena's binary formats. `cache`: recurring terms. `double`:
+//!   decimal forms of doubles.
 
 pub(crate) mod cache;
 pub(crate) mod default_graph;
+pub(crate) mod double;
 pub(crate) mod iri;
 pub mod json;
 pub mod moment;

@@ -5,6 +5,7 @@
 //! - Cost: a branch and a load per field in the common case (one-byte tags and lengths).
 //! - Law: never reads outside the bytes. Unknown fields are skipped, as protobuf specifies.
 
+use crate::codec::unknown;
 use crate::model::error::{ErrorClass, LimitExceeded, quote};
 use crate::model::remedy::Reason;
 
@@ -215,6 +216,7 @@ impl<'a> Wire<'a> {
     /// Skips an unknown field.
     #[cold]
     pub fn skip(&mut self, field: u32, kind: u8) -> Checked<()> {
+        unknown::note(field);
         let mut groups: Vec<u32> = Vec::new();
         let (mut field, mut kind) = (field, kind);
         loop {

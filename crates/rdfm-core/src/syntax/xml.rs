@@ -7,6 +7,7 @@
 
 pub(crate) mod entities;
 pub(crate) mod scope;
+pub(crate) mod utf16;
 
 use memchr::{memchr, memchr2, memchr3, memmem};
 
@@ -330,7 +331,7 @@ pub(crate) fn is_declaration(token: &[u8]) -> bool {
     token.starts_with(b"<?xml") && token.get(5).is_some_and(|&byte| is(byte, SPACE))
 }
 
-/// Rejects an XML declaration with an encoding other than UTF-8 or ASCII.
+/// Rejects an XML declaration with an encoding other than UTF-8, UTF-16 or ASCII.
 pub(crate) fn check_declaration(
     text: &[u8],
     start: usize,
@@ -340,7 +341,10 @@ pub(crate) fn check_declaration(
     self::attributes(text, start + 5, end - 2, attributes)?;
     for attribute in attributes {
         let value = &text[attribute.value.0..attribute.value.1];
-        let known = ["utf-8", "utf8", "us-ascii", "ascii"];
+        // The bytes show whether a log is in UTF-16, whatever the declaration says.
+        let known = [
+            "utf-8", "utf8", "us-ascii", "ascii", "utf-16", "utf-16le", "utf-16be",
+        ];
         if attribute.name.whole(text) == b"encoding"
             && !known
                 .iter()

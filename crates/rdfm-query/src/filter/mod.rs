@@ -228,7 +228,7 @@ impl MessageFilter {
             .map_err(|error| {
                 let text = error.to_string();
                 let last = text.lines().last().unwrap_or_default();
-                format!("regex: {}", last.trim_start_matches("error: "))
+                last.trim_start_matches("error: ").to_owned()
             })?;
         self.push(Position::Object, Test::Matches(regex));
         Ok(())

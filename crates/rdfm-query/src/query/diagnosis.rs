@@ -77,18 +77,18 @@ pub fn diagnose(
     is_declared: impl Fn(&str) -> bool,
 ) -> QueryError {
     if text.len() > MAX_REPARSED_BYTES {
-        return QueryError {
-            reason: "there is a syntax error here or a few characters earlier".to_owned(),
-            position: located(error).map(|(found, _)| found),
-        };
+        return QueryError::at(
+            "there is a syntax error here or a few characters earlier",
+            located(error).map(|(found, _)| found),
+        );
     }
     let words = words(text);
     let open = words.last().filter(|word| is_open(&text[(*word).clone()]));
     if let Some(word) = open {
-        return QueryError {
-            reason: "the string that begins here is not terminated".to_owned(),
-            position: Some(position(text, word.start)),
-        };
+        return QueryError::at(
+            "the string that begins here is not terminated",
+            Some(position(text, word.start)),
+        );
     }
     let is_valid_start = |count: usize| {
         let end = count.checked_sub(1).map_or(0, |last| words[last].end);
@@ -110,7 +110,15 @@ pub fn diagnose(
     let reason = match (sentence(error), shown) {
         (_, Some(name)) if prefix(&name).is_some_and(|prefix| !is_declared(prefix)) => {
             let prefix = prefix(&name).unwrap_or_default();
-            format!("the prefix {prefix}: of {name} is not declared; add PREFIX {prefix}: <...>")
+            return QueryError {
+                undeclared: Some(prefix.to_owned()),
+                ..QueryError::at(
+                    format!(
+                        "the prefix {prefix}: of {name} is not declared; add PREFIX {prefix}: <...>"
+                    ),
+                    Some(position(text, start)),
+                )
+            };
         }
         (_, Some(iri)) if iri.starts_with('<') && iri.ends_with('>') && !iri.contains(':') => {
             format!(
@@ -149,14 +157,14 @@ pub fn diagnose(
     let replacement = CLEARER_SENTENCES
         .iter()
         .find(|(theirs, _)| *theirs == reason);
-    QueryError {
-        reason: replacement.map_or(reason, |(_, ours)| (*ours).to_owned()),
-        position: if is_whole {
+    QueryError::at(
+        replacement.map_or(reason, |(_, ours)| (*ours).to_owned()),
+        if is_whole {
             find(text, |word| word.eq_ignore_ascii_case("SELECT"))
         } else {
             Some(position(text, start))
         },
-    }
+    )
 }
 
 /// Returns the position of the only word for which `is_match` is true, or `None` if there is not

@@ -11,7 +11,7 @@ use oxrdf::vocab::xsd;
 use oxrdf::{BlankNode, NamedNode, NamedNodeRef, Variable};
 use oxsdatatypes::DateTime;
 use regex::Regex;
-use spargebra::algebra::{Expression, Function, GraphPattern, QueryDataset};
+use spargebra::algebra::{AggregateExpression, Expression, Function, GraphPattern, QueryDataset};
 use spargebra::term::TermPattern;
 use spargebra::{Query as Algebra, SparqlParser};
 
@@ -19,7 +19,7 @@ use super::diagnosis::{diagnose, find};
 use super::functions::{Calls, StringJoin, limit, limit_strings};
 use super::message::Graphs;
 use super::order::sort_by_keys;
-use super::paths::match_absent_ends;
+use super::paths::{expand, match_absent_ends};
 use super::stack::with_stack;
 use super::template::Template;
 use super::walk::{QueryPart, walk};
@@ -39,6 +39,8 @@ pub struct QueryError {
     pub reason: String,
     /// Line and column of the error, both from 1.
     pub position: Option<(u64, u64)>,
+    /// Prefix that is not declared, if this is the error.
+    pub undeclared: Option<String>,
 }
 
 impl QueryError {
@@ -46,6 +48,14 @@ impl QueryError {
         Self {
             reason: reason.into(),
             position: None,
+            undeclared: None,
+        }
+    }
+
+    pub(super) fn at(reason: impl Into<String>, position: Option<(u64, u64)>) -> Self {
+        Self {
+            position,
+            ..Self::new(reason)
         }
     }
 }
@@ -169,11 +179,9 @@ impl Query {
         };
         let now = DateTime::now();
         let mut nodes = HashMap::new();
-        let mut parts = 0;
         let root = QueryPart::Pattern(&mut pattern);
         walk(root, 0, &mut |part| match part {
             QueryPart::Pattern(GraphPattern::Bgp { patterns }) => {
-                parts += patterns.len();
                 for triple in patterns {
                     replace_blank_node(&mut triple.subject, &mut nodes);
                     replace_blank_node(&mut triple.object, &mut nodes);
@@ -183,18 +191,20 @@ impl Query {
             QueryPart::Pattern(GraphPattern::Path {
                 subject, object, ..
             }) => {
-                parts += 1;
                 replace_blank_node(subject, &mut nodes);
                 replace_blank_node(object, &mut nodes);
                 Ok(())
             }
-            QueryPart::Pattern(GraphPattern::Service { .. }) => Err(QueryError {
-                reason: NO_SERVICE.to_owned(),
-                position: find(text, |word| word.eq_ignore_ascii_case("SERVICE")),
-            }),
+            QueryPart::Pattern(GraphPattern::Service { .. }) => Err(QueryError::at(
+                NO_SERVICE,
+                find(text, |word| word.eq_ignore_ascii_case("SERVICE")),
+            )),
             QueryPart::Expression(expression) => check_and_replace(expression, text, now),
             QueryPart::Pattern(_) | QueryPart::Path(_) => Ok(()),
         })?;
+        expand(&mut pattern, nodes.len())?;
+        let parts = count_parts(&mut pattern)?;
+        hide_nodes(&mut pattern)?;
         let uses_default_graph = dataset.is_none() && uses_default_graph(&pattern)?;
         match_absent_ends(&mut pattern)?;
         sort_by_keys(&mut pattern)?;
@@ -253,9 +263,8 @@ fn check_and_replace(
     match expression {
         Expression::FunctionCall(Function::Now, _) => *expression = Expression::Literal(now.into()),
         Expression::FunctionCall(Function::Custom(name), arguments) => {
-            check_function(name, arguments.len()).map_err(|reason| QueryError {
-                reason,
-                position: find(text, |word| is_named(word, name)),
+            check_function(name, arguments.len()).map_err(|reason| {
+                QueryError::at(reason, find(text, |word| is_named(word, name)))
             })?;
         }
         _ => limit(expression),
@@ -297,8 +306,7 @@ fn replace_blank_node(term: &mut TermPattern, nodes: &mut HashMap<BlankNode, Var
         TermPattern::BlankNode(node) => {
             let next = nodes.len();
             let named = nodes.entry(node.clone());
-            // Variable names in the query cannot contain spaces.
-            let variable = named.or_insert_with(|| Variable::new_unchecked(format!("node {next}")));
+            let variable = named.or_insert_with(|| node_variable(next));
             *term = TermPattern::Variable(variable.clone());
         }
         TermPattern::Triple(triple) => {
@@ -307,6 +315,63 @@ fn replace_blank_node(term: &mut TermPattern, nodes: &mut HashMap<BlankNode, Var
         }
         TermPattern::NamedNode(_) | TermPattern::Literal(_) | TermPattern::Variable(_) => {}
     }
+}
+
+/// Returns the variable for a blank node of the query. Variable names in the query cannot contain
+/// spaces.
+pub(super) fn node_variable(number: usize) -> Variable {
+    Variable::new_unchecked(format!("node {number}"))
+}
+
+/// Whether an aggregate is `COUNT(DISTINCT *)`.
+fn is_distinct_count(aggregate: &AggregateExpression) -> bool {
+    matches!(
+        aggregate,
+        AggregateExpression::CountSolutions { distinct: true }
+    )
+}
+
+/// Projects the solutions that `COUNT(DISTINCT *)` counts to the variables of the query. Blank nodes
+/// and the nodes between the parts of a path do not make solutions distinct (SPARQL 1.1, section
+/// 18.3).
+fn hide_nodes(pattern: &mut GraphPattern) -> Result<(), QueryError> {
+    walk(QueryPart::Pattern(pattern), 0, &mut |part| {
+        let QueryPart::Pattern(GraphPattern::Group {
+            inner,
+            variables: keys,
+            aggregates,
+        }) = part
+        else {
+            return Ok(());
+        };
+        if aggregates.iter().any(|(_, each)| is_distinct_count(each)) {
+            let mut variables = keys.clone();
+            inner.on_in_scope_variable(|variable| {
+                if !is_node(variable) && !variables.contains(variable) {
+                    variables.push(variable.clone());
+                }
+            });
+            **inner = GraphPattern::Project {
+                inner: Box::new(std::mem::take(inner)),
+                variables,
+            };
+        }
+        Ok(())
+    })
+}
+
+/// Returns the number of triple patterns and paths.
+fn count_parts(pattern: &mut GraphPattern) -> Result<usize, QueryError> {
+    let mut parts = 0;
+    walk(QueryPart::Pattern(pattern), 0, &mut |part| {
+        match part {
+            QueryPart::Pattern(GraphPattern::Bgp { patterns }) => parts += patterns.len(),
+            QueryPart::Pattern(GraphPattern::Path { .. }) => parts += 1,
+            _ => {}
+        }
+        Ok(())
+    })?;
+    Ok(parts)
 }
 
 /// Whether a variable represents a blank node of the query.
@@ -368,10 +433,10 @@ fn check_brackets(text: &str) -> Result<(), QueryError> {
             _ => {}
         }
         if open > MAX_BRACKETS {
-            return Err(QueryError {
-                reason: format!("brackets are nested deeper than {MAX_BRACKETS} levels"),
-                position: Some((line, column)),
-            });
+            return Err(QueryError::at(
+                format!("brackets are nested deeper than {MAX_BRACKETS} levels"),
+                Some((line, column)),
+            ));
         }
     }
     Ok(())

@@ -1,10 +1,12 @@
-//! Zero-length paths from or to a term that is not in the data.
+//! Property paths that the evaluator does not match as SPARQL 1.1 defines them.
 //!
-//! - In: a pattern. Out: the same pattern, extended so that these paths also match their constant
-//!   end.
+//! - In: a pattern. Out: an equivalent pattern that the evaluator matches correctly.
+//! - Law: the rows of `p|q` are those of `p` followed by those of `q`, including duplicates (SPARQL
+//!   1.1, section 18.4). The evaluator removes duplicates, so alternatives outside of `*`, `+` and
+//!   `?` become a `UNION`. Inside, duplicates do not matter.
 //! - Law: a path of zero steps between a term and a variable matches that term, even if no quad of
-//!   the graph contains it (SPARQL 1.1, section 18.4). The evaluator, however, starts only at terms
-//!   of the graph.
+//!   the graph contains it (section 18.4). The evaluator, however, starts only at terms of the
+//!   graph.
 
 use std::collections::HashMap;
 
@@ -12,8 +14,67 @@ use oxrdf::{Term, Variable};
 use spargebra::algebra::{Expression, GraphPattern, PropertyPathExpression as Path};
 use spargebra::term::{GroundTerm, NamedNodePattern, TermPattern, TriplePattern};
 
-use super::parse::{QueryError, is_node};
+use super::parse::{QueryError, is_node, node_variable};
 use super::walk::{QueryPart, walk};
+
+/// Replaces paths with triple patterns, joins and unions, except for negated sets and paths with
+/// `*`, `+` or `?`. The nodes between the parts of sequences are variables for blank nodes, with
+/// numbers from `next_node`.
+///
+/// # Errors
+/// If the query is nested too deeply.
+pub(super) fn expand(pattern: &mut GraphPattern, mut next_node: usize) -> Result<(), QueryError> {
+    walk(QueryPart::Pattern(pattern), 0, &mut |part| {
+        if let QueryPart::Pattern(pattern) = part
+            && let GraphPattern::Path {
+                subject,
+                path,
+                object,
+            } = &**pattern
+        {
+            **pattern = expanded(subject, path, object, &mut next_node);
+        }
+        Ok(())
+    })
+}
+
+fn expanded(
+    subject: &TermPattern,
+    path: &Path,
+    object: &TermPattern,
+    next_node: &mut usize,
+) -> GraphPattern {
+    match path {
+        Path::NamedNode(predicate) => GraphPattern::Bgp {
+            patterns: vec![TriplePattern {
+                subject: subject.clone(),
+                predicate: predicate.clone().into(),
+                object: object.clone(),
+            }],
+        },
+        Path::Reverse(path) => expanded(object, path, subject, next_node),
+        Path::Sequence(first, second) => {
+            let middle = TermPattern::Variable(node_variable(*next_node));
+            *next_node += 1;
+            GraphPattern::Join {
+                left: Box::new(expanded(subject, first, &middle, next_node)),
+                right: Box::new(expanded(&middle, second, object, next_node)),
+            }
+        }
+        Path::Alternative(one, other) => GraphPattern::Union {
+            left: Box::new(expanded(subject, one, object, next_node)),
+            right: Box::new(expanded(subject, other, object, next_node)),
+        },
+        Path::NegatedPropertySet(_)
+        | Path::ZeroOrMore(_)
+        | Path::OneOrMore(_)
+        | Path::ZeroOrOne(_) => GraphPattern::Path {
+            subject: subject.clone(),
+            path: path.clone(),
+            object: object.clone(),
+        },
+    }
+}
 
 /// Makes zero-length paths match their constant end if the graph does not contain it.
 ///
@@ -48,7 +109,8 @@ pub(super) fn match_absent_ends(pattern: &mut GraphPattern) -> Result<(), QueryE
             path,
             object,
         } = &**pattern
-            && let Some(zero) = without_step(subject, path, object, &reached)
+            && matches_without_step(path)
+            && let Some(zero) = without_step(subject, object, &reached)
         {
             is_original = true;
             **pattern = GraphPattern::Union {
@@ -102,10 +164,9 @@ fn reached(ends: &[[TermPattern; 2]]) -> HashMap<Variable, Term> {
     reached
 }
 
-/// Returns the zero-length solutions of a path for constants that are not in the graph.
+/// Returns the zero-length solution of a path for each constant that is not in the graph.
 fn without_step(
     subject: &TermPattern,
-    path: &Path,
     object: &TermPattern,
     reached: &HashMap<Variable, Term>,
 ) -> Option<GraphPattern> {
@@ -136,7 +197,7 @@ fn without_step(
         let inner = GraphPattern::Join {
             // An empty pattern within GRAPH ?g binds ?g.
             left: Box::default(),
-            right: Box::new(repeated(&row, path)?),
+            right: Box::new(row),
         };
         Some(GraphPattern::Filter {
             expr: is_absent(&constant.into()),
@@ -147,27 +208,6 @@ fn without_step(
         left: Box::new(left),
         right: Box::new(right),
     })
-}
-
-/// Repeats a row as many times as the path matches with zero steps.
-fn repeated(row: &GraphPattern, path: &Path) -> Option<GraphPattern> {
-    match path {
-        Path::NamedNode(_) | Path::NegatedPropertySet(_) => None,
-        Path::ZeroOrMore(_) | Path::ZeroOrOne(_) => Some(row.clone()),
-        Path::OneOrMore(path) => matches_without_step(path).then(|| row.clone()),
-        Path::Reverse(path) => repeated(row, path),
-        Path::Sequence(first, second) => Some(GraphPattern::Join {
-            left: Box::new(repeated(row, first)?),
-            right: Box::new(repeated(row, second)?),
-        }),
-        Path::Alternative(one, other) => match (repeated(row, one), repeated(row, other)) {
-            (Some(left), Some(right)) => Some(GraphPattern::Union {
-                left: Box::new(left),
-                right: Box::new(right),
-            }),
-            (one, other) => one.or(other),
-        },
-    }
 }
 
 /// Returns an expression that tests that a term is neither the subject nor the object of any quad

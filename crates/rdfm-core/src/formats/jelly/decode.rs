@@ -27,7 +27,9 @@ use super::term_reader::TermReader;
 use crate::codec::batch::LogRecord;
 use crate::codec::input::{Buffer, ReadError, Reader};
 use crate::codec::values::Value;
-use crate::codec::{ListedFrames, LogEnd, LogHeader, Observations, Parts, Split};
+use crate::codec::{
+    DecoderWarnings, LogEnd, LogHeader, Observations, Parts, Split, SuspiciousData,
+};
 use crate::model::batch::LogBatch;
 use crate::model::builder::LogBuilder;
 use crate::model::error::ErrorClass;
@@ -283,8 +285,7 @@ pub(super) struct FrameReader<H: RowHandler> {
     /// Size in bytes of the frames that are buffered until the first row arrives.
     held: u64,
     dropped_metadata: u64,
-    large_frames: ListedFrames,
-    wrong_marks: ListedFrames,
+    warnings: DecoderWarnings,
     /// Decodes marked frames separately to check their marks.
     alone: Option<Box<H>>,
     header: Arc<LogHeader>,
@@ -315,8 +316,7 @@ impl<H: RowHandler> FrameReader<H> {
             repeated: None,
             held: 0,
             dropped_metadata: 0,
-            large_frames: ListedFrames::default(),
-            wrong_marks: ListedFrames::default(),
+            warnings: DecoderWarnings::default(),
             alone: None,
             header: LogHeader::none(),
             end: None,
@@ -358,19 +358,20 @@ impl<H: RowHandler> FrameReader<H> {
         options.map(name)
     }
 
-    /// Counts a frame that is larger than recommended. A bare frame is not counted, because it
-    /// cannot be divided.
+    /// Warns about a frame that is larger than recommended, unless it is bare, because it cannot be divided.
     #[inline]
     fn note_size(&mut self, input: &Buffer, frame: &Frame) {
         let size = frame.end - frame.at;
         if size > ADVISED_FRAME_BYTES && !self.frames.is_bare() {
-            let offset = input.offset_of(frame.at);
-            self.large_frames
-                .add(offset, self.frames.index, size as u64);
+            self.warnings.add("large-frame", || SuspiciousData {
+                offset: Some(input.offset_of(frame.at)),
+                frame: Some(self.frames.index),
+                text: format!("the frame of {size} bytes is larger than the recommended 1 MB"),
+            });
         }
     }
 
-    /// Counts a marked frame with valid rows if the frame depends on earlier frames.
+    /// Warns about a marked frame with valid rows that depends on earlier frames.
     #[inline]
     fn check_mark(&mut self, input: &Buffer, end: usize) {
         if self.reading.checks_marks && input.offset() > 0 && !self.frames.is_bare() {
@@ -384,8 +385,13 @@ impl<H: RowHandler> FrameReader<H> {
             return;
         };
         if is_marked(frame) && self.depends_on_others(input.offset(), frame) {
-            self.wrong_marks
-                .add(input.offset(), self.frames.index, frame.len() as u64);
+            self.warnings.add("wrong-mark", || SuspiciousData {
+                offset: Some(input.offset()),
+                frame: Some(self.frames.index),
+                text: "the frame has a restart mark, but depends on earlier frames; convert the \
+                       log to Jelly again, which writes new marks"
+                    .to_owned(),
+            });
         }
     }
 
@@ -889,8 +895,7 @@ impl<H: RowHandler> Reader for FrameReader<H> {
         self.repeated = None;
         self.held = 0;
         self.dropped_metadata = 0;
-        self.large_frames = ListedFrames::default();
-        self.wrong_marks = ListedFrames::default();
+        self.warnings = DecoderWarnings::default();
         self.end = None;
         self.seeking = inner;
         self.done = false;
@@ -951,8 +956,7 @@ impl<H: RowHandler> Reader for FrameReader<H> {
         };
         Observations {
             dropped_metadata: self.dropped_metadata,
-            large_frames: self.large_frames.clone(),
-            wrong_marks: self.wrong_marks.clone(),
+            warnings: self.warnings.clone(),
             end: self.end,
             closed: self.closed(),
             notes: continued
@@ -969,7 +973,10 @@ impl<H: RowHandler> Reader for FrameReader<H> {
 /// Maximum frame size that the specifications recommend.
 const ADVISED_FRAME_BYTES: usize = 1_000_000;
 /// The option that reads each frame as a message.
-const FRAME_PER_MESSAGE: Remedy =
-    Remedy::read("frames", "message", "reads each frame as a message");
+const FRAME_PER_MESSAGE: Remedy = Remedy::read(
+    "frames",
+    "message",
+    "reads each frame as a message, so blank nodes and queries no longer span frames",
+);
 /// The option that separates joined logs.
 const SEPARATE_MESSAGES: Remedy = Remedy::read("joins", "new", "reads one message per file");

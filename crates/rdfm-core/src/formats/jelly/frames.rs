@@ -11,6 +11,7 @@ use super::options::{JoinMode, ReadSettings};
 use super::restart::looks_like_mark;
 use crate::codec::input::{Buffer, ReadError};
 use crate::codec::start::{self, Start};
+use crate::codec::unknown;
 use crate::model::error::{ErrorClass, Position};
 use crate::model::remedy::Reason;
 use crate::syntax::wire::{Checked, LENGTH, Varint, Wire, long_varint};
@@ -138,7 +139,7 @@ impl FrameSplitter {
         }
         let delimited = match self
             .delimited
-            .or_else(|| looks_delimited(rest, input.finished))
+            .or_else(|| unknown::ignoring(|| looks_delimited(rest, input.finished)))
         {
             Some(known) => *self.delimited.insert(known),
             None => return Ok(NextFrame::Wait),
@@ -258,7 +259,7 @@ pub(super) enum FirstRow<'a> {
 pub(super) fn first_row(frame: &[u8], known: u32) -> FirstRow<'_> {
     let mut wire = Wire::new(frame);
     while !wire.is_done() {
-        match wire.field(1 << 1, "the frame") {
+        match wire.field(FRAME_FIELDS, "the frame") {
             Ok((1, row)) => {
                 return match row_field(row, known) {
                     Ok((field, payload)) => FirstRow::Row(field, payload),
@@ -297,7 +298,7 @@ fn next_options(frame: &[u8]) -> usize {
     let mut rows = 0;
     while !wire.is_done() {
         let at = frame.len() - wire.rest().len();
-        match wire.field(1 << 1, "the frame") {
+        match wire.field(FRAME_FIELDS, "the frame") {
             Ok((1, row)) => {
                 if rows > 0 && row.first() == Some(&OPTIONS) {
                     return at;

@@ -69,7 +69,8 @@ const LONG: u8 = u8::MAX;
 pub(super) struct LookupEntry {
     short: [u8; SHORT],
     short_length: u8,
-    /// [`crate::model::term::flags::PLAIN`] or 0.
+    /// [`crate::model::term::flags::PLAIN`] or 0. A prefix or a datatype is plain only if it begins
+    /// with a scheme.
     pub flags: u8,
     /// Bytes charged to the budget for `long`.
     held: u32,
@@ -176,14 +177,10 @@ pub(super) const UNKNOWN: u32 = u32::MAX;
 
 impl LookupTable {
     pub fn new(what: &'static str, size: u32, joins: JoinMode) -> Self {
-        let empty = LookupEntry {
-            flags: crate::model::term::flags::PLAIN,
-            ..LookupEntry::default()
-        };
         Self {
             what,
             size,
-            entries: vec![empty],
+            entries: vec![LookupEntry::default()],
             memos: vec![Memo {
                 serial: u32::MAX,
                 ..Memo::default()

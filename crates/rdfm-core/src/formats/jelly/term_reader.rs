@@ -6,10 +6,13 @@
 //! - Law: everything that the specification calls an error is an error. Terms are decoded in the
 //!   order subject, predicate, object, graph, regardless of the field order.
 
-use super::lookup::{LookupBudget, LookupTable, Memo, NEW_TABLES, UNKNOWN, memo_key, wrong_mark};
+use super::lookup::{
+    LookupBudget, LookupEntry, LookupTable, Memo, NEW_TABLES, UNKNOWN, memo_key, wrong_mark,
+};
 use super::options::{MIN_NAME_TABLE, OptionsRow, ReadSettings, TableSizes};
 use super::owned::OwnedTerm;
 use crate::model::builder::LogBuilder;
+use crate::model::chars;
 use crate::model::error::counted;
 use crate::model::record::Record;
 use crate::model::remedy::Reason;
@@ -207,7 +210,7 @@ impl<R: Record> TermReader<R> {
     #[inline]
     pub fn name_entry(&mut self, payload: &[u8]) -> Checked<()> {
         let (id, value) = entry(payload)?;
-        let flags = scan::iri(value).ok_or_else(|| invalid_utf8(value, "a name"))?;
+        let flags = scan::iri_part(value).ok_or_else(|| invalid_utf8(value, "a name"))?;
         self.set_name(id, Excerpt::of(value), flags)
     }
 
@@ -414,13 +417,18 @@ impl<R: Record> TermReader<R> {
             .charge(prefix.text().len() + name.text().len())?;
         let (offset, head) = prefix.append_to(&mut self.builder);
         let (_, tail) = name.append_to(&mut self.builder);
+        let flags = if prefix.flags == 0 {
+            flags_of_parts(prefix.text(), name)
+        } else {
+            name.flags
+        };
         let term = self.builder.add_term(Term {
             offset,
             length: (head + tail) as u32,
             aux: 0,
             split: u16::try_from(head).unwrap_or(NO_SPLIT),
             kind: TermKind::Iri,
-            flags: prefix.flags & name.flags,
+            flags,
         })?;
         memo.key = memo_key(self.builder.serial(), *serial);
         memo.term = term;
@@ -582,6 +590,16 @@ impl<R: Record> TermReader<R> {
         }
         Ok(self.builder.add_triple_term(ids)?)
     }
+}
+
+/// Flags of an IRI whose prefix does not contain the scheme. Most often, the prefix is empty.
+fn flags_of_parts(prefix: &[u8], name: &LookupEntry) -> u8 {
+    let is_absolute = if prefix.is_empty() {
+        chars::has_scheme(name.text())
+    } else {
+        chars::is_absolute_iri(&[prefix, name.text()].concat())
+    };
+    if is_absolute { name.flags } else { 0 }
 }
 
 /// Returns the fields of a statement by position, or `None` if fields must be merged first.

@@ -14,10 +14,10 @@ use crate::codec::values::Values;
 use crate::model::batch::LogBatch;
 use crate::model::error::{ErrorClass, quote};
 use crate::model::record::Record;
-use crate::model::remedy::{Reason, Remedy};
+use crate::model::remedy::{Feature, Reason, Remedy};
 use crate::model::table::TermTable;
 use crate::model::term::{Term, TermId, TermKind, flags};
-use crate::model::write::{needs_message_prefix, write_message_prefix};
+use crate::model::write::MessagePrefix;
 use crate::syntax::text::encode::contains_labels;
 use crate::syntax::wire::{put_bytes, put_number, put_varint, varint_size};
 
@@ -76,11 +76,10 @@ pub(super) struct TermWriter {
     pub rows: FrameRows,
     /// The fields of the statement being built.
     pub statement: Vec<u8>,
-    /// Whether labels of different messages must differ, the index of the open message, and the
-    /// resulting prefix of its labels ([`needs_message_prefix`]).
+    /// Whether labels of different messages must differ, and the prefix of the labels of the open
+    /// message.
     sets_apart: bool,
-    number: u64,
-    label_prefix: Vec<u8>,
+    label_prefix: MessagePrefix,
 }
 
 /// The rows of the current frame.
@@ -141,8 +140,7 @@ impl TermWriter {
             rows: FrameRows::default(),
             statement: Vec::new(),
             sets_apart: false,
-            number: 0,
-            label_prefix: Vec::new(),
+            label_prefix: MessagePrefix::default(),
         }
     }
 
@@ -194,9 +192,7 @@ impl TermWriter {
     /// Begins a message whose labels denote different nodes than earlier labels in the same frames.
     pub fn set_apart(&mut self, number: u64, table: &TermTable) {
         self.sets_apart = true;
-        self.number = number;
-        self.label_prefix.clear();
-        write_message_prefix(number, &mut self.label_prefix);
+        self.label_prefix.begin(number);
         self.last.forget_labels(table);
     }
 
@@ -280,17 +276,15 @@ impl TermWriter {
     /// Appends a label, made unique across messages if messages share frames.
     #[inline]
     fn label(&mut self, tag: u8, text: &[u8]) {
-        if !self.sets_apart || !needs_message_prefix(self.number, text) {
+        if !self.sets_apart {
             put_bytes(&mut self.statement, tag, text);
             return;
         }
+        let (prefix, rest) = self.label_prefix.split(text);
         self.statement.push(tag);
-        put_varint(
-            &mut self.statement,
-            (self.label_prefix.len() + text.len()) as u64,
-        );
-        self.statement.extend_from_slice(&self.label_prefix);
-        self.statement.extend_from_slice(text);
+        put_varint(&mut self.statement, (prefix.len() + rest.len()) as u64);
+        self.statement.extend_from_slice(prefix);
+        self.statement.extend_from_slice(rest);
     }
 
     fn check_generalized(&self, what: &str) -> WriteResult<()> {
@@ -371,6 +365,9 @@ impl TermWriter {
                 let direction: &[u8] = match term.flags & (flags::LTR | flags::RTL) {
                     flags::LTR => b"--ltr",
                     flags::RTL => b"--rtl",
+                    _ if is_read_as_directed(table, TermId(term.aux)) => {
+                        return Err(misread_tag_error(tag));
+                    }
                     _ => b"",
                 };
                 let length = tag.len() + direction.len();
@@ -689,5 +686,26 @@ fn too_small(option: &'static str, size: u32) -> (ErrorClass, Reason) {
             "one statement needs more than {size} lookup entries at once"
         ))
         .with(Remedy::larger(option)),
+    )
+}
+
+/// Whether an invalid language tag ends with what readers take for a base direction.
+#[inline]
+fn is_read_as_directed(table: &TermTable, tag: TermId) -> bool {
+    table.term(tag).flags & flags::PLAIN == 0
+        && [b"--ltr", b"--rtl"]
+            .iter()
+            .any(|suffix| table.text(tag).ends_with(*suffix))
+}
+
+#[cold]
+fn misread_tag_error(tag: &[u8]) -> (ErrorClass, Reason) {
+    let reason = Reason::from(format!(
+        "readers of the format would read the end of the language tag {} as a base direction",
+        quote(tag)
+    ));
+    (
+        ErrorClass::Unsupported,
+        reason.lacking(Feature::AnyLanguage),
     )
 }

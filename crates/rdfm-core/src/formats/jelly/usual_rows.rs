@@ -291,7 +291,7 @@ impl<R: Record> TermReader<R> {
             && let Some(text) = Excerpt::new(bytes, start, length)
         {
             let flags =
-                scan::iri_excerpt(text).ok_or_else(|| invalid_utf8(text.text(), "a name"))?;
+                scan::iri_part_excerpt(text).ok_or_else(|| invalid_utf8(text.text(), "a name"))?;
             let id = (low | high) as u32;
             return self.set_name(id, text, flags);
         }

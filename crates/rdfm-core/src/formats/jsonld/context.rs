@@ -21,6 +21,7 @@ use super::process::{Origin, Processor};
 use super::table::{DefinitionTable, Seeded, TermName};
 use crate::model::limits::Limits;
 use crate::model::remedy::Reason;
+use crate::model::term::is_language_type;
 use crate::syntax::cache::RecentTerm;
 use crate::syntax::json::{JsonKind, View, write};
 
@@ -748,7 +749,7 @@ impl ContextState {
             is_prefix: definition.as_ref().is_some_and(|found| found.prefix),
             is_iri: is_valid.unwrap_or(false) || is_iri(iri),
             datatype: DatatypeKind::of(iri),
-            is_language_type: super::is_language_type(iri),
+            is_language_type: is_language_type(iri),
             texts: texts.as_slice().into(),
             definition,
             recent: RecentTerm::NONE,

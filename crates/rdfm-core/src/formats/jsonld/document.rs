@@ -6,13 +6,14 @@
 //! - Law: input that ends too early is reported as truncated. The result does not depend on how the
 //!   input is cut.
 
-use super::lines::{BOM, check_bom, check_utf8, read_error, too_long};
+use super::lines::{check_utf8, read_error, too_long};
 use super::options::DocumentReading;
 use super::reader::MessageReader;
 use crate::codec::Observations;
 use crate::codec::input::{Buffer, ReadError, Reader};
 use crate::model::batch::MessageBatch;
 use crate::model::builder::BatchBuilder;
+use crate::model::chars::BOM;
 use crate::model::remedy::Reason;
 use crate::model::term::Quad;
 use crate::syntax::json::{ParseError, Tape, View, parse};
@@ -24,7 +25,6 @@ pub struct DocumentReader {
     builder: BatchBuilder,
     tape: Tape,
     max: u64,
-    lenient: bool,
     read: bool,
 }
 
@@ -39,13 +39,11 @@ impl DocumentReader {
             builder: BatchBuilder::new(options.limits.clone()),
             tape: Tape::new(),
             max: options.limits.max_message_bytes,
-            lenient: options.lenient,
             read: false,
         })
     }
 
     fn document(&mut self, text: &mut [u8]) -> Result<(), ParseError> {
-        check_bom(text, self.lenient)?;
         let start = if text.starts_with(BOM) { BOM.len() } else { 0 };
         check_utf8(text)?;
         // The byte order mark is replaced by white space, so that positions refer to the input.

@@ -7,8 +7,8 @@
 //! - [`BaseIri::resolve`] follows RFC 3986, 5.2, exactly, as JSON-LD requires: dot segments of the
 //!   base are removed too, which `oxiri` does not do.
 
+use crate::model::chars::{has_scheme, scheme_end};
 use crate::syntax::cache::begins;
-use crate::syntax::iri::{has_scheme, scheme_end};
 
 /// Bytes that are allowed anywhere after a scheme and a plain authority.
 const PLAIN: [bool; 256] = plain();

@@ -14,6 +14,7 @@ use crate::codec::Observations;
 use crate::codec::input::{Buffer, ReadError, Reader, Skipped};
 use crate::model::batch::MessageBatch;
 use crate::model::builder::BatchBuilder;
+use crate::model::chars::BOM;
 use crate::model::error::ErrorClass;
 use crate::model::remedy::{Reason, Remedy};
 use crate::model::term::Quad;
@@ -21,8 +22,6 @@ use crate::syntax::json::parse::parse_surveyed;
 use crate::syntax::json::survey::Survey;
 use crate::syntax::json::{ParseError, Tape, View};
 use crate::syntax::text::position::LinePosition;
-
-pub(crate) const BOM: &[u8] = b"\xef\xbb\xbf";
 
 /// Reads NDJSON-LD.
 pub struct NdjsonReader {
@@ -87,7 +86,7 @@ impl NdjsonReader {
         let mut line = input.bytes.get(input.at..end).unwrap_or_default();
         let mut bom_bytes = 0;
         // Logs joined from several files may contain byte order marks at the joins.
-        let bom_result = check_bom(line, self.lenient);
+        let bom_result = check_bom(line, self.lenient || offset == 0);
         if line.starts_with(BOM) {
             bom_bytes = BOM.len();
             line = &line[bom_bytes..];
@@ -262,16 +261,18 @@ pub(super) fn too_long(what: &str, max: u64) -> ParseError {
     }
 }
 
-/// Rejects a byte order mark, unless lenient.
-pub(super) fn check_bom(text: &[u8], lenient: bool) -> Result<(), ParseError> {
-    if lenient || !text.starts_with(BOM) {
+/// Rejects a byte order mark where it is not allowed.
+fn check_bom(text: &[u8], allowed: bool) -> Result<(), ParseError> {
+    if allowed || !text.starts_with(BOM) {
         return Ok(());
     }
     Err(ParseError {
         at: 0,
         class: ErrorClass::Malformed,
-        reason: Reason::new("expected a JSON value, found a byte order mark")
-            .with(Remedy::lenient("skips it")),
+        reason: Reason::new(
+            "expected a JSON value, found a byte order mark after the start of the log",
+        )
+        .with(Remedy::lenient("skips it")),
     })
 }
 

@@ -42,11 +42,3 @@ mod terms;
 mod value;
 mod walk;
 pub mod yaml;
-
-/// Whether a datatype requires a language tag.
-pub(crate) fn is_language_type(iri: &[u8]) -> bool {
-    matches!(
-        iri.strip_prefix(b"http://www.w3.org/1999/02/22-rdf-syntax-ns#"),
-        Some(b"langString" | b"dirLangString")
-    )
-}

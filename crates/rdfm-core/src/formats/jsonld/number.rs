@@ -2,8 +2,11 @@
 //!
 //! - In: a number as it appears in the source.
 //! - Out: its canonical lexical form, and whether it is an integer or a double.
-//! - Law: a number below 10^21 without a fraction is an integer that keeps all digits. Other
-//!   numbers are doubles in canonical form, rounded as specified ([`DoubleDigits`]).
+//! - Law: a number below 10^21 that is written without a fraction or an exponent is an integer that
+//!   keeps all digits. The type of any other number depends on its value as a double: an integer
+//!   below 10^21 is an integer. Other numbers are doubles in canonical form, rounded as specified ([`DoubleDigits`]).
+
+use crate::syntax::double::shortest;
 
 /// Datatype of a number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -24,7 +27,9 @@ pub(super) enum DoubleDigits {
 }
 
 /// Maximum number of digits of an integer. Larger numbers are doubles.
-const MAX_DIGITS: i64 = 21;
+const MAX_DIGITS: usize = 21;
+/// The smallest number that has more digits.
+const TOO_LARGE: f64 = 1e21;
 
 /// Appends the canonical form of a number. If `double` is true, integers are also written as
 /// doubles.
@@ -34,30 +39,31 @@ pub(super) fn canonical(
     precision: DoubleDigits,
     out: &mut Vec<u8>,
 ) -> NumberType {
-    // Fast path for most integers.
     let (negative, digits) = match token {
         [b'-', rest @ ..] => (true, rest),
         rest => (false, rest),
     };
-    if !double && digits.len() <= 18 && digits.iter().all(u8::is_ascii_digit) {
+    // An integer without a fraction and an exponent keeps all digits.
+    if !double && digits.len() <= MAX_DIGITS && digits.iter().all(u8::is_ascii_digit) {
         out.extend((negative && digits != b"0").then_some(b'-'));
         out.extend_from_slice(digits);
         return NumberType::Integer;
     }
-    if !double && integer(negative, digits, out) {
-        return NumberType::Integer;
-    }
     // Zero has no sign (8.6).
     let number = value(token) + 0.0;
+    if !double && number.fract() == 0.0 && number.abs() < TOO_LARGE {
+        out.extend_from_slice(format!("{number:.0}").as_bytes());
+        return NumberType::Integer;
+    }
     if number.is_infinite() {
         out.extend_from_slice(if negative { b"-INF" } else { b"INF" });
         return NumberType::Double;
     }
     let text = match precision {
-        DoubleDigits::Sixteen => format!("{number:.15E}"),
-        DoubleDigits::All => format!("{number:E}"),
+        DoubleDigits::Sixteen => format!("{number:.15e}"),
+        DoubleDigits::All => shortest(number),
     };
-    let (mantissa, exponent) = text.split_once('E').unwrap_or((&text, "0"));
+    let (mantissa, exponent) = text.split_once('e').unwrap_or((&text, "0"));
     let (whole, fraction) = mantissa.split_once('.').unwrap_or((mantissa, ""));
     let fraction = fraction.trim_end_matches('0');
     out.extend_from_slice(whole.as_bytes());
@@ -67,51 +73,6 @@ pub(super) fn canonical(
     out.push(b'E');
     out.extend_from_slice(exponent.as_bytes());
     NumberType::Double
-}
-
-/// Appends the digits of an integer below 10^21. Returns false for other numbers.
-fn integer(negative: bool, token: &[u8], out: &mut Vec<u8>) -> bool {
-    let end = token
-        .iter()
-        .position(|byte| matches!(byte, b'e' | b'E'))
-        .unwrap_or(token.len());
-    let (mantissa, exponent) = token.split_at(end);
-    let point = mantissa.iter().position(|&byte| byte == b'.');
-    let whole = point.unwrap_or(mantissa.len()) as u64;
-    let digits = mantissa.iter().filter(|&&byte| byte != b'.').copied();
-    let zeros = digits.clone().take_while(|&digit| digit == b'0').count();
-    let mut digits: Vec<u8> = digits.skip(zeros).collect();
-    while digits.last() == Some(&b'0') {
-        digits.pop();
-    }
-    if digits.is_empty() {
-        out.push(b'0');
-        return true;
-    }
-    let exponent = match exponent.get(1..).map(std::str::from_utf8) {
-        None => 0,
-        // With an exponent outside of this range, an integer below 10^21 would have more digits
-        // than a message can contain.
-        Some(text) => match text.map(str::parse::<i64>) {
-            Ok(Ok(number)) => number,
-            _ => return false,
-        },
-    };
-    // The value is 0.DIGITS times ten to this power.
-    let power = exponent
-        .saturating_add_unsigned(whole)
-        .saturating_sub_unsigned(zeros as u64);
-    let count = digits.len() as u64;
-    if power > MAX_DIGITS || !u64::try_from(power).is_ok_and(|power| power >= count) {
-        return false;
-    }
-    out.extend(negative.then_some(b'-'));
-    out.extend_from_slice(&digits);
-    out.extend(std::iter::repeat_n(
-        b'0',
-        (power.unsigned_abs() - count) as usize,
-    ));
-    true
 }
 
 /// Returns the double that is nearest to a JSON number.
@@ -131,7 +92,7 @@ pub(super) fn ecmascript(token: &[u8], out: &mut Vec<u8>) -> bool {
         out.push(b'0');
         return true;
     }
-    let text = format!("{:e}", number.abs());
+    let text = shortest(number.abs());
     let (mantissa, exponent) = text.split_once('e').unwrap_or((&text, "0"));
     let digits: String = mantissa.chars().filter(|&c| c != '.').collect();
     let count = i32::try_from(digits.len()).unwrap_or(i32::MAX);
@@ -208,7 +169,36 @@ mod tests {
             ),
             ("1.0E400", false, "INF", NumberType::Double),
             ("-1e99999999999999999999", false, "-INF", NumberType::Double),
-            ("1e-400", false, "0.0E0", NumberType::Double),
+            ("1e-400", false, "0", NumberType::Integer),
+            ("1e-400", true, "0.0E0", NumberType::Double),
+            // The value is rounded to a double first.
+            ("2.0000000000000001", false, "2", NumberType::Integer),
+            ("-2.0000000000000001", false, "-2", NumberType::Integer),
+            ("1.9999999999999999", false, "2", NumberType::Integer),
+            (
+                "2.000000000000001",
+                false,
+                "2.000000000000001E0",
+                NumberType::Double,
+            ),
+            (
+                "9007199254740993",
+                false,
+                "9007199254740993",
+                NumberType::Integer,
+            ),
+            (
+                "9007199254740993.0",
+                false,
+                "9007199254740992",
+                NumberType::Integer,
+            ),
+            (
+                "1.2345678901234567e20",
+                false,
+                "123456789012345667584",
+                NumberType::Integer,
+            ),
             ("0e99999999999999999999", false, "0", NumberType::Integer),
             ("0.30000000000000004", false, "3.0E-1", NumberType::Double),
             ("0.07", false, "7.000000000000001E-2", NumberType::Double),

@@ -5,11 +5,11 @@ use memchr::{memmem, memrchr};
 use crate::codec::sniff::{self, HEAD_BYTES, Sniff};
 use crate::syntax::json::{Bounds, Tape, parse};
 use crate::syntax::text::sniff::lines as text_lines;
-use crate::syntax::text::sniff::{is_blank, is_control, is_space, trim_start};
+use crate::syntax::text::sniff::{is_blank, is_control, is_space, trim_start, without_mark};
 
 /// Checks that every line is a JSON object, up to the first one that seems to contain a keyword.
 pub fn lines(bytes: &[u8], complete: bool) -> Sniff {
-    let head = sniff::head(bytes);
+    let head = without_mark(sniff::head(bytes));
     let full = bytes.len() >= HEAD_BYTES;
     let end = match memrchr(b'\n', head) {
         _ if complete && !full => head.len(),
@@ -44,7 +44,7 @@ pub fn lines(bytes: &[u8], complete: bool) -> Sniff {
 /// Checks that the text begins with a JSON object or array and seems to contain a keyword, and is
 /// not NDJSON-LD.
 pub fn document(bytes: &[u8], complete: bool) -> Sniff {
-    let head = sniff::head(bytes);
+    let head = without_mark(sniff::head(bytes));
     let begins = match trim_start(head) {
         [b'{', rest @ ..] => trim_start(rest).first() == Some(&b'"'),
         [b'[', rest @ ..] => trim_start(rest).first() == Some(&b'{'),

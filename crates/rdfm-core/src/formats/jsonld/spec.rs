@@ -30,6 +30,7 @@ const CARRIES: Capabilities = Capabilities {
     namespaces: true,
     metadata: false,
     any_text: true,
+    invalid_iri: false,
     any_iri: false,
     any_language: false,
 };

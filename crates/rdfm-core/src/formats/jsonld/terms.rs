@@ -284,8 +284,8 @@ fn push(builder: &mut BatchBuilder, kind: TermKind, text: &[u8], flags: u8) -> T
 fn plain(text: &[u8], clean: bool) -> u8 {
     let plain = if clean {
         // The compiler compares many bytes at once.
-        let deleted = |found, &byte: &u8| found | u8::from(byte == 0x7f);
-        text.iter().fold(0, deleted) == 0
+        let escaped = |found, &byte: &u8| found | u8::from(byte == 0x7f) | u8::from(byte == 0xef);
+        text.iter().fold(0, escaped) == 0
     } else {
         !text.iter().any(|&byte| chars::is(byte, ESCAPE))
     };

@@ -1,5 +1,6 @@
 //! Literals: value expansion (JSON-LD 1.1 API, 5.3.2), value objects, and their conversion (8.2.2).
 
+use super::canonical;
 use super::context::{DatatypeKind, Direction, Expanded, Meaning};
 use super::definition::{Coercion, Containers, Override};
 use super::error::{JsonLdError, Read};
@@ -9,11 +10,10 @@ use super::options::RdfDirection;
 use super::shape::ObjectShape;
 use super::terms::MessageTerms;
 use super::walk::{ActiveProperty, DROPPED, Item, QuadSink, RelativeTo, ValueSlot, Walk};
-use super::{canonical, is_language_type};
 use crate::model::chars;
 use crate::model::error::{ErrorClass, quote};
 use crate::model::remedy::Remedy;
-use crate::model::term::{TermId, flags};
+use crate::model::term::{TermId, flags, is_language_type};
 use crate::syntax::json::{JsonKind, View};
 
 const RDF_VALUE: &[u8] = b"http://www.w3.org/1999/02/22-rdf-syntax-ns#value";

@@ -20,7 +20,6 @@ pub struct LineDelimiterCounter {
     split: Split,
     /// The dialect that the split requires.
     fixed: Dialect,
-    lenient: bool,
     max_line: u64,
     dialects: Dialects,
     input: Buffer,
@@ -50,7 +49,6 @@ impl LineDelimiterCounter {
                 .dialect_options
                 .dialect
                 .unwrap_or(split.text_dialect()),
-            lenient: options.lenient,
             max_line: options.limits.max_message_bytes,
             dialects: if inner {
                 Dialects::after_head(&options.dialect_options, split.text_dialect())
@@ -143,7 +141,7 @@ impl LineDelimiterCounter {
             LineEffect::Content
         } else if first || may_delimit(line) {
             let offset = self.input.offset_of(from);
-            line_effect(&mut self.dialects, line, self.lenient && offset == 0)
+            line_effect(&mut self.dialects, line, offset == 0)
         } else {
             return from + length;
         };

@@ -15,8 +15,9 @@ use crate::codec::input::{Buffer, ReadError, Reader};
 use crate::codec::{Dialect, LogHeader, Observations};
 use crate::model::batch::MessageBatch;
 use crate::model::builder::BatchBuilder;
+use crate::model::chars::BOM;
 use crate::model::error::ErrorClass;
-use crate::model::remedy::{Reason, Remedy};
+use crate::model::remedy::Reason;
 use crate::model::term::Quad;
 use crate::syntax::ntriples::lex::{self, LexError, Lexed, byte, expected, fail, skip_space};
 use crate::syntax::ntriples::{StatementGrammar, StatementReader};
@@ -245,9 +246,6 @@ impl LineReader {
                 b'#' | b'\n' | b'\r' => {}
                 _ if at == end => {}
                 0xef if position(at) == 0 && text[at..].starts_with(BOM) => {
-                    if !options.lenient {
-                        return byte_order_mark_error(at);
-                    }
                     at += BOM.len();
                     continue;
                 }
@@ -419,18 +417,6 @@ fn statement_error<T>(text: &[u8], at: usize, graphs: bool) -> Lexed<T> {
     fail(
         at,
         lex::explain_turtle_syntax(text, at, graphs, expected.into()),
-    )
-}
-
-/// A byte order mark.
-pub(super) const BOM: &[u8] = b"\xef\xbb\xbf";
-
-#[cold]
-fn byte_order_mark_error<T>(at: usize) -> Lexed<T> {
-    fail(
-        at,
-        Reason::new("expected a statement, found a byte order mark")
-            .with(Remedy::lenient("skips it")),
     )
 }
 

@@ -135,7 +135,7 @@ mod tests {
     #[test]
     fn a_repeated_long_term_exceeds_the_limit() {
         let mut builder = BatchBuilder::new(Limits::default());
-        let p = builder.add_simple(TermKind::Iri, b"p", 0).unwrap();
+        let p = builder.add_simple(TermKind::Iri, b"x:p", 0).unwrap();
         let long = builder
             .add_simple(TermKind::Literal, &[b'x'; 1000], flags::PLAIN)
             .unwrap();
@@ -145,7 +145,7 @@ mod tests {
     #[test]
     fn a_triple_term_with_shared_parts_exceeds_the_limit() {
         let mut builder = BatchBuilder::new(Limits::default());
-        let p = builder.add_simple(TermKind::Iri, b"p", 0).unwrap();
+        let p = builder.add_simple(TermKind::Iri, b"x:p", 0).unwrap();
         let mut term = p;
         for _ in 0..30 {
             term = builder.add_triple_term([term, p, term]).unwrap();

@@ -9,12 +9,13 @@
 
 use crate::codec::input::{Buffer, ReadError};
 use crate::model::builder::BatchBuilder;
+use crate::model::chars::BOM;
 use crate::model::limits::Limits;
 use crate::syntax::ntriples::lex::skip_space;
 use crate::syntax::ntriples::{StatementGrammar, StatementReader};
 use crate::syntax::text::dialect::{Delimiter, Dialects, is_comment_delimiter};
 
-use super::decode::{BOM, LineReader, is_word, version, without_end};
+use super::decode::{LineReader, is_word, version, without_end};
 
 /// Maximum number of skipped bytes that are kept.
 pub(super) const KEPT: usize = 1 << 20;
@@ -148,11 +149,7 @@ impl LineReader {
             let found = if inside || !may_delimit(line) {
                 LineEffect::Content
             } else {
-                line_effect(
-                    &mut self.dialects,
-                    line,
-                    self.options.lenient && offset == 0,
-                )
+                line_effect(&mut self.dialects, line, offset == 0)
             };
             // While seeking a split, lines belong to the previous split.
             if skip.max_bytes > 0

@@ -27,7 +27,8 @@ const CARRIES: Capabilities = Capabilities {
     namespaces: false,
     metadata: false,
     any_text: true,
-    any_iri: true,
+    invalid_iri: true,
+    any_iri: false,
     any_language: false,
 };
 

@@ -12,7 +12,7 @@ use crate::codec::start::Start;
 use crate::syntax::rdf_binary::encode::TermPlace;
 use crate::syntax::rdf_binary::model::{Slots, ambiguous, unset};
 use crate::syntax::rdf_binary::thrift::{
-    CompactReader, MAX_NESTING, STRUCT, ThriftTerms, expect, put_binary, statement,
+    CompactReader, STRUCT, ThriftTerms, expect, put_binary, statement,
 };
 use crate::syntax::wire::Checked;
 
@@ -25,7 +25,7 @@ pub(super) fn row<'a>(bytes: &'a [u8], slots: &mut Slots<'a>) -> Checked<(Binary
     let mut last = 0;
     while let Some((field, kind)) = wire.field(&mut last)? {
         if !(1..=3).contains(&field) {
-            wire.skip(kind, MAX_NESTING)?;
+            wire.skip_unknown(field, kind)?;
             continue;
         }
         expect(kind, STRUCT, field, "the row")?;

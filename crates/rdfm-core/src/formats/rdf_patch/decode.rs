@@ -16,10 +16,10 @@ use crate::codec::input::{Buffer, ReadError, Reader};
 use crate::codec::{LogEnd, Observations};
 use crate::model::batch::PatchBatch;
 use crate::model::builder::PatchBuilder;
-use crate::model::chars::{self, NAME};
+use crate::model::chars::{self, BOM, NAME};
 use crate::model::error::ErrorClass;
 use crate::model::record::{Operation, OperationCode};
-use crate::model::remedy::{Reason, Remedy};
+use crate::model::remedy::Reason;
 use crate::syntax::default_graph;
 use crate::syntax::ntriples::lex::LexError;
 use crate::syntax::ntriples::{StatementGrammar, StatementReader};
@@ -36,8 +36,6 @@ const LONG_ROW: usize = 1 << 20;
 const KEPT: usize = 1 << 20;
 /// Maximum number of white space characters between `Z` and its dot when patches are skipped.
 const MAX_SEGMENT_SPACE: usize = 1024;
-/// A byte order mark.
-const BOM: &[u8] = b"\xef\xbb\xbf";
 
 /// Reads RDF Patch.
 pub struct PatchReader {
@@ -148,15 +146,6 @@ impl PatchReader {
                 [b' ' | b'\t' | b'\n' | b'\r', ..] => input.at += 1,
                 [b'#', ..] => self.in_comment = true,
                 [0xef, 0xbb, 0xbf, ..] if input.offset() == 0 => {
-                    if !self.options.lenient {
-                        let reason = Reason::new("expected a row, found a byte order mark")
-                            .with(Remedy::lenient("skips it"));
-                        return Err(LexError {
-                            at: input.at,
-                            class: ErrorClass::Malformed,
-                            reason,
-                        });
-                    }
                     input.at += BOM.len();
                 }
                 _ => return Ok(true),

@@ -18,7 +18,7 @@ use crate::model::record::{Operation, OperationCode};
 use crate::model::remedy::Reason;
 use crate::model::table::TermTable;
 use crate::model::term::{TermId, flags};
-use crate::model::write::{Style, term_error, write_string};
+use crate::model::write::{Style, TermError, term_error, write_string};
 use crate::syntax::default_graph;
 use crate::syntax::text::encode::{MAX_TEXT, StatementError};
 use crate::syntax::text::terms::TextTermWriter;
@@ -48,7 +48,7 @@ impl TextPatchWriter {
             lenient,
             terms: TextTermWriter::new(lenient, true),
             patches: Patches::new(values, SEGMENT),
-            style: Style::CANONICAL,
+            style: Style::TEXT,
         }
     }
 
@@ -140,7 +140,9 @@ impl TextPatchWriter {
                 out.extend_from_slice(b"PA ");
                 string(table, row.name, out);
                 out.push(b' ');
-                if let Some(error) = term_error(table, row.object, self.lenient) {
+                // Readers accept relative namespaces. Only IRIs must be absolute.
+                if let Some(error @ TermError::Iri(_)) = term_error(table, row.object, self.lenient)
+                {
                     return Err(StatementError::Term(error));
                 }
                 write_string(table.text(row.object), false, out);

@@ -7,7 +7,7 @@
 //! - Law: an incomplete row does not count towards the limits, and declares nothing.
 
 use crate::model::builder::PatchBuilder;
-use crate::model::chars::{self, NAME, is_iri_text};
+use crate::model::chars::{self, NAME, is_absolute_iri};
 use crate::model::record::{Operation, OperationCode};
 use crate::model::term::{NO_SPLIT, Term, TermId, TermKind, flags};
 use crate::syntax::default_graph;
@@ -260,7 +260,7 @@ fn namespace(
 /// Adds a term that consists only of its text, without charging for it.
 fn add(builder: &mut PatchBuilder, kind: TermKind, text: &[u8]) -> TermId {
     let flags = match kind {
-        TermKind::Iri if is_iri_text(text) => flags::PLAIN,
+        TermKind::Iri if is_absolute_iri(text) => flags::PLAIN,
         TermKind::Iri => 0,
         _ => scan::lexical(text).unwrap_or_default(),
     };

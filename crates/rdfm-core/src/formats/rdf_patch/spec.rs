@@ -13,6 +13,7 @@ use crate::codec::spec::{Append, Continuable, FormatSpec, Kind};
 const CARRIES: Capabilities = Capabilities {
     namespaces: false,
     metadata: false,
+    any_iri: false,
     any_language: false,
     ..Capabilities::ALL
 };
@@ -51,6 +52,7 @@ pub static THRIFT: FormatSpec = FormatSpec {
     media_types: &["application/rdf-patch+thrift"],
     aliases: &["trp"],
     carries: Capabilities {
+        any_iri: true,
         any_language: true,
         ..CARRIES
     },

@@ -11,6 +11,7 @@ use crate::model::batch::MessageBatch;
 use crate::model::builder::BatchBuilder;
 use crate::model::term::Quad;
 use crate::syntax::text::grammar::{self, Grammar, GrammarError, Pause, Reach};
+use crate::syntax::xml::utf16;
 
 /// Creates an RDF/XML decoder.
 ///
@@ -20,7 +21,8 @@ pub(super) fn decoder(values: &Values, opening: &Opening) -> CodecResult<dyn Dec
     let parts = opening.parts == Parts::Always;
     let builder = BatchBuilder::new(limits(values));
     let machine = RdfXmlMachine::new(builder, values.text(&BASE), values.switch(&LENIENT), parts)?;
-    Ok(grammar::decoder(RDFXML.name, machine, parts))
+    let decoder = grammar::decoder(RDFXML.name, machine, parts);
+    Ok(utf16::accepting(decoder))
 }
 
 impl Grammar for RdfXmlMachine {

@@ -525,12 +525,9 @@ impl RdfXmlWriter {
         }
     }
 
-    /// Appends the text of a literal. `plain`: the text contains no control characters.
+    /// Appends the text of a literal. `plain`: the text contains only characters that XML allows.
     fn text(id: TermId, text: &[u8], plain: bool, out: &mut Vec<u8>) -> Result<(), DocumentError> {
-        // Plain text may contain U+FFFE and U+FFFF.
-        if !(plain && text.is_ascii())
-            && let Some(at) = not_xml(text)
-        {
+        if !plain && let Some(at) = not_xml(text) {
             return Err(DocumentError::Character(id, at));
         }
         escape(text, out);

@@ -73,14 +73,6 @@ enum ElementState {
     Markup,
 }
 
-/// The version given by `rdf:version`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Version {
-    V11,
-    V12Basic,
-    V12,
-}
-
 // Indexes of the terms of a frame, which are NONE until they are known.
 /// For a node, the node; for a property, the node to which it belongs.
 const SUBJECT: usize = 0;
@@ -112,7 +104,6 @@ struct ElementFrame {
     language: u32,
     /// A flag of [`flags`](crate::model::term::flags).
     direction: u8,
-    version: Version,
     /// Last number used for `rdf:li`.
     li: u64,
 }
@@ -392,7 +383,6 @@ impl RdfXmlMachine {
                 base: self.outer_base,
                 language: 0,
                 direction: 0,
-                version: Version::V11,
                 li: 0,
             },
             |frame| ElementFrame {
@@ -552,14 +542,12 @@ impl RdfXmlMachine {
                 }
             }
             ElementState::Triple => {
-                if frame.version == Version::V12 {
-                    let [.., subject, predicate, object] = frame.ids;
-                    if subject == NONE {
-                        return malformed(at, "rdf:parseType=\"Triple\" contains no triple");
-                    }
-                    let object = self.triple_term([subject, predicate, object], at)?;
-                    self.state_property(frame, object, at)?;
+                let [.., subject, predicate, object] = frame.ids;
+                if subject == NONE {
+                    return malformed(at, "rdf:parseType=\"Triple\" contains no triple");
                 }
+                let object = self.triple_term([subject, predicate, object], at)?;
+                self.state_property(frame, object, at)?;
             }
             ElementState::Literal => self.close_literal(frame, at)?,
             ElementState::Markup => self.close_markup(&frame, at)?,

@@ -5,11 +5,14 @@ use memchr::memmem;
 use super::vocabulary::{RDF, TRIX};
 use crate::codec::sniff::{self, Sniff};
 use crate::syntax::text::sniff::{is_xml, without_mark};
+use crate::syntax::xml::utf16::head_in_utf8;
 
 /// Whether the bytes begin an XML document that has an `rdf:RDF` element or mentions the RDF
 /// namespace. `TriX` is detected too, so that the decoder can report that it is not supported.
 pub fn sniff(bytes: &[u8], complete: bool) -> Sniff {
     let head = sniff::head(bytes);
+    let converted = head_in_utf8(head);
+    let head = converted.as_deref().unwrap_or(head);
     let contains = |text: &[u8]| memmem::find(head, text).is_some();
     let detected =
         is_xml(without_mark(head)) && (contains(b"<rdf:RDF") || contains(RDF) || contains(TRIX));

@@ -25,6 +25,7 @@ pub static RDFXML: FormatSpec = FormatSpec {
         namespaces: true,
         metadata: false,
         any_text: false,
+        invalid_iri: true,
         any_iri: false,
         any_language: false,
     },

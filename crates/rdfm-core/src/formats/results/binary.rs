@@ -21,7 +21,7 @@ use crate::model::term::TermId;
 use crate::syntax::rdf_binary::model::{Placeholder, Raw, ambiguous};
 use crate::syntax::rdf_binary::protobuf::{self, Protobuf};
 use crate::syntax::rdf_binary::terms::{BinaryTerms, TripleTermReader};
-use crate::syntax::rdf_binary::thrift::{self, CompactReader, LIST, MAX_NESTING, STRUCT, Thrift};
+use crate::syntax::rdf_binary::thrift::{self, CompactReader, LIST, STRUCT, Thrift};
 use crate::syntax::wire::{Checked, Varint, Wire, WireError, long_varint, malformed, utf8};
 
 /// Decodes a result set in RDF Thrift or RDF Protobuf.
@@ -314,7 +314,7 @@ fn thrift_list<'a>(
     let mut last = 0;
     while let Some((field, kind)) = wire.field(&mut last)? {
         if field != 1 {
-            wire.skip(kind, MAX_NESTING)?;
+            wire.skip_unknown(field, kind)?;
             continue;
         }
         thrift::expect(kind, LIST, field, "the tuple")?;

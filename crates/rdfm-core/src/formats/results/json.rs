@@ -12,10 +12,11 @@ use crate::codec::options::limits;
 use crate::codec::values::Values;
 use crate::model::batch::ResultBatch;
 use crate::model::builder::ResultBuilder;
+use crate::model::chars::BOM;
 use crate::model::error::{ErrorClass, counted, quote};
 use crate::model::limits::Limits;
 use crate::model::remedy::Reason;
-use crate::model::term::{TermId, flags};
+use crate::model::term::{TermId, flags, is_language_type};
 use crate::syntax::json::stream::{JsonTokenizer, QuotedRange, Token};
 use crate::syntax::text::grammar::{
     self, Grammar, GrammarError, Pause, Reach, Read, fail, limit, malformed,
@@ -651,10 +652,6 @@ impl JsonResultMachine {
 
 const BOOLEAN_AND_RESULTS: &str =
     "the result set has both a boolean (of ASK) and results (of SELECT)";
-const LANG_STRINGS: [&[u8]; 2] = [
-    b"http://www.w3.org/1999/02/22-rdf-syntax-ns#langString",
-    b"http://www.w3.org/1999/02/22-rdf-syntax-ns#dirLangString",
-];
 
 /// Returns the kind of a literal from its attributes. An empty `xml:lang` means no language, as in
 /// XML.
@@ -680,7 +677,7 @@ pub(super) fn literal_kind<'a>(
         (None, None) => Ok(ResultLiteralKind::Plain),
         (None, Some(datatype)) => Ok(ResultLiteralKind::Datatype(datatype)),
         (Some(language), datatype) => match datatype {
-            Some(datatype) if !LANG_STRINGS.contains(&datatype) => {
+            Some(datatype) if !is_language_type(datatype) => {
                 Err("a literal has a language and a datatype".into())
             }
             _ => Ok(ResultLiteralKind::Language(language, direction)),
@@ -692,7 +689,7 @@ impl Grammar for JsonResultMachine {
     type Record = TermId;
 
     fn run(&mut self, text: &[u8], reach: Reach) -> Result<Pause, Box<GrammarError>> {
-        if self.offset == 0 && self.at == 0 && text.starts_with("\u{feff}".as_bytes()) {
+        if self.offset == 0 && self.at == 0 && text.starts_with(BOM) {
             self.at = 3;
         }
         self.read(text, reach == Reach::End)

@@ -15,12 +15,17 @@ use crate::model::builder::ResultBuilder;
 use crate::model::error::LimitExceeded;
 use crate::model::limits::Limits;
 use crate::model::record::ResultHead;
+use crate::model::remedy::Reason;
 use crate::model::term::{NO_SPLIT, Term, TermId, TermKind, XSD_STRING};
 use crate::syntax::cache::{Cache, RecentTerm};
 use crate::syntax::text::scan;
 
 /// Maximum length in bytes of the literals that are looked up; longer ones rarely recur.
 const MAX_SHARED_LITERAL: usize = 24;
+
+/// Maximum number of cells per byte of the log, beyond a quarter of `max_message_bytes`. In JSON and
+/// XML an unbound cell takes no bytes, so a short log could have a huge number of them.
+const MAX_CELLS_PER_BYTE: u64 = 20;
 
 /// The kind of a literal, apart from its lexical form.
 #[derive(Clone, Copy)]
@@ -43,6 +48,9 @@ pub(super) struct RowBuilder {
     row: Vec<TermId>,
     /// The column expected for the next cell.
     pub next: usize,
+    /// Offset of the open row in the log, and number of cells up to its end.
+    offset: u64,
+    cells: u64,
     /// Total size in bytes of the variables and links.
     head_bytes: u64,
     /// Whether the head is known.
@@ -59,6 +67,8 @@ impl RowBuilder {
             cache: Cache::new(),
             row: Vec::new(),
             next: 0,
+            offset: 0,
+            cells: 0,
             head_bytes: 0,
             ready: false,
             batch_returned: false,
@@ -68,6 +78,7 @@ impl RowBuilder {
     /// Prepares for the next log; the builder has already been reset.
     pub fn reset(&mut self) {
         self.variables.clear();
+        self.cells = 0;
         self.head_bytes = 0;
         self.ready = false;
         self.batch_returned = false;
@@ -100,6 +111,7 @@ impl RowBuilder {
         self.row.clear();
         self.row.resize(self.variables.len(), TermId::DEFAULT_GRAPH);
         self.next = 0;
+        self.offset = offset;
     }
 
     /// Fills a cell. Returns false if the cell was already filled.
@@ -117,6 +129,18 @@ impl RowBuilder {
 
     /// Ends the row.
     pub fn end(&mut self) -> Result<(), LimitExceeded> {
+        self.cells += self.row.len() as u64;
+        let max = self.max() / 4 + MAX_CELLS_PER_BYTE.saturating_mul(self.offset);
+        if self.cells > max {
+            return Err(LimitExceeded(Reason::limit(
+                format!(
+                    "the rows have more than {max} cells in the first {} bytes of the log, most of \
+                     them unbound",
+                    self.offset
+                ),
+                "max_message_bytes",
+            )));
+        }
         for &cell in &self.row {
             self.builder.add(cell)?;
         }

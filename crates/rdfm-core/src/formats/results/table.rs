@@ -11,6 +11,7 @@ use super::rows::RowBuilder;
 use crate::codec::Observations;
 use crate::model::batch::ResultBatch;
 use crate::model::builder::ResultBuilder;
+use crate::model::chars::BOM;
 use crate::model::error::ErrorClass;
 use crate::model::limits::Limits;
 use crate::model::remedy::Reason;
@@ -73,7 +74,7 @@ impl<D: TableDialect> TableDecoder<D> {
     }
 
     fn read(&mut self, text: &[u8], ended: bool) -> Read<Pause> {
-        if self.offset == 0 && self.at == 0 && text.starts_with("\u{feff}".as_bytes()) {
+        if self.offset == 0 && self.at == 0 && text.starts_with(BOM) {
             self.at = 3;
         }
         loop {

@@ -12,13 +12,14 @@ use crate::codec::options::limits;
 use crate::codec::values::Values;
 use crate::model::batch::ResultBatch;
 use crate::model::builder::ResultBuilder;
-use crate::model::chars::{SPACE, is};
+use crate::model::chars::{BOM, SPACE, is};
 use crate::model::error::{ErrorClass, counted, quote};
 use crate::model::limits::Limits;
 use crate::model::remedy::Reason;
 use crate::model::term::TermId;
 use crate::syntax::text::grammar::{self, Grammar, GrammarError, Pause, Reach, limit};
 use crate::syntax::xml::scope::NamespaceScope;
+use crate::syntax::xml::utf16;
 use crate::syntax::xml::{
     self, Attribute, Read, TokenScan, XML, XmlName, XmlToken, append_lines, check_characters,
     entities, fail, malformed,
@@ -33,7 +34,8 @@ const ENCLOSING_LEVELS: usize = 8;
 
 /// Creates a decoder.
 pub(super) fn decoder(name: &'static str, values: &Values) -> Box<dyn Decoder> {
-    grammar::decoder(name, XmlResultMachine::new(limits(values)), false)
+    let machine = XmlResultMachine::new(limits(values));
+    utf16::accepting(grammar::decoder(name, machine, false))
 }
 
 /// An element of the format.
@@ -302,7 +304,7 @@ impl XmlResultMachine {
     /// Checks white space between elements.
     fn space(&mut self, text: &[u8], start: usize, end: usize) -> Read<()> {
         let mut from = start;
-        if self.offset + start as u64 == 0 && text.starts_with("\u{feff}".as_bytes()) {
+        if self.offset + start as u64 == 0 && text.starts_with(BOM) {
             from = 3.min(end);
         }
         let found = text[from..end].iter().position(|&byte| !is(byte, SPACE));

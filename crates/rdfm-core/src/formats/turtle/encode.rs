@@ -17,9 +17,7 @@ use crate::model::batch::MessageBatch;
 use crate::model::chars::{self, DIGIT};
 use crate::model::table::TermTable;
 use crate::model::term::{Quad, Term, TermId, TermKind, flags};
-use crate::model::write::{
-    Style, direction, term_error, write_escaped, write_iri, write_language, write_term,
-};
+use crate::model::write::{Style, direction, term_error, write_escaped, write_iri, write_term};
 use crate::syntax::prefixes::{DeclareResult, Prefixes, head_of};
 use crate::syntax::text::encode::{
     StatementError, StatementWriter, TextLayout, TextWriter, contains_labels,
@@ -277,8 +275,8 @@ impl TurtleWriter {
             let start = out.len();
             let end = table.term(id);
             let group = if tagged {
-                out.push(b'"');
-                write_language(table.text_of(end), is_plain(end), out);
+                out.extend_from_slice(b"\"@");
+                out.extend_from_slice(table.text_of(end));
                 PrefixGroup::NONE
             } else {
                 out.extend_from_slice(b"\"^^");

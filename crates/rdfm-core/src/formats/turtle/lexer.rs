@@ -181,7 +181,7 @@ fn is_plain(text: &[u8]) -> bool {
     !text.iter().any(|&byte| is(byte, ESCAPE))
 }
 
-/// Index of the first byte from `at` that is `mark`, `"`, `\`, DEL or a control character; or the
+/// Index of the first byte from `at` that is `mark` or may need an escape (see [`ESCAPE`]); or the
 /// end.
 #[inline]
 fn special(text: &[u8], mut at: usize, mark: u8) -> usize {
@@ -196,7 +196,8 @@ fn special(text: &[u8], mut at: usize, mark: u8) -> usize {
             | zero(word ^ marks)
             | zero(word ^ (ONES * u64::from(b'"')))
             | zero(word ^ (ONES * u64::from(b'\\')))
-            | zero(word ^ (ONES * 0x7f));
+            | zero(word ^ (ONES * 0x7f))
+            | zero(word ^ (ONES * 0xef));
         let hits = hits & HIGHS;
         if hits != 0 {
             return at + (hits.trailing_zeros() / 8) as usize;

@@ -27,7 +27,7 @@ use super::lexer::{self, Lexed, TokenError, Word};
 use super::terms::{KnownIri, LogTerms, limit};
 use crate::model::batch::MessageBatch;
 use crate::model::builder::BatchBuilder;
-use crate::model::chars::{SPACE, is};
+use crate::model::chars::{BOM, SPACE, is};
 use crate::model::error::ErrorClass;
 use crate::model::remedy::Reason;
 use crate::model::term::{Quad, TermId};
@@ -256,6 +256,9 @@ impl TurtleMachine {
     /// Parses `text` from [`Self::pos`] on until the caller has to act.
     pub fn run(&mut self, text: &[u8], reach: Reach) -> Result<Pause, Box<GrammarError>> {
         self.reach = reach;
+        if self.pos == 0 && self.offset == 0 && text.starts_with(BOM) {
+            self.pos = BOM.len();
+        }
         loop {
             if self.full {
                 return Ok(Pause::Full);
@@ -551,8 +554,8 @@ impl TurtleMachine {
             ParserState::Datatype => {
                 let (datatype, end) =
                     self.iri(text, self.pos, byte, "a datatype IRI after '^^'")?;
+                let literal = self.typed(datatype, self.pos)?;
                 self.pop();
-                let literal = self.typed(datatype);
                 self.node(literal, end)
             }
             ParserState::Anonymous => self.anonymous_or_list(text, byte),

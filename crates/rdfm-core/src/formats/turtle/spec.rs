@@ -23,6 +23,7 @@ const CARRIES: Capabilities = Capabilities {
     namespaces: true,
     metadata: false,
     any_text: true,
+    invalid_iri: true,
     any_iri: false,
     any_language: false,
 };

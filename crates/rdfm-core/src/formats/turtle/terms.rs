@@ -14,13 +14,13 @@ use rustc_hash::FxHashMap;
 
 use super::lexer::{Lexed, TokenError, describe_bad_iri_character, unescape_iri, unescape_local};
 use crate::model::builder::BatchBuilder;
-use crate::model::chars::{IRI, is};
+use crate::model::chars::{IRI, has_scheme, is};
 use crate::model::error::{ErrorClass, LimitExceeded, quote};
 use crate::model::labels::Labels;
-use crate::model::remedy::Reason;
-use crate::model::term::{NO_SPLIT, Term, TermId, TermKind, XSD_STRING, flags};
+use crate::model::remedy::{Reason, Remedy};
+use crate::model::term::{NO_SPLIT, Term, TermId, TermKind, XSD_STRING, flags, is_language_type};
 use crate::model::write;
-use crate::syntax::iri::{has_scheme, parse_base, resolve};
+use crate::syntax::iri::{parse_base, resolve, untagged_error};
 
 /// Terms that the grammar refers to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -77,6 +77,8 @@ struct CacheSlot {
 
 struct PrefixNamespace {
     iri: Box<[u8]>,
+    /// Flags of its IRIs. With `lenient`, a namespace may be relative.
+    flags: u8,
     /// Unique while cache entries may refer to the namespace.
     key: u32,
 }
@@ -380,9 +382,10 @@ impl LogTerms {
             unescape_iri(raw, start + 1, &mut self.scratch)?;
             let bad = self.scratch.iter().position(|&byte| !is(byte, IRI));
             if let (Some(bad), false) = (bad, self.lenient) {
+                let reason = Reason::from(describe_bad_iri_character(&self.scratch, bad));
                 return Err(TokenError::malformed(
                     start,
-                    describe_bad_iri_character(&self.scratch, bad),
+                    reason.with(Remedy::lenient("accepts the escape")),
                 ));
             }
             iri = &self.scratch;
@@ -401,7 +404,7 @@ impl LogTerms {
         let lacks = base.is_none();
         match resolve(iri, base, lenient, &mut self.resolved) {
             Ok(true) => Ok((self.resolved.as_bytes(), flags::PLAIN)),
-            Ok(false) => Ok((iri, flags::PLAIN)),
+            Ok(false) => Ok((iri, 0)),
             Err(reason) if lacks => Err(TokenError::malformed(
                 start,
                 reason.perhaps_declared_in(self.skipped),
@@ -483,7 +486,7 @@ impl LogTerms {
             aux: 0,
             split: u16::try_from(namespace.iri.len()).unwrap_or(NO_SPLIT),
             kind: TermKind::Iri,
-            flags: flags::PLAIN,
+            flags: namespace.flags,
         })?;
         self.remember(builder, at, key, id);
         Ok(id)
@@ -562,6 +565,7 @@ impl LogTerms {
         self.namespace_bytes += iri.len();
         self.namespaces.push(PrefixNamespace {
             iri: iri.clone(),
+            flags: if has_scheme(&iri) { flags::PLAIN } else { 0 },
             key: self.next_key,
         });
         self.namespace_of_iri.insert(iri, at);
@@ -694,9 +698,21 @@ impl LogTerms {
         Ok(id)
     }
 
-    /// Whether a datatype is xsd:string.
+    /// Returns the kind of literals with a datatype, which is at `start`.
     #[inline]
-    pub fn is_string(builder: &BatchBuilder, datatype: TermId) -> bool {
-        builder.table().text(datatype) == XSD_STRING
+    pub fn typed_kind(
+        &self,
+        builder: &BatchBuilder,
+        datatype: TermId,
+        start: usize,
+    ) -> Lexed<TermKind> {
+        let iri = builder.table().text(datatype);
+        if iri == XSD_STRING {
+            return Ok(TermKind::Literal);
+        }
+        if is_language_type(iri) && !self.lenient {
+            return Err(TokenError::malformed(start, untagged_error(iri)));
+        }
+        Ok(TermKind::TypedLiteral)
     }
 }

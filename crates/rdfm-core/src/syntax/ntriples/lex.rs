@@ -150,17 +150,6 @@ fn iri_with_escapes(text: &[u8], mut at: usize) -> Lexed<QuotedToken> {
     }
 }
 
-/// Whether an IRI begins with a scheme.
-#[inline]
-pub(crate) fn is_absolute(iri: &[u8]) -> bool {
-    if iri.starts_with(b"http:") || iri.starts_with(b"https:") {
-        return true;
-    }
-    let scheme = |byte: u8| chars::is(byte, LETTER | DIGIT) || matches!(byte, b'+' | b'-' | b'.');
-    iri.first().is_some_and(|&byte| chars::is(byte, LETTER))
-        && iri.iter().find(|&&byte| !scheme(byte)) == Some(&b':')
-}
-
 /// Lexes a string after its `"`. If it contains escapes, `decoded` is set to the decoded string.
 #[inline]
 pub(crate) fn string(text: &[u8], start: usize, decoded: &mut Vec<u8>) -> Lexed<QuotedToken> {

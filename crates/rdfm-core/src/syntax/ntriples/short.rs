@@ -6,12 +6,11 @@
 //! - Cost: linear in the text, and in the IRIs of prefixed names.
 
 use super::lex::{
-    Lexed, QuotedToken, byte, character, escape, expected, fail, found, iri, is_absolute,
-    unescape_iri,
+    Lexed, QuotedToken, byte, character, escape, expected, fail, found, iri, unescape_iri,
 };
 use super::statement::{StatementReader, limit_error, push, relative_iri_error};
 use crate::model::builder::LogBuilder;
-use crate::model::chars::{self, DIGIT, HEX, NAME, is_iri_text};
+use crate::model::chars::{self, DIGIT, HEX, NAME, has_scheme, is_absolute_iri, is_iri_text};
 use crate::model::error::quote;
 use crate::model::labels;
 use crate::model::record::Record;
@@ -318,7 +317,7 @@ impl StatementReader {
         self.iri.clear();
         self.iri.extend_from_slice(namespace);
         *at = local(text, colon + 1, &mut self.iri)?;
-        if !is_absolute(&self.iri) && !self.grammar.lenient {
+        if !has_scheme(&self.iri) && !self.grammar.lenient {
             return relative_iri_error(&self.iri, start);
         }
         self.extra += self.iri.len();
@@ -328,7 +327,11 @@ impl StatementReader {
             return limit_error(start, Reason::limit(text, "max_message_bytes"));
         }
         let iri = std::mem::take(&mut self.iri);
-        let plain = if is_iri_text(&iri) { flags::PLAIN } else { 0 };
+        let plain = if is_absolute_iri(&iri) {
+            flags::PLAIN
+        } else {
+            0
+        };
         let id = self.shared(builder, TermKind::Iri, &iri, plain);
         self.iri = iri;
         Ok(id)

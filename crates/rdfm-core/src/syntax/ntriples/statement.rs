@@ -8,17 +8,19 @@
 use rustc_hash::FxHashMap;
 
 use crate::model::builder::{BatchBuilder, LogBuilder};
+use crate::model::chars::has_scheme;
 use crate::model::error::ErrorClass;
 use crate::model::record::Record;
 use crate::model::remedy::{Feature, Reason, Remedy};
-use crate::model::term::{NO_SPLIT, Quad, Term, TermId, TermKind, XSD_STRING, flags};
+use crate::model::term::{
+    NO_SPLIT, Quad, Term, TermId, TermKind, XSD_STRING, flags, is_language_type,
+};
 use crate::model::write;
+use crate::syntax::iri::untagged_error;
 
 use super::lex::{self, LexError, Lexed, QuotedToken, byte, expected, fail, skip_space};
 use super::short;
 use crate::syntax::cache::{Cache, RecentTerm, begins};
-
-const RDF: &[u8] = b"http://www.w3.org/1999/02/22-rdf-syntax-ns#";
 
 /// Maximum length in bytes of the literals that are looked up; longer ones rarely recur.
 const MAX_SHARED_LITERAL: usize = 16;
@@ -476,10 +478,12 @@ impl StatementReader {
         if known.is(builder, TermKind::Iri, raw) {
             return Ok(known.id);
         }
-        if !lex::is_absolute(raw) && !self.grammar.lenient {
+        let absolute = has_scheme(raw);
+        if !absolute && !self.grammar.lenient {
             return relative_iri_error(raw, start);
         }
-        let id = push(builder, TermKind::Iri, raw, 0, flags::PLAIN);
+        let flags = if absolute { flags::PLAIN } else { 0 };
+        let id = push(builder, TermKind::Iri, raw, 0, flags);
         self.cache.set(slot, RecentTerm::new(builder, id));
         Ok(id)
     }
@@ -506,11 +510,15 @@ impl StatementReader {
                     .with(Remedy::lenient("accepts it")),
                 );
             }
-            if !lex::is_absolute(&self.iri) {
+            if !has_scheme(&self.iri) {
                 return relative_iri_error(raw, start);
             }
         }
-        let flags = if plain { flags::PLAIN } else { 0 };
+        let flags = if plain && has_scheme(&self.iri) {
+            flags::PLAIN
+        } else {
+            0
+        };
         Ok(push(builder, TermKind::Iri, &self.iri, 0, flags))
     }
 
@@ -627,10 +635,8 @@ impl StatementReader {
         if iri == XSD_STRING {
             return Ok(record);
         }
-        if let Some(b"langString" | b"dirLangString") = iri.strip_prefix(RDF)
-            && !self.grammar.lenient
-        {
-            return expected(text, start, "a language tag instead of this datatype");
+        if is_language_type(iri) && !self.grammar.lenient {
+            return fail(start, untagged_error(iri));
         }
         Ok(LiteralRecord {
             kind: TermKind::TypedLiteral,
@@ -924,7 +930,8 @@ pub fn parse_term<R: Record>(
         && super::scan::iri_end(iri, 0) == iri.len()
         && simdutf8::basic::from_utf8(iri).is_ok()
     {
-        return Ok(push(builder, TermKind::Iri, iri, 0, flags::PLAIN));
+        let flags = if has_scheme(iri) { flags::PLAIN } else { 0 };
+        return Ok(push(builder, TermKind::Iri, iri, 0, flags));
     }
     let mut reader = StatementReader::uncached(StatementGrammar::of_terms(max_depth));
     let id = reader

@@ -15,7 +15,7 @@ use crate::model::error::ErrorClass;
 use crate::model::remedy::{Feature, Reason};
 use crate::model::table::TermTable;
 use crate::model::term::{Term, TermId, TermKind, flags};
-use crate::model::write::{needs_message_prefix, write_message_prefix};
+use crate::model::write::MessagePrefix;
 use crate::syntax::prefixes::Prefixes;
 use crate::syntax::text::encode::contains_labels;
 
@@ -67,10 +67,8 @@ pub(crate) struct EncodedTerms {
     flat: bool,
     /// Terms whose encoding differs in the next message.
     labelled: Vec<TermId>,
-    /// If `flat`, the number of the open message, and the prefix of its labels
-    /// ([`needs_message_prefix`]).
-    number: u64,
-    label_prefix: Vec<u8>,
+    /// If `flat`, the prefix of the labels of the open message.
+    label_prefix: MessagePrefix,
 }
 
 impl EncodedTerms {
@@ -83,8 +81,7 @@ impl EncodedTerms {
             prefixes: abbreviates.then(Prefixes::default),
             flat,
             labelled: Vec::new(),
-            number: 0,
-            label_prefix: Vec::new(),
+            label_prefix: MessagePrefix::default(),
         }
     }
 
@@ -105,9 +102,7 @@ impl EncodedTerms {
     /// Begins a message.
     pub fn begin_message(&mut self, number: u64) {
         if self.flat {
-            self.number = number;
-            self.label_prefix.clear();
-            write_message_prefix(number, &mut self.label_prefix);
+            self.label_prefix.begin(number);
             for id in self.labelled.drain(..) {
                 if let Some(entry) = self.places.get_mut(id.index()) {
                     entry.0 = 0;
@@ -168,8 +163,9 @@ impl EncodedTerms {
                     None => W::iri(bytes, text),
                 }
             }
-            (TermKind::Bnode, _) if self.flat && needs_message_prefix(self.number, text) => {
-                W::bnode(bytes, &self.label_prefix, text);
+            (TermKind::Bnode, _) if self.flat => {
+                let (prefix, rest) = self.label_prefix.split(text);
+                W::bnode(bytes, prefix, rest);
             }
             (TermKind::Bnode, _) => W::bnode(bytes, b"", text),
             (TermKind::Literal | TermKind::LangLiteral | TermKind::TypedLiteral, _) => {
@@ -180,6 +176,14 @@ impl EncodedTerms {
                 };
                 match value {
                     Some(value) => W::value(bytes, value),
+                    None if term.kind == TermKind::LangLiteral
+                        && table.text(TermId(term.aux)).is_empty() =>
+                    {
+                        return Err((
+                            ErrorClass::Unsupported,
+                            "readers of the format would read an empty language tag as none".into(),
+                        ));
+                    }
                     None => W::literal(bytes, text, kind(self.prefixes.as_ref(), table, term)),
                 }
             }

@@ -12,13 +12,13 @@ use rustc_hash::FxHashMap;
 
 use super::model::{NativeValue, PrefixedName, Raw, RawLiteralKind, Slots, placeholder_error};
 use crate::model::builder::LogBuilder;
+use crate::model::chars::has_scheme;
 use crate::model::error::{counted, quote};
 use crate::model::limits::Limits;
 use crate::model::record::Record;
 use crate::model::remedy::Reason;
 use crate::model::term::{NO_SPLIT, Term, TermId, TermKind, XSD_STRING, flags};
 use crate::syntax::cache::{Cache, RecentTerm};
-use crate::syntax::iri::has_scheme;
 use crate::syntax::text::scan;
 use crate::syntax::wire::{Checked, invalid_utf8, limit, malformed, utf8};
 

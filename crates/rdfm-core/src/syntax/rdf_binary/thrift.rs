@@ -11,6 +11,7 @@ use super::model::{
     NativeValue, Placeholder, PrefixedName, Raw, RawLiteralKind, Slots, ambiguous, unset,
 };
 use super::terms::TripleTermReader;
+use crate::codec::unknown;
 use crate::syntax::wire::{
     Checked, Varint, WireError, from_zigzag, limit, long_varint, malformed, put_varint, to_zigzag,
     truncated,
@@ -71,7 +72,7 @@ pub(crate) fn statement<'a>(
                 *slot = Some(term(wire)?);
             }
         } else {
-            wire.skip(kind, MAX_NESTING)?;
+            wire.skip_unknown(field, kind)?;
         }
     }
     Ok(())
@@ -87,7 +88,7 @@ pub(crate) fn term<'a>(wire: &mut CompactReader<'a>) -> Checked<Raw<'a>> {
             10 => I64,
             11 => DOUBLE,
             _ => {
-                wire.skip(kind, MAX_NESTING)?;
+                wire.skip_unknown(field, kind)?;
                 continue;
             }
         };
@@ -144,7 +145,7 @@ fn literal<'a>(wire: &mut CompactReader<'a>) -> Checked<Raw<'a>> {
                 expect(kind, STRUCT, field, "the literal")?;
                 datatype = Some(RawLiteralKind::DatatypeName(name(wire)?));
             }
-            _ => wire.skip(kind, MAX_NESTING)?,
+            _ => wire.skip_unknown(field, kind)?,
         }
     }
     let lexical = lexical.ok_or_else(|| unset("the lexical form of a literal"))?;
@@ -178,7 +179,7 @@ fn decimal(wire: &mut CompactReader<'_>) -> Checked<NativeValue> {
                 expect(kind, I32, field, "the decimal")?;
                 scale = i32::try_from(wire.zigzag()?).ok();
             }
-            _ => wire.skip(kind, MAX_NESTING)?,
+            _ => wire.skip_unknown(field, kind)?,
         }
     }
     match (value, scale) {
@@ -308,7 +309,7 @@ impl<'a> CompactReader<'a> {
                 expect(kind, BINARY, field, what)?;
                 text = Some(self.binary()?);
             } else {
-                self.skip(kind, MAX_NESTING)?;
+                self.skip_unknown(field, kind)?;
             }
         }
         text.ok_or_else(|| unset(what))
@@ -325,13 +326,20 @@ impl<'a> CompactReader<'a> {
                 expect(kind, BINARY, field, what)?;
                 *text = Some(self.binary()?);
             } else {
-                self.skip(kind, MAX_NESTING)?;
+                self.skip_unknown(field, kind)?;
             }
         }
         match texts {
             [Some(first), Some(second)] => Ok([first, second]),
             _ => Err(unset(what)),
         }
+    }
+
+    /// Skips the value of a field that the format does not define.
+    #[cold]
+    pub fn skip_unknown(&mut self, field: i16, kind: u8) -> Checked<()> {
+        unknown::note(field.unsigned_abs().into());
+        self.skip(kind, MAX_NESTING)
     }
 
     /// Skips a value.

@@ -10,6 +10,7 @@
 use std::io::Write as _;
 
 use super::model::NativeValue;
+use crate::syntax::double::shortest;
 
 pub(crate) const INTEGER: &[u8] = b"http://www.w3.org/2001/XMLSchema#integer";
 pub(crate) const DOUBLE: &[u8] = b"http://www.w3.org/2001/XMLSchema#double";
@@ -54,7 +55,7 @@ fn double(number: f64, out: &mut Vec<u8>) {
     if number.is_infinite() {
         return out.extend_from_slice(if number > 0.0 { b"INF" } else { b"-INF" });
     }
-    let text = format!("{number:e}");
+    let text = shortest(number);
     let (mantissa, exponent) = text.split_once('e').unwrap_or((&text, "0"));
     out.extend_from_slice(mantissa.as_bytes());
     if !mantissa.contains('.') {

@@ -154,7 +154,7 @@ impl TextLayout {
     pub fn undelimited() -> Self {
         Self {
             delimiters: Delimiters::none(),
-            style: Style::CANONICAL,
+            style: Style::TEXT,
             flat: false,
         }
     }
@@ -341,32 +341,38 @@ pub(crate) fn too_long(max_text: usize) -> Reason {
 
 /// Returns the reason for an invalid term, with remedies.
 pub(crate) fn describe(table: &TermTable, error: TermError) -> Reason {
-    let unchanged = Remedy::write("lenient", "true", "writes it anyway");
+    let (TermError::Iri(id)
+    | TermError::Relative(id)
+    | TermError::Invalid(id)
+    | TermError::Untagged(id)
+    | TermError::Language(id)) = error;
+    let shown = quote(table.text(id));
+    let lenient = |text: String| {
+        let anyway = Remedy::write("lenient", "true", "writes it anyway");
+        Reason::from(text).with(anyway).lacking(Feature::AnyIri)
+    };
     match error {
-        TermError::Iri(id) => Reason::from(format!(
-            "the IRI {} contains characters that are not allowed in an IRI",
-            quote(table.text(id))
-        ))
-        .with(Remedy::write(
-            "lenient",
-            "true",
-            "escapes them if possible",
+        TermError::Iri(_) => lenient(format!(
+            "the IRI {shown} contains characters that are not allowed in an IRI"
         )),
-        TermError::Relative(id) => Reason::from(format!(
-            "{} is not an absolute IRI; readers of the format drop its statements",
-            quote(table.text(id))
-        ))
-        .with(unchanged)
-        .lacking(Feature::AnyIri),
-        TermError::Untagged(id) => Reason::from(format!(
-            "a literal with the datatype {} has no language tag; readers of the format drop its statements",
-            quote(table.text(id))
-        ))
-        .with(unchanged)
-        .lacking(Feature::AnyIri),
-        TermError::Language(id) => Reason::from(format!(
-            "{} is not a valid language tag and cannot be escaped",
-            quote(table.text(id))
+        TermError::Relative(_) => lenient(format!(
+            "the IRI {shown} is relative; readers of the format reject or change it"
+        )),
+        TermError::Invalid(id) => {
+            let text = String::from_utf8_lossy(table.text(id));
+            let cause =
+                oxiri::Iri::parse(&*text).map_or_else(|error| error.to_string(), |_| String::new());
+            lenient(format!(
+                "the IRI {shown} is not valid ({cause}); readers of the format drop its statements"
+            ))
+            .lacking(Feature::InvalidIri)
+        }
+        TermError::Untagged(_) => lenient(format!(
+            "a literal with the datatype {shown} has no language tag; readers of the format reject \
+             or drop it"
+        )),
+        TermError::Language(_) => Reason::from(format!(
+            "{shown} is not a valid language tag and cannot be escaped"
         ))
         .lacking(Feature::AnyLanguage),
     }

@@ -5,7 +5,7 @@
 //! - Cost: eight bytes per step for lexical forms, and sixteen for IRIs. Short strings and labels
 //!   need one table lookup per byte. UTF-8 is checked only if a byte is beyond ASCII.
 
-use crate::model::chars::{CLASS, ESCAPE, IRI, NAME, is_language_tag};
+use crate::model::chars::{CLASS, ESCAPE, IRI, NAME, has_scheme, is_language_tag};
 use crate::model::term::flags;
 
 const ONES: u64 = 0x0101_0101_0101_0101;
@@ -98,7 +98,7 @@ const fn zero_byte(word: u64) -> u64 {
     word.wrapping_sub(ONES) & !word & HIGHS
 }
 
-/// Nonzero if a byte of the word needs an escape (see [`ESCAPE`]).
+/// Nonzero if an ASCII byte of the word needs an escape (see [`ESCAPE`]).
 #[inline]
 const fn escapes(word: u64) -> u64 {
     let control = word.wrapping_sub(ONES * 0x20) & !word & HIGHS;
@@ -125,8 +125,11 @@ pub(crate) fn lexical(text: &[u8]) -> Option<u8> {
             escape |= u64::from(CLASS[byte as usize] & ESCAPE);
         }
     }
-    if high != 0 && simdutf8::basic::from_utf8(text).is_err() {
-        return None;
+    if high != 0 {
+        if simdutf8::basic::from_utf8(text).is_err() {
+            return None;
+        }
+        escape |= u64::from(memchr::memchr(0xEF, text).is_some());
     }
     Some(if escape == 0 { flags::PLAIN } else { 0 })
 }
@@ -171,9 +174,16 @@ pub(crate) fn iri_allows(byte: u8) -> u8 {
         .min(byte.wrapping_sub(b'{').saturating_sub(2))
 }
 
-/// Checks an IRI or a part of one.
+/// Checks an IRI.
 #[inline]
 pub(crate) fn iri(text: &[u8]) -> Option<u8> {
+    let flags = iri_part(text)?;
+    Some(if has_scheme(text) { flags } else { 0 })
+}
+
+/// Checks the characters of a part of an IRI.
+#[inline]
+pub(crate) fn iri_part(text: &[u8]) -> Option<u8> {
     let Some(last) = text.last_chunk::<16>() else {
         return short_iri(text);
     };
@@ -193,9 +203,9 @@ pub(crate) fn iri(text: &[u8]) -> Option<u8> {
     Some(if plain { flags::PLAIN } else { 0 })
 }
 
-/// Like [`iri`], but faster for a short string.
+/// Like [`iri_part`], but faster for a short string.
 #[inline]
-pub(crate) fn iri_excerpt(text: Excerpt<'_>) -> Option<u8> {
+pub(crate) fn iri_part_excerpt(text: Excerpt<'_>) -> Option<u8> {
     if let Some((bytes, mask)) = text.masked() {
         let (mut high, mut forbidden) = (0u8, 0u8);
         for (&byte, &mask) in bytes.iter().zip(mask) {
@@ -206,7 +216,7 @@ pub(crate) fn iri_excerpt(text: Excerpt<'_>) -> Option<u8> {
             return Some(if forbidden == 0 { flags::PLAIN } else { 0 });
         }
     }
-    iri(text.text())
+    iri_part(text.text())
 }
 
 /// Checks an IRI of fewer than 16 bytes.
@@ -266,7 +276,7 @@ mod tests {
                         Some(u8::from(plain)),
                         "{byte} at {at} of {length}"
                     );
-                    assert_eq!(iri(&text), Some(u8::from(is_iri_text(&text))));
+                    assert_eq!(iri_part(&text), Some(u8::from(is_iri_text(&text))));
                 }
             }
         }
@@ -288,7 +298,7 @@ mod tests {
                         let text = &source[3..3 + length];
                         assert_eq!(excerpt.text(), text);
                         assert_eq!(lexical_excerpt(excerpt), lexical(text), "{source:?}");
-                        assert_eq!(iri_excerpt(excerpt), iri(text), "{source:?}");
+                        assert_eq!(iri_part_excerpt(excerpt), iri_part(text), "{source:?}");
                     }
                 }
             }
@@ -303,11 +313,15 @@ mod tests {
         assert_eq!(lexical("żółć\nżółć".as_bytes()), Some(0));
         assert_eq!(lexical(b"abcdefghijk\xff"), None);
         assert_eq!(lexical(b"\xff"), None);
+        assert_eq!(lexical("\u{ffff}".as_bytes()), Some(0));
+        assert_eq!(lexical("abcdefghijkl\u{fffe}".as_bytes()), Some(0));
         assert_eq!(iri("http://ex/ż".as_bytes()), Some(flags::PLAIN));
         assert_eq!(iri("http://example.org/ż/a".as_bytes()), Some(flags::PLAIN));
         assert_eq!(iri("http://example.org/ż a".as_bytes()), Some(0));
         assert_eq!(iri(b"http://example.org/\xc3/a"), None);
         assert_eq!(iri(b"a\xc3"), None);
+        assert_eq!(iri(b"relative"), Some(0));
+        assert_eq!(iri_part(b"relative"), Some(flags::PLAIN));
         assert_eq!(label(b"\xc3"), None);
         assert_eq!(label(b"_gx61"), Some(0));
         assert_eq!(label(b"b0"), Some(flags::PLAIN));

@@ -6,6 +6,7 @@
 use memchr::{memchr, memrchr2};
 
 use crate::codec::sniff::{HEAD_BYTES, head};
+use crate::model::chars::BOM;
 
 /// White space of the text formats, line breaks included.
 pub(crate) const fn is_space(byte: u8) -> bool {
@@ -25,7 +26,7 @@ pub(crate) fn trim_start(text: &[u8]) -> &[u8] {
 
 /// Removes a leading byte order mark.
 pub(crate) fn without_mark(text: &[u8]) -> &[u8] {
-    text.strip_prefix(b"\xef\xbb\xbf").unwrap_or(text)
+    text.strip_prefix(BOM).unwrap_or(text)
 }
 
 /// Returns the lines of a log's head, including blank ones. If the head is `complete`, text after

@@ -9,7 +9,7 @@
 use crate::model::labels;
 use crate::model::table::TermTable;
 use crate::model::term::{Term, TermId, TermKind, flags};
-use crate::model::write::{Style, direction, term_error, write_escaped};
+use crate::model::write::{Style, datatype_error, direction, term_error, write_escaped};
 use crate::syntax::ntriples::allows_label;
 use crate::syntax::text::encode::{StatementError, TextMemo, contains_labels};
 
@@ -120,7 +120,12 @@ impl TextTermWriter {
         let id = TermId(term.aux);
         let tagged = term.kind == TermKind::LangLiteral;
         if !self.ends.copy(id, out) {
-            if let Some(error) = term_error(table, id, self.lenient) {
+            let error = if tagged {
+                term_error(table, id, self.lenient)
+            } else {
+                datatype_error(table, id, self.lenient)
+            };
+            if let Some(error) = error {
                 return Err(StatementError::Term(error));
             }
             let start = out.len();

@@ -254,7 +254,8 @@ impl PatchRows {
     fn unusual_triple(&mut self, bytes: &[u8]) -> Checked<[TermId; 4]> {
         let mut wire = Wire::new(bytes);
         while !wire.is_done() {
-            if wire.field(GRAPH_FIELDS, "the statement")?.0 != 0 {
+            let (field, _) = wire.field(QUAD_FIELDS, "the statement")?;
+            if GRAPH_FIELDS >> field & 1 == 1 {
                 self.reject_graph("statement")?;
             }
         }

@@ -228,16 +228,9 @@ fn bare_scheme(iri: &[u8]) -> Option<&[u8]> {
     (!iri[colon + 1..].starts_with(b"//")).then_some(&iri[..colon])
 }
 
-/// Whether a string is an absolute IRI. JSON-LD readers drop the statements of other IRIs.
-pub fn is_absolute(text: &[u8]) -> bool {
-    is_usual(text)
-        || (chars::is_iri_text(text)
-            && std::str::from_utf8(text).is_ok_and(|text| oxiri::Iri::parse(text).is_ok()))
-}
-
 /// Whether a string consists of `http://` or `https://`, letters, digits and a few marks, like most
 /// IRIs. These need no parser.
-fn is_usual(text: &[u8]) -> bool {
+pub fn is_usual(text: &[u8]) -> bool {
     let Some(rest) = text
         .strip_prefix(b"http")
         .map(|rest| rest.strip_prefix(b"s").unwrap_or(rest))

@@ -9,14 +9,13 @@
 use std::ops::Range;
 
 use super::compact::{CompactContext, PredicateKey, PredicateKeys, ValueCoercion, ValueHolder};
-use super::names::{ContextNamespaces, WrittenIri, is_absolute};
+use super::names::{ContextNamespaces, WrittenIri, is_usual};
 use super::native::NativeDatatype;
 use super::shape::{MessageShape, RdfTerm, ShapeNode, ShapeProperty};
-use crate::formats::jsonld::is_language_type;
 use crate::formats::jsonld::sink::{MAX_KEY, Sink};
 use crate::model::batch::MessageBatch;
 use crate::model::table::TermTable;
-use crate::model::term::{Quad, Term, TermId, TermKind, flags};
+use crate::model::term::{Quad, Term, TermId, TermKind, flags, is_language_type};
 use crate::model::write::{Style, TermError, term_error};
 use crate::syntax::text::encode::{StatementError, TextMemo, contains_labels};
 
@@ -309,10 +308,8 @@ impl<S: Sink> NodeWriter<S> {
         range: Range<u32>,
         out: &mut Vec<u8>,
     ) -> Result<(), StatementError> {
+        self.check_iri(message, predicate)?;
         let text = message.table.text(predicate);
-        if !self.lenient && !is_absolute(text) {
-            return Err(StatementError::Term(TermError::Relative(predicate)));
-        }
         let keys = match &mut self.compact {
             Some(compact) => compact.keys(text),
             None => PredicateKeys::default(),
@@ -683,6 +680,21 @@ impl<S: Sink> NodeWriter<S> {
         Ok(())
     }
 
+    /// Rejects an IRI whose statements readers would drop, unless `lenient`.
+    #[inline]
+    fn check_iri(&self, message: Message<'_>, id: TermId) -> Result<(), StatementError> {
+        let text = message.table.text(id);
+        if self.lenient || is_usual(text) {
+            return Ok(());
+        }
+        let error = term_error(message.table, id, false).or_else(|| {
+            let is_valid =
+                std::str::from_utf8(text).is_ok_and(|text| oxiri::Iri::parse(text).is_ok());
+            (!is_valid).then_some(TermError::Invalid(id))
+        });
+        error.map_or(Ok(()), |error| Err(StatementError::Term(error)))
+    }
+
     /// Writes the token of an IRI with the user-defined context.
     fn new_iri(
         &mut self,
@@ -691,10 +703,8 @@ impl<S: Sink> NodeWriter<S> {
         vocab: bool,
         out: &mut Vec<u8>,
     ) -> Result<(), StatementError> {
+        self.check_iri(message, id)?;
         let text = message.table.text(id);
-        if !self.lenient && !is_absolute(text) {
-            return Err(StatementError::Term(TermError::Relative(id)));
-        }
         match self
             .compact
             .as_mut()
@@ -733,9 +743,7 @@ impl<S: Sink> NodeWriter<S> {
         match term.kind {
             TermKind::Iri if self.compacting => self.new_iri(message, id, false, out)?,
             TermKind::Iri => {
-                if !self.lenient && !is_absolute(text) {
-                    return Err(StatementError::Term(TermError::Relative(id)));
-                }
+                self.check_iri(message, id)?;
                 if self
                     .names
                     .iri::<S>(text, message.context, &mut self.scratch, out)

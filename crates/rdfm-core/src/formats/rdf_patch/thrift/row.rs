@@ -12,7 +12,7 @@ use crate::model::record::OperationCode;
 use crate::syntax::rdf_binary::encode::TermPlace;
 use crate::syntax::rdf_binary::model::{Raw, Slots, ambiguous, unset};
 use crate::syntax::rdf_binary::thrift::{
-    BINARY, CompactReader, I32, MAX_NESTING, STRUCT, expect, put_binary, statement, term,
+    BINARY, CompactReader, I32, STRUCT, expect, put_binary, statement, term,
 };
 use crate::syntax::wire::{Checked, malformed};
 
@@ -51,7 +51,7 @@ pub(super) fn row<'a>(
             1..=5 => STRUCT,
             6 => I32,
             _ => {
-                wire.skip(kind, MAX_NESTING)?;
+                wire.skip_unknown(field, kind)?;
                 continue;
             }
         };
@@ -111,7 +111,7 @@ fn header<'a>(wire: &mut CompactReader<'a>) -> Checked<ThriftPatchRow<'a>> {
                 expect(kind, STRUCT, field, "the header")?;
                 value = Some(term(wire)?);
             }
-            _ => wire.skip(kind, MAX_NESTING)?,
+            _ => wire.skip_unknown(field, kind)?,
         }
     }
     match (name, value) {
@@ -140,7 +140,7 @@ fn prefix<'a>(wire: &mut CompactReader<'a>) -> Checked<PrefixFields<'a>> {
                 expect(kind, BINARY, field, "the prefix")?;
                 iri = Some(wire.binary()?);
             }
-            _ => wire.skip(kind, MAX_NESTING)?,
+            _ => wire.skip_unknown(field, kind)?,
         }
     }
     Ok((

@@ -1,5 +1,5 @@
-//! Reads the attributes of a tag. Some of them declare namespaces or set the base, the language or
-//! the version; the others have a meaning in RDF/XML.
+//! Reads the attributes of a tag. Some of them declare namespaces or set the base or the language;
+//! the others have a meaning in RDF/XML.
 //!
 //! - In: the attributes of a tag, as written.
 //! - Out: [`AttributeValues`], bindings of the scope, the element's frame, [`RdfAttributes`].
@@ -9,7 +9,7 @@
 use oxiri::Iri;
 use rustc_hash::FxHashSet;
 
-use super::{ElementFrame, RdfXmlMachine, Version};
+use super::{ElementFrame, RdfXmlMachine};
 use crate::formats::rdfxml::vocabulary::{ITS, rdf_name};
 use crate::model::chars;
 use crate::model::error::{ErrorClass, quote};
@@ -199,7 +199,7 @@ impl RdfXmlMachine {
                 Some(b"annotation") => &mut rdf.annotation,
                 Some(b"annotationNodeID") => &mut rdf.annotation_node_id,
                 Some(b"version") => {
-                    frame.version = self.version(at, name.start)?;
+                    self.check_version(at, name.start)?;
                     continue;
                 }
                 Some(
@@ -222,9 +222,7 @@ impl RdfXmlMachine {
                 );
             }
         }
-        if let Some(at) = direction
-            && frame.version != Version::V11
-        {
+        if let Some(at) = direction {
             frame.direction = match self.values.get(at) {
                 b"ltr" => flags::LTR,
                 b"rtl" => flags::RTL,
@@ -239,11 +237,11 @@ impl RdfXmlMachine {
         Ok(())
     }
 
-    fn version(&self, at: usize, position: usize) -> Read<Version> {
+    /// Checks a version label. It does not change the meaning of the document: writers such as Jena
+    /// use the constructs of RDF 1.2 without it.
+    fn check_version(&self, at: usize, position: usize) -> Read<()> {
         match self.values.get(at) {
-            b"1.1" => Ok(Version::V11),
-            b"1.2-basic" => Ok(Version::V12Basic),
-            b"1.2" => Ok(Version::V12),
+            b"1.1" | b"1.2-basic" | b"1.2" => Ok(()),
             other => fail(
                 position,
                 ErrorClass::Unsupported,

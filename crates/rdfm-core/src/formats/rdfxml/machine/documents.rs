@@ -7,7 +7,7 @@
 //!   ends inside a document is truncated.
 
 use super::RdfXmlMachine;
-use crate::model::chars::{SPACE, is};
+use crate::model::chars::{BOM, SPACE, is};
 use crate::model::error::{ErrorClass, quote};
 use crate::syntax::text::grammar::Pause;
 use crate::syntax::xml::{self, Read, XmlToken, check_characters, fail, malformed};
@@ -93,7 +93,7 @@ impl RdfXmlMachine {
     /// Checks the text between documents, up to `end`.
     fn white_space(&mut self, text: &[u8], end: usize) -> Read<()> {
         let mut from = self.pos;
-        if self.offset + from as u64 == 0 && text.starts_with("\u{feff}".as_bytes()) {
+        if self.offset + from as u64 == 0 && text.starts_with(BOM) {
             from = 3;
         }
         for (at, &byte) in text[from..end].iter().enumerate() {

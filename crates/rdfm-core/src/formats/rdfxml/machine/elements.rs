@@ -8,13 +8,14 @@
 use super::attributes::RdfAttributes;
 use super::{
     ANNOTATION, ElementFrame, ElementState, IDS, INNER, NONE, OBJECT, PREDICATE, RdfXmlMachine,
-    STATEMENT, SUBJECT, Version,
+    STATEMENT, SUBJECT,
 };
 use crate::formats::rdfxml::terms::QUAD;
 use crate::formats::rdfxml::vocabulary::{RDF, is_core, rdf_name};
 use crate::model::chars::{SPACE, is};
 use crate::model::error::quote;
-use crate::model::term::{Quad, TermId};
+use crate::model::term::{Quad, TermId, is_language_type};
+use crate::syntax::iri::untagged_error;
 use crate::syntax::text::grammar::limit;
 use crate::syntax::xml::{Attribute, Read, XmlName, malformed};
 
@@ -205,7 +206,12 @@ impl RdfXmlMachine {
                      object",
                 );
             }
-            frame.ids[OBJECT] = self.reference(at, frame.base, attributes[at].name.start)?;
+            let datatype = self.reference(at, frame.base, attributes[at].name.start)?;
+            let iri = self.builder.table().text(datatype);
+            if !self.lenient && is_language_type(iri) {
+                return malformed(attributes[at].name.start, untagged_error(iri));
+            }
+            frame.ids[OBJECT] = datatype;
         }
         self.text.clear();
         frame.state = ElementState::Property;
@@ -334,9 +340,6 @@ impl RdfXmlMachine {
             .rev()
             .find(|frame| frame.state == ElementState::Triple);
         if let Some(enclosing) = enclosing {
-            if enclosing.version != Version::V12 {
-                return Ok(()); // before RDF 1.2 such a property has no meaning
-            }
             if enclosing.ids[INNER] != NONE {
                 return malformed(
                     at,

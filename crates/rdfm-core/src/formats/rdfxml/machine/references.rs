@@ -14,14 +14,14 @@ use crate::model::chars;
 use crate::model::error::{ErrorClass, quote};
 use crate::model::remedy::{Reason, Remedy};
 use crate::model::term::TermId;
-use crate::syntax::iri::{has_scheme, resolve};
+use crate::syntax::iri::resolve;
 use crate::syntax::text::grammar::limit;
 use crate::syntax::xml::{Read, fail, is_nc_name, malformed};
 
 impl RdfXmlMachine {
     /// Returns the term for the name of an element or attribute.
     pub(super) fn name_term(&mut self, namespace: &[u8], local: &[u8], at: usize) -> Read<TermId> {
-        if !self.lenient && (!has_scheme(namespace) || !chars::is_iri_text(namespace)) {
+        if !self.lenient && !chars::is_absolute_iri(namespace) {
             return malformed(
                 at,
                 Reason::from(format!(
@@ -71,7 +71,7 @@ impl RdfXmlMachine {
                 .with(Remedy::lenient("keeps it unchanged")),
             );
         }
-        if has_scheme(text) {
+        if chars::has_scheme(text) {
             return whole(self);
         }
         let base = base

@@ -8,7 +8,7 @@
 
 use super::{ListEnd, ParserState, TurtleMachine};
 use crate::formats::turtle::lexer::{self, Lexed, TokenError};
-use crate::model::chars::{SPACE, is};
+use crate::model::chars::{BOM, SPACE, is};
 use crate::model::error::{ErrorClass, quote};
 use crate::model::remedy::{Feature, Reason};
 use crate::syntax::text::grammar::{GrammarError, Pause, Reach};
@@ -148,7 +148,7 @@ impl TurtleMachine {
             return self.unexpected(text, expected);
         }
         let word = &text[start..end];
-        if word.starts_with("\u{feff}".as_bytes()) {
+        if word.starts_with(BOM) {
             return Err(TokenError::malformed(
                 start,
                 format!("expected {expected}, found a byte order mark; remove its three bytes"),

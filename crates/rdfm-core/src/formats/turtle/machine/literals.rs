@@ -8,7 +8,7 @@
 
 use super::{BracketFrame, ParserState, TurtleMachine, starts_word};
 use crate::formats::turtle::lexer::{self, Lexed, NumberKind, StringToken};
-use crate::formats::turtle::terms::{KnownIri, LogTerms, limit};
+use crate::formats::turtle::terms::{KnownIri, limit};
 use crate::model::chars::{SPACE, is};
 use crate::model::table::Span;
 use crate::model::term::{NO_SPLIT, Term, TermId, TermKind, flags};
@@ -53,7 +53,7 @@ impl TurtleMachine {
             text: lexical,
             flags: if string.plain { flags::PLAIN } else { 0 },
         };
-        if let Some((literal, end)) = self.buffered_tail(text, string.end) {
+        if let Some((literal, end)) = self.buffered_tail(text, string.end)? {
             return self.node(literal, end);
         }
         self.pos = string.end;
@@ -64,7 +64,7 @@ impl TurtleMachine {
     /// Returns the literal whose string ends at `at`, and the end of the literal. Returns `None` if
     /// the tail is not buffered or is invalid. The tail is then read as separate tokens.
     #[inline]
-    fn buffered_tail(&mut self, text: &[u8], at: usize) -> Option<(TermId, usize)> {
+    fn buffered_tail(&mut self, text: &[u8], at: usize) -> Lexed<Option<(TermId, usize)>> {
         let mut next = at;
         while let Some(&byte) = text.get(next)
             && is(byte, SPACE)
@@ -77,12 +77,12 @@ impl TurtleMachine {
                     && (byte == b'<' || starts_word(byte))
                     && let Ok((datatype, end)) = self.iri(text, at + 2, byte, "")
                 {
-                    return Some((self.typed(datatype), end));
+                    return Ok(Some((self.typed(datatype, at + 2)?, end)));
                 }
-                None
+                Ok(None)
             }
-            None | Some(b'^' | b'@' | b'#') => None,
-            Some(_) => Some((self.add_literal(TermKind::Literal, 0, 0), next)),
+            None | Some(b'^' | b'@' | b'#') => Ok(None),
+            Some(_) => Ok(Some((self.add_literal(TermKind::Literal, 0, 0), next))),
         }
     }
 
@@ -111,13 +111,16 @@ impl TurtleMachine {
         self.node(literal, end)
     }
 
+    /// Adds a literal whose datatype is at `start`.
     #[inline]
-    pub(super) fn typed(&mut self, datatype: TermId) -> TermId {
-        if LogTerms::is_string(&self.builder, datatype) {
-            self.add_literal(TermKind::Literal, 0, 0)
+    pub(super) fn typed(&mut self, datatype: TermId, start: usize) -> Lexed<TermId> {
+        let kind = self.terms.typed_kind(&self.builder, datatype, start)?;
+        let aux = if kind == TermKind::Literal {
+            0
         } else {
-            self.add_literal(TermKind::TypedLiteral, datatype.0, 0)
-        }
+            datatype.0
+        };
+        Ok(self.add_literal(kind, aux, 0))
     }
 
     #[inline]

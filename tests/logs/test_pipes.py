@@ -1,0 +1,77 @@
+"""Functions open a pipe or a FIFO once, and refuse what needs a second pass."""
+
+import os
+import socket
+import threading
+
+import pytest
+
+import rdfm
+from rdfm.errors import OptionError
+from rdfm.logs.input import reads_once
+from rdfm.spark.options import Options
+from rdfm.split import plan
+
+LOG = b"# @message\n".join(b'<http://e/s> <http://e/p> "%d" .\n' % index for index in range(5))
+
+
+@pytest.fixture
+def fifo(tmp_path):
+    """Returns a FIFO to which another thread writes a log once."""
+    path = tmp_path / "log"
+    os.mkfifo(path)
+    threading.Thread(target=path.write_bytes, args=(LOG,), daemon=True).start()
+    return path
+
+
+def _values(messages):
+    return [quad.object.value for message in messages for quad in message]
+
+
+@pytest.mark.parametrize(
+    ("messages", "expected"),
+    [(None, "01234"), ("1", "1"), ("-1", "4"), ("-2:", "34"), ("1:3", "12"), ("::2", "024")],
+)
+@pytest.mark.parametrize("format", ["nq", None])
+def test_selected_messages_of_a_fifo_are_read(fifo, messages, expected, format):
+    with rdfm.open_log(fifo, format, messages=messages) as log:
+        assert _values(log) == list(expected)
+
+
+def test_a_fifo_is_one_split_and_is_not_opened_by_plan(fifo):
+    (split,) = plan(fifo, "nq", split_bytes=1, count=True)
+    with rdfm.open_log(fifo, "nq", split=split) as log:
+        assert _values(log) == list("01234")
+
+
+def test_a_second_pass_over_a_fifo_is_refused(fifo, tmp_path):
+    with pytest.raises(OptionError, match="log can be read only once"):
+        rdfm.convert(fifo, tmp_path / "out.nq", from_format="nq", sample="2")
+    with pytest.raises(OptionError, match="log can be read only once"):
+        rdfm.diff(fifo, LOG, from_format="nq", unordered=True)
+    with rdfm.open_log(fifo, "nq") as log:  # nothing was read
+        assert _values(log) == list("01234")
+
+
+def test_a_socket_is_read_by_its_descriptor():
+    ours, theirs = socket.socketpair()
+    with ours, theirs:
+        theirs.sendall(LOG)
+        theirs.shutdown(socket.SHUT_WR)
+        with rdfm.open_log(f"/dev/fd/{ours.fileno()}", messages="-1") as log:
+            assert _values(log) == ["4"]
+
+
+def test_sources_that_can_be_read_only_once(fifo, tmp_path):
+    (tmp_path / "a.nq").write_bytes(LOG)
+    assert reads_once(fifo)
+    assert reads_once("/dev/null")
+    assert reads_once("grpc://localhost/x")
+    assert not any(map(reads_once, (LOG, tmp_path, tmp_path / "a.nq", tmp_path / "missing")))
+
+
+@pytest.mark.parametrize("option", ["contexts", "context"])
+def test_spark_refuses_a_pipe_that_tasks_would_open(fifo, option):
+    value = str(fifo) if option == "contexts" else f'{{"http://e/c": "{fifo}"}}'
+    with pytest.raises(OptionError, match=r"names .*log, a pipe"):
+        Options({option: value}).of_formats([rdfm.formats.find("ndjsonld").spec], "read")
