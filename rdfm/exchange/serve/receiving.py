@@ -22,7 +22,7 @@ from weakref import WeakValueDictionary
 
 import grpc
 
-from rdfm.exchange.serve.status import StatusError
+from rdfm.exchange.serve.status import StatusError, status_of
 
 __all__ = ["MAX_REQUEST_BYTES", "BoundedCalls", "RequestReader"]
 
@@ -103,8 +103,10 @@ class BoundedCalls(grpc.aio.ServerInterceptor):  # type: ignore[misc]  # grpcio 
                         Status.RESOURCE_EXHAUSTED, "the server has too many calls of this kind"
                     )
                 await _answer(handler, parsed, context)
-            except StatusError as found:
-                error = found
+            except grpc.aio.BaseError:  # the call has ended
+                raise
+            except Exception as found:
+                error = status_of(found, None, "")
             finally:
                 self._calls -= 1
             if error is not None:

@@ -132,6 +132,20 @@ def test_a_grpc_client_that_pings_keeps_its_subscription(folder):
         client.close()
 
 
+def test_an_unexpected_error_is_not_described_to_clients(folder, monkeypatch):
+    def fail(*_):
+        raise RuntimeError("a secret")
+
+    monkeypatch.setattr(Topics, "find", fail)
+    with frequent_pings(folder, 10_000) as port:
+        client = Client(port)
+        with pytest.raises(grpc.RpcError) as failed:
+            client.messages("a")
+        client.close()
+    assert failed.value.code() is grpc.StatusCode.INTERNAL
+    assert failed.value.details() == "the server has an internal error; its log says more"
+
+
 # --- deadlines ---
 
 
