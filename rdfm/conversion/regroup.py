@@ -65,7 +65,8 @@ def regrouped(
             subject or graph), "count=N" (N quads per message), "bytes=N" (N bytes of terms per
             message), or "all".
         skolemize: IRI. Replaces blank nodes with IRIs that begin with this IRI and
-            `/.well-known/genid/`.
+            `/.well-known/genid/`. Messages are numbered from 0 in each call, so use another IRI for
+            each log.
         max_message_bytes: Size limit of a message, in decoded bytes. Defaults to 64 MiB.
 
     Raises:

@@ -192,14 +192,14 @@ APPENDING = declare(
     OptionSpec(
         "commit_seconds",
         "count",
-        "When appending, commit at this interval; 0: only at the end (default: 10 for live streams and pipes, else 0).",
+        "When appending, commit every N seconds (live: 10).",
         metavar="N",
         group=_OUTPUT,
     ),
     OptionSpec(
         "repair",
         "switch",
-        "When appending, first remove an incomplete last message.",
+        "When appending, remove an incomplete last message.",
         default=False,
         group=_OUTPUT,
     ),
