@@ -73,6 +73,9 @@ def _report(packaged: Package, output: str) -> None:
         f"{size(packaged.bytes_out)} written to {output} in {packaged.seconds:.2f} s"
     )
     click.echo(f"rdfm: {line}", err=True)
+    if packaged.repeated:
+        repeated = plural(packaged.repeated, "repeated quad")
+        click.echo(f"rdfm: dropped: {repeated} within a message", err=True)
     if packaged.dropped:
         click.echo(f"rdfm: dropped from flat files: {dropped_text(packaged.dropped)}", err=True)
     print_notes(packaged.notes)

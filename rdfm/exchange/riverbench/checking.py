@@ -51,6 +51,7 @@ from rdfm.exchange.riverbench.names import (
     KINDS,
     METADATA_FILE,
     SAMPLES,
+    SIZES,
     Media,
     StreamType,
     file_name,
@@ -94,6 +95,7 @@ def check(
     folder: str | os.PathLike[str],
     *,
     metadata: str | os.PathLike[str] | None = None,
+    sizes: str | None = None,
     strict: bool = False,
     max_errors: int | None = None,
     progress: Callable[[Progress], None] | None = None,
@@ -110,6 +112,9 @@ def check(
         folder: The folder.
         metadata: Metadata file of the dataset's source. It may declare a time property and subject
             shapes, which the metadata of a package does not contain.
+        sizes: Sizes of the distributions to check, separated by commas, such as "10K" or
+            "10K,full". Other distributions may be missing, and the statistics of other sizes are
+            not checked. All sizes by default.
         strict: Count warnings as errors.
         max_errors: Stop after this number of errors.
         progress: Function to call about ten times per second.
@@ -138,6 +143,13 @@ def check(
         raise OptionError(
             f"expected the folder of a package, but {visible(str(folder))} is not a folder"
         )
+    known = (*SIZES, FULL)
+    wanted = known if sizes is None else tuple(name.strip() for name in sizes.split(","))
+    for name in wanted:
+        if name not in known:
+            raise OptionError(
+                f"{spelled('sizes')} contains {name[:40]!r}, expected {', '.join(known)}"
+            )
     source = None if metadata is None else Facts(metadata)
     return PackageCheck(
         [folder],
@@ -146,6 +158,7 @@ def check(
         max_errors=max_errors,
         progress=progress,
         declarations=source,
+        sizes=None if sizes is None else frozenset(wanted),
     )
 
 
@@ -175,11 +188,14 @@ class PackageCheck(LogCheck):
     _RULES: ClassVar[Mapping[str, Rule]] = RULES
 
     declarations: Facts | None = field(default=None, repr=False)
+    sizes: frozenset[str] | None = field(default=None, repr=False)
 
     def _input(self, given: Any) -> Iterator[Finding]:
         """Yield the findings of the package."""
         self._folder = Path(given)
         self._shown = visible(os.fspath(given))
+        self._unchecked: set[str] = set()  # distributions of other sizes
+        self._outside: set[str] = set()  # links to files outside of the folder
         facts = self._read_metadata()
         if facts is not None:
             yield from self._check_package(facts)
@@ -226,11 +242,22 @@ class PackageCheck(LogCheck):
         text = reason(source or "", error)
         self._note(name, rule, text, error=error, **details)
 
+    def _has_file(self, name: str) -> bool:
+        """Whether a file exists in the folder. A link to a file outside of it is a finding."""
+        path = self._folder / name
+        if path.is_symlink() and not path.resolve().is_relative_to(self._folder.resolve()):
+            if name not in self._outside:
+                self._outside.add(name)
+                text = "a symbolic link to a file outside of the folder, which is not read"
+                self._note(name, "unreadable", text)
+            return False
+        return path.is_file()
+
     # --- metadata ---
 
     def _read_metadata(self) -> Facts | None:
         """Return the metadata, or `None` with a finding."""
-        names = [name for name in (METADATA_FILE, "metadata.ttl") if (self._folder / name).exists()]
+        names = [name for name in (METADATA_FILE, "metadata.ttl") if self._has_file(name)]
         self._metadata = names[0] if names else METADATA_FILE
         if not names:
             text = f"there is no {METADATA_FILE} (in a release, metadata.ttl)"
@@ -309,10 +336,16 @@ class PackageCheck(LogCheck):
             text = f"the dataset has {declared} messages, but the full distribution has {full}"
             self._note(self._metadata, "metadata", text)
         sizes = sizes_of(full)
+        if self.sizes is not None and self.sizes.isdisjoint(sizes):
+            text = f"the dataset has no distributions of the size {', '.join(sorted(self.sizes))}"
+            self._note(self._metadata, "metadata", text)
         for kind in KINDS:
             for size, messages in sizes.items():
                 name = file_name(kind, size, triples=triples)
                 found = nodes.pop((kind, size), None)
+                if self.sizes is not None and size not in self.sizes:
+                    self._unchecked.add(name)
+                    continue
                 if found is None:
                     self._note(self._metadata, "metadata", f"the distribution {name} is not listed")
                     continue
@@ -326,10 +359,10 @@ class PackageCheck(LogCheck):
                     types=stream_type,
                 ):
                     self._note(self._metadata, "metadata", f"{name}: {text}")
-                if not (self._folder / name).is_file():
-                    self._note(
-                        name, "missing-file", "the file is in the metadata, but does not exist"
-                    )
+                if not self._has_file(name):
+                    if name not in self._outside:
+                        text = "the file is in the metadata, but does not exist"
+                        self._note(name, "missing-file", text)
                     continue
                 statistics = facts.value(found, "rb:hasStatisticsSet")
                 reader = self._reader(kind, self._folder / name, triples)
@@ -360,15 +393,15 @@ class PackageCheck(LogCheck):
         suffix = Media.of("stream", triples=stream_type.has_triples).format
         samples = {sample_name(number, suffix) for number in SAMPLES}
         existing = {path.name for path in self._folder.iterdir()}
-        for name in sorted(samples - existing):
+        for name in sorted(samples - existing if self.sizes is None else ()):
             self._note(name, "missing-file", "the sample does not exist")
-        for name in sorted(existing - samples - listed - _OTHER_FILES):
+        for name in sorted(existing - samples - listed - self._unchecked - _OTHER_FILES):
             self._note(name, "unlisted-file", "the file is not in the metadata")
 
     def _check_copies(self, facts: Facts) -> None:
         """Check that other metadata files have the same triples."""
         for name in sorted(_OTHER_FILES - {self._metadata}):
-            if (self._folder / name).is_file():
+            if self._has_file(name):
                 try:
                     other = Facts(self._folder / name)
                 except (RdfmError, OSError) as error:
@@ -438,12 +471,13 @@ class PackageCheck(LogCheck):
         self, facts: Facts, dataset: Term, stream_type: StreamType, files: list[_File]
     ) -> Iterator[Finding]:
         """Yield the findings about the messages. All files are read in parallel."""
-        full = [file for file in files if file.size == FULL]
+        self._last = max(files, key=lambda file: (file.messages, file.size == FULL)).size
+        full = [file for file in files if file.size == self._last]
         # Byte density depends on the labels of blank nodes in the flat file.
         full.sort(key=lambda file: ("flat", "jelly", "stream").index(file.kind))
         candidates = [file for file in full if not isinstance(file.reader, PlainFileReader)]
         if not candidates:
-            text = "there is no full distribution with message boundaries"
+            text = f"there is no {self._last} distribution with message boundaries"
             self._note(self._metadata, "missing-file", text)
             yield from self._found()
             return
@@ -539,7 +573,7 @@ class PackageCheck(LogCheck):
     ) -> None:
         """Compare the next messages with the partial distributions that contain them."""
         for file in files:
-            if file.size != FULL and file.messages > start:
+            if file.size != self._last and file.messages > start:
                 stop = min(len(batch), file.messages - start)
                 compared = batch if stop == len(batch) else batch.slice(0, stop)
                 for each in file.reader.compare(compared):
@@ -609,7 +643,8 @@ class PackageCheck(LogCheck):
                     f"{declared.stream_type.grouped}"
                 )
                 self._note(self._metadata, "metadata", text)
-            if declared.messages is not None and declared.messages != reference.messages:
+            is_full = reference.size == FULL
+            if is_full and declared.messages not in (None, reference.messages):
                 text = (
                     f"the full distribution has {reference.messages:,} messages, but "
                     f"{source.source} declares {declared.messages:,}"
@@ -707,11 +742,12 @@ class PackageCheck(LogCheck):
         for number in SAMPLES:
             name = sample_name(number, suffix)
             path = self._folder / name
-            if not path.is_file():
+            if not self._has_file(name):
                 continue
             batch = samples.get(number)
             if batch is None:
-                if path.stat().st_size and number >= self._numbers.messages:
+                is_after_end = self._last == FULL and number >= self._numbers.messages
+                if path.stat().st_size and is_after_end:
                     text = f"the sample is not empty, but there is no message {number}"
                     self._note(name, "different-message", text)
                 continue
@@ -744,7 +780,8 @@ class PackageCheck(LogCheck):
             statistics: The statistics of the messages, by size.
             has_density: Whether byte density must equal that of the flat files.
         """
-        for text in count_errors(facts, dataset, statistics[FULL]):
+        counted = statistics[FULL]  # of all messages that were read
+        for text in count_errors(facts, dataset, counted) if self._last == FULL else ():
             self._note(self._metadata, "statistics", text)
         sets: dict[str, dict[Term, None]] = {}
         owner: dict[Term, str] = {}

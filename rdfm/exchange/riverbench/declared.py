@@ -7,7 +7,8 @@ messages.
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Any
 
 from rdfm._core import Iri, StreamRules, Term
@@ -15,8 +16,9 @@ from rdfm.errors import DecodeError, OptionError, Remedy, spelled
 from rdfm.exchange.riverbench.facts import Facts, iri
 from rdfm.exchange.riverbench.names import PREFIXES, STREAM_TYPES, StreamType
 
-__all__ = ["Declared", "declare", "declared_in", "stream_type_of"]
+__all__ = ["COMMENT", "Declared", "declare", "declared_in", "stream_type_of"]
 
+COMMENT = Iri("http://www.w3.org/2000/01/rdf-schema#comment")
 _SHACL = "http://www.w3.org/ns/shacl#"
 _SHAPES = {
     f"{_SHACL}targetClass": "class",
@@ -36,20 +38,24 @@ class Declared:
         time_property: IRI of the property that gives the time of a named graph.
         subjects: Shapes that select the subject node of a message, as for `StreamRules`.
         rdf12: Whether triple terms and literals with a base direction are allowed.
+        rdf_star: Whether triple terms are allowed only because the metadata declares RDF-star.
         generalized_triples: Whether generalized triples are allowed.
         generalized_graphs: Whether graph names may be literals.
         messages: Number of messages.
         source: The metadata file, if there is one.
+        comments: Comments (rdfs:comment) on the use of a stream type, by its local name.
     """
 
     stream_type: StreamType
     time_property: str | None = None
     subjects: tuple[tuple[str, str], ...] = ()
     rdf12: bool = False
+    rdf_star: bool = False
     generalized_triples: bool = False
     generalized_graphs: bool = False
     messages: int | None = None
     source: str | None = None
+    comments: Mapping[str, tuple[Term, ...]] = field(default_factory=dict)
 
     @property
     def generalized(self) -> bool:
@@ -126,10 +132,12 @@ def declare(
         time_property=time if wanted.graphs == "one" else None,
         subjects=() if found is None else found.subjects,
         rdf12=rdf12 or (found is not None and found.rdf12),
+        rdf_star=not rdf12 and found is not None and found.rdf12,
         generalized_triples=generalized or (found is not None and found.generalized_triples),
         generalized_graphs=generalized or (found is not None and found.generalized_graphs),
         messages=None if found is None else found.messages,
         source=None if found is None else found.source,
+        comments={} if found is None else found.comments,
     )
 
 
@@ -176,6 +184,12 @@ def declared_in(facts: Facts, dataset: Term) -> Declared:
         generalized_graphs=flag("usesGeneralizedRdfDatasets"),
         messages=count if isinstance(count, int) else None,
         source=facts.source,
+        comments={
+            (facts.text(usage, "stax:hasStreamType") or "").removeprefix(PREFIXES["stax"]): tuple(
+                facts.objects_of(usage, COMMENT)
+            )
+            for usage in facts.objects(dataset, "stax:hasStreamTypeUsage")
+        },
     )
 
 

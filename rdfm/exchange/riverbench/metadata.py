@@ -5,18 +5,16 @@ In: the files of a package, its statistics and declarations. Out: Turtle, the sa
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from rdfm._core import Iri, Literal
-from rdfm.exchange.riverbench.declared import Declared
+from rdfm._core import Iri, Literal, Term
+from rdfm.exchange.riverbench.declared import COMMENT, Declared
 from rdfm.exchange.riverbench.names import FULL, PREFIXES, SIZES, Media, identifier, title, weight
 from rdfm.logs.statistics import LogStatistics
 from rdfm.logs.statistics_rdf import series_nodes, void_facts
 
 __all__ = ["Distribution", "package_metadata", "uncounted"]
-
-_COMMENT = Iri("http://www.w3.org/2000/01/rdf-schema#comment")
 
 
 @dataclass(frozen=True)
@@ -60,8 +58,9 @@ def package_metadata(
     messages = statistics[FULL].messages
     base = iri.partition("#")[0]
     types = declared.stream_type
-    grouped = _usage(types.grouped)
-    flat = _usage(types.flat)
+    grouped, flat = (
+        _usage(local, declared.comments.get(local, ())) for local in (types.grouped, types.flat)
+    )
     counts, partitions = void_facts(statistics[FULL])
     lines += _node(
         Iri(iri),
@@ -69,7 +68,7 @@ def package_metadata(
             f"stax:hasStreamTypeUsage {grouped} , {flat}",
             *counts,
             *partitions,
-            *(f"{_COMMENT} {Literal(f'T{text[1:]}.')}" for text in uncounted(statistics[FULL])),
+            *(f"{COMMENT} {Literal(f'T{text[1:]}.')}" for text in uncounted(statistics[FULL])),
             *(
                 f"dcat:distribution {Iri(f'{base}#{identifier(each.file)}')}"
                 for each in distributions
@@ -126,8 +125,9 @@ def _node(subject: Iri, facts: list[str]) -> list[str]:
     return ["", f"{subject}", "    " + " ;\n    ".join(facts) + " ."]
 
 
-def _usage(local: str) -> str:
-    return f"[ a stax:RdfStreamTypeUsage ; stax:hasStreamType stax:{local} ]"
+def _usage(local: str, comments: Iterable[Term]) -> str:
+    facts = [f"stax:hasStreamType stax:{local}", *(f"{COMMENT} {each}" for each in comments)]
+    return f"[ a stax:RdfStreamTypeUsage ; {' ; '.join(facts)} ]"
 
 
 def _checksum(algorithm: str, value: str) -> str:

@@ -79,6 +79,12 @@ CHECK: dict[str, OptionSpec] = {
             help="Metadata of the dataset's source (metadata.ttl), which may declare further rules "
             "for messages.",
         ),
+        OptionSpec(
+            "sizes",
+            help="Check only the distributions of these sizes, such as 10K or 10K,full.",
+            metavar="SIZE,…",
+            group=_DATASET,
+        ),
         *(option for option in CHECKING if option.name in ("strict", "max_errors")),
     )
 }

@@ -18,7 +18,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Unpack
 
-from rdfm._core import MessageBatch
+from rdfm._core import Iri, MessageBatch, TripleTerm
 from rdfm.errors import DecodeError, EncodeError, OptionError, RdfmError, Remedy
 from rdfm.exchange.riverbench.declared import Declared, declare
 from rdfm.exchange.riverbench.distributions import (
@@ -51,6 +51,7 @@ if TYPE_CHECKING:
 __all__ = ["Package", "package"]
 
 _SIZE_NAMES = {messages: name for name, messages in SIZES.items()}
+_REIFIES = Iri("http://www.w3.org/1999/02/22-rdf-syntax-ns#reifies")
 # Remedies for messages that violate a rule.
 _REMEDIES = {
     "graphs": Remedy("stage", "stream_type", "datasets", "accepts messages with any graphs"),
@@ -76,6 +77,7 @@ class Package:
         bytes_in: Bytes read of the log (compressed).
         bytes_out: Bytes written.
         seconds: Duration in seconds.
+        repeated: Number of repeated quads in messages, which are written once.
         dropped: Data that flat files do not contain, by name and count.
         notes: Information for readers of the log, one sentence each.
     """
@@ -89,6 +91,7 @@ class Package:
     seconds: float
     dropped: dict[str, int]
     notes: tuple[str, ...] = ()
+    repeated: int = 0
 
 
 def package(
@@ -212,6 +215,7 @@ def package(
         seconds=time.perf_counter() - start,
         dropped=packaging.dropped(),
         notes=(*driver.notes(), *packaging.notes.texts(), *packaging.own_notes()),
+        repeated=packaging.repeated,
     )
 
 
@@ -221,6 +225,7 @@ class _Packaging:
     Attributes:
         messages: Number of messages so far.
         bytes_in: Bytes of the log read so far.
+        repeated: Number of repeated quads so far.
         total: Size of the log, if it is known.
         notes: Notes on the logs.
     """
@@ -228,7 +233,7 @@ class _Packaging:
     def __init__(
         self, folder: FolderOutput, declared: Declared, *, plain: bool, report: Reporter
     ) -> None:
-        self.messages = self.bytes_in = self._quads = 0
+        self.messages = self.bytes_in = self.repeated = self._quads = 0
         self.total: int | None = None
         self.notes = Notes()
         self._folder = folder
@@ -340,9 +345,12 @@ class _Packaging:
             raise wrong_kind_error(
                 read.source.name, read.batch.kind, "a dataset consists of messages"
             )
+        if self._declared.rdf_star and read.source.format.name in ("ttl", "trig"):
+            _reject_reifiers(read.source.name, self._declared, read.batch)
         batch, violations = self._rules.apply(read.batch)
         if violations:
             raise _violation(read.source.name, self._declared, *violations[0])
+        self.repeated += read.batch.quad_count - batch.quad_count
         start = 0
         while start < len(batch):
             end = self._next_boundary() - self.messages + start
@@ -381,6 +389,28 @@ class _Packaging:
 
     def _progress(self) -> Progress:
         return Progress(self.bytes_in, self.total, self.messages, self._quads)
+
+
+def _reject_reifiers(source: str, declared: Declared, batch: MessageBatch) -> None:
+    """Reject Turtle and TriG in which `<< s p o >>` has another meaning than in RDF-star.
+
+    Raises:
+        EncodeError: If a message contains a reifier.
+    """
+    for index in range(len(batch)):
+        if any(
+            isinstance(quad.object, TripleTerm) and quad.predicate == _REIFIES
+            for quad in batch.quads(index)
+        ):
+            raise EncodeError(
+                "the message contains a reifier (rdf:reifies), as which RDF 1.2 reads << s p o >> in "
+                f"Turtle and TriG, but {declared.source} declares RDF-star (rb:usesRdfStar), where "
+                "this is a triple term; write a triple term as <<( s p o )>>, which is possible only "
+                "for objects",
+                source=source,
+                message_index=batch.index_of(index),
+                remedies=[Remedy("stage", "rdf12", "true", "packages the reifiers")],
+            )
 
 
 def _violation(source: str, declared: Declared, message: int, rule: str, text: str) -> EncodeError:

@@ -139,6 +139,54 @@ def test_a_package_with_partial_distributions_is_clean(tmp_path):
     assert (checked.logs, checked.messages) == (6, 10_001)
 
 
+def test_one_size_of_a_release_can_be_checked(tmp_path):
+    texts = [f'<http://ex/{i}> <http://ex/p> "{i % 10}" .\n' for i in range(10_001)]
+    folder = tmp_path / "p"
+    riverbench.write_package(folder, texts)
+    for path in folder.glob("*_full.*"):
+        path.unlink()
+    assert {rule for rule, _, _ in findings(folder)} >= {"missing-file"}
+    checked = check(folder, sizes="10K")
+    assert list(checked) == []
+    assert (checked.logs, checked.messages) == (3, 10_000)
+    for path in folder.glob("sample_*"):
+        path.unlink()
+    assert findings(folder, sizes="10K") == []
+    path = folder / "flat_10K.nt.gz"
+    path.write_bytes(gzip.compress(gzip.decompress(path.read_bytes()).replace(b'"3"', b'"4"', 1)))
+    rules = {(rule, name) for rule, name, _ in findings(folder, sizes="10K")}
+    assert ("different-message", path.name) in rules
+    path.unlink()
+    assert findings(folder, sizes="10K") == [
+        ("missing-file", path.name, "the file is in the metadata, but does not exist")
+    ]
+    assert {name for _, name, _ in findings(folder, sizes="10K,full")} >= {"jelly_full.jelly.gz"}
+    assert findings(folder, sizes="1M") == [
+        ("metadata", "package_metadata.ttl", "the dataset has no distributions of the size 1M")
+    ]
+    with pytest.raises(rdfm.OptionError, match="sizes contains '5K', expected 10K, 100K"):
+        check(folder, sizes="10K,5K")
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["flat_full.nt.gz", "package_metadata.ttl", "metadata.nt", "sample_0000000000.ttl"],
+)
+def test_links_out_of_the_folder_are_not_followed(damaged, tmp_path, name):
+    target = tmp_path / "secret"
+    target.write_bytes(b"secret" if name == "metadata.nt" else (damaged / name).read_bytes())
+    (damaged / name).unlink(missing_ok=True)
+    (damaged / name).symlink_to(target)
+    found = findings(damaged)
+    text = "a symbolic link to a file outside of the folder, which is not read"
+    assert ("unreadable", name, text) in found
+    assert "secret" not in str(found)
+    (damaged / name).unlink()
+    (damaged / "_inside").write_bytes(target.read_bytes())
+    (damaged / name).symlink_to("_inside")
+    assert "unreadable" not in {rule for rule, _, _ in findings(damaged)}
+
+
 # --- damaged packages ---
 
 

@@ -24,8 +24,10 @@ from support import FIXTURES
 
 import rdfm as rdfm_package
 from rdfm import DecodeError, EncodeError, OptionError, open_log, statistics
-from rdfm._core import StreamRules
+from rdfm._core import StreamRules, TripleTerm
 from rdfm.exchange.riverbench import check, package
+from rdfm.exchange.riverbench.declared import COMMENT
+from rdfm.exchange.riverbench.facts import Facts
 from rdfm.exchange.riverbench.names import levels, member_name, sizes_of
 
 XSD = "http://www.w3.org/2001/XMLSchema#"
@@ -172,7 +174,7 @@ def test_quads_are_sorted_as_jena_sorts_strings(tmp_path):
 def test_repeated_quads_are_omitted(tmp_path):
     text = "<http://ex/s> <http://ex/p> <http://ex/o> .\n"
     result = package((text * 3).encode(), tmp_path / "p", stream_type="graphs", format="nt")
-    assert result.statements == 1
+    assert (result.statements, result.repeated) == (1, 2)
     assert content(tmp_path / "p/flat_full.nt.gz").decode() == f'VERSION "1.1-messages"\n{text}'
 
 
@@ -782,3 +784,46 @@ def test_the_result_can_be_written_as_json(nanopubs):
         json.loads(json.dumps([each.__dict__ for each in result.distributions]))[0]["size"]
         == "full"
     )
+
+
+STAR = "<http://ex/s> <http://ex/p> <http://ex/o> .\n<< <http://ex/s> <http://ex/p> <http://ex/o> >> <http://ex/q> 1 .\n"
+
+
+def star_source(tmp_path):
+    path = source(tmp_path, count=1, rdf_star="true", stream_type="graphStream")
+    path.write_text(path.read_text().partition(";\n  rb:hasStreamElementSplit")[0] + ".\n")
+    return path
+
+
+@pytest.mark.parametrize("format", ["ttl", "trig"])
+def test_turtle_with_quoted_triples_is_not_packaged_as_reifiers(tmp_path, format):
+    path = star_source(tmp_path)
+    with pytest.raises(EncodeError, match=r"contains a reifier .*rb:usesRdfStar.*rdf12=True pac"):
+        package(STAR.encode(), tmp_path / "p", metadata=path, format=format)
+    assert not (tmp_path / "p").exists()
+    package(STAR.encode(), tmp_path / "p", metadata=path, format=format, rdf12=True)
+    assert b"reifies" in content(tmp_path / "p/flat_full.nt.gz")
+
+
+def test_quoted_triples_of_n_triples_are_packaged(tmp_path):
+    log = b"<http://ex/s> <http://ex/q> << <http://ex/s> <http://ex/p> <http://ex/o> >> .\n"
+    package(log, tmp_path / "p", metadata=star_source(tmp_path), format="nt")
+    with open_log(tmp_path / "p/jelly_full.jelly.gz") as opened:
+        [[quad]] = opened
+    assert isinstance(quad.object, TripleTerm)
+
+
+def test_comments_on_stream_types_are_kept(tmp_path):
+    path = star_source(tmp_path)
+    comment = 'stax:hasStreamType stax:graphStream ; rdfs:comment "one"@en , "eins"@de ]'
+    text = path.read_text().replace("stax:hasStreamType stax:graphStream ]", comment)
+    path.write_text("@prefix rdfs: <http://www.w3.org/2000/01/rdf-schema#> .\n" + text)
+    package(log_of(1), tmp_path / "p", metadata=path, format="nt")
+    facts = Facts(tmp_path / "p/package_metadata.ttl")
+    nodes = [facts.subjects("dcat:distribution")[0], *facts.subjects("rb:hasFileName")]
+    assert len(nodes) == 4
+    for node in nodes:
+        usages = facts.objects(node, "stax:hasStreamTypeUsage")
+        comments = {each.language for usage in usages for each in facts.objects_of(usage, COMMENT)}
+        is_flat = "flat" in (facts.text(node, "rb:hasFileName") or "")
+        assert comments == (set() if is_flat else {"en", "de"})
