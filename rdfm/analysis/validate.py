@@ -308,7 +308,12 @@ class Validation(LogCheck):
             line, column = None, None
             if log.lines is not None and offset is not None:
                 line, column = log.lines.at(offset) or (None, None)
-            where = {"offset": offset, "frame": frame, "line": line, "column": column}
+            where: dict[str, Any] = {
+                "offset": offset,
+                "frame": frame,
+                "line": line,
+                "column": column,
+            }
             self._add(log, rule, text or RULES[rule].text, **where)
         log.warned[rule] = count
 

@@ -1,6 +1,7 @@
 """RDF/XML: document boundaries, errors, and output."""
 
 from pathlib import Path
+from xml.parsers import expat
 
 import pytest
 from nquads import literal
@@ -322,3 +323,28 @@ def test_other_encodings_are_errors_that_name_iconv():
         "latin-1"
     )
     assert "iconv -f ISO-8859-1 -t UTF-8" in decode("rdfxml", log)[1]
+
+
+@pytest.mark.parametrize(
+    ("predicate", "name"),
+    [
+        ("http://e/\U0001f600a", "ns0:a"),
+        ("http://e/a\U0001f600b", "ns0:b"),
+        ("http://e/a\U0001f600", "ns0:a\U0001f600"),  # no such name in the fourth edition
+        ("http://e/\u4e2d\u6587", "ns0:\u4e2d\u6587"),
+        ("http://e/\u9fff\u4e2d", "ns0:\u4e2d"),
+    ],
+)
+def test_names_of_predicates_follow_the_fourth_edition_of_xml(predicate, name):
+    """Many readers, such as those that use expat, reject other names."""
+    message = [(S, ("iri", predicate), O, None)]
+    log = encode("rdfxml", [message])
+    assert f"<{name} ".encode() in log
+    assert decoded("rdfxml", log) == [message]
+    accepted = name != "ns0:a\U0001f600"
+    try:
+        expat.ParserCreate().Parse(log, True)
+    except expat.ExpatError:
+        assert not accepted
+    else:
+        assert accepted

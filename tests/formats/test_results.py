@@ -205,3 +205,16 @@ def test_the_number_of_unbound_cells_is_limited():
     with rows, pytest.raises(rdfm.LimitError, match="cells in the first") as caught:
         list(rows)
     assert [each.option for each in caught.value.remedies] == ["max_message_bytes"]
+
+
+@pytest.mark.parametrize(
+    "log", ['x,y\na"b,c\nd,e\n', 'x,y\na"b",c\n', 'x,y\na"",c\nd,"\n', 'x,y\na"']
+)
+def test_a_quotation_mark_in_an_unquoted_csv_field_is_an_error_at_the_mark(log):
+    rows = rdfm.open_results(log.encode(), "results-csv")
+    with (
+        rows,
+        pytest.raises(rdfm.DecodeError, match="a quotation mark in an unquoted field") as caught,
+    ):
+        list(rows)
+    assert (caught.value.line, caught.value.column, caught.value.offset) == (2, 2, 5)

@@ -68,6 +68,7 @@ pub(super) fn protobuf(values: &Values) -> CodecResult<dyn Encoder> {
     let rows = ProtobufRows { in_message };
     let mut writer = RdfBinaryWriter::new(&options, abbreviates, in_message, rows);
     writer.can_frame = true;
+    writer.notes_framing = in_message && options.framing.is_none();
     Ok(Box::new(MessageLoop::new(&PROTOBUF, values, writer)))
 }
 
@@ -75,6 +76,8 @@ pub(super) fn protobuf(values: &Values) -> CodecResult<dyn Encoder> {
 struct RdfBinaryWriter<W> {
     /// Whether the format also supports messages with lengths.
     can_frame: bool,
+    /// Whether to note that Jena does not read this framing, which was not requested.
+    notes_framing: bool,
     rows: W,
     /// Whether messages are written with their lengths.
     in_message: bool,
@@ -91,6 +94,7 @@ impl<W: RowWriter> RdfBinaryWriter<W> {
     fn new(options: &BinaryWriting, abbreviates: bool, in_message: bool, rows: W) -> Self {
         Self {
             can_frame: false,
+            notes_framing: false,
             rows,
             in_message,
             flat: options.flat,
@@ -227,6 +231,7 @@ impl<W: RowWriter> Writer for RdfBinaryWriter<W> {
     }
 
     fn continue_log(&mut self, _end: LogEnd) -> Result<(), Reason> {
+        self.notes_framing = false; // the log has other messages
         if self.in_message {
             Ok(())
         } else {
@@ -268,5 +273,14 @@ impl<W: RowWriter> Writer for RdfBinaryWriter<W> {
             ..
         } = dropped;
         vec![("metadata", metadata), ("boundaries", boundaries)]
+    }
+
+    fn notes(&self, messages: u64) -> Vec<Reason> {
+        if messages != 1 || !self.notes_framing {
+            return Vec::new();
+        }
+        let text = "Apache Jena reads a log with message framing as an empty file";
+        let rows = Remedy::write("framing", "rows", "writes a file for Jena");
+        vec![Reason::new(text).with(rows)]
     }
 }

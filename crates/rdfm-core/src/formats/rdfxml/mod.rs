@@ -10,6 +10,7 @@
 mod canonical;
 pub mod decode;
 pub mod encode;
+mod fourth_edition;
 mod machine;
 mod names;
 pub mod sniff;

@@ -5,13 +5,26 @@
 //! - Law: the concatenation of namespace and local part is the IRI, byte for byte. The name has no
 //!   other meaning in RDF/XML.
 
+use super::fourth_edition;
 use super::vocabulary::{RDF, is_syntax};
 use crate::model::chars::{self, NAME, is};
 use crate::syntax::xml::{XML, XMLNS, is_nc_name};
 
-/// Returns the start of an IRI's local part, its longest suffix that is an XML name. Returns `None`
-/// if there is none, or if RDF/XML gives the name another meaning.
+/// Returns the start of an IRI's local part: its longest suffix that is a name in the fourth edition
+/// of XML 1.0 or, if there is none, in the fifth edition. Returns `None` if there is no such name
+/// either, or if RDF/XML gives the name another meaning.
 pub(super) fn split(iri: &[u8]) -> Option<usize> {
+    split_if(iri, fourth_edition::is_letter, fourth_edition::is_name)
+        .or_else(|| split_if(iri, chars::is_letter, chars::is_name))
+}
+
+/// Returns the start of the longest name at the end of an IRI, given the characters beyond ASCII
+/// that names contain.
+fn split_if(
+    iri: &[u8],
+    is_letter: impl Fn(char) -> bool,
+    is_name: impl Fn(char) -> bool,
+) -> Option<usize> {
     let begins = iri
         .iter()
         .rposition(|&byte| !is(byte, NAME) && byte != b'.' && byte < 0x80)
@@ -20,9 +33,14 @@ pub(super) fn split(iri: &[u8]) -> Option<usize> {
     // The first character that can begin a name, after the last one that is not allowed in names.
     let mut start = None;
     for (at, c) in text.char_indices() {
-        if !(chars::is_name(c) || c == '.') {
+        let (letter, name) = if c.is_ascii() {
+            (chars::is_letter(c), chars::is_name(c) || c == '.')
+        } else {
+            (is_letter(c), is_name(c))
+        };
+        if !name {
             start = None;
-        } else if start.is_none() && (chars::is_letter(c) || c == '_') {
+        } else if start.is_none() && (letter || c == '_') {
             start = Some(at);
         }
     }
@@ -64,6 +82,10 @@ mod tests {
             ("http://ex/", None),
             ("http://ex/123", None),
             ("http://ex/é", Some("é")),
+            ("http://ex/\u{1f600}a", Some("a")),
+            ("http://ex/a\u{1f600}b", Some("b")),
+            ("http://ex/a\u{1f600}", Some("a\u{1f600}")),
+            ("http://ex/\u{0939}\u{093f}", Some("\u{0939}\u{093f}")),
             ("http://ex/×é", Some("é")),
             ("http://ex/a×1", None),
             ("urn:a:b", Some("b")),

@@ -109,8 +109,10 @@ impl TableDialect for CsvDialect {
             if text[at - 1] == b'\n' {
                 return Some(at - 1);
             }
-            // A doubled quote ends one quoted text and begins another.
-            scan.quoted = !scan.quoted;
+            // A field begins with its mark. A doubled mark ends one quoted text and begins another.
+            let before = text[start..at - 1].last();
+            scan.broken |= !scan.quoted && !matches!(before, None | Some(b',' | b'"'));
+            scan.quoted = !scan.quoted && !scan.broken;
         }
     }
 

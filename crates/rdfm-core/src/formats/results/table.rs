@@ -27,6 +27,8 @@ pub(super) struct LineScan {
     pub at: usize,
     /// Whether the scan is inside quotes.
     pub quoted: bool,
+    /// Whether a quotation mark inside an unquoted field was found. Later ones have no meaning.
+    pub broken: bool,
 }
 
 /// The syntax of lines and cells.

@@ -155,6 +155,7 @@ fn literal(bytes: &[u8]) -> Checked<Raw<'_>> {
 fn directed(tag: &[u8]) -> Checked<RawLiteralKind<'_>> {
     let direction = tag.len().saturating_sub(3);
     match tag.split_at(direction) {
+        (b"--", _) => Err(malformed("a base direction without a language")),
         (language, direction) if language.ends_with(b"--") => Ok(RawLiteralKind::Directed(
             &language[..language.len() - 2],
             direction,

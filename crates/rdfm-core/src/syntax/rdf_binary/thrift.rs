@@ -127,7 +127,8 @@ fn placeholder<'a>(wire: &mut CompactReader<'a>, what: Placeholder) -> Checked<R
 #[inline]
 fn literal<'a>(wire: &mut CompactReader<'a>) -> Checked<Raw<'a>> {
     let mut lexical = None;
-    let (mut language, mut direction, mut datatype) = (None, None, None);
+    let (mut language, mut direction) = (None, None);
+    let (mut datatype, mut datatype_name) = (None, None);
     let mut last = 0;
     while let Some((field, kind)) = wire.field(&mut last)? {
         match field {
@@ -143,13 +144,16 @@ fn literal<'a>(wire: &mut CompactReader<'a>) -> Checked<Raw<'a>> {
             }
             4 => {
                 expect(kind, STRUCT, field, "the literal")?;
-                datatype = Some(RawLiteralKind::DatatypeName(name(wire)?));
+                datatype_name = Some(RawLiteralKind::DatatypeName(name(wire)?));
             }
             _ => wire.skip_unknown(field, kind)?,
         }
     }
     let lexical = lexical.ok_or_else(|| unset("the lexical form of a literal"))?;
-    let kind = match (language, direction, datatype) {
+    if datatype.is_some() && datatype_name.is_some() {
+        return Err(ambiguous("the literal"));
+    }
+    let kind = match (language, direction, datatype.or(datatype_name)) {
         (None, None, None) => RawLiteralKind::Plain,
         (None, None, Some(datatype)) => datatype,
         (Some(language), None, None) => RawLiteralKind::Language(language),
