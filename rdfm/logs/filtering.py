@@ -55,7 +55,8 @@ FILTERING = declare(
     ),
     OptionSpec(
         "time",
-        help="Predicate whose object is the time of a message. Required by after and before.",
+        help="Predicate whose object is the time of a message; the default is one of "
+        "sosa:resultTime, prov:generatedAtTime, as:published and dct:created.",
         metavar="PREDICATE",
         group=_GROUP,
     ),
@@ -139,8 +140,7 @@ class Filtering(Stage):
         """Add the criteria for the time of a message; return whether there are any.
 
         Raises:
-            OptionError: If an argument is not a valid term or time, or only one of time and
-                predicate is given.
+            OptionError: If an argument is not a valid term or time, or only the predicate is given.
         """
         if after is None and before is None:
             if predicate is None:
@@ -150,10 +150,8 @@ class Filtering(Stage):
                 remedies=remedies.TIMES,
             )
         if predicate is None:
-            raise OptionError(
-                f"{spelled('after')} and {spelled('before')} require the predicate of the time",
-                remedies=[remedies.TIME],
-            )
+            self._filter.within(after, before, any_property=True)
+            return True
         self._filter.begin_pattern()
         self._filter.term("predicate", predicate)
         self._filter.within(after, before)
@@ -213,11 +211,16 @@ class Filtering(Stage):
             )
 
     def finish(self) -> tuple[()]:
-        """Check that every prefix was declared, if any message was read.
+        """Check that every prefix was declared and times were found, if any message was read.
 
         Raises:
-            OptionError: If no log declared a prefix.
+            OptionError: If no log declared a prefix, or no message has a known time property.
         """
+        if self._has_read and self._filter.lacks_times():
+            raise OptionError(
+                "no message has a known time property, such as sosa:resultTime",
+                remedies=[remedies.TIME],
+            )
         if self._has_read and (missing := self._filter.undeclared()):
             raise OptionError(
                 f"no log declares the prefix {missing[0]}:; write the full <IRI>",

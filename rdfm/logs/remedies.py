@@ -19,7 +19,7 @@ OVERWRITE = Remedy("stage", "overwrite", "true", "deletes everything in that fol
 UNCOMPRESSED = Remedy("stage", "compression", "none", "writes uncompressed data to that file")
 ANY_TERM = Remedy("stage", "any", "TERM", "selects messages that contain a term, for example")
 PREFIX = Remedy("stage", "prefixes", "NAME=IRI", "declares it")
-TIME = Remedy("stage", "time", "PREDICATE", "specifies it")
+TIME = Remedy("stage", "time", "PREDICATE", "specifies the property")
 TIMES = (
     Remedy("stage", "after", "TIME", "selects messages at or after TIME"),
     Remedy("stage", "before", "TIME", "selects messages before TIME"),

@@ -142,12 +142,63 @@ def test_several_logs_are_filtered_and_errors_are_skipped(rdfm):
     assert not Path("out.rdfp").exists()
 
 
+TIMES = """PREFIX ex: <http://e/>
+PREFIX xsd: <http://www.w3.org/2001/XMLSchema#>
+PREFIX dct: <http://purl.org/dc/terms/>
+ex:s1 dct:created "2026-06-01T10:00:00Z"^^xsd:dateTime ; ex:at "2026-07-01"^^xsd:date .
+# @message
+ex:log <https://w3id.org/ldes#timestampPath> ex:at .
+ex:s2 ex:at "2026-06-02"^^xsd:date ; ex:count 1 .
+# @message
+ex:s3 <http://www.w3.org/ns/sosa/resultTime> "2026-06-03"^^xsd:date .
+# @message
+ex:s4 ex:other "2026-06-01"^^xsd:date .
+"""
+
+
+@pytest.mark.parametrize("size", [1, 10_000])
+def test_time_properties_are_those_of_split_by_day(rdfm, size):
+    found = {}
+    for day in range(1, 5):
+        criteria = {"after": f"2026-06-0{day}", "before": f"2026-06-0{day + 1}"}
+        with library.open_log(TIMES.encode(), "trig", batch_quads=size).filter(**criteria) as log:
+            found[day] = [str(quad.subject) for message in log for quad in list(message)[-1:]]
+    assert found == {1: ["<http://e/s1>"], 2: ["<http://e/s2>"], 3: ["<http://e/s3>"], 4: []}
+    Path("times.trig").write_text(TIMES)
+    rdfm("convert", "times.trig", "-o", "days/", "--split-by", "day", "--to", "nq")
+    names = sorted(path.name for path in Path("days").iterdir())
+    assert [name[:10] for name in names] == ["2026-06-01", "2026-06-02", "2026-06-03", "other.nq"]
+
+
+def test_times_combine_with_other_criteria(rdfm):
+    Path("times.trig").write_text(TIMES)
+    day = ("--after", "2026-06-02", "--before", "2026-06-03")
+    assert rdfm("filter", "times.trig", *day, "--count").out == "1\n"
+    assert rdfm("filter", "times.trig", *day, "--predicate", "ex:count", "--count").out == "1\n"
+    assert rdfm("filter", "times.trig", *day, "--predicate", "ex:other", "--count").out == "0\n"
+    quads = rdfm("filter", "times.trig", *day, "--quads", "--to", "nq").out
+    assert (
+        quads
+        == '<http://e/s2> <http://e/at> "2026-06-02"^^<http://www.w3.org/2001/XMLSchema#date> .\n'
+    )
+    quads = rdfm(
+        "filter", "times.trig", *day, "--quads", "--predicate", "ex:count", "--to", "nq"
+    ).out
+    assert "ex:at" not in quads and quads.count("\n") == 1
+    inverted = rdfm("filter", "times.trig", *day, "--invert", "--count").out
+    assert inverted == "3\n"
+
+
 @pytest.mark.parametrize(
     ("arguments", "text"),
     [
         ([], "no criterion is given; --any TERM selects messages that contain a term"),
         (["--time", "ex:at"], "--after TIME selects messages at or after TIME, or --before"),
-        (["--after", "2026-06-01"], "--time PREDICATE specifies it"),
+        (
+            ["--after", "2026-06-01"],
+            "no message has a known time property, such as sosa:resultTime; --time PREDICATE "
+            "specifies the property",
+        ),
         (
             ["--time", "ex:at", "--after", "June"],
             "'June' is not a date or time; write 2026-06-01 or",

@@ -79,8 +79,9 @@ impl Filter {
     ///
     /// Raises:
     ///     OptionError: If a string is neither an xsd:dateTime nor an xsd:date.
-    #[pyo3(signature = (first, end))]
-    fn within(&self, first: Option<&str>, end: Option<&str>) -> PyResult<()> {
+    /// With `any_property`, the predicate is one of the known time properties, in another quad.
+    #[pyo3(signature = (first, end, *, any_property=false))]
+    fn within(&self, first: Option<&str>, end: Option<&str>, any_property: bool) -> PyResult<()> {
         let read = |text: Option<&str>| {
             text.map(|text| {
                 filter::moment(text).ok_or_else(|| {
@@ -91,11 +92,21 @@ impl Filter {
             })
             .transpose()
         };
-        self.state().within(Period {
+        let period = Period {
             from: read(first)?,
             until: read(end)?,
-        });
+        };
+        let mut state = self.state();
+        if any_property {
+            return state.time_within(period).map_err(errors::option);
+        }
+        state.within(period);
         Ok(())
+    }
+
+    /// Whether messages were filtered by a known time property, but none has any.
+    fn lacks_times(&self) -> bool {
+        self.state().lacks_times()
     }
 
     /// Return the messages that match or, if `inverted`, those that do not.

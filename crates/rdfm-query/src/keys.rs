@@ -15,20 +15,7 @@ use rdfm_core::model::term::{TermId, TermKind};
 use rdfm_core::model::write::write_term;
 use rustc_hash::FxHashMap;
 
-use crate::filter::{MessageFilter, Position, moment, time_type};
-
-/// Time properties, which are used if no predicate is given: sosa:resultTime, prov:generatedAtTime,
-/// as:published and dct:created.
-const TIMES: [&str; 4] = [
-    "http://www.w3.org/ns/sosa/resultTime",
-    "http://www.w3.org/ns/prov#generatedAtTime",
-    "https://www.w3.org/ns/activitystreams#published",
-    "http://purl.org/dc/terms/created",
-];
-/// Property whose values are further time properties.
-const TIMESTAMP_PATH: &str = "https://w3id.org/ldes#timestampPath";
-/// Maximum number of time properties, so that a log cannot declare an unlimited number.
-const MAX_TIMES: usize = 64;
+use crate::filter::{MessageFilter, Position, TimeProperties, moment, time_type};
 
 /// The part of a message that determines its key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -66,12 +53,17 @@ pub struct Keys {
 /// Finds the keys of messages.
 pub struct KeyFinder {
     kind: KeyKind,
-    /// One filter per predicate, which finds its quads.
-    predicates: Vec<MessageFilter>,
-    /// IRIs of the predicates, if logs can declare further ones.
-    times: Vec<Vec<u8>>,
-    /// Filter for quads that declare further predicates.
-    declarations: Option<MessageFilter>,
+    values: ValueQuads,
+}
+
+/// The quads whose objects are values of keys.
+enum ValueQuads {
+    /// None: the keys are graph names.
+    None,
+    /// The quads with a predicate.
+    Predicate(Box<MessageFilter>),
+    /// The quads with a time property.
+    Times(Box<TimeProperties>),
 }
 
 impl KeyFinder {
@@ -80,9 +72,7 @@ impl KeyFinder {
     pub fn graph() -> Self {
         Self {
             kind: KeyKind::Graph,
-            predicates: Vec::new(),
-            times: Vec::new(),
-            declarations: None,
+            values: ValueQuads::None,
         }
     }
 
@@ -92,19 +82,10 @@ impl KeyFinder {
     /// # Errors
     /// None in practice, because all default properties are valid.
     pub fn times(kind: KeyKind) -> Result<Self, Reason> {
-        let mut finder = Self {
+        Ok(Self {
             kind,
-            predicates: Vec::new(),
-            times: Vec::new(),
-            declarations: Some(with_predicate(
-                MessageFilter::default(),
-                &iri(TIMESTAMP_PATH),
-            )?),
-        };
-        for property in TIMES {
-            finder.add_property(property.as_bytes())?;
-        }
-        Ok(finder)
+            values: ValueQuads::Times(Box::new(TimeProperties::new()?)),
+        })
     }
 
     /// Returns a finder of a predicate's objects. The predicate has the same syntax as in a filter,
@@ -130,51 +111,40 @@ impl KeyFinder {
             )
             .into());
         }
+        let mut filter = MessageFilter::new(prefixes);
+        filter.term(Position::Predicate, &text)?;
         Ok(Self {
             kind,
-            predicates: vec![with_predicate(MessageFilter::new(prefixes), &text)?],
-            times: Vec::new(),
-            declarations: None,
+            values: ValueQuads::Predicate(Box::new(filter)),
         })
     }
 
     /// Returns the prefixes whose namespaces are taken from the logs.
     pub fn prefixes(&self) -> impl Iterator<Item = &[u8]> {
-        self.predicates.iter().flat_map(MessageFilter::prefixes)
+        self.filter().into_iter().flat_map(MessageFilter::prefixes)
     }
 
     /// Returns the prefixes that no log has declared so far.
     pub fn undeclared(&self) -> impl Iterator<Item = &[u8]> {
-        self.predicates.iter().flat_map(MessageFilter::undeclared)
+        self.filter()
+            .into_iter()
+            .flat_map(MessageFilter::undeclared)
     }
 
     /// Returns the keys of a batch's messages.
     pub fn keys(&mut self, batch: &MessageBatch) -> Keys {
         let mut reading = KeyReading::new(self.kind, batch);
-        if self.kind == KeyKind::Graph {
-            for message in 0..batch.len() {
-                let graphs = batch.message(message).iter().map(|quad| quad.graph);
-                reading.message(graphs);
+        let quads = match &mut self.values {
+            ValueQuads::None => {
+                for message in 0..batch.len() {
+                    let graphs = batch.message(message).iter().map(|quad| quad.graph);
+                    reading.message(graphs);
+                }
+                return reading.keys;
             }
-            return reading.keys;
-        }
-        let declared = self.declared(batch);
-        let mut quads: Vec<usize> = Vec::new();
-        for filter in &mut self.predicates {
-            quads.extend(filter.matching_quads(batch));
-        }
-        if self.predicates.len() > 1 {
-            quads.sort_unstable();
-        }
-        // A property applies to the message that declares it, and to later messages.
-        for (message, property) in declared {
-            let start = batch.range(message).start;
-            if let Some(filter) = self.declare(&property) {
-                let found = filter.matching_quads(batch);
-                quads.extend(found.into_iter().filter(|at| *at >= start));
-                quads.sort_unstable();
-            }
-        }
+            ValueQuads::Predicate(filter) => filter.matching_quads(batch),
+            ValueQuads::Times(properties) => properties.quads(batch),
+        };
         let mut rest = &quads[..];
         for message in 0..batch.len() {
             let end = batch.range(message).end;
@@ -185,49 +155,17 @@ impl KeyFinder {
         reading.keys
     }
 
-    /// Returns the properties that messages of a batch declare.
-    fn declared(&mut self, batch: &MessageBatch) -> Vec<(usize, Vec<u8>)> {
-        let table = batch.table();
-        let quads = self.declarations.as_mut().map(|filter| {
-            let found = filter.matching_quads(batch).into_iter();
-            found.filter(|at| table.term(batch.quads()[*at].object).kind == TermKind::Iri)
-        });
-        let mut message = 0;
-        let declare = |at: usize| {
-            while batch.range(message).end <= at {
-                message += 1;
-            }
-            (message, table.text(batch.quads()[at].object).to_vec())
-        };
-        quads.into_iter().flatten().map(declare).collect()
-    }
-
-    /// Adds a property that a log declares. Returns its filter if it is new.
-    fn declare(&mut self, property: &[u8]) -> Option<&mut MessageFilter> {
-        let is_new = !self.times.iter().any(|time| time == property);
-        if !is_new || self.times.len() >= MAX_TIMES {
-            return None;
+    /// Returns the filter for the predicate, if one was given.
+    fn filter(&self) -> Option<&MessageFilter> {
+        match &self.values {
+            ValueQuads::Predicate(filter) => Some(filter),
+            ValueQuads::None | ValueQuads::Times(_) => None,
         }
-        self.add_property(property).ok()?;
-        self.predicates.last_mut()
-    }
-
-    fn add_property(&mut self, property: &[u8]) -> Result<(), Reason> {
-        let text = iri(&String::from_utf8_lossy(property));
-        self.predicates
-            .push(with_predicate(MessageFilter::default(), &text)?);
-        self.times.push(property.to_vec());
-        Ok(())
     }
 }
 
 fn iri(text: &str) -> String {
     format!("<{text}>")
-}
-
-fn with_predicate(mut filter: MessageFilter, text: &str) -> Result<MessageFilter, Reason> {
-    filter.term(Position::Predicate, text)?;
-    Ok(filter)
 }
 
 /// Cached key of a value in the batch.

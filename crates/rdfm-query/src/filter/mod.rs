@@ -7,6 +7,7 @@
 //! - Law: batch boundaries do not affect the result.
 
 mod term;
+mod times;
 
 use std::ops::Range;
 
@@ -18,8 +19,9 @@ use rdfm_core::model::term::{Quad, TermId};
 use regex::bytes::RegexBuilder;
 
 pub(crate) use term::time_type;
-use term::{FilterTerm, Test};
+use term::{FilterTerm, Test, is_within};
 pub use term::{Period, moment};
+pub(crate) use times::TimeProperties;
 
 /// Maximum memory use of a compiled regular expression, in bytes.
 const REGEX_BYTES: usize = 10 << 20;
@@ -149,6 +151,19 @@ impl Condition {
     }
 }
 
+/// Excludes the messages of a range that have none of the quads `found`, which are in order.
+fn require(batch: &MessageBatch, messages: Range<usize>, found: &[usize], matches: &mut [bool]) {
+    let mut remaining = found.iter().copied().peekable();
+    for message in messages {
+        let end = batch.range(message).end;
+        let mut has_match = false;
+        while remaining.next_if(|at| *at < end).is_some() {
+            has_match = true;
+        }
+        matches[message] &= has_match;
+    }
+}
+
 /// Calls `take` with the indexes of matching quads, counted from `start`. Quads are checked in
 /// runs, because most runs have no match.
 fn scan(
@@ -170,10 +185,30 @@ fn scan(
 #[derive(Default)]
 struct Pattern(Vec<Condition>);
 
+/// The time properties and the period of a filter.
+struct TimeRange {
+    properties: TimeProperties,
+    period: Period,
+    /// Whether any message has a time property.
+    found: bool,
+}
+
+impl TimeRange {
+    /// Returns the indexes of the quads with a time in the period, in order.
+    fn quads(&mut self, batch: &MessageBatch) -> Vec<usize> {
+        let mut quads = self.properties.quads(batch);
+        self.found |= !quads.is_empty();
+        quads.retain(|at| is_within(batch.table(), batch.quads()[*at].object, self.period));
+        quads
+    }
+}
+
 /// A message filter. Each pattern must match a quad of the message.
 #[derive(Default)]
 pub struct MessageFilter {
     patterns: Vec<Pattern>,
+    /// Requires a quad with a time property, like a pattern after the others.
+    times: Option<Box<TimeRange>>,
     names: Vec<Name>,
     /// IRIs of the names, expanded with the current namespaces.
     bound: Vec<Option<Vec<u8>>>,
@@ -237,6 +272,25 @@ impl MessageFilter {
     /// Requires a literal with a date or time in a range.
     pub fn within(&mut self, period: Period) {
         self.push(Position::Object, Test::Within(period));
+    }
+
+    /// Requires a date or time in a range, in another quad. Its predicate is one of the default
+    /// time properties, or one that the log declares.
+    ///
+    /// # Errors
+    /// None in practice, because all default properties are valid.
+    pub fn time_within(&mut self, period: Period) -> Result<(), Reason> {
+        self.times = Some(Box::new(TimeRange {
+            properties: TimeProperties::new()?,
+            period,
+            found: false,
+        }));
+        Ok(())
+    }
+
+    /// Whether [`Self::time_within`] was called, but no message so far has a time property.
+    pub fn lacks_times(&self) -> bool {
+        self.times.as_ref().is_some_and(|times| !times.found)
     }
 
     fn push(&mut self, position: Position, test: Test) {
@@ -334,7 +388,8 @@ impl MessageFilter {
     /// filter.
     pub fn quads(&mut self, batch: &MessageBatch) -> Vec<bool> {
         let (messages, found) = self.find(batch);
-        let mut matches = vec![self.patterns.is_empty(); batch.quads().len()];
+        let matches_all = self.patterns.is_empty() && self.times.is_none();
+        let mut matches = vec![matches_all; batch.quads().len()];
         for at in found {
             matches[at] = true;
         }
@@ -368,6 +423,13 @@ impl MessageFilter {
             }
         }
         self.find_in(batch, start..batch.len(), &mut matches, &mut quads);
+        if let Some(times) = &mut self.times {
+            let found = times.quads(batch);
+            require(batch, 0..batch.len(), &found, &mut matches);
+            if self.patterns.is_empty() {
+                quads = found;
+            }
+        }
         (matches, quads)
     }
 
@@ -387,15 +449,7 @@ impl MessageFilter {
         for (number, pattern) in self.patterns.iter_mut().enumerate() {
             found.clear();
             pattern.find(batch, range.clone(), &self.bound, &mut found);
-            let mut remaining = found.iter().copied().peekable();
-            for message in messages.clone() {
-                let end = batch.range(message).end;
-                let mut has_match = false;
-                while remaining.next_if(|at| *at < end).is_some() {
-                    has_match = true;
-                }
-                matches[message] &= has_match;
-            }
+            require(batch, messages.clone(), &found, matches);
             if number == 0 {
                 quads.extend(&found);
             }

@@ -168,13 +168,7 @@ impl Test {
                 is_literal(term.kind) && finder.find(table.text_of(term)).is_some()
             }
             Self::Matches(regex) => is_literal(term.kind) && regex.is_match(table.text_of(term)),
-            Self::Within(period) => {
-                time_type(table, id).is_some()
-                    && std::str::from_utf8(table.text_of(term))
-                        .ok()
-                        .and_then(moment)
-                        .is_some_and(|moment| period.contains(moment))
-            }
+            Self::Within(period) => is_within(table, id, *period),
         }
     }
 
@@ -226,6 +220,15 @@ impl Test {
                 self.matches(table, part, names) || self.part_matches(table, part, names)
             })
     }
+}
+
+/// Whether a term is a literal with a date or time in a period.
+pub(super) fn is_within(table: &TermTable, id: TermId, period: Period) -> bool {
+    time_type(table, id).is_some()
+        && std::str::from_utf8(table.text(id))
+            .ok()
+            .and_then(moment)
+            .is_some_and(|moment| period.contains(moment))
 }
 
 const fn is_literal(kind: TermKind) -> bool {
