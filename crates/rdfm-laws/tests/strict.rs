@@ -96,11 +96,12 @@ fn literal(text: &str, tag: Option<&str>, direction: u8, datatype: Option<&str>)
 /// Characters with a special meaning or an escape in some grammar, and their neighbours.
 fn special_characters() -> impl Iterator<Item = char> {
     let ranges = [
-        0..=0xff,
+        0..=0xa0,
         0x2028..=0x2029,
         0xd7ff..=0xd7ff,
         0xfdd0..=0xfdd0,
-        0xfef0..=0xffff,
+        0xfeff..=0xfeff,
+        0xfff0..=0xffff,
     ];
     let ranges = ranges.into_iter().flatten();
     ranges

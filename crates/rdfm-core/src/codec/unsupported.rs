@@ -232,6 +232,19 @@ pub(crate) fn misread_iri_error(iri: &[u8], what: &str) -> (ErrorClass, Reason) 
     )
 }
 
+/// The error for an invalid language tag that readers of the format would misinterpret.
+#[cold]
+pub(crate) fn misread_tag_error(tag: &[u8], what: &str) -> (ErrorClass, Reason) {
+    let reason = Reason::from(format!(
+        "readers of the format would read the language tag {} as {what}",
+        quote(tag)
+    ));
+    (
+        ErrorClass::Unsupported,
+        reason.lacking(Feature::AnyLanguage),
+    )
+}
+
 #[cfg(test)]
 mod tests {
     #![allow(clippy::unwrap_used)] // a failing unwrap is a failing test

@@ -9,12 +9,12 @@
 use super::lru::LruTable;
 use super::options::{FRAME_ROWS, OptionsRow};
 use super::owned::OwnedTerm;
-use crate::codec::unsupported::WriteResult;
+use crate::codec::unsupported::{WriteResult, misread_tag_error};
 use crate::codec::values::Values;
 use crate::model::batch::LogBatch;
 use crate::model::error::{ErrorClass, quote};
 use crate::model::record::Record;
-use crate::model::remedy::{Feature, Reason, Remedy};
+use crate::model::remedy::{Reason, Remedy};
 use crate::model::table::TermTable;
 use crate::model::term::{Term, TermId, TermKind, flags};
 use crate::model::write::MessagePrefix;
@@ -366,7 +366,7 @@ impl TermWriter {
                     flags::LTR => b"--ltr",
                     flags::RTL => b"--rtl",
                     _ if is_read_as_directed(table, TermId(term.aux)) => {
-                        return Err(misread_tag_error(tag));
+                        return Err(misread_tag_error(tag, "a base direction"));
                     }
                     _ => b"",
                 };
@@ -696,16 +696,4 @@ fn is_read_as_directed(table: &TermTable, tag: TermId) -> bool {
         && [b"--ltr", b"--rtl"]
             .iter()
             .any(|suffix| table.text(tag).ends_with(*suffix))
-}
-
-#[cold]
-fn misread_tag_error(tag: &[u8]) -> (ErrorClass, Reason) {
-    let reason = Reason::from(format!(
-        "readers of the format would read the end of the language tag {} as a base direction",
-        quote(tag)
-    ));
-    (
-        ErrorClass::Unsupported,
-        reason.lacking(Feature::AnyLanguage),
-    )
 }

@@ -1,6 +1,6 @@
 //! Encoder for result sets in JSON: one row per line.
 
-use super::text_encode::{RowError, TextFormat};
+use super::text_encode::{RowError, TextFormat, check_tag};
 use crate::codec::unsupported::WriteResult;
 use crate::model::record::ResultHead;
 use crate::model::table::TermTable;
@@ -124,6 +124,7 @@ impl TextFormat for JsonFormat {
                     out.extend_from_slice(b",\"datatype\":");
                     text(table, table.term(TermId(term.aux)), out);
                 } else if term.kind == TermKind::LangLiteral {
+                    check_tag(table.text(TermId(term.aux))).map_err(RowError::Unsupported)?;
                     out.extend_from_slice(b",\"xml:lang\":");
                     text(table, table.term(TermId(term.aux)), out);
                     if term.flags & flags::LTR != 0 {

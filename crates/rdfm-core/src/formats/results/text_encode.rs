@@ -10,7 +10,7 @@ use super::head::{length_error, reject_duplicate, reject_row};
 use crate::codec::Encoder;
 use crate::codec::messages::{Counts, Dropped, Head, MessageLoop, Writer};
 use crate::codec::spec::FormatSpec;
-use crate::codec::unsupported::WriteResult;
+use crate::codec::unsupported::{WriteResult, misread_tag_error};
 use crate::codec::values::Values;
 use crate::model::batch::ResultBatch;
 use crate::model::error::ErrorClass;
@@ -26,6 +26,14 @@ pub(super) enum RowError {
     Unsupported(Reason),
     /// Text above the size limit.
     TooLong,
+}
+
+/// Rejects an empty language tag, which readers of XML attributes read as no language.
+pub(super) fn check_tag(tag: &[u8]) -> Result<(), Reason> {
+    if tag.is_empty() {
+        return Err(misread_tag_error(tag, "none").1);
+    }
+    Ok(())
 }
 
 /// A text format.

@@ -1,6 +1,6 @@
 //! Encoder for result sets in XML: one row per line.
 
-use super::text_encode::{RowError, TextFormat};
+use super::text_encode::{RowError, TextFormat, check_tag};
 use super::xml::{ITS, RESULTS};
 use crate::codec::unsupported::WriteResult;
 use crate::model::error::{ErrorClass, quote};
@@ -117,7 +117,9 @@ impl XmlFormat {
         if term.kind == TermKind::TypedLiteral {
             attribute("datatype", table.text(TermId(term.aux)), out)?;
         } else if term.kind == TermKind::LangLiteral {
-            attribute("xml:lang", table.text(TermId(term.aux)), out)?;
+            let tag = table.text(TermId(term.aux));
+            check_tag(tag)?;
+            attribute("xml:lang", tag, out)?;
             let direction = match term.flags & (flags::LTR | flags::RTL) {
                 0 => None,
                 flags::LTR => Some(b"ltr"),

@@ -10,7 +10,7 @@ use std::ops::Range;
 use super::model::{NativeValue, PrefixedName, RawLiteralKind};
 use super::terms::BNODE_IRI;
 use super::values::of_literal;
-use crate::codec::unsupported::{WriteResult, misread_iri_error};
+use crate::codec::unsupported::{WriteResult, misread_iri_error, misread_tag_error};
 use crate::model::error::ErrorClass;
 use crate::model::remedy::{Feature, Reason};
 use crate::model::table::TermTable;
@@ -179,10 +179,7 @@ impl EncodedTerms {
                     None if term.kind == TermKind::LangLiteral
                         && table.text(TermId(term.aux)).is_empty() =>
                     {
-                        return Err((
-                            ErrorClass::Unsupported,
-                            "readers of the format would read an empty language tag as none".into(),
-                        ));
+                        return Err(misread_tag_error(b"", "none"));
                     }
                     None => W::literal(bytes, text, kind(self.prefixes.as_ref(), table, term)),
                 }
