@@ -194,7 +194,11 @@ class Pipeline:
             skipped=tally.skipped,
             errors=tuple(tally.errors),
             abandoned=tuple(tally.abandoned),
-            notes=(*self._notes_of_inputs(), *encoder.notes()),
+            notes=(
+                *self._notes_of_inputs(),
+                *encoder.notes(),
+                *self._plan.shape.notes(self._plan.target.format),
+            ),
             kind=self._kind,
             counters=self._counters.ends,
         )

@@ -25,6 +25,7 @@ from rdfm.errors import DecodeError, OptionError, RdfmError, spelled, visible
 from rdfm.formats import DecoderLike, Format, Opening
 from rdfm.logs import remedies
 from rdfm.logs.input import Input, MemberInput, Readable, files_of, is_folder_or_glob
+from rdfm.logs.likely import unread_content_text
 from rdfm.logs.notes import MAX_LISTED
 from rdfm.logs.split import Split
 from rdfm.storage.addresses import is_web, shown
@@ -541,7 +542,8 @@ class Driver:
         resuming = abandoned = False
         split = self._reading.split is not None
         losses = NOTHING_DROPPED
-        head: bytes | None = b"" if self._reading.format is None and not split else None
+        head: bytes | None = None if split else b""
+        is_given = self._reading.format is not None
         for piece in stream:
             item = piece.item
             if abandoned:
@@ -562,9 +564,14 @@ class Driver:
                     batch = decoder.next_batch()
                 except DecodeError as error:
                     error.source = source.name
-                    at_start = error.line in (None, 1) and error.column in (None, 1)
+                    text = unread_content_text(head) if head and not error.message_index else None
+                    if text is not None and not source.format.spec.binary:
+                        error.reason, error.remedies = text, ()
+                    at_start = (
+                        text is None and error.line in (None, 1) and error.column in (None, 1)
+                    )
                     if head and at_start and not error.message_index:
-                        _suggest(error, source.format, head)
+                        _suggest(error, source.format, head, is_given=is_given)
                     resuming = source.format.spec.resumable
                     yield ReadError(source, error, decoder.header(), resuming)
                     if not resuming:
@@ -747,9 +754,18 @@ def _name(given: Readable) -> str:
     return "bytes" if isinstance(given, (bytes, bytearray, memoryview)) else "input"
 
 
-def _suggest(error: DecodeError, format: Format, head: bytes) -> None:
-    """Add the detected format to an error at the start of a log, if it is a different one."""
+def _suggest(error: DecodeError, format: Format, head: bytes, *, is_given: bool) -> None:
+    """Add the detected format to an error at the start of a log, if it is a different one.
+
+    If the user gave the format, only the suffix of a binary format is evidence against it.
+    """
     if head.startswith(codecs.BOM_UTF8):  # the mark itself is the error
+        return
+    if is_given:
+        named = formats.by_path(error.source or "")
+        if named is not None and named.spec.binary and not format.spec.binary:
+            error.reason += f"; the name has the suffix of {named.spec.title}"
+            error.remedies = (remedies.named_format("from_format", [named.name], "reads it"),)
         return
     found = formats.by_content(head)
     is_named = any(remedy.option == "from_format" for remedy in error.remedies)

@@ -499,11 +499,29 @@ class OutputShape:
                 f"{path}: {reason}",
                 remedies=[remedies.UNCOMPRESSED],
             )
+        implied = None if path is None or self.folder else compressions.by_suffix(path)
+        if implied is not None and (compression or "none").partition(":")[0] not in (
+            implied,
+            "none",
+        ):
+            raise OptionError(
+                f"{path} has the suffix of {implied}, but {spelled('compression', compression)} is given; "
+                "change the suffix, or omit the option"
+            )
         self._target = target
         self._compression = compression
         self._split = (split_messages, split_bytes)
         self._overwrite = overwrite
         self._jobs = jobs
+
+    def notes(self, format: Format) -> tuple[str, ...]:
+        """Return a note if the name of a file has the suffix of a format other than this one."""
+        named = formats.by_path(self._target) if isinstance(self._target, str) else None
+        if named is None or named.name == format.name or self.folder or self.archive:
+            return ()
+        return (
+            f"{self._target} has the suffix of {named.spec.title}, but it contains {format.spec.title}",
+        )
 
     def encoder(
         self, make: Callable[..., EncoderLike], format: FormatSpec, options: Mapping[str, Any]
@@ -723,7 +741,12 @@ def output_format(target: Writable, name: str | None = None, kind: str = "messag
         raise UnknownFormatError(
             f"{path}: the name does not identify a format; did you mean {suffix}?"
         )
-    names = (spec.name for spec in formats.specs() if kind in spec.kinds)
+    names = [spec.name for spec in formats.specs() if kind in spec.kinds]
+    if path in names:
+        raise UnknownFormatError(
+            f"{path} is a format, not the name of a file; write a name such as out{formats.find(path).spec.suffixes[0]}",
+            remedies=[remedies.named_format("to_format", [path])],
+        )
     raise UnknownFormatError(
         "the output format is not given"
         if path is None
