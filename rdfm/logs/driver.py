@@ -28,7 +28,8 @@ from rdfm.logs.input import Input, MemberInput, Readable, files_of, is_folder_or
 from rdfm.logs.likely import unread_content_text
 from rdfm.logs.notes import MAX_LISTED
 from rdfm.logs.split import Split
-from rdfm.storage.addresses import is_web, shown
+from rdfm.storage.addresses import shown
+from rdfm.storage.paths import is_url
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -750,7 +751,7 @@ def _name(given: Readable) -> str:
     """Return the name of an input before it is opened."""
     if isinstance(given, (str, os.PathLike)):
         path = os.fspath(given)
-        return shown(path) if is_web(path) else visible(path)
+        return shown(path) if is_url(path) else visible(path)
     return "bytes" if isinstance(given, (bytes, bytearray, memoryview)) else "input"
 
 

@@ -39,6 +39,7 @@ from rdfm.logs.likely import unsupported_suffix_text, writing_advice
 from rdfm.logs.parts import ArchiveEncoder, FolderEncoder, Part
 from rdfm.storage import archive as archives
 from rdfm.storage import compression as compressions
+from rdfm.storage.addresses import shown
 from rdfm.storage.paths import describe_invalid_path, is_live, local_target
 from rdfm.storage.pipes import descriptor_of, open_to_write
 
@@ -585,7 +586,7 @@ def _local_target(path: str) -> str:
     local = local_target(path)
     if local is None:
         raise OptionError(
-            f"cannot write to the URL {path}; write to a local file or folder, then copy it"
+            f"cannot write to the URL {shown(path)}; write to a local file or folder, then copy it"
         )
     return local
 

@@ -90,7 +90,7 @@ class MirrorState:
             state = cls(**found)
         except FileNotFoundError:
             return None
-        except (ValueError, TypeError, KeyError, AttributeError) as error:
+        except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
             raise _invalid(path) from error
         if version != _VERSION or not state._is_valid():
             raise _invalid(path)

@@ -19,7 +19,15 @@ from typing import Any
 
 import grpc
 
-from rdfm.errors import DecodeError, EncodeError, LimitError, OptionError, RdfmError, visible
+from rdfm.errors import (
+    DecodeError,
+    EncodeError,
+    LimitError,
+    OptionError,
+    RdfmError,
+    spell_options,
+    visible,
+)
 from rdfm.exchange.serve.feeds import Member, TopicLog
 from rdfm.exchange.serve.following import ReplacedError, StoredFrames
 from rdfm.exchange.serve.memory import BufferedFrames, ClientMemory, MemoryLimitError
@@ -545,7 +553,7 @@ def _status_of(error: Exception) -> tuple[grpc.StatusCode, str]:
     if isinstance(error, DecodeError):
         error.source = None  # does not reveal the path of the log to clients
     if isinstance(error, EncodeError):
-        return Status.FAILED_PRECONDITION, visible(error.reason)
+        return Status.FAILED_PRECONDITION, visible(spell_options(error.reason))
     if isinstance(error, LimitError):
         return Status.RESOURCE_EXHAUSTED, str(error)
     if isinstance(error, OptionError):
