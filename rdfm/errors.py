@@ -127,6 +127,16 @@ def _with_options(text: str, renderer: Renderer | None) -> str:
     return _MARKED.sub(option, text)
 
 
+def spell_options(text: str) -> str:
+    """Return part of an error text, such as `reason`, with its options as the surface spells them.
+
+    Example:
+        >>> spell_options(f"{spelled('group_by')} needs a number")
+        'group_by needs a number'
+    """
+    return _with_options(text, None)
+
+
 # Returns the option of a remedy in the spelling of a surface, or None if the surface lacks it.
 Renderer = Callable[[Remedy], str | None]
 
@@ -218,6 +228,10 @@ class RdfmError(Exception):
     def __str__(self) -> str:
         """Return the text, as in `ttl: the format has no graph names (message 4)`."""
         return visible(self._render(self.renderer))
+
+    def __repr__(self) -> str:
+        """Return the class and the text, without the marks of option names."""
+        return f"{type(self).__name__}({str(self)!r})"
 
     def _render(self, renderer: Renderer | None) -> str:
         return _with_options(super().__str__(), renderer) + recommendations(self.remedies, renderer)

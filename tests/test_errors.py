@@ -1,6 +1,7 @@
 """Exceptions: class hierarchy, texts with positions and remedies, pickling."""
 
 import inspect
+import io
 import pickle
 import re
 from pathlib import Path
@@ -9,6 +10,7 @@ import click
 import pytest
 from support import NATIVE
 
+import rdfm
 from rdfm import (
     Iri,
     Literal,
@@ -19,8 +21,12 @@ from rdfm import (
     formats,
 )
 from rdfm.cli.remedies import on_command_line
-from rdfm.errors import Remedy, render
+from rdfm.errors import OptionError, RdfmError, Remedy, render
+from rdfm.exchange.nanopub.state import MirrorState
+from rdfm.logs.findings import reason
 from rdfm.spark.remedies import in_function, in_spark
+from rdfm.storage.addresses import shown
+from rdfm.storage.contexts import ContextLoader
 
 ROOT = Path(__file__).parents[1]
 LANG_STRING = "http://www.w3.org/1999/02/22-rdf-syntax-ns#langString"
@@ -438,3 +444,58 @@ def test_the_message_index_is_named_after_the_kind(format, word):
         errors.EncodeError("wrong", format=format, message_index=3),
     ):
         assert str(error).endswith(f"wrong ({word} 3)")
+
+
+def test_no_representation_of_an_error_contains_marks_of_options():
+    errors = []
+    for options in ({"skip": -1}, {"sample": "x"}, {"messages": "x"}, {"take": 1, "sample": "1%"}):
+        with pytest.raises(RdfmError) as raised:
+            rdfm.convert(b"", io.BytesIO(), from_format="nq", to_format="nq", **options)
+        errors.append(raised.value)
+    with pytest.raises(RdfmError) as raised:
+        rdfm.convert(
+            b"<x:a> <x:b> <x:c> .\n# @message\n<x:a> <x:b> <x:c> .\n",
+            io.BytesIO(),
+            from_format="nq",
+            to_format="nq",
+            message_per_file=True,
+        )
+    errors.append(raised.value)
+    for error in errors:
+        texts = (str(error), repr(error), reason("", error))
+        assert not any("\x1f" in text for text in texts), texts
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "https://me:sec/ret@host/a.nq",
+        "https://me:sec?ret@host/a.nq",
+        "https://me:sec#ret@host/a.nq",
+        "https://me:s/e@c/ret@host/a.nq",
+        "ftp://me:secret@host/a.nq",
+    ],
+)
+def test_a_password_in_a_url_is_not_shown(url):
+    assert shown(url) == f"{url.partition('://')[0]}://host/a.nq"
+    with pytest.raises(OptionError) as raised:
+        rdfm.convert(b"", url, from_format="nq", to_format="nq")
+    assert "ret" not in str(raised.value)
+    if url.startswith("https"):
+        with pytest.raises(OptionError) as raised:
+            rdfm.open_log(url)
+        assert "ret" not in str(raised.value)
+        assert "'s" not in str(raised.value)
+
+
+def test_a_deeply_nested_json_file_is_an_error(tmp_path):
+    nested = "[" * 100_000
+    (tmp_path / "log.nq").touch()
+    (tmp_path / "log.nq.state.json").write_text(nested)
+    with pytest.raises(OptionError, match="is not the state of a mirror"):
+        MirrorState.load(str(tmp_path / "log.nq"))
+    (tmp_path / "index.json").write_text(nested)
+    with pytest.raises(OptionError, match="cannot be read"):
+        ContextLoader(contexts=str(tmp_path))
+    with pytest.raises(OptionError, match="must be a JSON object"):
+        rdfm.create_log(tmp_path / "out.ttl", prefixes=nested)

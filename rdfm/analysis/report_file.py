@@ -21,6 +21,7 @@ from rdfm.logs.likely import writing_advice
 from rdfm.logs.output import Output
 from rdfm.logs.own_input import reject_own_input
 from rdfm.storage import archive
+from rdfm.storage.addresses import shown
 from rdfm.storage.paths import local_target
 
 __all__ = ["check_report", "write_report"]
@@ -45,7 +46,7 @@ def check_report(path: str, inputs: Iterable[Any], options: Mapping[str, Any]) -
     reject_own_input(inputs, path, options)
     if (local := local_target(path)) is None:
         raise OptionError(
-            f"{path} is a URL, which rdfm cannot write to; write a file, then copy it"
+            f"{shown(path)} is a URL, which rdfm cannot write to; write a file, then copy it"
         )
     if (format := formats.by_path(local)) is not None:
         raise OptionError(

@@ -19,6 +19,7 @@ from rdfm.analysis.stream_options import exceeded_options, read_stream_options
 from rdfm.errors import (
     EncodeError,
     OptionError,
+    spell_options,
     spelled,
 )
 from rdfm.logs.checking import MAX_WARNINGS, LogCheck, LogState, check_settings, end_of
@@ -343,7 +344,7 @@ class Validation(LogCheck):
                 results = self.shapes.results(message)
             except (EncodeError, ValueError) as error:
                 text = (
-                    f"{error.format} {error.reason}"
+                    f"{error.format} {spell_options(error.reason)}"
                     if isinstance(error, EncodeError)
                     else str(error)
                 )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import importlib
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import click
@@ -31,6 +32,19 @@ _COMMANDS = {
 }
 # Commands that are defined in another command's module, with their names in that module.
 SHORT_FORMS = {"head": ("cat", "head"), "tail": ("cat", "tail")}
+
+
+def describe_unknown_command(name: str) -> str:
+    """Return the error text for a name that is not a command."""
+    from difflib import get_close_matches  # costly to import
+
+    if similar := get_close_matches(name, _COMMANDS):
+        return f"No such command '{name}'; did you mean {' or '.join(similar)}?"
+    if name == "version":
+        return "No such command 'version'; rdfm --version prints the version"
+    if Path(name).exists():
+        return f"No such command '{name}'; rdfm cat {name} prints this log, and rdfm inspect {name} describes it"
+    return f"No such command '{name[:40]}'; the commands are {', '.join(_COMMANDS)}"
 
 
 class ClosedPipe(Exception):
@@ -79,8 +93,7 @@ class _LazyGroup(click.Group):
     ) -> tuple[str | None, click.Command | None, list[str]]:
         name = args[0]
         if name not in _COMMANDS and not name.startswith("-") and not ctx.resilient_parsing:
-            commands = ", ".join(_COMMANDS)
-            raise click.UsageError(f"No such command '{name}'; the commands are {commands}", ctx)
+            raise click.UsageError(describe_unknown_command(name), ctx)
         return super().resolve_command(ctx, args)
 
     def format_help_text(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import sys
 from typing import Any
 
 import click
@@ -21,7 +20,9 @@ _HEAD = """Example:
 _TAIL = """Example:
   rdfm tail sensors.nq -n 3"""
 _STAGES = "rdfm.conversion.options:SHOWING"
-_logs = click.argument("logs", nargs=-1, required=True, metavar="LOG...", type=click.Path())
+_logs = click.argument(
+    "logs", nargs=-1, required=True, metavar="LOG...", type=click.Path(readable=False)
+)
 _color = option(
     "--color",
     group="Other options",
@@ -114,7 +115,6 @@ def _show(logs: tuple[str, ...], color: str, options: dict[str, Any]) -> None:
     from rdfm.cli.stdio import (
         add_stdout_defaults,
         inputs_of,
-        is_terminal,
         reject_terminal,
         standard_output,
     )
@@ -130,18 +130,15 @@ def _show(logs: tuple[str, ...], color: str, options: dict[str, Any]) -> None:
         options["to_format"] = default_format(inputs, options.get("from_format"))
     reject_terminal(options)
     options = add_stdout_defaults(options)
-    output: Any = standard_output()
     is_text = not formats.find(options["to_format"]).spec.binary
-    colours = wants_colours(color)  # type: ignore[arg-type]  # checked above
-    screen = None
-    if is_text and (colours or is_terminal(sys.stdout)):
-        output = screen = Screen(output, colours=colours)
+    colours = is_text and wants_colours(color)  # type: ignore[arg-type]  # checked above
+    output = standard_output(colours=colours)
     try:
         with unwinding():
             summary = convert(inputs, output, **options)
     finally:
-        if screen is not None:
-            screen.end()
+        if isinstance(output, Screen):
+            output.end()
     print_skipped(summary)
     # Namespaces are expected to be dropped if the format cannot represent them.
     summary.dropped.pop("namespaces", None)

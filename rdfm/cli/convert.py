@@ -26,7 +26,7 @@ Exit status: 0 done, 1 bad data, 2 bad usage."""
     epilog=_EPILOG,
     short_help="Convert logs to another format.",
 )
-@click.argument("files", nargs=-1, metavar="IN... [OUT]", type=click.Path())
+@click.argument("files", nargs=-1, metavar="IN... [OUT]", type=click.Path(readable=False))
 @output_option("Output. Required for several inputs.")
 @quiet_option()
 def command(files: tuple[str, ...], output: str | None, quiet: bool, **options: Any) -> None:
@@ -88,5 +88,5 @@ def _files(files: tuple[str, ...], output: str | None) -> tuple[list[str], str]:
             raise click.UsageError(
                 f"{len(names)} files given without -o; use -o FILE to specify the output for several inputs"
             )
-        output = OutputPath().convert(names.pop(), None, None)
+        output = OutputPath(readable=False).convert(names.pop(), None, None)
     return names, output

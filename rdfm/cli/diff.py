@@ -35,8 +35,8 @@ _DEPRECATED = (
     epilog=_EPILOG,
     short_help="Compare two logs message by message.",
 )
-@click.argument("a", metavar="A", type=click.Path())
-@click.argument("b", metavar="B", type=click.Path())
+@click.argument("a", metavar="A", type=click.Path(readable=False))
+@click.argument("b", metavar="B", type=click.Path(readable=False))
 @option(
     "--json",
     "as_json",

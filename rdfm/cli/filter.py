@@ -32,7 +32,7 @@ _EPILOG = """Examples:
     epilog=_EPILOG,
     short_help="Keep the messages that match.",
 )
-@click.argument("logs", nargs=-1, required=True, metavar="LOG...", type=click.Path())
+@click.argument("logs", nargs=-1, required=True, metavar="LOG...", type=click.Path(readable=False))
 @output_option("Output file (default: standard output).", default="-")
 @option("--count", group="Output", is_flag=True, help="Print only the number of matching messages.")
 @quiet_option()

@@ -20,13 +20,15 @@ _EPILOG = """Examples:
 @click.argument("names", nargs=-1, metavar="[COMMAND...]")
 def command(names: tuple[str, ...]) -> None:
     """Print the complete help of a COMMAND, with the options of all formats and the limits."""
-    from rdfm.cli.app import app
+    from rdfm.cli.app import app, describe_unknown_command
 
     found: click.Command = app
     context = click.Context(app, info_name="rdfm")
     for name in names:
         inner = found.get_command(context, name) if isinstance(found, click.Group) else None
         if inner is None:
+            if found is app:
+                raise click.UsageError(describe_unknown_command(name))
             raise click.UsageError(f"No such command '{' '.join(names)[:40]}'")
         found = inner
         context = click.Context(found, info_name=name, parent=context)

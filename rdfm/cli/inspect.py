@@ -22,7 +22,7 @@ _EPILOG = """Examples:
     epilog=_EPILOG,
     short_help="Describe a log: format, counts, sizes, predicates, first error.",
 )
-@click.argument("logs", nargs=-1, required=True, metavar="LOG...", type=click.Path())
+@click.argument("logs", nargs=-1, required=True, metavar="LOG...", type=click.Path(readable=False))
 @option(
     "--from",
     "from_format",
@@ -67,7 +67,7 @@ _EPILOG = """Examples:
     "--html",
     group="Statistics",
     metavar="FILE",
-    type=OutputPath(),
+    type=OutputPath(readable=False),
     help="Write the statistics as an HTML page with charts (- for standard output).",
 )
 def command(
@@ -89,7 +89,7 @@ def command(
     """
     from rdfm.analysis.inspect import TOP, inspect
     from rdfm.cli.bar import Bar
-    from rdfm.cli.stdio import inputs_of, json_line, safe
+    from rdfm.cli.stdio import inputs_of, json_line, print_text, safe
     from rdfm.errors import UnknownFormatError
 
     stats |= as_rdf or html is not None
@@ -133,10 +133,10 @@ def command(
         if as_json:
             click.echo(json_line(report.to_dict()))
         elif as_rdf:
-            click.echo(report.to_rdf(iri), nl=False)
+            print_text(report.to_rdf(iri))
         elif html is not None:
             if html == "-":
-                click.echo(report.to_html(), nl=False)
+                print_text(report.to_html())
             else:
                 write_report(report.to_html(), html)
         else:

@@ -74,9 +74,16 @@ class GroupedCommand(click.Command):
                 if isinstance(parameter, click.Option) and not parameter.hidden
                 for name in (*parameter.opts, *parameter.secondary_opts)
             ]
-            similar = _similar(error.option_name, options)
-            advice = f"; did you mean {' or '.join(similar)}?" if similar else ""
+            advice = _advice(error.option_name, options)
             raise click.UsageError(f"No such option '{error.option_name}'{advice}", ctx) from None
+        except click.MissingParameter as error:
+            if not isinstance(error.param, click.Argument):
+                raise
+            usage = " ".join((ctx.command_path, *self.collect_usage_pieces(ctx)[1:]))
+            raise click.UsageError(
+                f"Missing argument '{error.param.make_metavar(ctx)}'; use: {usage} (- is standard input)",
+                ctx,
+            ) from None
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the options in a section for each heading."""
@@ -104,6 +111,20 @@ def _heading_position(heading: str) -> int:
     if heading in _LAST:
         return len(_FIRST) + 1 + _LAST.index(heading)
     return _FIRST.index(heading) if heading in _FIRST else len(_FIRST)
+
+
+def _advice(name: str, options: list[str]) -> str:
+    """Return the end of the error text for an unknown option."""
+    if name == "--json" and "--to" in options:
+        return "; --to ndjsonld writes messages as JSON-LD, and --to results-json results as JSON"
+    if name == "--format" and "--to" in options:
+        return "; --from names the format of the input, and --to the format of the output"
+    if name in ("-o", "--output") and "--to" in options:
+        return "; rdfm convert LOG OUT writes a file"
+    if name in ("-o", "--output"):
+        return "; > FILE writes the output to a file"
+    similar = _similar(name, options)
+    return f"; did you mean {' or '.join(similar)}?" if similar else ""
 
 
 def _similar(name: str, options: list[str]) -> list[str]:
@@ -139,7 +160,7 @@ def output_option(help: str, *name: str, metavar: str = "OUT", **settings: Any) 
         *name,
         group="Output",
         metavar=metavar,
-        type=OutputPath(),
+        type=OutputPath(readable=False),
         help=help,
         **settings,
     )

@@ -48,8 +48,10 @@ _quiet = quiet_option()
     epilog=_APPLY,
     short_help="Apply patches to a dataset.",
 )
-@click.argument("dataset", type=click.Path())
-@click.argument("patches", nargs=-1, required=True, metavar="PATCH...", type=click.Path())
+@click.argument("dataset", type=click.Path(readable=False))
+@click.argument(
+    "patches", nargs=-1, required=True, metavar="PATCH...", type=click.Path(readable=False)
+)
 @_output
 @_quiet
 def apply(dataset: str, patches: tuple[str, ...], output: str, quiet: bool, **options: Any) -> None:
@@ -79,7 +81,9 @@ def apply(dataset: str, patches: tuple[str, ...], output: str, quiet: bool, **op
     epilog=_REVERT,
     short_help="Write patches that undo patches.",
 )
-@click.argument("patches", nargs=-1, required=True, metavar="PATCH...", type=click.Path())
+@click.argument(
+    "patches", nargs=-1, required=True, metavar="PATCH...", type=click.Path(readable=False)
+)
 @output_option("Output file (default: standard output).", default="-")
 @_quiet
 def revert(patches: tuple[str, ...], output: str, quiet: bool, **options: Any) -> None:
@@ -109,8 +113,8 @@ def revert(patches: tuple[str, ...], output: str, quiet: bool, **options: Any) -
     epilog=_FROM_LOG,
     short_help="Convert each message to a patch.",
 )
-@click.argument("log", type=click.Path())
-@click.argument("output", metavar="OUT", type=OutputPath())
+@click.argument("log", type=click.Path(readable=False))
+@click.argument("output", metavar="OUT", type=OutputPath(readable=False))
 @_quiet
 def from_log(log: str, output: str, quiet: bool, **options: Any) -> None:
     """Convert each message of LOG to a patch: a transaction that adds its quads.
@@ -133,8 +137,8 @@ def from_log(log: str, output: str, quiet: bool, **options: Any) -> None:
     epilog=_TO_LOG,
     short_help="Convert each transaction to a message.",
 )
-@click.argument("patches", type=click.Path())
-@click.argument("output", metavar="OUT", type=OutputPath())
+@click.argument("patches", type=click.Path(readable=False))
+@click.argument("output", metavar="OUT", type=OutputPath(readable=False))
 @_quiet
 def to_log(patches: str, output: str, quiet: bool, **options: Any) -> None:
     """Convert each committed transaction of PATCHES to a message.
@@ -157,7 +161,9 @@ def to_log(patches: str, output: str, quiet: bool, **options: Any) -> None:
     epilog=_DIFF,
     short_help="Write the changes between datasets as patches.",
 )
-@click.argument("inputs", nargs=-1, required=True, metavar="OLD NEW", type=click.Path())
+@click.argument(
+    "inputs", nargs=-1, required=True, metavar="OLD NEW", type=click.Path(readable=False)
+)
 @_output
 @_quiet
 def diff(

@@ -34,7 +34,7 @@ Exit status: 0 done, 1 bad data or a limit exceeded, 2 bad usage."""
     short_help="Run a SPARQL query on each message, or on all of them.",
 )
 @click.argument("query", metavar="QUERY")
-@click.argument("logs", nargs=-1, metavar="[LOG...]", type=click.Path())
+@click.argument("logs", nargs=-1, metavar="[LOG...]", type=click.Path(readable=False))
 @output_option("Output file, or - for standard output.")
 @quiet_option("Print results and errors only.")
 def command(

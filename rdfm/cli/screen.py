@@ -1,12 +1,13 @@
 r"""Log text on a terminal, with colours and escaped control characters.
 
 In: bytes of text formats. Out: the same lines, for a terminal.
-Cost: an incomplete last line is buffered.
+Cost: with colours, an incomplete last line is buffered.
 Law: without the colours, and with each `\uXXXX` unescaped, the output is the input.
 """
 
 from __future__ import annotations
 
+import codecs
 import os
 import re
 import sys
@@ -16,7 +17,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing_extensions import Buffer
 
-__all__ = ["Screen", "wants_colours"]
+__all__ = ["Screen", "escaped", "wants_colours"]
 
 Colours = Literal["auto", "always", "never"]
 
@@ -44,7 +45,8 @@ _CODES = {
     "word": "35",
     "number": "33",
 }
-_CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f]")
+# Control characters, and characters that change the direction of text.
+_CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]")
 
 
 def wants_colours(choice: Colours) -> bool:
@@ -60,8 +62,18 @@ def wants_colours(choice: Colours) -> bool:
     return sys.stdout is not None and sys.stdout.isatty()
 
 
+def escaped(text: str) -> str:
+    r"""Return text in which control and bidirectional characters are escaped.
+
+    Example:
+        >>> escaped("a\x1b[2J\u202eb")
+        'a\\u001B[2J\\u202Eb'
+    """
+    return _CONTROL.sub(lambda found: f"\\u{ord(found[0]):04X}", text)
+
+
 class Screen:
-    """A file that writes text to a terminal, line by line.
+    """A file that writes text to a terminal, with colours line by line.
 
     Attributes:
         name: Name of the terminal's file, for errors.
@@ -73,10 +85,14 @@ class Screen:
         self._file = file
         self._colours = colours
         self._rest = b""
+        self._decoder = codecs.getincrementaldecoder("utf-8")("replace")
 
     def write(self, data: Buffer) -> int:
-        """Write the complete lines, and buffer the rest."""
+        """Write the text; with colours the complete lines, and buffer the rest."""
         data = bytes(data)
+        if not self._colours:
+            self._show(data)
+            return len(data)
         lines, newline, rest = data.rpartition(b"\n")
         if newline:
             self._show(self._rest + lines + newline)
@@ -94,8 +110,7 @@ class Screen:
         self._show(rest)
 
     def _show(self, data: bytes) -> None:
-        text = data.decode("utf-8", "replace")
-        text = _CONTROL.sub(lambda found: f"\\u{ord(found[0]):04X}", text)
+        text = escaped(self._decoder.decode(data))
         if self._colours:
             text = "".join(_painted(line) for line in text.splitlines(keepends=True))
         rest = memoryview(text.encode())

@@ -36,7 +36,7 @@ _MAX_TOKEN_BYTES = 1 << 16
 
 def _file_option(name: str, help: str, group: str = "Access") -> Callable[[F], F]:
     """Return a decorator that adds an option whose value is a file name."""
-    return option(name, group=group, type=click.Path(), help=help)
+    return option(name, group=group, type=click.Path(readable=False), help=help)
 
 
 @click.command(
@@ -45,7 +45,7 @@ def _file_option(name: str, help: str, group: str = "Access") -> Callable[[F], F
     epilog=_EPILOG,
     short_help="Serve logs as live streams over gRPC.",
 )
-@click.argument("folder", required=False, type=click.Path())
+@click.argument("folder", required=False, type=click.Path(readable=False))
 @option(
     "--topic",
     "named",

@@ -246,7 +246,7 @@ def make_option(
     else:
         settings["metavar"] = spec.placeholder
         if spec.kind in ("file", "context", "log"):
-            settings["type"] = click.Path()
+            settings["type"] = click.Path(readable=False)
     short = [f"-{spec.short}"] if spec.short and not prefix else []
     return GroupedOption([*short, declared, name], **settings)
 

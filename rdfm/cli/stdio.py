@@ -50,11 +50,30 @@ def inputs_of(names: Iterable[str]) -> list[Any]:
     return [standard_input() if name == "-" else name for name in names]
 
 
-def standard_output() -> BinaryIO:
-    """Return standard output, unbuffered, after flushing printed text."""
+def standard_output(*, colours: bool = False) -> BinaryIO:
+    """Return standard output, unbuffered, after flushing printed text.
+
+    On a terminal, or with colours, it is a `Screen`, which escapes control characters.
+    """
     if sys.stdout is not None:
         sys.stdout.flush()
-    return _standard_stream(1, "wb", STANDARD_OUTPUT)
+    file = _standard_stream(1, "wb", STANDARD_OUTPUT)
+    if not (colours or is_terminal(sys.stdout)):
+        return file
+    from rdfm.cli.screen import Screen  # most outputs are redirected
+
+    return cast("BinaryIO", Screen(file, colours=colours))
+
+
+def print_text(text: str) -> None:
+    """Print text that ends with a line break. On a terminal, control characters are escaped."""
+    import click
+
+    if is_terminal(sys.stdout):
+        from rdfm.cli.screen import escaped
+
+        text = escaped(text)
+    click.echo(text, nl=False)
 
 
 def _standard_stream(number: int, mode: str, name: str) -> BinaryIO:

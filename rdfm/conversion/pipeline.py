@@ -206,7 +206,11 @@ class Pipeline:
             skipped=tally.skipped,
             errors=tuple(tally.errors),
             abandoned=tuple(tally.abandoned),
-            notes=(*self._notes_of_inputs(), *encoder.notes()),
+            notes=(
+                *self._notes_of_inputs(),
+                *encoder.notes(),
+                *self._plan.shape.notes(self._plan.target.format),
+            ),
             kind=self._kind,
             counters=self._counters.ends,
             uncommitted_bytes=sum(driver.uncommitted.values()) if self._read_all else 0,

@@ -187,7 +187,7 @@ class OptionSpec:
 
             try:
                 given = json.loads(given)
-            except ValueError:
+            except (ValueError, RecursionError):
                 names = "names to IRIs" if self.kind == "namespaces" else "URLs to files"
                 raise OptionError(
                     f"{label} must be a JSON object mapping {names}, not '{given[:60]}'"
@@ -298,7 +298,7 @@ def _object(label: str, given: Any) -> dict[str, Any]:
 
     try:
         found = json.loads(given) if isinstance(given, str) else given
-    except ValueError:
+    except (ValueError, RecursionError):
         found = None
     if not isinstance(found, Mapping):
         raise OptionError(f'{label} must be a JSON object, such as {{"key": "value"}}')

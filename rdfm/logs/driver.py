@@ -34,9 +34,11 @@ from rdfm.formats import DecoderLike, Format, Opening
 from rdfm.logs import remedies
 from rdfm.logs.input import Input, MemberInput, Readable, files_of, is_folder_or_glob
 from rdfm.logs.journal import byte_count
+from rdfm.logs.likely import unread_content_text
 from rdfm.logs.notes import MAX_LISTED
 from rdfm.logs.split import Split
-from rdfm.storage.addresses import is_web, shown
+from rdfm.storage.addresses import shown
+from rdfm.storage.paths import is_url
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -559,7 +561,8 @@ class Driver:
         resuming = abandoned = False
         split = self._reading.split is not None
         losses = NOTHING_DROPPED
-        head = b""
+        head: bytes | None = None if split else b""
+        is_given = self._reading.format is not None
         for piece in stream:
             item = piece.item
             if abandoned:
@@ -580,9 +583,8 @@ class Driver:
                     batch = decoder.next_batch()
                 except DecodeError as error:
                     error.source = source.name
-                    if not split:
-                        detect = self._reading.format is None
-                        _check_formats(error, source.format, head, detect)
+                    if head:
+                        _explain(error, source.format, head, is_given=is_given)
                     resuming = source.format.spec.resumable
                     yield ReadError(source, error, decoder.header(), resuming)
                     if not resuming:
@@ -761,22 +763,32 @@ def _name(given: Readable) -> str:
     """Return the name of an input before it is opened."""
     if isinstance(given, (str, os.PathLike)):
         path = os.fspath(given)
-        return shown(path) if is_web(path) else visible(path)
+        return shown(path) if is_url(path) else visible(path)
     return "bytes" if isinstance(given, (bytes, bytearray, memoryview)) else "input"
 
 
-def _check_formats(error: DecodeError, format: Format, head: bytes, detect: bool) -> None:
-    """Keep only the format that reads what caused an error in the head of a log.
+def _explain(error: DecodeError, format: Format, head: bytes, *, is_given: bool) -> None:
+    """Add what the head of a log shows about an error: other content, or a format that reads it.
 
-    If `detect` is True and the error is at the start of the log, add the detected format.
+    If the user gave the format, only the suffix of a binary format is evidence against it.
     """
+    text = None if error.message_index else unread_content_text(head)
+    if text is not None and not format.spec.binary:
+        error.reason, error.remedies = text, ()
+        return
     named = next((remedy for remedy in error.remedies if remedy.option == "from_format"), None)
     if named is not None:
         if not _reads(formats.find(str(named.value)), head, error):
             error.remedies = tuple(remedy for remedy in error.remedies if remedy != named)
         return
     at_start = error.line in (None, 1) and error.column in (None, 1) and not error.message_index
-    if not detect or not at_start or head.startswith(codecs.BOM_UTF8):
+    if not at_start or head.startswith(codecs.BOM_UTF8):
+        return
+    if is_given:
+        suffix = formats.by_path(error.source or "")
+        if suffix is not None and suffix.spec.binary and not format.spec.binary:
+            error.reason += f"; the name has the suffix of {suffix.spec.title}"
+            error.remedies = (remedies.named_format("from_format", [suffix.name], "reads it"),)
         return
     found = formats.by_content(head)
     if found is not None and found.name != format.name and _reads(found, head, error):

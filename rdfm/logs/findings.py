@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass, field
 from typing import Any, Literal, NamedTuple
 
-from rdfm.errors import DecodeError, RdfmError, Renderer, recommendations
+from rdfm.errors import DecodeError, RdfmError, Renderer, recommendations, spell_options
 
 __all__ = ["READING_RULES", "Finding", "Rule", "reason"]
 
@@ -104,4 +104,4 @@ class Finding:
 def reason(source: str, error: RdfmError) -> str:
     """Return the text of an error without its source, position and remedies."""
     text = error.reason if isinstance(error, DecodeError) else str(error.args[0])
-    return text.removeprefix(source).removeprefix(":").lstrip()
+    return spell_options(text).removeprefix(source).removeprefix(":").lstrip()

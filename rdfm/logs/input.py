@@ -595,22 +595,22 @@ def _open_url(
         import fsspec
     except ImportError as error:
         raise MissingExtraError(
-            f"reading {url} needs fsspec: pip install 'rdfm[fsspec]'"
+            f"reading {shown(url)} needs fsspec: pip install 'rdfm[fsspec]'"
         ) from error
     try:
         file = fsspec.open(url, "rb", **storage_options).open()
     except ImportError as error:
-        raise MissingExtraError(f"reading {url} needs another package: {error}") from error
+        raise MissingExtraError(f"reading {shown(url)} needs another package: {error}") from error
     except (ValueError, TypeError) as error:
-        raise OptionError(f"cannot read {url}: {error}") from error
+        raise OptionError(f"cannot read {shown(url)}: {error}") from error
     except FileNotFoundError as error:  # fsspec's error contains only the URL or a path
         raise FileNotFoundError(
-            errno.ENOENT, "not found, or its host is unreachable", url
+            errno.ENOENT, "not found, or its host is unreachable", shown(url)
         ) from error
     except OSError as error:
         raise access_error(url, error) from error
     size = getattr(file, "size", None)
-    return file, url, url, size if isinstance(size, int) else None, True
+    return file, shown(url), without_credentials(url), size if isinstance(size, int) else None, True
 
 
 def _gather(

@@ -16,6 +16,7 @@ __all__ = [
     "Advice",
     "has_unread_suffix",
     "reading_advice",
+    "unread_content_text",
     "unsupported_suffix_text",
     "writing_advice",
 ]
@@ -46,6 +47,7 @@ _COMPRESSIONS = {
 }
 _ARCHIVES = {".zip": "zip", ".7z": "7z", ".rar": "rar"}
 _ZIP = b"PK\x03\x04"
+_UTF16_MARKS = (b"\xff\xfe", b"\xfe\xff")
 _SUPPORTED = "rdfm supports gzip (.gz), zstd (.zst), bzip2 (.bz2) and xz (.xz)"
 
 
@@ -111,7 +113,28 @@ def reading_advice(path: str, head: bytes) -> Advice | None:
         )
     if (compression := _compression(suffix)) is not None:
         return Advice(f"{compression}; decompress the file first")
+    if (text := unread_content_text(head)) is not None:
+        return Advice(text)
     return _ambiguity(suffix, _AMBIGUOUS.get(suffix, ()), "from")
+
+
+def unread_content_text(head: bytes) -> str | None:
+    """Return the reason why content that begins with these bytes is not read in any text format.
+
+    Example:
+        >>> unread_content_text(b"<!DOCTYPE html>")
+        'the content is an HTML page, not RDF; download the RDF file itself, or extract the RDF from the page'
+    """
+    start = head.removeprefix(b"\xef\xbb\xbf").lstrip()[:14].lower()
+    if start.startswith((b"<!doctype html", b"<html")):
+        return "the content is an HTML page, not RDF; download the RDF file itself, or extract the RDF from the page"
+    encoding = "UTF-16" if head.startswith(_UTF16_MARKS) else None
+    if encoding is None and len(head) >= 8:  # without a byte order mark
+        nulls = [head[:8:2].count(0), head[1:8:2].count(0)]
+        encoding = {(0, 4): "UTF-16LE", (4, 0): "UTF-16BE"}.get((nulls[0], nulls[1]))
+    if encoding is None:
+        return None
+    return f"the text is in {encoding}, but rdfm reads UTF-8; iconv -f {encoding} -t UTF-8 FILE converts it"
 
 
 def _suffix(path: str) -> str:

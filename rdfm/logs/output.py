@@ -40,6 +40,7 @@ from rdfm.logs.likely import unsupported_suffix_text, writing_advice
 from rdfm.logs.parts import ArchiveEncoder, FolderEncoder, Part
 from rdfm.storage import archive as archives
 from rdfm.storage import compression as compressions
+from rdfm.storage.addresses import shown
 from rdfm.storage.paths import describe_invalid_path, is_live, local_target
 from rdfm.storage.pipes import descriptor_of, open_to_write
 
@@ -505,11 +506,29 @@ class OutputShape:
                 f"{path}: {reason}",
                 remedies=[remedies.UNCOMPRESSED],
             )
+        implied = None if path is None or self.folder else compressions.by_suffix(path)
+        if implied is not None and (compression or "none").partition(":")[0] not in (
+            implied,
+            "none",
+        ):
+            raise OptionError(
+                f"{path} has the suffix of {implied}, but {spelled('compression', compression)} is given; "
+                "change the suffix, or omit the option"
+            )
         self._target = target
         self._compression = compression
         self._split = (split_messages, split_bytes)
         self._overwrite = overwrite
         self._jobs = jobs
+
+    def notes(self, format: Format) -> tuple[str, ...]:
+        """Return a note if the name of a file has the suffix of a format other than this one."""
+        named = formats.by_path(self._target) if isinstance(self._target, str) else None
+        if named is None or named.name == format.name or self.folder or self.archive:
+            return ()
+        return (
+            f"{self._target} has the suffix of {named.spec.title}, but it contains {format.spec.title}",
+        )
 
     def encoder(
         self, make: Callable[..., EncoderLike], format: FormatSpec, options: Mapping[str, Any]
@@ -595,7 +614,7 @@ def _local_target(path: str) -> str:
     local = local_target(path)
     if local is None:
         raise OptionError(
-            f"cannot write to the URL {path}; write to a local file or folder, then copy it"
+            f"cannot write to the URL {shown(path)}; write to a local file or folder, then copy it"
         )
     return local
 
@@ -751,7 +770,12 @@ def output_format(target: Writable, name: str | None = None, kind: str = "messag
         raise UnknownFormatError(
             f"{path}: the name does not identify a format; did you mean {suffix}?"
         )
-    names = (spec.name for spec in formats.specs() if kind in spec.kinds)
+    names = [spec.name for spec in formats.specs() if kind in spec.kinds]
+    if path in names:
+        raise UnknownFormatError(
+            f"{path} is a format, not the name of a file; write a name such as out{formats.find(path).spec.suffixes[0]}",
+            remedies=[remedies.named_format("to_format", [path])],
+        )
     raise UnknownFormatError(
         "the output format is not given"
         if path is None

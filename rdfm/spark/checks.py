@@ -26,7 +26,7 @@ from rdfm._core import Checker, Comparer, MessageBatch, PatchBatch, batches_from
 from rdfm.analysis.findings import RULES
 from rdfm.analysis.statistics import Collector, Statistics
 from rdfm.analysis.validate import validate
-from rdfm.errors import DecodeError, OptionError
+from rdfm.errors import DecodeError, OptionError, spell_options
 from rdfm.logs.driver import Driver, Read, ReadError
 from rdfm.spark.options import as_text
 from rdfm.spark.reader import LogSourceReader
@@ -233,7 +233,7 @@ def _valid_messages(
                 for batch in batches_from_arrow(rows.slice(done, row - done)):
                     yield done, batch
                     done += len(batch)
-            found.append(_row(places[row], "error", "syntax", error.reason))
+            found.append(_row(places[row], "error", "syntax", spell_options(error.reason)))
             start = row + 1
 
 

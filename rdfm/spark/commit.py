@@ -495,7 +495,7 @@ class CommitTarget:
                 raise ValueError("it was written by a newer version of rdfm")
             parts, removals = tuple(content.pop("parts")), tuple(content.pop("removals"))
             return FolderCommit(parts=parts, removals=removals, **content)
-        except (ValueError, TypeError, KeyError, AttributeError) as error:
+        except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
             raise OSError(
                 errno.EIO,
                 f"the journal of a write cannot be read ({error}); remove it to abandon the rest of that "

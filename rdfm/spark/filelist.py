@@ -187,7 +187,7 @@ class FileList:
         """The files of a segment; None if it is incomplete."""
         try:
             rows = json.loads(self._storage.read_whole(self._path(name)))
-        except ValueError:
+        except (ValueError, RecursionError):
             return None
         return [File(*row) for row in rows]
 
@@ -199,7 +199,7 @@ class FileList:
     def _head(self) -> dict[str, Any]:
         try:
             head = json.loads(self._storage.read_whole(self._path(_HEAD)))
-        except ValueError:
+        except (ValueError, RecursionError):
             head = None
         if not isinstance(head, dict) or head.get("version") != _VERSION or "name" not in head:
             raise OptionError(

@@ -105,7 +105,7 @@ class SparkQuery:
         if given.lstrip().startswith("{"):
             try:
                 options = json.loads(given)
-            except ValueError:
+            except (ValueError, RecursionError):
                 raise OptionError(
                     'the option query must be text, or a JSON object such as {"query": "SELECT …", "types": {"n": "double"}}'
                 ) from None

@@ -22,7 +22,10 @@ _SECRET = re.compile(
     r"([?&][^=&#]*(?:token|key|secret|signature|sig|password|credential|auth)[^=&#]*=)[^&#]+",
     re.IGNORECASE,
 )
-_USER = re.compile(r"^([A-Za-z][A-Za-z0-9+.-]*://)[^/?#]*@")
+# A password may contain an unescaped `/`, `?` or `#`: what follows a colon is then not a port.
+_USER = re.compile(
+    r"^([A-Za-z][A-Za-z0-9+.-]*://)(?:[^/?#]*@|[^/?#@:\[]*:(?![0-9]*(?:[/?#]|$)).*@)", re.DOTALL
+)
 _PORTS = {"http": 80, "https": 443}
 
 
@@ -37,6 +40,8 @@ def shown(url: str) -> str:
     Example:
         >>> shown("https://me:pw@example.org/log.nq?token=abc&n=1")
         'https://example.org/log.nq?token=…&n=1'
+        >>> shown("https://me:p/w@example.org/log.nq"), shown("http://host:80/@x")
+        ('https://example.org/log.nq', 'http://host:80/@x')
     """
     return visible(_SECRET.sub(r"\1…", without_credentials(url)))
 
@@ -123,7 +128,12 @@ class Address(NamedTuple):
             host = (parts.hostname or "").encode("ascii" if url.isascii() else "idna").decode()
             port = parts.port
         except ValueError as error:  # also UnicodeError
-            raise OptionError(f"{shown(url)} is not a valid URL: {error}") from None
+            # The error may quote a part of the password.
+            is_port = str(error).startswith("Port could not")
+            reason = (
+                "its port is not a number (in a password, write / as %2F)" if is_port else error
+            )
+            raise OptionError(f"{shown(url)} is not a valid URL: {reason}") from None
         scheme = parts.scheme.lower()
         if scheme not in _PORTS:
             raise OptionError(f"only http and https URLs are fetched, not {shown(url)[:200]}")

@@ -143,7 +143,7 @@ class ContextLoader:
             entry = json.loads(self._cache_file(url).read_text("utf-8"))
             if entry["url"] == url:
                 return str(entry["document"]).encode(), str(entry["document_url"])
-        except (OSError, ValueError, KeyError, TypeError):
+        except (OSError, ValueError, KeyError, TypeError, RecursionError):
             pass
         return None
 
@@ -307,7 +307,7 @@ def _read_index(folder: Path) -> dict[str, Path]:
         index = json.loads((folder / INDEX).read_text("utf-8"))
     except FileNotFoundError:
         return {}
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, RecursionError) as error:
         raise OptionError(f"{folder / INDEX} cannot be read: {error}") from error
     if not isinstance(index, dict) or not all(isinstance(name, str) for name in index.values()):
         raise OptionError(f"{folder / INDEX} is not a JSON object mapping URLs to file names")

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any, BinaryIO, Protocol
 
 from rdfm.errors import MissingExtraError, OptionError
-from rdfm.storage.addresses import is_web
+from rdfm.storage.addresses import is_web, shown
 from rdfm.storage.paths import local_path
 
 __all__ = ["File", "LocalStorage", "RemoteStorage", "Storage", "access_error", "storage_of"]
@@ -226,18 +226,20 @@ class RemoteStorage:
             from fsspec import AbstractFileSystem
             from fsspec.core import url_to_fs
         except ImportError as error:
-            raise MissingExtraError(f"{url} needs fsspec: pip install 'rdfm[fsspec]'") from error
+            raise MissingExtraError(
+                f"{shown(url)} needs fsspec: pip install 'rdfm[fsspec]'"
+            ) from error
         try:
             self._files, path = url_to_fs(url, **options)
         except ImportError as error:
-            raise MissingExtraError(f"{url} needs another package: {error}") from error
+            raise MissingExtraError(f"{shown(url)} needs another package: {error}") from error
         except (ValueError, TypeError) as error:
             # fsspec knows this scheme only if its package is installed.
             if url.startswith("abfss://") and "Protocol not known" in str(error):
                 raise MissingExtraError(
-                    f"{url} needs another package: Install adlfs to access Azure storage"
+                    f"{shown(url)} needs another package: Install adlfs to access Azure storage"
                 ) from error
-            raise OptionError(f"cannot reach {url}: {error}") from error
+            raise OptionError(f"cannot reach {shown(url)}: {error}") from error
         except OSError as error:
             raise access_error(url, error) from error
         self._renames = type(self._files).mv is not AbstractFileSystem.mv
@@ -424,7 +426,7 @@ def access_error(url: str, error: OSError) -> Exception:
     if missing is None:
         return error
     return MissingExtraError(
-        f"{url} needs the native library {missing[1]}, which was not found; install Hadoop and Java, "
+        f"{shown(url)} needs the native library {missing[1]}, which was not found; install Hadoop and Java, "
         "and set HADOOP_HOME, JAVA_HOME, and CLASSPATH to the output of `hadoop classpath --glob`; "
         "webhdfs://HOST:PORT/PATH needs none of these"
     )

@@ -212,6 +212,31 @@ def test_a_terminal_shows_colours_unless_disabled(tmp_path, monkeypatch):
     assert on_terminal("cat", "a.nq", "--color", "never") == plain
 
 
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["cat", "a.nq", "--color", "never"],
+        ["convert", "a.nq", "-", "--to", "ttl"],
+        ["convert", "a.nq", "/dev/stdout", "--to", "ndjsonld"],
+        ["filter", "a.nq", "--any", "<http://e/p>", "--to", "nq"],
+        ["query", "SELECT ?o {?s ?p ?o}", "a.nq"],
+        ["query", "SELECT ?o {?s ?p ?o}", "a.nq", "--to", "results-csv"],
+        ["query", "CONSTRUCT WHERE {?s ?p ?o}", "a.nq"],
+        ["patch", "from-log", "a.nq", "-"],
+        ["inspect", "a.nq"],
+        ["inspect", "a.nq", "--rdf"],
+        ["inspect", "a.nq", "--html", "-"],
+    ],
+    ids=" ".join,
+)
+def test_a_terminal_gets_no_control_or_bidirectional_characters(tmp_path, monkeypatch, arguments):
+    monkeypatch.chdir(tmp_path)
+    text = '<http://e/s> <http://e/p> "\\u001B[2Jx\u202e\u2066\u200f\u061c" .\n'
+    Path("a.nq").write_text(text.replace("\u202e", "\u202eé"), encoding="utf-8")
+    output = on_terminal(*arguments, NO_COLOR="1")
+    assert not set(output) & set("\x1b\u202e\u2066\u200f\u061c")
+
+
 def test_colours_do_not_change_the_text(rdfm):
     import re
 

@@ -556,9 +556,10 @@ def test_rows_are_a_table_on_a_terminal(rdfm):
 
 
 def test_empty_inputs_have_empty_results(rdfm):
-    Path("none").mkdir()
+    Path("empty").mkdir()
     Path("empty.nq").touch()
-    for name in ("none", "empty.nq"):
+    Path("empty/empty.nq").touch()
+    for name in ("empty", "empty.nq"):
         assert rdfm("query", "SELECT ?s { ?s ?p ?o }", name, "-o", "out.srj").code == 0
         assert results("out.srj") == (["source", "message", "s"], [])
         query = "SELECT (COUNT(*) AS ?n) { ?s ?p ?o }"

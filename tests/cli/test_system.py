@@ -1,8 +1,10 @@
 """Operating system errors: one line that names the file, and no temporary files."""
 
 import os
+import shutil
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
 
 import pytest
@@ -95,3 +97,30 @@ def test_a_full_standard_output_is_named(rdfm, command):
 def test_files_do_not_replace_closed_streams(rdfm):
     assert shell("rdfm convert a.nq out.nq <&- >&- 2>&-") == (0, "")
     assert Path("out.nq").read_bytes() == Path("a.nq").read_bytes()
+
+
+@pytest.mark.skipif(
+    os.name != "posix" or os.geteuid() != 0 or shutil.which("setpriv") is None,
+    reason="needs root and setpriv to drop privileges",
+)
+@pytest.mark.parametrize("command", ["cat {}", "inspect {}", "diff {} {}", "convert {} -"])
+def test_an_unreadable_file_is_named(tmp_path, command):
+    folder = Path(tempfile.mkdtemp(dir="/tmp"))  # pytest's folders are closed to other users
+    try:
+        folder.chmod(0o755)
+        path = folder / "a.nq"
+        path.write_text("")
+        path.chmod(0)
+        done = subprocess.run(
+            [
+                *("setpriv", "--reuid", "65534", "--clear-groups", sys.executable, "-m", "rdfm"),
+                *command.format(path, path).split(),
+            ],
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+    finally:
+        shutil.rmtree(folder)
+    assert done.stderr == f"rdfm: error: {path}: Permission denied\n"
+    assert done.returncode == (2 if command.startswith("diff") else 1)

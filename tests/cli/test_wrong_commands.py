@@ -307,3 +307,50 @@ def test_unusable_folders_are_named(rdfm, arguments, text):
     run = rdfm(*arguments.split())
     assert text in run.error
     assert run.code == 2
+
+
+HTML = b"<!DOCTYPE html>\n<html><body>x</body></html>\n"
+UTF_16 = "<http://e/s> <http://e/p> <http://e/o> .\n".encode("utf-16")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "text"),
+    [
+        ("cat a.nq --json", "No such option '--json'; --to ndjsonld writes messages as JSON-LD"),
+        ("cat a.nq -o f", "No such option '-o'; rdfm convert LOG OUT writes a file"),
+        ("inspect a.nq -o f", "No such option '-o'; > FILE writes the output to a file"),
+        ("convert a.nq b.nq --format nq", "'--format'; --from names the format of the input"),
+        ("convert a.nq --output nq", "nq is a format, not the name of a file; write a name such"),
+        ("convert a.nq y.nq.gz --compression zstd", "y.nq.gz has the suffix of gzip, but"),
+        ("convrt a.nq b.nq", "No such command 'convrt'; did you mean convert?"),
+        ("help convrt", "No such command 'convrt'; did you mean convert?"),
+        ("a.nq", "No such command 'a.nq'; rdfm cat a.nq prints this log"),
+        ("version", "No such command 'version'; rdfm --version prints the version"),
+        ("cat", "Missing argument 'LOG...'; use: rdfm cat LOG... (- is standard input)"),
+        ("diff a.nq", "Missing argument 'B'; use: rdfm diff A B (- is standard input)"),
+        ("cat page.html", "the content is an HTML page, not RDF; download the RDF file itself"),
+        ("cat page.nq", "the content is an HTML page, not RDF"),
+        ("cat page.html --from ttl", "the content is an HTML page, not RDF"),
+        ("cat wide.nq", "the text is in UTF-16, but rdfm reads UTF-8; iconv -f UTF-16 -t UTF-8"),
+        ("cat wide", "the text is in UTF-16, but rdfm reads UTF-8; iconv -f UTF-16 -t UTF-8"),
+        ("cat a.jelly --from trig", "the name has the suffix of Jelly; --from jelly reads it"),
+    ],
+)
+def test_an_error_says_what_to_do(rdfm, arguments, text):
+    assert rdfm("convert", "a.nq", "a.jelly", "-q").code == 0
+    for name, content in {
+        "page.html": HTML,
+        "page.nq": HTML,
+        "wide.nq": UTF_16,
+        "wide": UTF_16,
+    }.items():
+        Path(name).write_bytes(content)
+    run = rdfm(*arguments.split())
+    assert run.code in (1, 2)
+    assert text in run.error
+
+
+def test_a_suffix_of_another_format_is_noted(rdfm):
+    run = rdfm("convert", "a.nq", "x.nq", "--to", "trig")
+    assert run.code == 0
+    assert "rdfm: note: x.nq has the suffix of N-Quads, but it contains TriG\n" in run.err

@@ -28,7 +28,9 @@ Exit status: 0 no errors, 1 errors found, 2 bad usage."""
     epilog=_EPILOG,
     short_help="Check structure, trusty URIs and signatures.",
 )
-@click.argument("inputs", nargs=-1, required=True, metavar="LOG...", type=click.Path())
+@click.argument(
+    "inputs", nargs=-1, required=True, metavar="LOG...", type=click.Path(readable=False)
+)
 @output_options
 def command(
     inputs: tuple[str, ...], output: str, as_json: bool, quiet: bool, **options: Any

@@ -30,7 +30,7 @@ Exit status: 0 done, 1 bad data, 2 bad usage."""
     epilog=_EPILOG,
     short_help="List creators, times, types and links.",
 )
-@click.argument("logs", nargs=-1, required=True, metavar="LOG...", type=click.Path())
+@click.argument("logs", nargs=-1, required=True, metavar="LOG...", type=click.Path(readable=False))
 @output_option("Output file, or - for standard output.")
 @quiet_option("Print rows and errors only.")
 def command(logs: tuple[str, ...], output: str | None, quiet: bool, **options: Any) -> None:

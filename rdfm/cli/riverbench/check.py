@@ -24,7 +24,7 @@ Exit status: 0 no errors, 1 errors found, 2 bad usage."""
     epilog=_EPILOG,
     short_help="Check files, metadata and messages of a package.",
 )
-@click.argument("folder", type=click.Path())
+@click.argument("folder", type=click.Path(readable=False))
 @output_options
 def command(folder: str, output: str, as_json: bool, quiet: bool, **options: Any) -> int:
     """Check the package in FOLDER: checksums, sizes, messages, statistics and metadata.

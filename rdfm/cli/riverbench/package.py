@@ -27,7 +27,7 @@ Exit status: 0 done, 1 bad data, 2 bad usage."""
     epilog=_EPILOG,
     short_help="Write all distributions of a dataset, and their metadata.",
 )
-@click.argument("log", type=click.Path())
+@click.argument("log", type=click.Path(readable=False))
 @output_option("Folder to create once the package is complete.", metavar="FOLDER", required=True)
 @quiet_option()
 def command(log: str, output: str, quiet: bool, **options: Any) -> None:

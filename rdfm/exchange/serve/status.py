@@ -11,7 +11,7 @@ from pathlib import Path
 
 import grpc
 
-from rdfm.errors import EncodeError, LimitError, OptionError, RdfmError, visible
+from rdfm.errors import EncodeError, LimitError, OptionError, RdfmError, spell_options, visible
 from rdfm.exchange.serve.following import ReplacedError
 from rdfm.exchange.serve.memory import MemoryLimitError
 
@@ -72,7 +72,7 @@ def _describe(error: Exception) -> tuple[grpc.StatusCode, str]:
     if isinstance(error, LimitError):
         return Status.RESOURCE_EXHAUSTED, describe_error(error)
     if isinstance(error, EncodeError):
-        return Status.FAILED_PRECONDITION, visible(error.reason)
+        return Status.FAILED_PRECONDITION, visible(spell_options(error.reason))
     if isinstance(error, OptionError):
         return Status.FAILED_PRECONDITION, describe_error(error)
     if isinstance(error, RdfmError):
