@@ -40,6 +40,10 @@ RULES: dict[str, Rule] = {
     "unknown-field": Rule(
         "warning", "A log in a binary format has fields that rdfm does not know, and skips."
     ),
+    "beyond-version": Rule(
+        "warning",
+        "A log contains terms that the version in its version label does not have.",
+    ),
     "look-alike": Rule("warning", "A comment looks like a message delimiter but is not one."),
     "key-without-iri": Rule(
         "warning", "JSON-LD keys without an IRI in the context are dropped with their values."

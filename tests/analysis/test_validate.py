@@ -486,3 +486,22 @@ def test_each_rule_has_a_lowercase_name_and_a_sentence():
     for name, rule in RULES.items():
         assert name == name.lower()
         assert rule.text.endswith(".")
+
+
+TRIPLE_TERM = "<http://e/s> <http://e/p> <<( <http://e/s> <http://e/p> <http://e/o> )>> .\n"
+DIRECTION = '<http://e/s> <http://e/p> "a"@en--ltr .\n'
+
+
+@pytest.mark.parametrize("name", ["nt", "nq", "ttl", "trig", "rdfxml"])
+@pytest.mark.parametrize("content", [TRIPLE_TERM, DIRECTION])
+@pytest.mark.parametrize("label", ["", "1.1", "1.2-basic", "1.2"])
+def test_content_beyond_the_version_label_is_reported(name, content, label):
+    log = f'VERSION "{label}"\n' * bool(label) + content * 2
+    if name == "rdfxml":
+        out = io.BytesIO()
+        rdfm.convert(content.encode(), out, from_format="nq", to_format="rdfxml")
+        written = f' rdf:version="{label}"' if label else ""
+        log = out.getvalue().decode().replace(' rdf:version="1.2"', written)
+    allowed = label in ("", "1.2") or (label == "1.2-basic" and content is DIRECTION)
+    found = [each.rule for each in rdfm.validate(log.encode(), name)]
+    assert found == ["beyond-version"] * (not allowed)

@@ -14,8 +14,9 @@ use super::batch::{Batch, LogRecord};
 use super::{Decoder, LogHeader, Observations, SuspiciousData, unknown};
 use crate::model::batch::LogBatch;
 use crate::model::builder::LogBuilder;
-use crate::model::error::{DecodeError, ErrorClass, Position};
+use crate::model::error::{DecodeError, ErrorClass, Position, quote};
 use crate::model::remedy::Reason;
+use crate::model::term::{TermKind, flags};
 
 /// The buffered bytes.
 #[derive(Debug, Default)]
@@ -238,6 +239,8 @@ struct InputSide<R> {
     resumable: bool,
     /// Number of the first field that the format does not define.
     unknown: Option<u32>,
+    /// The version label below which the log has terms that only later versions define.
+    exceeded: Option<String>,
 }
 
 impl<R: Reader> InputSide<R> {
@@ -249,6 +252,7 @@ impl<R: Reader> InputSide<R> {
             error: None,
             resumable: false,
             unknown: None,
+            exceeded: None,
         };
         side.restart();
         side
@@ -263,6 +267,27 @@ impl<R: Reader> InputSide<R> {
         self.input.start = self.reader.first_byte();
         self.error = None;
         self.unknown = None;
+        self.exceeded = None;
+    }
+
+    /// Compares the terms of a batch with the version label of the log.
+    fn check_version(&mut self, batch: &LogBatch<R::Record>) {
+        let header = self.reader.header();
+        let Some(label) = &header.version_label else {
+            return;
+        };
+        let has_directions = !label.starts_with("1.1");
+        if self.exceeded.is_some() || (has_directions && !label.starts_with("1.2-basic")) {
+            return;
+        }
+        let exceeds = batch.table().terms().iter().any(|term| match term.kind {
+            TermKind::TripleTerm => true,
+            TermKind::LangLiteral => !has_directions && term.flags & (flags::LTR | flags::RTL) != 0,
+            _ => false,
+        });
+        if exceeds {
+            self.exceeded = Some(label.clone());
+        }
     }
 
     /// Converts a reader error to a decoder error.
@@ -318,6 +343,9 @@ impl<R: Reader> Decoder for InputSide<R> {
             let error = self.stop(error);
             self.reader.take().map(Some).ok_or(error)
         })?;
+        if let Some(batch) = &batch {
+            self.check_version(batch);
+        }
         Ok(batch.map(LogRecord::any))
     }
 
@@ -361,6 +389,18 @@ impl<R: Reader> Decoder for InputSide<R> {
                     text: format!(
                         "the log has fields that this version of rdfm does not know, and that it \
                      skipped; the first one is field {field}"
+                    ),
+                    ..SuspiciousData::default()
+                });
+        }
+        if let Some(label) = &self.exceeded {
+            observations
+                .warnings
+                .add("beyond-version", || SuspiciousData {
+                    text: format!(
+                        "the log has the version label {}, but contains triple terms or base \
+                     directions, which that version does not have",
+                        quote(label.as_bytes())
                     ),
                     ..SuspiciousData::default()
                 });

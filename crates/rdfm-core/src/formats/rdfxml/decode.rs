@@ -1,12 +1,14 @@
 //! Decoder for RDF/XML logs: the grammar of [`machine`](super::machine), run by
 //! [`text::grammar`](crate::syntax::text::grammar).
 
+use std::sync::Arc;
+
 use super::machine::RdfXmlMachine;
 use super::spec::RDFXML;
 use crate::codec::options::{BASE, LENIENT, limits};
 use crate::codec::spec::CodecResult;
 use crate::codec::values::Values;
-use crate::codec::{Decoder, Opening, Parts};
+use crate::codec::{Decoder, LogHeader, Opening, Parts};
 use crate::model::batch::MessageBatch;
 use crate::model::builder::BatchBuilder;
 use crate::model::term::Quad;
@@ -43,6 +45,10 @@ impl Grammar for RdfXmlMachine {
 
     fn builder(&mut self) -> &mut BatchBuilder {
         &mut self.builder
+    }
+
+    fn header(&self) -> Arc<LogHeader> {
+        Arc::clone(&self.header)
     }
 
     fn take(&mut self) -> Option<MessageBatch> {

@@ -26,12 +26,15 @@ mod texts;
 use attributes::{AttributeValues, RdfAttributes};
 use documents::Prolog;
 
+use std::sync::Arc;
+
 use oxiri::Iri;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::canonical::Canonical;
 use super::terms::XmlTerms;
 use super::vocabulary::{RDF, TRIX};
+use crate::codec::LogHeader;
 use crate::model::batch::MessageBatch;
 use crate::model::builder::BatchBuilder;
 use crate::model::chars::{SPACE, is};
@@ -145,6 +148,8 @@ pub(super) struct RdfXmlMachine {
     resolved: String,
     /// The namespace of the element being opened.
     namespace: Vec<u8>,
+    /// The first version label of the log.
+    pub header: Arc<LogHeader>,
 }
 
 impl RdfXmlMachine {
@@ -186,6 +191,7 @@ impl RdfXmlMachine {
             values: AttributeValues::default(),
             resolved: String::new(),
             namespace: Vec::new(),
+            header: LogHeader::none(),
         })
     }
 
@@ -198,6 +204,7 @@ impl RdfXmlMachine {
         self.scan = TokenScan::default();
         self.prolog = Prolog::default();
         self.declared = Namespaces::default();
+        self.header = LogHeader::none();
         self.frames.clear();
         self.open_names.clear();
         self.forget_document();

@@ -6,10 +6,13 @@
 //! - Cost: a copy of each value. The total size of bases and languages is limited.
 //! - Law: no name occurs twice in a tag; every prefix is declared.
 
+use std::sync::Arc;
+
 use oxiri::Iri;
 use rustc_hash::FxHashSet;
 
 use super::{ElementFrame, RdfXmlMachine};
+use crate::codec::LogHeader;
 use crate::formats::rdfxml::vocabulary::{ITS, rdf_name};
 use crate::model::chars;
 use crate::model::error::{ErrorClass, quote};
@@ -199,7 +202,7 @@ impl RdfXmlMachine {
                 Some(b"annotation") => &mut rdf.annotation,
                 Some(b"annotationNodeID") => &mut rdf.annotation_node_id,
                 Some(b"version") => {
-                    self.check_version(at, name.start)?;
+                    self.read_version(at, name.start)?;
                     continue;
                 }
                 Some(
@@ -237,11 +240,19 @@ impl RdfXmlMachine {
         Ok(())
     }
 
-    /// Checks a version label. It does not change the meaning of the document: writers such as Jena
+    /// Reads a version label. It does not change the meaning of the document: writers such as Jena
     /// use the constructs of RDF 1.2 without it.
-    fn check_version(&self, at: usize, position: usize) -> Read<()> {
+    fn read_version(&mut self, at: usize, position: usize) -> Read<()> {
         match self.values.get(at) {
-            b"1.1" | b"1.2-basic" | b"1.2" => Ok(()),
+            label @ (b"1.1" | b"1.2-basic" | b"1.2") => {
+                if self.header.version_label.is_none() {
+                    self.header = Arc::new(LogHeader {
+                        version_label: Some(String::from_utf8_lossy(label).into_owned()),
+                        ..LogHeader::default()
+                    });
+                }
+                Ok(())
+            }
             other => fail(
                 position,
                 ErrorClass::Unsupported,
