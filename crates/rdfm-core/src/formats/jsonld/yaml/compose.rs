@@ -124,8 +124,8 @@ impl Composer {
 
     /// Checks the indentation of a collection.
     fn check_collection(&mut self, text: &str, at: usize, mapping: bool) -> Result<(), ParseError> {
-        let (outer, in_flow) = self.indentations.last().copied().unwrap_or_default();
-        let is_flow = in_flow || matches!(text.as_bytes().get(at), Some(b'[' | b'{'));
+        let (outer, inside_flow) = self.indentations.last().copied().unwrap_or_default();
+        let is_flow = inside_flow || matches!(text.as_bytes().get(at), Some(b'[' | b'{'));
         if !is_flow {
             layout::check_indentation(text, at).map_err(layout_error)?;
         }
