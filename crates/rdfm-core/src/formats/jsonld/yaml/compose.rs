@@ -14,6 +14,7 @@ use granit_parser::{ErrorKind, Event, Options, Parser, ScalarStyle, ScanError, S
 use rustc_hash::FxHashMap;
 
 use super::block::BlockComposer;
+use super::layout::{self, LayoutError, column};
 use super::schema::{ScalarValue, resolve};
 use crate::model::error::{ErrorClass, quote};
 use crate::model::remedy::Reason;
@@ -24,6 +25,9 @@ use crate::syntax::json::{Bounds, JsonKind, ParseError, Tape};
 pub struct Composer {
     block: BlockComposer,
     open: Vec<OpenCollection>,
+    /// For each open collection, the column of the innermost mapping in block style, and whether the
+    /// collection is in flow style.
+    indentations: Vec<(usize, bool)>,
     /// Tape nodes of values by anchor; `None` until the value is complete.
     anchors: FxHashMap<usize, Option<u32>>,
 }
@@ -66,6 +70,7 @@ impl Composer {
     ) -> Result<bool, ParseError> {
         tape.clear();
         self.open.clear();
+        self.indentations.clear();
         self.anchors.clear();
         let mut options = Options::default();
         // One more than the limit of the tape, so that the tape reports the error and names the
@@ -88,14 +93,17 @@ impl Composer {
                 }
                 Event::MappingStart(_, anchor, tag) => {
                     check_tag(tag.as_deref(), "map", at)?;
+                    self.check_collection(text, at, true)?;
                     self.start(true, anchor, at, tape, bounds)?;
                 }
                 Event::SequenceStart(_, anchor, tag) => {
                     check_tag(tag.as_deref(), "seq", at)?;
+                    self.check_collection(text, at, false)?;
                     self.start(false, anchor, at, tape, bounds)?;
                 }
                 Event::MappingEnd | Event::SequenceEnd => {
                     tape.end(0, text.as_bytes(), bounds)?;
+                    self.indentations.pop();
                     if let Some(open) = self.open.pop() {
                         self.complete(open.anchor, open.node);
                     }
@@ -103,6 +111,7 @@ impl Composer {
                 }
                 Event::Scalar(value, style, anchor, tag) => {
                     let node = tape.nodes().len() as u32;
+                    self.check_scalar(text, style, &span)?;
                     self.scalar(text, &value, style, tag.as_deref(), &span, tape, bounds)?;
                     self.complete(anchor, node);
                 }
@@ -111,6 +120,42 @@ impl Composer {
             }
         }
         Ok(found)
+    }
+
+    /// Checks the indentation of a collection.
+    fn check_collection(&mut self, text: &str, at: usize, mapping: bool) -> Result<(), ParseError> {
+        let (outer, inside_flow) = self.indentations.last().copied().unwrap_or_default();
+        let is_flow = inside_flow || matches!(text.as_bytes().get(at), Some(b'[' | b'{'));
+        if !is_flow {
+            layout::check_indentation(text, at).map_err(layout_error)?;
+        }
+        let own = if is_flow || !mapping {
+            outer
+        } else {
+            column(text, at)
+        };
+        self.indentations.push((own, is_flow));
+        Ok(())
+    }
+
+    /// Checks the indentation of a scalar.
+    fn check_scalar(&self, text: &str, style: ScalarStyle, span: &Span) -> Result<(), ParseError> {
+        let start = span.start.byte_offset().unwrap_or_default();
+        let end = span.end.byte_offset().unwrap_or_default();
+        let Some(&(indentation, is_flow)) = self.indentations.last() else {
+            return Ok(());
+        };
+        if !is_flow && self.wants_key() {
+            layout::check_indentation(text, start).map_err(layout_error)?;
+        }
+        match style {
+            ScalarStyle::Plain => layout::check_plain(text, start, end),
+            ScalarStyle::SingleQuoted | ScalarStyle::DoubleQuoted => {
+                layout::check_quoted(text, start, end, indentation)
+            }
+            _ => Ok(()),
+        }
+        .map_err(layout_error)
     }
 
     /// Whether a key comes next, not a value.
@@ -254,6 +299,10 @@ impl Composer {
         }
         Ok(())
     }
+}
+
+fn layout_error((at, text): LayoutError) -> ParseError {
+    malformed(at, text)
 }
 
 /// Returns the value of a scalar according to its style and tag.

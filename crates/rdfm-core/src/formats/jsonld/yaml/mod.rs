@@ -8,6 +8,7 @@
 pub mod block;
 pub mod compose;
 pub mod decode;
+mod layout;
 pub mod schema;
 pub mod stream;
 pub mod write;
