@@ -908,9 +908,7 @@ class Filter:
     def matches(self, expression: str) -> None: ...  # raises OptionError
     # xsd:dateTime or xsd:date values; raises OptionError if one of them is invalid
     # any_property: the predicate is one of the known time properties, in another quad
-    def within(
-        self, first: str | None, end: str | None, *, any_property: bool = False
-    ) -> None: ...
+    def within(self, first: str | None, end: str | None, *, any_property: bool = False) -> None: ...
     def lacks_times(self) -> bool: ...  # no message has a known time property so far
     # the messages that match, or those that do not
     def messages(self, batch: MessageBatch, inverted: bool) -> list[MessageBatch]: ...
