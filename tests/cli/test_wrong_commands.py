@@ -175,7 +175,7 @@ import pytest
         ("filter a.nq --regex (", "regex: unclosed group"),
         (
             "filter a.nq --after 2026-01-01",
-            "require the predicate of the time; --time PREDICATE specifies it",
+            "no message has a known time property, such as sosa:resultTime; --time PREDICATE",
         ),
         (
             "filter a.nq --time <http://e/p>",
