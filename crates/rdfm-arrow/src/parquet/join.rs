@@ -212,9 +212,11 @@ mod tests {
     /// A file with one row group that has these pages, page offset, ordinal and number of rows.
     fn file(pages: &[u8], offset: u8, ordinal: u8, rows: u8) -> Vec<u8> {
         let zigzag = |value: u8| value << 1;
-        let column = [0x26, 0, 0x1c, 0x96, zigzag(offset), 0, 0];
-        let mut group = vec![0x19, 0x1c];
-        group.extend(column);
+        let mut group = vec![0x19, 0x1c, 0x26, 0, 0x1c];
+        // The other required fields: type, encodings, path, codec, number of values and sizes.
+        group.extend([0x15, 0, 0x19, 0x15, 0, 0x19, 0x18, 1, b'x', 0x15, 0]);
+        group.extend([0x16, 0, 0x16, 0, 0x16, 0]);
+        group.extend([0x26, zigzag(offset), 0, 0]);
         group.extend([
             0x26,
             zigzag(rows),
