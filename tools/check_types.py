@@ -37,7 +37,13 @@ PYRIGHT = {
     "reportDuplicateImport": "none",
 }
 # Packages without types. All their names are `Any`, as in mypy.
-UNTYPED = ["pandas/__init__", "pyarrow/__init__", "pyarrow/parquet"]
+UNTYPED = [
+    "grpc_health/v1/health_pb2",
+    "grpc_health/v1/health_pb2_grpc",
+    "pandas/__init__",
+    "pyarrow/__init__",
+    "pyarrow/parquet",
+]
 MYPY = [
     "--config-file",
     str(ROOT / "pyproject.toml"),
