@@ -1132,10 +1132,12 @@ class Triples:
         if isinstance(value, bool):
             return ("literal", "true" if value else "false", None, None, kind or f"{XSD}boolean")
         if isinstance(value, (int, Decimal)):
-            is_integer = value == int(value) and abs(value) < 10**21
+            # A number with a fraction or an exponent is a double.
+            number = value if isinstance(value, int) else float(value)
+            is_integer = abs(number) < 10**21 and number == int(number)
             if not is_integer or kind == f"{XSD}double":
                 return ("literal", canonical_double(value), None, None, kind or f"{XSD}double")
-            return ("literal", str(int(value)), None, None, kind or f"{XSD}integer")
+            return ("literal", str(int(number)), None, None, kind or f"{XSD}integer")
         if "@direction" in item and self.direction is not None:
             return self.directed(value, language, item["@direction"])
         if language is not None:

@@ -22,6 +22,7 @@ from rdfm import (
 )
 from rdfm.cli.remedies import on_command_line
 from rdfm.errors import OptionError, RdfmError, Remedy, render
+from rdfm.exchange.nanopub import MirrorError
 from rdfm.exchange.nanopub.state import MirrorState
 from rdfm.logs.findings import reason
 from rdfm.spark.remedies import in_function, in_spark
@@ -492,7 +493,7 @@ def test_a_deeply_nested_json_file_is_an_error(tmp_path):
     nested = "[" * 100_000
     (tmp_path / "log.nq").touch()
     (tmp_path / "log.nq.state.json").write_text(nested)
-    with pytest.raises(OptionError, match="is not the state of a mirror"):
+    with pytest.raises(MirrorError, match="is not the state of a mirror"):
         MirrorState.load(str(tmp_path / "log.nq"))
     (tmp_path / "index.json").write_text(nested)
     with pytest.raises(OptionError, match="cannot be read"):

@@ -110,6 +110,7 @@ RESERVED = frozenset(
         "separate_blank_nodes",
         "signatures",
         "single",
+        "sizes",
         "skip",
         "skip_empty",
         "skolemize",

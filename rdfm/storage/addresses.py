@@ -22,9 +22,11 @@ _SECRET = re.compile(
     r"([?&][^=&#]*(?:token|key|secret|signature|sig|password|credential|auth)[^=&#]*=)[^&#]+",
     re.IGNORECASE,
 )
+# The part before `@` in a URL of Azure is a container, not a user.
 # A password may contain an unescaped `/`, `?` or `#`: what follows a colon is then not a port.
 _USER = re.compile(
-    r"^([A-Za-z][A-Za-z0-9+.-]*://)(?:[^/?#]*@|[^/?#@:\[]*:(?![0-9]*(?:[/?#]|$)).*@)", re.DOTALL
+    r"^(?!(?:abfs|wasb)s?://[^/?#:@]*@)([A-Za-z][A-Za-z0-9+.-]*://)(?:[^/?#]*@|[^/?#@:\[]*:(?![0-9]*(?:[/?#]|$)).*@)",
+    re.DOTALL,
 )
 _PORTS = {"http": 80, "https": 443}
 

@@ -547,6 +547,9 @@ class Response(io.BufferedIOBase):
         """
         assert self._raw is not None
         self._raw.close()
+        if self._received == self._total:  # a repeated body was cut while it was skipped
+            self._raw = None
+            return
         validator = _validator(self.headers)
         failure = error or ProtocolError("the response ended early")
         if self._received and validator is None:

@@ -15,7 +15,7 @@ from patches import as_batch
 
 from rdfm import formats
 from rdfm.cli.app import app
-from rdfm.logs.options import WRITING
+from rdfm.logs.options import LIVE, WRITING
 from rdfm.patch.options import CHANGING
 
 OLD = '<a:s> <a:p> <a:o> .\n<a:s> <a:p> _:x .\n_:x <a:q> "2"@en--ltr <a:g> .\n'
@@ -472,7 +472,7 @@ def test_the_error_for_an_option_of_another_format_names_that_format(data):
 
 
 def test_every_option_of_the_commands_is_declared():
-    """The exceptions belong to the commands themselves: the output, --header and --quiet."""
+    """The exceptions belong to the commands themselves: the output, connections and --quiet."""
     group = app.get_command(None, "patch")
     declared = {option.name for option in (*CHANGING, *WRITING)} | {"from_format"}
     format_options = {
@@ -490,7 +490,9 @@ def test_every_option_of_the_commands_is_declared():
             if isinstance(each, click.Option) and "--help" not in each.opts
         ]
         assert {each.name for each in options} - declared - format_options == (
-            {"headers", "quiet"} | ({"output"} if name in ("apply", "diff", "revert") else set())
+            {"headers", "quiet"}
+            | {option.name for option in LIVE}
+            | ({"output"} if name in ("apply", "diff", "revert") else set())
         )
 
 

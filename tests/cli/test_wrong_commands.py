@@ -59,8 +59,8 @@ import pytest
             "--split-by and --split-bytes cannot be combined; use one of them",
         ),
         (
-            "convert a.nq -o o.nq/ --split-by day --append",
-            "--split-by and --append cannot be combined; use one of them",
+            "convert a.nq -o o.nq/ --split-by graph --append",
+            "with --append, --split-by must be day or month, because other file names depend on the order of the keys",
         ),
         ("convert a.nq out.trig --version-label 1.2", "--to-dialect directive writes it"),
         (

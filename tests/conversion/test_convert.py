@@ -431,7 +431,8 @@ def test_an_unreadable_empty_message_is_counted_and_noted(name, options, remedy)
 def test_a_readable_empty_message_is_not_counted(name, options):
     out = io.BytesIO()
     summary = convert(EMPTY_MESSAGE, out, from_format="nq", to_format=name, **options)
-    assert (summary.dropped, summary.notes) == ({}, ())
+    assert summary.dropped == {}
+    assert [note for note in summary.notes if "Jena" not in note] == []
     assert convert(out.getvalue(), io.BytesIO(), from_format=name, to_format="nq").messages == 1
 
 

@@ -22,6 +22,7 @@ BATCHING = {"batch_quads", "batch_bytes", "batch_messages"}
 # Options of a plug-in in docs/plugins.md, of spark-submit, of Glue's jobs and of benchmarks/run.py.
 OPTIONS_OF_OTHER_PROGRAMS = {
     *("--no-spaces", "--conf", "--archives", "--additional-python-modules", "--quick", "--only"),
+    "--log-opt",
 }
 TITLES = {
     "messages": "Messages",

@@ -778,7 +778,7 @@ def test_a_second_writer_is_rejected(tmp_path):
             capture_output=True,
             check=False,
         )
-        assert completed.returncode == 2, completed.stderr
+        assert completed.returncode == 1, completed.stderr
         assert b"in use by another process" in completed.stderr
     assert numbers(path) == [0]
 

@@ -83,6 +83,7 @@ def site():
 @example(first=(200, 86, "total"), parts=[(43, 200, "total")])
 @example(first=(200, 86, "unknown"), parts=[(43, 200, "unknown")])
 @example(first=(200, 199, "unknown"), parts=[(1, 200, "unknown")])
+@example(first=(200, 114, "unknown"), parts=[(129, 200, "unknown"), (9, 184, "whole")])
 def test_a_transfer_in_any_parts_is_complete_or_an_error(site, first, parts):
     url = site.on("/a", web.partial(BODY, '"t"', [first, *parts]))
     received = b""
