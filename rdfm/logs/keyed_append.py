@@ -4,7 +4,7 @@ In: batches, and a folder. Out: the logs of the keys, each continued like a sing
 Cost: as in `keyed`. Messages are written by the thread that encodes them, because a log that was
 closed can only be opened again after everything has been written to it.
 Law: the name of a log is a function of its key, so all runs use the same log for a key. Each log is
-committed by itself: when it is closed, and at the end of the run.
+committed separately: when it is closed, and at the end of the run.
 """
 
 from __future__ import annotations

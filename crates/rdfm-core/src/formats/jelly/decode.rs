@@ -358,7 +358,8 @@ impl<H: RowHandler> FrameReader<H> {
         options.map(name)
     }
 
-    /// Warns about a frame that is larger than recommended, unless it is bare, because it cannot be divided.
+    /// Warns about a frame that is larger than recommended. A bare frame is not counted, because it
+    /// cannot be split.
     #[inline]
     fn note_size(&mut self, input: &Buffer, frame: &Frame) {
         let size = frame.end - frame.at;
