@@ -21,6 +21,8 @@ __all__ = ["CODE", "begin", "die_of_pipe", "end", "report_interrupt", "unwinding
 
 CODE = 130
 GRACE_SECONDS = 0.7
+# One event, such as a closed terminal, may cause several signals within this time.
+SAME_EVENT_SECONDS = 1.0
 # For completing an output that is kept.
 COMPLETING_SECONDS = 5.0
 _KINDS = [
@@ -33,6 +35,7 @@ _is_unwinding = False  # whether a signal unwinds the stack instead of ending th
 _grace_seconds = GRACE_SECONDS
 _request: Callable[[], None] | None = None  # asks the command to end
 _reported = False
+_requested_at = 0.0  # time of the request
 _pipe: tuple[int, int] | None = None  # wakes the watching thread
 
 
@@ -121,10 +124,13 @@ def _quit(*_: object) -> None:
 
 
 def _interrupt(number: int, frame: FrameType | None) -> None:
-    global _request
+    global _request, _requested_at
     if _request is not None:
         request, _request = _request, None
+        _requested_at = time.monotonic()
         request()
+        return
+    if _requested_at and time.monotonic() < _requested_at + SAME_EVENT_SECONDS:
         return
     for kind in _previous_handlers:  # a second signal must not interrupt the cleanup
         signal.signal(kind, _wait)

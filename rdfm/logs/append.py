@@ -122,7 +122,13 @@ class AppendEncoder:
     """Encodes the messages that are appended to a log."""
 
     def __init__(
-        self, encoder: Any, ending: Ending | None, *, pauses: bool, note: str | None
+        self,
+        encoder: Any,
+        ending: Ending | None,
+        *,
+        pauses: bool,
+        note: str | None,
+        commits: bool = False,
     ) -> None:
         """Initialize with the encoder of the format.
 
@@ -131,12 +137,14 @@ class AppendEncoder:
             ending: The end of the log; None for a new log.
             pauses: Whether the log may end after each batch.
             note: A note about the log, if any.
+            commits: Whether to commit the messages before one that arrives in parts.
 
         Raises:
             OptionError: If the options do not allow another message in the log.
         """
         self._encoder = encoder
         self._pauses = pauses
+        self._commits = commits and not pauses
         self._note = note
         self._fixed = (
             _FIXED | set(ending.header.get("options", ())) if ending is not None else set()
@@ -155,6 +163,15 @@ class AppendEncoder:
         """
         if len(batch) == 0:
             return []
+        if self._commits and batch.continues and (len(batch) > 1 or not batch.continued):
+            # The messages before an incomplete one can be committed only here.
+            rest = len(batch) - 1
+            done = self.encode(batch.slice(0, rest), source) if rest else []
+            return [*done, *self.pause(), *self._encode(batch.slice(rest, rest + 1), source)]
+        return self._encode(batch, source)
+
+    def _encode(self, batch: AnyBatch, source: str | None) -> list[Addition]:
+        """Encode a batch, completely or up to an error."""
         before, self._before, self._begun = self._before, b"", True
         try:
             data = self._encoder.encode(batch, source)
@@ -242,6 +259,7 @@ class AppendOutput:
         self.source: Mapping[str, Any] = {}
         self._format = appending.format
         self._sync = appending.sync
+        self._commits = appending.commit_seconds > 0
         self._ending: Ending | None = None
         self._stored: StoredLog | None = None
         self._end = ""  # how the log ends after the bytes written so far
@@ -365,7 +383,13 @@ class AppendOutput:
         Raises:
             OptionError: If the options do not allow another message in the log.
         """
-        return AppendEncoder(encoder, self._ending, pauses=self._sync, note=self._note)
+        return AppendEncoder(
+            encoder,
+            self._ending,
+            pauses=self._sync,
+            note=self._note,
+            commits=self._commits,
+        )
 
     def check_process(self) -> None:
         """Reject use of the log in a process forked from the one that opened it.
@@ -465,6 +489,7 @@ class _AppendedFiles:
         self.length = 0
         self.uncommitted = False
         self._temporary: Path | None = None  # of a new log
+        self._empty_bytes = 0  # size of the log without content that a new log replaces
 
     def write(self, data: bytes) -> int:
         """Write all bytes; return their number.
@@ -510,6 +535,7 @@ class _AppendedFiles:
 
     def replace_empty(self) -> None:
         """Prepare to replace this log, which has no content, with a new one."""
+        self._empty_bytes = os.fstat(self.file).st_size
         os.close(self.file)
         self.file, self.committed = -1, 0
 
@@ -537,6 +563,11 @@ class _AppendedFiles:
         if self._temporary is not None:
             if sync:
                 os.fsync(self.file)
+            with contextlib.suppress(FileNotFoundError):
+                if self.final.stat().st_size not in (0, self._empty_bytes):
+                    raise OptionError(
+                        f"{self.name} was written by another program; append to it again"
+                    )
             self._temporary.replace(self.final)
             self._temporary = None
             if sync:

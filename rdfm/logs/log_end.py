@@ -39,6 +39,8 @@ MAX_TAIL_BYTES = 1 << 26
 MARKED_BYTES = 5 << 20
 # Maximum number of comments and blank lines at the end of a log that are skipped.
 MAX_LINES = 1000
+# A byte order mark, or `<`, in UTF-16.
+_UTF16_STARTS = (b"\xff\xfe", b"\xfe\xff", b"<\0", b"\0<")
 _LINE_END = re.compile(rb"\r\n|\n|\r")
 _PROBE = b"<rdfm:end> <rdfm:end> <rdfm:end> .\n"
 _BASE = "http://localhost/"
@@ -302,6 +304,11 @@ def _end_by_last_line(log: StoredLog, header: Mapping[str, Any], repair: bool) -
     """Find the end from the last line; return None if the log must be decoded."""
     if "dialect" in log.format.spec.options("read"):
         return _end_of_statements(log, header, repair)
+    if log.format.name == "rdfxml" and next(log.pieces(), b"")[:2] in _UTF16_STARTS:
+        raise OptionError(
+            f"cannot append to {log.name}, because it is in UTF-16; convert it to a new log, which is "
+            "in UTF-8"
+        )
     tail = _Tail(log)
     import json  # costly to import
 

@@ -1219,3 +1219,32 @@ def test_a_signal_commits_the_complete_messages_of_a_capture(tmp_path, signalled
         assert capture.stderr.read().strip() == b"rdfm: error: interrupted"
     assert numbers(path) == [0, 1, 2]
     assert [file.name for file in tmp_path.iterdir()] == ["log.nq"]
+
+
+DOCUMENT_OF_ONE_LINE = (
+    '<rdf:RDF xmlns:rdf="http://www.w3.org/1999/02/22-rdf-syntax-ns#" xmlns:e="http://e/">'
+    '<rdf:Description rdf:about="http://e/s"><e:p>x</e:p></rdf:Description></rdf:RDF>'
+)
+
+
+@pytest.mark.parametrize("encoding", ["utf-16", "utf-16-le", "utf-16-be"])
+@pytest.mark.parametrize("end", ["", "\n"])
+@pytest.mark.parametrize("repair", [False, True])
+def test_a_log_in_utf_16_is_not_appended_to(tmp_path, encoding, end, repair):
+    path = tmp_path / "log.rdf"
+    path.write_bytes((DOCUMENT_OF_ONE_LINE + end).encode(encoding))
+    before = path.read_bytes()
+    with pytest.raises(rdfm.OptionError, match="because it is in UTF-16"):
+        rdfm.create_log(path, append=True, repair=repair)
+    assert path.read_bytes() == before
+
+
+def test_a_new_log_does_not_replace_a_file_of_another_program(tmp_path):
+    path = tmp_path / "log.nq"
+    with (
+        pytest.raises(rdfm.OptionError, match="was written by another program"),
+        rdfm.create_log(path, append=True) as log,
+    ):
+        log.write(message(0))
+        path.write_bytes(LINE % 1)
+    assert path.read_bytes() == LINE % 1
