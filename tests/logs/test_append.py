@@ -1215,10 +1215,24 @@ def test_a_signal_commits_the_complete_messages_of_a_capture(tmp_path, signalled
         wait_for(lambda: is_open(path))
         time.sleep(0.5)
         capture.send_signal(signalled)
+        time.sleep(0.05)
+        capture.send_signal(signal.SIGHUP)  # as from a terminal that is closed
         assert capture.wait(60) == 130
         assert capture.stderr.read().strip() == b"rdfm: error: interrupted"
     assert numbers(path) == [0, 1, 2]
     assert [file.name for file in tmp_path.iterdir()] == ["log.nq"]
+
+
+@pytest.mark.slow
+def test_the_messages_before_an_incomplete_large_message_are_committed(tmp_path):
+    path = tmp_path / "log.nq"
+    with start_capture(path, "--append", "--commit-seconds", "1") as capture:
+        capture.stdin.write(LINE % 0 + LINE % 1 + DELIMITER + LINE % 2 * 60_000)
+        capture.stdin.flush()
+        wait_for(path.exists)
+        capture.send_signal(signal.SIGTERM)
+        assert capture.wait(60) == 130
+    assert path.read_bytes() == LINE % 0 + LINE % 1
 
 
 DOCUMENT_OF_ONE_LINE = (
