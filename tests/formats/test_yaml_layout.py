@@ -45,3 +45,11 @@ def test_invalid_indentation_is_an_error(document, reason):
 )
 def test_valid_indentation_is_accepted(document):
     assert len(decoded("yamlld", (HEAD + document).encode())) == 1
+
+
+@pytest.mark.parametrize(
+    "document",
+    ['{"@id": "http://e/a",\n"http://e/p": "one\ntwo"}', '---\n[{"http://e/p": "one\n\ntwo"}]'],
+)
+def test_lines_of_a_document_in_flow_style_need_no_indentation(document):
+    assert len(decoded("yamlld", document.encode())) == 1

@@ -25,8 +25,8 @@ use crate::syntax::json::{Bounds, JsonKind, ParseError, Tape};
 pub struct Composer {
     block: BlockComposer,
     open: Vec<OpenCollection>,
-    /// For each open collection, the column of the innermost mapping in block style, and whether the
-    /// collection is in flow style.
+    /// For each open collection, the number of spaces that the lines of a quoted scalar need, and
+    /// whether the collection is in flow style.
     indentations: Vec<(usize, bool)>,
     /// Tape nodes of values by anchor; `None` until the value is complete.
     anchors: FxHashMap<usize, Option<u32>>,
@@ -129,10 +129,10 @@ impl Composer {
         if !is_flow {
             layout::check_indentation(text, at).map_err(layout_error)?;
         }
-        let own = if is_flow || !mapping {
-            outer
-        } else {
-            column(text, at)
+        let own = match (is_flow, mapping) {
+            (true, _) => outer, // none in flow style at the root
+            (false, true) => column(text, at) + 1,
+            (false, false) => outer.max(1),
         };
         self.indentations.push((own, is_flow));
         Ok(())
@@ -142,7 +142,7 @@ impl Composer {
     fn check_scalar(&self, text: &str, style: ScalarStyle, span: &Span) -> Result<(), ParseError> {
         let start = span.start.byte_offset().unwrap_or_default();
         let end = span.end.byte_offset().unwrap_or_default();
-        let Some(&(indentation, is_flow)) = self.indentations.last() else {
+        let Some(&(required, is_flow)) = self.indentations.last() else {
             return Ok(());
         };
         if !is_flow && self.wants_key() {
@@ -151,7 +151,7 @@ impl Composer {
         match style {
             ScalarStyle::Plain => layout::check_plain(text, start, end),
             ScalarStyle::SingleQuoted | ScalarStyle::DoubleQuoted => {
-                layout::check_quoted(text, start, end, indentation)
+                layout::check_quoted(text, start, end, required)
             }
             _ => Ok(()),
         }

@@ -36,17 +36,17 @@ pub(super) fn check_plain(text: &str, start: usize, end: usize) -> Result<(), La
     Ok(())
 }
 
-/// Rejects lines of a quoted scalar that are not indented more than the collection that contains
-/// the scalar.
+/// Rejects lines of a quoted scalar with fewer spaces than the collection that contains the scalar
+/// requires.
 pub(super) fn check_quoted(
     text: &str,
     start: usize,
     end: usize,
-    indentation: usize,
+    required: usize,
 ) -> Result<(), LayoutError> {
     for (at, line) in continuation_lines(text, start, end) {
         let spaces = line.iter().take_while(|&&byte| byte == b' ').count();
-        if spaces <= indentation && !line.trim_ascii().is_empty() {
+        if spaces < required && !line.trim_ascii().is_empty() {
             return Err((
                 at,
                 "a line of a quoted string is not indented more than its mapping or sequence",
