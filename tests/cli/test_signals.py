@@ -246,7 +246,7 @@ def test_a_signal_keeps_the_complete_messages_of_a_partial_output(
     deadline = time.monotonic() + 30
     while not list(Path().glob(".out*.tmp")) and time.monotonic() < deadline:
         time.sleep(0.02)
-    time.sleep(1)
+    time.sleep(3)
     process.send_signal(kind)
     _, err = process.communicate(timeout=30)
     partial = Path(f"{target.rstrip('/')}.partial")
