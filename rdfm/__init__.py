@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from rdfm import formats
     from rdfm import patch as patch
     from rdfm._core import (
-        Bnode,
+        BlankNode,
         Iri,
         Literal,
         MessageBatch,
@@ -43,12 +43,14 @@ if TYPE_CHECKING:
         parse_term,
     )
     from rdfm.analysis.diff import diff
-    from rdfm.analysis.difference import Difference, MessageDifference
-    from rdfm.analysis.inspect import Report, inspect
+    from rdfm.analysis.difference import LogDiff, MessageDiff
+    from rdfm.analysis.inspect import Inspection, inspect
     from rdfm.analysis.statistics import Statistics, statistics
     from rdfm.analysis.validate import Validation, validate
     from rdfm.conversion.convert import convert
-    from rdfm.conversion.summary import Summary
+    from rdfm.conversion.filter import filter
+    from rdfm.conversion.regroup import regroup
+    from rdfm.conversion.summary import ConversionSummary
     from rdfm.errors import (
         DecodeError,
         EncodeError,
@@ -63,33 +65,45 @@ if TYPE_CHECKING:
         UnknownFormatError,
         UnsupportedError,
     )
-    from rdfm.formats.options_generated import ConvertOptions, ReadOptions, WriteOptions
+    from rdfm.exchange.serve.running import serve
+    from rdfm.formats.options_generated import (
+        ConvertOptions,
+        FilterOptions,
+        ReadOptions,
+        WriteOptions,
+    )
     from rdfm.logs.findings import Finding
+    from rdfm.logs.plan import plan_splits
     from rdfm.logs.progress import Progress
     from rdfm.logs.reader import LogReader, open_log
     from rdfm.logs.results import ResultReader, ResultWriter, create_results, open_results
+    from rdfm.logs.split import Split
+    from rdfm.logs.values import ValueDecoder, ValueEncoder, decode_values, encode_values
     from rdfm.logs.writer import LogWriter, create_log
     from rdfm.message import Message, Operation, Patch
     from rdfm.sparql.query import ask, construct, query, select
     from rdfm.sparql.solutions import Solutions
 
 __all__ = [
-    "Bnode",
+    "BlankNode",
+    "ConversionSummary",
     "ConvertOptions",
     "DecodeError",
-    "Difference",
     "EncodeError",
+    "FilterOptions",
     "Finding",
+    "Inspection",
     "InternalError",
     "Iri",
     "LimitError",
     "Literal",
     "LogBusyError",
+    "LogDiff",
     "LogReader",
     "LogWriter",
     "Message",
     "MessageBatch",
-    "MessageDifference",
+    "MessageDiff",
     "MissingExtraError",
     "Operation",
     "OptionError",
@@ -100,18 +114,19 @@ __all__ = [
     "QueryError",
     "RdfmError",
     "ReadOptions",
-    "Report",
     "ResultBatch",
     "ResultReader",
     "ResultWriter",
     "Solutions",
+    "Split",
     "Statistics",
-    "Summary",
     "TripleTerm",
     "TruncatedError",
     "UnknownFormatError",
     "UnsupportedError",
     "Validation",
+    "ValueDecoder",
+    "ValueEncoder",
     "WriteOptions",
     "__version__",
     "ask",
@@ -119,15 +134,21 @@ __all__ = [
     "convert",
     "create_log",
     "create_results",
+    "decode_values",
     "diff",
+    "encode_values",
     "errors",
+    "filter",
     "formats",
     "inspect",
     "open_log",
     "open_results",
     "parse_term",
+    "plan_splits",
     "query",
+    "regroup",
     "select",
+    "serve",
     "statistics",
     "validate",
 ]
@@ -136,7 +157,7 @@ __all__ = [
 # signal handlers first.
 _NAMES_BY_MODULE = {
     "_core": [
-        "Bnode",
+        "BlankNode",
         "Iri",
         "Literal",
         "MessageBatch",
@@ -148,7 +169,9 @@ _NAMES_BY_MODULE = {
         "parse_term",
     ],
     "conversion.convert": ["convert"],
-    "conversion.summary": ["Summary"],
+    "conversion.filter": ["filter"],
+    "conversion.regroup": ["regroup"],
+    "conversion.summary": ["ConversionSummary"],
     "errors": [
         "DecodeError",
         "EncodeError",
@@ -164,22 +187,26 @@ _NAMES_BY_MODULE = {
         "UnsupportedError",
     ],
     "analysis.diff": ["diff"],
-    "analysis.difference": ["Difference", "MessageDifference"],
+    "analysis.difference": ["LogDiff", "MessageDiff"],
     "logs.findings": ["Finding"],
-    "analysis.inspect": ["Report", "inspect"],
+    "analysis.inspect": ["Inspection", "inspect"],
     "analysis.statistics": ["Statistics", "statistics"],
     "analysis.validate": ["Validation", "validate"],
+    "exchange.serve.running": ["serve"],
+    "logs.plan": ["plan_splits"],
     "logs.progress": ["Progress"],
     "logs.reader": ["LogReader", "open_log"],
     "logs.results": ["ResultReader", "ResultWriter", "create_results", "open_results"],
+    "logs.split": ["Split"],
+    "logs.values": ["ValueDecoder", "ValueEncoder", "decode_values", "encode_values"],
     "logs.writer": ["LogWriter", "create_log"],
     "sparql.query": ["ask", "construct", "query", "select"],
     "sparql.solutions": ["Solutions"],
     "message": ["Message", "Operation", "Patch"],
-    "formats.options_generated": ["ConvertOptions", "ReadOptions", "WriteOptions"],
+    "formats.options_generated": ["ConvertOptions", "FilterOptions", "ReadOptions", "WriteOptions"],
 }
 _MODULE_BY_NAME = {name: module for module, names in _NAMES_BY_MODULE.items() for name in names}
-_MODULES = ["analysis", "errors", "exchange", "formats", "patch", "regroup", "split", "values"]
+_MODULES = ["analysis", "errors", "exchange", "formats", "patch"]
 
 
 def __dir__() -> list[str]:

@@ -774,13 +774,13 @@ def output_format(target: Writable, name: str | None = None, kind: str = "messag
     if path in names:
         raise UnknownFormatError(
             f"{path} is a format, not the name of a file; write a name such as out{formats.find(path).spec.suffixes[0]}",
-            remedies=[remedies.named_format("to_format", [path])],
+            remedies=[remedies.named_format("to", [path])],
         )
     raise UnknownFormatError(
         "the output format is not given"
         if path is None
         else f"{path}: the name does not identify a format",
-        remedies=[remedies.named_format("to_format", names)],
+        remedies=[remedies.named_format("to", names)],
     )
 
 

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Self, Unpack, cast
 from typing import Literal as OneOf
 
 from rdfm import interop
-from rdfm._core import Bnode, Iri, Literal, ResultBatch, TripleTerm
+from rdfm._core import BlankNode, Iri, Literal, ResultBatch, TripleTerm
 from rdfm.errors import OptionError, RdfmError
 from rdfm.logs.arrow import TableForm, arrow_reader
 from rdfm.logs.frames import Tabular
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 __all__ = ["ResultReader", "ResultWriter", "create_results", "open_results"]
 
 PENDING_ROWS = 4096
-_CELLS = {Iri, Bnode, Literal, TripleTerm, type(None)}
+_CELLS = {Iri, BlankNode, Literal, TripleTerm, type(None)}
 
 
 def open_results(
@@ -66,16 +66,16 @@ def open_results(
     """
     table = TableForm.of("messages", terms)
     log = open_log(source, format, **options)
-    kinds = () if log.found is None else log.found.spec.kinds
+    kinds = () if log._format is None else log._format.spec.kinds
     if "results" not in kinds:
         log.close()
         raise OptionError(
             f"{log.source} contains {' and '.join(kinds)}, not results; open it with rdfm.open_log"
         )
-    if log.found is not None and "results" in log.found.spec.written_only:
+    if log._format is not None and "results" in log._format.spec.written_only:
         log.close()
         raise OptionError(
-            f"{log.source}: results in {log.found.spec.title} cannot be read back, because "
+            f"{log.source}: results in {log._format.spec.title} cannot be read back, because "
             "nothing marks the values of the table as terms; store results in a result format, such "
             "as results-thrift (.srt)"
         )
@@ -345,7 +345,7 @@ def create_results(
         raise OptionError("the results of an ASK query have no variables")
     log = create_log(target, format, compression=compression, keep_partial=keep_partial, **options)
     try:
-        if not log.supports("results"):
+        if not log._supports("results"):
             raise OptionError(f"{log.format} is not a result format; use one such as results-json")
         return ResultWriter(log, variables, boolean, links, keep_partial=keep_partial)
     except BaseException:

@@ -188,12 +188,12 @@ class LogWriter:
         converted: Any
         if self._kinds == ("results",):
             raise TypeError("result rows require variables; use rdfm.create_results")
-        if isinstance(message, Patch) and not self.supports("patches"):
+        if isinstance(message, Patch) and not self._supports("patches"):
             raise TypeError(
                 f"{self.format} is a message format, not a patch format; rdfm.patch.to_log "
                 "converts patches to messages, and rdfm.patch.apply to a dataset"
             )
-        if isinstance(message, Message) and not self.supports("messages"):
+        if isinstance(message, Message) and not self._supports("messages"):
             raise TypeError(
                 f"{self.format} is a patch format, not a message format; rdfm.patch.from_log "
                 "converts messages to patches"
@@ -230,7 +230,7 @@ class LogWriter:
         self._flush()
         self._encode(batch, source)
 
-    def supports(self, kind: str) -> bool:
+    def _supports(self, kind: str) -> bool:
         """Return whether the format supports a kind: "messages", "patches" or "results"."""
         return kind in self._kinds
 

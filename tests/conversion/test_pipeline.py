@@ -47,7 +47,7 @@ def test_slow_compression_reports_progress(log, tmp_path, monkeypatch, target):
     rdfm.convert(
         log,
         f"{tmp_path}/{target}",
-        to_format="nq",
+        to="nq",
         compression="xz",
         progress=lambda progress: reports.append((time.perf_counter(), progress)),
     )

@@ -3,7 +3,7 @@
 import pytest
 
 from rdfm import (
-    Bnode,
+    BlankNode,
     DecodeError,
     EncodeError,
     Iri,
@@ -16,11 +16,11 @@ from rdfm import (
 
 QUADS = [
     Quad(Iri("http://e/s"), Iri("http://e/p"), Literal("x", language="en")),
-    Quad(Bnode("b"), Iri("http://e/p"), Bnode("b")),
+    Quad(BlankNode("b"), Iri("http://e/p"), BlankNode("b")),
 ]
 MODULES = [
     pytest.param(module, id=module.name)
-    for module in formats.every()
+    for module in formats.all()
     if "messages" in module.spec.kinds
 ]
 WITH_BOUNDARIES = [each for each in MODULES if each.values[0].spec.carries["boundaries"]]

@@ -231,7 +231,7 @@ def test_a_log_with_one_incomplete_message_is_not_repaired(tmp_path):
 
 QUADS = [
     rdfm.Quad(S, P, rdfm.Literal("é\n'''\"\"\"")),
-    rdfm.Quad(rdfm.Bnode("b"), P, rdfm.Literal("x", language="en")),
+    rdfm.Quad(rdfm.BlankNode("b"), P, rdfm.Literal("x", language="en")),
     rdfm.Quad(S, P, rdfm.Literal("5", datatype=rdfm.Iri("http://e/dt"))),
 ]
 APPENDABLE = [
@@ -450,7 +450,7 @@ def test_unsuitable_targets_are_rejected(tmp_path, name):
 
 
 def format_option(name):
-    return {"to_format": "nq"} if name in ("folder/", "/dev/null") else {}
+    return {"to": "nq"} if name in ("folder/", "/dev/null") else {}
 
 
 def test_a_file_object_cannot_be_appended_to(tmp_path):
@@ -741,7 +741,7 @@ def test_readers_stop_at_the_committed_length(tmp_path):
         assert path.stat().st_size > size
         assert numbers(path) == [0]
         assert numbers(tmp_path) == [0]  # the journal is not a log
-        assert len(rdfm.split.plan(path, split_bytes=10)) <= 4
+        assert len(rdfm.plan_splits(path, split_bytes=10)) <= 4
     assert numbers(path) == [0, 1]
 
 

@@ -14,7 +14,6 @@ import rdflib
 import rdfm
 from rdfm import formats
 from rdfm.exchange import nanopub
-from rdfm.split import plan
 
 
 def read(path: Path) -> list[str]:
@@ -76,14 +75,14 @@ def registry() -> list[formats.Format]:
     module: formats.Format = formats.find("nq")
     decoder: formats.DecoderLike = module.Decoder(lenient=True)
     decoder.feed(b"")
-    return formats.every()
+    return formats.all()
 
 
 def report() -> str | None:
-    compared: rdfm.Difference = rdfm.diff("a.nq", "b.jelly", quads="ordered", lenient=True)
-    changed: list[rdfm.MessageDifference] = [each for each in compared if each.kind == "changed"]
+    compared: rdfm.LogDiff = rdfm.diff("a.nq", "b.jelly", quads="ordered", lenient=True)
+    changed: list[rdfm.MessageDiff] = [each for each in compared if each.kind == "changed"]
     assert compared.same or changed
-    found: rdfm.Report = rdfm.inspect("a.nq")
+    found: rdfm.Inspection = rdfm.inspect("a.nq")
     return found.error
 
 
@@ -163,7 +162,7 @@ def frames(path: str) -> list[int]:
 
 
 def modules(path: str) -> int:
-    splits = plan(path)
+    splits = rdfm.plan_splits(path)
     with rdfm.open_log(path, split=splits[0]) as log:
         count = sum(1 for _ in log)
     return count + rdfm.patch.from_log(path, "a.rdfp").messages

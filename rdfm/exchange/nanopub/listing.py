@@ -24,7 +24,7 @@ from rdfm._core import (
 from rdfm._core import Literal as LiteralTerm
 from rdfm.conversion.options import divide, input_formats
 from rdfm.conversion.pipeline import ConversionPlan, Pipeline
-from rdfm.conversion.summary import Summary
+from rdfm.conversion.summary import ConversionSummary
 from rdfm.conversion.tables import TableBatch, computed_output
 from rdfm.errors import OptionError
 from rdfm.exchange.nanopub.options import LIST
@@ -511,7 +511,7 @@ class NanopubLog:
 
     def write(
         self, output: Writable, *, progress: Callable[[Progress], None] | None = None
-    ) -> tuple[Summary, int]:
+    ) -> tuple[ConversionSummary, int]:
         """Write the rows to a table or to SPARQL results.
 
         Args:
@@ -526,7 +526,7 @@ class NanopubLog:
             RdfmError, OSError: As in `convert`.
         """
         given = self._given
-        format = output_format(output, given.get("to_format"), "results")
+        format = output_format(output, given.get("to"), "results")
         spec = format.spec
         if "results" not in spec.kinds:
             raise OptionError(
