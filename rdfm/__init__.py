@@ -27,9 +27,10 @@ from rdfm import errors
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from rdfm import exchange as exchange
     from rdfm import formats
+    from rdfm import nanopub as nanopub
     from rdfm import patch as patch
+    from rdfm import riverbench as riverbench
     from rdfm._core import (
         Bnode,
         Iri,
@@ -179,7 +180,17 @@ _NAMES_BY_MODULE = {
     "formats.options_generated": ["ConvertOptions", "ReadOptions", "WriteOptions"],
 }
 _MODULE_BY_NAME = {name: module for module, names in _NAMES_BY_MODULE.items() for name in names}
-_MODULES = ["analysis", "errors", "exchange", "formats", "patch", "regroup", "split", "values"]
+_MODULES = [
+    "analysis",
+    "errors",
+    "formats",
+    "nanopub",
+    "patch",
+    "regroup",
+    "riverbench",
+    "split",
+    "values",
+]
 
 
 def __dir__() -> list[str]:
