@@ -27,9 +27,10 @@ from rdfm import errors
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from rdfm import exchange as exchange
     from rdfm import formats
+    from rdfm import nanopub as nanopub
     from rdfm import patch as patch
+    from rdfm import riverbench as riverbench
     from rdfm._core import (
         BlankNode,
         Iri,
@@ -65,13 +66,13 @@ if TYPE_CHECKING:
         UnknownFormatError,
         UnsupportedError,
     )
-    from rdfm.exchange.serve.running import serve
     from rdfm.formats.options_generated import (
         ConvertOptions,
         FilterOptions,
         ReadOptions,
         WriteOptions,
     )
+    from rdfm.live.running import serve
     from rdfm.logs.findings import Finding
     from rdfm.logs.plan import plan_splits
     from rdfm.logs.progress import Progress
@@ -192,7 +193,7 @@ _NAMES_BY_MODULE = {
     "analysis.inspect": ["Inspection", "inspect"],
     "analysis.statistics": ["Statistics", "statistics"],
     "analysis.validate": ["Validation", "validate"],
-    "exchange.serve.running": ["serve"],
+    "live.running": ["serve"],
     "logs.plan": ["plan_splits"],
     "logs.progress": ["Progress"],
     "logs.reader": ["LogReader", "open_log"],
@@ -206,7 +207,7 @@ _NAMES_BY_MODULE = {
     "formats.options_generated": ["ConvertOptions", "FilterOptions", "ReadOptions", "WriteOptions"],
 }
 _MODULE_BY_NAME = {name: module for module, names in _NAMES_BY_MODULE.items() for name in names}
-_MODULES = ["analysis", "errors", "exchange", "formats", "patch"]
+_MODULES = ["analysis", "errors", "formats", "nanopub", "patch", "riverbench"]
 
 
 def __dir__() -> list[str]:

@@ -22,9 +22,9 @@ from rdfm import (
 )
 from rdfm.cli.remedies import on_command_line
 from rdfm.errors import OptionError, RdfmError, Remedy, render
-from rdfm.exchange.nanopub import MirrorError
-from rdfm.exchange.nanopub.state import MirrorState
 from rdfm.logs.findings import reason
+from rdfm.nanopub import MirrorError
+from rdfm.nanopub.state import MirrorState
 from rdfm.spark.remedies import in_function, in_spark
 from rdfm.storage.addresses import shown
 from rdfm.storage.contexts import ContextLoader

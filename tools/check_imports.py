@@ -55,7 +55,7 @@ PACKAGE = [
     {"logs"},
     {"conversion"},
     {"analysis", "patch", "sparql"},
-    {"exchange"},
+    {"live", "nanopub", "riverbench"},
     {"cli", "spark", "rdflib_plugin"},
     {"split", "values", "regroup"},
     {"__init__", "__main__"},

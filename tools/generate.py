@@ -2,7 +2,7 @@
 
 Out: `rdfm/formats/options_generated.py`, `rdfm/formats/formats_generated.py`,
 `docs/options-generated.md`, the tables in `docs/spark.md`, and
-`rdfm/exchange/serve/descriptors_generated.py` from `proto`. With `--check`, nothing is written, and
+`rdfm/live/descriptors_generated.py` from `proto`. With `--check`, nothing is written, and
 the exit status is 1 if a file is out of date.
 """
 
@@ -399,7 +399,7 @@ def main() -> int:
         ROOT / "rdfm/formats/formats_generated.py": formatted(attributes()),
         ROOT / "docs/options-generated.md": docs(),
         ROOT / "docs/spark.md": spark_page(),
-        ROOT / "rdfm/exchange/serve/descriptors_generated.py": formatted(descriptors()),
+        ROOT / "rdfm/live/descriptors_generated.py": formatted(descriptors()),
     }
     outdated = [
         path for path, text in files.items() if not path.exists() or path.read_text("utf-8") != text

@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import os
 import time
-import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal, Unpack
@@ -44,7 +43,6 @@ def diff(
     unordered: bool | str = False,
     ignore_metadata: bool | str = False,
     namespaces: bool | str = False,
-    ignore_namespaces: bool | str | None = None,
     limit: int | str = 10,
     window: int | str = 1000,
     max_steps: int | str = MAX_STEPS,
@@ -73,8 +71,6 @@ def diff(
             it.
         namespaces: Also compare the namespaces in scope, if both formats support them. By default,
             a note reports any difference. Cannot be combined with `unordered`.
-        ignore_namespaces: Deprecated. It has no effect, because namespaces are compared only with
-            `namespaces`.
         limit: Number of differences to return. Further differences are only counted.
         window: After a difference, the minimum number of messages of each log to search for the
             next match.
@@ -118,12 +114,6 @@ def diff(
         "from_format_a": format_a,
         "from_format_b": format_b,
     }
-    if ignore_namespaces is not None:
-        warnings.warn(
-            "ignore_namespaces has no effect: namespaces are compared only with namespaces=True",
-            DeprecationWarning,
-            stacklevel=2,
-        )
     differences: list[MessageDiff] = []
     storage = compression, storage_options
     found = compare(

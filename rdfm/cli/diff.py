@@ -21,10 +21,6 @@ _EPILOG = """Examples:
   rdfm diff --json a.nq b.nq | jq .difference"""
 
 NOT_COMPARED = 2
-_DEPRECATED = (
-    "--ignore-namespaces has no effect and will be removed: namespaces are compared only with "
-    "--namespaces"
-)
 
 
 @click.command(
@@ -45,10 +41,7 @@ _DEPRECATED = (
     help="Print JSON lines: one object per difference, then one with the counts.",
 )
 @quiet_option("Print errors only. The exit status shows whether the logs differ.")
-@option("--ignore-namespaces", group="Other options", is_flag=True, hidden=True)
-def command(
-    a: str, b: str, as_json: bool, quiet: bool, ignore_namespaces: bool, **options: Any
-) -> int:
+def command(a: str, b: str, as_json: bool, quiet: bool, **options: Any) -> int:
     """Compare the logs A and B message by message. Their formats may differ.
 
     Messages are equal if they have the same quads, in any order. Blank nodes are matched by
@@ -92,8 +85,6 @@ def command(
             bar.close()
     if not quiet:
         printer.end(result)
-        if ignore_namespaces:
-            click.echo(f"rdfm: note: {_DEPRECATED}", err=True)
     if result.undecided:
         return NOT_COMPARED
     return 0 if result.same else 1

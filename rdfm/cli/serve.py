@@ -13,7 +13,7 @@ import click
 from rdfm.cli.options import GroupedCommand, Number, option, quiet_option
 
 if TYPE_CHECKING:
-    from rdfm.exchange.serve.server import Server
+    from rdfm.live.server import Server
 
 _EPILOG = """Examples:
   rdfm serve logs/
@@ -120,8 +120,8 @@ def command(folder: str | None, quiet: bool, **options: Any) -> int:
     from the first one on, and new messages as the log grows. Only this machine can connect, unless
     --grpc names another host.
     """
-    from rdfm.exchange.serve.running import opened_server
-    from rdfm.exchange.serve.topics import parse_topic
+    from rdfm.live.running import opened_server
+    from rdfm.live.topics import parse_topic
 
     _exit_when_terminated()
     topics = dict(map(parse_topic, options.pop("named")))

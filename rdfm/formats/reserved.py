@@ -45,7 +45,6 @@ RESERVED = frozenset(
         "ignore_corrupt_files",
         "ignore_metadata",
         "ignore_missing_files",
-        "ignore_namespaces",
         "insecure",
         "interval",
         "invert",

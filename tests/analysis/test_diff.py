@@ -378,12 +378,6 @@ def test_a_round_trip_has_no_differences(intermediate_format):
     assert rdfm.diff(graphs.encode(), second_output.getvalue(), format="trig").same
 
 
-def test_ignore_namespaces_is_deprecated():
-    a = b"@prefix ex: <http://e/> .\nex:s ex:p 1 .\n"
-    with pytest.warns(DeprecationWarning, match="only with namespaces=True"):
-        assert rdfm.diff(a, a, format="ttl", ignore_namespaces=True).same
-
-
 def test_a_changed_namespace_is_reported_for_its_message():
     a = b"@prefix ex: <http://e/> .\n<a:s> <a:p> 1 .\n# @message\n<a:s> <a:p> 2 .\n"
     b = a.replace(b"# @message\n", b"# @message\n@prefix ex: <http://f/> .\n")

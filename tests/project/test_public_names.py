@@ -22,10 +22,9 @@ MODULES = [
     "rdfm.spark",
     "rdfm.spark.functions",
     "rdfm.patch",
-    "rdfm.exchange",
-    "rdfm.exchange.nanopub",
+    "rdfm.nanopub",
     "rdfm.analysis",
-    "rdfm.exchange.riverbench",
+    "rdfm.riverbench",
 ]
 
 RDFM_NAMES = [
@@ -105,7 +104,7 @@ def test_public_names_are_listed():
 
 
 def test_dir_lists_public_names():
-    modules = ["analysis", "exchange", "patch"]
+    modules = ["analysis", "nanopub", "patch", "riverbench"]
     assert dir(rdfm) == sorted([*RDFM_NAMES, *modules])
     for name in dir(rdfm):
         assert getattr(rdfm, name) is not None
