@@ -8,7 +8,7 @@ import pytest
 
 import rdfm
 from rdfm.errors import OptionError
-from rdfm.logs.input import reads_once
+from rdfm.logs.input.inputs import reads_once
 from rdfm.spark.options import Options
 from rdfm.split import plan
 
