@@ -18,8 +18,8 @@ from rdfm.errors import OptionError
 from rdfm.formats import FormatSpec
 from rdfm.logs.input.driver import Driver, Reading
 from rdfm.logs.input.inputs import Input, Readable, is_folder_or_glob, reads_once
-from rdfm.logs.read.reader import LogReader
 from rdfm.logs.input.splits import Split
+from rdfm.logs.read.reader import LogReader
 
 __all__ = ["count_delimiters", "plan", "plan_splits", "split_of_whole"]
 
