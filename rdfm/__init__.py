@@ -45,6 +45,7 @@ if TYPE_CHECKING:
     )
     from rdfm.analysis.diff import diff
     from rdfm.analysis.difference import LogDiff, MessageDiff
+    from rdfm.analysis.finding import Finding
     from rdfm.analysis.inspect import Inspection, inspect
     from rdfm.analysis.statistics import Statistics, statistics
     from rdfm.analysis.validate import Validation, validate
@@ -52,6 +53,7 @@ if TYPE_CHECKING:
     from rdfm.conversion.filter import filter
     from rdfm.conversion.regroup import regroup
     from rdfm.conversion.summary import ConversionSummary
+    from rdfm.conversion.values import ValueDecoder, ValueEncoder, decode_values, encode_values
     from rdfm.errors import (
         DecodeError,
         EncodeError,
@@ -73,14 +75,13 @@ if TYPE_CHECKING:
         WriteOptions,
     )
     from rdfm.live.running import serve
-    from rdfm.logs.findings import Finding
-    from rdfm.logs.plan import plan_splits
-    from rdfm.logs.progress import Progress
-    from rdfm.logs.reader import LogReader, open_log
-    from rdfm.logs.results import ResultReader, ResultWriter, create_results, open_results
-    from rdfm.logs.split import Split
-    from rdfm.logs.values import ValueDecoder, ValueEncoder, decode_values, encode_values
-    from rdfm.logs.writer import LogWriter, create_log
+    from rdfm.logs.input.progress import Progress
+    from rdfm.logs.input.splits import Split
+    from rdfm.logs.read.plan import plan_splits
+    from rdfm.logs.read.reader import LogReader, open_log
+    from rdfm.logs.read.results import ResultReader, open_results
+    from rdfm.logs.write.results import ResultWriter, create_results
+    from rdfm.logs.write.writer import LogWriter, create_log
     from rdfm.message import Message, Operation, Patch
     from rdfm.sparql.query import ask, construct, query, select
     from rdfm.sparql.solutions import Solutions
@@ -189,18 +190,19 @@ _NAMES_BY_MODULE = {
     ],
     "analysis.diff": ["diff"],
     "analysis.difference": ["LogDiff", "MessageDiff"],
-    "logs.findings": ["Finding"],
+    "analysis.finding": ["Finding"],
     "analysis.inspect": ["Inspection", "inspect"],
     "analysis.statistics": ["Statistics", "statistics"],
     "analysis.validate": ["Validation", "validate"],
+    "conversion.values": ["ValueDecoder", "ValueEncoder", "decode_values", "encode_values"],
     "live.running": ["serve"],
-    "logs.plan": ["plan_splits"],
-    "logs.progress": ["Progress"],
-    "logs.reader": ["LogReader", "open_log"],
-    "logs.results": ["ResultReader", "ResultWriter", "create_results", "open_results"],
-    "logs.split": ["Split"],
-    "logs.values": ["ValueDecoder", "ValueEncoder", "decode_values", "encode_values"],
-    "logs.writer": ["LogWriter", "create_log"],
+    "logs.input.progress": ["Progress"],
+    "logs.input.splits": ["Split"],
+    "logs.read.plan": ["plan_splits"],
+    "logs.read.reader": ["LogReader", "open_log"],
+    "logs.read.results": ["ResultReader", "open_results"],
+    "logs.write.results": ["ResultWriter", "create_results"],
+    "logs.write.writer": ["LogWriter", "create_log"],
     "sparql.query": ["ask", "construct", "query", "select"],
     "sparql.solutions": ["Solutions"],
     "message": ["Message", "Operation", "Patch"],

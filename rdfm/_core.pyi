@@ -580,7 +580,7 @@ class ArrowArray:
     def __arrow_c_schema__(self) -> Any: ...
 
 # Convert bytes to quad or operation lists, and back. Each value is a complete log of one message.
-# See rdfm.logs.values.
+# See rdfm.conversion.values.
 def decode_values(
     decoder: Decoder | Callable[[bytes], Iterable[AnyBatch]],
     values: Any,

@@ -20,9 +20,9 @@ from rdfm import (
     errors,
     formats,
 )
+from rdfm.analysis.finding import reason
 from rdfm.cli.remedies import on_command_line
 from rdfm.errors import OptionError, RdfmError, Remedy, render
-from rdfm.logs.findings import reason
 from rdfm.nanopub import MirrorError
 from rdfm.nanopub.state import MirrorState
 from rdfm.spark.remedies import in_function, in_spark

@@ -21,11 +21,11 @@ from rdfm._core import LengthChain, MessageBatch
 from rdfm.errors import DecodeError, TruncatedError, visible
 from rdfm.formats import DecoderLike, Opening
 from rdfm.live.requests import LogOptions
-from rdfm.logs.driver import Reading
+from rdfm.logs.input.driver import Reading
 from rdfm.logs.journal import committed_length
-from rdfm.logs.log_end import follow_lengths
-from rdfm.logs.reader import LogReader, open_log
-from rdfm.logs.seek import seek
+from rdfm.logs.read.reader import LogReader, open_log
+from rdfm.logs.read.seek import seek
+from rdfm.logs.write.log_end import follow_lengths
 from rdfm.storage import compression as compressions
 from rdfm.storage.jelly_wire import (
     MAX_FRAME_BYTES,

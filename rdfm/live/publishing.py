@@ -21,7 +21,7 @@ from rdfm._core import MessageBatch
 from rdfm.errors import EncodeError
 from rdfm.live.memory import BufferedFrames
 from rdfm.live.requests import MAX_TABLES
-from rdfm.logs.writer import LogWriter, create_log
+from rdfm.logs.write.writer import LogWriter, create_log
 from rdfm.storage.jelly_wire import MAX_FRAME_BYTES, StreamOptions, delimited
 
 __all__ = ["DECODED_BATCHES", "FrameQueue", "Publication", "TopicWriter"]

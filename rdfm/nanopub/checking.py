@@ -14,12 +14,12 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal, Unpack
 
 from rdfm._core import MessageBatch, check_nanopubs
-from rdfm.logs.checking import MAX_WARNINGS, LogCheck, LogState, check_settings, end_of
-from rdfm.logs.driver import Reading
-from rdfm.logs.findings import READING_RULES, Rule
-from rdfm.logs.input import Readable, as_inputs
+from rdfm.analysis.finding import READING_RULES, Rule
+from rdfm.analysis.log_check import MAX_WARNINGS, LogCheck, LogState, check_settings, end_of
+from rdfm.logs.input.driver import Reading
+from rdfm.logs.input.inputs import Readable, as_inputs
+from rdfm.logs.input.progress import Progress
 from rdfm.logs.kinds import wrong_kind_error
-from rdfm.logs.progress import Progress
 from rdfm.nanopub.options import CHECK
 from rdfm.nanopub.signatures import SignatureVerifier
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal, Unpack
 
-from rdfm.logs.input import Readable
-from rdfm.logs.reader import LogReader
+from rdfm.logs.input.inputs import Readable
+from rdfm.logs.read.reader import LogReader
 from rdfm.nanopub.listing import NanopubList, NanopubLog
 from rdfm.nanopub.registry import Registry, RegistryState
 

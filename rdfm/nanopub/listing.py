@@ -27,17 +27,17 @@ from rdfm.conversion.pipeline import ConversionPlan, Pipeline
 from rdfm.conversion.summary import ConversionSummary
 from rdfm.conversion.tables import TableBatch, computed_output
 from rdfm.errors import OptionError
-from rdfm.logs.driver import NO_LOG, NOTHING_DROPPED, Driver, Item, Read, Reading
-from rdfm.logs.frames import require_package
-from rdfm.logs.input import Readable, as_inputs
+from rdfm.logs.input.driver import NO_LOG, NOTHING_DROPPED, Driver, Item, Read, Reading
+from rdfm.logs.input.inputs import Readable, as_inputs
+from rdfm.logs.input.progress import Progress, Reporter, total_bytes
 from rdfm.logs.kinds import wrong_kind_error
-from rdfm.logs.output import Writable, output_format
-from rdfm.logs.own_input import reject_own_input
-from rdfm.logs.progress import Progress, Reporter, total_bytes
-from rdfm.logs.reader import LogReader
-from rdfm.logs.rows import ComputedBatch, RowReader
-from rdfm.logs.stages import SkipErrors, Stage
+from rdfm.logs.read.frames import require_package
+from rdfm.logs.read.reader import LogReader
+from rdfm.logs.read.rows import ComputedBatch, RowReader
+from rdfm.logs.stages.stage import SkipErrors, Stage
 from rdfm.logs.turns import Loop
+from rdfm.logs.write.output import Writable, output_format
+from rdfm.logs.write.own_input import reject_own_input
 from rdfm.nanopub.options import LIST
 
 if TYPE_CHECKING:

@@ -15,12 +15,12 @@ from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-import rdfm.logs.reader as readers
+import rdfm.logs.read.reader as readers
 from rdfm.errors import Remedy, visible
 from rdfm.logs.counters import counter_of
-from rdfm.logs.driver import Driver, Reading
+from rdfm.logs.input.driver import Driver, Reading
 from rdfm.logs.journal import checksum_before
-from rdfm.logs.plan import split_of_whole
+from rdfm.logs.read.plan import split_of_whole
 from rdfm.nanopub.errors import MirrorError
 from rdfm.nanopub.identity import key_of
 from rdfm.storage.files import LocalStorage

@@ -18,6 +18,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, ClassVar, Literal, Unpack
 
 from rdfm._core import Iri, MessageBatch, StreamRules, Term
+from rdfm.analysis.finding import READING_RULES, Finding, Rule, reason
+from rdfm.analysis.log_check import LogCheck
+from rdfm.analysis.log_statistics import LogStatistics
 from rdfm.errors import (
     DecodeError,
     LimitError,
@@ -28,11 +31,8 @@ from rdfm.errors import (
     spelled,
     visible,
 )
-from rdfm.logs.checking import LogCheck
-from rdfm.logs.driver import Reading
-from rdfm.logs.findings import READING_RULES, Finding, Rule, reason
-from rdfm.logs.progress import Progress
-from rdfm.logs.statistics import LogStatistics
+from rdfm.logs.input.driver import Reading
+from rdfm.logs.input.progress import Progress
 from rdfm.riverbench.comparing import count_errors, metadata_errors, statistics_errors
 from rdfm.riverbench.content import (
     Content,

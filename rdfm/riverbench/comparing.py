@@ -12,8 +12,8 @@ from collections.abc import Iterator
 from typing import Literal
 
 from rdfm._core import Term
-from rdfm.logs.statistics import Distinct, LogStatistics, Series
-from rdfm.logs.statistics_rdf import CLASSES, WITHOUT_BOUNDS, WITHOUT_UNIQUE_COUNT
+from rdfm.analysis.log_statistics import Distinct, LogStatistics, Series
+from rdfm.analysis.statistics_rdf import CLASSES, WITHOUT_BOUNDS, WITHOUT_UNIQUE_COUNT
 from rdfm.riverbench.declared import stream_type_of
 from rdfm.riverbench.facts import Facts, iri
 from rdfm.riverbench.names import FULL, Media, StreamType, file_name, identifier, title

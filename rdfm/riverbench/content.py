@@ -13,7 +13,7 @@ from itertools import combinations
 from typing import NamedTuple
 
 from rdfm._core import MessageBatch, StreamRules
-from rdfm.logs.statistics import LogCollector, LogStatistics
+from rdfm.analysis.log_statistics import LogCollector, LogStatistics
 from rdfm.riverbench.contents import MessageDifference, same_message
 from rdfm.riverbench.names import FULL, SAMPLES
 

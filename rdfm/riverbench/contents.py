@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 from rdfm._core import Comparer, MessageBatch, Quad
 from rdfm.compare.isomorphism import MAX_STEPS
 from rdfm.errors import RdfmError
-from rdfm.logs.driver import Driver, Read, ReadError, Reading
+from rdfm.logs.input.driver import Driver, Read, ReadError, Reading
 
 __all__ = ["FileReader", "MessageDifference", "PlainFileReader", "announcement", "same_message"]
 

@@ -17,8 +17,8 @@ from typing import Any, NamedTuple, Protocol
 from rdfm import formats
 from rdfm._core import MessageBatch, Slices
 from rdfm.errors import name_in_errors
-from rdfm.logs.output import FolderOutput
-from rdfm.logs.parts import Part
+from rdfm.logs.write.output import FolderOutput
+from rdfm.logs.write.parts import Part
 from rdfm.riverbench.declared import Declared
 from rdfm.riverbench.names import (
     FULL,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 
 from rdfm._core import Iri, Literal, MessageBatch, Quad, Term
-from rdfm.logs.reader import open_log
+from rdfm.logs.read.reader import open_log
 from rdfm.riverbench.names import PREFIXES
 
 __all__ = ["RDF_TYPE", "Facts", "iri"]

@@ -9,8 +9,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from rdfm._core import Iri, Literal, Term
-from rdfm.logs.statistics import LogStatistics
-from rdfm.logs.statistics_rdf import series_nodes, void_facts
+from rdfm.analysis.log_statistics import LogStatistics
+from rdfm.analysis.statistics_rdf import series_nodes, void_facts
 from rdfm.riverbench.declared import COMMENT, Declared
 from rdfm.riverbench.names import FULL, PREFIXES, SIZES, Media, identifier, title, weight
 

@@ -19,18 +19,18 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Unpack
 
 from rdfm._core import Iri, MessageBatch, TripleTerm
+from rdfm.analysis.log_statistics import LogCollector, LogStatistics
+from rdfm.analysis.statistics_rdf import check_iri
 from rdfm.errors import DecodeError, EncodeError, OptionError, RdfmError, Remedy
-from rdfm.logs.driver import Driver, Read, Reading
+from rdfm.logs.input.driver import Driver, Read, Reading
+from rdfm.logs.input.progress import Progress, Reporter, total_bytes
 from rdfm.logs.kinds import wrong_kind_error
 from rdfm.logs.notes import Notes
-from rdfm.logs.output import FolderOutput, OutputShape
-from rdfm.logs.own_input import reject_own_input
-from rdfm.logs.parts import Part
-from rdfm.logs.progress import Progress, Reporter, total_bytes
-from rdfm.logs.read_ahead import read_ahead
-from rdfm.logs.stages import SkipErrors
-from rdfm.logs.statistics import LogCollector, LogStatistics
-from rdfm.logs.statistics_rdf import check_iri
+from rdfm.logs.read.read_ahead import read_ahead
+from rdfm.logs.stages.stage import SkipErrors
+from rdfm.logs.write.output import FolderOutput, OutputShape
+from rdfm.logs.write.own_input import reject_own_input
+from rdfm.logs.write.parts import Part
 from rdfm.riverbench.declared import Declared, declare
 from rdfm.riverbench.distributions import (
     BOUNDARIES,
@@ -46,7 +46,7 @@ from rdfm.riverbench.options import PACKAGE
 
 if TYPE_CHECKING:
     from rdfm.formats.options_generated import ReadOptions
-    from rdfm.logs.input import Readable
+    from rdfm.logs.input.inputs import Readable
 
 __all__ = ["Package", "package"]
 

@@ -33,7 +33,7 @@ from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
 from typing import Any
 
-from rdfm.logs.plan import MAX_THREADS
+from rdfm.logs.read.plan import MAX_THREADS
 from rdfm.storage.files import File, Storage, storage_of
 from rdfm.storage.listing import find_files, is_glob, parent_folders
 

@@ -33,7 +33,7 @@ from rdfm.logs.kinds import wrong_kind_error
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from rdfm.logs.keyed import SplitBy
+    from rdfm.logs.write.keyed import SplitBy
     from rdfm.message import AnyBatch
 
 __all__ = [

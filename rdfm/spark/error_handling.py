@@ -23,8 +23,8 @@ from rdfm.spark.side_table import SideTable
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from rdfm.logs.reader import LogReader
-    from rdfm.logs.split import Split
+    from rdfm.logs.input.splits import Split
+    from rdfm.logs.read.reader import LogReader
     from rdfm.spark.querying import QueryRows
     from rdfm.spark.rows import MessageRows, SparkReading
 

@@ -24,10 +24,10 @@ from pyspark.sql.types import BinaryType, DataType, StringType, StructType
 
 from rdfm import MessageBatch, formats
 from rdfm._core import PatchBatch
+from rdfm.conversion.values import ValueDecoder, ValueEncoder
 from rdfm.errors import DecodeError, EncodeError, LimitError, OptionError
 from rdfm.formats import Format
 from rdfm.formats.spec import key
-from rdfm.logs.values import ValueDecoder, ValueEncoder
 from rdfm.nanopub.listing import described
 from rdfm.spark.compat import arrow_function
 from rdfm.spark.options import MODE, Options, as_text

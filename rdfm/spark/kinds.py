@@ -22,7 +22,7 @@ from rdfm.spark.schema import columns_of, kind_of
 if TYPE_CHECKING:
     from pyspark.sql.types import StructType
 
-    from rdfm.logs.reader import LogReader
+    from rdfm.logs.read.reader import LogReader
 
 __all__ = ["KindFinder", "LogKind", "check_has_rows"]
 

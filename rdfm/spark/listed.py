@@ -34,7 +34,7 @@ from rdfm.storage.files import File
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-    from rdfm.logs.split import Split
+    from rdfm.logs.input.splits import Split
 
 __all__ = ["read_listed"]
 

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING
 from pyspark.sql.datasource import DataSourceReader, InputPartition
 
 from rdfm.errors import OptionError
-from rdfm.logs.plan import MAX_THREADS
+from rdfm.logs.read.plan import MAX_THREADS
 from rdfm.spark.commit import CommitTarget, find_settled, settle_around
 from rdfm.spark.folders import PartitionFilter, PartitionFolders, root_of
 from rdfm.spark.options import FILES, Options
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
     from pyspark.sql.types import StructType
 
-    from rdfm.logs.split import Split
+    from rdfm.logs.input.splits import Split
 
 __all__ = ["LogSourceReader"]
 

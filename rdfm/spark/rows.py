@@ -29,12 +29,12 @@ from rdfm.errors import (
     OptionError,
     UnknownFormatError,
 )
-from rdfm.logs.driver import Driver
-from rdfm.logs.driver import Reading as LogReading
-from rdfm.logs.filtering import Filtering, filter_values
-from rdfm.logs.plan import split_log
-from rdfm.logs.reader import LogReader
-from rdfm.logs.split import Split
+from rdfm.logs.input.driver import Driver
+from rdfm.logs.input.driver import Reading as LogReading
+from rdfm.logs.input.splits import Split
+from rdfm.logs.read.plan import split_log
+from rdfm.logs.read.reader import LogReader
+from rdfm.logs.stages.criteria import Filtering, filter_values
 from rdfm.spark.compat import arrow_schema
 from rdfm.spark.error_handling import ErrorHandler
 from rdfm.spark.folders import PartitionFolders, values_of

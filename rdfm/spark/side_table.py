@@ -19,7 +19,7 @@ from rdfm.storage.files import storage_of
 
 if TYPE_CHECKING:
     from rdfm.errors import DecodeError, RdfmError
-    from rdfm.logs.split import Split
+    from rdfm.logs.input.splits import Split
 
 __all__ = ["SideTable"]
 

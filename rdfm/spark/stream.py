@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
     from pyspark.sql.types import StructType
 
-    from rdfm.logs.split import Split
+    from rdfm.logs.input.splits import Split
 
 __all__ = ["LogSourceStreamReader", "as_found", "is_stream", "read_stream"]
 

@@ -30,9 +30,9 @@ from rdfm import formats
 from rdfm.errors import DecodeError, EncodeError, OptionError
 from rdfm.formats.spec import key
 from rdfm.logs import remedies
-from rdfm.logs.keyed import SplitBy, max_open_of
-from rdfm.logs.rotation import Rotation
-from rdfm.logs.writer import LogWriter, create_log
+from rdfm.logs.write.keyed import SplitBy, max_open_of
+from rdfm.logs.write.rotation import Rotation
+from rdfm.logs.write.writer import LogWriter, create_log
 from rdfm.spark.commit import CommitTarget, FolderCommit, stream_job
 from rdfm.spark.compat import StreamArrowWriter, check_stream_writer
 from rdfm.spark.dividing import RowDivider, check_columns

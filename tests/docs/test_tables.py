@@ -230,7 +230,7 @@ def test_the_errors_page_lists_every_error():
 
 
 def test_the_validation_page_names_every_rule():
-    from rdfm.analysis.findings import RULES
+    from rdfm.analysis.validate_rules import RULES
 
     rows = re.findall(
         r"^\| `([a-z-]+)` \| (\w+)", section(read("docs/validate.md"), "The rules"), re.MULTILINE
@@ -239,7 +239,7 @@ def test_the_validation_page_names_every_rule():
 
 
 def test_the_validation_page_names_every_field_of_a_finding():
-    from rdfm.logs.findings import Finding
+    from rdfm.analysis.finding import Finding
 
     table = section(read("docs/validate.md"), "For programs")
     documented = re.findall(r"`(\w+)`", "".join(re.findall(r"^\| (`.*?) \|", table, re.MULTILINE)))

@@ -7,7 +7,7 @@ from rdfm import OptionError, UnknownFormatError, formats
 from rdfm.conversion.options import STAGES
 from rdfm.formats import Format, FormatSpec, OptionSpec
 from rdfm.formats.reserved import RESERVED
-from rdfm.logs.filtering import FILTERING
+from rdfm.logs.stages.criteria import FILTERING
 from rdfm.nanopub.fetch_options import FETCH
 from rdfm.riverbench.options import CHECK, PACKAGE
 from rdfm.sparql.options import QUERYING

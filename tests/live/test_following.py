@@ -8,7 +8,7 @@ from live_logs import write
 import rdfm
 from rdfm.live import following
 from rdfm.live.following import StoredFrames, describe
-from rdfm.logs import log_end
+from rdfm.logs.write import log_end
 from rdfm.storage.jelly_wire import delimited as with_length
 from rdfm.storage.jelly_wire import is_marked
 

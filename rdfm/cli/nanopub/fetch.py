@@ -63,7 +63,7 @@ def command(registry: str, log: str, quiet: bool, **options: Any) -> None:
             click.echo(f"rdfm: {_sentence(done)}", err=True)
 
     def show(progress: FetchProgress) -> None:
-        from rdfm.logs.progress import Progress
+        from rdfm.logs.input.progress import Progress
 
         assert bar is not None
         done = max(progress.counter - progress.start, 0)

@@ -27,7 +27,12 @@ from rdfm.errors import (
 )
 from rdfm.formats import DecoderLike, FileDecoder, Format
 from rdfm.logs import remedies
-from rdfm.logs.announced import NOTHING_ANNOUNCED, AnnouncedFormat, accept_header, announced_format
+from rdfm.logs.input.announced import (
+    NOTHING_ANNOUNCED,
+    AnnouncedFormat,
+    accept_header,
+    announced_format,
+)
 from rdfm.logs.journal import committed_length
 from rdfm.logs.likely import has_unread_suffix, reading_advice
 from rdfm.storage import archive as archives

@@ -14,6 +14,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, Literal, Self
 
 from rdfm import formats
+from rdfm.analysis.finding import READING_RULES, Finding, Rule, reason
 from rdfm.errors import (
     LimitError,
     OptionError,
@@ -24,12 +25,11 @@ from rdfm.errors import (
     spelled,
     visible,
 )
-from rdfm.logs.driver import Driver, Item, Read, ReadError, Reading, Source
-from rdfm.logs.findings import READING_RULES, Finding, Rule, reason
-from rdfm.logs.input import Input, Readable, is_folder_or_glob
+from rdfm.logs.input.driver import Driver, Item, Read, ReadError, Reading, Source
+from rdfm.logs.input.inputs import Input, Readable, is_folder_or_glob
+from rdfm.logs.input.progress import Progress, Reporter, total_bytes
 from rdfm.logs.journal import byte_count
 from rdfm.logs.positions import Lines
-from rdfm.logs.progress import Progress, Reporter, total_bytes
 from rdfm.message import AnyBatch
 
 __all__ = ["MAX_WARNINGS", "CheckCounts", "LogCheck", "LogState", "check_settings", "end_of"]

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from rdfm._core import MessageBatch
 from rdfm.errors import EncodeError
 from rdfm.formats import EncoderLike
-from rdfm.logs.rotation import Rotation
+from rdfm.logs.write.rotation import Rotation
 from rdfm.storage import archive
 
 if TYPE_CHECKING:

@@ -15,15 +15,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from rdfm.errors import EncodeError, visible
-from rdfm.logs.append import AppendOutput, AppendSettings
-from rdfm.logs.keyed import File, KeyEncoder
-from rdfm.logs.parts import Part
+from rdfm.logs.write.append import AppendOutput, AppendSettings
+from rdfm.logs.write.keyed import File, KeyEncoder
+from rdfm.logs.write.parts import Part
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from rdfm.formats import FormatSpec
-    from rdfm.logs.keyed import SplitBy
+    from rdfm.logs.write.keyed import SplitBy
 
 __all__ = ["AppendFolder", "KeyAppender"]
 

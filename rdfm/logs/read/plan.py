@@ -16,10 +16,10 @@ from typing import Any
 from rdfm._core import DelimiterCounter
 from rdfm.errors import OptionError
 from rdfm.formats import FormatSpec
-from rdfm.logs.driver import Driver, Reading
-from rdfm.logs.input import Input, Readable, is_folder_or_glob, reads_once
-from rdfm.logs.reader import LogReader
-from rdfm.logs.split import Split
+from rdfm.logs.input.driver import Driver, Reading
+from rdfm.logs.input.inputs import Input, Readable, is_folder_or_glob, reads_once
+from rdfm.logs.input.splits import Split
+from rdfm.logs.read.reader import LogReader
 
 __all__ = ["count_delimiters", "plan_splits", "split_log", "split_of_whole"]
 

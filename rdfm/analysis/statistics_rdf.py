@@ -11,7 +11,7 @@ from rdfm._core import Iri
 from rdfm.errors import OptionError, spelled
 
 if TYPE_CHECKING:
-    from rdfm.logs.statistics import Distinct, LogStatistics, Series
+    from rdfm.analysis.log_statistics import Distinct, LogStatistics, Series
 
 __all__ = [
     "CLASSES",

@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 from rdfm._core import MessageBatch
 from rdfm.errors import RdfmError
 from rdfm.logs.channel import Channel, Stopped
-from rdfm.logs.driver import (
+from rdfm.logs.input.driver import (
     NOTHING_DROPPED,
     Driver,
     End,
@@ -32,8 +32,8 @@ from rdfm.logs.driver import (
     Work,
     cost,
 )
-from rdfm.logs.input import Input, Readable
-from rdfm.logs.split import Split
+from rdfm.logs.input.inputs import Input, Readable
+from rdfm.logs.input.splits import Split
 from rdfm.storage.compression import PIECE_BYTES
 from rdfm.storage.pool import Pool
 
@@ -235,7 +235,7 @@ class ParallelDriver(Driver):
         path = data.local_path
         if path is None or not self._splits or data.compression is not None:
             return []
-        from rdfm.logs.plan import split_log  # costly to import
+        from rdfm.logs.read.plan import split_log  # costly to import
 
         try:
             splits = split_log(path, self._reading, split_bytes=SPLIT_BYTES, count=False)

@@ -13,7 +13,7 @@ from itertools import chain
 from typing import Any, ClassVar
 
 from rdfm.errors import LimitError
-from rdfm.logs.driver import NOTHING_DROPPED, Item, Read, ReadError, Skipped
+from rdfm.logs.input.driver import NOTHING_DROPPED, Item, Read, ReadError, Skipped
 
 __all__ = ["MAX_LISTED_ERRORS", "SkipErrors", "Stage", "Stages", "Tally", "Watcher", "through"]
 

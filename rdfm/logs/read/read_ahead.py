@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Generator, Iterable
 
 from rdfm.logs.channel import Channel, feeding_thread
-from rdfm.logs.driver import Driver, Item, Piece, cost
+from rdfm.logs.input.driver import Driver, Item, Piece, cost
 
 __all__ = ["read_ahead"]
 

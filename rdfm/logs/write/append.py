@@ -27,7 +27,7 @@ from rdfm.storage import compression as compressions
 from rdfm.storage.paths import JOURNAL_SUFFIX, describe_invalid_path, is_live, local_target
 
 if TYPE_CHECKING:
-    from rdfm.logs.log_end import Ending, StoredLog
+    from rdfm.logs.write.log_end import Ending, StoredLog
     from rdfm.message import AnyBatch
 
 # With `O_APPEND`, nothing is written after a gap if another program truncates the log.
@@ -309,7 +309,7 @@ class AppendOutput:
                     f"change; omit {option}"
                 )
             self._compression = _compression(compression)
-        from rdfm.logs.log_end import StoredLog, find_end  # costly to import
+        from rdfm.logs.write.log_end import StoredLog, find_end  # costly to import
 
         log = StoredLog(file, size, self.name, self._format, found)
         if log.is_empty():
@@ -343,7 +343,7 @@ class AppendOutput:
         """
         if self._ending is None or self._stored is None:
             return 0
-        from rdfm.logs.log_end import count_messages  # costly to import
+        from rdfm.logs.write.log_end import count_messages  # costly to import
 
         with name_in_errors(self.name):
             return count_messages(self._stored, self._ending)

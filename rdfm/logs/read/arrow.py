@@ -10,8 +10,8 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from rdfm._core import ArrowBatch, ArrowCoalescer, MessageBatch
-from rdfm.logs.frames import require_package
 from rdfm.logs.kinds import wrong_kind_error
+from rdfm.logs.read.frames import require_package
 
 if TYPE_CHECKING:
     import pyarrow

@@ -16,9 +16,9 @@ from collections.abc import Iterable, Iterator
 from rdfm._core import ResultBatch
 from rdfm.errors import OptionError, spelled
 from rdfm.formats import OptionSpec
-from rdfm.logs.driver import NOTHING_DROPPED, Item, Read, Skipped
+from rdfm.logs.input.driver import NOTHING_DROPPED, Item, Read, Skipped
 from rdfm.logs.options import declare
-from rdfm.logs.stages import Stage
+from rdfm.logs.stages.stage import Stage
 
 __all__ = [
     "SELECTING",

@@ -10,11 +10,11 @@ from abc import ABC, abstractmethod
 from collections.abc import Generator, Iterable, Sequence
 from typing import Any, ClassVar, Self
 
-from rdfm.logs.driver import Driver, Piece, Read
-from rdfm.logs.frames import Tabular
-from rdfm.logs.read_ahead import read_ahead
-from rdfm.logs.reader import LogReader
-from rdfm.logs.stages import Stage, Tally, through
+from rdfm.logs.input.driver import Driver, Piece, Read
+from rdfm.logs.read.frames import Tabular
+from rdfm.logs.read.read_ahead import read_ahead
+from rdfm.logs.read.reader import LogReader
+from rdfm.logs.stages.stage import Stage, Tally, through
 from rdfm.logs.turns import Turn
 
 __all__ = ["ComputedBatch", "RowReader", "batches_through"]

@@ -20,7 +20,7 @@ from rdfm.errors import EncodeError, OptionError, Remedy, spelled
 from rdfm.formats import FormatSpec
 from rdfm.logs import remedies
 from rdfm.logs.kinds import wrong_kind_error
-from rdfm.logs.parts import NamespaceCounter, Part
+from rdfm.logs.write.parts import NamespaceCounter, Part
 
 if TYPE_CHECKING:
     from rdfm.message import AnyBatch

@@ -15,11 +15,11 @@ from rdfm._core import Filter, MessageBatch, Query
 from rdfm.errors import LimitError, OptionError, QueryError, spelled
 from rdfm.formats import OptionSpec
 from rdfm.logs import remedies
-from rdfm.logs.driver import NOTHING_DROPPED, Read, Source
-from rdfm.logs.input import Input
+from rdfm.logs.input.driver import NOTHING_DROPPED, Read, Source
+from rdfm.logs.input.inputs import Input
 from rdfm.logs.kinds import wrong_kind_error
 from rdfm.logs.options import declare
-from rdfm.logs.stages import Stage
+from rdfm.logs.stages.stage import Stage
 
 __all__ = ["FILTERING", "Filtering", "filter_values"]
 

@@ -1,6 +1,6 @@
 """Writing logs: `create_log` and `LogWriter`.
 
-In: messages or batches. Out: the files that `rdfm.logs.output` writes.
+In: messages or batches. Out: the files that `rdfm.logs.write.output` writes.
 Cost: one encoder's memory, and a few messages that are encoded together. Law: messages are written
 completely and in order.
 """
@@ -17,8 +17,8 @@ from rdfm._core import MessageBatch, PatchBatch, Quad, ResultBatch
 from rdfm.errors import EncodeError, OptionError, RdfmError
 from rdfm.formats import EncoderLike, Format
 from rdfm.formats.format import encode_view
-from rdfm.logs.append import AppendOutput, AppendSettings
-from rdfm.logs.output import (
+from rdfm.logs.write.append import AppendOutput, AppendSettings
+from rdfm.logs.write.output import (
     FolderOutput,
     Output,
     OutputShape,
@@ -26,13 +26,13 @@ from rdfm.logs.output import (
     output_format,
     suffix_options,
 )
-from rdfm.logs.own_input import reject_own_input
+from rdfm.logs.write.own_input import reject_own_input
 from rdfm.message import Message, Patch, checked
 from rdfm.storage.paths import is_live
 
 if TYPE_CHECKING:
     from rdfm.formats.options_generated import WriteOptions
-    from rdfm.logs.keyed_append import AppendFolder
+    from rdfm.logs.write.keyed_append import AppendFolder
     from rdfm.message import AnyBatch, OperationParts
     from rdfm.storage.live import LiveTarget
 

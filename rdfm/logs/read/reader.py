@@ -16,14 +16,14 @@ from typing import TYPE_CHECKING, Any, Literal, Self, Unpack, cast
 from rdfm._core import MessageBatch, PatchBatch, ResultBatch
 from rdfm.errors import OptionError, RdfmError
 from rdfm.formats import Format
-from rdfm.logs.arrow import TableForm, arrow_reader
-from rdfm.logs.driver import Driver, Item, Read, ReadError, Reading, Skipped, Source
-from rdfm.logs.filtering import Filtering, filter_values
-from rdfm.logs.frames import Tabular
-from rdfm.logs.input import Input, Readable
-from rdfm.logs.selection import as_slice, parse_messages, sliced
-from rdfm.logs.split import Split
-from rdfm.logs.stages import Stage, through
+from rdfm.logs.input.driver import Driver, Item, Read, ReadError, Reading, Skipped, Source
+from rdfm.logs.input.inputs import Input, Readable
+from rdfm.logs.input.splits import Split
+from rdfm.logs.read.arrow import TableForm, arrow_reader
+from rdfm.logs.read.frames import Tabular
+from rdfm.logs.stages.criteria import Filtering, filter_values
+from rdfm.logs.stages.selection import as_slice, parse_messages, sliced
+from rdfm.logs.stages.stage import Stage, through
 from rdfm.logs.turns import Loop, Turn
 from rdfm.message import AnyBatch, Message
 
@@ -117,7 +117,7 @@ def open_log(
     )
     if messages is None:
         return LogReader(Driver([source], reading), table=table)
-    from rdfm.logs.seek import seek  # which imports this module
+    from rdfm.logs.read.seek import seek  # which imports this module
 
     if split is not None:
         raise OptionError("messages and split both select a part of the log; use only one of them")

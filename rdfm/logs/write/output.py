@@ -31,13 +31,13 @@ from rdfm.errors import (
 )
 from rdfm.formats import EncoderLike, Format, FormatSpec
 from rdfm.logs import remedies
-from rdfm.logs.append import AppendOutput, AppendSettings, check_appending
 from rdfm.logs.journal import remove_stale
-from rdfm.logs.keyed import KeyEncoder, SplitBy
-from rdfm.logs.keyed_append import AppendFolder, KeyAppender
 from rdfm.logs.kinds import DEFAULT_FORMATS
 from rdfm.logs.likely import unsupported_suffix_text, writing_advice
-from rdfm.logs.parts import ArchiveEncoder, FolderEncoder, Part
+from rdfm.logs.write.append import AppendOutput, AppendSettings, check_appending
+from rdfm.logs.write.keyed import KeyEncoder, SplitBy
+from rdfm.logs.write.keyed_append import AppendFolder, KeyAppender
+from rdfm.logs.write.parts import ArchiveEncoder, FolderEncoder, Part
 from rdfm.storage import archive as archives
 from rdfm.storage import compression as compressions
 from rdfm.storage.addresses import shown

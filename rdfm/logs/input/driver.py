@@ -32,11 +32,11 @@ from rdfm.errors import (
 )
 from rdfm.formats import DecoderLike, Format, Opening
 from rdfm.logs import remedies
-from rdfm.logs.input import Input, MemberInput, Readable, files_of, is_folder_or_glob
+from rdfm.logs.input.inputs import Input, MemberInput, Readable, files_of, is_folder_or_glob
+from rdfm.logs.input.splits import Split
 from rdfm.logs.journal import byte_count
 from rdfm.logs.likely import unread_content_text
 from rdfm.logs.notes import MAX_LISTED
-from rdfm.logs.split import Split
 from rdfm.storage.addresses import shown
 from rdfm.storage.paths import is_url
 

@@ -17,7 +17,7 @@ from typing import Any
 from rdfm import formats
 from rdfm.errors import OptionError
 from rdfm.formats import OptionSpec
-from rdfm.logs.output import Writable
+from rdfm.logs.write.output import Writable
 from rdfm.storage.files import storage_of
 from rdfm.storage.listing import is_glob, matches
 from rdfm.storage.paths import is_live, local_path, local_target

@@ -11,11 +11,11 @@ from __future__ import annotations
 from dataclasses import replace
 
 from rdfm.formats import FormatSpec
-from rdfm.logs.driver import Driver, Reading
-from rdfm.logs.input import Readable, is_folder_or_glob, reads_once
-from rdfm.logs.plan import count_delimiters, split_of_whole
-from rdfm.logs.reader import LogReader
-from rdfm.logs.split import Split
+from rdfm.logs.input.driver import Driver, Reading
+from rdfm.logs.input.inputs import Readable, is_folder_or_glob, reads_once
+from rdfm.logs.input.splits import Split
+from rdfm.logs.read.plan import count_delimiters, split_of_whole
+from rdfm.logs.read.reader import LogReader
 
 __all__ = ["seek"]
 

@@ -7,7 +7,7 @@ a warning by default.
 
 from __future__ import annotations
 
-from rdfm.logs.findings import READING_RULES, Rule
+from rdfm.analysis.finding import READING_RULES, Rule
 
 __all__ = ["RULES"]
 

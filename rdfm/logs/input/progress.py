@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from rdfm.errors import OptionError
-from rdfm.logs.input import is_folder_or_glob
+from rdfm.logs.input.inputs import is_folder_or_glob
 from rdfm.storage.listing import find_files
 from rdfm.storage.paths import local_path
 
