@@ -52,6 +52,17 @@ def test_formats_without_boundaries_reject_or_merge_several_messages(module):
     )  # labels of different messages stay distinct
 
 
+@pytest.mark.parametrize("module", MODULES)
+def test_bytes_like_objects_are_decoded(module):
+    data = module.encode(MessageBatch.from_messages([QUADS]))
+    spaced = memoryview(b"".join(bytes([byte, 0]) for byte in data))[::2]  # not contiguous
+    for given in (data, bytearray(data), memoryview(data), spaced):
+        (message,) = module.decode(given)
+        assert message.quads == QUADS
+    with pytest.raises(TypeError, match="bytes-like"):
+        module.decode("text")
+
+
 @pytest.mark.parametrize("module", WITH_BOUNDARIES)
 def test_an_empty_log_has_no_messages(module):
     assert len(module.decode(b"")) == 0

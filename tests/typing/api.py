@@ -168,6 +168,14 @@ def modules(path: str) -> int:
 
 
 def attributes() -> list[str]:
-    found: list[formats.Format] = [formats.nq, formats.rdf_protobuf, formats.turtle]
+    found: list[formats.Format] = [formats.nq, formats.jelly_patch, formats.parquet]
+    messages: rdfm.MessageBatch = formats.jelly.decode(bytearray(b""))
+    changes: rdfm.PatchBatch = formats.jelly_patch.decode(memoryview(b""))
+    rows: rdfm.ResultBatch = formats.results_json.decode(b"")
+    table: rdfm.MessageBatch | rdfm.PatchBatch | rdfm.ResultBatch = formats.arrow.decode(b"")
+    data: bytes = formats.nq.encode(messages) + formats.rdf_patch.encode(changes)
+    formats.nq.encode(rows)  # type: ignore[arg-type]  # pyright: ignore
+    any_kind: formats.Format = formats.find("nq")
+    any_kind.encode(any_kind.decode(data + formats.find("arrow").encode(table)))
     formats.nonsense  # type: ignore[attr-defined]  # noqa: B018  # pyright: ignore
     return [each.name for each in found]
