@@ -25,7 +25,7 @@ from rdfm.cli.remedies import on_command_line
 from rdfm.errors import OptionError, RdfmError, Remedy, render
 from rdfm.nanopub import MirrorError
 from rdfm.nanopub.state import MirrorState
-from rdfm.spark.remedies import in_function, in_spark
+from rdfm.spark.spark_remedies import in_function, in_spark
 from rdfm.storage.addresses import shown
 from rdfm.storage.contexts import ContextLoader
 

@@ -79,6 +79,18 @@ LOGS = [
     {"read", "write"},
     {"__init__"},
 ]
+# The layers of `rdfm/spark`.
+SPARK = [
+    {"schema", "spark_options", "versions"},
+    {"compat", "spark_remedies", "terms"},
+    {"paths", "workers"},
+    {"queries", "writers"},
+    {"readers"},
+    {"streams"},
+    {"checks", "functions"},
+    {"resplitting"},
+    {"__init__"},
+]
 # Modules that may import the package itself (`import rdfm`, `from rdfm import convert`): clients
 # and public modules.
 SURFACES = PACKAGE[-3] | PACKAGE[-2] | PACKAGE[-1]
@@ -330,6 +342,7 @@ def main() -> None:
         (rust_edges(query), query, QUERY),
         (package_edges, package, PACKAGE),
         (within(package_edges, package / "logs"), package / "logs", LOGS),
+        (within(package_edges, package / "spark"), package / "spark", SPARK),
     ):
         unused -= set(violations(edges, base, layers))
         found += violations(without_allowed(edges, base), base, layers)

@@ -22,7 +22,7 @@ from rdfm.conversion.filter import FILTER
 from rdfm.conversion.options import STAGES
 from rdfm.formats import FormatSpec, OptionSpec
 from rdfm.patch.options import CHANGING, FROM_LOG
-from rdfm.spark.options import FILES, READING, STREAMING, WRITE_ID, WRITING, camel
+from rdfm.spark.spark_options import FILES, READING, STREAMING, WRITE_ID, WRITING, camel
 from rdfm.sparql.options import QUERYING
 
 ROOT = Path(__file__).resolve().parent.parent

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import os
 import signal
 from collections.abc import Callable
@@ -10,6 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
+from rdfm.cli import signals
 from rdfm.cli.options import GroupedCommand, Number, option, quiet_option
 
 if TYPE_CHECKING:
@@ -123,18 +123,11 @@ def command(folder: str | None, quiet: bool, **options: Any) -> int:
     from rdfm.live.running import opened_server
     from rdfm.live.topics import parse_topic
 
-    _exit_when_terminated()
+    signals.end_normally(signal.SIGTERM)  # also before the server has started
     topics = dict(map(parse_topic, options.pop("named")))
     with opened_server(folder, topics, options, quiet=quiet) as server:
         _run(server)
     return 0
-
-
-def _exit_when_terminated() -> None:
-    """Let SIGTERM end the process with status 0 even before the server has started."""
-    # Has no effect in other threads, which cannot set handlers.
-    with contextlib.suppress(ValueError):
-        signal.signal(signal.SIGTERM, lambda *_: os._exit(0))
 
 
 def _run(server: Server) -> None:

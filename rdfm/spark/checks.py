@@ -28,10 +28,10 @@ from rdfm.analysis.validate import validate
 from rdfm.analysis.validate_rules import RULES
 from rdfm.errors import DecodeError, OptionError, spell_options
 from rdfm.logs.input.driver import Driver, Read, ReadError
-from rdfm.spark.options import as_text
-from rdfm.spark.reader import LogSourceReader
-from rdfm.spark.remedies import in_spark
+from rdfm.spark.readers.reader import LogSourceReader
 from rdfm.spark.schema import LISTS, kind_of
+from rdfm.spark.spark_options import as_text
+from rdfm.spark.spark_remedies import in_spark
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession

@@ -30,10 +30,10 @@ from rdfm.formats import Format
 from rdfm.formats.spec import key
 from rdfm.nanopub.listing import described
 from rdfm.spark.compat import arrow_function
-from rdfm.spark.options import MODE, Options, as_text
-from rdfm.spark.remedies import NULL_VALUE, in_function
+from rdfm.spark.queries.sql import register_queries
 from rdfm.spark.schema import LISTS, NANOPUB
-from rdfm.spark.sql import register_queries
+from rdfm.spark.spark_options import MODE, Options, as_text
+from rdfm.spark.spark_remedies import NULL_VALUE, in_function
 from rdfm.spark.terms import (
     datatype,
     direction,

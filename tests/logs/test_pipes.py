@@ -10,7 +10,7 @@ import rdfm
 from rdfm import plan_splits
 from rdfm.errors import OptionError
 from rdfm.logs.input.inputs import reads_once
-from rdfm.spark.options import Options
+from rdfm.spark.spark_options import Options
 
 LOG = b"# @message\n".join(b'<http://e/s> <http://e/p> "%d" .\n' % index for index in range(5))
 

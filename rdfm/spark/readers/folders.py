@@ -30,7 +30,7 @@ from pyspark.sql.types import (
 )
 
 from rdfm.errors import OptionError
-from rdfm.spark.dividing import unescape
+from rdfm.spark.writers.dividing import unescape
 
 if TYPE_CHECKING:
     from rdfm.storage.files import File

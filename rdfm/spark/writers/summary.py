@@ -35,7 +35,7 @@ class WriteSummary(NamedTuple):
     @classmethod
     def of(cls, tasks: Iterable[object]) -> WriteSummary:
         """Add up the counts in the commit messages of tasks; other messages are ignored."""
-        from rdfm.spark.writer import TaskParts
+        from rdfm.spark.writers.writer import TaskParts
 
         found = [task for task in tasks if isinstance(task, TaskParts)]
         dropped: Counter[str] = Counter()

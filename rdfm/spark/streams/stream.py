@@ -26,11 +26,11 @@ from rdfm.spark.compat import (
     ReadMaxFiles,
     SupportsTriggerAvailableNow,
 )
-from rdfm.spark.filelist import FileList
-from rdfm.spark.options import FILE_SOURCE, FILES, STREAMING, Options
 from rdfm.spark.paths import real, spark_path, user_path
-from rdfm.spark.reader import LogSourceReader
-from rdfm.spark.rows import SparkReading
+from rdfm.spark.readers.reader import LogSourceReader
+from rdfm.spark.readers.rows import SparkReading
+from rdfm.spark.spark_options import FILE_SOURCE, FILES, STREAMING, Options
+from rdfm.spark.streams.filelist import FileList
 from rdfm.storage.files import File, storage_of
 from rdfm.storage.paths import local_target
 

@@ -33,16 +33,16 @@ from rdfm.logs import remedies
 from rdfm.logs.write.keyed import SplitBy, max_open_of
 from rdfm.logs.write.rotation import Rotation
 from rdfm.logs.write.writer import LogWriter, create_log
-from rdfm.spark.commit import CommitTarget, FolderCommit, stream_job
 from rdfm.spark.compat import StreamArrowWriter, check_stream_writer
-from rdfm.spark.dividing import RowDivider, check_columns
-from rdfm.spark.options import WRITE_ID, WRITING, Options, camel, compression, names_in
 from rdfm.spark.paths import absolute, user_path
-from rdfm.spark.remedies import in_spark
 from rdfm.spark.schema import COLUMNS, LISTS, kind_of
-from rdfm.spark.single import Fragment, FragmentWriter, check_single, join_fragments
-from rdfm.spark.summary import REPORT, WriteSummary
+from rdfm.spark.spark_options import WRITE_ID, WRITING, Options, camel, compression, names_in
+from rdfm.spark.spark_remedies import in_spark
 from rdfm.spark.workers import DriverObject
+from rdfm.spark.writers.commit import CommitTarget, FolderCommit, stream_job
+from rdfm.spark.writers.dividing import RowDivider, check_columns
+from rdfm.spark.writers.single import Fragment, FragmentWriter, check_single, join_fragments
+from rdfm.spark.writers.summary import REPORT, WriteSummary
 from rdfm.storage import compression as compressions
 from rdfm.storage.paths import is_url, local_target
 

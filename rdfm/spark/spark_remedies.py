@@ -2,7 +2,7 @@
 
 In: a remedy. Out: its option and value, such as `.option("mergeGraphs", "true")`; None if Spark has
 no such option.
-Law: the names are declared in `rdfm.spark.options`.
+Law: the names are declared in `rdfm.spark.spark_options`.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from __future__ import annotations
 from rdfm.conversion.remedies import any_of, as_keyword, declared
 from rdfm.errors import Remedy
 from rdfm.formats import OptionSpec
-from rdfm.spark.options import (
+from rdfm.spark.spark_options import (
     FILES,
     FUNCTION_OPTIONS,
     READING,

@@ -23,7 +23,7 @@ from pyspark.sql.udtf import AnalyzeArgument, AnalyzeResult
 from rdfm._core import batches_from_arrow
 from rdfm.errors import LimitError, OptionError
 from rdfm.spark.compat import arrow_function
-from rdfm.spark.querying import Evaluation, SparkQuery
+from rdfm.spark.queries.evaluation import Evaluation, SparkQuery
 from rdfm.spark.schema import PARTS, QUADS
 from rdfm.spark.terms import ESCAPES, NO_ESCAPE
 

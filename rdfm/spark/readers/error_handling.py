@@ -17,16 +17,16 @@ from rdfm.errors import (
     UnknownFormatError,
     UnsupportedError,
 )
-from rdfm.spark.remedies import MODES_OF_ERRORS, NOT_SPLIT, OTHER_FILES, in_spark
-from rdfm.spark.side_table import SideTable
+from rdfm.spark.readers.side_table import SideTable
+from rdfm.spark.spark_remedies import MODES_OF_ERRORS, NOT_SPLIT, OTHER_FILES, in_spark
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
     from rdfm.logs.input.splits import Split
     from rdfm.logs.read.reader import LogReader
-    from rdfm.spark.querying import QueryRows
-    from rdfm.spark.rows import MessageRows, SparkReading
+    from rdfm.spark.queries.evaluation import QueryRows
+    from rdfm.spark.readers.rows import MessageRows, SparkReading
 
 __all__ = ["ErrorHandler"]
 

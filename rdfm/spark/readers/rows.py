@@ -36,13 +36,13 @@ from rdfm.logs.read.plan import split_log
 from rdfm.logs.read.reader import LogReader
 from rdfm.logs.stages.criteria import Filtering, filter_values
 from rdfm.spark.compat import arrow_schema
-from rdfm.spark.error_handling import ErrorHandler
-from rdfm.spark.folders import PartitionFolders, values_of
-from rdfm.spark.kinds import KindFinder, check_has_rows
-from rdfm.spark.options import CORRUPT_RECORD, READING, Options, compression, names_in
 from rdfm.spark.paths import absolute, user_path
-from rdfm.spark.querying import QueryRows, SparkQuery
+from rdfm.spark.queries.evaluation import QueryRows, SparkQuery
+from rdfm.spark.readers.error_handling import ErrorHandler
+from rdfm.spark.readers.folders import PartitionFolders, values_of
+from rdfm.spark.readers.kinds import KindFinder, check_has_rows
 from rdfm.spark.schema import RowShape, message_shape, quad_shape, result_shape
+from rdfm.spark.spark_options import CORRUPT_RECORD, READING, Options, compression, names_in
 from rdfm.spark.workers import DriverObject
 from rdfm.storage import compression as compressions
 from rdfm.storage.files import storage_of

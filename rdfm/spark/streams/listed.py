@@ -25,10 +25,10 @@ from pyspark.sql.types import (
 
 from rdfm.errors import OptionError
 from rdfm.spark.compat import arrow_schema, is_remote
-from rdfm.spark.options import FILES, STREAMING, Options
 from rdfm.spark.paths import spark_path
-from rdfm.spark.rows import SparkReading
-from rdfm.spark.stream import as_found
+from rdfm.spark.readers.rows import SparkReading
+from rdfm.spark.spark_options import FILES, STREAMING, Options
+from rdfm.spark.streams.stream import as_found
 from rdfm.storage.files import File
 
 if TYPE_CHECKING:

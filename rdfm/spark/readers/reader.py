@@ -1,6 +1,6 @@
 """Spark's batch reader: finds the files of a query and divides them into tasks.
 
-In: the options and the schema of a query. Out: partitions, and their rows (`rdfm.spark.rows`).
+In: the options and the schema of a query. Out: partitions, and their rows (`rdfm.spark.readers.rows`).
 Cost: one listing of the paths per query, and another if neither format nor schema determines the
 kind of log.
 Law: partitions are in the order of the files, and so are the rows of a query that does not shuffle;
@@ -22,12 +22,12 @@ from pyspark.sql.datasource import DataSourceReader, InputPartition
 
 from rdfm.errors import OptionError
 from rdfm.logs.read.plan import MAX_THREADS
-from rdfm.spark.commit import CommitTarget, find_settled, settle_around
-from rdfm.spark.folders import PartitionFilter, PartitionFolders, root_of
-from rdfm.spark.options import FILES, Options
-from rdfm.spark.packing import pack
 from rdfm.spark.paths import absolute, real
-from rdfm.spark.rows import SparkReading
+from rdfm.spark.readers.folders import PartitionFilter, PartitionFolders, root_of
+from rdfm.spark.readers.packing import pack
+from rdfm.spark.readers.rows import SparkReading
+from rdfm.spark.spark_options import FILES, Options
+from rdfm.spark.writers.commit import CommitTarget, find_settled, settle_around
 from rdfm.storage.files import File, storage_of
 from rdfm.storage.listing import matches
 from rdfm.storage.pipes import descriptor_of

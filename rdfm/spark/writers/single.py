@@ -26,7 +26,7 @@ from rdfm.storage import compression as compressions
 
 if TYPE_CHECKING:
     from rdfm.message import AnyBatch
-    from rdfm.spark.commit import CommitTarget
+    from rdfm.spark.writers.commit import CommitTarget
 
 __all__ = ["Fragment", "FragmentWriter", "check_single", "join_fragments"]
 
