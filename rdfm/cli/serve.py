@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import os
 import signal
 import sys
@@ -12,6 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
+from rdfm.cli import signals
 from rdfm.cli.options import GroupedCommand, Number, option, quiet_option
 
 if TYPE_CHECKING:
@@ -129,7 +129,7 @@ def command(folder: str | None, quiet: bool, log_format: LogFormat, **options: A
     """
     from rdfm.errors import MissingExtraError
 
-    _exit_when_terminated()
+    signals.end_normally(signal.SIGTERM)  # also before the server has started
     os.environ.setdefault("GRPC_VERBOSITY", "NONE")  # errors are raised, not logged
     try:
         import grpc  # noqa: F401
@@ -155,13 +155,6 @@ def command(folder: str | None, quiet: bool, log_format: LogFormat, **options: A
     finally:
         log.close()
     return 0
-
-
-def _exit_when_terminated() -> None:
-    """Let SIGTERM end the process with status 0 even before the server has started."""
-    # Has no effect in other threads, which cannot set handlers.
-    with contextlib.suppress(ValueError):
-        signal.signal(signal.SIGTERM, lambda *_: os._exit(0))
 
 
 def _run(server: Server) -> None:

@@ -10,6 +10,7 @@ import time
 from pathlib import Path
 
 import pytest
+from processes import wait_until_busy
 
 import rdfm as library
 
@@ -515,8 +516,7 @@ def test_a_query_is_interrupted_within_a_second(tmp_path, monkeypatch, query, sc
             stderr=subprocess.PIPE,
             preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
         )
-        time.sleep(2)
-        assert process.poll() is None
+        wait_until_busy(process, 2)
         process.send_signal(signal.SIGINT)
         start = time.monotonic()
         _, err = process.communicate(timeout=30)

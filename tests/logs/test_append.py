@@ -12,6 +12,7 @@ import sys
 import time
 
 import pytest
+from processes import wait_for, wait_until_idle
 
 import rdfm
 from rdfm import formats
@@ -1166,13 +1167,6 @@ def is_open(path):
     return journal_of(path).exists() and journal_of(path).stat().st_size > 0
 
 
-def wait_for(condition):
-    end = time.monotonic() + 60
-    while not condition():
-        assert time.monotonic() < end
-        time.sleep(0.05)
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize("sync", [(), ("--sync",)])
 @pytest.mark.parametrize("change", ["rename", "truncate"])
@@ -1214,7 +1208,7 @@ def test_a_signal_commits_the_complete_messages_of_a_capture(tmp_path, signalled
         capture.stdin.write(LINE % 1 + DELIMITER + LINE % 2 + DELIMITER + LINE % 3)
         capture.stdin.flush()
         wait_for(lambda: is_open(path))
-        time.sleep(0.5)
+        wait_until_idle(capture)
         capture.send_signal(signalled)
         time.sleep(0.05)
         capture.send_signal(signal.SIGHUP)  # as from a terminal that is closed

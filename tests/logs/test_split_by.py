@@ -3,10 +3,10 @@
 import gzip
 import os
 import threading
-import time
 from pathlib import Path
 
 import pytest
+from processes import wait_for
 
 import rdfm
 from rdfm import EncodeError, OptionError, convert, formats
@@ -334,10 +334,3 @@ def test_files_without_new_messages_are_committed_and_closed(tmp_path, monkeypat
         producer.close()
         capture.join(30)
     assert days_of(tmp_path) == {"01.nq": 3, "02.nq": 1, "03.nq": 1}
-
-
-def wait_for(condition):
-    end = time.monotonic() + 60
-    while not condition():
-        assert time.monotonic() < end
-        time.sleep(0.05)
