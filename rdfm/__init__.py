@@ -27,9 +27,10 @@ from rdfm import errors
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from rdfm import exchange as exchange
     from rdfm import formats
+    from rdfm import nanopub as nanopub
     from rdfm import patch as patch
+    from rdfm import riverbench as riverbench
     from rdfm._core import (
         Bnode,
         Iri,
@@ -44,6 +45,7 @@ if TYPE_CHECKING:
     )
     from rdfm.analysis.diff import diff
     from rdfm.analysis.difference import Difference, MessageDifference
+    from rdfm.analysis.finding import Finding
     from rdfm.analysis.inspect import Report, inspect
     from rdfm.analysis.statistics import Statistics, statistics
     from rdfm.analysis.validate import Validation, validate
@@ -64,11 +66,11 @@ if TYPE_CHECKING:
         UnsupportedError,
     )
     from rdfm.formats.options_generated import ConvertOptions, ReadOptions, WriteOptions
-    from rdfm.logs.findings import Finding
-    from rdfm.logs.progress import Progress
-    from rdfm.logs.reader import LogReader, open_log
-    from rdfm.logs.results import ResultReader, ResultWriter, create_results, open_results
-    from rdfm.logs.writer import LogWriter, create_log
+    from rdfm.logs.input.progress import Progress
+    from rdfm.logs.read.reader import LogReader, open_log
+    from rdfm.logs.read.results import ResultReader, open_results
+    from rdfm.logs.write.results import ResultWriter, create_results
+    from rdfm.logs.write.writer import LogWriter, create_log
     from rdfm.message import Message, Operation, Patch
     from rdfm.sparql.query import ask, construct, query, select
     from rdfm.sparql.solutions import Solutions
@@ -165,21 +167,32 @@ _NAMES_BY_MODULE = {
     ],
     "analysis.diff": ["diff"],
     "analysis.difference": ["Difference", "MessageDifference"],
-    "logs.findings": ["Finding"],
+    "analysis.finding": ["Finding"],
     "analysis.inspect": ["Report", "inspect"],
     "analysis.statistics": ["Statistics", "statistics"],
     "analysis.validate": ["Validation", "validate"],
-    "logs.progress": ["Progress"],
-    "logs.reader": ["LogReader", "open_log"],
-    "logs.results": ["ResultReader", "ResultWriter", "create_results", "open_results"],
-    "logs.writer": ["LogWriter", "create_log"],
+    "logs.input.progress": ["Progress"],
+    "logs.read.reader": ["LogReader", "open_log"],
+    "logs.read.results": ["ResultReader", "open_results"],
+    "logs.write.results": ["ResultWriter", "create_results"],
+    "logs.write.writer": ["LogWriter", "create_log"],
     "sparql.query": ["ask", "construct", "query", "select"],
     "sparql.solutions": ["Solutions"],
     "message": ["Message", "Operation", "Patch"],
     "formats.options_generated": ["ConvertOptions", "ReadOptions", "WriteOptions"],
 }
 _MODULE_BY_NAME = {name: module for module, names in _NAMES_BY_MODULE.items() for name in names}
-_MODULES = ["analysis", "errors", "exchange", "formats", "patch", "regroup", "split", "values"]
+_MODULES = [
+    "analysis",
+    "errors",
+    "formats",
+    "nanopub",
+    "patch",
+    "regroup",
+    "riverbench",
+    "split",
+    "values",
+]
 
 
 def __dir__() -> list[str]:

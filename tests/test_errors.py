@@ -20,12 +20,12 @@ from rdfm import (
     errors,
     formats,
 )
+from rdfm.analysis.finding import reason
 from rdfm.cli.remedies import on_command_line
 from rdfm.errors import OptionError, RdfmError, Remedy, render
-from rdfm.exchange.nanopub import MirrorError
-from rdfm.exchange.nanopub.state import MirrorState
-from rdfm.logs.findings import reason
-from rdfm.spark.remedies import in_function, in_spark
+from rdfm.nanopub import MirrorError
+from rdfm.nanopub.state import MirrorState
+from rdfm.spark.spark_remedies import in_function, in_spark
 from rdfm.storage.addresses import shown
 from rdfm.storage.contexts import ContextLoader
 

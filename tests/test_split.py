@@ -332,8 +332,8 @@ def test_an_error_at_a_wrong_mark_names_the_mark_and_the_remedy(wrong_mark):
 
 def test_without_marks_a_log_is_read_from_its_start(wrong_mark, monkeypatch):
     path, offset = wrong_mark
-    monkeypatch.setattr("rdfm.logs.seek.BACKWARD_BYTES", 1)
-    monkeypatch.setattr("rdfm.logs.seek.FORWARD_BYTES", offset)
+    monkeypatch.setattr("rdfm.logs.read.seek.BACKWARD_BYTES", 1)
+    monkeypatch.setattr("rdfm.logs.read.seek.FORWARD_BYTES", offset)
     last = f"{COUNT - 1}:"
     with rdfm.open_log(path, messages=last) as log, pytest.raises(rdfm.UnsupportedError):
         list(log)

@@ -2,7 +2,7 @@
 
 Out: `rdfm/formats/options_generated.py`, `rdfm/formats/formats_generated.py`,
 `docs/options-generated.md`, the tables in `docs/spark.md`, and
-`rdfm/exchange/serve/descriptors_generated.py` from `proto`. With `--check`, nothing is written, and
+`rdfm/live/descriptors_generated.py` from `proto`. With `--check`, nothing is written, and
 the exit status is 1 if a file is out of date.
 """
 
@@ -20,7 +20,7 @@ from rdfm import formats
 from rdfm.conversion.options import STAGES
 from rdfm.formats import FormatSpec, OptionSpec
 from rdfm.patch.options import CHANGING, FROM_LOG
-from rdfm.spark.options import FILES, READING, STREAMING, WRITE_ID, WRITING, camel
+from rdfm.spark.spark_options import FILES, READING, STREAMING, WRITE_ID, WRITING, camel
 from rdfm.sparql.options import QUERYING
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -380,7 +380,7 @@ def main() -> int:
         ROOT / "rdfm/formats/formats_generated.py": formatted(attributes()),
         ROOT / "docs/options-generated.md": docs(),
         ROOT / "docs/spark.md": spark_page(),
-        ROOT / "rdfm/exchange/serve/descriptors_generated.py": formatted(descriptors()),
+        ROOT / "rdfm/live/descriptors_generated.py": formatted(descriptors()),
     }
     outdated = [
         path for path, text in files.items() if not path.exists() or path.read_text("utf-8") != text

@@ -25,9 +25,9 @@ from rdfm.compare.isomorphism import MAX_STEPS
 from rdfm.conversion.options import input_formats
 from rdfm.errors import OptionError, Remedy, spelled
 from rdfm.formats import FormatSpec
-from rdfm.logs.driver import Reading
-from rdfm.logs.input import Readable, reads_once
-from rdfm.logs.progress import Progress, Reporter, total_bytes
+from rdfm.logs.input.driver import Reading
+from rdfm.logs.input.inputs import Readable, reads_once
+from rdfm.logs.input.progress import Progress, Reporter, total_bytes
 
 if TYPE_CHECKING:
     from rdfm.formats.options_generated import ReadOptions

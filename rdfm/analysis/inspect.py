@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING, Any, Unpack
 from rdfm._core import MessageBatch, NameListing, PatchBatch, PatchRules, ResultBatch
 from rdfm.errors import DecodeError, OptionError, RdfmError
 from rdfm.logs.counters import CounterRange
-from rdfm.logs.driver import Driver, ReadError, Reading, Skipped, Source
-from rdfm.logs.input import Input, Readable
+from rdfm.logs.input.driver import Driver, ReadError, Reading, Skipped, Source
+from rdfm.logs.input.inputs import Input, Readable
+from rdfm.logs.input.progress import Progress, Reporter, total_bytes
 from rdfm.logs.notes import Notes
-from rdfm.logs.progress import Progress, Reporter, total_bytes
 
 if TYPE_CHECKING:
     from rdfm.formats.options_generated import ReadOptions

@@ -15,9 +15,9 @@ from rdfm.cli import signals
 from rdfm.cli.options import GroupedCommand, Number, option, quiet_option
 
 if TYPE_CHECKING:
-    from rdfm.exchange.serve.events import LogFormat
-    from rdfm.exchange.serve.server import Server, ServerSettings
-    from rdfm.exchange.serve.service import Access
+    from rdfm.live.events import LogFormat
+    from rdfm.live.server import Server, ServerSettings
+    from rdfm.live.service import Access
 
 _EPILOG = """Examples:
   rdfm serve logs/
@@ -138,9 +138,9 @@ def command(folder: str | None, quiet: bool, log_format: LogFormat, **options: A
     except ImportError as error:
         raise MissingExtraError("rdfm serve needs grpcio: pip install 'rdfm[grpc]'") from error
     del grpc_health, grpc_reflection
-    from rdfm.exchange.serve.events import EventLog
-    from rdfm.exchange.serve.server import Server
-    from rdfm.exchange.serve.topics import Topics, parse_topic
+    from rdfm.live.events import EventLog
+    from rdfm.live.server import Server
+    from rdfm.live.topics import Topics, parse_topic
 
     settings = _settings(options)
     topics = Topics(
@@ -189,10 +189,10 @@ def _settings(options: dict[str, Any]) -> ServerSettings:
         OSError: If a token file cannot be read.
     """
     from rdfm.errors import OptionError
-    from rdfm.exchange.serve.addresses import parse_address
-    from rdfm.exchange.serve.memory import MAX_CLIENT_BYTES
-    from rdfm.exchange.serve.server import ServerSettings
-    from rdfm.exchange.serve.tls import Tls
+    from rdfm.live.addresses import parse_address
+    from rdfm.live.memory import MAX_CLIENT_BYTES
+    from rdfm.live.server import ServerSettings
+    from rdfm.live.tls import Tls
 
     certificate, key, authority = (
         None if options[name] is None else Path(options[name])
@@ -233,7 +233,7 @@ def _access(options: dict[str, Any]) -> Access:
         OSError: If a token file cannot be read.
     """
     from rdfm.errors import OptionError
-    from rdfm.exchange.serve.service import Access
+    from rdfm.live.service import Access
 
     read_token = _token(options["read_token_file"], _READ_VARIABLE)
     if not options["allow_publish"]:

@@ -172,7 +172,7 @@ def _watch(pipe: int) -> None:
         return
     if _is_unwinding:
         time.sleep(_grace_seconds)
-        from rdfm.logs.output import remove_unfinished
+        from rdfm.logs.write.output import remove_unfinished
 
         remove_unfinished()
     _quit(received[0])

@@ -17,14 +17,14 @@ from rdfm.conversion.summary import Summary
 from rdfm.conversion.target import Target
 from rdfm.errors import OptionError, spelled
 from rdfm.formats import OptionSpec
-from rdfm.logs.append import AppendSettings
-from rdfm.logs.driver import Driver, Reading
-from rdfm.logs.filtering import FILTERING, Filtering
-from rdfm.logs.input import Readable, as_inputs, is_folder_or_glob, may_be_endless
-from rdfm.logs.keyed import SplitBy
-from rdfm.logs.output import OutputShape, Writable, output_format
-from rdfm.logs.own_input import reject_own_input
-from rdfm.logs.progress import Progress, Reporter, total_bytes
+from rdfm.logs.input.driver import Driver, Reading
+from rdfm.logs.input.inputs import Readable, as_inputs, is_folder_or_glob, may_be_endless
+from rdfm.logs.input.progress import Progress, Reporter, total_bytes
+from rdfm.logs.stages.criteria import FILTERING, Filtering
+from rdfm.logs.write.append import AppendSettings
+from rdfm.logs.write.keyed import SplitBy
+from rdfm.logs.write.output import OutputShape, Writable, output_format
+from rdfm.logs.write.own_input import reject_own_input
 from rdfm.storage.paths import is_live
 from rdfm.storage.pool import MAX_JOBS, usable_cores
 
@@ -254,7 +254,7 @@ def plan(
     if jobs == 1:
         driver = Driver(inputs, reading)
     else:
-        from rdfm.logs.parallel import ParallelDriver  # costly to import
+        from rdfm.logs.read.parallel import ParallelDriver  # costly to import
 
         driver = ParallelDriver(inputs, reading, jobs, splits=not selection)
     return ConversionPlan(

@@ -17,8 +17,8 @@ from rdfm.formats.format import encode_view
 from rdfm.storage.pool import Pool
 
 if TYPE_CHECKING:
-    from rdfm.logs.append import Addition
-    from rdfm.logs.parts import Part
+    from rdfm.logs.write.append import Addition
+    from rdfm.logs.write.parts import Part
     from rdfm.message import AnyBatch
 
 __all__ = ["EncodedBatch", "Encoding", "Output"]

@@ -14,14 +14,14 @@ from rdfm.conversion.options import STAGES
 from rdfm.conversion.pipeline import Pipeline
 from rdfm.conversion.summary import Summary
 from rdfm.errors import OptionError, spelled
-from rdfm.logs.driver import Driver, Read, Reading
-from rdfm.logs.filtering import FILTERING, Filtering
-from rdfm.logs.input import Readable
-from rdfm.logs.output import Writable
-from rdfm.logs.own_input import reject_own_input
-from rdfm.logs.progress import Progress, Reporter, total_bytes
-from rdfm.logs.selection import sliced
-from rdfm.logs.stages import SkipErrors, Tally, through
+from rdfm.logs.input.driver import Driver, Read, Reading
+from rdfm.logs.input.inputs import Readable
+from rdfm.logs.input.progress import Progress, Reporter, total_bytes
+from rdfm.logs.stages.criteria import FILTERING, Filtering
+from rdfm.logs.stages.selection import sliced
+from rdfm.logs.stages.stage import SkipErrors, Tally, through
+from rdfm.logs.write.output import Writable
+from rdfm.logs.write.own_input import reject_own_input
 
 __all__ = ["FILTER", "count", "filter_logs"]
 

@@ -18,9 +18,9 @@ from rdfm.conversion.regroup import REGROUPING
 from rdfm.errors import OptionError, Remedy, spelled
 from rdfm.formats import FormatSpec, OptionSpec
 from rdfm.formats.spec import listed, requires_side
-from rdfm.logs.input import Readable, is_folder_or_glob
+from rdfm.logs.input.inputs import Readable, is_folder_or_glob
 from rdfm.logs.options import APPENDING, LIVE, READING, RUNNING, SPLITTING, WRITING
-from rdfm.logs.selection import SELECTING
+from rdfm.logs.stages.selection import SELECTING
 from rdfm.storage.paths import is_live
 
 __all__ = [

@@ -28,20 +28,20 @@ from rdfm.conversion.target import Target, source_of
 from rdfm.errors import EncodeError, RdfmError
 from rdfm.formats.spec import listed
 from rdfm.logs import remedies
-from rdfm.logs.append import COMMIT_SECONDS
 from rdfm.logs.channel import Channel, Stopped, feeding_thread
 from rdfm.logs.counters import CounterRange
-from rdfm.logs.driver import Driver, Item, Piece, Read, ReadError, cost
-from rdfm.logs.input import Readable
+from rdfm.logs.input.driver import Driver, Item, Piece, Read, ReadError, cost
+from rdfm.logs.input.inputs import Readable
+from rdfm.logs.input.progress import Progress, Reporter
 from rdfm.logs.kinds import wrong_kind_error
 from rdfm.logs.notes import Notes
-from rdfm.logs.output import FolderOutput, Output, OutputShape
-from rdfm.logs.progress import Progress, Reporter
-from rdfm.logs.stages import SkipErrors, Stage, Stages, Tally
+from rdfm.logs.stages.stage import SkipErrors, Stage, Stages, Tally
+from rdfm.logs.write.append import COMMIT_SECONDS
+from rdfm.logs.write.output import FolderOutput, Output, OutputShape
 
 if TYPE_CHECKING:
-    from rdfm.logs.append import AppendOutput
-    from rdfm.logs.keyed_append import AppendFolder
+    from rdfm.logs.write.append import AppendOutput
+    from rdfm.logs.write.keyed_append import AppendFolder
     from rdfm.message import AnyBatch
     from rdfm.storage.live import LiveTarget
 

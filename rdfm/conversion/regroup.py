@@ -17,9 +17,9 @@ from rdfm._core import MessageBatch, Regrouper, option_value
 from rdfm.errors import EncodeError, OptionError, spelled
 from rdfm.formats import OptionSpec
 from rdfm.logs import remedies
-from rdfm.logs.driver import NOTHING_DROPPED, Item, Read
+from rdfm.logs.input.driver import NOTHING_DROPPED, Item, Read
 from rdfm.logs.options import declare
-from rdfm.logs.stages import Stage
+from rdfm.logs.stages.stage import Stage
 
 __all__ = ["REGROUPING", "DefaultGraph", "Regrouping", "make", "regrouped"]
 

@@ -20,9 +20,9 @@ from rdfm.patch.streams import Inputs, Streams, locating_errors, message_batches
 
 if TYPE_CHECKING:
     from rdfm.formats.options_generated import ChangeOptions
-    from rdfm.logs.input import Readable
-    from rdfm.logs.output import Writable
-    from rdfm.logs.progress import Progress
+    from rdfm.logs.input.inputs import Readable
+    from rdfm.logs.input.progress import Progress
+    from rdfm.logs.write.output import Writable
 
 __all__ = ["from_log", "to_log"]
 

@@ -19,17 +19,17 @@ from rdfm.conversion.target import Target
 from rdfm.errors import DecodeError, EncodeError, OptionError, UnknownFormatError
 from rdfm.formats import FormatSpec, OptionSpec
 from rdfm.formats.spec import listed
-from rdfm.logs.driver import Driver, Read, Reading
-from rdfm.logs.input import Input, Readable, is_folder_or_glob
+from rdfm.logs.input.driver import Driver, Read, Reading
+from rdfm.logs.input.inputs import Input, Readable, is_folder_or_glob
+from rdfm.logs.input.progress import Progress, Reporter, total_bytes
 from rdfm.logs.kinds import wrong_kind_error
-from rdfm.logs.output import OutputShape, Writable, output_format
-from rdfm.logs.own_input import reject_own_input
 from rdfm.logs.positions import Lines
-from rdfm.logs.progress import Progress, Reporter, total_bytes
-from rdfm.logs.reader import LogReader
+from rdfm.logs.read.reader import LogReader
 from rdfm.logs.remedies import named_format
-from rdfm.logs.stages import Watcher
-from rdfm.logs.writer import LogWriter
+from rdfm.logs.stages.stage import Watcher
+from rdfm.logs.write.output import OutputShape, Writable, output_format
+from rdfm.logs.write.own_input import reject_own_input
+from rdfm.logs.write.writer import LogWriter
 from rdfm.storage import archive
 
 __all__ = ["Inputs", "LazyOutput", "Streams", "locating_errors", "message_batches", "patch_batches"]

@@ -20,8 +20,8 @@ from rdfm import formats
 from rdfm.conversion.convert import convert
 from rdfm.errors import OptionError, RdfmError
 from rdfm.spark.checks import reader_of, run_tasks
-from rdfm.spark.commit import CommitTarget, FolderCommit
-from rdfm.spark.remedies import in_spark
+from rdfm.spark.spark_remedies import in_spark
+from rdfm.spark.writers.commit import CommitTarget, FolderCommit
 from rdfm.storage.files import storage_of
 from rdfm.storage.paths import is_url, local_target
 

@@ -16,13 +16,13 @@ from rdfm.conversion.pipeline import ConversionPlan, Pipeline
 from rdfm.conversion.summary import Summary
 from rdfm.conversion.tables import computed_output
 from rdfm.errors import OptionError, QueryError, Remedy, spelled
-from rdfm.logs.driver import Driver, Read, Reading
-from rdfm.logs.input import Readable, as_inputs
-from rdfm.logs.output import Writable, output_format
-from rdfm.logs.own_input import reject_own_input
-from rdfm.logs.progress import Progress, Reporter, total_bytes
-from rdfm.logs.reader import LogReader
-from rdfm.logs.stages import Stage, Tally, Watcher
+from rdfm.logs.input.driver import Driver, Read, Reading
+from rdfm.logs.input.inputs import Readable, as_inputs
+from rdfm.logs.input.progress import Progress, Reporter, total_bytes
+from rdfm.logs.read.reader import LogReader
+from rdfm.logs.stages.stage import Stage, Tally, Watcher
+from rdfm.logs.write.output import Writable, output_format
+from rdfm.logs.write.own_input import reject_own_input
 from rdfm.sparql.options import QUERY, QUERYING, as_texts, seconds, types_of
 from rdfm.sparql.querying import QueryStage, SolutionBatch
 from rdfm.sparql.remedies import UNION_GRAPHS

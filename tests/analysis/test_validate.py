@@ -11,8 +11,8 @@ import suites
 from fixture_logs import LOGS, reading_options
 
 import rdfm
-from rdfm.analysis.findings import RULES
-from rdfm.logs import input as inputs
+from rdfm.analysis.validate_rules import RULES
+from rdfm.logs.input import inputs
 from rdfm.logs.positions import Lines
 
 XSD = "http://www.w3.org/2001/XMLSchema#"

@@ -19,7 +19,7 @@ from rdfm.conversion import encoding
 from rdfm.errors import RdfmError
 from rdfm.formats import rows
 from rdfm.formats.parquet_files import ParquetEncoder
-from rdfm.logs import parallel
+from rdfm.logs.read import parallel
 from rdfm.storage import compression as compressions
 from rdfm.storage.pool import Closed, Pool
 

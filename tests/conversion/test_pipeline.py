@@ -7,7 +7,7 @@ import pytest
 
 import rdfm
 from rdfm.conversion import pipeline
-from rdfm.logs.parts import Part
+from rdfm.logs.write.parts import Part
 from rdfm.storage import compression as compressions
 
 LINE = b"<http://e/s> <http://e/p> <http://e/%06d> .\n"

@@ -7,7 +7,7 @@ import pytest
 
 import rdfm
 from rdfm import formats
-from rdfm.logs.append import AppendOutput, AppendSettings
+from rdfm.logs.write.append import AppendOutput, AppendSettings
 
 BASE = "http://e"
 RUN = b'_:x <http://e/p> "%d" .\n# @message\n_:x <http://e/p> "%d" .\n_:y <http://e/q> _:x .\n'

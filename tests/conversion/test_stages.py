@@ -153,7 +153,7 @@ def test_errors_after_take_are_not_counted():
 def test_progress_reports_written_messages(monkeypatch):
     """Data that has only been read or encoded does not count, and reports do not change later."""
     monkeypatch.setattr(stages, "Channel", SlowConsumer)
-    monkeypatch.setattr("rdfm.logs.progress.PROGRESS_SECONDS", 0)
+    monkeypatch.setattr("rdfm.logs.input.progress.PROGRESS_SECONDS", 0)
 
     class CountingFile(io.BytesIO):
         def write(self, data):
@@ -180,7 +180,7 @@ def test_progress_reports_written_messages(monkeypatch):
 )
 def test_progress_of_small_files_reports_written_messages(tmp_path, name, monkeypatch):
     """A file read at once, or by the decoder itself, is not immediately reported as complete."""
-    monkeypatch.setattr("rdfm.logs.progress.PROGRESS_SECONDS", 0)
+    monkeypatch.setattr("rdfm.logs.input.progress.PROGRESS_SECONDS", 0)
     numbers = random.Random(1)
     count = 60_000 if "nq" in name else 200_000
     lines = (b'<http://e/s> <http://e/p> "%x" .\n' % numbers.getrandbits(64) for _ in range(count))

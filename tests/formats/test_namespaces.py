@@ -183,7 +183,7 @@ def test_the_namespace_column_contains_declared_and_used_namespaces(size):
 
 @pytest.mark.parametrize("format", ["arrow", "ndjsonld", "ttl"])
 def test_messages_written_one_by_one_equal_the_output_of_convert(tmp_path, monkeypatch, format):
-    monkeypatch.setattr("rdfm.logs.writer.PENDING_MESSAGES", 3)
+    monkeypatch.setattr("rdfm.logs.write.writer.PENDING_MESSAGES", 3)
     converted = written(tmp_path, CHANGING, f"whole.{format}")
     path = tmp_path / f"single.{format}"
     with rdfm.open_log(CHANGING, "ttl") as source, rdfm.create_log(path) as out:

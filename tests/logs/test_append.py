@@ -18,8 +18,9 @@ from processes import wait_for, wait_until_idle
 import rdfm
 from rdfm import formats
 from rdfm.cli import main
-from rdfm.logs import append as append_module
-from rdfm.logs import journal, log_end
+from rdfm.logs import journal
+from rdfm.logs.write import append as append_module
+from rdfm.logs.write import log_end
 
 S, P = rdfm.Iri("http://e/s"), rdfm.Iri("http://e/p")
 LINE = b'<http://e/s> <http://e/p> "%d" .\n'

@@ -22,8 +22,8 @@ from rdfm import (
     UnsupportedError,
     formats,
 )
-from rdfm.logs.output import FolderOutput
-from rdfm.logs.parts import Part
+from rdfm.logs.write.output import FolderOutput
+from rdfm.logs.write.parts import Part
 
 S, P = Iri("http://e/s"), Iri("http://e/p")
 

@@ -11,9 +11,9 @@ from pathlib import Path
 import pytest
 
 import rdfm
-from rdfm.logs import output
-from rdfm.logs.output import FolderOutput
-from rdfm.logs.parts import Part
+from rdfm.logs.write import output
+from rdfm.logs.write.output import FolderOutput
+from rdfm.logs.write.parts import Part
 
 OLD_FILES = {"a.nq": b"old a", "b.nq": b"old b", "c.nq": b"old c"}
 NEW_FILES = {"a.nq": b"new a", "d.nq": b"new d"}
@@ -94,8 +94,8 @@ def test_an_interrupt_at_any_line_leaves_the_old_or_the_new_folder(tmp_path, bef
 SLOW_REMOVAL = """
     import os, shutil, signal, sys, threading, time
     from rdfm.cli import signals
-    from rdfm.logs.output import FolderOutput
-    from rdfm.logs.parts import Part
+    from rdfm.logs.write.output import FolderOutput
+    from rdfm.logs.write.parts import Part
 
     remove, at, calls = shutil.rmtree, int(sys.argv[2]), []
 

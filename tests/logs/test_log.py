@@ -13,7 +13,7 @@ import pytest
 
 import rdfm
 from rdfm import DecodeError, EncodeError, OptionError, TruncatedError, UnknownFormatError
-from rdfm.logs.input import Input
+from rdfm.logs.input.inputs import Input
 
 LINE = b"<http://e/s> <http://e/p> <http://e/o> .\n"
 LOG = LINE + b"# @message\n" + LINE + LINE

@@ -3,7 +3,7 @@
 import io
 
 import rdfm
-from rdfm.logs.input import Input
+from rdfm.logs.input.inputs import Input
 from rdfm.logs.notes import Notes
 
 QUAD = rdfm.Quad(rdfm.Bnode("b"), rdfm.Iri("http://e/p"), rdfm.Iri("http://e/o"))

@@ -8,8 +8,8 @@ import pytest
 
 import rdfm
 from rdfm.errors import OptionError
-from rdfm.logs.input import reads_once
-from rdfm.spark.options import Options
+from rdfm.logs.input.inputs import reads_once
+from rdfm.spark.spark_options import Options
 from rdfm.split import plan
 
 LOG = b"# @message\n".join(b'<http://e/s> <http://e/p> "%d" .\n' % index for index in range(5))

@@ -5,9 +5,9 @@ import random
 import pytest
 
 import rdfm
-from rdfm.logs import seek as seeking
-from rdfm.logs.driver import Reading
-from rdfm.logs.selection import as_slice, parse_messages
+from rdfm.logs.input.driver import Reading
+from rdfm.logs.read import seek as seeking
+from rdfm.logs.stages.selection import as_slice, parse_messages
 
 SLICES = ("0", "5", "500", "777:780", "-1", "-5", "-700:-698", "-3:", "990:", "::100", "600:-390")
 

@@ -10,8 +10,8 @@ from processes import wait_for
 
 import rdfm
 from rdfm import EncodeError, OptionError, convert, formats
-from rdfm.logs import keyed_append
-from rdfm.logs.keyed import file_name
+from rdfm.logs.write import keyed_append
+from rdfm.logs.write.keyed import file_name
 
 TIME = "<http://www.w3.org/ns/sosa/resultTime>"
 XSD = "http://www.w3.org/2001/XMLSchema#"

@@ -22,10 +22,9 @@ MODULES = [
     "rdfm.spark",
     "rdfm.spark.functions",
     "rdfm.patch",
-    "rdfm.exchange",
-    "rdfm.exchange.nanopub",
+    "rdfm.nanopub",
     "rdfm.analysis",
-    "rdfm.exchange.riverbench",
+    "rdfm.riverbench",
     "rdfm.split",
     "rdfm.values",
     "rdfm.regroup",
@@ -98,7 +97,7 @@ def test_public_names_are_listed():
 
 
 def test_dir_lists_public_names():
-    modules = ["analysis", "exchange", "patch", "regroup", "split", "values"]
+    modules = ["analysis", "nanopub", "patch", "regroup", "riverbench", "split", "values"]
     assert dir(rdfm) == sorted([*RDFM_NAMES, *modules])
     for name in dir(rdfm):
         assert getattr(rdfm, name) is not None

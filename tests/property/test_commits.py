@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rdfm.spark.commit import CommitTarget, FolderCommit, find_settled
+from rdfm.spark.writers.commit import CommitTarget, FolderCommit, find_settled
 from rdfm.storage.files import LocalStorage
 
 # Storage methods before which an actor waits for its turn.

@@ -9,7 +9,7 @@ import time
 
 import pytest
 
-from rdfm.spark.commit import CommitTarget, FolderCommit, find_settled, stream_job
+from rdfm.spark.writers.commit import CommitTarget, FolderCommit, find_settled, stream_job
 from rdfm.storage.files import storage_of
 
 CHANGES = ("write_whole", "create_whole", "rename", "remove", "remove_folder", "open_new")
@@ -217,7 +217,7 @@ def test_a_commit_during_a_listing_is_seen_completely(tmp_path, monkeypatch):
 
 
 def test_a_folder_that_keeps_changing_is_an_error(tmp_path, monkeypatch):
-    from rdfm.spark import commit
+    from rdfm.spark.writers import commit
 
     monkeypatch.setattr(commit, "_LISTING_WAIT_SECONDS", 0.01)
     monkeypatch.setattr(commit, "_TRIES", 2)
@@ -321,7 +321,7 @@ def test_one_of_two_concurrent_overwrites_replaces_the_other(target):
 
 @pytest.mark.slow
 def test_an_overwrite_waits_until_the_folder_is_stable(tmp_path, monkeypatch):
-    from rdfm.spark import commit
+    from rdfm.spark.writers import commit
 
     monkeypatch.setattr(commit, "_LISTING_WAIT_SECONDS", 0.0)
     monkeypatch.setattr(commit, "_TRIES", 1)
@@ -402,7 +402,7 @@ def deny_in_this_thread(monkeypatch, target, names, error):
 @pytest.mark.parametrize("error", ACCESS_ERRORS)
 def test_a_reader_without_write_access_reports_the_cause(target, monkeypatch, error):
     crash_at(target, "rename")
-    monkeypatch.setattr("rdfm.spark.commit._COMMIT_WAIT_SECONDS", 0.2)
+    monkeypatch.setattr("rdfm.spark.writers.commit._COMMIT_WAIT_SECONDS", 0.2)
     deny_in_this_thread(monkeypatch, target, ["rename"], error)
     with pytest.raises(OSError, match=r"not complete.*write permission") as raised:
         find_settled([target.folder])
@@ -427,7 +427,7 @@ def test_a_reader_does_not_need_write_access_if_all_parts_are_moved(
     crash_at(target, "open_new", kind)  # before _SUCCESS is written
     deny_in_this_thread(monkeypatch, target, CHANGES, error)
     assert visible_logs(target) == expected(kind)
-    monkeypatch.setattr("rdfm.spark.commit._COMMIT_WAIT_SECONDS", 0.1)
+    monkeypatch.setattr("rdfm.spark.writers.commit._COMMIT_WAIT_SECONDS", 0.1)
     with pytest.raises(OSError, match="is not complete"):  # a writer needs write access
         target.settle()
 
@@ -550,7 +550,7 @@ def test_hidden_files_are_kept(target):
 
 
 def test_folders_without_commits_are_listed_once(tmp_path, monkeypatch):
-    from rdfm.spark import commit
+    from rdfm.spark.writers import commit
 
     (tmp_path / "a.nq").write_bytes(b"")
     calls = []

@@ -7,7 +7,7 @@ import pytest
 
 import rdfm
 from rdfm import formats
-from rdfm.spark.reader import LogSourceReader
+from rdfm.spark.readers.reader import LogSourceReader
 
 LINE = '<http://e/s> <http://e/p> "{}" .\n'
 # Some messages are empty, and some lines have several bytes per character.

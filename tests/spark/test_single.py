@@ -5,8 +5,8 @@ import itertools
 import pytest
 
 from rdfm import Bnode, Iri, Literal, MessageBatch, OptionError, PatchBatch, Quad, formats, open_log
-from rdfm.spark.commit import CommitTarget
-from rdfm.spark.single import FragmentWriter, check_single, join_fragments
+from rdfm.spark.writers.commit import CommitTarget
+from rdfm.spark.writers.single import FragmentWriter, check_single, join_fragments
 from rdfm.storage.compression import COMPRESSIONS
 
 S, P = Iri("http://example.org/s"), Iri("http://example.org/p")

@@ -10,8 +10,8 @@ import suites
 from pyoxigraph import RdfFormat, parse, serialize
 
 import rdfm
-from rdfm.exchange.nanopub import trusty
-from rdfm.exchange.nanopub.checking import check
+from rdfm.nanopub import trusty
+from rdfm.nanopub.checking import check
 
 ROOT = suites.path("conformance", "nanopub")
 FILES = {path.relative_to(ROOT).as_posix(): path for path in sorted(ROOT.glob("*valid/*/*"))}

@@ -18,7 +18,7 @@ from rdfm.cli.remedies import on_command_line
 from rdfm.cli.run import run
 from rdfm.cli.specs import given
 from rdfm.errors import render
-from rdfm.spark.options import Options
+from rdfm.spark.spark_options import Options
 
 SIDES = ("read", "write")
 ALL_OPTIONS = [

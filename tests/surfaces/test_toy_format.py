@@ -16,8 +16,8 @@ from rdfm.cli.remedies import on_command_line
 from rdfm.cli.run import run
 from rdfm.errors import Remedy
 from rdfm.formats import FormatSpec, OptionSpec
-from rdfm.spark.options import Options
-from rdfm.spark.remedies import in_spark
+from rdfm.spark.spark_options import Options
+from rdfm.spark.spark_remedies import in_spark
 from rdfm.values import decode_values, encode_values
 
 

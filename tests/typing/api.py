@@ -12,8 +12,7 @@ import pyoxigraph
 import rdflib
 
 import rdfm
-from rdfm import formats
-from rdfm.exchange import nanopub
+from rdfm import formats, nanopub
 from rdfm.split import plan
 
 

@@ -20,7 +20,7 @@ from parts import LogQuery, Query, messages_in, numbered, numbers_in, remaining_
 from support import ROOT
 
 from rdfm.spark import remove_abandoned
-from rdfm.spark.commit import find_settled
+from rdfm.spark.writers.commit import find_settled
 
 pytestmark = pytest.mark.slow
 
@@ -453,9 +453,9 @@ def test_a_late_attempt_leaves_no_files(tmp_path):
     """
     import pyarrow
 
-    from rdfm.spark.commit import CommitTarget
     from rdfm.spark.schema import default_schema
-    from rdfm.spark.writer import LogSourceWriter
+    from rdfm.spark.writers.commit import CommitTarget
+    from rdfm.spark.writers.writer import LogSourceWriter
 
     options = {"path": str(tmp_path), "to": "nq"}
     writer = LogSourceWriter(options, default_schema(("quads",)), False)

@@ -6,7 +6,7 @@ from nanopubs import BASE, DCTERMS, NPX, iri, triple
 from pyspark.sql import functions as F
 
 import rdfm.spark
-from rdfm.exchange.nanopub.listing import NanopubRow, list_nanopubs
+from rdfm.nanopub.listing import NanopubRow, list_nanopubs
 from rdfm.spark import functions as R
 
 NANOPUB_IRI = BASE + "1"

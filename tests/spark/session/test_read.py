@@ -279,7 +279,7 @@ def test_a_schema_without_columns_is_rejected(tmp_path):
 
 
 def test_only_requested_columns_are_rendered(tmp_path, monkeypatch):
-    from rdfm.spark import rows
+    from rdfm.spark.readers import rows
 
     requested = []
 
@@ -530,7 +530,7 @@ def test_errors_become_rows_at_their_positions(tmp_path):
 
 
 def test_many_errors_do_not_cause_many_batches(tmp_path):
-    from rdfm.spark.reader import LogSourceReader
+    from rdfm.spark.readers.reader import LogSourceReader
 
     count = 20_000
     (tmp_path / "a.nq").write_text(lines(*(f"{i}!" if i % 2 else str(i) for i in range(count))))
@@ -547,7 +547,7 @@ def test_many_errors_do_not_cause_many_batches(tmp_path):
 
 
 def test_large_errors_are_not_collected_in_memory(tmp_path):
-    from rdfm.spark.reader import LogSourceReader
+    from rdfm.spark.readers.reader import LogSourceReader
 
     (tmp_path / "a.nq").write_text(lines(*(f"{i}{'x' * 500_000}!" for i in range(60))))
     reader = LogSourceReader({"path": str(tmp_path), "mode": "PERMISSIVE"})
@@ -693,7 +693,7 @@ def test_large_logs_are_split_at_messages(tmp_path, format):
 
 
 def test_indexes_are_counted_only_on_request(tmp_path, monkeypatch):
-    from rdfm.spark import rows
+    from rdfm.spark.readers import rows
 
     requested = []
 
@@ -755,7 +755,7 @@ def test_rows_follow_the_order_of_the_logs(spark, tmp_path):
 
 
 def test_files_that_disappear_after_planning_raise_errors_or_are_skipped(tmp_path, caplog):
-    from rdfm.spark.reader import LogSourceReader
+    from rdfm.spark.readers.reader import LogSourceReader
 
     for name in "ab":
         (tmp_path / f"{name}.nq").write_text(lines(name))
