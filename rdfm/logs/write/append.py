@@ -290,7 +290,7 @@ class AppendOutput:
             return
         last_commit = state.journal.leftover
         if last_commit is not None:
-            state.uncommitted = last_commit.length < size
+            state.uncommitted, state.length = last_commit.length < size, size
             if state.uncommitted:
                 removed = byte_count(size - last_commit.length)
                 self._note = f"{self.name}: removed {removed} after the last commit"
@@ -456,9 +456,13 @@ class AppendOutput:
         self._finalizer.detach()
 
     def discard(self) -> None:
-        """Remove uncommitted data, and release the log; in a forked process, only close it."""
-        self._state.roll_back()
+        """Remove uncommitted data, and release the log; in a forked process, only close it.
+
+        Raises:
+            OptionError: If another program changed the log during the run. Nothing is removed.
+        """
         self._finalizer.detach()
+        self._state.roll_back()
 
     def keep_partial(self) -> None:
         """Discard the output. No partial file is kept."""
@@ -476,8 +480,10 @@ class _AppendedFiles:
         file: The file descriptor that is written to; -1 if there is none.
         committed: The committed length; 0 for a new log.
         length: The length of the file, unless another program changes it.
-        uncommitted: Whether the log may have bytes after the committed length.
+        uncommitted: Whether the log may have bytes of this run after the committed length.
     """
+
+    _pending = b""  # bytes that are being written
 
     def __init__(self, name: str, final: Path, journal: Journal) -> None:
         self.name = name
@@ -501,15 +507,19 @@ class _AppendedFiles:
             self._create()
         self._check_length()
         self.uncommitted = True
-        view = memoryview(data)
-        while view:
-            view = view[os.write(self.file, view) :]
-        self.length += len(data)
+        before, written = self.length, 0
+        while written < len(data):
+            self._pending = data[written:] if written else data
+            count = os.write(self.file, self._pending)
+            self.length += count
+            written += count
+        self._pending = b""
         size = os.fstat(self.file).st_size
         start = size - len(data)
-        if 0 <= start < self.length - len(data) and os.pread(self.file, len(data), start) == data:
-            # The log was truncated since the check, so this is all that it has of this run.
+        if 0 <= start != before and os.pread(self.file, len(data), start) == data:
+            # The log was truncated or extended since the check, so these bytes are separate.
             os.ftruncate(self.file, start)
+            self.length = before
         self._check_length()
         return len(data)
 
@@ -538,6 +548,21 @@ class _AppendedFiles:
         self._empty_bytes = os.fstat(self.file).st_size
         os.close(self.file)
         self.file, self.committed = -1, 0
+
+    def _check_own(self) -> None:
+        """Check that only this run has written after the committed length.
+
+        Raises:
+            OptionError: If another program changed the log, and may have written there.
+        """
+        if self.file < 0 or not self.uncommitted or not self.journal.has_committed(self.file):
+            return
+        size = os.fstat(self.file).st_size
+        rest = os.pread(self.file, len(self._pending) + 1, self.length)  # of an interrupted write
+        if size not in (self.committed, self.length) and not (
+            rest and self._pending.startswith(rest)
+        ):
+            raise self.journal.report_change(self.name, self.length, size)
 
     def shorten(self) -> None:
         """Remove uncommitted data from the log."""
@@ -599,7 +624,11 @@ class _AppendedFiles:
             os.close(folder)
 
     def roll_back(self) -> None:
-        """Remove uncommitted data, and close the files. May be called again."""
+        """Remove uncommitted data, and close the files. May be called again.
+
+        Raises:
+            OptionError: If another program changed the log during the run. Nothing is removed.
+        """
         if self.process != os.getpid():
             self._close_files()
             return
@@ -608,7 +637,11 @@ class _AppendedFiles:
                 self._temporary.unlink(missing_ok=True)
                 self._temporary = None
             else:
+                self._check_own()
                 self.shorten()
+        except OptionError:
+            self._close_files()
+            raise
         except OSError:  # the journal stays, so that the next writer removes the data
             self._close_files()
         else:
@@ -630,11 +663,15 @@ class _AppendedFiles:
 
 def _roll_back_unclosed(state: _AppendedFiles) -> None:
     """Roll back a log that was never closed, when it is garbage collected or Python exits."""
-    state.roll_back()
+    changed = ""
+    try:
+        state.roll_back()
+    except OptionError as error:
+        changed = f". {error}"
     if state.process == os.getpid():
         warnings.warn(
             f"the log {state.name} was not closed, so the messages appended to it are lost; use a "
-            "with block",
+            f"with block{changed}",
             ResourceWarning,
             stacklevel=2,
         )
