@@ -24,9 +24,12 @@ finds the formats, and `rdfm.errors` contains every exception.
 """
 
 from rdfm import errors
+from rdfm.logs.counters import set_counter_reader as _set_counter_reader
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from rdfm import formats
     from rdfm import nanopub as nanopub
     from rdfm import patch as patch
@@ -257,7 +260,14 @@ def _message_word(format: "str | None") -> str:
     return MESSAGE_WORDS[kind]
 
 
+def _registry_counter(metadata: "Mapping[str, bytes]") -> "int | None":
+    from rdfm.nanopub.counters import counter_of
+
+    return counter_of(metadata)
+
+
 errors.set_surface(_render_for_python, _message_word)
+_set_counter_reader(_registry_counter)
 
 if not TYPE_CHECKING:  # type checkers would accept any attribute
     __getattr__ = _load

@@ -185,9 +185,9 @@ def _safe(text: str) -> str:
 
 def _metadata(key: str, value: bytes) -> str:
     """Return a metadata value: a counter as a number, other values in hexadecimal."""
-    from rdfm.logs.counters import COUNTER_KEY, varint
+    from rdfm.logs.counters import counter_of
 
-    counter = varint(value) if key == COUNTER_KEY else None
+    counter = counter_of({key: value})
     return f"0x{value.hex()}" if counter is None else str(counter)
 
 

@@ -27,12 +27,12 @@ from typing import TYPE_CHECKING, Any, BinaryIO, NoReturn, Unpack, cast
 from rdfm._core import MessageBatch
 from rdfm.errors import OptionError, Remedy, TruncatedError, spelled, visible
 from rdfm.formats import Format
-from rdfm.logs.counters import counter_of
 from rdfm.logs.journal import Journal
 from rdfm.logs.read.reader import open_log
 from rdfm.logs.write.append import AppendSettings, check_appending
 from rdfm.logs.write.output import output_format
 from rdfm.logs.write.writer import LogWriter, create_log
+from rdfm.nanopub.counters import counter_of
 from rdfm.nanopub.errors import MirrorError, RegistryResetError, RejectedError
 from rdfm.nanopub.fetch_options import FETCH
 from rdfm.nanopub.identity import is_code, key_of

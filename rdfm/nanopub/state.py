@@ -17,10 +17,10 @@ from typing import Any
 
 import rdfm.logs.read.reader as readers
 from rdfm.errors import Remedy, visible
-from rdfm.logs.counters import counter_of
 from rdfm.logs.input.driver import Driver, Reading
 from rdfm.logs.journal import checksum_before
 from rdfm.logs.read.plan import split_of_whole
+from rdfm.nanopub.counters import counter_of
 from rdfm.nanopub.errors import MirrorError
 from rdfm.nanopub.identity import key_of
 from rdfm.storage.files import LocalStorage
