@@ -197,6 +197,15 @@ class MessageBatch:
     @property
     def first_index(self) -> int: ...
     def numbered(self, first_index: int, /) -> MessageBatch: ...  # numbered from first_index
+    def _with_places(
+        self,
+        first_index: int,
+        indexes: list[int],
+        positions: list[int],
+        continued: bool,
+        continues: bool,
+    ) -> MessageBatch: ...
+    def __reduce__(self) -> tuple[Any, ...]: ...
     @property
     def continued(self) -> bool: ...
     @property
