@@ -8,7 +8,7 @@ from rdfm.conversion.options import STAGES
 from rdfm.exchange.nanopub.fetch_options import FETCH
 from rdfm.exchange.riverbench.options import CHECK, PACKAGE
 from rdfm.formats import Format, FormatSpec, OptionSpec
-from rdfm.formats.reserved import RESERVED
+from rdfm.formats.options_generated import RESERVED
 from rdfm.logs.filtering import FILTERING
 from rdfm.sparql.options import QUERYING
 
