@@ -16,11 +16,11 @@ from typing import Any
 from rdfm import formats
 from rdfm.analysis.report_html import GENERATOR
 from rdfm.errors import DecodeError, OptionError
-from rdfm.logs.input import Input
+from rdfm.logs.input.inputs import Input
 from rdfm.logs.likely import writing_advice
-from rdfm.logs.output import Output
-from rdfm.logs.own_input import reject_own_input
-from rdfm.logs.parts import Part
+from rdfm.logs.write.output import Output
+from rdfm.logs.write.own_input import reject_own_input
+from rdfm.logs.write.parts import Part
 from rdfm.storage import archive
 from rdfm.storage.addresses import shown
 from rdfm.storage.paths import local_target

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from rdfm.errors import EncodeError
 from rdfm.formats.format import encode_view
-from rdfm.logs.parts import Part, parts_of
+from rdfm.logs.write.parts import Part, parts_of
 from rdfm.storage.pool import Pool
 
 if TYPE_CHECKING:

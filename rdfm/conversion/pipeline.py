@@ -1,6 +1,6 @@
 """The pipeline of a conversion: reading, decoding, encoding and writing overlap in threads.
 
-In: a driver, stages, and a target. Out: a `Summary`.
+In: a driver, stages, and a target. Out: a `ConversionSummary`.
 Cost: queues of bounded size (pieces, batches, bytes) for any input. Python works per batch, never
 per message.
 Law: the first error ends all threads, after everything before it has been written. Threads share
@@ -23,26 +23,26 @@ from rdfm._core import MessageBatch
 from rdfm.conversion import interruption
 from rdfm.conversion.encoding import Encoding
 from rdfm.conversion.interruption import Interrupted
-from rdfm.conversion.summary import Summary
+from rdfm.conversion.summary import ConversionSummary
 from rdfm.conversion.target import Target, source_of
 from rdfm.errors import EncodeError, RdfmError
 from rdfm.formats.spec import listed
 from rdfm.logs import remedies
-from rdfm.logs.append import COMMIT_SECONDS
 from rdfm.logs.channel import Channel, Stopped, feeding_thread
 from rdfm.logs.counters import CounterRange
-from rdfm.logs.driver import Driver, Item, Piece, Read, ReadError, cost
-from rdfm.logs.input import Readable
+from rdfm.logs.input.driver import Driver, Item, Piece, Read, ReadError, cost
+from rdfm.logs.input.inputs import Readable
+from rdfm.logs.input.progress import Progress, Reporter, interpolate
 from rdfm.logs.kinds import wrong_kind_error
 from rdfm.logs.notes import Notes
-from rdfm.logs.output import FolderOutput, Output, OutputShape
-from rdfm.logs.parts import Part, parts_of
-from rdfm.logs.progress import Progress, Reporter
-from rdfm.logs.stages import SkipErrors, Stage, Stages, Tally
+from rdfm.logs.stages.stage import SkipErrors, Stage, Stages, Tally
+from rdfm.logs.write.append import COMMIT_SECONDS
+from rdfm.logs.write.output import FolderOutput, Output, OutputShape
+from rdfm.logs.write.parts import Part, parts_of
 
 if TYPE_CHECKING:
-    from rdfm.logs.append import AppendOutput
-    from rdfm.logs.keyed_append import AppendFolder
+    from rdfm.logs.write.append import AppendOutput
+    from rdfm.logs.write.keyed_append import AppendFolder
     from rdfm.message import AnyBatch
     from rdfm.storage.live import LiveTarget
 
@@ -126,7 +126,7 @@ class Pipeline:
         self._next_commit = math.inf
         self._wake: Callable[[], None] = lambda: None
 
-    def run(self) -> Summary:
+    def run(self) -> ConversionSummary:
         """Run the conversion.
 
         Raises:
@@ -196,7 +196,7 @@ class Pipeline:
                     driver.close()
         self._report(self._progress, force=True)
         tally = self._tally
-        return Summary(
+        return ConversionSummary(
             messages=self._messages,
             quads=self._quads,
             bytes_in=self._bytes_done,
@@ -454,7 +454,7 @@ class Pipeline:
         for piece in _cut(parts):
             size = _size(piece)
             done += size
-            progress = current if done == total else previous.interpolate(current, done / total)
+            progress = current if done == total else interpolate(previous, current, done / total)
             output_queue.put(piece, size, progress, lambda: self._report_progress(output_queue))
 
     def _report_progress(self, output_queue: Channel[list[Part]]) -> None:

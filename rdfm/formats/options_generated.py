@@ -9,7 +9,14 @@ import os
 from collections.abc import Mapping
 from typing import Any, Literal, TypedDict
 
-__all__ = ["RESERVED", "ChangeOptions", "ConvertOptions", "ReadOptions", "WriteOptions"]
+__all__ = [
+    "RESERVED",
+    "ChangeOptions",
+    "ConvertOptions",
+    "FilterOptions",
+    "ReadOptions",
+    "WriteOptions",
+]
 
 # Names that options of plug-ins must not have, because functions and commands use them.
 _NAMES = """
@@ -284,7 +291,7 @@ class ConvertOptions(_BothOptions, total=False):
     tls_ca: str | os.PathLike[str] | None
     tls_cert: str | os.PathLike[str] | None
     tls_key: str | os.PathLike[str] | None
-    to_format: str | None
+    to: str | None
     compression: str | None
     split_messages: int | str | None
     split_bytes: int | str | None
@@ -307,11 +314,39 @@ class ConvertOptions(_BothOptions, total=False):
     jobs: int | str | None
 
 
+class FilterOptions(_BothOptions, total=False):
+    """The options of `filter`, with those of its input and output formats."""
+
+    subject: str | None
+    predicate: str | None
+    object: str | None
+    graph: str | None
+    any: str | None
+    contains: str | None
+    regex: str | None
+    time: str | None
+    after: str | None
+    before: str | None
+    where: str | None
+    invert: bool | str | None
+    quads: bool | str | None
+    from_format: str | None
+    message_per_file: bool | str | None
+    take: int | str | None
+    on_error: Literal["fail", "skip"] | None
+    to: str | None
+    compression: str | None
+    split_messages: int | str | None
+    split_bytes: int | str | None
+    overwrite: bool | str | None
+    keep_partial: bool | str | None
+
+
 class ChangeOptions(_BothOptions, total=False):
     """The options of all functions of `rdfm.patch`, with those of their input and output formats."""
 
     from_format: str | None
-    to_format: str | None
+    to: str | None
     compression: str | None
     split_messages: int | str | None
     split_bytes: int | str | None

@@ -7,7 +7,7 @@ import pytest
 
 import rdfm
 from rdfm.conversion import pipeline
-from rdfm.logs.parts import Part
+from rdfm.logs.write.parts import Part
 from rdfm.storage import compression as compressions
 
 LINE = b"<http://e/s> <http://e/p> <http://e/%06d> .\n"
@@ -47,7 +47,7 @@ def test_slow_compression_reports_progress(log, tmp_path, monkeypatch, target):
     rdfm.convert(
         log,
         f"{tmp_path}/{target}",
-        to_format="nq",
+        to="nq",
         compression="xz",
         progress=lambda progress: reports.append((time.perf_counter(), progress)),
     )

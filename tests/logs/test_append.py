@@ -12,12 +12,14 @@ import sys
 import time
 
 import pytest
+from processes import wait_for, wait_until_idle
 
 import rdfm
 from rdfm import formats
 from rdfm.cli import main
-from rdfm.logs import append as append_module
-from rdfm.logs import journal, log_end
+from rdfm.logs import journal
+from rdfm.logs.write import append as append_module
+from rdfm.logs.write import log_end
 
 S, P = rdfm.Iri("http://e/s"), rdfm.Iri("http://e/p")
 LINE = b'<http://e/s> <http://e/p> "%d" .\n'
@@ -231,7 +233,7 @@ def test_a_log_with_one_incomplete_message_is_not_repaired(tmp_path):
 
 QUADS = [
     rdfm.Quad(S, P, rdfm.Literal("é\n'''\"\"\"")),
-    rdfm.Quad(rdfm.Bnode("b"), P, rdfm.Literal("x", language="en")),
+    rdfm.Quad(rdfm.BlankNode("b"), P, rdfm.Literal("x", language="en")),
     rdfm.Quad(S, P, rdfm.Literal("5", datatype=rdfm.Iri("http://e/dt"))),
 ]
 APPENDABLE = [
@@ -450,7 +452,7 @@ def test_unsuitable_targets_are_rejected(tmp_path, name):
 
 
 def format_option(name):
-    return {"to_format": "nq"} if name in ("folder/", "/dev/null") else {}
+    return {"to": "nq"} if name in ("folder/", "/dev/null") else {}
 
 
 def test_a_file_object_cannot_be_appended_to(tmp_path):
@@ -741,7 +743,7 @@ def test_readers_stop_at_the_committed_length(tmp_path):
         assert path.stat().st_size > size
         assert numbers(path) == [0]
         assert numbers(tmp_path) == [0]  # the journal is not a log
-        assert len(rdfm.split.plan(path, split_bytes=10)) <= 4
+        assert len(rdfm.plan_splits(path, split_bytes=10)) <= 4
     assert numbers(path) == [0, 1]
 
 
@@ -1165,13 +1167,6 @@ def is_open(path):
     return journal_of(path).exists() and journal_of(path).stat().st_size > 0
 
 
-def wait_for(condition):
-    end = time.monotonic() + 60
-    while not condition():
-        assert time.monotonic() < end
-        time.sleep(0.05)
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize("sync", [(), ("--sync",)])
 @pytest.mark.parametrize("change", ["rename", "truncate"])
@@ -1213,7 +1208,7 @@ def test_a_signal_commits_the_complete_messages_of_a_capture(tmp_path, signalled
         capture.stdin.write(LINE % 1 + DELIMITER + LINE % 2 + DELIMITER + LINE % 3)
         capture.stdin.flush()
         wait_for(lambda: is_open(path))
-        time.sleep(0.5)
+        wait_until_idle(capture)
         capture.send_signal(signalled)
         time.sleep(0.05)
         capture.send_signal(signal.SIGHUP)  # as from a terminal that is closed

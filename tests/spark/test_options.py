@@ -7,7 +7,7 @@ import pytest
 from rdfm import formats
 from rdfm.errors import OptionError
 from rdfm.formats.options_generated import RESERVED
-from rdfm.spark.options import (
+from rdfm.spark.spark_options import (
     FILE_SOURCE,
     FILES,
     READING,
