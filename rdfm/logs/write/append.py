@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from rdfm.errors import EncodeError, OptionError, Remedy, name_in_errors, spelled, visible
 from rdfm.formats import Format, FormatSpec
 from rdfm.logs.journal import Commit, Journal, byte_count
+from rdfm.logs.write.parts import Part
 from rdfm.storage import archive as archives
 from rdfm.storage import compression as compressions
 from rdfm.storage.paths import JOURNAL_SUFFIX, describe_invalid_path, is_live, local_target
@@ -41,7 +42,6 @@ COMMIT_SECONDS = 10
 
 __all__ = [
     "COMMIT_SECONDS",
-    "Addition",
     "AppendEncoder",
     "AppendOutput",
     "AppendSettings",
@@ -103,21 +103,6 @@ class AppendSettings(NamedTuple):
         return None
 
 
-class Addition(NamedTuple):
-    """Bytes to append to a log.
-
-    Attributes:
-        data: The bytes.
-        end: How the log then ends, as in `Encoder.continue_log`; empty if that is unknown, and None
-            if the log cannot end there.
-        commit: Whether to commit the log if it can end there.
-    """
-
-    data: bytes
-    end: str | None
-    commit: bool = False
-
-
 class AppendEncoder:
     """Encodes the messages that are appended to a log."""
 
@@ -154,7 +139,7 @@ class AppendEncoder:
         if ending is not None:
             encoder.continue_log(ending.end)
 
-    def encode(self, batch: AnyBatch, /, source: str | None = None) -> list[Addition]:
+    def encode(self, batch: AnyBatch, /, source: str | None = None) -> list[Part]:
         """Encode a batch that was read from the log `source`.
 
         Raises:
@@ -170,7 +155,7 @@ class AppendEncoder:
             return [*done, *self.pause(), *self._encode(batch.slice(rest, rest + 1), source)]
         return self._encode(batch, source)
 
-    def _encode(self, batch: AnyBatch, source: str | None) -> list[Addition]:
+    def _encode(self, batch: AnyBatch, source: str | None) -> list[Part]:
         """Encode a batch, completely or up to an error."""
         before, self._before, self._begun = self._before, b"", True
         try:
@@ -179,20 +164,20 @@ class AppendEncoder:
             is_inside = batch.continued and error.message_index == batch.first_index
             data = before + error.completed if error.completed else b""
             end = None if is_inside else ""
-            error.completed = [Addition(data, end, self._pauses)]  # type: ignore[assignment]  # as `encode` returns them
+            error.completed = [Part("", data, end=end, commit=self._pauses)]  # type: ignore[assignment]  # as `encode` returns them
             self._drop_header_remedies(error)
             raise
         if not self._pauses:
-            return [Addition(before + data, None)]
+            return [Part("", before + data)]
         rest, end = self._encoder.pause()
-        return [Addition(before + data + rest, end, commit=True)]
+        return [Part("", before + data + rest, end=end, commit=True)]
 
-    def pause(self) -> list[Addition]:
+    def pause(self) -> list[Part]:
         """Return what completes the log, and commits it, if no message is incomplete."""
         if not self._begun:
             return []
         rest, end = self._encoder.pause()
-        return [Addition(rest, end, commit=True)]
+        return [Part("", rest, end=end, commit=True)]
 
     def _drop_header_remedies(self, error: EncodeError) -> None:
         """Remove remedies that would change the header of the log, and say why in the error."""
@@ -207,12 +192,12 @@ class AppendEncoder:
                 "; the options of a log cannot change, so write these messages to a new log"
             )
 
-    def finish(self) -> list[Addition]:
+    def finish(self) -> list[Part]:
         """Return the end of the log; nothing if no message was appended to an existing log."""
         if not self._begun:
             return []
         rest, end = self._encoder.pause()
-        return [Addition(rest + self._encoder.finish(), end)]
+        return [Part("", rest + self._encoder.finish(), end=end)]
 
     def dropped(self) -> dict[str, int]:
         """Return counts of the data dropped so far, by name."""
@@ -404,19 +389,20 @@ class AppendOutput:
                 self.name,
             )
 
-    def write(self, additions: list[Addition]) -> None:
+    def write(self, parts: list[Part]) -> None:
         """Write bytes. With `sync`, they are committed if the log may end after them."""
         self.check_process()
         with name_in_errors(self.name, keep=self._journal_name):
-            for data, end, commit in additions:
+            for part in parts:
+                data = part.data
                 if data and self._compression is not None:
                     if self._compressor is None:  # a new member
                         self._compressor = compressions.compressor(self._compression)
                     data = self._compressor.compress(data)
                 self._write(data)
-                if end is not None:
-                    self._end = end
-                    if commit:
+                if part.end is not None:
+                    self._end = part.end
+                    if part.commit:
                         self._commit()
 
     def check_unchanged(self) -> None:
@@ -428,7 +414,7 @@ class AppendOutput:
         with name_in_errors(self.name, keep=self._journal_name):
             self._state.check_unchanged()
 
-    def _write(self, data: bytes) -> None:
+    def _write(self, data: bytes | memoryview) -> None:
         if data:
             self.bytes_written += self._state.write(data)
 
@@ -497,7 +483,7 @@ class _AppendedFiles:
         self._temporary: Path | None = None  # of a new log
         self._empty_bytes = 0  # size of the log without content that a new log replaces
 
-    def write(self, data: bytes) -> int:
+    def write(self, data: bytes | memoryview) -> int:
         """Write all bytes; return their number.
 
         Raises:
