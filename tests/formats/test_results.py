@@ -199,9 +199,9 @@ def test_the_number_of_unbound_cells_is_limited():
     names = [f"v{number}" for number in range(2000)]
     head = {"head": {"vars": names}, "results": {"bindings": [{}] * 600}}
     log = json.dumps(head).encode()
-    with rdfm.open_results(log, "results-json") as rows:
+    with rdfm.open_log(log, "results-json", kind="results") as rows:
         assert len(list(rows)) == 600
-    rows = rdfm.open_results(log, "results-json", max_message_bytes=100_000)
+    rows = rdfm.open_log(log, "results-json", kind="results", max_message_bytes=100_000)
     with rows, pytest.raises(rdfm.LimitError, match="cells in the first") as caught:
         list(rows)
     assert [each.option for each in caught.value.remedies] == ["max_message_bytes"]
@@ -211,7 +211,7 @@ def test_the_number_of_unbound_cells_is_limited():
     "log", ['x,y\na"b,c\nd,e\n', 'x,y\na"b",c\n', 'x,y\na"",c\nd,"\n', 'x,y\na"']
 )
 def test_a_quotation_mark_in_an_unquoted_csv_field_is_an_error_at_the_mark(log):
-    rows = rdfm.open_results(log.encode(), "results-csv")
+    rows = rdfm.open_log(log.encode(), "results-csv", kind="results")
     with (
         rows,
         pytest.raises(rdfm.DecodeError, match="a quotation mark in an unquoted field") as caught,
