@@ -343,7 +343,9 @@ def test_deep_triple_terms_of_rows_are_converted():
     deep = BlankNode("a")
     for _ in range(100):
         deep = TripleTerm(S, P, deep)
-    results = ResultReader(iter([rdfm.ResultBatch.from_rows([[S, deep]], VARIABLES)]), "generated")
+    results = ResultReader._of(
+        iter([rdfm.ResultBatch.from_rows([[S, deep]], VARIABLES)]), "generated"
+    )
     assert len(list(results.to_oxigraph())) == 1
 
 
@@ -357,7 +359,7 @@ def test_rows_are_read_on_demand():
 
     for convert in (ResultReader.to_rdflib, ResultReader.to_oxigraph):
         read_numbers.clear()
-        rows = iter(convert(ResultReader(batches(), "generated")))
+        rows = iter(convert(ResultReader._of(batches(), "generated")))
         next(rows)
         assert len(read_numbers) <= 3
         assert 1 + sum(1 for _ in rows) == 50_000

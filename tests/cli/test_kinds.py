@@ -56,7 +56,7 @@ def fields_of(run):
 
 
 def rows_of(path):
-    with package.open_log(path, kind=formats.by_path(path).spec.kinds[0]) as log:
+    with package.open_log(path, kind=formats.by_path(str(path)).spec.kinds[0]) as log:
         return list(log)
 
 

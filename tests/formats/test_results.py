@@ -45,7 +45,7 @@ def files(name: str) -> list[Path]:
 
 def read(data: bytes, name: str):
     """Returns variables, boolean answer and rows as tuples."""
-    with rdfm.open_log(data, name) as log:
+    with rdfm.open_log(data, name, kind="results") as log:
         batches = list(log.batches())
     assert batches
     rows = [tuple(map(as_tuple, row)) for batch in batches for row in batch]
@@ -153,7 +153,7 @@ def test_pyoxigraph_reads_the_output(name):
 
 
 def write(data: bytes, source: str, target: str, **options) -> bytes:
-    with rdfm.open_log(data, source) as log:
+    with rdfm.open_log(data, source, kind="results") as log:
         encoder = rdfm.formats.find(target).encoder(options)
         return b"".join([*(encoder.encode(batch) for batch in log.batches()), encoder.finish()])
 

@@ -369,7 +369,7 @@ def test_a_log_with_different_columns_ends_a_stream(tmp_path):
     assert "the variables differ from those of earlier rows" in stream_error()
     (folder / "2.srj").unlink()
     (folder / "3.nq").write_text("<a:s> <a:p> <a:o> .\n")
-    assert "found messages among results" in stream_error()
+    assert "contains messages, not results" in stream_error()
 
 
 def test_a_stream_needs_pyarrow(monkeypatch):

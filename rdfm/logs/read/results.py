@@ -95,7 +95,7 @@ class ResultReader(LogReader[Row]):
             UnsupportedError: If the result is a graph.
             TypeError: If the argument is not an rdflib result.
         """
-        return cls._of(interop.results_from_rdflib(result), "rdflib")
+        return cls._of(_batches(interop.results_from_rdflib(result)), "rdflib")
 
     def to_oxigraph(self) -> pyoxigraph.QuerySolutions | pyoxigraph.QueryBoolean:
         """Return the results as a pyoxigraph result (extra: oxigraph), which reads rows on demand.
@@ -120,11 +120,11 @@ class ResultReader(LogReader[Row]):
             UnsupportedError: If the results are triples.
             TypeError: If the argument is not a pyoxigraph result.
         """
-        return cls._of(interop.results_from_oxigraph(results), "pyoxigraph")
+        return cls._of(_batches(interop.results_from_oxigraph(results)), "pyoxigraph")
 
     @classmethod
-    def _of(cls, results: interop.Results, library: str) -> ResultReader:
-        driver: Any = _ResultDriver(results, library)
+    def _of(cls, batches: Iterator[ResultBatch], library: str) -> ResultReader:
+        driver: Any = _ResultDriver(batches, library)
         return cls(driver, kind="results")
 
     def _results(self) -> interop.Results:
@@ -138,9 +138,9 @@ class _ResultDriver:
     several = False
     first = format = None
 
-    def __init__(self, results: interop.Results, name: str) -> None:
+    def __init__(self, batches: Iterator[ResultBatch], name: str) -> None:
         self.name = name
-        self._results = results
+        self._batches = batches
         self.uncommitted: Mapping[str, int] = {}
 
     def opened_first(self) -> None:
@@ -149,7 +149,7 @@ class _ResultDriver:
     def decode(self, _pieces: Any) -> Iterator[Iterable[Item]]:
         """Yield the items of the only log."""
         source = NO_LOG._replace(name=self.name)
-        yield (Read(source, batch, {}, 0) for batch in _batches(self._results))
+        yield (Read(source, batch, {}, 0) for batch in self._batches)
 
     def close(self) -> None:
         """Do nothing: there are no files."""
