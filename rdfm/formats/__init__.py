@@ -119,9 +119,14 @@ def _checked(format: object) -> Format:
     """
     if not isinstance(format, Format):
         raise TypeError(f"expected an rdfm.formats.Format, found {type(format).__name__}")
-    from rdfm.formats.reserved import reject_reserved
+    from rdfm.formats.options_generated import RESERVED
 
-    reject_reserved(format.spec)
+    spec = format.spec
+    for name in (*spec.options("read"), *spec.options("write")):
+        if name in RESERVED or name.startswith(("from_", "to_")):
+            raise OptionError(
+                f"the format {spec.name} has an option named {name}, which is reserved; choose another name"
+            )
     return format
 
 

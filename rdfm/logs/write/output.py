@@ -16,7 +16,7 @@ import stat
 import threading
 import warnings
 import weakref
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple, cast
@@ -147,8 +147,10 @@ class Output:
         if self._temporary is not None:
             _check_process(self._process, self.name)
 
-    def write(self, data: bytes | memoryview) -> None:
+    def write(self, parts: Sequence[Part]) -> None:
         """Compress and write bytes."""
+        # Fewer calls, and no copy of a single part.
+        data = parts[0].data if len(parts) == 1 else b"".join(part.data for part in parts)
         if self._compressor is not None:
             data = self._compressor.compress(data)
         self._write(data)

@@ -28,6 +28,7 @@ from rdfm.logs.write.output import (
     suffix_options,
 )
 from rdfm.logs.write.own_input import reject_own_input
+from rdfm.logs.write.parts import parts_of
 from rdfm.message import Message, Patch, checked
 from rdfm.storage.paths import is_live
 
@@ -385,7 +386,7 @@ class LogWriter(Generic[M]):
             return
         try:
             self._flush()
-            self._output.write(self._encoder.finish())
+            self._output.write(parts_of(self._encoder.finish()))
             self._closed = True
             self._output.commit()
         except BaseException:
@@ -397,7 +398,7 @@ class LogWriter(Generic[M]):
         self._closed = True
         if self._keep_partial:
             with contextlib.suppress(RdfmError, OSError):
-                self._output.write(self._encoder.finish())
+                self._output.write(parts_of(self._encoder.finish()))
             self._output.keep_partial()
         else:
             self._output.discard()
@@ -448,9 +449,9 @@ class LogWriter(Generic[M]):
         if isinstance(batch, MessageBatch):
             self._last = batch
         try:
-            self._output.write(encode_view(self._encoder)(batch, source))
+            self._output.write(parts_of(encode_view(self._encoder)(batch, source)))
         except EncodeError as error:
-            self._output.write(error.completed)
+            self._output.write(parts_of(error.completed))
             if error.message_index is not None:
                 self.messages += max(_count_before(batch, error.message_index) - batch.continued, 0)
             raise
