@@ -17,11 +17,11 @@ from pathlib import Path
 from grpc_tools import protoc
 
 from rdfm import formats
-from rdfm.conversion.options import STAGES
+from rdfm.conversion.convert_options import STAGES
 from rdfm.formats import FormatSpec, OptionSpec
-from rdfm.patch.options import CHANGING, FROM_LOG
+from rdfm.patch.patch_options import CHANGING, FROM_LOG
 from rdfm.spark.spark_options import FILES, READING, STREAMING, WRITE_ID, WRITING, camel
-from rdfm.sparql.options import QUERYING
+from rdfm.sparql.query_options import QUERYING
 
 ROOT = Path(__file__).resolve().parent.parent
 PROTO = ROOT / "proto"

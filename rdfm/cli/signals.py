@@ -17,7 +17,16 @@ from collections.abc import Callable, Iterator
 from types import FrameType
 from typing import Any
 
-__all__ = ["CODE", "begin", "die_of_pipe", "end", "end_normally", "report_interrupt", "unwinding", "watch"]
+__all__ = [
+    "CODE",
+    "begin",
+    "die_of_pipe",
+    "end",
+    "end_normally",
+    "report_interrupt",
+    "unwinding",
+    "watch",
+]
 
 CODE = 130
 GRACE_SECONDS = 0.7
