@@ -47,7 +47,7 @@ def conversions(log: str, stream_type: str, folder: Path, messages: int) -> Work
                         data,
                         f"{folder_name}/{name}",
                         from_format="nq",
-                        to_format=to,
+                        to=to,
                         take=count,
                         **format_options,
                     )

@@ -77,7 +77,7 @@ def make_data(data: Path, messages: int) -> None:
         rdfm.convert(
             sorted((data / "jelly").iterdir()),
             f"{small}/",
-            to_format="nq",
+            to="nq",
             split_messages=max(messages // SMALL_FILES, 1),
         )
 

@@ -1,6 +1,6 @@
 """Comparison of two logs: `diff` compares them message by message.
 
-In: two logs of one kind, in any formats. Out: a `Difference`.
+In: two logs of one kind, in any formats. Out: a `LogDiff`.
 Cost: memory for one batch of each log and, after a difference, for up to `2 * window` messages of
 each. Each log is read once. With `unordered`, logs are read a second time to report differences,
 and 16 bytes of memory are needed per message.
@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, Literal, Unpack
 
 from rdfm import formats
 from rdfm.analysis.analysis_options import DIFF, MAX_TOTAL_STEPS
-from rdfm.analysis.difference import Difference, MessageDifference
+from rdfm.analysis.difference import LogDiff, MessageDiff
 from rdfm.analysis.formatting import DifferenceFormatter
 from rdfm.analysis.pairing import ComparedLog, Comparison, pair_in_any_order, pair_in_order
 from rdfm.compare.isomorphism import MAX_STEPS
@@ -54,7 +54,7 @@ def diff(
     storage_options: Mapping[str, Any] | None = None,
     progress: Callable[[Progress], None] | None = None,
     **options: Unpack[ReadOptions],
-) -> Difference:
+) -> LogDiff:
     r"""Compare two logs of the same kind message by message. Their formats may differ.
 
     Messages are the same if they contain the same set of quads up to blank node labels. Patches are
@@ -114,7 +114,7 @@ def diff(
         "from_format_a": format_a,
         "from_format_b": format_b,
     }
-    differences: list[MessageDifference] = []
+    differences: list[MessageDiff] = []
     storage = compression, storage_options
     found = compare(
         a, b, given, dict(options), differences.append, storage=storage, progress=progress
@@ -128,12 +128,12 @@ def compare(
     b: Readable,
     given: Mapping[str, Any],
     options: Mapping[str, Any],
-    report: Callable[[MessageDifference], object],
+    report: Callable[[MessageDiff], object],
     *,
     storage: tuple[str | None, Mapping[str, Any] | None] = (None, None),
-    begin: Callable[[Difference], object] | None = None,
+    begin: Callable[[LogDiff], object] | None = None,
     progress: Callable[[Progress], None] | None = None,
-) -> Difference:
+) -> LogDiff:
     """Compare two logs like `diff`, and report differences as they are found.
 
     Args:
@@ -176,7 +176,7 @@ def compare(
     ]
     reporter = Reporter(progress)
     total = None if progress is None else total_bytes([a, b])
-    found = Difference()
+    found = LogDiff()
     sides = [
         ComparedLog(log, reading, number)
         for number, (log, reading) in enumerate(zip((a, b), readings, strict=True))
@@ -282,7 +282,7 @@ def _reject_different_kinds(sides: list[ComparedLog]) -> None:
         )
 
 
-def _add_remedies(found: Difference, comparison: Comparison, values: Mapping[str, Any]) -> None:
+def _add_remedies(found: LogDiff, comparison: Comparison, values: Mapping[str, Any]) -> None:
     """Add a note and a remedy for namespaces that were not compared, and remedies for limits."""
     if comparison.comparer.namespaces_differ() and not values["namespaces"]:
         found.notes += ("namespaces differ but were not compared",)

@@ -11,7 +11,7 @@ from rdfm.cli.parameters import option, quiet_option
 from rdfm.cli.specs import SpecCommand, given
 
 if TYPE_CHECKING:
-    from rdfm.analysis.difference import Difference, MessageDifference
+    from rdfm.analysis.difference import LogDiff, MessageDiff
     from rdfm.errors import Remedy
 
 _EPILOG = """Examples:
@@ -93,16 +93,16 @@ def command(a: str, b: str, as_json: bool, quiet: bool, **options: Any) -> int:
 class _JsonPrinter:
     """Prints differences as JSON, one per line."""
 
-    def begin(self, found: Difference) -> None:
+    def begin(self, found: LogDiff) -> None:
         """Do nothing, since the counts are printed at the end."""
 
-    def add(self, difference: MessageDifference) -> None:
+    def add(self, difference: MessageDiff) -> None:
         """Print a difference."""
         from rdfm.cli.stdio import json_line
 
         click.echo(json_line(difference.to_dict()))
 
-    def end(self, found: Difference) -> None:
+    def end(self, found: LogDiff) -> None:
         """Print the counts."""
         from rdfm.cli.stdio import json_line
 
@@ -118,13 +118,13 @@ class _TextPrinter:
         self._shown = 0
         self._begun = False
 
-    def begin(self, found: Difference) -> None:
+    def begin(self, found: LogDiff) -> None:
         """Store the kind of the logs, and print differences between their heads."""
         self._kind = found.kind
         if found.head:
             self._print(found.head)
 
-    def add(self, difference: MessageDifference) -> None:
+    def add(self, difference: MessageDiff) -> None:
         """Print a difference."""
         self._shown += 1
         self._print(_lines(difference, self._kind))
@@ -136,12 +136,12 @@ class _TextPrinter:
         for line in lines:
             click.echo(_safe(line))
 
-    def end(self, found: Difference) -> None:
+    def end(self, found: LogDiff) -> None:
         """Print the counts."""
         for line in self._summary(found):
             click.echo(f"rdfm: {line}", err=True)
 
-    def _summary(self, found: Difference) -> list[str]:
+    def _summary(self, found: LogDiff) -> list[str]:
         from rdfm.cli.stdio import WORDS, plural
 
         word, record = WORDS[found.kind]
@@ -191,7 +191,7 @@ def _metadata(key: str, value: bytes) -> str:
     return f"0x{value.hex()}" if counter is None else str(counter)
 
 
-def _lines(difference: MessageDifference, kind: str) -> list[str]:
+def _lines(difference: MessageDiff, kind: str) -> list[str]:
     """Return the lines of a difference as text."""
     from rdfm.cli.stdio import WORDS
 

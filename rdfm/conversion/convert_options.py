@@ -51,15 +51,15 @@ SHOWING_FIRST = {
     name: STAGES[name]
     for name in (
         "from_format",
-        "to_format",
+        "to",
         "message_per_file",
         "default_graph_as",
         "on_error",
         *(option.name for option in LIVE),
     )
 }
-SHOWING_FIRST["to_format"] = replace(
-    STAGES["to_format"], help="Format to print, such as nq (default: TriG, RDF Patch or TSV)."
+SHOWING_FIRST["to"] = replace(
+    STAGES["to"], help="Format to print, such as nq (default: TriG, RDF Patch or TSV)."
 )
 SHOWING = {**SHOWING_FIRST, **{name: STAGES[name] for name in ("messages", "sample", "seed")}}
 

@@ -44,6 +44,6 @@ def _kind(log: Readable, from_format: str | None) -> str:
         with open_log(log, from_format) as opened:
             for batch in opened.batches():
                 return batch.kind
-            return "messages" if opened.found is None else opened.found.spec.kinds[0]
+            return "messages" if opened._format is None else opened._format.spec.kinds[0]
     except (RdfmError, OSError):
         return "messages"

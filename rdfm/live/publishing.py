@@ -18,7 +18,7 @@ from typing import Any, cast
 
 from rdfm import formats
 from rdfm._core import MessageBatch
-from rdfm.errors import EncodeError
+from rdfm.errors import RdfmError
 from rdfm.live.memory import BufferedFrames
 from rdfm.live.requests import MAX_TABLES
 from rdfm.logs.write.writer import LogWriter, create_log
@@ -142,7 +142,7 @@ class TopicWriter:
         log = self._open()
         try:
             log.write_batch(batch)
-        except (EncodeError, OSError):
+        except (RdfmError, OSError):
             self._log = None
             log.discard()  # returns to the last commit
             raise

@@ -2,12 +2,12 @@
 
 from rdfm.nanopub import trusty
 from rdfm.nanopub.checking import NanopubCheck, check
+from rdfm.nanopub.commands import list, status
 from rdfm.nanopub.counters import counter
 from rdfm.nanopub.errors import MirrorError, RegistryResetError, RejectedError
 from rdfm.nanopub.fetching import FetchProgress, FetchResult, fetch
-from rdfm.nanopub.listing import NanopubList, NanopubRow, list_nanopubs
+from rdfm.nanopub.listing import NanopubList, NanopubRow
 from rdfm.nanopub.registry import RegistryState
-from rdfm.nanopub.statuses import status
 
 __all__ = [
     "FetchProgress",
@@ -22,7 +22,7 @@ __all__ = [
     "check",
     "counter",
     "fetch",
-    "list_nanopubs",
+    "list",
     "status",
     "trusty",
 ]

@@ -112,7 +112,7 @@ def fetch(
     registry: str,
     log: str | os.PathLike[str],
     *,
-    format: str | None = None,
+    to: str | None = None,
     compression: str | None = None,
     restart: bool = False,
     check: bool = False,
@@ -138,7 +138,7 @@ def fetch(
     Args:
         registry: The URL of the registry, such as `https://registry.knowledgepixels.com/`.
         log: The path of the log, in any format that can be appended to.
-        format: The format of the log. Determined by the suffix by default.
+        to: The format of the log. Determined by the suffix by default.
         compression: As in `create_log`.
         restart: Begin a new log. The old one is removed once the registry is ready.
         check: Verify the structure and the trusty URI of each nanopublication, which registries do
@@ -196,7 +196,7 @@ def fetch(
     mirror = _Mirror(
         _Source(Registry(registry, settings, allow_http=allow_http), wait, test_instance, notify),
         _local(log),
-        format=format,
+        format=to,
         compression=compression,
         rejects=None if rejects is None else _local(rejects),
         check=check,

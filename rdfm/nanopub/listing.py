@@ -1,4 +1,4 @@
-"""Lists of nanopublications: `list_nanopubs`, and the implementation of `rdfm nanopub list`.
+"""Lists of nanopublications: the implementation of `list`.
 
 In: logs. Out: a row for each nanopublication, as a table or as SPARQL results.
 Cost: one pass over the log. With `latest`, all rows are in memory.
@@ -11,7 +11,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Unpack
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from rdfm._core import (
     Iri,
@@ -24,7 +24,7 @@ from rdfm._core import (
 from rdfm._core import Literal as LiteralTerm
 from rdfm.conversion.convert_options import divide, input_formats
 from rdfm.conversion.pipeline import ConversionPlan, Pipeline
-from rdfm.conversion.summary import Summary
+from rdfm.conversion.summary import ConversionSummary
 from rdfm.conversion.tables import TableBatch, computed_output
 from rdfm.errors import OptionError
 from rdfm.logs.input.driver import NO_LOG, NOTHING_DROPPED, Driver, Item, Read, Reading
@@ -44,7 +44,6 @@ if TYPE_CHECKING:
     import pyarrow
 
     from rdfm._core import Term
-    from rdfm.formats.options_generated import ReadOptions
 
 __all__ = [
     "COLUMNS",
@@ -52,7 +51,6 @@ __all__ = [
     "NanopubLog",
     "NanopubRow",
     "described",
-    "list_nanopubs",
     "record_batch",
 ]
 
@@ -311,66 +309,10 @@ def _terms(row: NanopubRow) -> list[Term | None]:
     return terms_of_row
 
 
-def list_nanopubs(
-    logs: Readable | LogReader | Sequence[Readable],
-    *,
-    latest: bool = False,
-    on_error: Literal["fail", "skip"] = "fail",
-    message_per_file: bool = False,
-    format: str | None = None,
-    compression: str | None = None,
-    storage_options: Mapping[str, Any] | None = None,
-    **options: Unpack[ReadOptions],
-) -> NanopubList:
-    r"""List nanopublications: one row for each, with creators, time, license, types and links.
-
-    Values come from the publication info and describe the nanopublication; `NanopubRow` describes
-    the columns. Messages that are not nanopublications are skipped, and counted by `others`.
-    Nothing is verified: invalid signatures can lead to wrong rows, so `check` the log first.
-
-    Args:
-        logs: Inputs that `open_log` accepts, or a list of them; or an unread `LogReader`.
-        latest: Omit nanopublications that another one in the logs supersedes or retracts with the
-            same public key. All rows are kept in memory until the end.
-        on_error: "fail", or "skip" to omit invalid data.
-        message_per_file: Read each log as one message, even if it is empty.
-        format: Format of the logs. Detected for each input by default.
-        compression: As in `open_log`.
-        storage_options: As in `open_log`.
-        **options: Options of the formats' decoders. Each log uses those that its format supports.
-
-    Returns:
-        The rows, which are read on demand: a table for pyarrow, pandas, Polars and DuckDB.
-
-    Raises:
-        OptionError: If an option does not apply; during reading, if a log contains patches or
-            results.
-        RdfmError, OSError: As in `open_log`, including while the rows are read.
-
-    Example:
-        >>> log = b'''
-        ... <x:n> a <http://www.nanopub.org/nschema#Nanopublication> <x:n/head> .
-        ... <x:n> <http://www.nanopub.org/nschema#hasPublicationInfo> <x:n/info> <x:n/head> .
-        ... <x:n> <http://purl.org/dc/terms/creator> <https://orcid.org/0> <x:n/info> .
-        ... '''.replace(b" a ", b" <http://www.w3.org/1999/02/22-rdf-syntax-ns#type> ")
-        >>> with list_nanopubs(log, format="nq") as found:
-        ...     [(row.nanopub, row.creators) for row in found.rows()]
-        [('x:n', ['https://orcid.org/0'])]
-    """
-    given: dict[str, Any] = {
-        "latest": latest,
-        "on_error": on_error,
-        "message_per_file": message_per_file,
-    }
-    given |= {"from_format": format, **options}
-    storage = {"compression": compression, "storage_options": storage_options}
-    return NanopubLog(logs, given, storage).rows()
-
-
 class NanopubList(RowReader):
     """The rows of a list: a table for pyarrow, pandas, Polars and DuckDB.
 
-    Returned by `list_nanopubs`. Rows are computed on demand and can be read only once. Only one
+    Returned by `list`. Rows are computed on demand and can be read only once. Only one
     thread can use them at a time; a concurrent call raises RuntimeError.
     """
 
@@ -382,7 +324,7 @@ class NanopubList(RowReader):
         stages: Sequence[Stage],
         driver: Driver | LogReader,
     ) -> None:
-        """Open the input. Use `list_nanopubs` instead."""
+        """Open the input. Use `list` instead."""
         super().__init__(driver, stages)
         self._describe = describe
 
@@ -459,7 +401,7 @@ class NanopubLog:
         """Check the options.
 
         Args:
-            logs: As in `list_nanopubs`.
+            logs: As in `list`.
             options: Options of `LIST` and of the formats.
             storage: Compression of the inputs and their storage options, as in `open_log`.
 
@@ -511,7 +453,7 @@ class NanopubLog:
 
     def write(
         self, output: Writable, *, progress: Callable[[Progress], None] | None = None
-    ) -> tuple[Summary, int]:
+    ) -> tuple[ConversionSummary, int]:
         """Write the rows to a table or to SPARQL results.
 
         Args:
@@ -526,7 +468,7 @@ class NanopubLog:
             RdfmError, OSError: As in `convert`.
         """
         given = self._given
-        format = output_format(output, given.get("to_format"), "results")
+        format = output_format(output, given.get("to"), "results")
         spec = format.spec
         if "results" not in spec.kinds:
             raise OptionError(

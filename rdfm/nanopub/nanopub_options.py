@@ -104,7 +104,7 @@ FETCH: dict[str, OptionSpec] = {
             default=False,
             group=_MIRROR,
         ),
-        _WRITING["to_format"],
+        _WRITING["to"],
         _WRITING["compression"],
         OptionSpec(
             "allow_http",

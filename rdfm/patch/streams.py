@@ -165,7 +165,7 @@ class Streams:
         self._drivers: list[Driver] = []
         self._meter = _ProgressMeter(progress, inputs)
         self._output = output
-        self._format = output_format(output, options.get("to_format"), kind)
+        self._format = output_format(output, options.get("to"), kind)
         spec = self._format.spec
         if kind not in spec.kinds:
             raise OptionError(
@@ -204,10 +204,10 @@ class Streams:
         self._drivers.append(driver)
         log = _IndexedLog(driver, (self._meter.stage(number),))
         log.lines = lines
-        if log.found is not None and inputs.kind not in log.found.spec.kinds:
+        if log._format is not None and inputs.kind not in log._format.spec.kinds:
             log.close()
             raise wrong_kind_error(
-                log.source, log.found.spec.kinds[0], f"{inputs.kind} are expected", inputs.kind
+                log.source, log._format.spec.kinds[0], f"{inputs.kind} are expected", inputs.kind
             )
         return log
 
@@ -311,7 +311,7 @@ def _batches(log: LogReader, kind: str, batch_class: type[Any]) -> Iterator[Any]
             raise wrong_kind_error(log.source, batch.kind, f"{kind} are expected", kind)
         yield batch
         if len(batch) and isinstance(log, _IndexedLog):
-            log.lines.discard_before(log.input, batch.position(-1))
+            log.lines.discard_before(log._input, batch.position(-1))
 
 
 @contextlib.contextmanager
@@ -323,9 +323,9 @@ def locating_errors(log: LogReader) -> Iterator[None]:
         error.source = error.source or log.source
         if error.format == "patches":
             error.format = log.format
-            is_text = log.found is not None and not log.found.spec.binary
+            is_text = log._format is not None and not log._format.spec.binary
             if is_text and isinstance(log, _IndexedLog) and error.offset is not None:
-                position = log.lines.at(log.input, error.offset)
+                position = log.lines.at(log._input, error.offset)
                 error.line, error.column = position or (None, None)
         raise
 

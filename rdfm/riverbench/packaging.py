@@ -60,7 +60,7 @@ _REMEDIES = {
 }
 # Remedies of codecs that do not apply here: Turtle and TriG cannot represent generalized RDF, and
 # the formats of the files are fixed.
-_INAPPLICABLE = ("generalized", "to_format")
+_INAPPLICABLE = ("generalized", "to")
 # Matches an archive file whose name is the number of its message.
 _NUMBERED = re.compile(r"(.*)!(?:.*/)?([0-9]+)\.[^/!]+")
 

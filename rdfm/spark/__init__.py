@@ -38,7 +38,7 @@ __all__ = [
     "read",
     "read_stream",
     "register",
-    "remove_abandoned",
+    "remove_orphan_files",
     "resplit",
     "statistics",
     "validate",
@@ -591,7 +591,7 @@ def _schema(schema: StructType | str | None) -> StructType | None:
     return wanted
 
 
-def remove_abandoned(
+def remove_orphan_files(
     path: str, *, untouched: float = 7 * 24 * 3600.0, options: Mapping[str, Any] | None = None
 ) -> list[str]:
     """Remove staging files of writes whose driver died before the commit.
@@ -609,4 +609,4 @@ def remove_abandoned(
     """
     from rdfm.spark.writers.commit import CommitTarget
 
-    return CommitTarget.of(path, options).remove_abandoned(untouched)
+    return CommitTarget.of(path, options).remove_orphan_files(untouched)

@@ -178,7 +178,7 @@ def register_functions(spark: SparkSession) -> list[str]:
     """
     spark_functions = {row[0] for row in spark.sql("SHOW SYSTEM FUNCTIONS").collect()}
     names = []
-    for format in formats.every():
+    for format in formats.all():
         if format.spec.kinds[0] not in LISTS:
             continue
         name = format.name.replace("-", "_")

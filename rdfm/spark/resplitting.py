@@ -36,7 +36,6 @@ _MODES = ("append", "overwrite")
 # Options of a conversion that `resplit` sets itself.
 _FIXED_OPTIONS = (
     "from_format",
-    "to_format",
     "to",
     "append",
     "jobs",
@@ -104,7 +103,7 @@ def rewrite(
                     found = formats.by_path(path)
                     format = format or (None if found is None else found.name)
                 try:
-                    convert(log, file, from_format=format, to_format=spec.name, jobs=1, **given)
+                    convert(log, file, from_format=format, to=spec.name, jobs=1, **given)
                 except RdfmError as error:
                     error.renderer = in_spark
                     raise

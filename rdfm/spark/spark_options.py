@@ -52,7 +52,7 @@ MODE = OptionSpec(
 # Options of `convert` that have another name in Spark: (name, value) in rdfm and in Spark.
 RENAMED = {("on_error", "skip"): (MODE.name, "DROPMALFORMED")}
 # Options of the functions on columns, in addition to the format's options.
-FUNCTION_OPTIONS = (STAGES["from_format"], STAGES["to_format"], MODE)
+FUNCTION_OPTIONS = (STAGES["from_format"], STAGES["to"], MODE)
 _COMPRESSION = STAGES["compression"]
 _COMPRESSIONS = (*_COMPRESSION.choices, "uncompressed")
 _STORAGE = OptionSpec(
@@ -216,7 +216,7 @@ FILE_SOURCE = (
     "path_glob_filter",
 )
 WRITING = {
-    "to": replace(STAGES["to_format"], help="Format to write, such as jelly. Required."),
+    "to": replace(STAGES["to"], help="Format to write, such as jelly. Required."),
     **_by_name(
         replace(
             _COMPRESSION,

@@ -47,7 +47,7 @@ def in_spark(remedy: Remedy) -> str | None:
     """Return a remedy as a call of `option`.
 
     Example:
-        >>> in_spark(Remedy("stage", "to_format", "nq", ""))
+        >>> in_spark(Remedy("stage", "to", "nq", ""))
         '.option("to", "nq")'
     """
     if (found := _found(remedy)) is None:
@@ -69,7 +69,7 @@ def in_function(remedy: Remedy) -> str | None:
     """Return a remedy as a keyword of a function on columns.
 
     Example:
-        >>> in_function(Remedy("stage", "to_format", "nq", ""))
+        >>> in_function(Remedy("stage", "to", "nq", ""))
         'format="nq"'
     """
     if (found := _found(remedy)) is None:

@@ -585,7 +585,7 @@ def test_archives_and_folders_can_be_queried(rdfm):
     Path("in").mkdir()
     for number in (1, 2):
         Path(f"in/{number}.nq").write_text(f"<x:a{number}> <x:p> <x:b> .\n")
-    library.convert("in", "in.tar.gz", to_format="ttl")
+    library.convert("in", "in.tar.gz", to="ttl")
     for name in ("in", "in.tar.gz", "in/*.nq"):
         run = rdfm("query", "SELECT ?s { ?s <x:p> ?o }", name, "-o", "out.srj", "--quiet")
         assert (run.code, run.err) == (0, "")

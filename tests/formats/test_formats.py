@@ -6,7 +6,7 @@ from support import encode
 from rdfm import OptionError, UnknownFormatError, formats
 from rdfm.conversion.convert_options import STAGES
 from rdfm.formats import Format, FormatSpec, OptionSpec
-from rdfm.formats.reserved import RESERVED
+from rdfm.formats.options_generated import RESERVED
 from rdfm.logs.stages.criteria import FILTERING
 from rdfm.nanopub.nanopub_options import FETCH
 from rdfm.riverbench.riverbench_options import CHECK, PACKAGE

@@ -323,7 +323,7 @@ def test_an_empty_log_is_followed(client, folder, suffix, metadata, requested_op
     call.initial_metadata()
     with (folder / f"{name}{suffix}").open("ab") as log:
         write(folder / "source.nq", [message(5)])
-        rdfm.convert(folder / "source.nq", log, to_format=suffix[1:])
+        rdfm.convert(folder / "source.nq", log, to=suffix[1:])
     assert numbers([Reader().frame(next(call))]) == [5]
     call.cancel()
 

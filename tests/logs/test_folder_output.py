@@ -158,7 +158,7 @@ def test_files_that_others_add_to_an_empty_folder_are_kept(tmp_path):
 def test_jelly_files_of_one_message_have_no_restart_mark(tmp_path, target, options, marks):
     log = b"<http://e/s> <http://e/p> 1 .\n# @message\n<http://e/s> <http://e/p> 2 .\n"
     path = f"{tmp_path}/{target}"
-    rdfm.convert(log, path, from_format="ttl", to_format="jelly", **options)
+    rdfm.convert(log, path, from_format="ttl", to="jelly", **options)
     files = [file for file in tmp_path.rglob("*") if file.is_file()]
     assert sum(file.read_bytes().count(b"rdfm.restart") for file in files) == marks
     with rdfm.open_log(path) as found:

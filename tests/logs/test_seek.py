@@ -92,9 +92,7 @@ def test_logs_that_cannot_be_split_are_read_from_the_start(name, tmp_path):
     source = tmp_path / "b.nq"
     source.write_text(LOGS["comment"])
     path = tmp_path / name
-    rdfm.convert(
-        source, f"{tmp_path}/{name}", to_format=name.split(".")[1] if "." in name else "nq"
-    )
+    rdfm.convert(source, f"{tmp_path}/{name}", to=name.split(".")[1] if "." in name else "nq")
     assert seeking.seek(path, Reading(), slice(500, 501)) is None
     with rdfm.open_log(path, messages="500") as log:
         (message,) = log
@@ -112,7 +110,7 @@ def test_an_error_before_the_selection_is_not_reached(tmp_path):
 
 
 def test_a_selection_and_a_split_cannot_be_combined(tmp_path):
-    split = rdfm.split.Split(5, 10, format="nq")
+    split = rdfm.Split(5, 10, format="nq")
     with pytest.raises(rdfm.OptionError, match="messages and split both select a part of the log"):
         rdfm.open_log(b"", "nq", messages="1", split=split)
 

@@ -74,14 +74,14 @@ def is_complete(registry, log="m.jelly"):
     + ["m.nq.gz", "m.jelly.zst", "m.pb.xz", "m.trig.bz2"],
 )
 def test_further_runs_append_only_new_nanopublications(registry, name):
-    options = {"format": "rdf-protobuf"} if ".pb" in name else {}
+    options = {"to": "rdf-protobuf"} if ".pb" in name else {}
     result = fetch(registry.url, name, **options)
     assert (result.messages, result.counter, result.load_counter) == (COUNT, COUNT, COUNT)
     registry.add(7, gap=5)
     result = fetch(registry.url, name, **options)
     assert (result.messages, result.counter) == (7, COUNT + 12)
     assert fetch(registry.url, name, **options).messages == 0
-    with rdfm.open_log(name, options.get("format")) as log:
+    with rdfm.open_log(name, options.get("to")) as log:
         assert [len(message) for message in log] == [8] * (COUNT + 7)
     assert registry.requested_counters == [-1, -1, -1]  # the log is shorter than the overlap
 

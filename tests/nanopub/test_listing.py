@@ -6,8 +6,9 @@ import pytest
 from nanopubs import BASE, DCTERMS, NPX, PROV, RDF_TYPE, iri, literal, triple
 
 import rdfm
+from rdfm import nanopub
 from rdfm.errors import DecodeError, OptionError
-from rdfm.nanopub.listing import COLUMNS, NanopubList, NanopubLog, list_nanopubs
+from rdfm.nanopub.listing import COLUMNS, NanopubList, NanopubLog
 
 N = BASE + "1"
 DC = "http://purl.org/dc/elements/1.1/"
@@ -15,7 +16,7 @@ PAV = "http://purl.org/pav/"
 
 
 def rows(*messages, **options):
-    with list_nanopubs(nanopubs.nq(*messages), format="nq", **options) as found:
+    with nanopub.list(nanopubs.nq(*messages), format="nq", **options) as found:
         return list(found.rows())
 
 
@@ -139,7 +140,7 @@ def test_retractions_may_have_any_subject():
 
 def test_messages_that_are_not_nanopublications_are_omitted():
     message = [(*triple("http://e/s", "http://e/p", "http://e/o"), None)]
-    with list_nanopubs(nanopubs.nq(message, nanopubs.nanopub(N), message), format="nq") as found:
+    with nanopub.list(nanopubs.nq(message, nanopubs.nanopub(N), message), format="nq") as found:
         assert [(each.message, each.nanopub) for each in found] == [(1, N)]
         assert found.others == 2
 
@@ -237,7 +238,7 @@ def test_key_hashes_are_sha_256_as_in_registries():
 
 
 def test_tables_have_lists_of_values():
-    with list_nanopubs(nanopubs.nq(keyed("b", retracts=["a", "c"])), format="nq") as found:
+    with nanopub.list(nanopubs.nq(keyed("b", retracts=["a", "c"])), format="nq") as found:
         table = found.to_arrow()
     assert table.column_names == list(COLUMNS)
     assert table.schema.field("types").type == pa.list_(pa.string())
@@ -246,32 +247,32 @@ def test_tables_have_lists_of_values():
 
 
 def test_an_empty_log_gives_an_empty_table():
-    with list_nanopubs(b"", format="nq") as found:
+    with nanopub.list(b"", format="nq") as found:
         assert found.to_arrow().num_rows == 0
 
 
 def test_other_libraries_accept_the_rows():
     import polars
 
-    with list_nanopubs(nanopubs.nq(keyed("a")), format="nq") as found:
+    with nanopub.list(nanopubs.nq(keyed("a")), format="nq") as found:
         assert polars.DataFrame(found)["nanopub"].to_list() == [BASE + "a"]
-    with list_nanopubs(nanopubs.nq(keyed("a")), format="nq") as found:
+    with nanopub.list(nanopubs.nq(keyed("a")), format="nq") as found:
         assert found.to_pandas()["nanopub"].to_list() == [BASE + "a"]
 
 
 def test_an_open_log_can_be_listed():
     data = nanopubs.nq(keyed("a"), keyed("b"), keyed("c"))
-    with rdfm.open_log(data, "nq") as log, list_nanopubs(log) as found:
+    with rdfm.open_log(data, "nq") as log, nanopub.list(log) as found:
         assert [each.nanopub for each in found] == [BASE + "a", BASE + "b", BASE + "c"]
     with (
         rdfm.open_log(data, "nq") as log,
         pytest.raises(OptionError, match=r"pass format to rdfm\.open_log"),
     ):
-        list_nanopubs(log, format="nq")
+        nanopub.list(log, format="nq")
 
 
 def test_rows_can_be_read_once():
-    with list_nanopubs(nanopubs.nq(keyed("a")), format="nq") as found:
+    with nanopub.list(nanopubs.nq(keyed("a")), format="nq") as found:
         assert repr(found) == "<NanopubList of bytes>"
         assert len(list(found)) == 1
         with pytest.raises(ValueError, match="already been read; list the log again"):
@@ -281,7 +282,7 @@ def test_rows_can_be_read_once():
 
 
 def test_rows_before_an_error_are_returned():
-    found: NanopubList = list_nanopubs(nanopubs.nq(keyed("a")) + b"# @message\noops\n", format="nq")
+    found: NanopubList = nanopub.list(nanopubs.nq(keyed("a")) + b"# @message\noops\n", format="nq")
     with found:
         reading = iter(found)
         assert next(reading).nanopub == BASE + "a"
@@ -291,7 +292,7 @@ def test_rows_before_an_error_are_returned():
 
 def test_invalid_messages_are_skipped_on_request():
     data = nanopubs.nq(keyed("a")) + b"# @message\noops\n# @message\n" + nanopubs.nq(keyed("b"))
-    with list_nanopubs(data, format="nq", on_error="skip") as found:
+    with nanopub.list(data, format="nq", on_error="skip") as found:
         assert [each.nanopub for each in found] == [BASE + "a", BASE + "b"]
         assert found.skipped == 1
 
@@ -310,7 +311,7 @@ def test_invalid_messages_are_skipped_on_request():
     ],
 )
 def test_invalid_arguments_are_rejected(logs, options, text):
-    with pytest.raises(OptionError, match=text), list_nanopubs(logs, **options) as found:
+    with pytest.raises(OptionError, match=text), nanopub.list(logs, **options) as found:
         list(found)
 
 

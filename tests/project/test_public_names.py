@@ -25,28 +25,28 @@ MODULES = [
     "rdfm.nanopub",
     "rdfm.analysis",
     "rdfm.riverbench",
-    "rdfm.split",
-    "rdfm.values",
-    "rdfm.regroup",
 ]
 
 RDFM_NAMES = [
-    "Bnode",
+    "BlankNode",
+    "ConversionSummary",
     "ConvertOptions",
     "DecodeError",
-    "Difference",
     "EncodeError",
+    "FilterOptions",
     "Finding",
+    "Inspection",
     "InternalError",
     "Iri",
     "LimitError",
     "Literal",
     "LogBusyError",
+    "LogDiff",
     "LogReader",
     "LogWriter",
     "Message",
     "MessageBatch",
-    "MessageDifference",
+    "MessageDiff",
     "MissingExtraError",
     "Operation",
     "OptionError",
@@ -57,18 +57,19 @@ RDFM_NAMES = [
     "QueryError",
     "RdfmError",
     "ReadOptions",
-    "Report",
     "ResultBatch",
     "ResultReader",
     "ResultWriter",
     "Solutions",
+    "Split",
     "Statistics",
-    "Summary",
     "TripleTerm",
     "TruncatedError",
     "UnknownFormatError",
     "UnsupportedError",
     "Validation",
+    "ValueDecoder",
+    "ValueEncoder",
     "WriteOptions",
     "__version__",
     "ask",
@@ -76,15 +77,21 @@ RDFM_NAMES = [
     "convert",
     "create_log",
     "create_results",
+    "decode_values",
     "diff",
+    "encode_values",
     "errors",
+    "filter",
     "formats",
     "inspect",
     "open_log",
     "open_results",
     "parse_term",
+    "plan_splits",
     "query",
+    "regroup",
     "select",
+    "serve",
     "statistics",
     "validate",
 ]
@@ -97,7 +104,7 @@ def test_public_names_are_listed():
 
 
 def test_dir_lists_public_names():
-    modules = ["analysis", "nanopub", "patch", "regroup", "riverbench", "split", "values"]
+    modules = ["analysis", "nanopub", "patch", "riverbench"]
     assert dir(rdfm) == sorted([*RDFM_NAMES, *modules])
     for name in dir(rdfm):
         assert getattr(rdfm, name) is not None
@@ -107,10 +114,10 @@ def test_dir_lists_public_names():
 
 IMPORTS = [
     "import rdfm.conversion.convert, rdfm.analysis.inspect, rdfm.analysis.statistics",
-    "from rdfm.conversion.convert import convert\nfrom rdfm.analysis.inspect import Report",
+    "from rdfm.conversion.convert import convert\nfrom rdfm.analysis.inspect import Inspection",
     "from rdfm import convert, inspect",
     "from rdfm import *\nimport rdfm.conversion.convert",
-    "import rdfm\nrdfm.convert\nimport rdfm.split, rdfm.values, rdfm.regroup",
+    "import rdfm\nrdfm.convert\nimport rdfm.conversion.filter, rdfm.conversion.regroup",
 ]
 
 

@@ -139,7 +139,7 @@ def test_a_crash_at_any_step_leaves_all_parts_or_none(target, kind, settings):
         outcomes.add(tuple(found))
         # Repeats the write from the beginning.
         if settings:
-            target.remove_abandoned(0)
+            target.remove_orphan_files(0)
             assert write(target, kind, "again", **settings) is (found == OLD_LOGS)
             assert visible_logs(target) == expected(kind)
             assert remaining_files(target) == []
@@ -496,16 +496,16 @@ def test_only_old_jobs_are_removed_as_abandoned(tmp_path):
     (tmp_path / "_rdfm/staging/about to begin").mkdir()
     (tmp_path / "_rdfm/staging/never begun").mkdir()
     os.utime(tmp_path / "_rdfm/staging/never begun", (week_ago, week_ago))
-    assert target.remove_abandoned() == ["never begun", "old"]
+    assert target.remove_orphan_files() == ["never begun", "old"]
     assert target.is_open("young")
-    assert target.remove_abandoned(0) == ["about to begin", "young"]
+    assert target.remove_orphan_files(0) == ["about to begin", "young"]
 
 
 def test_jobs_that_cannot_be_removed_are_not_reported_as_removed(tmp_path, monkeypatch):
     target = CommitTarget.of(str(tmp_path))
     stage(target, "stays")
     monkeypatch.setattr(type(target.storage), "remove_folder", lambda *_: None)
-    assert target.remove_abandoned(0) == []
+    assert target.remove_orphan_files(0) == []
 
 
 def test_a_late_attempt_does_not_reopen_a_closed_job(tmp_path):
@@ -524,7 +524,7 @@ def test_parts_of_a_closed_job_are_removed_by_the_next_write(target):
     target.storage.remove(f"{target.folder}/_rdfm/staging/over/open")
     job = stream_job("q", 0, "a")
     target.storage.finish(target.storage.open_new(f"{target.attempt(job, '0')}/part.nq"))
-    assert target.remove_abandoned() == ["over"]
+    assert target.remove_orphan_files() == ["over"]
 
 
 def test_staging_folders_of_finished_batches_are_removed(target):

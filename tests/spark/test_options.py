@@ -6,7 +6,7 @@ import pytest
 
 from rdfm import formats
 from rdfm.errors import OptionError
-from rdfm.formats.reserved import RESERVED
+from rdfm.formats.options_generated import RESERVED
 from rdfm.spark.spark_options import (
     FILE_SOURCE,
     FILES,

@@ -4,8 +4,8 @@ from types import SimpleNamespace
 
 import pytest
 
+from rdfm import Split
 from rdfm.errors import DecodeError, LimitError, UnknownFormatError, UnsupportedError
-from rdfm.split import Split
 
 pytest.importorskip("pyspark")
 

@@ -152,7 +152,7 @@ def test_codes_equal_those_of_an_independent_implementation(name):
 def test_conversions_do_not_change_verdicts(format, tmp_path):
     for name in FILES:
         data, source = content(name)
-        rdfm.convert(data, tmp_path / "log", from_format=source, to_format=format)
+        rdfm.convert(data, tmp_path / "log", from_format=source, to=format)
         original = [found.rule for found in check(data, source)]
         converted = [found.rule for found in check(tmp_path / "log", format)]
         assert converted == original, name

@@ -55,7 +55,6 @@ def command(registry: str, log: str, quiet: bool, **options: Any) -> None:
         name: FETCH[name].value(value) if name in FETCH else value
         for name, value in given(options).items()
     }
-    values["format"] = values.pop("to_format", None)
     values = {name.removeprefix("to_"): value for name, value in values.items()}
     bar = None if quiet else Bar.on_terminal(unit=" counters")
 

@@ -63,7 +63,7 @@ def _write(inputs: list[Any], options: dict[str, Any], output: str, quiet: bool)
     from rdfm.nanopub.listing import NanopubLog
 
     if output == "-":
-        options.setdefault("to_format", DEFAULT_FORMATS["results"])
+        options.setdefault("to", DEFAULT_FORMATS["results"])
         reject_terminal(options)
         options = add_stdout_defaults(options)
     bar = None if quiet or (output == "-" and is_terminal(sys.stdout)) else Bar.on_terminal()

@@ -664,7 +664,7 @@ class _Decoders:
         if not self._reading.options:
             return
         name = self._reading.format
-        found = formats.every() if name is None else [formats.find(name)]
+        found = formats.all() if name is None else [formats.find(name)]
         self._check(found)
 
     def share(self, others: _Decoders) -> None:

@@ -18,7 +18,7 @@ from rdfm.logs.input.inputs import is_folder_or_glob
 from rdfm.storage.listing import find_files
 from rdfm.storage.paths import local_path
 
-__all__ = ["Progress", "Reporter", "total_bytes"]
+__all__ = ["Progress", "Reporter", "interpolate", "total_bytes"]
 
 PROGRESS_SECONDS = 0.1
 
@@ -45,14 +45,15 @@ class Progress:
     kind: str = "messages"
     evaluating: bool = False
 
-    def interpolate(self, later: Progress, share: float) -> Progress:
-        """Interpolate the progress: `share` of the way from this one to `later`."""
-        return replace(
-            later,
-            bytes_in=self.bytes_in + int((later.bytes_in - self.bytes_in) * share),
-            messages=self.messages + int((later.messages - self.messages) * share),
-            quads=self.quads + int((later.quads - self.quads) * share),
-        )
+
+def interpolate(earlier: Progress, later: Progress, share: float) -> Progress:
+    """Interpolate the progress: `share` of the way from `earlier` to `later`."""
+    return replace(
+        later,
+        bytes_in=earlier.bytes_in + int((later.bytes_in - earlier.bytes_in) * share),
+        messages=earlier.messages + int((later.messages - earlier.messages) * share),
+        quads=earlier.quads + int((later.quads - earlier.quads) * share),
+    )
 
 
 class Reporter:

@@ -1,6 +1,6 @@
 """A part of a large log, for readers on several cores or machines.
 
-`rdfm.split.plan` creates the splits, and `open_log(path, split=split)` reads the messages of one,
+`rdfm.plan_splits` creates the splits, and `open_log(path, split=split)` reads the messages of one,
 on any machine.
 Law: a message belongs to the split that contains the start of the delimiter line before it. In
 Jelly it belongs to the split that contains the start of the last restart frame at or before it.

@@ -235,10 +235,10 @@ class ParallelDriver(Driver):
         path = data.local_path
         if path is None or not self._splits or data.compression is not None:
             return []
-        from rdfm.logs.read.plan import plan_splits  # costly to import
+        from rdfm.logs.read.plan import split_log  # costly to import
 
         try:
-            splits = plan_splits(path, self._reading, split_bytes=SPLIT_BYTES, count=False)
+            splits = split_log(path, self._reading, split_bytes=SPLIT_BYTES, count=False)
         except (RdfmError, OSError):  # reported when the log is read
             return []
         if len(splits) < 2:

@@ -21,12 +21,12 @@ from rdfm.logs.input.inputs import Input, Readable, is_folder_or_glob, reads_onc
 from rdfm.logs.input.splits import Split
 from rdfm.logs.read.reader import LogReader
 
-__all__ = ["count_delimiters", "plan", "plan_splits", "split_of_whole"]
+__all__ = ["count_delimiters", "plan_splits", "split_log", "split_of_whole"]
 
 MAX_THREADS = 8
 
 
-def plan(
+def plan_splits(
     source: Readable,
     format: str | None = None,
     *,
@@ -61,29 +61,27 @@ def plan(
 
     Example:
         >>> log = b'<http://ex/s> <http://ex/p> "o" .\n# @message\n' * 100
-        >>> splits = plan(log, "nq", split_bytes=1000, count=True)
+        >>> splits = plan_splits(log, "nq", split_bytes=1000, count=True)
         >>> [(split.start, split.stop, split.first_index) for split in splits[:2]]
         [(0, 900, 0), (900, 1800, 21)]
     """
     reading = Reading(format, options, compression, storage_options)
-    return plan_splits(source, reading, split_bytes=split_bytes, count=count)
+    return split_log(source, reading, split_bytes=split_bytes, count=count)
 
 
-def plan_splits(
-    source: Readable, reading: Reading, *, split_bytes: int, count: bool
-) -> list[Split]:
-    """Divide a log into splits, as `plan` does, with the options of `reading`."""
+def split_log(source: Readable, reading: Reading, *, split_bytes: int, count: bool) -> list[Split]:
+    """Divide a log into splits, as `plan_splits` does, with the options of `reading`."""
     if split_bytes < 1:
         raise OptionError(f"split_bytes must be at least 1, not {split_bytes}")
     if reads_once(source) or is_folder_or_glob(source, reading.storage_options):
         return [Split(first_index=0, format=reading.format)]
     with LogReader(Driver([source], reading)) as log:
-        if log.found is None:  # an archive
+        if log._format is None:  # an archive
             return [Split(first_index=0, format=reading.format)]
-        whole = [Split(first_index=0, format=log.found.name)]
+        whole = [Split(first_index=0, format=log._format.name)]
         whole_split = split_of_whole(log, reading)
-        size = 0 if log.input is None else log.input.size or 0
-        format = log.found.spec
+        size = 0 if log._input is None else log._input.size or 0
+        format = log._format.spec
     if whole_split is None or 2 * size < 3 * split_bytes:
         return whole
     pieces = (2 * size + split_bytes) // (2 * split_bytes)
@@ -102,7 +100,7 @@ def split_of_whole(log: LogReader, reading: Reading) -> Split | None:
 
     Reads the head of the log if all other conditions are met.
     """
-    data, found = log.input, log.found
+    data, found = log._input, log._format
     if data is None or found is None or not found.spec.splittable:
         return None
     if data.compression is not None or not data.seekable:

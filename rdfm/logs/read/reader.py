@@ -69,7 +69,7 @@ def open_log(
             the content, by default.
         compression: "gzip", "zstd", "bzip2" or "xz"; "none" to read the bytes as they are. Detected
             from the content by default.
-        split: A part of the log, from `rdfm.split.plan`. Only its messages are read.
+        split: A part of the log, from `rdfm.plan_splits`. Only its messages are read.
         parts: Return a message larger than a batch in parts: batches whose `continues` is true.
         messages: The messages to read, counted from 0 over all inputs: a number ("5000"), or a
             slice as for lists ("100:200", "-10:", "::100"). Large N-Quads files are read from near
@@ -166,8 +166,8 @@ class LogReader(Tabular):
         self._error: ReadError | None = None
         self._begun = self._ended = False
         self._header: Mapping[str, Any] = {}
-        self.input: Input | None = None
-        self.found: Format | None = None
+        self._input: Input | None = None
+        self._format: Format | None = None
         try:
             # A single log is opened now, so that a failure is reported immediately.
             pieces = driver.opened_first()
@@ -281,10 +281,10 @@ class LogReader(Tabular):
             >>> [message.index for message in log.filter(subject="<x:b>")]
             [1]
         """
-        return self.staged(Filtering(filter_values(criteria)))
+        return self._with_stages(Filtering(filter_values(criteria)))
 
-    def staged(self, *stages: Stage) -> LogReader:
-        """Return a reader with additional stages, before any message is read. Internal to rdfm.
+    def _with_stages(self, *stages: Stage) -> LogReader:
+        """Return a reader with additional stages, before any message is read.
 
         Raises:
             ValueError: If messages have already been read.
@@ -297,13 +297,13 @@ class LogReader(Tabular):
         clone._items = through(self._items, stages)
         return clone
 
-    def items(self) -> Iterator[Item]:
-        """Return the items as the driver and the stages yield them. Internal to rdfm.
+    def _stage_items(self) -> Iterator[Item]:
+        """Return the items as the driver and the stages yield them.
 
         Raises:
             ValueError: If messages have already been read.
         """
-        return self.staged()._items
+        return self._with_stages()._items
 
     def _arrow_reader(self) -> pyarrow.RecordBatchReader:
         """Return a pyarrow reader of the rows. Reads up to the first messages."""
@@ -312,7 +312,7 @@ class LogReader(Tabular):
             head = self._peek()
         if isinstance(head, RdfmError):
             raise head
-        kind = "messages" if self.found is None else self.found.spec.kinds[0]
+        kind = "messages" if self._format is None else self._format.spec.kinds[0]
         return arrow_reader(
             self._table or TableForm(),
             _EMPTY[kind]() if head is None else head,
@@ -370,7 +370,7 @@ class LogReader(Tabular):
 
     def _enter(self, source: Source) -> None:
         self.source, self.format = source.name, source.format.name
-        self.input, self.found = source.input, source.format
+        self._input, self._format = source.input, source.format
 
     def skip_message(self) -> bytes:
         r"""Skip the message in which an error occurred; the next loop continues after it.

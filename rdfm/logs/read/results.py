@@ -61,16 +61,16 @@ def open_results(
     """
     table = TableForm.of("messages", terms)
     log = open_log(source, format, **options)
-    kinds = () if log.found is None else log.found.spec.kinds
+    kinds = () if log._format is None else log._format.spec.kinds
     if "results" not in kinds:
         log.close()
         raise OptionError(
             f"{log.source} contains {' and '.join(kinds)}, not results; open it with rdfm.open_log"
         )
-    if log.found is not None and "results" in log.found.spec.written_only:
+    if log._format is not None and "results" in log._format.spec.written_only:
         log.close()
         raise OptionError(
-            f"{log.source}: results in {log.found.spec.title} cannot be read back, because "
+            f"{log.source}: results in {log._format.spec.title} cannot be read back, because "
             "nothing marks the values of the table as terms; store results in a result format, such "
             "as results-thrift (.srt)"
         )

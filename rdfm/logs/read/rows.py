@@ -55,7 +55,7 @@ def batches_through(
     Raises:
         RdfmError, OSError: As raised by the driver and the stages.
     """
-    items = driver.items() if isinstance(driver, LogReader) else read_ahead(driver, pieces)
+    items = driver._stage_items() if isinstance(driver, LogReader) else read_ahead(driver, pieces)
     try:
         for item in through(items, stages):
             tally.take(item)

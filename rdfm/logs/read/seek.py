@@ -50,11 +50,11 @@ def seek(
     if reads_once(source) or is_folder_or_glob(source, reading.storage_options):
         return None
     with LogReader(Driver([source], reading)) as log:
-        size = 0 if log.input is None else log.input.size or 0
-        if log.found is None or size <= BACKWARD_BYTES:
+        size = 0 if log._input is None else log._input.size or 0
+        if log._format is None or size <= BACKWARD_BYTES:
             return None
         whole = split_of_whole(log, reading)
-        found = log.found.spec
+        found = log._format.spec
     if whole is None:
         return None
     if from_end:

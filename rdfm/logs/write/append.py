@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from rdfm.errors import EncodeError, OptionError, Remedy, name_in_errors, spelled, visible
 from rdfm.formats import Format, FormatSpec
 from rdfm.logs.journal import Commit, Journal, byte_count
+from rdfm.logs.write.parts import Part
 from rdfm.storage import archive as archives
 from rdfm.storage import compression as compressions
 from rdfm.storage.paths import JOURNAL_SUFFIX, describe_invalid_path, is_live, local_target
@@ -41,7 +42,6 @@ COMMIT_SECONDS = 10
 
 __all__ = [
     "COMMIT_SECONDS",
-    "Addition",
     "AppendEncoder",
     "AppendOutput",
     "AppendSettings",
@@ -103,21 +103,6 @@ class AppendSettings(NamedTuple):
         return None
 
 
-class Addition(NamedTuple):
-    """Bytes to append to a log.
-
-    Attributes:
-        data: The bytes.
-        end: How the log then ends, as in `Encoder.continue_log`; empty if that is unknown, and None
-            if the log cannot end there.
-        commit: Whether to commit the log if it can end there.
-    """
-
-    data: bytes
-    end: str | None
-    commit: bool = False
-
-
 class AppendEncoder:
     """Encodes the messages that are appended to a log."""
 
@@ -154,7 +139,7 @@ class AppendEncoder:
         if ending is not None:
             encoder.continue_log(ending.end)
 
-    def encode(self, batch: AnyBatch, /, source: str | None = None) -> list[Addition]:
+    def encode(self, batch: AnyBatch, /, source: str | None = None) -> list[Part]:
         """Encode a batch that was read from the log `source`.
 
         Raises:
@@ -170,7 +155,7 @@ class AppendEncoder:
             return [*done, *self.pause(), *self._encode(batch.slice(rest, rest + 1), source)]
         return self._encode(batch, source)
 
-    def _encode(self, batch: AnyBatch, source: str | None) -> list[Addition]:
+    def _encode(self, batch: AnyBatch, source: str | None) -> list[Part]:
         """Encode a batch, completely or up to an error."""
         before, self._before, self._begun = self._before, b"", True
         try:
@@ -179,20 +164,20 @@ class AppendEncoder:
             is_inside = batch.continued and error.message_index == batch.first_index
             data = before + error.completed if error.completed else b""
             end = None if is_inside else ""
-            error.completed = [Addition(data, end, self._pauses)]  # type: ignore[assignment]  # as `encode` returns them
+            error.completed = [Part("", data, end=end, commit=self._pauses)]  # type: ignore[assignment]  # as `encode` returns them
             self._drop_header_remedies(error)
             raise
         if not self._pauses:
-            return [Addition(before + data, None)]
+            return [Part("", before + data)]
         rest, end = self._encoder.pause()
-        return [Addition(before + data + rest, end, commit=True)]
+        return [Part("", before + data + rest, end=end, commit=True)]
 
-    def pause(self) -> list[Addition]:
+    def pause(self) -> list[Part]:
         """Return what completes the log, and commits it, if no message is incomplete."""
         if not self._begun:
             return []
         rest, end = self._encoder.pause()
-        return [Addition(rest, end, commit=True)]
+        return [Part("", rest, end=end, commit=True)]
 
     def _drop_header_remedies(self, error: EncodeError) -> None:
         """Remove remedies that would change the header of the log, and say why in the error."""
@@ -207,12 +192,12 @@ class AppendEncoder:
                 "; the options of a log cannot change, so write these messages to a new log"
             )
 
-    def finish(self) -> list[Addition]:
+    def finish(self) -> list[Part]:
         """Return the end of the log; nothing if no message was appended to an existing log."""
         if not self._begun:
             return []
         rest, end = self._encoder.pause()
-        return [Addition(rest + self._encoder.finish(), end)]
+        return [Part("", rest + self._encoder.finish(), end=end)]
 
     def dropped(self) -> dict[str, int]:
         """Return counts of the data dropped so far, by name."""
@@ -290,7 +275,7 @@ class AppendOutput:
             return
         last_commit = state.journal.leftover
         if last_commit is not None:
-            state.uncommitted = last_commit.length < size
+            state.uncommitted, state.length = last_commit.length < size, size
             if state.uncommitted:
                 removed = byte_count(size - last_commit.length)
                 self._note = f"{self.name}: removed {removed} after the last commit"
@@ -404,19 +389,20 @@ class AppendOutput:
                 self.name,
             )
 
-    def write(self, additions: list[Addition]) -> None:
+    def write(self, parts: list[Part]) -> None:
         """Write bytes. With `sync`, they are committed if the log may end after them."""
         self.check_process()
         with name_in_errors(self.name, keep=self._journal_name):
-            for data, end, commit in additions:
+            for part in parts:
+                data = part.data
                 if data and self._compression is not None:
                     if self._compressor is None:  # a new member
                         self._compressor = compressions.compressor(self._compression)
                     data = self._compressor.compress(data)
                 self._write(data)
-                if end is not None:
-                    self._end = end
-                    if commit:
+                if part.end is not None:
+                    self._end = part.end
+                    if part.commit:
                         self._commit()
 
     def check_unchanged(self) -> None:
@@ -428,7 +414,7 @@ class AppendOutput:
         with name_in_errors(self.name, keep=self._journal_name):
             self._state.check_unchanged()
 
-    def _write(self, data: bytes) -> None:
+    def _write(self, data: bytes | memoryview) -> None:
         if data:
             self.bytes_written += self._state.write(data)
 
@@ -456,9 +442,13 @@ class AppendOutput:
         self._finalizer.detach()
 
     def discard(self) -> None:
-        """Remove uncommitted data, and release the log; in a forked process, only close it."""
-        self._state.roll_back()
+        """Remove uncommitted data, and release the log; in a forked process, only close it.
+
+        Raises:
+            OptionError: If another program changed the log during the run. Nothing is removed.
+        """
         self._finalizer.detach()
+        self._state.roll_back()
 
     def keep_partial(self) -> None:
         """Discard the output. No partial file is kept."""
@@ -476,8 +466,10 @@ class _AppendedFiles:
         file: The file descriptor that is written to; -1 if there is none.
         committed: The committed length; 0 for a new log.
         length: The length of the file, unless another program changes it.
-        uncommitted: Whether the log may have bytes after the committed length.
+        uncommitted: Whether the log may have bytes of this run after the committed length.
     """
+
+    _pending = b""  # bytes that are being written
 
     def __init__(self, name: str, final: Path, journal: Journal) -> None:
         self.name = name
@@ -491,7 +483,7 @@ class _AppendedFiles:
         self._temporary: Path | None = None  # of a new log
         self._empty_bytes = 0  # size of the log without content that a new log replaces
 
-    def write(self, data: bytes) -> int:
+    def write(self, data: bytes | memoryview) -> int:
         """Write all bytes; return their number.
 
         Raises:
@@ -501,15 +493,19 @@ class _AppendedFiles:
             self._create()
         self._check_length()
         self.uncommitted = True
-        view = memoryview(data)
-        while view:
-            view = view[os.write(self.file, view) :]
-        self.length += len(data)
+        before, written = self.length, 0
+        while written < len(data):
+            self._pending = data[written:] if written else data
+            count = os.write(self.file, self._pending)
+            self.length += count
+            written += count
+        self._pending = b""
         size = os.fstat(self.file).st_size
         start = size - len(data)
-        if 0 <= start < self.length - len(data) and os.pread(self.file, len(data), start) == data:
-            # The log was truncated since the check, so this is all that it has of this run.
+        if 0 <= start != before and os.pread(self.file, len(data), start) == data:
+            # The log was truncated or extended since the check, so these bytes are separate.
             os.ftruncate(self.file, start)
+            self.length = before
         self._check_length()
         return len(data)
 
@@ -538,6 +534,21 @@ class _AppendedFiles:
         self._empty_bytes = os.fstat(self.file).st_size
         os.close(self.file)
         self.file, self.committed = -1, 0
+
+    def _check_own(self) -> None:
+        """Check that only this run has written after the committed length.
+
+        Raises:
+            OptionError: If another program changed the log, and may have written there.
+        """
+        if self.file < 0 or not self.uncommitted or not self.journal.has_committed(self.file):
+            return
+        size = os.fstat(self.file).st_size
+        rest = os.pread(self.file, len(self._pending) + 1, self.length)  # of an interrupted write
+        if size not in (self.committed, self.length) and not (
+            rest and self._pending.startswith(rest)
+        ):
+            raise self.journal.report_change(self.name, self.length, size)
 
     def shorten(self) -> None:
         """Remove uncommitted data from the log."""
@@ -599,7 +610,11 @@ class _AppendedFiles:
             os.close(folder)
 
     def roll_back(self) -> None:
-        """Remove uncommitted data, and close the files. May be called again."""
+        """Remove uncommitted data, and close the files. May be called again.
+
+        Raises:
+            OptionError: If another program changed the log during the run. Nothing is removed.
+        """
         if self.process != os.getpid():
             self._close_files()
             return
@@ -608,7 +623,11 @@ class _AppendedFiles:
                 self._temporary.unlink(missing_ok=True)
                 self._temporary = None
             else:
+                self._check_own()
                 self.shorten()
+        except OptionError:
+            self._close_files()
+            raise
         except OSError:  # the journal stays, so that the next writer removes the data
             self._close_files()
         else:
@@ -630,11 +649,15 @@ class _AppendedFiles:
 
 def _roll_back_unclosed(state: _AppendedFiles) -> None:
     """Roll back a log that was never closed, when it is garbage collected or Python exits."""
-    state.roll_back()
+    changed = ""
+    try:
+        state.roll_back()
+    except OptionError as error:
+        changed = f". {error}"
     if state.process == os.getpid():
         warnings.warn(
             f"the log {state.name} was not closed, so the messages appended to it are lost; use a "
-            "with block",
+            f"with block{changed}",
             ResourceWarning,
             stacklevel=2,
         )

@@ -201,7 +201,7 @@ class KeyEncoder:
                 error.missing_feature = None  # files of one message are not split by key
                 error.remedies += (
                     remedies.named_format(
-                        "to_format", ("nq", "jelly"), "writes files of several messages"
+                        "to", ("nq", "jelly"), "writes files of several messages"
                     ),
                 )
             raise
@@ -355,9 +355,7 @@ class KeyEncoder:
             message_index=message,
             remedies=[
                 Remedy("stage", "max_open", "N", "keeps N files open"),
-                remedies.named_format(
-                    "to_format", ("nq", "jelly"), "writes files that can be continued"
-                ),
+                remedies.named_format("to", ("nq", "jelly"), "writes files that can be continued"),
             ],
         )
 

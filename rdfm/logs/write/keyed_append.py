@@ -9,6 +9,7 @@ committed separately: when it is closed, and at the end of the run.
 
 from __future__ import annotations
 
+import contextlib
 import time
 from collections.abc import Mapping
 from pathlib import Path
@@ -97,8 +98,9 @@ class AppendFolder:
 
     def discard(self) -> None:
         """Remove the uncommitted messages from the open logs, and close them."""
-        while self._open:
-            self._open.popitem()[1].discard()
+        with contextlib.ExitStack() as stack:
+            while self._open:
+                stack.callback(self._open.popitem()[1].discard)
 
     def keep_partial(self) -> None:
         """Discard the output. No partial file is kept."""

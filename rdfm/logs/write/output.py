@@ -16,7 +16,7 @@ import stat
 import threading
 import warnings
 import weakref
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple, cast
@@ -147,8 +147,10 @@ class Output:
         if self._temporary is not None:
             _check_process(self._process, self.name)
 
-    def write(self, data: bytes | memoryview) -> None:
+    def write(self, parts: Sequence[Part]) -> None:
         """Compress and write bytes."""
+        # Fewer calls, and no copy of a single part.
+        data = parts[0].data if len(parts) == 1 else b"".join(part.data for part in parts)
         if self._compressor is not None:
             data = self._compressor.compress(data)
         self._write(data)
@@ -774,13 +776,13 @@ def output_format(target: Writable, name: str | None = None, kind: str = "messag
     if path in names:
         raise UnknownFormatError(
             f"{path} is a format, not the name of a file; write a name such as out{formats.find(path).spec.suffixes[0]}",
-            remedies=[remedies.named_format("to_format", [path])],
+            remedies=[remedies.named_format("to", [path])],
         )
     raise UnknownFormatError(
         "the output format is not given"
         if path is None
         else f"{path}: the name does not identify a format",
-        remedies=[remedies.named_format("to_format", names)],
+        remedies=[remedies.named_format("to", names)],
     )
 
 

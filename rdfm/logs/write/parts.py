@@ -20,25 +20,35 @@ from rdfm.storage import archive
 if TYPE_CHECKING:
     from rdfm.message import AnyBatch
 
-__all__ = ["ArchiveEncoder", "FolderEncoder", "NamespaceCounter", "Part"]
+__all__ = ["ArchiveEncoder", "FolderEncoder", "NamespaceCounter", "Part", "parts_of"]
 
 _FILES_PER_FOLDER = 1000
 
 
 class Part(NamedTuple):
-    """Bytes of a file.
+    """Encoded bytes of a file.
 
     Attributes:
-        name: Path of the file in the folder.
+        name: Path of the file in the folder; empty if the output is one file.
         data: The next bytes of the file.
         ended: Whether the file ends after these bytes.
         continued: Whether the file was ended before, and is now continued.
+        end: How a log that is appended to then ends, as in `Encoder.continue_log`; empty if that is
+            unknown, and None if the log cannot end there.
+        commit: Whether to commit the log if it can end there.
     """
 
     name: str
-    data: bytes
-    ended: bool
+    data: bytes | memoryview
+    ended: bool = False
     continued: bool = False
+    end: str | None = None
+    commit: bool = False
+
+
+def parts_of(output: bytes | memoryview | list[Part]) -> list[Part]:
+    """Return the output of any encoder as parts."""
+    return output if isinstance(output, list) else [Part("", output)]
 
 
 class NamespaceCounter:
@@ -175,7 +185,7 @@ class ArchiveEncoder:
         """Initialize with functions that create encoders, and the suffix, as in `FolderEncoder`."""
         self._parts = FolderEncoder(make, suffix, make_empty=make_empty)
         self._written = 0
-        self._member: list[bytes] = []
+        self._member: list[bytes | memoryview] = []
 
     def encode(self, batch: AnyBatch, /, source: str | None = None) -> bytes:
         """Return the members of a batch of the log `source`.

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Sequence
 from types import TracebackType
 from typing import TYPE_CHECKING, Self, Unpack
 
-from rdfm._core import Bnode, Iri, Literal, ResultBatch, TripleTerm
+from rdfm._core import BlankNode, Iri, Literal, ResultBatch, TripleTerm
 from rdfm.errors import OptionError, RdfmError
 from rdfm.logs.write.output import Writable
 from rdfm.logs.write.writer import LogWriter, create_log
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 __all__ = ["ResultWriter", "create_results"]
 
 PENDING_ROWS = 4096
-_CELLS = {Iri, Bnode, Literal, TripleTerm, type(None)}
+_CELLS = {Iri, BlankNode, Literal, TripleTerm, type(None)}
 
 
 def create_results(
@@ -72,7 +72,7 @@ def create_results(
         raise OptionError("the results of an ASK query have no variables")
     log = create_log(target, format, compression=compression, keep_partial=keep_partial, **options)
     try:
-        if not log.supports("results"):
+        if not log._supports("results"):
             raise OptionError(f"{log.format} is not a result format; use one such as results-json")
         return ResultWriter(log, variables, boolean, links, keep_partial=keep_partial)
     except BaseException:

@@ -27,6 +27,7 @@ from rdfm.logs.write.output import (
     suffix_options,
 )
 from rdfm.logs.write.own_input import reject_own_input
+from rdfm.logs.write.parts import parts_of
 from rdfm.message import Message, Patch, checked
 from rdfm.storage.paths import is_live
 
@@ -188,12 +189,12 @@ class LogWriter:
         converted: Any
         if self._kinds == ("results",):
             raise TypeError("result rows require variables; use rdfm.create_results")
-        if isinstance(message, Patch) and not self.supports("patches"):
+        if isinstance(message, Patch) and not self._supports("patches"):
             raise TypeError(
                 f"{self.format} is a message format, not a patch format; rdfm.patch.to_log "
                 "converts patches to messages, and rdfm.patch.apply to a dataset"
             )
-        if isinstance(message, Message) and not self.supports("messages"):
+        if isinstance(message, Message) and not self._supports("messages"):
             raise TypeError(
                 f"{self.format} is a patch format, not a message format; rdfm.patch.from_log "
                 "converts messages to patches"
@@ -230,7 +231,7 @@ class LogWriter:
         self._flush()
         self._encode(batch, source)
 
-    def supports(self, kind: str) -> bool:
+    def _supports(self, kind: str) -> bool:
         """Return whether the format supports a kind: "messages", "patches" or "results"."""
         return kind in self._kinds
 
@@ -278,7 +279,7 @@ class LogWriter:
             return
         try:
             self._flush()
-            self._output.write(self._encoder.finish())
+            self._output.write(parts_of(self._encoder.finish()))
             self._closed = True
             self._output.commit()
         except BaseException:
@@ -290,7 +291,7 @@ class LogWriter:
         self._closed = True
         if self._keep_partial:
             with contextlib.suppress(RdfmError, OSError):
-                self._output.write(self._encoder.finish())
+                self._output.write(parts_of(self._encoder.finish()))
             self._output.keep_partial()
         else:
             self._output.discard()
@@ -341,9 +342,9 @@ class LogWriter:
         if isinstance(batch, MessageBatch):
             self._last = batch
         try:
-            self._output.write(encode_view(self._encoder)(batch, source))
+            self._output.write(parts_of(encode_view(self._encoder)(batch, source)))
         except EncodeError as error:
-            self._output.write(error.completed)
+            self._output.write(parts_of(error.completed))
             if error.message_index is not None:
                 self.messages += max(_count_before(batch, error.message_index) - batch.continued, 0)
             raise

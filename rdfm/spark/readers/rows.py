@@ -32,7 +32,7 @@ from rdfm.errors import (
 from rdfm.logs.input.driver import Driver
 from rdfm.logs.input.driver import Reading as LogReading
 from rdfm.logs.input.splits import Split
-from rdfm.logs.read.plan import plan_splits
+from rdfm.logs.read.plan import split_log
 from rdfm.logs.read.reader import LogReader
 from rdfm.logs.stages.criteria import Filtering, filter_values
 from rdfm.spark.compat import arrow_schema
@@ -281,7 +281,7 @@ class SparkReading(DriverObject):
         if not self._may_split(path):
             return [None]
         try:
-            return plan_splits(
+            return split_log(
                 path,
                 self.log_reading(path),
                 split_bytes=split_bytes,
@@ -366,7 +366,7 @@ class SparkReading(DriverObject):
 
 def _decoder_options(options: Options, format: str | None) -> dict[str, Any]:
     """The remaining options, which belong to the formats that are read."""
-    found = [formats.find(format)] if format is not None else formats.every()
+    found = [formats.find(format)] if format is not None else formats.all()
     values = options.of_formats([each.spec for each in found], "read")
     for each in found:
         supported = {

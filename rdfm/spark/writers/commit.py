@@ -280,9 +280,9 @@ class CommitTarget:
     def clean(self) -> None:
         """Complete decided commits and remove abandoned staging files, before every write."""
         self.settle()
-        self.remove_abandoned()
+        self.remove_orphan_files()
 
-    def remove_abandoned(self, untouched: float = ABANDONED_SECONDS) -> list[str]:
+    def remove_orphan_files(self, untouched: float = ABANDONED_SECONDS) -> list[str]:
         """Remove the staging files of drivers that died before their commit was decided.
 
         Args:

@@ -117,7 +117,7 @@ class WritePlan(DriverObject):
         if to is None:
             names = ", ".join(
                 each.name
-                for each in formats.every()
+                for each in formats.all()
                 if each.is_written and each.spec.kinds[0] in LISTS
             )
             raise OptionError(

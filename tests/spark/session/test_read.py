@@ -38,7 +38,7 @@ from rdfm.spark.schema import COLUMNS
 
 # Schemas as strings require a session.
 pytestmark = pytest.mark.usefixtures("spark")
-FORMATS = [each.name for each in formats.every() if each.spec.kinds[0] == "messages"]
+FORMATS = [each.name for each in formats.all() if each.spec.kinds[0] == "messages"]
 COMPRESSED = {"": bytes, ".gz": gzip.compress}
 ALL_COLUMNS = StructType([StructField(name, type) for name, type in COLUMNS.items()])
 LINE = '<http://e/s> <http://e/p> "{}" .\n'
@@ -296,8 +296,8 @@ def test_only_requested_columns_are_rendered(tmp_path, monkeypatch):
 
 def test_the_logical_type_determines_the_meaning_of_jelly_frames(tmp_path):
     """Frames have 256 rows, like those of other writers."""
-    objects = [rdfm.Bnode(str(number)) for number in range(300)]
-    quads = [rdfm.Quad(rdfm.Bnode("b"), term("p"), each) for each in objects]
+    objects = [rdfm.BlankNode(str(number)) for number in range(300)]
+    quads = [rdfm.Quad(rdfm.BlankNode("b"), term("p"), each) for each in objects]
     path = tmp_path / "flat.jelly"
     with rdfm.create_log(path, frames="flat", physical_type="triples") as log:
         log.write(quads)
@@ -701,8 +701,8 @@ def test_indexes_are_counted_only_on_request(tmp_path, monkeypatch):
         requested.append(count)
         return original(*args, count=count, **options)
 
-    original = rows.plan_splits
-    monkeypatch.setattr(rows, "plan_splits", record)
+    original = rows.split_log
+    monkeypatch.setattr(rows, "split_log", record)
     (tmp_path / "a.nq").write_text(lines(*map(str, range(100))))
     (tmp_path / "small.nq").write_text(lines("1"))
     for schema in ("quads array<struct<object:string>>, position bigint", "Offset bigint"):

@@ -178,7 +178,7 @@ both_sources = pytest.mark.parametrize("source", ["read_stream", "format"])
     ],
 )
 def test_each_file_is_read_once_over_many_runs(spark_folder, source):
-    for module in formats.every():
+    for module in formats.all():
         if module.spec.kinds[0] != "messages":
             continue
         options = {} if module.spec.carries["boundaries"] else {"count": 1}

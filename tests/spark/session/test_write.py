@@ -22,7 +22,7 @@ def rows(spark):
 
 
 @pytest.mark.parametrize(
-    "name", [each.name for each in formats.every() if each.spec.kinds[0] == "messages"]
+    "name", [each.name for each in formats.all() if each.spec.kinds[0] == "messages"]
 )
 def test_spark_writes_every_format_like_convert_and_reads_it_back(spark, tmp_path, name):
     format = formats.find(name).spec
