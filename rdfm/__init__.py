@@ -237,7 +237,7 @@ def _load(name: str) -> object:
 
 
 def _render_for_python(remedy: "errors.Remedy") -> str:
-    from rdfm.conversion.remedies import in_python
+    from rdfm.conversion.python_remedies import in_python
 
     return in_python(remedy)
 

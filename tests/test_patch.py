@@ -17,7 +17,7 @@ from support import NATIVE, TABLES, as_batch, as_term, assert_same, encode, quad
 
 import rdfm
 from rdfm import formats, patch
-from rdfm.cli.remedies import on_command_line
+from rdfm.cli.cli_remedies import on_command_line
 from rdfm.compare.alignment import aligned
 from rdfm.errors import render
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from rdfm.conversion.options import input_formats
+from rdfm.conversion.convert_options import input_formats
 from rdfm.errors import RdfmError
 from rdfm.logs.input.inputs import Readable, reads_once
 from rdfm.logs.kinds import DEFAULT_FORMATS

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple, Self
 
 from rdfm import formats
 from rdfm._core import MessageBatch, PatchBatch
-from rdfm.conversion.options import divide, input_formats
+from rdfm.conversion.convert_options import divide, input_formats
 from rdfm.conversion.target import Target
 from rdfm.errors import DecodeError, EncodeError, OptionError, UnknownFormatError
 from rdfm.formats import FormatSpec, OptionSpec
