@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from samples import generated
 
 import rdfm
-from rdfm import BlankNode, Iri, Literal, Message, Quad
+from rdfm import BlankNode, Iri, Literal, Message, Quad, formats
 from rdfm.errors import Remedy
 
 P = [Iri("http://example.org/p"), Iri("http://example.org/q")]
@@ -407,10 +407,7 @@ def results(variables, *rows, boolean=None):
     from rdfm import ResultBatch
 
     converted = ResultBatch.from_rows(rows, variables, boolean=boolean)
-    file = io.BytesIO()
-    with rdfm.create_log(file, "results-json") as out:
-        out.write_batch(converted)
-    return file.getvalue()
+    return formats.results_json.encode(converted)
 
 
 def test_results_are_compared_as_rows():

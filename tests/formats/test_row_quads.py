@@ -184,10 +184,10 @@ def test_options_and_kinds_without_quad_rows_are_rejected(tmp_path, name):
 @EACH_TABLE_FORMAT
 def test_patch_and_result_terms_may_be_structs(tmp_path, name):
     log = [Patch([Operation("TX"), Operation("A", None, S, P, Literal("x", language="en"), S)])]
-    with rdfm.create_log(tmp_path / "log", name, terms="structs") as out:
+    with rdfm.create_log(tmp_path / "log", name, kind="patches", terms="structs") as out:
         for patch in log:
             out.write(patch)
-    with rdfm.open_log(tmp_path / "log", name) as patches:
+    with rdfm.open_log(tmp_path / "log", name, kind="patches") as patches:
         assert list(patches) == log
     results = ResultBatch.from_rows([[S, None], [Literal("x"), S]], ["a", "b"])
     rows = table(formats.find(name).encode(results, terms="structs"), name)
