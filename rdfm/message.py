@@ -99,17 +99,17 @@ class Message:
         return self._namespaces
 
     @property
-    def index(self) -> int | None:
+    def message_index(self) -> int | None:
         """The index of the message in its log, from 0; None if it was created in Python."""
-        return None if self._batch is None else self._batch.index_of(self._index)
+        return None if self._batch is None else self._batch.message_index(self._index)
 
     @property
-    def position(self) -> int | None:
-        """Offset of the message's first byte in the decompressed log; None if created in Python.
+    def byte_offset(self) -> int | None:
+        """Offset of the message's first byte in the decompressed log, from 0.
 
-        In Parquet and Arrow, this is the index of the message.
+        None if the message was created in Python or read from rows, such as Parquet and Arrow.
         """
-        return None if self._batch is None else self._batch.position(self._index)
+        return None if self._batch is None else self._batch.byte_offset(self._index)
 
     def __iter__(self) -> Iterator[Quad]:
         """The quads, in order."""
@@ -138,7 +138,7 @@ class Message:
 
     def __repr__(self) -> str:
         """Text such as `<Message 3: 6 quads>`."""
-        index = "" if self.index is None else f" {self.index}"
+        index = "" if self.message_index is None else f" {self.message_index}"
         count = len(self)
         return f"<Message{index}: {count} quad{'' if count == 1 else 's'}>"
 
@@ -327,14 +327,17 @@ class Patch:
         return [Quad(*operation[2:]) for operation in quads]  # type: ignore[arg-type]  # all terms are given
 
     @property
-    def index(self) -> int | None:
+    def message_index(self) -> int | None:
         """The index of the patch in its log, from 0; None if it was created in Python."""
-        return None if self._batch is None else self._batch.first_index + self._index
+        return None if self._batch is None else self._batch.message_index(self._index)
 
     @property
-    def position(self) -> int | None:
-        """Offset of the patch's first byte in the decompressed log; None if created in Python."""
-        return None if self._batch is None else self._batch.position(self._index)
+    def byte_offset(self) -> int | None:
+        """Offset of the patch's first byte in the decompressed log, from 0.
+
+        None if the patch was created in Python or read from rows, such as Parquet and Arrow.
+        """
+        return None if self._batch is None else self._batch.byte_offset(self._index)
 
     def __iter__(self) -> Iterator[Operation]:
         """The operations, in order."""
@@ -360,7 +363,7 @@ class Patch:
 
     def __repr__(self) -> str:
         """Text such as `<Patch 3: 6 operations>`."""
-        index = "" if self.index is None else f" {self.index}"
+        index = "" if self.message_index is None else f" {self.message_index}"
         count = len(self)
         return f"<Patch{index}: {count} operation{'' if count == 1 else 's'}>"
 

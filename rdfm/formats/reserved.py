@@ -33,7 +33,7 @@ RESERVED = frozenset(
         "file_name_only",
         "filter",
         "first_byte_timeout",
-        "first_index",
+        "first_message_index",
         "follow",
         "format",
         "from",

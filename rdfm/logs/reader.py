@@ -123,7 +123,7 @@ def open_log(
         raise OptionError("messages and split both select a part of the log; use only one of them")
     chosen = parse_messages(messages)
     split = seek(source, reading, as_slice(chosen), numbered=True)
-    first = 0 if split is None else split.first_index or 0
+    first = 0 if split is None else split.first_message_index or 0
     reading = replace(reading, split=split)
     return LogReader(Driver([source], reading), (sliced(chosen, first=first),), table=table)
 
@@ -278,7 +278,7 @@ class LogReader(Tabular):
 
         Example:
             >>> log = open_log(b'<x:a> <x:p> "1" .\n# @message\n<x:b> <x:p> "2" .\n', "nq")
-            >>> [message.index for message in log.filter(subject="<x:b>")]
+            >>> [message.message_index for message in log.filter(subject="<x:b>")]
             [1]
         """
         return self.staged(Filtering(filter_values(criteria)))
@@ -392,7 +392,7 @@ class LogReader(Tabular):
             >>> try:
             ...     list(log)
             ... except RdfmError:
-            ...     log.skip_message(), [message.index for message in log]
+            ...     log.skip_message(), [message.message_index for message in log]
             (b'oops\n', [1])
         """
         with self._turn:

@@ -293,7 +293,7 @@ def _batches(results: interop.Results) -> Iterator[ResultBatch]:
         except Exception as error:  # raised after the rows before it
             failed = error
         if pending:
-            yield ResultBatch.from_rows(pending, variables, first_index=done)
+            yield ResultBatch.from_rows(pending, variables, first_message_index=done)
             done += len(pending)
         elif failed is None:
             return
@@ -384,7 +384,7 @@ class ResultWriter:
             self._variables,
             boolean=self._boolean,
             links=self._links,
-            first_index=self._log.messages,
+            first_message_index=self._log.messages,
         )
 
     def write(self, row: Iterable[Term | None]) -> None:

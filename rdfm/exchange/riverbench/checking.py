@@ -230,10 +230,8 @@ class PackageCheck(LogCheck):
                 rule = name
         details = {}
         if isinstance(error, DecodeError):
-            details = {
-                name: getattr(error, name) for name in ("line", "column", "offset", "frame", "row")
-            }
-            details["message"] = error.message_index
+            names = ("message_index", "byte_offset", "line", "column", "frame", "row")
+            details = {name: getattr(error, name) for name in names}
         # The formats and dialects of the files are fixed, so only limits can be changed.
         error.remedies = tuple(each for each in error.remedies if each.option.startswith("max_"))
         source = error.source if isinstance(error, DecodeError) else None
@@ -555,7 +553,8 @@ class PackageCheck(LogCheck):
             The messages in which two other files agree against `reference`, by position.
         """
         found = [
-            {each.message - start: each for each in file.reader.compare(batch)} for file in others
+            {each.message_index - start: each for each in file.reader.compare(batch)}
+            for file in others
         ]
         replaced = replacements(found)
         for file, differences in zip(others, found, strict=True):
@@ -626,7 +625,7 @@ class PackageCheck(LogCheck):
             "stream-type",
             f"the message {violation.text}",
             "warning" if is_warning else None,
-            message=violation.message,
+            message_index=violation.message_index,
         )
 
     def _rules(
@@ -671,10 +670,10 @@ class PackageCheck(LogCheck):
             return
         if difference.undecided:
             text = f"the message could not be compared with that of {reference.name}"
-            self._note(file.name, "undecided", text, message=difference.message)
+            self._note(file.name, "undecided", text, message_index=difference.message_index)
         else:
             text = f"the message differs from that of {reference.name}"
-            self._note(file.name, "different-message", text, message=difference.message)
+            self._note(file.name, "different-message", text, message_index=difference.message_index)
 
     def _check_names(self, file: _File) -> None:
         """Check the names of files in an archive, up to the first wrong one."""

@@ -26,12 +26,12 @@ class Violation(NamedTuple):
     """A message that does not conform to the declared stream type.
 
     Attributes:
-        message: Index of the message.
+        message_index: Index of the message.
         rule: The rule, as in `StreamRules`.
         text: Description of the violation, which follows the words "the message".
     """
 
-    message: int
+    message_index: int
     rule: str
     text: str
 
@@ -96,7 +96,7 @@ class Content:
         self.records += ordered.quad_count
         for index, rule, text in found:
             # In an archive, messages are numbered separately in each file.
-            yield Violation(start + index - batch.first_index, rule, text)
+            yield Violation(start + index - batch.first_message_index, rule, text)
 
     def finish(self) -> None:
         """Complete the statistics."""

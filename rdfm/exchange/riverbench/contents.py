@@ -33,12 +33,12 @@ class MessageDifference(NamedTuple):
     """A message of a file that differs from that of another file.
 
     Attributes:
-        message: Index of the message.
+        message_index: Index of the message.
         undecided: Whether the comparison took too many steps. If so, the messages may be the same.
         found: The message of this file.
     """
 
-    message: int
+    message_index: int
     undecided: bool
     found: MessageBatch
 
