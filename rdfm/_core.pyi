@@ -12,7 +12,7 @@ __all__ = [
     "ArrowArray",
     "ArrowBatch",
     "ArrowCoalescer",
-    "Bnode",
+    "BlankNode",
     "Checker",
     "Comparer",
     "Dataset",
@@ -88,9 +88,9 @@ class Iri:
     def __getnewargs__(self) -> tuple[str]: ...
 
 @final
-class Bnode:
+class BlankNode:
     __match_args__: ClassVar[tuple[str]]
-    def __new__(cls, label: str) -> Bnode: ...
+    def __new__(cls, label: str) -> BlankNode: ...
     @property
     def value(self) -> str: ...  # the label, without "_:"
     def __eq__(self, other: object, /) -> bool: ...
@@ -150,7 +150,7 @@ class TripleTerm:
     def __ge__(self, other: Term, /) -> bool: ...
     def __reduce__(self) -> tuple[Any, ...]: ...
 
-Term: TypeAlias = Iri | Bnode | Literal | TripleTerm
+Term: TypeAlias = Iri | BlankNode | Literal | TripleTerm
 
 @final
 class Quad:
@@ -196,9 +196,16 @@ class MessageBatch:
     def quad_count(self) -> int: ...
     @property
     def first_message_index(self) -> int: ...
-    def numbered(
-        self, first_message_index: int, /
-    ) -> MessageBatch: ...  # numbered from first_message_index
+    def numbered(self, first_message_index: int, /) -> MessageBatch: ...  # numbered from first_message_index
+    def _with_places(
+        self,
+        first_message_index: int,
+        indexes: list[int],
+        byte_offsets: list[int | None],
+        continued: bool,
+        continues: bool,
+    ) -> MessageBatch: ...
+    def __reduce__(self) -> tuple[Any, ...]: ...
     @property
     def continued(self) -> bool: ...
     @property
@@ -590,7 +597,7 @@ class ArrowArray:
     def __arrow_c_schema__(self) -> Any: ...
 
 # Convert bytes to quad or operation lists, and back. Each value is a complete log of one message.
-# See rdfm.values.
+# See rdfm.conversion.values.
 def decode_values(
     decoder: Decoder | Callable[[bytes], Iterable[AnyBatch]],
     values: Any,

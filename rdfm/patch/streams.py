@@ -20,17 +20,17 @@ from rdfm.conversion.target import Target
 from rdfm.errors import DecodeError, EncodeError, OptionError, UnknownFormatError
 from rdfm.formats import FormatSpec, OptionSpec
 from rdfm.formats.spec import listed
-from rdfm.logs.driver import Driver, Read, Reading
-from rdfm.logs.input import Input, Readable, is_folder_or_glob
+from rdfm.logs.input.driver import Driver, Read, Reading
+from rdfm.logs.input.inputs import Input, Readable, is_folder_or_glob
+from rdfm.logs.input.progress import Progress, Reporter, total_bytes
 from rdfm.logs.kinds import wrong_kind_error
-from rdfm.logs.output import OutputShape, Writable, output_format
-from rdfm.logs.own_input import reject_own_input
 from rdfm.logs.positions import Lines
-from rdfm.logs.progress import Progress, Reporter, total_bytes
-from rdfm.logs.reader import LogReader
+from rdfm.logs.read.reader import LogReader
 from rdfm.logs.remedies import named_format
-from rdfm.logs.stages import Watcher
-from rdfm.logs.writer import LogWriter
+from rdfm.logs.stages.stage import Watcher
+from rdfm.logs.write.output import OutputShape, Writable, output_format
+from rdfm.logs.write.own_input import reject_own_input
+from rdfm.logs.write.writer import LogWriter
 from rdfm.storage import archive
 
 __all__ = ["Inputs", "LazyOutput", "Streams", "locating_errors", "message_batches", "patch_batches"]
@@ -169,7 +169,7 @@ class Streams:
         self._drivers: list[Driver] = []
         self._meter = _ProgressMeter(progress, inputs)
         self._output = output
-        self._format = output_format(output, options.get("to_format"), kind)
+        self._format = output_format(output, options.get("to"), kind)
         spec = self._format.spec
         if kind not in spec.kinds:
             raise OptionError(
@@ -208,10 +208,10 @@ class Streams:
         self._drivers.append(driver)
         log = _IndexedLog(driver, (self._meter.stage(number),))
         log.lines = lines
-        if log.found is not None and inputs.kind not in log.found.spec.kinds:
+        if log._format is not None and inputs.kind not in log._format.spec.kinds:
             log.close()
             raise wrong_kind_error(
-                log.source, log.found.spec.kinds[0], f"{inputs.kind} are expected", inputs.kind
+                log.source, log._format.spec.kinds[0], f"{inputs.kind} are expected", inputs.kind
             )
         return log
 
@@ -315,7 +315,7 @@ def _batches(log: LogReader, kind: str, batch_class: type[Any]) -> Iterator[Any]
             raise wrong_kind_error(log.source, batch.kind, f"{kind} are expected", kind)
         yield batch
         if len(batch) and isinstance(log, _IndexedLog):
-            log.lines.discard_before(log.input, batch.byte_offset(-1))
+            log.lines.discard_before(log._input, batch.byte_offset(-1))
 
 
 @contextlib.contextmanager
@@ -327,9 +327,9 @@ def locating_errors(log: LogReader) -> Iterator[None]:
         error.source = error.source or log.source
         if error.format == "patches":
             error.format = log.format
-            is_text = log.found is not None and not log.found.spec.binary
+            is_text = log._format is not None and not log._format.spec.binary
             if is_text and isinstance(log, _IndexedLog) and error.byte_offset is not None:
-                position = log.lines.at(log.input, error.byte_offset)
+                position = log.lines.at(log._input, error.byte_offset)
                 error.line, error.column = position or (None, None)
         raise
 

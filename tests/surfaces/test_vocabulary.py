@@ -73,7 +73,7 @@ def test_rows_and_json_begin_with_the_key_of_a_message():
 
 
 def nanopub_columns():
-    from rdfm.exchange.nanopub.listing import COLUMNS
+    from rdfm.nanopub.listing import COLUMNS
 
     return list(COLUMNS)
 

@@ -6,6 +6,7 @@
 
 use std::sync::{Mutex, PoisonError};
 
+use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyBytes, PyCapsule, PyDict, PyList, PyString, PyTuple};
@@ -23,7 +24,7 @@ use rustc_hash::FxHashMap;
 
 use crate::arrow::ArrowBatch;
 use crate::terms::Quad;
-use crate::views::{View, iterate};
+use crate::views::{View, call};
 use crate::{arrow, build, errors, options};
 
 /// Index of a message in its batch, and the name and IRI of a namespace.
@@ -92,6 +93,36 @@ impl MessageBatch {
         errors::guarded(py, || self.inner().numbered(first_message_index)).map(Self::new)
     }
 
+    /// Return the batch with other places of its messages in the log, for pickling. Without
+    /// `indexes`, messages are numbered from `first_message_index`.
+    ///
+    /// Raises:
+    ///     ValueError: If the numbers of indexes or offsets do not match.
+    fn _with_places(
+        &self,
+        first_message_index: u64,
+        indexes: Vec<u64>,
+        byte_offsets: Vec<Option<u64>>,
+        continued: bool,
+        continues: bool,
+    ) -> PyResult<Self> {
+        self.inner()
+            .with_places(
+                first_message_index,
+                indexes,
+                &byte_offsets,
+                [continued, continues],
+            )
+            .map(Self::new)
+            .ok_or_else(|| PyValueError::new_err("expected an index and an offset per message"))
+    }
+
+    /// Pickles the batch with its messages, their places in the log, and the namespaces in scope.
+    fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
+        static REDUCE: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
+        call(slf, &REDUCE, "reduce_batch")
+    }
+
     /// Return a message's index in the log, given its number in the batch; negative numbers count
     /// from the end.
     ///
@@ -127,7 +158,7 @@ impl MessageBatch {
 
     fn __iter__<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
         static VIEWS: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
-        iterate(slf, &VIEWS, "views")
+        call(slf, &VIEWS, "views")
     }
 
     fn __repr__(&self) -> String {
