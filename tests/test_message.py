@@ -120,7 +120,7 @@ def test_patches_are_views_of_their_batch():
     copy = pickle.loads(pickle.dumps(first))
     assert (copy, copy.message_index) == (first, None)
     assert PatchBatch.from_patches(batch.slice(1, 3)).operation_counts() == [0, 1]
-    assert next(iter(batch.slice(2, 3))).index == 9
+    assert next(iter(batch.slice(2, 3))).message_index == 9
     assert third.id == A
     with pytest.raises(IndexError):
         batch.operations(3)

@@ -58,7 +58,7 @@ def test_filtered_messages_keep_their_indexes():
         2,
         2,
     ]
-    with pytest.raises(IndexError, match="the batch has no message 2"):
+    with pytest.raises(IndexError, match="message index 2 is out of range"):
         matching.message_index(2)
 
 
