@@ -18,9 +18,9 @@ def content(batch):
         "metadata": [batch.metadata(message) for message in messages],
         "namespaces": [batch.namespaces(message) for message in messages],
         "declarations": batch.declarations(),
-        "indexes": [batch.index_of(message) for message in messages],
-        "positions": [batch.position(message) for message in messages],
-        "first": batch.first_index,
+        "message_indexes": [batch.message_index(message) for message in messages],
+        "byte_offsets": [batch.byte_offset(message) for message in messages],
+        "first": batch.first_message_index,
         "parts": (batch.continued, batch.continues),
         "graphs": batch.has_graphs,
         "counts": batch.quad_counts(),
@@ -49,7 +49,7 @@ def test_random_batches_and_their_slices_are_pickled(log, data):
     ]
     start = MessageBatch.from_messages([Message((), namespaces=data.draw(names))])
     first = data.draw(st.integers(0, 1 << 40))
-    batch = MessageBatch.from_messages(messages, first_index=first, after=start)
+    batch = MessageBatch.from_messages(messages, first_message_index=first, after=start)
     assert_pickled(batch)
     begin = data.draw(st.integers(0, len(batch)))
     assert_pickled(batch.slice(begin, data.draw(st.integers(begin, len(batch)))))

@@ -161,7 +161,7 @@ class AppendEncoder:
         try:
             data = self._encoder.encode(batch, source)
         except EncodeError as error:
-            is_inside = batch.continued and error.message_index == batch.first_index
+            is_inside = batch.continued and error.message_index == batch.first_message_index
             data = before + error.completed if error.completed else b""
             end = None if is_inside else ""
             error.completed = [Part("", data, end=end, commit=self._pauses)]  # type: ignore[assignment]  # as `encode` returns them
