@@ -19,7 +19,7 @@ from grpc_tools import protoc
 from rdfm import formats
 from rdfm.conversion.options import STAGES
 from rdfm.formats import FormatSpec, OptionSpec
-from rdfm.patch.options import CHANGING, FROM_LOG
+from rdfm.patch.options import CHANGING, SHARED
 from rdfm.spark.options import FILES, READING, STREAMING, WRITE_ID, WRITING, camel
 from rdfm.sparql.options import QUERYING
 
@@ -86,7 +86,7 @@ def types() -> str:
     conversion |= {f"from_{name}": type for name, type in reads.items()}
     conversion |= {f"to_{name}": type for name, type in writes.items()}
     convert = {name: type_of([option]) for name, option in STAGES.items()} | conversion
-    changes = {name: type_of([option]) for name, option in FROM_LOG.items()} | conversion
+    changes = {name: type_of([option]) for name, option in SHARED.items()} | conversion
     classes = [
         typed("ReadOptions", "Reading options: the options of all decoders.", reads),
         typed("WriteOptions", "Writing options: the options of all encoders.", writes),
