@@ -12,7 +12,7 @@ __all__ = [
     "ArrowArray",
     "ArrowBatch",
     "ArrowCoalescer",
-    "Bnode",
+    "BlankNode",
     "Checker",
     "Comparer",
     "Dataset",
@@ -89,9 +89,9 @@ class Iri:
     def __getnewargs__(self) -> tuple[str]: ...
 
 @final
-class Bnode:
+class BlankNode:
     __match_args__: ClassVar[tuple[str]]
-    def __new__(cls, label: str) -> Bnode: ...
+    def __new__(cls, label: str) -> BlankNode: ...
     @property
     def value(self) -> str: ...  # the label, without "_:"
     def __eq__(self, other: object, /) -> bool: ...
@@ -151,7 +151,7 @@ class TripleTerm:
     def __ge__(self, other: Term, /) -> bool: ...
     def __reduce__(self) -> tuple[Any, ...]: ...
 
-Term: TypeAlias = Iri | Bnode | Literal | TripleTerm
+Term: TypeAlias = Iri | BlankNode | Literal | TripleTerm
 
 @final
 class Quad:
@@ -198,6 +198,15 @@ class MessageBatch:
     @property
     def first_index(self) -> int: ...
     def numbered(self, first_index: int, /) -> MessageBatch: ...  # numbered from first_index
+    def _with_places(
+        self,
+        first_index: int,
+        indexes: list[int],
+        positions: list[int],
+        continued: bool,
+        continues: bool,
+    ) -> MessageBatch: ...
+    def __reduce__(self) -> tuple[Any, ...]: ...
     @property
     def continued(self) -> bool: ...
     @property
@@ -594,7 +603,7 @@ class ArrowArray:
     def __arrow_c_schema__(self) -> Any: ...
 
 # Convert bytes to quad or operation lists, and back. Each value is a complete log of one message.
-# See rdfm.values.
+# See rdfm.conversion.values.
 def decode_values(
     decoder: Decoder | Callable[[bytes], Iterable[AnyBatch]],
     values: Any,

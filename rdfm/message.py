@@ -6,8 +6,10 @@ A view keeps its batch alive. It stores only two references until its quads or o
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
+from itertools import chain
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
+from rdfm import _core
 from rdfm._core import Quad
 
 if TYPE_CHECKING:
@@ -32,6 +34,16 @@ OperationParts: TypeAlias = (
     | tuple[str, str | None, "Term | None", "Term | None", "Term | None"]
 )
 
+# Options to decode a pickled batch: the largest values that are allowed.
+_UNLIMITED = {
+    "frames": "message",
+    "batch_quads": 1 << 28,
+    "batch_bytes": 512 << 20,
+    "batch_messages": 1 << 28,
+    "max_message_bytes": 3 << 30,
+    "max_frame_bytes": 3 << 30,
+    "max_depth": 100,
+}
 OPERATIONS = ("H", "TX", "TC", "TA", "PA", "PD", "A", "D")
 QUADS = "each item of a message must be a Quad"
 
@@ -412,6 +424,35 @@ def views(batch: MessageBatch) -> Iterator[Message]:
         message._index = index
         message._quads = message._metadata = message._namespaces = None
         yield message
+
+
+def reduce_batch(batch: MessageBatch) -> tuple[Any, ...]:
+    """Pickle a batch: as Jelly, with the places of its messages.
+
+    An empty message precedes them, which declares the namespaces in scope at the start.
+    """
+    first, count = batch.first_index, len(batch)
+    indexes = [batch.index_of(message) for message in range(count)]
+    if indexes == list(range(first, first + count)):
+        indexes = []
+    positions = [batch.position(message) for message in range(count)]
+    start = _core.MessageBatch.from_messages([()], after=batch.slice(0, 0))
+    encoder = _core.Encoder("jelly", {"physical_type": "quads", "namespaces": True})
+    complete = batch._with_places(first, [], positions, False, False)
+    data = encoder.encode(start) + encoder.encode(complete) + encoder.finish()
+    places = (first, indexes, positions, batch.continued, batch.continues)
+    return _restore_batch, (data, *places)
+
+
+def _restore_batch(data: bytes, *places: Any) -> MessageBatch:
+    decoder = _core.Decoder("jelly", _UNLIMITED)
+    batches, is_complete = decoder.decode_log(data)
+    if not is_complete:
+        decoder.next_batch()
+    (batch, *others) = batches
+    if others:  # the batch is larger than the largest batch of a decoder
+        batch = _core.MessageBatch.from_messages(chain.from_iterable(batches))
+    return batch.slice(1, len(batch))._with_places(*places)
 
 
 def checked(message: Message | Iterable[Quad]) -> Message | list[Quad]:

@@ -35,7 +35,7 @@ def as_tuple(term: Any) -> tuple | None:
         return None
     if isinstance(term, rdfm.Iri):
         return ("iri", term.value)
-    if isinstance(term, rdfm.Bnode):
+    if isinstance(term, rdfm.BlankNode):
         return ("bnode", term.value)
     if isinstance(term, rdfm.Literal):
         return ("literal", term.value, term.language, term.direction, term.datatype.value)
@@ -51,7 +51,7 @@ def as_term(term: tuple | None) -> Any:
     if kind == "iri":
         return rdfm.Iri(term[1])
     if kind == "bnode":
-        return rdfm.Bnode(term[1])
+        return rdfm.BlankNode(term[1])
     if kind == "triple":
         return rdfm.TripleTerm(*(as_term(part) for part in term[1:]))
     _, value, language, direction, datatype = term

@@ -5,12 +5,12 @@ import re
 
 import pytest
 
-from rdfm import Bnode, Iri, Literal, Message, Operation, Patch, PatchBatch, Quad, TripleTerm
+from rdfm import BlankNode, Iri, Literal, Message, Operation, Patch, PatchBatch, Quad, TripleTerm
 
 A, B = Iri("http://ex/a"), Iri("http://ex/b")
 QUADS = [
     Quad(A, B, Literal("5")),
-    Quad(A, B, Literal("x", language="en"), Bnode("g")),
+    Quad(A, B, Literal("x", language="en"), BlankNode("g")),
     Quad(A, B, B),
     Quad(B, B, A),
 ]
@@ -55,7 +55,7 @@ def test_patches_are_created_from_operations():
         ("TX",),
         ("PA", "ex", None, None, A),
         ("A", None, A, B, Literal("x", language="en", direction="rtl")),
-        ("D", None, A, B, TripleTerm(A, B, Bnode("b")), Bnode("g")),
+        ("D", None, A, B, TripleTerm(A, B, BlankNode("b")), BlankNode("g")),
         ("PD", "ex"),
         ("TC",),
     ]
@@ -64,7 +64,7 @@ def test_patches_are_created_from_operations():
     assert patch.header == {"ID": [A], "prev": [B, A]}
     assert (patch.id, patch.previous) == (A, B)
     assert patch.adds == [Quad(A, B, Literal("x", language="en", direction="rtl"))]
-    assert patch.deletes == [Quad(A, B, TripleTerm(A, B, Bnode("b")), Bnode("g"))]
+    assert patch.deletes == [Quad(A, B, TripleTerm(A, B, BlankNode("b")), BlankNode("g"))]
     assert [operation.op for operation in patch] == [
         "H",
         "H",
@@ -132,7 +132,7 @@ def test_patches_are_views_of_their_batch():
         (
             [("A", None, "a:s", A, A)],
             TypeError,
-            "a term must be an Iri, Bnode, Literal or TripleTerm",
+            "a term must be an Iri, BlankNode, Literal or TripleTerm",
         ),
         (
             [("XX",)],

@@ -2,7 +2,10 @@
 
 import hashlib
 import io
+import os
 import re
+import threading
+import time
 from itertools import pairwise
 
 import pytest
@@ -27,7 +30,7 @@ def options_for(source, to):
     """Returns options for logs of every kind of term."""
     needs_generalized = source == "nq" or to == "jelly-patch"
     options = {"generalized": True} if needs_generalized else {}
-    return {"from_format": source, "to_format": to, **options}
+    return {"from_format": source, "to": to, **options}
 
 
 def encoded(name, log):
@@ -178,7 +181,7 @@ def test_differences_of_datasets_are_appended_as_a_chain(tmp_path):
         patch.diff(old, new, log, append=True, from_format="nq")
     assert_chain("rdf-patch", log.read_bytes(), 3)
     out = io.BytesIO()
-    patch.apply(b"", log, out, from_format="nq", to_format="nq")
+    patch.apply(b"", log, out, from_format="nq", to="nq")
     assert out.getvalue() == states[-1]
 
 
@@ -197,9 +200,9 @@ def test_differences_of_datasets_are_appended_as_a_chain(tmp_path):
 def test_the_first_appended_patch_follows_the_last_one(tmp_path, to, last, prev):
     log = tmp_path / "log"
     before = b"" if not last else last.encode() + b"\nTX .\nTC .\n"
-    rdfm.convert(io.BytesIO(before), log, from_format="rdf-patch", to_format=to)
+    rdfm.convert(io.BytesIO(before), log, from_format="rdf-patch", to=to)
     count = len(links(to, log.read_bytes()))
-    patch.from_log(MESSAGE, log, from_format="nq", to_format=to, append=True)
+    patch.from_log(MESSAGE, log, from_format="nq", to=to, append=True)
     found = links(to, log.read_bytes())
     assert len(found) == count + 1
     assert found[-1][1] == prev
@@ -208,7 +211,7 @@ def test_the_first_appended_patch_follows_the_last_one(tmp_path, to, last, prev)
     assert [
         problem for batch in batches(to, log.read_bytes()) for problem in rules.check(batch)
     ] == []
-    patch.from_log(MESSAGE, log, from_format="nq", to_format=to, append=True, ids=False)
+    patch.from_log(MESSAGE, log, from_format="nq", to=to, append=True, ids=False)
     assert links(to, log.read_bytes()) == [*found, (None, None)]
 
 
@@ -236,6 +239,24 @@ def test_a_log_is_unchanged_if_appending_fails(tmp_path):
     assert list(tmp_path.iterdir()) == [log]
 
 
+def test_patches_from_an_input_without_end_are_committed_during_the_run(tmp_path):
+    log = tmp_path / "log.rdfp"
+    reading, writing = os.pipe()
+    arguments = {"from_format": "nq", "append": True}
+    with os.fdopen(reading, "rb") as source, os.fdopen(writing, "wb", 0) as pipe:
+        run = threading.Thread(target=patch.from_log, args=(source, log), kwargs=arguments)
+        run.start()
+        for count in (1, 2):
+            pipe.write(MESSAGE + b"# @message\n")
+            deadline = time.monotonic() + 60
+            while not log.exists() or len(links("rdf-patch", log)) < count:
+                assert time.monotonic() < deadline
+                time.sleep(0.02)
+        pipe.close()
+        run.join()
+    assert_chain("rdf-patch", log, 2)
+
+
 def test_a_patch_with_an_id_is_limited_in_size(tmp_path):
     large = b"".join(b'<a:s> <a:p> "%d%s" .\n' % (number, b"x" * 100) for number in range(9999))
     for write in (
@@ -258,8 +279,8 @@ def test_patches_that_undo_linked_patches_have_no_old_ids():
     log = from_log("nq", MESSAGE + b"# @message\n<a:s> <a:p> <a:t> .\n")
     ids = [id for id, _ in links("rdf-patch", log)]
     undo = io.BytesIO()
-    patch.revert(log, undo, from_format="rdf-patch", to_format="rdf-patch")
+    patch.revert(log, undo, from_format="rdf-patch", to="rdf-patch")
     assert links("rdf-patch", undo.getvalue()) == [(None, ids[-1]), (None, None)]
-    formats_of = {"from_format": "nq", "patch_format": "rdf-patch", "to_format": "nq"}
+    formats_of = {"from_format": "nq", "patch_format": "rdf-patch", "to": "nq"}
     done = patch.apply(b"", [log, undo.getvalue()], io.BytesIO(), **formats_of)
     assert (done.quads, done.committed) == (0, 4)

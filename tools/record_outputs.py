@@ -55,7 +55,7 @@ EXAMPLE_VALUES = {
     "types": ("o=string", "o=integer"),
     "timeout": ("9",),
     "from_format": ("nq", "jelly"),
-    "to_format": ("nq", "trig", "jelly", "srj"),
+    "to": ("nq", "trig", "jelly", "srj"),
     "solutions": ("none.srj",),
 }
 QUERIES = (

@@ -8,13 +8,13 @@ from typing import Any, Literal
 
 from rdfm.errors import Remedy
 
-__all__ = ["Difference", "Kind", "MessageDifference"]
+__all__ = ["Kind", "LogDiff", "MessageDiff"]
 
 Kind = Literal["changed", "only_a", "only_b", "undecided"]
 
 
 @dataclass(frozen=True)
-class MessageDifference:
+class MessageDiff:
     """A message that only one log contains, or a pair of messages that differ.
 
     Attributes:
@@ -72,7 +72,7 @@ class MessageDifference:
 
 
 @dataclass
-class Difference:
+class LogDiff:
     """The result of `diff`. Iteration yields the first differences, up to `limit`.
 
     Attributes:
@@ -109,7 +109,7 @@ class Difference:
     undecided: int = 0
     records: int = 0
     head: tuple[str, ...] = ()
-    differences: list[MessageDifference] = field(default_factory=list)
+    differences: list[MessageDiff] = field(default_factory=list)
     notes: tuple[str, ...] = ()
     remedies: tuple[Remedy, ...] = ()
     seconds: float = 0.0
@@ -124,7 +124,7 @@ class Difference:
         """Number of differences, including those beyond `limit` but excluding undecided pairs."""
         return self.changed + self.only_a + self.only_b
 
-    def __iter__(self) -> Iterator[MessageDifference]:
+    def __iter__(self) -> Iterator[MessageDiff]:
         """Iterate over the first differences."""
         return iter(self.differences)
 

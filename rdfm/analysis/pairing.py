@@ -19,8 +19,8 @@ from rdfm._core import Comparer, ResultBatch, common_blocks
 from rdfm.analysis.formatting import BatchMessage, DifferenceFormatter
 from rdfm.errors import OptionError
 from rdfm.formats import FormatSpec
-from rdfm.logs.driver import Driver, Read, ReadError, Reading
-from rdfm.logs.input import Readable
+from rdfm.logs.input.driver import Driver, Read, ReadError, Reading
+from rdfm.logs.input.inputs import Readable
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -10,8 +10,8 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from rdfm.errors import OptionError, RdfmError, spelled
-from rdfm.logs.input import Readable
-from rdfm.logs.reader import open_log
+from rdfm.logs.input.inputs import Readable
+from rdfm.logs.read.reader import open_log
 
 __all__ = ["exceeded_options", "read_stream_options"]
 

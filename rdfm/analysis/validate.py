@@ -14,19 +14,19 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal, Unpack
 
 from rdfm._core import Checker, MessageBatch, PatchBatch, PatchRules
-from rdfm.analysis.findings import RULES
+from rdfm.analysis.log_check import MAX_WARNINGS, LogCheck, LogState, check_settings, end_of
 from rdfm.analysis.stream_options import exceeded_options, read_stream_options
+from rdfm.analysis.validate_rules import RULES
 from rdfm.errors import (
     EncodeError,
     OptionError,
     spell_options,
     spelled,
 )
-from rdfm.logs.checking import MAX_WARNINGS, LogCheck, LogState, check_settings, end_of
-from rdfm.logs.driver import Read, ReadError, Reading, Source
-from rdfm.logs.input import Readable, as_inputs
+from rdfm.logs.input.driver import Read, ReadError, Reading, Source
+from rdfm.logs.input.inputs import Readable, as_inputs
+from rdfm.logs.input.progress import Progress
 from rdfm.logs.positions import Lines
-from rdfm.logs.progress import Progress
 
 if TYPE_CHECKING:
     from rdfm.analysis.shapes import Shapes

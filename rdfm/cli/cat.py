@@ -126,11 +126,11 @@ def _show(logs: tuple[str, ...], color: str, options: dict[str, Any]) -> None:
         raise click.UsageError(f"--color must be auto, always or never, not '{color[:40]}'")
     inputs = inputs_of(logs)
     options = given(options)
-    if "to_format" not in options:
-        options["to_format"] = default_format(inputs, options.get("from_format"))
+    if "to" not in options:
+        options["to"] = default_format(inputs, options.get("from_format"))
     reject_terminal(options)
     options = add_stdout_defaults(options)
-    is_text = not formats.find(options["to_format"]).spec.binary
+    is_text = not formats.find(options["to"]).spec.binary
     colours = is_text and wants_colours(color)  # type: ignore[arg-type]  # checked above
     output = standard_output(colours=colours)
     try:

@@ -54,8 +54,8 @@ def command(files: tuple[str, ...], output: str | None, quiet: bool, **options: 
     inputs = inputs_of(names)
     options = given(options)
     if target == "-":
-        if "to_format" not in options:
-            options["to_format"] = default_format(inputs, options.get("from_format"))
+        if "to" not in options:
+            options["to"] = default_format(inputs, options.get("from_format"))
         reject_terminal(options)
         options = add_stdout_defaults(options)
     completes = bool(options.get("keep_partial") or options.get("append"))

@@ -11,7 +11,7 @@ from rdfm.cli.options import option, quiet_option
 from rdfm.cli.specs import SpecCommand, given
 
 if TYPE_CHECKING:
-    from rdfm.analysis.difference import Difference, MessageDifference
+    from rdfm.analysis.difference import LogDiff, MessageDiff
     from rdfm.errors import Remedy
 
 _EPILOG = """Examples:
@@ -21,10 +21,6 @@ _EPILOG = """Examples:
   rdfm diff --json a.nq b.nq | jq .difference"""
 
 NOT_COMPARED = 2
-_DEPRECATED = (
-    "--ignore-namespaces has no effect and will be removed: namespaces are compared only with "
-    "--namespaces"
-)
 
 
 @click.command(
@@ -45,10 +41,7 @@ _DEPRECATED = (
     help="Print JSON lines: one object per difference, then one with the counts.",
 )
 @quiet_option("Print errors only. The exit status shows whether the logs differ.")
-@option("--ignore-namespaces", group="Other options", is_flag=True, hidden=True)
-def command(
-    a: str, b: str, as_json: bool, quiet: bool, ignore_namespaces: bool, **options: Any
-) -> int:
+def command(a: str, b: str, as_json: bool, quiet: bool, **options: Any) -> int:
     """Compare the logs A and B message by message. Their formats may differ.
 
     Messages are equal if they have the same quads, in any order. Blank nodes are matched by
@@ -92,8 +85,6 @@ def command(
             bar.close()
     if not quiet:
         printer.end(result)
-        if ignore_namespaces:
-            click.echo(f"rdfm: note: {_DEPRECATED}", err=True)
     if result.undecided:
         return NOT_COMPARED
     return 0 if result.same else 1
@@ -102,16 +93,16 @@ def command(
 class _JsonPrinter:
     """Prints differences as JSON, one per line."""
 
-    def begin(self, found: Difference) -> None:
+    def begin(self, found: LogDiff) -> None:
         """Do nothing, since the counts are printed at the end."""
 
-    def add(self, difference: MessageDifference) -> None:
+    def add(self, difference: MessageDiff) -> None:
         """Print a difference."""
         from rdfm.cli.stdio import json_line
 
         click.echo(json_line(difference.to_dict()))
 
-    def end(self, found: Difference) -> None:
+    def end(self, found: LogDiff) -> None:
         """Print the counts."""
         from rdfm.cli.stdio import json_line
 
@@ -127,13 +118,13 @@ class _TextPrinter:
         self._shown = 0
         self._begun = False
 
-    def begin(self, found: Difference) -> None:
+    def begin(self, found: LogDiff) -> None:
         """Store the kind of the logs, and print differences between their heads."""
         self._kind = found.kind
         if found.head:
             self._print(found.head)
 
-    def add(self, difference: MessageDifference) -> None:
+    def add(self, difference: MessageDiff) -> None:
         """Print a difference."""
         self._shown += 1
         self._print(_lines(difference, self._kind))
@@ -145,12 +136,12 @@ class _TextPrinter:
         for line in lines:
             click.echo(_safe(line))
 
-    def end(self, found: Difference) -> None:
+    def end(self, found: LogDiff) -> None:
         """Print the counts."""
         for line in self._summary(found):
             click.echo(f"rdfm: {line}", err=True)
 
-    def _summary(self, found: Difference) -> list[str]:
+    def _summary(self, found: LogDiff) -> list[str]:
         from rdfm.cli.stdio import WORDS, plural
 
         word, record = WORDS[found.kind]
@@ -194,13 +185,13 @@ def _safe(text: str) -> str:
 
 def _metadata(key: str, value: bytes) -> str:
     """Return a metadata value: a counter as a number, other values in hexadecimal."""
-    from rdfm.logs.counters import COUNTER_KEY, varint
+    from rdfm.logs.counters import counter_of
 
-    counter = varint(value) if key == COUNTER_KEY else None
+    counter = counter_of({key: value})
     return f"0x{value.hex()}" if counter is None else str(counter)
 
 
-def _lines(difference: MessageDifference, kind: str) -> list[str]:
+def _lines(difference: MessageDiff, kind: str) -> list[str]:
     """Return the lines of a difference as text."""
     from rdfm.cli.stdio import WORDS
 

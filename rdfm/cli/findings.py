@@ -10,9 +10,9 @@ import click
 from rdfm.cli.options import Words, option
 
 if TYPE_CHECKING:
+    from rdfm.analysis.finding import Finding
+    from rdfm.analysis.log_check import LogCheck
     from rdfm.formats import OptionSpec
-    from rdfm.logs.checking import LogCheck
-    from rdfm.logs.findings import Finding
 
 __all__ = ["count_text", "output_options", "run_check"]
 

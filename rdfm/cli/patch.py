@@ -209,7 +209,7 @@ def _run(
 
     options = given(options)
     if output == "-":
-        options.setdefault("to_format", DEFAULT_FORMATS[kind])
+        options.setdefault("to", DEFAULT_FORMATS[kind])
         reject_terminal(options)
     target = standard_output() if output == "-" else output
     bar = None if quiet or (output == "-" and is_terminal(sys.stdout)) else Bar.on_terminal()

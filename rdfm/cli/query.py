@@ -101,7 +101,7 @@ def _write(log_query: LogQuery, output: str, options: dict[str, Any], quiet: boo
     from rdfm.logs.kinds import DEFAULT_FORMATS
 
     if output == "-":
-        options.setdefault("to_format", DEFAULT_FORMATS[log_query.output_kind])
+        options.setdefault("to", DEFAULT_FORMATS[log_query.output_kind])
         reject_terminal(options)
         log_query.add(add_stdout_defaults(options))
     bar = None if quiet or (output == "-" and is_terminal(sys.stdout)) else Bar.on_terminal()

@@ -137,7 +137,7 @@ class SpecCommand(GroupedCommand):
             if option.name in TLS:
                 continue
             yield make_option(option, option.name, option.option, of_format=is_rare)
-        found = formats.every() if with_plug_ins else formats.built_in()
+        found = formats.all() if with_plug_ins else formats.built_in()
         all_options = {
             side: _options(side, [format.spec for format in found]) for side in self._sides
         }

@@ -18,9 +18,9 @@ from rdfm.conversion.regroup import REGROUPING
 from rdfm.errors import OptionError, Remedy, spelled
 from rdfm.formats import FormatSpec, OptionSpec
 from rdfm.formats.spec import listed, requires_side
-from rdfm.logs.input import Readable, is_folder_or_glob
+from rdfm.logs.input.inputs import Readable, is_folder_or_glob
 from rdfm.logs.options import APPENDING, LIVE, READING, RUNNING, SPLITTING, WRITING
-from rdfm.logs.selection import SELECTING
+from rdfm.logs.stages.selection import SELECTING
 from rdfm.storage.paths import is_live
 
 __all__ = [
@@ -51,15 +51,15 @@ SHOWING_FIRST = {
     name: STAGES[name]
     for name in (
         "from_format",
-        "to_format",
+        "to",
         "message_per_file",
         "default_graph_as",
         "on_error",
         *(option.name for option in LIVE),
     )
 }
-SHOWING_FIRST["to_format"] = replace(
-    STAGES["to_format"], help="Format to print, such as nq (default: TriG, RDF Patch or TSV)."
+SHOWING_FIRST["to"] = replace(
+    STAGES["to"], help="Format to print, such as nq (default: TriG, RDF Patch or TSV)."
 )
 SHOWING = {**SHOWING_FIRST, **{name: STAGES[name] for name in ("messages", "sample", "seed")}}
 

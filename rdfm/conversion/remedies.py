@@ -24,7 +24,7 @@ def of_formats(name: str) -> dict[Side, OptionSpec]:
 
     Plug-ins are searched only if no built-in format has the option.
     """
-    for found in (formats.built_in, formats.every):
+    for found in (formats.built_in, formats.all):
         declared: dict[Side, OptionSpec] = {}
         for format in found():
             for side in _SIDES:

@@ -14,9 +14,9 @@ from dataclasses import replace
 from typing import Any
 
 from rdfm.errors import OptionError, RdfmError, spelled
-from rdfm.logs.driver import Driver, Read, Reading
-from rdfm.logs.input import Readable, reads_once
-from rdfm.logs.selection import (
+from rdfm.logs.input.driver import Driver, Read, Reading
+from rdfm.logs.input.inputs import Readable, reads_once
+from rdfm.logs.stages.selection import (
     Selection,
     as_slice,
     parse_messages,
@@ -25,7 +25,7 @@ from rdfm.logs.selection import (
     random_subset,
     sliced,
 )
-from rdfm.logs.stages import SkipErrors, Stage, through
+from rdfm.logs.stages.stage import SkipErrors, Stage, through
 
 __all__ = ["select"]
 
@@ -73,7 +73,7 @@ def select(
     is_regrouped = bool(regrouping())
     split = None
     if len(inputs) == 1 and not is_regrouped and not reading.message_per_file:
-        from rdfm.logs.seek import seek  # costly to import
+        from rdfm.logs.read.seek import seek  # costly to import
 
         split = seek(inputs[0], reading, as_slice(selector))
     if split is not None:

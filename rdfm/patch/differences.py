@@ -26,10 +26,10 @@ from rdfm.patch.streams import Inputs, Streams, locating_errors, message_batches
 
 if TYPE_CHECKING:
     from rdfm.formats.options_generated import ChangeOptions
-    from rdfm.logs.input import Readable
-    from rdfm.logs.output import Writable
-    from rdfm.logs.progress import Progress
-    from rdfm.logs.reader import LogReader
+    from rdfm.logs.input.inputs import Readable
+    from rdfm.logs.input.progress import Progress
+    from rdfm.logs.read.reader import LogReader
+    from rdfm.logs.write.output import Writable
 
 __all__ = ["diff"]
 
@@ -69,7 +69,7 @@ def diff(
         sync: As in `create_log`.
         repair: As in `create_log`.
         progress: Function to call about ten times per second with the progress.
-        **options: Options of the formats, and `from_format`, `to_format`, `compression` and the
+        **options: Options of the formats, and `from_format`, `to`, `compression` and the
             other options of `create_log`, as for `convert`.
 
     Raises:
@@ -104,7 +104,7 @@ def diff(
             batches = [_dataset(log) if whole else message_batches(log) for log in logs]
             found = _message_differences(difference, logs, batches, canonical=canonical)
         for batch in found:
-            specs = [log.found.spec for log in logs if log.found is not None]
+            specs = [log._format.spec for log in logs if log._format is not None]
             writing.write_patches(batch, specs)
         deleted, added = difference.counts()
     target = writing.log()

@@ -20,9 +20,9 @@ from rdfm.patch.streams import Inputs, Streams, locating_errors, message_batches
 
 if TYPE_CHECKING:
     from rdfm.formats.options_generated import ChangeOptions
-    from rdfm.logs.input import Readable
-    from rdfm.logs.output import Writable
-    from rdfm.logs.progress import Progress
+    from rdfm.logs.input.inputs import Readable
+    from rdfm.logs.input.progress import Progress
+    from rdfm.logs.write.output import Writable
 
 __all__ = ["from_log", "to_log"]
 
@@ -53,7 +53,7 @@ def from_log(
         sync: As in `create_log`.
         repair: As in `create_log`.
         progress: Function to call about ten times per second with the progress.
-        **options: Options of the formats, and `from_format`, `to_format`, `compression` and the
+        **options: Options of the formats, and `from_format`, `to`, `compression` and the
             other options of `create_log`, as for `convert`.
 
     Raises:
@@ -74,7 +74,7 @@ def from_log(
             with locating_errors(source):
                 found = converter.patches(batch)
                 if found is not None:
-                    writing.write_patches(found, [source.found.spec] if source.found else [])
+                    writing.write_patches(found, [source._format.spec] if source._format else [])
     target = writing.log()
     return Changes(
         messages=target.messages,
@@ -103,7 +103,7 @@ def to_log(
         separate_blank_nodes: Split a blank node that occurs in several transactions into several
             blank nodes, one for each message. By default such a blank node is an error.
         progress: Function to call about ten times per second with the progress.
-        **options: Options of the formats, and `from_format`, `to_format`, `compression` and the
+        **options: Options of the formats, and `from_format`, `to`, `compression` and the
             other options of `create_log`, as for `convert`.
 
     Raises:
@@ -129,7 +129,7 @@ def to_log(
 
         def write(batch: _core.MessageBatch | None) -> None:
             if batch is not None:
-                specs = [source.found.spec] if source.found else []
+                specs = [source._format.spec] if source._format else []
                 log = writing.log(specs, namespaces=bool(batch.declarations()))
                 log.write_batch(batch)
 

@@ -21,9 +21,9 @@ from rdfm.patch.streams import Inputs, Streams, locating_errors, patch_batches
 
 if TYPE_CHECKING:
     from rdfm.formats.options_generated import ChangeOptions
-    from rdfm.logs.input import Readable
-    from rdfm.logs.output import Writable
-    from rdfm.logs.progress import Progress
+    from rdfm.logs.input.inputs import Readable
+    from rdfm.logs.input.progress import Progress
+    from rdfm.logs.write.output import Writable
 
 __all__ = ["revert"]
 
@@ -66,7 +66,7 @@ def revert(
         output: Output that `create_log` accepts, in a patch format.
         chain: Reject a patch whose `prev` is not the `id` of the previous patch.
         progress: Function to call about ten times per second with the progress.
-        **options: Options of the formats, and `from_format`, `to_format`, `compression` and the
+        **options: Options of the formats, and `from_format`, `to`, `compression` and the
             other options of `create_log`, as for `convert`.
 
     Raises:
@@ -79,7 +79,7 @@ def revert(
         >>> import io
         >>> out = io.BytesIO()
         >>> done = revert(b"TX .\nD <a:s> <a:p> <a:o> .\nA <a:s> <a:p> <a:t> .\nTC .\n", out,
-        ...               from_format="rdf-patch", to_format="rdf-patch")
+        ...               from_format="rdf-patch", to="rdf-patch")
         >>> print(out.getvalue().decode(), end="")
         TX .
         D <a:s> <a:p> <a:t> .
@@ -104,7 +104,7 @@ def revert(
                         blocks.remove_last(step)
                     else:
                         blocks.store(step)
-            specs = [log.found.spec] if log.found is not None else []
+            specs = [log._format.spec] if log._format is not None else []
         done = inverse.done()
         last, backward = inverse.finish(parts=writing.takes_parts)
         if last is not None:

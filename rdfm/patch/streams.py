@@ -26,18 +26,18 @@ from rdfm.errors import (
 )
 from rdfm.formats import FormatSpec, OptionSpec
 from rdfm.formats.spec import listed
-from rdfm.logs.append import AppendSettings
-from rdfm.logs.driver import Driver, Read, Reading
-from rdfm.logs.input import Input, Readable, is_folder_or_glob
+from rdfm.logs.input.driver import Driver, Read, Reading
+from rdfm.logs.input.inputs import Input, Readable, is_folder_or_glob, may_be_endless
+from rdfm.logs.input.progress import Progress, Reporter, total_bytes
 from rdfm.logs.kinds import wrong_kind_error
-from rdfm.logs.output import OutputShape, Writable, output_format
-from rdfm.logs.own_input import reject_own_input
 from rdfm.logs.positions import Lines
-from rdfm.logs.progress import Progress, Reporter, total_bytes
-from rdfm.logs.reader import LogReader
+from rdfm.logs.read.reader import LogReader
 from rdfm.logs.remedies import named_format
-from rdfm.logs.stages import Watcher
-from rdfm.logs.writer import LogWriter
+from rdfm.logs.stages.stage import Watcher
+from rdfm.logs.write.append import AppendSettings
+from rdfm.logs.write.output import OutputShape, Writable, output_format
+from rdfm.logs.write.own_input import reject_own_input
+from rdfm.logs.write.writer import LogWriter
 from rdfm.storage import archive
 
 __all__ = ["Inputs", "LazyOutput", "Streams", "locating_errors", "message_batches", "patch_batches"]
@@ -174,7 +174,7 @@ class Streams:
         self._drivers: list[Driver] = []
         self._meter = _ProgressMeter(progress, inputs)
         self._output = output
-        self._format = output_format(output, options.get("to_format"), kind)
+        self._format = output_format(output, options.get("to"), kind)
         spec = self._format.spec
         if kind not in spec.kinds:
             raise OptionError(
@@ -214,10 +214,10 @@ class Streams:
         self._drivers.append(driver)
         log = _IndexedLog(driver, (self._meter.stage(number),))
         log.lines = lines
-        if log.found is not None and inputs.kind not in log.found.spec.kinds:
+        if log._format is not None and inputs.kind not in log._format.spec.kinds:
             log.close()
             raise wrong_kind_error(
-                log.source, log.found.spec.kinds[0], f"{inputs.kind} are expected", inputs.kind
+                log.source, log._format.spec.kinds[0], f"{inputs.kind} are expected", inputs.kind
             )
         return log
 
@@ -242,10 +242,12 @@ class Streams:
             OSError: If the output cannot be written.
         """
         stages = self.stages
+        append = stages.get("append", False)
+        endless = any(may_be_endless(log) for item in self._inputs for log in item.logs)
         appending = AppendSettings.of(
             self._format,
-            stages.get("append", False),
-            stages.get("sync", False),
+            append,
+            stages.get("sync", False) or (append and endless),
             stages.get("repair", False),
             stages.get("keep_partial", False),
         )
@@ -375,7 +377,7 @@ def _batches(log: LogReader, kind: str, batch_class: type[Any]) -> Iterator[Any]
             raise wrong_kind_error(log.source, batch.kind, f"{kind} are expected", kind)
         yield batch
         if len(batch) and isinstance(log, _IndexedLog):
-            log.lines.discard_before(log.input, batch.position(-1))
+            log.lines.discard_before(log._input, batch.position(-1))
 
 
 @contextlib.contextmanager
@@ -387,9 +389,9 @@ def locating_errors(log: LogReader) -> Iterator[None]:
         error.source = error.source or log.source
         if error.format == "patches":
             error.format = log.format
-            is_text = log.found is not None and not log.found.spec.binary
+            is_text = log._format is not None and not log._format.spec.binary
             if is_text and isinstance(log, _IndexedLog) and error.offset is not None:
-                position = log.lines.at(log.input, error.offset)
+                position = log.lines.at(log._input, error.offset)
                 error.line, error.column = position or (None, None)
         raise
 

@@ -18,9 +18,9 @@ from weakref import WeakSet
 
 from rdfm.errors import OptionError
 from rdfm.formats.spec import key
-from rdfm.spark.summary import WriteSummary
 from rdfm.spark.versions import check_pyspark
 from rdfm.spark.workers import check_workers
+from rdfm.spark.writers.summary import WriteSummary
 from rdfm.storage.paths import describe_invalid_path
 
 if TYPE_CHECKING:
@@ -38,7 +38,7 @@ __all__ = [
     "read",
     "read_stream",
     "register",
-    "remove_abandoned",
+    "remove_orphan_files",
     "resplit",
     "statistics",
     "validate",
@@ -135,14 +135,14 @@ def read(
         `rdfm.spark.read(spark, "logs/", columns=["position", "quads"])`
     """
     check_pyspark()
-    from rdfm.spark.options import as_text
-    from rdfm.spark.reader import LogSourceReader
+    from rdfm.spark.readers.reader import LogSourceReader
+    from rdfm.spark.spark_options import as_text
 
     if (files is None) == (paths is None):
         raise OptionError("pass either paths, or files as a DataFrame that lists the logs")
     given = as_text({**options, **_named(columns)})
     if files is not None:
-        from rdfm.spark.listed import read_listed
+        from rdfm.spark.streams.listed import read_listed
 
         if not _is_remote(spark):
             check_workers(spark)
@@ -199,12 +199,12 @@ def write(
     check_pyspark()
     import uuid
 
-    from rdfm.spark.commit import CommitTarget
     from rdfm.spark.compat import activate
-    from rdfm.spark.options import Options, as_text
     from rdfm.spark.paths import absolute
-    from rdfm.spark.summary import REPORT
-    from rdfm.spark.writer import WritePlan
+    from rdfm.spark.spark_options import Options, as_text
+    from rdfm.spark.writers.commit import CommitTarget
+    from rdfm.spark.writers.summary import REPORT
+    from rdfm.spark.writers.writer import WritePlan
 
     spark = df.sparkSession
     if "partitionby" in map(key, options):
@@ -290,7 +290,7 @@ def query(
     }
     given = json.dumps({name: value for name, value in query_options.items() if value is not None})
     if hasattr(logs, "mapInArrow"):
-        from rdfm.spark.querying import query_rows
+        from rdfm.spark.queries.evaluation import query_rows
 
         _reject_options(options)
         return query_rows(cast("DataFrame", logs), given)
@@ -331,8 +331,8 @@ def read_stream(
         `rdfm.spark.read_stream(spark, "logs/", maxFilesPerTrigger=100).writeStream…`
     """
     check_pyspark()
-    from rdfm.spark import stream
-    from rdfm.spark.options import as_text
+    from rdfm.spark.spark_options import as_text
+    from rdfm.spark.streams import stream
 
     if not _is_remote(spark):
         check_workers(spark)
@@ -591,7 +591,7 @@ def _schema(schema: StructType | str | None) -> StructType | None:
     return wanted
 
 
-def remove_abandoned(
+def remove_orphan_files(
     path: str, *, untouched: float = 7 * 24 * 3600.0, options: Mapping[str, Any] | None = None
 ) -> list[str]:
     """Remove staging files of writes whose driver died before the commit.
@@ -607,6 +607,6 @@ def remove_abandoned(
     Returns:
         The names of the removed jobs.
     """
-    from rdfm.spark.commit import CommitTarget
+    from rdfm.spark.writers.commit import CommitTarget
 
-    return CommitTarget.of(path, options).remove_abandoned(untouched)
+    return CommitTarget.of(path, options).remove_orphan_files(untouched)

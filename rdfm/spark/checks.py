@@ -23,21 +23,21 @@ from pyspark.sql import functions as F
 
 from rdfm import formats
 from rdfm._core import Checker, Comparer, MessageBatch, PatchBatch, batches_from_arrow
-from rdfm.analysis.findings import RULES
 from rdfm.analysis.statistics import Collector, Statistics
 from rdfm.analysis.validate import validate
+from rdfm.analysis.validate_rules import RULES
 from rdfm.errors import DecodeError, OptionError, spell_options
-from rdfm.logs.driver import Driver, Read, ReadError
-from rdfm.spark.options import as_text
-from rdfm.spark.reader import LogSourceReader
-from rdfm.spark.remedies import in_spark
+from rdfm.logs.input.driver import Driver, Read, ReadError
+from rdfm.spark.readers.reader import LogSourceReader
 from rdfm.spark.schema import LISTS, kind_of
+from rdfm.spark.spark_options import as_text
+from rdfm.spark.spark_remedies import in_spark
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-    from rdfm.logs.findings import Finding
-    from rdfm.logs.split import Split
+    from rdfm.analysis.finding import Finding
+    from rdfm.logs.input.splits import Split
     from rdfm.message import AnyBatch
 
 __all__ = [

@@ -14,10 +14,10 @@ from typing import Any, ClassVar
 
 from rdfm._core import EvaluationResult, MessageBatch, Query, QueryDataset, ResultBatch
 from rdfm.errors import LimitError, OptionError, spelled
-from rdfm.logs.driver import NO_LOG, NOTHING_DROPPED, Item, Read, Skipped
+from rdfm.logs.input.driver import NO_LOG, NOTHING_DROPPED, Item, Read, Skipped
 from rdfm.logs.kinds import wrong_kind_error
-from rdfm.logs.rows import ComputedBatch
-from rdfm.logs.stages import Stage
+from rdfm.logs.read.rows import ComputedBatch
+from rdfm.logs.stages.stage import Stage
 from rdfm.sparql.remedies import limit_remedy
 
 __all__ = ["QueryStage", "SolutionBatch"]

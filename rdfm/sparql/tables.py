@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING, Any
 from rdfm._core import Query, ResultBatch, TypedColumns
 from rdfm.conversion.tables import TableBatch
 from rdfm.errors import UnsupportedError
-from rdfm.logs.driver import NO_LOG, NOTHING_DROPPED, Item, Read, Skipped
-from rdfm.logs.frames import require_package
-from rdfm.logs.stages import Stage
+from rdfm.logs.input.driver import NO_LOG, NOTHING_DROPPED, Item, Read, Skipped
+from rdfm.logs.read.frames import require_package
+from rdfm.logs.stages.stage import Stage
 from rdfm.sparql.querying import SolutionBatch
 from rdfm.sparql.remedies import NULLS
 

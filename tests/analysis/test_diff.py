@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from samples import generated
 
 import rdfm
-from rdfm import Bnode, Iri, Literal, Message, Quad
+from rdfm import BlankNode, Iri, Literal, Message, Quad
 from rdfm.errors import Remedy
 
 P = [Iri("http://example.org/p"), Iri("http://example.org/q")]
@@ -23,7 +23,7 @@ def log(*messages, format="nq"):
     """Returns a log of messages, each given as quads separated by `;`."""
     texts = ["".join(f"{quad} .\n" for quad in text.split(";") if quad) for text in messages]
     data = io.BytesIO()
-    rdfm.convert("# @message\n".join(texts).encode(), data, from_format="nq", to_format=format)
+    rdfm.convert("# @message\n".join(texts).encode(), data, from_format="nq", to=format)
     return data.getvalue()
 
 
@@ -141,7 +141,7 @@ def test_quads_ordered_makes_the_order_of_quads_significant():
 
 def dataset(draw):
     """Returns quads with few blank nodes and predicates, so that many nodes are similar."""
-    nodes = [Bnode(f"n{at}") for at in range(draw.randint(1, 4))]
+    nodes = [BlankNode(f"n{at}") for at in range(draw.randint(1, 4))]
     ground = [P[0], Literal("x"), Literal("x", language="en"), Literal(str(draw.randrange(3)))]
     return [
         Quad(
@@ -155,11 +155,11 @@ def dataset(draw):
 
 
 def relabelled_and_shuffled(draw, quads):
-    labels = sorted({term.value for quad in quads for term in quad if isinstance(term, Bnode)})
+    labels = sorted({term.value for quad in quads for term in quad if isinstance(term, BlankNode)})
     new = dict(zip(labels, draw.sample([f"m{at}" for at in range(9)], len(labels)), strict=True))
 
     def term(value):
-        return Bnode(new[value.value]) if isinstance(value, Bnode) else value
+        return BlankNode(new[value.value]) if isinstance(value, BlankNode) else value
 
     return [Quad(*map(term, quad)) for quad in draw.sample(quads, len(quads))]
 
@@ -244,7 +244,9 @@ def with_numbered_labels(message):
 
     def term(value):
         return (
-            Bnode(str(names.setdefault(value, len(names)))) if isinstance(value, Bnode) else value
+            BlankNode(str(names.setdefault(value, len(names))))
+            if isinstance(value, BlankNode)
+            else value
         )
 
     return [tuple(map(term, quad)) for quad in message]
@@ -269,7 +271,7 @@ def test_differences_of_random_logs_with_ordered_quads_agree_with_list_compariso
 
 def with_prefixed_labels(quads):
     def term(value):
-        return Bnode(f"z{value.value}") if isinstance(value, Bnode) else value
+        return BlankNode(f"z{value.value}") if isinstance(value, BlankNode) else value
 
     return [Quad(*map(term, quad)) for quad in quads]
 
@@ -309,7 +311,7 @@ def test_metadata_is_compared_if_both_logs_have_it():
     assert not rdfm.diff(a, b, unordered=True).same
     assert rdfm.diff(a, b, unordered=True, ignore_metadata=True).same
     text = io.BytesIO()
-    rdfm.convert(b, text, to_format="trig")
+    rdfm.convert(b, text, to="trig")
     other = rdfm.diff(a, text.getvalue(), format_b="trig")
     assert other.same
     assert other.notes == ("metadata is not compared: TriG has none",)
@@ -368,20 +370,12 @@ def test_a_round_trip_has_no_differences(intermediate_format):
         for n in range(20)
     )
     first_output, second_output = io.BytesIO(), io.BytesIO()
-    rdfm.convert(graphs.encode(), first_output, from_format="trig", to_format=intermediate_format)
-    rdfm.convert(
-        first_output.getvalue(), second_output, from_format=intermediate_format, to_format="trig"
-    )
+    rdfm.convert(graphs.encode(), first_output, from_format="trig", to=intermediate_format)
+    rdfm.convert(first_output.getvalue(), second_output, from_format=intermediate_format, to="trig")
     assert rdfm.diff(
         graphs.encode(), first_output.getvalue(), format_a="trig", format_b=intermediate_format
     ).same
     assert rdfm.diff(graphs.encode(), second_output.getvalue(), format="trig").same
-
-
-def test_ignore_namespaces_is_deprecated():
-    a = b"@prefix ex: <http://e/> .\nex:s ex:p 1 .\n"
-    with pytest.warns(DeprecationWarning, match="only with namespaces=True"):
-        assert rdfm.diff(a, a, format="ttl", ignore_namespaces=True).same
 
 
 def test_a_changed_namespace_is_reported_for_its_message():
@@ -405,7 +399,7 @@ def test_patches_are_compared_in_order_and_by_label():
     assert found.added == ("A _:b <a:p> <a:o> .",)
     assert not rdfm.diff(a, moved, format="rdf-patch").same
     jelly = io.BytesIO()
-    rdfm.convert(a, jelly, from_format="rdf-patch", to_format="jelly-patch")
+    rdfm.convert(a, jelly, from_format="rdf-patch", to="jelly-patch")
     assert rdfm.diff(a, jelly.getvalue(), format_a="rdf-patch", format_b="jelly-patch").same
 
 
@@ -455,8 +449,8 @@ def test_logs_of_different_kinds_are_rejected(tmp_path):
 
 def test_folders_and_archives_are_compared_as_one_log(tmp_path):
     log = numbered(*range(7))
-    rdfm.convert(log, str(tmp_path / "parts") + "/", from_format="nq", to_format="ttl")
-    rdfm.convert(log, tmp_path / "parts.tar.gz", from_format="nq", to_format="trig")
+    rdfm.convert(log, str(tmp_path / "parts") + "/", from_format="nq", to="ttl")
+    rdfm.convert(log, tmp_path / "parts.tar.gz", from_format="nq", to="trig")
     (tmp_path / "whole.nq").write_bytes(log)
     assert rdfm.diff(tmp_path / "whole.nq", tmp_path / "parts").same
     assert rdfm.diff(tmp_path / "parts.tar.gz", tmp_path / "parts").equal == 7

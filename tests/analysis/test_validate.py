@@ -11,8 +11,8 @@ import suites
 from fixture_logs import LOGS, reading_options
 
 import rdfm
-from rdfm.analysis.findings import RULES
-from rdfm.logs import input as inputs
+from rdfm.analysis.validate_rules import RULES
+from rdfm.logs.input import inputs
 from rdfm.logs.positions import Lines
 
 XSD = "http://www.w3.org/2001/XMLSchema#"
@@ -32,7 +32,7 @@ def converted(name, messages, **options):
     """Returns messages in N-Quads as a log in another format."""
     out = io.BytesIO()
     log = "\n# @message\n".join(messages).encode()
-    rdfm.convert(log, out, from_format="nq", to_format=name, from_lenient=True, **options)
+    rdfm.convert(log, out, from_format="nq", to=name, from_lenient=True, **options)
     return out.getvalue()
 
 
@@ -499,7 +499,7 @@ def test_content_beyond_the_version_label_is_reported(name, content, label):
     log = f'VERSION "{label}"\n' * bool(label) + content * 2
     if name == "rdfxml":
         out = io.BytesIO()
-        rdfm.convert(content.encode(), out, from_format="nq", to_format="rdfxml")
+        rdfm.convert(content.encode(), out, from_format="nq", to="rdfxml")
         written = f' rdf:version="{label}"' if label else ""
         log = out.getvalue().decode().replace(' rdf:version="1.2"', written)
     allowed = label in ("", "1.2") or (label == "1.2-basic" and content is DIRECTION)

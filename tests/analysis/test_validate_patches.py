@@ -91,7 +91,7 @@ def test_a_patch_after_an_invalid_one_may_have_any_prev():
 def test_binary_logs_are_checked_too(format):
     out = io.BytesIO()
     log = f"{patch_with('1')}Z .\n{patch_with('2', '0')}".encode()
-    rdfm.convert(log, out, from_format="rdf-patch", to_format=format)
+    rdfm.convert(log, out, from_format="rdf-patch", to=format)
     (each,) = rdfm.validate(out.getvalue(), format)
     assert (each.severity, each.rule, each.message, each.line) == ("error", "chain", 1, None)
 
@@ -121,7 +121,7 @@ def test_apply_rejects_exactly_the_logs_with_errors(logs, chain):
         for each in rdfm.validate([log.encode() for log in logs], "rdf-patch", chain=True)
         if each.severity == "error" and (chain or each.rule != "chain")
     ]
-    options = {"from_format": "nq", "patch_format": "rdf-patch", "to_format": "nq", "chain": chain}
+    options = {"from_format": "nq", "patch_format": "rdf-patch", "to": "nq", "chain": chain}
     try:
         patch.apply(b"", [log.encode() for log in logs], io.BytesIO(), **options)
     except rdfm.DecodeError as error:

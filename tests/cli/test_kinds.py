@@ -185,7 +185,7 @@ def test_the_progress_bar_names_the_kind(rdfm, monkeypatch):
             self._start = float("-inf")
 
     monkeypatch.setattr(Bar, "on_terminal", classmethod(lambda _: ImmediateBar()))
-    monkeypatch.setattr("rdfm.logs.progress.PROGRESS_SECONDS", 0)
+    monkeypatch.setattr("rdfm.logs.input.progress.PROGRESS_SECONDS", 0)
     Path("log.rdfp").write_text(CHAIN)
     for arguments in (("convert", "log.rdfp", "log.trp"), ("inspect", "log.rdfp")):
         assert "3 patches, 9 operations" in rdfm(*arguments).err

@@ -451,7 +451,7 @@ def test_invalid_patches_of_each_format_are_errors(data, name, command):
 def test_help_names_every_option(data, name):
     result = data("help", "patch", name)
     assert result.code == 0
-    common = {"from_format": "--from", "to_format": "--to"}
+    common = {"from_format": "--from", "to": "--to"}
     specific = {
         "apply": {"patch_format", "chain"},
         "revert": {"chain"},

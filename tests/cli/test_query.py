@@ -10,6 +10,7 @@ import time
 from pathlib import Path
 
 import pytest
+from processes import wait_until_busy
 
 import rdfm as library
 
@@ -515,8 +516,7 @@ def test_a_query_is_interrupted_within_a_second(tmp_path, monkeypatch, query, sc
             stderr=subprocess.PIPE,
             preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
         )
-        time.sleep(2)
-        assert process.poll() is None
+        wait_until_busy(process, 2)
         process.send_signal(signal.SIGINT)
         start = time.monotonic()
         _, err = process.communicate(timeout=30)
@@ -585,7 +585,7 @@ def test_archives_and_folders_can_be_queried(rdfm):
     Path("in").mkdir()
     for number in (1, 2):
         Path(f"in/{number}.nq").write_text(f"<x:a{number}> <x:p> <x:b> .\n")
-    library.convert("in", "in.tar.gz", to_format="ttl")
+    library.convert("in", "in.tar.gz", to="ttl")
     for name in ("in", "in.tar.gz", "in/*.nq"):
         run = rdfm("query", "SELECT ?s { ?s <x:p> ?o }", name, "-o", "out.srj", "--quiet")
         assert (run.code, run.err) == (0, "")

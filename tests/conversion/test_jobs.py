@@ -19,7 +19,7 @@ from rdfm.conversion import encoding
 from rdfm.errors import RdfmError
 from rdfm.formats import rows
 from rdfm.formats.parquet_files import ParquetEncoder
-from rdfm.logs import parallel
+from rdfm.logs.read import parallel
 from rdfm.storage import compression as compressions
 from rdfm.storage.pool import Closed, Pool
 
@@ -311,13 +311,13 @@ def test_namespaces_do_not_depend_on_jobs(tmp_path):
         {"take": 50},
         {"messages": "-30:"},
         {"group_by": "subject"},
-        {"group_by": "count=5", "to_format": "ndjsonld"},
+        {"group_by": "count=5", "to": "ndjsonld"},
         {"message_per_file": True, "from_dialect": "plain"},
         {"from_dialect": "plain"},
         {"flat": True},
         {"to_dialect": "directive"},
-        {"to_format": "yamlld"},
-        {"to_format": "ndjsonld", "compact_with": '{"@context": {"p": "http://ex/p"}}'},
+        {"to": "yamlld"},
+        {"to": "ndjsonld", "compact_with": '{"@context": {"p": "http://ex/p"}}'},
         {"default_graph_as": "http://ex/g"},
         {"compression": "zstd:19"},
         {"compression": "xz:9"},
@@ -353,7 +353,7 @@ def test_all_splits_yield_the_same_messages(tmp_path_factory, quads, split, batc
             for number in (1, jobs):
                 out = io.BytesIO()
                 summary = rdfm.convert(
-                    folder / source, out, to_format="nq", jobs=number, batch_messages=batch
+                    folder / source, out, to="nq", jobs=number, batch_messages=batch
                 )
                 results.append((out.getvalue(), summary.messages, summary.quads, summary.bytes_in))
             assert results[0] == results[1]

@@ -4,7 +4,7 @@ import pytest
 
 from rdfm._core import (
     ArrowCoalescer,
-    Bnode,
+    BlankNode,
     Iri,
     Literal,
     MessageBatch,
@@ -27,14 +27,14 @@ LITERALS = [
 ]
 MESSAGES = [
     Message(
-        [Quad(A, B, term, graph) for term in LITERALS for graph in (None, Bnode("g"), A)],
+        [Quad(A, B, term, graph) for term in LITERALS for graph in (None, BlankNode("g"), A)],
         metadata={"k": b"\0\xff", "l": b""},
         namespaces={"ex": "http://ex/"},
     ),
     Message(namespaces={"ex": "http://ex/"}),
     Message(
         [
-            Quad(LITERALS[0], Bnode("b"), TripleTerm(A, B, TripleTerm(A, B, LITERALS[3])), B),
+            Quad(LITERALS[0], BlankNode("b"), TripleTerm(A, B, TripleTerm(A, B, LITERALS[3])), B),
             Quad(A, A, A),
         ],
         namespaces={"ex": "http://ex/", "": "http://other/"},

@@ -6,7 +6,7 @@ import threading
 
 import pytest
 
-from rdfm._core import Bnode, Iri, Literal, MessageBatch, Quad, ResultBatch, TripleTerm
+from rdfm._core import BlankNode, Iri, Literal, MessageBatch, Quad, ResultBatch, TripleTerm
 from rdfm.message import Message
 
 A, B = Iri("http://ex/a"), Iri("http://ex/b")
@@ -14,10 +14,10 @@ XSD_INTEGER = "http://www.w3.org/2001/XMLSchema#integer"
 FIVE = Literal("5", datatype=XSD_INTEGER)
 QUADS = [
     Quad(A, B, FIVE),
-    Quad(A, B, Literal("x", language="en"), Bnode("g")),
+    Quad(A, B, Literal("x", language="en"), BlankNode("g")),
     Quad(
         FIVE,
-        Bnode("b"),
+        BlankNode("b"),
         TripleTerm(A, B, TripleTerm(A, B, Literal("é", language="ar", direction="rtl"))),
         B,
     ),
@@ -183,7 +183,7 @@ def test_copied_views_keep_their_namespaces_in_any_order():
 
 
 def test_blank_nodes_of_rows_can_be_labelled_by_message():
-    node, other = Bnode("x"), Bnode("y")
+    node, other = BlankNode("x"), BlankNode("y")
     term = TripleTerm(node, Iri("x:p"), TripleTerm(other, Iri("x:p"), node))
     rows = ResultBatch.from_rows(
         [(node, term), (node, None), (Literal("a", language="en"), other)], ["a", "b"]

@@ -5,11 +5,11 @@ from support import encode
 
 from rdfm import OptionError, UnknownFormatError, formats
 from rdfm.conversion.options import STAGES
-from rdfm.exchange.nanopub.fetch_options import FETCH
-from rdfm.exchange.riverbench.options import CHECK, PACKAGE
 from rdfm.formats import Format, FormatSpec, OptionSpec
-from rdfm.formats.reserved import RESERVED
-from rdfm.logs.filtering import FILTERING
+from rdfm.formats.options_generated import RESERVED
+from rdfm.logs.stages.criteria import FILTERING
+from rdfm.nanopub.fetch_options import FETCH
+from rdfm.riverbench.options import CHECK, PACKAGE
 from rdfm.sparql.options import QUERYING
 
 

@@ -276,9 +276,9 @@ def test_pieces_files_and_pipes_yield_the_same_messages(tmp_path, suffix):
     assert [message.quads for message in read(Pipe(path.read_bytes()))] == expected
     assert [message.quads for message in read(path.read_bytes(), name)] == expected
     from_file = io.BytesIO()
-    rdfm.convert(path, from_file, to_format="nq")
+    rdfm.convert(path, from_file, to="nq")
     from_pipe = io.BytesIO()
-    rdfm.convert(Pipe(path.read_bytes()), from_pipe, to_format="nq", from_format=name)
+    rdfm.convert(Pipe(path.read_bytes()), from_pipe, to="nq", from_format=name)
     assert from_file.getvalue() == from_pipe.getvalue()
 
 

@@ -14,7 +14,7 @@ from pyarrow import ipc, parquet
 from support import TABLES
 
 import rdfm
-from rdfm import Bnode, DecodeError, EncodeError, Iri, Literal, OptionError, formats
+from rdfm import BlankNode, DecodeError, EncodeError, Iri, Literal, OptionError, formats
 from rdfm._core import PatchBatch, ResultBatch
 from rdfm.formats.parquet_files import WIDE_COLUMNS
 from rdfm.message import Operation, Patch
@@ -33,14 +33,14 @@ LOG = [
             Operation("TX"),
             Operation("PA", "ex", None, None, Iri("http://e/"), None),
             Operation("A", None, S, S, Literal("x", language="en"), None),
-            Operation("D", None, S, S, Bnode("b"), S),
+            Operation("D", None, S, S, BlankNode("b"), S),
             Operation("PD", "ex"),
             Operation("TC"),
         ]
     ),
     Patch([Operation("TX"), Operation("TA")]),
 ]
-ROWS = [(S, None), (Literal("x"), Bnode("b")), (None, None)]
+ROWS = [(S, None), (Literal("x"), BlankNode("b")), (None, None)]
 
 
 def table(data, name):
@@ -86,8 +86,8 @@ def test_patches_of_every_format_survive_a_round_trip(tmp_path, name, other):
     with rdfm.create_log(first, other) as log:
         for patch in LOG:
             log.write(patch)
-    rdfm.convert(first, second, from_format=other, to_format=name)
-    summary = rdfm.convert(second, round_trip, from_format=name, to_format=other)
+    rdfm.convert(first, second, from_format=other, to=name)
+    summary = rdfm.convert(second, round_trip, from_format=name, to=other)
     assert summary.messages == 2
     with rdfm.open_log(round_trip, other) as log:
         assert list(log) == LOG
@@ -171,7 +171,7 @@ def test_results_become_a_column_for_each_variable(tmp_path, name, other):
     with rdfm.create_results(tmp_path / "none", ["a", "b"], other):
         pass
     for source, expected in (("r", ROWS), ("none", [])):
-        rdfm.convert(tmp_path / source, tmp_path / "t", from_format=other, to_format=name)
+        rdfm.convert(tmp_path / source, tmp_path / "t", from_format=other, to=name)
         rows = table((tmp_path / "t").read_bytes(), name)
         assert rows.schema == pa.schema([("a", pa.string()), ("b", pa.string())])
         cells = [tuple(row.values()) for row in rows.to_pylist()]
@@ -225,7 +225,7 @@ def test_names_with_nul_are_rejected_by_readers_and_writers(tmp_path):
         rdfm.open_results(results, "results-json").to_arrow()
     for name in TABLES:
         with pytest.raises(EncodeError, match=f"{name}: the variable .* contains a NUL"):
-            rdfm.convert(results, tmp_path / "out", from_format="results-json", to_format=name)
+            rdfm.convert(results, tmp_path / "out", from_format="results-json", to=name)
     assert not list(tmp_path.iterdir())
 
 

@@ -100,7 +100,7 @@ def test_messages_with_structs_are_read_back(name, log):
 @pytest.mark.parametrize("path", LOGS, ids=lambda path: f"{path.parent.name}-{path.stem}")
 def test_structs_equal_the_terms(tmp_path, path, name, rows):
     out = tmp_path / "log"
-    rdfm.convert(path, out, to_format=name, rows=rows, terms="structs", from_generalized=True)
+    rdfm.convert(path, out, to=name, rows=rows, terms="structs", from_generalized=True)
     found = table(out.read_bytes(), name)
     quads = found.to_pylist()
     if rows == "messages":
@@ -124,7 +124,7 @@ def assert_struct(struct, term):
     elif isinstance(term, Literal):
         datatype = term.datatype.value
         assert found == ["literal", term.value, datatype, term.language, term.direction]
-    elif isinstance(term, rdfm.Bnode):
+    elif isinstance(term, rdfm.BlankNode):
         assert found == ["bnode", str(term).removeprefix("_:"), None, None, None]
     else:
         assert found == ["triple term", str(term), None, None, None], kind
@@ -177,7 +177,7 @@ def test_options_and_kinds_without_quad_rows_are_rejected(tmp_path, name):
     path = tmp_path / "log.nt"
     path.write_text("<a:s> <a:p> <a:o> .\n")
     with pytest.raises(EncodeError, match="their rows would form one message"):
-        rdfm.convert([path, path], tmp_path / "out", to_format=name, rows="quads")
+        rdfm.convert([path, path], tmp_path / "out", to=name, rows="quads")
     assert not (tmp_path / "out").exists()
 
 
@@ -260,7 +260,7 @@ def test_a_large_message_is_read_in_parts_or_exceeds_the_limit(tmp_path, name):
 def test_parts_of_a_flat_log_are_written_as_they_arrive(name):
     """With one row per message, the complete message would have to be buffered."""
     data = flat_log(30_000)
-    options = {"from_format": "nt", "to_format": name, "from_max_message_bytes": 1 << 20}
+    options = {"from_format": "nt", "to": name, "from_max_message_bytes": 1 << 20}
     out = io.BytesIO()
     assert rdfm.convert(data, out, rows="quads", **options).quads == 30_000
     rows = table(out.getvalue(), name)

@@ -240,7 +240,7 @@ begun, resume = threading.Event(), threading.Event()
 CONVERSIONS = {
     "in a thread": """
 thread = threading.Thread(
-    target=lambda: rdfm.convert(Slow(), {target!r}, from_format="nq", to_format="nq", **{options!r})
+    target=lambda: rdfm.convert(Slow(), {target!r}, from_format="nq", to="nq", **{options!r})
 )
 thread.start()
 begun.wait(60)
@@ -261,7 +261,7 @@ def progress(state):
         resume.set()
 begun.set()
 resume.set()
-rdfm.convert(Slow(), {target!r}, from_format="nq", to_format="nq", progress=progress, **{options!r})
+rdfm.convert(Slow(), {target!r}, from_format="nq", to="nq", progress=progress, **{options!r})
 assert pids
 """,
 }

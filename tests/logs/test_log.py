@@ -13,7 +13,7 @@ import pytest
 
 import rdfm
 from rdfm import DecodeError, EncodeError, OptionError, TruncatedError, UnknownFormatError
-from rdfm.logs.input import Input
+from rdfm.logs.input.inputs import Input
 
 LINE = b"<http://e/s> <http://e/p> <http://e/o> .\n"
 LOG = LINE + b"# @message\n" + LINE + LINE
@@ -503,7 +503,7 @@ def test_inputs_and_outputs_of_invalid_types_are_rejected(argument):
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs a Linux device")
 def test_operating_system_errors_name_the_file():
     with pytest.raises(OSError, match="No space left") as caught:
-        rdfm.convert(LOG, "/dev/full", from_format="nq", to_format="nq")
+        rdfm.convert(LOG, "/dev/full", from_format="nq", to="nq")
     assert caught.value.filename == "/dev/full"
     assert str(caught.value).endswith(": '/dev/full'")  # not followed by a second name
 
@@ -541,6 +541,6 @@ def test_a_url_with_one_slash_is_rejected(tmp_path, monkeypatch):
 
 def test_files_in_text_mode_cannot_be_written():
     with pytest.raises(rdfm.OptionError, match="output is open in text mode; open it in binary"):
-        rdfm.convert(LOG, io.StringIO(), from_format="nq", to_format="nq")
+        rdfm.convert(LOG, io.StringIO(), from_format="nq", to="nq")
     with pytest.raises(rdfm.OptionError, match="output is open in text mode"):
         rdfm.create_log(io.StringIO(), "nq")

@@ -7,10 +7,10 @@ import threading
 import pytest
 
 import rdfm
+from rdfm import plan_splits
 from rdfm.errors import OptionError
-from rdfm.logs.input import reads_once
-from rdfm.spark.options import Options
-from rdfm.split import plan
+from rdfm.logs.input.inputs import reads_once
+from rdfm.spark.spark_options import Options
 
 LOG = b"# @message\n".join(b'<http://e/s> <http://e/p> "%d" .\n' % index for index in range(5))
 
@@ -39,7 +39,7 @@ def test_selected_messages_of_a_fifo_are_read(fifo, messages, expected, format):
 
 
 def test_a_fifo_is_one_split_and_is_not_opened_by_plan(fifo):
-    (split,) = plan(fifo, "nq", split_bytes=1, count=True)
+    (split,) = plan_splits(fifo, "nq", split_bytes=1, count=True)
     with rdfm.open_log(fifo, "nq", split=split) as log:
         assert _values(log) == list("01234")
 

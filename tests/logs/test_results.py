@@ -9,7 +9,7 @@ import pytest
 
 import rdfm
 from rdfm import (
-    Bnode,
+    BlankNode,
     DecodeError,
     EncodeError,
     Iri,
@@ -21,7 +21,7 @@ from rdfm import (
 )
 
 S = Iri("http://e/s")
-ROWS = [(S, None), (None, None), (Bnode("b"), Literal("1", language="en")), (S, S)]
+ROWS = [(S, None), (None, None), (BlankNode("b"), Literal("1", language="en")), (S, S)]
 TSV = b'?a\t?b\n<http://e/s>\t\n\t\n_:b\t"1"@en\n<http://e/s>\t<http://e/s>\n'
 ASK_RESULT = b'{"head":{"link":["more"]},"boolean":false}'
 FORMATS = [

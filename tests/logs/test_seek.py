@@ -5,9 +5,9 @@ import random
 import pytest
 
 import rdfm
-from rdfm.logs import seek as seeking
-from rdfm.logs.driver import Reading
-from rdfm.logs.selection import as_slice, parse_messages
+from rdfm.logs.input.driver import Reading
+from rdfm.logs.read import seek as seeking
+from rdfm.logs.stages.selection import as_slice, parse_messages
 
 SLICES = ("0", "5", "500", "777:780", "-1", "-5", "-700:-698", "-3:", "990:", "::100", "600:-390")
 
@@ -92,9 +92,7 @@ def test_logs_that_cannot_be_split_are_read_from_the_start(name, tmp_path):
     source = tmp_path / "b.nq"
     source.write_text(LOGS["comment"])
     path = tmp_path / name
-    rdfm.convert(
-        source, f"{tmp_path}/{name}", to_format=name.split(".")[1] if "." in name else "nq"
-    )
+    rdfm.convert(source, f"{tmp_path}/{name}", to=name.split(".")[1] if "." in name else "nq")
     assert seeking.seek(path, Reading(), slice(500, 501)) is None
     with rdfm.open_log(path, messages="500") as log:
         (message,) = log
@@ -112,7 +110,7 @@ def test_an_error_before_the_selection_is_not_reached(tmp_path):
 
 
 def test_a_selection_and_a_split_cannot_be_combined(tmp_path):
-    split = rdfm.split.Split(5, 10, format="nq")
+    split = rdfm.Split(5, 10, format="nq")
     with pytest.raises(rdfm.OptionError, match="messages and split both select a part of the log"):
         rdfm.open_log(b"", "nq", messages="1", split=split)
 

@@ -22,32 +22,31 @@ MODULES = [
     "rdfm.spark",
     "rdfm.spark.functions",
     "rdfm.patch",
-    "rdfm.exchange",
-    "rdfm.exchange.nanopub",
+    "rdfm.nanopub",
     "rdfm.analysis",
-    "rdfm.exchange.riverbench",
-    "rdfm.split",
-    "rdfm.values",
-    "rdfm.regroup",
+    "rdfm.riverbench",
 ]
 
 RDFM_NAMES = [
-    "Bnode",
+    "BlankNode",
+    "ConversionSummary",
     "ConvertOptions",
     "DecodeError",
-    "Difference",
     "EncodeError",
+    "FilterOptions",
     "Finding",
+    "Inspection",
     "InternalError",
     "Iri",
     "LimitError",
     "Literal",
     "LogBusyError",
+    "LogDiff",
     "LogReader",
     "LogWriter",
     "Message",
     "MessageBatch",
-    "MessageDifference",
+    "MessageDiff",
     "MissingExtraError",
     "Operation",
     "OptionError",
@@ -58,18 +57,19 @@ RDFM_NAMES = [
     "QueryError",
     "RdfmError",
     "ReadOptions",
-    "Report",
     "ResultBatch",
     "ResultReader",
     "ResultWriter",
     "Solutions",
+    "Split",
     "Statistics",
-    "Summary",
     "TripleTerm",
     "TruncatedError",
     "UnknownFormatError",
     "UnsupportedError",
     "Validation",
+    "ValueDecoder",
+    "ValueEncoder",
     "WriteOptions",
     "__version__",
     "ask",
@@ -77,15 +77,21 @@ RDFM_NAMES = [
     "convert",
     "create_log",
     "create_results",
+    "decode_values",
     "diff",
+    "encode_values",
     "errors",
+    "filter",
     "formats",
     "inspect",
     "open_log",
     "open_results",
     "parse_term",
+    "plan_splits",
     "query",
+    "regroup",
     "select",
+    "serve",
     "statistics",
     "validate",
 ]
@@ -98,7 +104,7 @@ def test_public_names_are_listed():
 
 
 def test_dir_lists_public_names():
-    modules = ["analysis", "exchange", "patch", "regroup", "split", "values"]
+    modules = ["analysis", "nanopub", "patch", "riverbench"]
     assert dir(rdfm) == sorted([*RDFM_NAMES, *modules])
     for name in dir(rdfm):
         assert getattr(rdfm, name) is not None
@@ -108,10 +114,10 @@ def test_dir_lists_public_names():
 
 IMPORTS = [
     "import rdfm.conversion.convert, rdfm.analysis.inspect, rdfm.analysis.statistics",
-    "from rdfm.conversion.convert import convert\nfrom rdfm.analysis.inspect import Report",
+    "from rdfm.conversion.convert import convert\nfrom rdfm.analysis.inspect import Inspection",
     "from rdfm import convert, inspect",
     "from rdfm import *\nimport rdfm.conversion.convert",
-    "import rdfm\nrdfm.convert\nimport rdfm.split, rdfm.values, rdfm.regroup",
+    "import rdfm\nrdfm.convert\nimport rdfm.conversion.filter, rdfm.conversion.regroup",
 ]
 
 

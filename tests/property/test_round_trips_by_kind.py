@@ -33,7 +33,7 @@ def test_every_kind_has_the_expected_number_of_formats():
 def converted(data, first, second, **options):
     file = io.BytesIO()
     rdfm.convert(
-        data, file, from_format=first, to_format=second, **WRITE_OPTIONS.get(second, {}), **options
+        data, file, from_format=first, to=second, **WRITE_OPTIONS.get(second, {}), **options
     )
     return file.getvalue()
 

@@ -10,12 +10,12 @@ from pyspark.sql.types import IntegerType, LongType, StringType, StructField, St
 import rdfm
 import rdfm.spark
 from rdfm import DecodeError, Iri, Literal, OptionError
-from rdfm.spark.options import Options
-from rdfm.spark.reader import LogSourceReader
-from rdfm.spark.rows import SparkReading
+from rdfm.spark.readers.reader import LogSourceReader
+from rdfm.spark.readers.rows import SparkReading
 from rdfm.spark.schema import OPERATIONS, QUADS, default_schema
-from rdfm.spark.stream import LogSourceStreamReader
-from rdfm.spark.writer import LogSourceWriter
+from rdfm.spark.spark_options import Options
+from rdfm.spark.streams.stream import LogSourceStreamReader
+from rdfm.spark.writers.writer import LogSourceWriter
 
 PATCH = "TX .\nA <http://e/s> <http://e/p> {} .\nTC .\n"
 LINE = "<http://e/s> <http://e/p> <http://e/o> .\n"

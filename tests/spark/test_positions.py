@@ -7,7 +7,7 @@ import pytest
 
 import rdfm
 from rdfm import formats
-from rdfm.spark.reader import LogSourceReader
+from rdfm.spark.readers.reader import LogSourceReader
 
 LINE = '<http://e/s> <http://e/p> "{}" .\n'
 # Some messages are empty, and some lines have several bytes per character.
@@ -15,7 +15,7 @@ MESSAGES = [LINE.format("é" * (n % 5)) * ((n + 1) % 3) for n in range(200)]
 TEXT = "# @message\n".join(MESSAGES)
 FORMATS = [
     each
-    for each in formats.every()
+    for each in formats.all()
     if each.spec.kinds[0] == "messages" and each.spec.carries["boundaries"]
 ]
 
@@ -41,7 +41,7 @@ def log(tmp_path):
 @pytest.mark.parametrize("format", FORMATS, ids=lambda each: each.name)
 def test_positions_identify_and_order_the_messages_of_a_file(log, tmp_path, format):
     path = tmp_path / f"other{format.spec.suffixes[0]}"
-    rdfm.convert(log, path, to_format=format.name)
+    rdfm.convert(log, path, to=format.name)
     found = positions(path, format=format.name)
     assert len(found) > 100
     assert found == sorted(set(found))

@@ -4,18 +4,18 @@ from types import SimpleNamespace
 
 import pytest
 
+from rdfm import Split
 from rdfm.errors import DecodeError, LimitError, UnknownFormatError, UnsupportedError
-from rdfm.split import Split
 
 pytest.importorskip("pyspark")
 
 import rdfm
 import rdfm.spark
-import rdfm.spark.rows as rows_module
-from rdfm.spark.options import Options
-from rdfm.spark.reader import LogSourceReader
-from rdfm.spark.rows import SparkReading
+import rdfm.spark.readers.rows as rows_module
+from rdfm.spark.readers.reader import LogSourceReader
+from rdfm.spark.readers.rows import SparkReading
 from rdfm.spark.schema import default_schema
+from rdfm.spark.spark_options import Options
 
 QUAD = '<http://ex/s> <http://ex/p> "%d" .\n'
 OFFSETS = default_schema(("offset",))

@@ -12,9 +12,7 @@ import pyoxigraph
 import rdflib
 
 import rdfm
-from rdfm import formats
-from rdfm.exchange import nanopub
-from rdfm.split import plan
+from rdfm import formats, nanopub
 
 
 def read(path: Path) -> list[str]:
@@ -76,14 +74,14 @@ def registry() -> list[formats.Format]:
     module: formats.Format = formats.find("nq")
     decoder: formats.DecoderLike = module.Decoder(lenient=True)
     decoder.feed(b"")
-    return formats.every()
+    return formats.all()
 
 
 def report() -> str | None:
-    compared: rdfm.Difference = rdfm.diff("a.nq", "b.jelly", quads="ordered", lenient=True)
-    changed: list[rdfm.MessageDifference] = [each for each in compared if each.kind == "changed"]
+    compared: rdfm.LogDiff = rdfm.diff("a.nq", "b.jelly", quads="ordered", lenient=True)
+    changed: list[rdfm.MessageDiff] = [each for each in compared if each.kind == "changed"]
     assert compared.same or changed
-    found: rdfm.Report = rdfm.inspect("a.nq")
+    found: rdfm.Inspection = rdfm.inspect("a.nq")
     return found.error
 
 
@@ -163,13 +161,21 @@ def frames(path: str) -> list[int]:
 
 
 def modules(path: str) -> int:
-    splits = plan(path)
+    splits = rdfm.plan_splits(path)
     with rdfm.open_log(path, split=splits[0]) as log:
         count = sum(1 for _ in log)
     return count + rdfm.patch.from_log(path, "a.rdfp").messages
 
 
 def attributes() -> list[str]:
-    found: list[formats.Format] = [formats.nq, formats.rdf_protobuf, formats.turtle]
+    found: list[formats.Format] = [formats.nq, formats.jelly_patch, formats.parquet]
+    messages: rdfm.MessageBatch = formats.jelly.decode(bytearray(b""))
+    changes: rdfm.PatchBatch = formats.jelly_patch.decode(memoryview(b""))
+    rows: rdfm.ResultBatch = formats.results_json.decode(b"")
+    table: rdfm.MessageBatch | rdfm.PatchBatch | rdfm.ResultBatch = formats.arrow.decode(b"")
+    data: bytes = formats.nq.encode(messages) + formats.rdf_patch.encode(changes)
+    formats.nq.encode(rows)  # type: ignore[arg-type]  # pyright: ignore
+    any_kind: formats.Format = formats.find("nq")
+    any_kind.encode(any_kind.decode(data + formats.find("arrow").encode(table)))
     formats.nonsense  # type: ignore[attr-defined]  # noqa: B018  # pyright: ignore
     return [each.name for each in found]

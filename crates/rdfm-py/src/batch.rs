@@ -6,7 +6,7 @@
 
 use std::sync::{Mutex, PoisonError};
 
-use pyo3::exceptions::PyIndexError;
+use pyo3::exceptions::{PyIndexError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyBytes, PyCapsule, PyDict, PyList, PyString, PyTuple};
@@ -24,7 +24,7 @@ use rustc_hash::FxHashMap;
 
 use crate::arrow::ArrowBatch;
 use crate::terms::Quad;
-use crate::views::{View, iterate};
+use crate::views::{View, call};
 use crate::{arrow, build, errors, options};
 
 /// Index of a message in its batch, and the name and IRI of a namespace.
@@ -93,6 +93,31 @@ impl MessageBatch {
         errors::guarded(py, || self.inner().numbered(first_index)).map(Self::new)
     }
 
+    /// Return the batch with other places of its messages in the log, for pickling. Without
+    /// `indexes`, messages are numbered from `first_index`.
+    ///
+    /// Raises:
+    ///     ValueError: If the numbers of indexes or positions do not match.
+    fn _with_places(
+        &self,
+        first_index: u64,
+        indexes: Vec<u64>,
+        positions: Vec<u64>,
+        continued: bool,
+        continues: bool,
+    ) -> PyResult<Self> {
+        self.inner()
+            .with_places(first_index, indexes, positions, [continued, continues])
+            .map(Self::new)
+            .ok_or_else(|| PyValueError::new_err("expected an index and a position per message"))
+    }
+
+    /// Pickles the batch with its messages, their places in the log, and the namespaces in scope.
+    fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
+        static REDUCE: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
+        call(slf, &REDUCE, "reduce_batch")
+    }
+
     /// Return a message's index in the log, given its number in the batch.
     ///
     /// Raises:
@@ -132,7 +157,7 @@ impl MessageBatch {
 
     fn __iter__<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
         static VIEWS: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
-        iterate(slf, &VIEWS, "views")
+        call(slf, &VIEWS, "views")
     }
 
     fn __repr__(&self) -> String {

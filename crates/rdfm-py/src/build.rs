@@ -203,7 +203,7 @@ impl<'py, R: Record> BatchTerms<'py, R> {
     fn new_term(&mut self, term: AnyTerm<'_, 'py>) -> PyResult<TermId> {
         match term.parts()? {
             Parts::Iri(text) => self.text(TermKind::Iri, text, 0, 0),
-            Parts::Bnode(text) => self.text(TermKind::Bnode, text, 0, 0),
+            Parts::BlankNode(text) => self.text(TermKind::Bnode, text, 0, 0),
             Parts::Simple(text) => self.text(TermKind::Literal, text, 0, 0),
             Parts::Typed(text, datatype) => {
                 let datatype = self.term(datatype)?;

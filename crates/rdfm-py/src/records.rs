@@ -17,7 +17,7 @@ use rdfm_core::model::term::TermId;
 use rdfm_query::labelled::labelled;
 
 use crate::arrow::{self, ArrowBatch};
-use crate::views::{View, iterate};
+use crate::views::{View, call};
 use crate::{build, errors, options};
 
 /// Consecutive patches of a log, columnar and dictionary-encoded. Iteration yields `Patch` views.
@@ -89,7 +89,7 @@ impl PatchBatch {
 
     fn __iter__<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
         static VIEWS: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
-        iterate(slf, &VIEWS, "patch_views")
+        call(slf, &VIEWS, "patch_views")
     }
 
     fn __repr__(&self) -> String {

@@ -73,8 +73,8 @@ impl<R: Record> View<R> {
     }
 }
 
-/// Iterates over a batch with a function from `rdfm.message`.
-pub fn iterate<'py, T: PyClass>(
+/// Calls a function from `rdfm.message` with a batch.
+pub fn call<'py, T: PyClass>(
     batch: &Bound<'py, T>,
     found: &PyOnceLock<Py<PyAny>>,
     function: &str,

@@ -97,7 +97,7 @@ def values(spark):
     register_functions(spark)
     schema = StructType([StructField("id", LongType()), StructField("quads", QUADS)])
     frame = spark.createDataFrame([(1, [QUAD, QUAD]), (2, []), (3, None)], schema)
-    names = [each.name for each in formats.every() if each.spec.kinds[0] == "messages"]
+    names = [each.name for each in formats.all() if each.spec.kinds[0] == "messages"]
     functions = [from_rdf(to_rdf("quads", name), name).alias(name) for name in names]
     calls = [
         f"from_{f}(to_{f}(quads)) AS `{name}`" for name in names if (f := name.replace("-", "_"))

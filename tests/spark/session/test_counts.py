@@ -9,7 +9,7 @@ import rdfm
 import rdfm.spark
 from rdfm import OptionError
 from rdfm.spark import WriteSummary
-from rdfm.spark.reader import LogSourceReader
+from rdfm.spark.readers.reader import LogSourceReader
 
 LINE = '<http://e/s> <http://e/p> "{}" .\n'
 QUADS = "quads array<struct<subject: string, predicate: string, object: string, graph: string>>"

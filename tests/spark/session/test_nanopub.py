@@ -6,7 +6,8 @@ from nanopubs import BASE, DCTERMS, NPX, iri, triple
 from pyspark.sql import functions as F
 
 import rdfm.spark
-from rdfm.exchange.nanopub.listing import NanopubRow, list_nanopubs
+from rdfm import nanopub
+from rdfm.nanopub.listing import NanopubRow
 from rdfm.spark import functions as R
 
 NANOPUB_IRI = BASE + "1"
@@ -28,10 +29,10 @@ def path(tmp_path):
 
 
 @pytest.mark.feature("`nanopub`")
-def test_structs_equal_the_rows_of_list_nanopubs(spark, path):
+def test_structs_equal_the_rows_of_nanopub_list(spark, path):
     frame = spark.read.format("rdfm").load(str(path))
     found = frame.select("position", R.nanopub("quads").alias("n")).orderBy("position").collect()
-    with list_nanopubs(path) as rows:
+    with nanopub.list(path) as rows:
         expected = {row.message: row for row in rows}
     assert [each.n is None for each in found] == [False, True, True, False]
     for index in (0, 3):

@@ -8,7 +8,7 @@ from pyspark.sql.types import StringType
 import rdfm
 import rdfm.spark
 from rdfm import OptionError
-from rdfm.spark.reader import LogSourceReader
+from rdfm.spark.readers.reader import LogSourceReader
 
 LINE = '<http://e/s> <http://e/p> "{}" .\n'
 TIME_LINE = '<http://e/s> <http://www.w3.org/ns/sosa/resultTime> "{}"^^<http://www.w3.org/2001/XMLSchema#dateTime> .\n'

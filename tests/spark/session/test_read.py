@@ -38,7 +38,7 @@ from rdfm.spark.schema import COLUMNS
 
 # Schemas as strings require a session.
 pytestmark = pytest.mark.usefixtures("spark")
-FORMATS = [each.name for each in formats.every() if each.spec.kinds[0] == "messages"]
+FORMATS = [each.name for each in formats.all() if each.spec.kinds[0] == "messages"]
 COMPRESSED = {"": bytes, ".gz": gzip.compress}
 ALL_COLUMNS = StructType([StructField(name, type) for name, type in COLUMNS.items()])
 LINE = '<http://e/s> <http://e/p> "{}" .\n'
@@ -279,7 +279,7 @@ def test_a_schema_without_columns_is_rejected(tmp_path):
 
 
 def test_only_requested_columns_are_rendered(tmp_path, monkeypatch):
-    from rdfm.spark import rows
+    from rdfm.spark.readers import rows
 
     requested = []
 
@@ -296,8 +296,8 @@ def test_only_requested_columns_are_rendered(tmp_path, monkeypatch):
 
 def test_the_logical_type_determines_the_meaning_of_jelly_frames(tmp_path):
     """Frames have 256 rows, like those of other writers."""
-    objects = [rdfm.Bnode(str(number)) for number in range(300)]
-    quads = [rdfm.Quad(rdfm.Bnode("b"), term("p"), each) for each in objects]
+    objects = [rdfm.BlankNode(str(number)) for number in range(300)]
+    quads = [rdfm.Quad(rdfm.BlankNode("b"), term("p"), each) for each in objects]
     path = tmp_path / "flat.jelly"
     with rdfm.create_log(path, frames="flat", physical_type="triples") as log:
         log.write(quads)
@@ -530,7 +530,7 @@ def test_errors_become_rows_at_their_positions(tmp_path):
 
 
 def test_many_errors_do_not_cause_many_batches(tmp_path):
-    from rdfm.spark.reader import LogSourceReader
+    from rdfm.spark.readers.reader import LogSourceReader
 
     count = 20_000
     (tmp_path / "a.nq").write_text(lines(*(f"{i}!" if i % 2 else str(i) for i in range(count))))
@@ -547,7 +547,7 @@ def test_many_errors_do_not_cause_many_batches(tmp_path):
 
 
 def test_large_errors_are_not_collected_in_memory(tmp_path):
-    from rdfm.spark.reader import LogSourceReader
+    from rdfm.spark.readers.reader import LogSourceReader
 
     (tmp_path / "a.nq").write_text(lines(*(f"{i}{'x' * 500_000}!" for i in range(60))))
     reader = LogSourceReader({"path": str(tmp_path), "mode": "PERMISSIVE"})
@@ -693,7 +693,7 @@ def test_large_logs_are_split_at_messages(tmp_path, format):
 
 
 def test_indexes_are_counted_only_on_request(tmp_path, monkeypatch):
-    from rdfm.spark import rows
+    from rdfm.spark.readers import rows
 
     requested = []
 
@@ -701,8 +701,8 @@ def test_indexes_are_counted_only_on_request(tmp_path, monkeypatch):
         requested.append(count)
         return original(*args, count=count, **options)
 
-    original = rows.plan_splits
-    monkeypatch.setattr(rows, "plan_splits", record)
+    original = rows.split_log
+    monkeypatch.setattr(rows, "split_log", record)
     (tmp_path / "a.nq").write_text(lines(*map(str, range(100))))
     (tmp_path / "small.nq").write_text(lines("1"))
     for schema in ("quads array<struct<object:string>>, position bigint", "Offset bigint"):
@@ -755,7 +755,7 @@ def test_rows_follow_the_order_of_the_logs(spark, tmp_path):
 
 
 def test_files_that_disappear_after_planning_raise_errors_or_are_skipped(tmp_path, caplog):
-    from rdfm.spark.reader import LogSourceReader
+    from rdfm.spark.readers.reader import LogSourceReader
 
     for name in "ab":
         (tmp_path / f"{name}.nq").write_text(lines(name))

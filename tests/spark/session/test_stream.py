@@ -16,13 +16,13 @@ import rdfm
 from rdfm import formats
 from rdfm.errors import DecodeError, OptionError
 from rdfm.spark import read_stream
-from rdfm.spark.commit import CommitTarget
 from rdfm.spark.compat import ReadAllAvailable, ReadMaxBytes, ReadMaxFiles
-from rdfm.spark.options import Options
-from rdfm.spark.rows import SparkReading
+from rdfm.spark.readers.rows import SparkReading
 from rdfm.spark.schema import default_schema
-from rdfm.spark.stream import LogSourceStreamReader, as_found
-from rdfm.spark.writer import LogSourceWriter
+from rdfm.spark.spark_options import Options
+from rdfm.spark.streams.stream import LogSourceStreamReader, as_found
+from rdfm.spark.writers.commit import CommitTarget
+from rdfm.spark.writers.writer import LogSourceWriter
 from rdfm.storage.files import File
 
 ODD_NAMES = ["a b.nq", "c%20d.nq", "é🙂.nq", "p+q.nq", "h#.nq", "x;y=1.nq", "c:d.nq", "&'.nq"]
@@ -178,7 +178,7 @@ both_sources = pytest.mark.parametrize("source", ["read_stream", "format"])
     ],
 )
 def test_each_file_is_read_once_over_many_runs(spark_folder, source):
-    for module in formats.every():
+    for module in formats.all():
         if module.spec.kinds[0] != "messages":
             continue
         options = {} if module.spec.carries["boundaries"] else {"count": 1}

@@ -229,6 +229,28 @@ impl<R: Record> LogBatch<R> {
         }
     }
 
+    /// Returns the batch with other places of its messages in the log. Without `indexes`, messages
+    /// are numbered from `first_index`. Returns `None` if the numbers of values do not match.
+    #[must_use]
+    pub fn with_places(
+        &self,
+        first_index: u64,
+        indexes: Vec<u64>,
+        positions: Vec<u64>,
+        [continued, continues]: [bool; 2],
+    ) -> Option<Self> {
+        let is_valid = |count: usize| count == self.len();
+        let indexes_fit = indexes.is_empty() || is_valid(indexes.len());
+        (indexes_fit && is_valid(positions.len())).then(|| Self {
+            first_index,
+            indexes,
+            positions,
+            continued,
+            continues,
+            ..self.clone()
+        })
+    }
+
     /// Index of a message in the log.
     #[inline]
     pub fn index(&self, message: usize) -> u64 {
