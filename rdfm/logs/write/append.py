@@ -15,7 +15,7 @@ import os
 import stat
 import warnings
 import weakref
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -332,6 +332,19 @@ class AppendOutput:
 
         with name_in_errors(self.name):
             return count_messages(self._stored, self._ending)
+
+    def batches(self) -> Iterator[AnyBatch]:
+        """Yield the messages in the log before this run, in parts.
+
+        Raises:
+            DecodeError: If the log is invalid.
+            OSError: If the log cannot be read.
+        """
+        if self._ending is not None and self._stored is not None:
+            from rdfm.logs.write.log_end import stored_batches  # costly to import
+
+            with name_in_errors(self.name):
+                yield from stored_batches(self._stored, self._ending)
 
     def check(self, options: Mapping[str, Any]) -> None:
         """Reject options that conflict with the header of the log.
