@@ -82,10 +82,9 @@ if TYPE_CHECKING:
     from rdfm.logs.input.splits import Split
     from rdfm.logs.read.plan import plan_splits
     from rdfm.logs.read.reader import LogReader, open_log
-    from rdfm.logs.read.results import ResultReader, open_results
-    from rdfm.logs.write.results import ResultWriter, create_results
+    from rdfm.logs.read.results import ResultReader
     from rdfm.logs.write.writer import LogWriter, create_log
-    from rdfm.message import Message, Operation, Patch
+    from rdfm.message import Message, Operation, Patch, Row
     from rdfm.sparql.query import ask, construct, query, select
     from rdfm.sparql.solutions import Solutions
 
@@ -121,7 +120,7 @@ __all__ = [
     "ReadOptions",
     "ResultBatch",
     "ResultReader",
-    "ResultWriter",
+    "Row",
     "Solutions",
     "Split",
     "Statistics",
@@ -138,7 +137,6 @@ __all__ = [
     "construct",
     "convert",
     "create_log",
-    "create_results",
     "decode_values",
     "diff",
     "encode_values",
@@ -147,7 +145,6 @@ __all__ = [
     "formats",
     "inspect",
     "open_log",
-    "open_results",
     "parse_term",
     "plan_splits",
     "query",
@@ -203,12 +200,11 @@ _NAMES_BY_MODULE = {
     "logs.input.splits": ["Split"],
     "logs.read.plan": ["plan_splits"],
     "logs.read.reader": ["LogReader", "open_log"],
-    "logs.read.results": ["ResultReader", "open_results"],
-    "logs.write.results": ["ResultWriter", "create_results"],
+    "logs.read.results": ["ResultReader"],
     "logs.write.writer": ["LogWriter", "create_log"],
     "sparql.query": ["ask", "construct", "query", "select"],
     "sparql.solutions": ["Solutions"],
-    "message": ["Message", "Operation", "Patch"],
+    "message": ["Message", "Operation", "Patch", "Row"],
     "formats.options_generated": ["ConvertOptions", "FilterOptions", "ReadOptions", "WriteOptions"],
 }
 _MODULE_BY_NAME = {name: module for module, names in _NAMES_BY_MODULE.items() for name in names}
@@ -241,7 +237,7 @@ def _load(name: str) -> object:
 
 
 def _render_for_python(remedy: "errors.Remedy") -> str:
-    from rdfm.conversion.remedies import in_python
+    from rdfm.conversion.python_remedies import in_python
 
     return in_python(remedy)
 

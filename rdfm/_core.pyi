@@ -196,7 +196,9 @@ class MessageBatch:
     def quad_count(self) -> int: ...
     @property
     def first_message_index(self) -> int: ...
-    def numbered(self, first_message_index: int, /) -> MessageBatch: ...  # numbered from first_message_index
+    def numbered(
+        self, first_message_index: int, /
+    ) -> MessageBatch: ...  # numbered from first_message_index
     def _with_places(
         self,
         first_message_index: int,

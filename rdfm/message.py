@@ -18,9 +18,11 @@ if TYPE_CHECKING:
 
     from rdfm._core import MessageBatch, PatchBatch, ResultBatch, Term
 
-__all__ = ["AnyBatch", "Message", "Operation", "OperationParts", "OperationTuple", "Patch"]
+__all__ = ["AnyBatch", "Message", "Operation", "OperationParts", "OperationTuple", "Patch", "Row"]
 
 AnyBatch: TypeAlias = "MessageBatch | PatchBatch | ResultBatch"
+# A row of SPARQL results: a term for each variable, or None if the variable is unbound.
+Row: TypeAlias = tuple["Term | None", ...]
 OperationTuple: TypeAlias = tuple[
     str, str | None, "Term | None", "Term | None", "Term | None", "Term | None"
 ]
@@ -449,11 +451,12 @@ def reduce_batch(batch: MessageBatch) -> tuple[Any, ...]:
 
 def _restore_batch(data: bytes, *places: Any) -> MessageBatch:
     decoder = _core.Decoder("jelly", _UNLIMITED)
+    batches: Any
     batches, is_complete = decoder.decode_log(data)
     if not is_complete:
         decoder.next_batch()
-    (batch, *others) = batches
-    if others:  # the batch is larger than the largest batch of a decoder
+    batch: MessageBatch = batches[0]
+    if len(batches) > 1:  # the batch is larger than the largest batch of a decoder
         batch = _core.MessageBatch.from_messages(chain.from_iterable(batches))
     return batch.slice(1, len(batch))._with_places(*places)
 

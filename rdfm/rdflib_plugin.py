@@ -92,7 +92,7 @@ class _Serializer(Serializer):
 
         `base` and `encoding` are ignored.
         """
-        with create_log(stream, self.format, **options) as log:  # type: ignore[arg-type]  # any writer
+        with create_log(stream, self.format, **options) as log:  # type: ignore[call-overload]  # any writer
             log.write(from_rdflib(self.store))
 
 

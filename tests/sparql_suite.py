@@ -128,7 +128,7 @@ def read_results(content: bytes, path: str) -> Results:
     if not path.endswith((".ttl", ".rdf")):
         suffix = path.rpartition(".")[2]
         format = {"srx": "xml", "srj": "json", "tsv": "tsv", "csv": "csv"}[suffix]
-        with rdfm.open_results(content, f"results-{format}") as results:
+        with rdfm.open_log(content, f"results-{format}", kind="results") as results:
             names = results.variables
             rows = [
                 {name: term for name, term in zip(names, row, strict=True) if term is not None}

@@ -21,7 +21,7 @@ from rdfm import (
     formats,
 )
 from rdfm.analysis.finding import reason
-from rdfm.cli.remedies import on_command_line
+from rdfm.cli.cli_remedies import on_command_line
 from rdfm.errors import OptionError, RdfmError, Remedy, render
 from rdfm.nanopub import MirrorError
 from rdfm.nanopub.state import MirrorState

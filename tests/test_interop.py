@@ -167,10 +167,12 @@ GRAPH = [Quad(S, P, OBJ), Quad(S, P, Literal("v"))]
 
 def reader(rows, variables=VARIABLES, boolean=None):
     file = io.BytesIO()
-    with rdfm.create_results(file, variables, "results-json", boolean=boolean) as results:
+    with rdfm.create_log(
+        file, "results-json", kind="results", variables=variables, boolean=boolean
+    ) as results:
         for row in rows:
             results.write(row)
-    return rdfm.open_results(file.getvalue(), "results-json")
+    return rdfm.open_log(file.getvalue(), "results-json", kind="results")
 
 
 def content_of(results):
@@ -246,10 +248,10 @@ def test_results_of_other_libraries_are_written(tmp_path):
         )
     ):
         path = tmp_path / f"{number}.srt"
-        with rdfm.create_results(path, results.variables) as out:
+        with rdfm.create_log(path, kind="results", variables=results.variables) as out:
             for batch in results.batches():
                 out.write_batch(batch)
-        with rdfm.open_results(path) as found:
+        with rdfm.open_log(path, kind="results") as found:
             assert content_of(found) == (("o", "none"), None, [(OBJ, None), (Literal("v"), None)])
 
 
@@ -341,7 +343,9 @@ def test_deep_triple_terms_of_rows_are_converted():
     deep = BlankNode("a")
     for _ in range(100):
         deep = TripleTerm(S, P, deep)
-    results = ResultReader(iter([rdfm.ResultBatch.from_rows([[S, deep]], VARIABLES)]), "generated")
+    results = ResultReader._of(
+        iter([rdfm.ResultBatch.from_rows([[S, deep]], VARIABLES)]), "generated"
+    )
     assert len(list(results.to_oxigraph())) == 1
 
 
@@ -355,7 +359,7 @@ def test_rows_are_read_on_demand():
 
     for convert in (ResultReader.to_rdflib, ResultReader.to_oxigraph):
         read_numbers.clear()
-        rows = iter(convert(ResultReader(batches(), "generated")))
+        rows = iter(convert(ResultReader._of(batches(), "generated")))
         next(rows)
         assert len(read_numbers) <= 3
         assert 1 + sum(1 for _ in rows) == 50_000
@@ -366,7 +370,7 @@ def test_rows_before_an_error_reach_other_libraries():
     for convert in (ResultReader.to_rdflib, ResultReader.to_oxigraph):
         rows = 0
         with pytest.raises(rdfm.DecodeError, match="line 1502"):
-            for _ in convert(rdfm.open_results(data, "results-tsv")):
+            for _ in convert(rdfm.open_log(data, "results-tsv", kind="results")):
                 rows += 1
         assert rows == 1500
 

@@ -17,7 +17,7 @@ from support import NATIVE, TABLES, as_batch, as_term, assert_same, encode, quad
 
 import rdfm
 from rdfm import formats, patch
-from rdfm.cli.remedies import on_command_line
+from rdfm.cli.cli_remedies import on_command_line
 from rdfm.compare.alignment import aligned
 from rdfm.errors import render
 
@@ -39,7 +39,7 @@ def read(name, data):
 
 def operations(name, data):
     """Returns the operations of each patch."""
-    with rdfm.open_log(data, name) as log:
+    with rdfm.open_log(data, name, kind="patches") as log:
         found = [
             [from_operation(operation) for operation in batch.operations(at)]
             for batch in log.batches()
@@ -153,7 +153,7 @@ def test_snapshots_are_the_states_between_the_patches(name, data):
     log = data.draw(logs_for("nq"))
     found, summary = diff(("nq", encoded("nq", log)), None, name)
     assert summary.messages == len(log)
-    with rdfm.open_log(found, name) as patches:
+    with rdfm.open_log(found, name, kind="patches") as patches:
         earlier_patches = []
         for at, patch_rows in enumerate(patches):
             earlier_patches.append(patch_rows)

@@ -36,7 +36,7 @@ def apply(data, *logs, name="rdf-patch", **options):
 
 
 def operations(data, name="rdf-patch"):
-    with rdfm.open_log(data, name) as log:
+    with rdfm.open_log(data, name, kind="patches") as log:
         return [
             [from_operation(operation) for operation in batch.operations(at)]
             for batch in log.batches()

@@ -24,11 +24,11 @@ from grpc_tools import protoc
 import rdfm
 from rdfm import formats
 from rdfm.cli.app import app
+from rdfm.conversion.convert_options import STAGES
 from rdfm.conversion.filter import FILTER
-from rdfm.conversion.options import STAGES
 from rdfm.formats import FormatSpec, OptionSpec
 from rdfm.logs.options import STAGE_OPTIONS
-from rdfm.patch.options import CHANGING, FROM_LOG
+from rdfm.patch.patch_options import CHANGING, FROM_LOG
 from rdfm.spark.spark_options import (
     FILE_SOURCE,
     FILES,
@@ -38,7 +38,7 @@ from rdfm.spark.spark_options import (
     WRITING,
     camel,
 )
-from rdfm.sparql.options import QUERYING
+from rdfm.sparql.query_options import QUERYING
 
 # Options of stages that formats may have too, with the same meaning.
 ALSO_OF_FORMATS = {"namespaces", "options_from", "prefixes"}

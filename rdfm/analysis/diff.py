@@ -17,12 +17,12 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal, Unpack
 
 from rdfm import formats
+from rdfm.analysis.analysis_options import DIFF, MAX_TOTAL_STEPS
 from rdfm.analysis.difference import LogDiff, MessageDiff
 from rdfm.analysis.formatting import DifferenceFormatter
-from rdfm.analysis.options import DIFF, MAX_TOTAL_STEPS
 from rdfm.analysis.pairing import ComparedLog, Comparison, pair_in_any_order, pair_in_order
 from rdfm.compare.isomorphism import MAX_STEPS
-from rdfm.conversion.options import input_formats
+from rdfm.conversion.convert_options import input_formats
 from rdfm.errors import OptionError, Remedy, spelled
 from rdfm.formats import FormatSpec
 from rdfm.logs.input.driver import Reading

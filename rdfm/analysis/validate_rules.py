@@ -42,7 +42,10 @@ RULES: dict[str, Rule] = {
     ),
     "beyond-version": Rule(
         "warning",
-        "A log contains terms that the version in its version label does not have.",
+        "A log contains something that the version which it states does not have.",
+    ),
+    "undeclared-generalized": Rule(
+        "warning", "A Jelly log has generalized statements that its options do not declare."
     ),
     "look-alike": Rule("warning", "A comment looks like a message delimiter but is not one."),
     "key-without-iri": Rule(

@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from rdfm.cli.options import OutputPath, output_option, quiet_option
+from rdfm.cli.parameters import OutputPath, output_option, quiet_option
 from rdfm.cli.specs import SpecCommand, given
 
 _EPILOG = """Examples:
@@ -21,7 +21,7 @@ Exit status: 0 done, 1 bad data, 2 bad usage."""
 @click.command(
     "convert",
     cls=SpecCommand,
-    stages="rdfm.conversion.options:STAGES",
+    stages="rdfm.conversion.convert_options:STAGES",
     sides=("read", "write"),
     epilog=_EPILOG,
     short_help="Convert logs to another format.",

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from rdfm.cli.options import option, quiet_option
+from rdfm.cli.parameters import option, quiet_option
 from rdfm.cli.specs import SpecCommand, given
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ NOT_COMPARED = 2
 @click.command(
     "diff",
     cls=SpecCommand,
-    stages="rdfm.analysis.options:DIFF",
+    stages="rdfm.analysis.analysis_options:DIFF",
     sides=("read",),
     epilog=_EPILOG,
     short_help="Compare two logs message by message.",
@@ -52,8 +52,8 @@ def command(a: str, b: str, as_json: bool, quiet: bool, **options: Any) -> int:
     Lines that begin with - are from A, and lines that begin with + are from B. The exit status is 0
     if the logs are equal, 1 if they differ, and 2 if they cannot be compared.
     """
+    from rdfm.analysis.analysis_options import DIFF
     from rdfm.analysis.diff import compare
-    from rdfm.analysis.options import DIFF
     from rdfm.cli.bar import Bar
     from rdfm.cli.run import CodedError
     from rdfm.cli.stdio import inputs_of
@@ -171,7 +171,7 @@ class _TextPrinter:
 
 def _hint(remedy: Remedy) -> str:
     """Return the option of a remedy in command-line syntax."""
-    from rdfm.analysis.options import DIFF
+    from rdfm.analysis.analysis_options import DIFF
 
     flag = f"--{DIFF[remedy.option].option}"
     return f"a larger {flag} may help" if remedy.value is None else f"{flag} {remedy.text}"

@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-from rdfm.cli.options import option, output_option, quiet_option
+from rdfm.cli.parameters import option, output_option, quiet_option
 from rdfm.cli.specs import SpecCommand, given
 
 # Options that select messages.

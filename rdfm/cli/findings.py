@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from rdfm.cli.options import Words, option
+from rdfm.cli.parameters import Words, option
 
 if TYPE_CHECKING:
     from rdfm.analysis.finding import Finding

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from rdfm.cli.options import FormatName
+from rdfm.cli.parameters import FormatName
 
 if TYPE_CHECKING:
     from rdfm.formats import FormatSpec, OptionSpec

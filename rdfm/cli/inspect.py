@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from rdfm.cli.options import FormatName, Number, OutputPath, option
+from rdfm.cli.parameters import FormatName, Number, OutputPath, option
 from rdfm.cli.specs import SpecCommand, given
 
 _EPILOG = """Examples:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from rdfm.cli.options import output_option, quiet_option
+from rdfm.cli.parameters import output_option, quiet_option
 from rdfm.cli.specs import SpecCommand, given
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ Exit status: 0 done, 1 bad data or a limit exceeded, 2 bad usage."""
 @click.command(
     "query",
     cls=SpecCommand,
-    stages="rdfm.sparql.options:QUERY",
+    stages="rdfm.sparql.query_options:QUERY",
     sides=("read", "write"),
     epilog=_EPILOG,
     short_help="Run a SPARQL query on each message, or on all of them.",

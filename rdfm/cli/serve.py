@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from rdfm.cli import signals
-from rdfm.cli.options import GroupedCommand, Number, option, quiet_option
+from rdfm.cli.parameters import GroupedCommand, Number, option, quiet_option
 
 if TYPE_CHECKING:
     from rdfm.live.server import Server

@@ -9,10 +9,10 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Unpack
 
 from rdfm import formats
-from rdfm.conversion.options import STAGES, divide, input_formats, live_options
+from rdfm.conversion.convert_options import STAGES, divide, input_formats, live_options
 from rdfm.conversion.pipeline import ConversionPlan, Pipeline
 from rdfm.conversion.regroup import DefaultGraph, Regrouping, make_regrouper
-from rdfm.conversion.selected import select
+from rdfm.conversion.selection_plan import select
 from rdfm.conversion.summary import ConversionSummary
 from rdfm.conversion.target import Target
 from rdfm.errors import OptionError, spelled

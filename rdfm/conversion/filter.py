@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Unpack
 
 from rdfm.conversion.convert import plan
-from rdfm.conversion.options import STAGES
+from rdfm.conversion.convert_options import STAGES
 from rdfm.conversion.pipeline import Pipeline
 from rdfm.conversion.summary import ConversionSummary
 from rdfm.errors import OptionError, spelled

@@ -20,7 +20,7 @@ from rdfm.logs.input.driver import Reading
 from rdfm.logs.input.inputs import Readable, as_inputs
 from rdfm.logs.input.progress import Progress
 from rdfm.logs.kinds import wrong_kind_error
-from rdfm.nanopub.options import CHECK
+from rdfm.nanopub.nanopub_options import CHECK
 from rdfm.nanopub.signatures import SignatureVerifier
 
 if TYPE_CHECKING:

@@ -34,8 +34,8 @@ from rdfm.logs.write.output import output_format
 from rdfm.logs.write.writer import LogWriter, create_log
 from rdfm.nanopub.counters import counter_of
 from rdfm.nanopub.errors import MirrorError, RegistryResetError, RejectedError
-from rdfm.nanopub.fetch_options import FETCH
 from rdfm.nanopub.identity import is_code, key_of
+from rdfm.nanopub.nanopub_options import FETCH
 from rdfm.nanopub.registry import Registry, RegistryState
 from rdfm.nanopub.state import (
     MAX_AHEAD_MESSAGES,

@@ -22,7 +22,7 @@ from rdfm._core import (
     describe_nanopubs,
 )
 from rdfm._core import Literal as LiteralTerm
-from rdfm.conversion.options import divide, input_formats
+from rdfm.conversion.convert_options import divide, input_formats
 from rdfm.conversion.pipeline import ConversionPlan, Pipeline
 from rdfm.conversion.summary import ConversionSummary
 from rdfm.conversion.tables import TableBatch, computed_output
@@ -38,7 +38,7 @@ from rdfm.logs.stages.stage import SkipErrors, Stage
 from rdfm.logs.turns import Loop
 from rdfm.logs.write.output import Writable, output_format
 from rdfm.logs.write.own_input import reject_own_input
-from rdfm.nanopub.options import LIST
+from rdfm.nanopub.nanopub_options import LIST
 
 if TYPE_CHECKING:
     import pyarrow

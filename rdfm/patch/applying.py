@@ -14,7 +14,7 @@ from rdfm import _core
 from rdfm._core import MessageBatch
 from rdfm.errors import OptionError, Remedy
 from rdfm.patch.changes import Changes, all_dropped
-from rdfm.patch.options import APPLY
+from rdfm.patch.patch_options import APPLY
 from rdfm.patch.streams import Inputs, Streams, locating_errors, message_batches, patch_batches
 
 if TYPE_CHECKING:

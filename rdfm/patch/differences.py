@@ -21,7 +21,7 @@ from rdfm.errors import OptionError, spelled
 from rdfm.message import Message
 from rdfm.patch.applying import fill, single_message_batches
 from rdfm.patch.changes import Changes, all_dropped
-from rdfm.patch.options import DIFF
+from rdfm.patch.patch_options import DIFF
 from rdfm.patch.streams import Inputs, Streams, locating_errors, message_batches
 
 if TYPE_CHECKING:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Unpack
 from rdfm import _core, formats
 from rdfm.errors import EncodeError
 from rdfm.patch.changes import Changes, all_dropped
-from rdfm.patch.options import FROM_LOG, TO_LOG
+from rdfm.patch.patch_options import FROM_LOG, TO_LOG
 from rdfm.patch.streams import Inputs, Streams, locating_errors, message_batches, patch_batches
 
 if TYPE_CHECKING:

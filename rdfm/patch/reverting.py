@@ -16,7 +16,7 @@ from typing import IO, TYPE_CHECKING, NamedTuple, Self, Unpack, cast
 from rdfm import _core, formats
 from rdfm._core import PatchBatch
 from rdfm.patch.changes import Changes, all_dropped
-from rdfm.patch.options import REVERT
+from rdfm.patch.patch_options import REVERT
 from rdfm.patch.streams import Inputs, Streams, locating_errors, patch_batches
 
 if TYPE_CHECKING:

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple, Self
 
 from rdfm import formats
 from rdfm._core import MessageBatch, PatchBatch
-from rdfm.conversion.options import divide, input_formats
+from rdfm.conversion.convert_options import divide, input_formats
 from rdfm.conversion.target import Target
 from rdfm.errors import DecodeError, EncodeError, OptionError, UnknownFormatError
 from rdfm.formats import FormatSpec, OptionSpec
@@ -168,7 +168,7 @@ class Streams:
         self._inputs = list(inputs)
         self._drivers: list[Driver] = []
         self._meter = _ProgressMeter(progress, inputs)
-        self._output = output
+        self._output, self._kind = output, kind
         self._format = output_format(output, options.get("to"), kind)
         spec = self._format.spec
         if kind not in spec.kinds:
@@ -215,7 +215,7 @@ class Streams:
             )
         return log
 
-    def notes(self, log: LogWriter) -> tuple[str, ...]:
+    def notes(self, log: LogWriter[Any]) -> tuple[str, ...]:
         """Return the notes about the inputs and the output.
 
         The inputs must have been read to the end.
@@ -237,7 +237,7 @@ class Streams:
             stages.get("overwrite", False),
         )
         target = Target(self._output, self._format, self._writes, shape)
-        return LazyOutput(target, shape, stages.get("keep_partial", False))
+        return LazyOutput(target, shape, self._kind, stages.get("keep_partial", False))
 
 
 class LazyOutput:
@@ -247,15 +247,18 @@ class LazyOutput:
         takes_parts: Whether the format accepts messages in parts.
     """
 
-    def __init__(self, target: Target, shape: OutputShape, keep_partial: bool) -> None:
+    def __init__(self, target: Target, shape: OutputShape, kind: str, keep_partial: bool) -> None:
         """Open the output; the log is created later."""
+        self._kind = kind
         self.takes_parts = target.takes_parts
         self._target = target
         self._keep_partial = keep_partial
         self._output = shape.output()
-        self._log: LogWriter | None = None
+        self._log: LogWriter[Any] | None = None
 
-    def log(self, sources: Sequence[FormatSpec] = (), *, namespaces: bool = False) -> LogWriter:
+    def log(
+        self, sources: Sequence[FormatSpec] = (), *, namespaces: bool = False
+    ) -> LogWriter[Any]:
         """Return the log, and create it on the first call.
 
         Args:
@@ -272,7 +275,11 @@ class LazyOutput:
             }
             encoder = self._target.encoder(None, known if sources else None)
             self._log = LogWriter(
-                self._output, self._target.format, encoder, keep_partial=self._keep_partial
+                self._output,
+                self._target.format,
+                encoder,
+                self._kind,
+                keep_partial=self._keep_partial,
             )
         return self._log
 

@@ -42,7 +42,7 @@ from rdfm.riverbench.distributions import (
 )
 from rdfm.riverbench.metadata import Distribution, package_metadata, uncounted
 from rdfm.riverbench.names import DATASET, FULL, METADATA_FILE, SIZES
-from rdfm.riverbench.options import PACKAGE
+from rdfm.riverbench.riverbench_options import PACKAGE
 
 if TYPE_CHECKING:
     from rdfm.formats.options_generated import ReadOptions

@@ -2,7 +2,7 @@
 
 In: the map of `.option(…)`. Out: values; the remaining options belong to the format.
 Law: an unknown option or invalid value is an error that names the valid ones. Options that
-`convert` also has are declared in `rdfm.conversion.options`, but their keys here are Spark's names.
+`convert` also has are declared in `rdfm.conversion.convert_options`, but their keys here are Spark's names.
 """
 
 from __future__ import annotations
@@ -15,12 +15,12 @@ from datetime import datetime
 from typing import Any, Literal
 
 from rdfm import formats
-from rdfm.conversion.options import STAGES
+from rdfm.conversion.convert_options import STAGES
 from rdfm.errors import OptionError
 from rdfm.formats import FormatSpec, OptionSpec
 from rdfm.formats.rows import ROWS, TERMS
 from rdfm.formats.spec import key
-from rdfm.sparql.options import QUERY
+from rdfm.sparql.query_options import QUERY
 from rdfm.storage.pipes import is_pipe
 
 __all__ = [

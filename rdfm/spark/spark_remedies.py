@@ -7,7 +7,7 @@ Law: the names are declared in `rdfm.spark.spark_options`.
 
 from __future__ import annotations
 
-from rdfm.conversion.remedies import any_of, as_keyword, declared
+from rdfm.conversion.python_remedies import any_of, as_keyword, declared
 from rdfm.errors import Remedy
 from rdfm.formats import OptionSpec
 from rdfm.spark.spark_options import (

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias, Unpack, overload
 
 from rdfm._core import Query
-from rdfm.conversion.options import divide, input_formats
+from rdfm.conversion.convert_options import divide, input_formats
 from rdfm.conversion.pipeline import ConversionPlan, Pipeline
 from rdfm.conversion.summary import ConversionSummary
 from rdfm.conversion.tables import computed_output
@@ -23,9 +23,9 @@ from rdfm.logs.read.reader import LogReader
 from rdfm.logs.stages.stage import Stage, Tally, Watcher
 from rdfm.logs.write.output import Writable, output_format
 from rdfm.logs.write.own_input import reject_own_input
-from rdfm.sparql.options import QUERY, QUERYING, as_texts, seconds, types_of
-from rdfm.sparql.querying import QueryStage, SolutionBatch
-from rdfm.sparql.remedies import UNION_GRAPHS
+from rdfm.sparql.query_options import QUERY, QUERYING, as_texts, seconds, types_of
+from rdfm.sparql.query_remedies import UNION_GRAPHS
+from rdfm.sparql.query_stage import QueryStage, SolutionBatch
 from rdfm.sparql.solutions import Solutions, solve
 from rdfm.sparql.tables import Columns, LabelledRows, TableRows
 from rdfm.sparql.text import QueryLike, check_order, is_text, parsed

@@ -16,7 +16,7 @@ from rdfm.logs.read.reader import LogReader
 from rdfm.logs.read.rows import RowReader, batches_through
 from rdfm.logs.stages.stage import SkipErrors, Stage, Tally
 from rdfm.logs.turns import Loop
-from rdfm.sparql.querying import QueryStage
+from rdfm.sparql.query_stage import QueryStage
 from rdfm.sparql.tables import Columns
 
 if TYPE_CHECKING:

@@ -17,8 +17,8 @@ from rdfm.errors import UnsupportedError
 from rdfm.logs.input.driver import NO_LOG, NOTHING_DROPPED, Item, Read, Skipped
 from rdfm.logs.read.frames import require_package
 from rdfm.logs.stages.stage import Stage
-from rdfm.sparql.querying import SolutionBatch
-from rdfm.sparql.remedies import NULLS
+from rdfm.sparql.query_remedies import NULLS
+from rdfm.sparql.query_stage import SolutionBatch
 
 if TYPE_CHECKING:
     import pyarrow

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from samples import generated
 
 import rdfm
-from rdfm import BlankNode, Iri, Literal, Message, Quad
+from rdfm import BlankNode, Iri, Literal, Message, Quad, formats
 from rdfm.errors import Remedy
 
 P = [Iri("http://example.org/p"), Iri("http://example.org/q")]
@@ -225,7 +225,7 @@ def test_differences_of_random_logs_agree_with_pyoxigraph(seed, batch):
                 canonical_logs[0][each.message_index_a] != canonical_logs[1][each.message_index_b]
             )
     remaining = [
-        [form for at, form in enumerate(side) if at not in {getattr(d, name) for d in found}]
+        [form for at, form in enumerate(side) if at not in {getattr(d, f"message_index_{name}") for d in found}]
         for side, name in zip(canonical_logs, "ab", strict=True)
     ]
     assert remaining[0] == remaining[1]
@@ -415,10 +415,7 @@ def results(variables, *rows, boolean=None):
     from rdfm import ResultBatch
 
     converted = ResultBatch.from_rows(rows, variables, boolean=boolean)
-    file = io.BytesIO()
-    with rdfm.create_log(file, "results-json") as out:
-        out.write_batch(converted)
-    return file.getvalue()
+    return formats.results_json.encode(converted)
 
 
 def test_results_are_compared_as_rows():

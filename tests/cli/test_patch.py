@@ -16,7 +16,7 @@ from patches import as_batch
 from rdfm import formats
 from rdfm.cli.app import app
 from rdfm.logs.options import LIVE, WRITING
-from rdfm.patch.options import CHANGING
+from rdfm.patch.patch_options import CHANGING
 
 OLD = '<a:s> <a:p> <a:o> .\n<a:s> <a:p> _:x .\n_:x <a:q> "2"@en--ltr <a:g> .\n'
 NEW = "PREFIX a: <a:>\na:s a:p a:o , _:x , <<( a:s a:p _:x )>> .\n"

@@ -43,7 +43,7 @@ def log(rdfm):
 
 
 def results(path):
-    with library.open_results(path) as reader:
+    with library.open_log(path, kind="results") as reader:
         return list(reader.variables), [tuple(map(str, row)) for row in reader]
 
 

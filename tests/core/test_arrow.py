@@ -211,7 +211,9 @@ def test_batches_are_merged():
     rows = validated(coalesce([batch(), batch().slice(2, 3), batch()], source="s"))
     assert rows["message_index"].to_pylist() == [0, 1, 2, 2, 0, 1, 2]
     assert rows["quads"].to_pylist()[4:] == validated(batch())["quads"].to_pylist()
-    assert coalesce([]).column_names == [name for name in ALL if name not in ("byte_offset", "namespaces")]
+    assert coalesce([]).column_names == [
+        name for name in ALL if name not in ("byte_offset", "namespaces")
+    ]
 
 
 @pytest.mark.parametrize(("max_rows", "max_bytes", "sizes"), [

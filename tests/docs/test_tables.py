@@ -11,8 +11,8 @@ import pytest
 import rdfm
 from rdfm import errors, formats
 from rdfm.cli.app import SHORT_FORMS, app
-from rdfm.conversion.options import STAGES
-from rdfm.patch.options import APPLY, CHANGING, DIFF, FROM_LOG, TO_LOG
+from rdfm.conversion.convert_options import STAGES
+from rdfm.patch.patch_options import APPLY, CHANGING, DIFF, FROM_LOG, TO_LOG
 
 ROOT = Path(__file__).parents[2]
 BUILT_IN = tuple(format.name for format in formats.built_in())

@@ -4,13 +4,13 @@ import pytest
 from support import encode
 
 from rdfm import OptionError, UnknownFormatError, formats
-from rdfm.conversion.options import STAGES
+from rdfm.conversion.convert_options import STAGES
 from rdfm.formats import Format, FormatSpec, OptionSpec
 from rdfm.formats.options_generated import RESERVED
 from rdfm.logs.stages.criteria import FILTERING
-from rdfm.nanopub.fetch_options import FETCH
-from rdfm.riverbench.options import CHECK, PACKAGE
-from rdfm.sparql.options import QUERYING
+from rdfm.nanopub.nanopub_options import FETCH
+from rdfm.riverbench.riverbench_options import CHECK, PACKAGE
+from rdfm.sparql.query_options import QUERYING
 
 
 @pytest.mark.parametrize(

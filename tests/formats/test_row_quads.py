@@ -184,10 +184,10 @@ def test_options_and_kinds_without_quad_rows_are_rejected(tmp_path, name):
 @EACH_TABLE_FORMAT
 def test_patch_and_result_terms_may_be_structs(tmp_path, name):
     log = [Patch([Operation("TX"), Operation("A", None, S, P, Literal("x", language="en"), S)])]
-    with rdfm.create_log(tmp_path / "log", name, terms="structs") as out:
+    with rdfm.create_log(tmp_path / "log", name, kind="patches", terms="structs") as out:
         for patch in log:
             out.write(patch)
-    with rdfm.open_log(tmp_path / "log", name) as patches:
+    with rdfm.open_log(tmp_path / "log", name, kind="patches") as patches:
         assert list(patches) == log
     results = ResultBatch.from_rows([[S, None], [Literal("x"), S]], ["a", "b"])
     rows = table(formats.find(name).encode(results, terms="structs"), name)
@@ -227,10 +227,10 @@ def test_invalid_quad_rows_are_reported_after_earlier_rows(tmp_path, name):
     assert len(found) == 2
     assert raised.value.format == name
     save(path, pa.table({"message_index": ["0"] * 5, **terms, "object": ['"a"'] * 5}))
-    with pytest.raises(DecodeError, match="column message: expected integers, found Utf8"):
+    with pytest.raises(DecodeError, match="column message_index: expected integers, found Utf8"):
         read(path)
     save(path, pa.table({**terms, "object": ['"a"'] * 5}))
-    with pytest.raises(DecodeError, match="the columns message, subject"):
+    with pytest.raises(DecodeError, match="the columns message_index, subject"):
         read(path)
     column = pa.array(["<a:b>"])
     columns = [pa.array([0]), column, column, column, column]
@@ -343,7 +343,7 @@ def test_tables_written_by_duckdb_and_polars_are_read(tmp_path, terms):
     expected = [message for message in read(log) if message]
     polars.read_parquet(source).write_parquet(rewritten)
     assert read(rewritten) == expected
-    duckdb.sql(f"COPY (FROM '{source}' WHERE message = 1) TO '{rewritten}' (FORMAT parquet)")
+    duckdb.sql(f"COPY (FROM '{source}' WHERE message_index = 1) TO '{rewritten}' (FORMAT parquet)")
     assert read(rewritten) == [expected[1]]
     polars.read_parquet(source).write_ipc(tmp_path / "rewritten.arrow", compat_level=None)
     assert read(tmp_path / "rewritten.arrow") == expected

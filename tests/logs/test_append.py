@@ -36,8 +36,13 @@ def patch(number):
     return rdfm.Patch([("A", None, *quad)])
 
 
+def kind_of(path):
+    return formats.by_path(str(path)).spec.kinds[0]
+
+
 def append(path, *messages, **options):
-    with rdfm.create_log(path, append=True, **options) as log:
+    kind = "patches" if messages and isinstance(messages[0], rdfm.Patch) else "messages"
+    with rdfm.create_log(path, kind=kind, append=True, **options) as log:
         for each in messages:
             log.write(each)
 
@@ -119,7 +124,7 @@ def test_a_patch_with_an_open_transaction_is_continued(tmp_path):
     append(path, rdfm.Patch([("TX",), ("A", None, S, P, S)]))
     append(path, rdfm.Patch([("A", None, S, P, P)]))
     assert path.read_text().count("Z .\n") == 1
-    with rdfm.open_log(path) as log:
+    with rdfm.open_log(path, kind="patches") as log:
         assert [len(found) for found in log] == [2, 1]
 
 
@@ -194,10 +199,10 @@ def test_a_log_that_ends_inside_a_message_is_rejected_or_repaired(tmp_path, name
     assert str(path) in str(error.value)
     assert path.read_bytes() == TRUNCATED[name]
     assert not journal_of(path).exists()
-    with rdfm.create_log(path, append=True, repair=True) as log:
+    with rdfm.create_log(path, kind=kind_of(path), append=True, repair=True) as log:
         log.write(addition)
         (note,) = log.notes
-    with rdfm.open_log(path) as log:
+    with rdfm.open_log(path, kind=kind_of(path)) as log:
         assert len(list(log)) == 2
     assert re.search(r": removed \d+ bytes? of an incomplete message$", note)
     if name in ("nq", "nt"):
@@ -216,7 +221,7 @@ def test_truncated_frames_and_documents_are_repaired(tmp_path, name):
     with pytest.raises(rdfm.TruncatedError, match="repair=True"):
         append(path, additions[2])
     append(path, additions[2], repair=True)
-    with rdfm.open_log(path) as log:
+    with rdfm.open_log(path, kind=kind_of(path)) as log:
         assert len(list(log)) == 2
     assert data.startswith(path.read_bytes()[:20])
 
@@ -397,7 +402,7 @@ def test_a_log_with_a_byte_order_mark_is_continued(tmp_path, suffix, compress):
     path = tmp_path / f"log.{suffix}"
     path.write_bytes(compress(log_end.BOM + LOGS[suffix]))
     append(path, patch(1) if suffix == "rdfp" else message(1))
-    with rdfm.open_log(path) as log:
+    with rdfm.open_log(path, kind=kind_of(path)) as log:
         assert len(list(log)) == 2
 
 

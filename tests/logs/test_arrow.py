@@ -173,22 +173,23 @@ def test_invalid_table_options_are_rejected(tmp_path):
     patches.write_text("TX .\nTC .\n")
     for consume in (pa.table, lambda log: list(log.batches())):
         with (
-            rdfm.open_log(patches, rows="quads") as log,
+            rdfm.open_log(patches, kind="patches", rows="quads") as log,
             pytest.raises(
                 OptionError,
                 match="contains patches, but only messages can be read as quad rows",
             ),
         ):
             consume(log)
-    with rdfm.open_log(patches, terms="structs") as log:
+    with rdfm.open_log(patches, kind="patches", terms="structs") as log:
         assert pa.table(log).schema.names[2] == "operations"
 
 
 def test_results_support_structs(tmp_path):
     path = tmp_path / "r.srj"
-    with rdfm.create_results(path, ["a", "b"]) as results:
+    with rdfm.create_log(path, kind="results", variables=["a", "b"]) as results:
         results.write([rdfm.Literal("x", language="en"), None])
-    rows = pa.table(rdfm.open_results(path, terms="structs")).to_pylist()
+    rows = pa.table(rdfm.open_log(path, kind="results", terms="structs")).to_pylist()
     assert (rows[0]["a"]["value"], rows[0]["a"]["language"], rows[0]["b"]) == ("x", "en", None)
-    with rdfm.open_log(path, terms="structs") as log:
-        assert pa.table(log).to_pylist() == rows
+    with rdfm.open_log(path, kind="results", terms="structs") as log:
+        batches = [pa.record_batch(batch) for batch in log.batches()]
+    assert pa.Table.from_batches(batches).to_pylist() == rows

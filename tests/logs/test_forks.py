@@ -161,7 +161,7 @@ def test_the_first_write_of_a_child_raises_an_error(tmp_path, target, options, w
 RESULTS_CODE = """
 def row():
     return [rdfm.Literal("a")]
-results = rdfm.create_results("r.tsv", ["x"])
+results = rdfm.create_log("r.tsv", kind="results", variables=["x"])
 results.write(row())
 batch = rdfm.ResultBatch.from_rows([row()], ["x"])
 if (pid := os.fork()) == 0:

@@ -32,7 +32,7 @@ READERS = {
     "constructed": lambda: rdfm.construct(
         "CONSTRUCT { ?s <x:q> ?o } { ?s ?p ?o }", LOG, format="trig"
     ),
-    "results": lambda: rdfm.open_results(TSV, "results-tsv"),
+    "results": lambda: rdfm.open_log(TSV, "results-tsv", kind="results"),
     "solutions": solutions,
     "typed": lambda: solutions(types=TYPES),
     "no rows": lambda: rdfm.select("SELECT ?x { ?x <x:none> ?y }", LOG, format="trig"),
@@ -131,4 +131,4 @@ def test_a_missing_package_is_named_and_nothing_is_read(
 def test_a_boolean_answer_is_not_a_table():
     answer = b'{"head": {}, "boolean": true}'
     with pytest.raises(ValueError, match="answer to an ASK query is not a table"):
-        rdfm.open_results(answer, "results-json").to_pandas()
+        rdfm.open_log(answer, "results-json", kind="results").to_pandas()

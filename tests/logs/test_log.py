@@ -216,15 +216,15 @@ def test_messages_and_patches_cannot_be_mixed():
     messages, patches = io.BytesIO(), io.BytesIO()
     with rdfm.create_log(messages, "nq") as log:
         with pytest.raises(
-            TypeError, match=r"nq is a message format, not a patch format; rdfm\.patch\.to_log"
+            TypeError, match=r"the log contains messages, not patches; rdfm\.patch\.to_log"
         ):
             log.write(rdfm.Patch([("TX",)]))
         log.write([QUAD])
         log.write([QUAD, QUAD])
     assert messages.getvalue() == LOG
-    with rdfm.create_log(patches, "rdf-patch") as log:
+    with rdfm.create_log(patches, "rdf-patch", kind="patches") as log:
         with pytest.raises(
-            TypeError, match=r"is a patch format, not a message format; rdfm\.patch\.from_log"
+            TypeError, match=r"the log contains patches, not messages; rdfm\.patch\.from_log"
         ):
             log.write(rdfm.Message([QUAD]))
         with pytest.raises(TypeError, match="expected an Operation"):

@@ -40,7 +40,7 @@ def blocking_log():
 
 def blocking_results():
     file = BlockingFile(b"?a\n" + b'"x"\n' * COUNT)
-    return file, rdfm.open_results(file, "results-tsv", compression="none")
+    return file, rdfm.open_log(file, "results-tsv", kind="results", compression="none")
 
 
 def blocking_solutions():

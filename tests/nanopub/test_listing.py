@@ -325,7 +325,7 @@ def test_rows_are_written(tmp_path, suffix, latest):
     count = 1 if latest else 2
     assert (summary.messages, others) == (count, 0)
     if suffix in ("csv", "srj"):
-        with rdfm.open_results(out) as results:
+        with rdfm.open_log(out, kind="results") as results:
             assert results.variables == COLUMNS
             cells = [dict(zip(COLUMNS, each, strict=True)) for each in results]
         assert len(cells) == count

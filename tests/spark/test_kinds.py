@@ -27,7 +27,7 @@ def patches(path, *values):
 
 
 def results(path, variables, *rows):
-    with rdfm.create_results(path, variables) as out:
+    with rdfm.create_log(path, kind="results", variables=variables) as out:
         for row in rows:
             out.write(row)
     return path
@@ -134,7 +134,7 @@ def test_result_files_must_have_the_same_variables(tmp_path):
         OptionError, match=r"4\.srj has the variables a, but the first file has a, b"
     ):
         read(folder)
-    with rdfm.create_results(folder / "4.srj", boolean=True):
+    with rdfm.create_log(folder / "4.srj", kind="results", boolean=True):
         pass
     with pytest.raises(OptionError, match=r"4\.srj is the answer to an ASK query"):
         read(folder)
@@ -190,7 +190,10 @@ def test_rows_with_operations_are_written_as_patches(tmp_path, to):
     path = patches(tmp_path / "log.rdfp", 1, 2)
     schema = default_schema(("quads",), "patches")
     part = write(tmp_path / "out", to, read(path, schema), schema)
-    with rdfm.open_log(part) as log, rdfm.open_log(path) as expected:
+    with (
+        rdfm.open_log(part, kind="patches") as log,
+        rdfm.open_log(path, kind="patches") as expected,
+    ):
         assert list(log) == list(expected)
 
 

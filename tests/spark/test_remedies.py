@@ -2,7 +2,7 @@
 
 import pytest
 
-from rdfm.conversion.options import STAGES
+from rdfm.conversion.convert_options import STAGES
 from rdfm.errors import Remedy
 from rdfm.spark.spark_options import FILES, READING, STREAMING, WRITE_ID, WRITING, Options
 from rdfm.spark.spark_remedies import in_function, in_spark

@@ -99,7 +99,7 @@ def test_joined_fragments_contain_all_messages(tmp_path, name, options):
 def test_joined_fragments_contain_all_patches(tmp_path, name):
     for number, parts in enumerate(itertools.product(PATCHES, repeat=2)):
         path = write(tmp_path / str(number), name, parts, create_batch=PatchBatch.from_patches)
-        with open_log(path, name) as log:
+        with open_log(path, name, kind="patches") as log:
             found = [len(list(patch)) for patch in log]
         assert found == [len(patch) for part in parts for patch in part]
 

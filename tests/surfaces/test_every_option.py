@@ -12,9 +12,9 @@ from support import option_text
 
 import rdfm
 from rdfm import OptionError, formats
+from rdfm.cli.cli_remedies import on_command_line
 from rdfm.cli.convert import command
-from rdfm.cli.options import COMPLETE
-from rdfm.cli.remedies import on_command_line
+from rdfm.cli.parameters import COMPLETE
 from rdfm.cli.run import run
 from rdfm.cli.specs import given
 from rdfm.errors import render

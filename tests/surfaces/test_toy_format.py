@@ -10,9 +10,9 @@ import pytest
 
 import rdfm
 from rdfm import MessageBatch, OptionError, Quad, decode_values, encode_values, formats, parse_term
+from rdfm.cli.cli_remedies import on_command_line
 from rdfm.cli.convert import command
-from rdfm.cli.options import COMPLETE
-from rdfm.cli.remedies import on_command_line
+from rdfm.cli.parameters import COMPLETE
 from rdfm.cli.run import run
 from rdfm.errors import Remedy
 from rdfm.formats import FormatSpec, OptionSpec

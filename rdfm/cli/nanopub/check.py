@@ -23,7 +23,7 @@ Exit status: 0 no errors, 1 errors found, 2 bad usage."""
 @click.command(
     "check",
     cls=SpecCommand,
-    stages="rdfm.nanopub.options:CHECK",
+    stages="rdfm.nanopub.nanopub_options:CHECK",
     kinds={"read": ("messages",)},
     epilog=_EPILOG,
     short_help="Check structure, trusty URIs and signatures.",
@@ -42,7 +42,7 @@ def command(
     form as those of rdfm validate.
     """
     from rdfm.nanopub.checking import check
-    from rdfm.nanopub.options import CHECK
+    from rdfm.nanopub.nanopub_options import CHECK
 
     return run_check(
         check,

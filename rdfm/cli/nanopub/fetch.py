@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from rdfm.cli.headers import header_option
-from rdfm.cli.options import output_option, quiet_option
+from rdfm.cli.parameters import output_option, quiet_option
 from rdfm.cli.specs import SpecCommand, given
 
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ _EPILOG = """Examples:
 @click.command(
     "fetch",
     cls=SpecCommand,
-    stages="rdfm.nanopub.fetch_options:FETCH",
+    stages="rdfm.nanopub.nanopub_options:FETCH",
     sides=("write",),
     kinds={"write": ("messages",)},
     epilog=_EPILOG,
@@ -45,7 +45,7 @@ def command(registry: str, log: str, quiet: bool, **options: Any) -> None:
     from rdfm.cli.run import CodedError
     from rdfm.cli.signals import unwinding
     from rdfm.errors import LogBusyError
-    from rdfm.nanopub.fetch_options import FETCH
+    from rdfm.nanopub.nanopub_options import FETCH
 
     if log == "-":
         raise click.UsageError(

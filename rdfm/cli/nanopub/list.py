@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from rdfm.cli.options import output_option, quiet_option
+from rdfm.cli.parameters import output_option, quiet_option
 from rdfm.cli.specs import SpecCommand, given
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ Exit status: 0 done, 1 bad data, 2 bad usage."""
 @click.command(
     "list",
     cls=SpecCommand,
-    stages="rdfm.nanopub.options:LIST",
+    stages="rdfm.nanopub.nanopub_options:LIST",
     sides=("read", "write"),
     kinds={"read": ("messages",), "write": ("results",)},
     epilog=_EPILOG,

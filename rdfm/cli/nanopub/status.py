@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from rdfm.cli.headers import header_option
-from rdfm.cli.options import GroupedCommand, option
+from rdfm.cli.parameters import GroupedCommand, option
 
 if TYPE_CHECKING:
     from rdfm.nanopub import RegistryState

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from rdfm.cli.options import output_option, quiet_option
+from rdfm.cli.parameters import output_option, quiet_option
 from rdfm.cli.specs import SpecCommand, given
 
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ Exit status: 0 done, 1 bad data, 2 bad usage."""
 @click.command(
     "package",
     cls=SpecCommand,
-    stages="rdfm.riverbench.options:PACKAGE",
+    stages="rdfm.riverbench.riverbench_options:PACKAGE",
     kinds={"read": ("messages",)},
     epilog=_EPILOG,
     short_help="Write all distributions of a dataset, and their metadata.",
@@ -42,7 +42,7 @@ def command(log: str, output: str, quiet: bool, **options: Any) -> None:
     from rdfm.cli.signals import unwinding
     from rdfm.cli.stdio import inputs_of
     from rdfm.riverbench import package
-    from rdfm.riverbench.options import PACKAGE
+    from rdfm.riverbench.riverbench_options import PACKAGE
 
     settings = given(options)
     settings["format"] = settings.pop("from_format", None)

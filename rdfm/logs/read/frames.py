@@ -119,7 +119,7 @@ class Tabular(ABC):
         Example:
             >>> import rdfm
             >>> results = b'?name\t?age\n"Ann"\t41\n"Bob"\t\n'
-            >>> with rdfm.open_results(results, "results-tsv") as rows:
+            >>> with rdfm.open_log(results, "results-tsv", kind="results") as rows:
             ...     rows.to_polars()["name"].to_list()
             ['"Ann"', '"Bob"']
         """

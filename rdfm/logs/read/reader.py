@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from copy import copy
 from dataclasses import replace
 from itertools import chain
-from typing import TYPE_CHECKING, Any, Literal, Self, Unpack, cast
+from typing import TYPE_CHECKING, Any, Generic, Literal, Self, Unpack, cast, overload
 
 from rdfm._core import MessageBatch, PatchBatch, ResultBatch
 from rdfm.errors import OptionError, RdfmError
@@ -19,6 +19,7 @@ from rdfm.formats import Format
 from rdfm.logs.input.driver import Driver, Item, Read, ReadError, Reading, Skipped, Source
 from rdfm.logs.input.inputs import Input, Readable
 from rdfm.logs.input.splits import Split
+from rdfm.logs.kinds import check_kind, log_of_other_kind_error, unread_kind_error
 from rdfm.logs.read.arrow import TableForm, arrow_reader
 from rdfm.logs.read.frames import Tabular
 from rdfm.logs.stages.criteria import Filtering, filter_values
@@ -29,8 +30,18 @@ from rdfm.message import AnyBatch, Message
 
 if TYPE_CHECKING:
     import pyarrow
+    from typing_extensions import TypeVar
 
     from rdfm.formats.options_generated import ReadOptions
+    from rdfm.logs.read.results import ResultReader
+    from rdfm.message import Patch, Row
+
+    # Without a type argument, `LogReader` is a log of messages.
+    M = TypeVar("M", covariant=True, default=Message)
+else:
+    from typing import TypeVar
+
+    M = TypeVar("M")  # defaults need Python 3.13
 
 __all__ = ["LogReader", "open_log"]
 
@@ -42,10 +53,12 @@ _EMPTY: dict[str, Callable[[], AnyBatch]] = {
 }
 
 
+@overload
 def open_log(
     source: Readable,
     format: str | None = None,
     *,
+    kind: Literal["messages"] = "messages",
     compression: str | None = None,
     split: Split | None = None,
     parts: bool = False,
@@ -54,11 +67,47 @@ def open_log(
     terms: Literal["ntriples", "structs"] = "ntriples",
     storage_options: Mapping[str, Any] | None = None,
     **options: Unpack[ReadOptions],
-) -> LogReader:
+) -> LogReader[Message]: ...
+@overload
+def open_log(
+    source: Readable,
+    format: str | None = None,
+    *,
+    kind: Literal["patches"],
+    compression: str | None = None,
+    parts: bool = False,
+    messages: str | int | None = None,
+    terms: Literal["ntriples", "structs"] = "ntriples",
+    storage_options: Mapping[str, Any] | None = None,
+    **options: Unpack[ReadOptions],
+) -> LogReader[Patch]: ...
+@overload
+def open_log(
+    source: Readable,
+    format: str | None = None,
+    *,
+    kind: Literal["results"],
+    compression: str | None = None,
+    messages: str | int | None = None,
+    terms: Literal["ntriples", "structs"] = "ntriples",
+    storage_options: Mapping[str, Any] | None = None,
+    **options: Unpack[ReadOptions],
+) -> ResultReader: ...
+def open_log(
+    source: Readable,
+    format: str | None = None,
+    *,
+    kind: Literal["messages", "patches", "results"] = "messages",
+    compression: str | None = None,
+    split: Split | None = None,
+    parts: bool = False,
+    messages: str | int | None = None,
+    rows: Literal["messages", "quads"] = "messages",
+    terms: Literal["ntriples", "structs"] = "ntriples",
+    storage_options: Mapping[str, Any] | None = None,
+    **options: Unpack[ReadOptions],
+) -> LogReader[Any]:
     r"""Open a log for reading; for a folder, a glob or a tar archive, all its logs in sequence.
-
-    Messages are returned as `Message`, patches as `Patch`, and the rows of SPARQL results as
-    tuples. `open_results` also returns the variables of results.
 
     Args:
         source: A path, a URL (`https://…`, `grpc://host:port/TOPIC`, and others that fsspec
@@ -67,6 +116,7 @@ def open_log(
             are skipped.
         format: The format of every file or member, such as "nq". Detected from the suffix, then
             the content, by default.
+        kind: The kind of the log: "messages", "patches" or "results" (rows of SPARQL results).
         compression: "gzip", "zstd", "bzip2" or "xz"; "none" to read the bytes as they are. Detected
             from the content by default.
         split: A part of the log, from `rdfm.plan_splits`. Only its messages are read.
@@ -88,14 +138,14 @@ def open_log(
             several logs, each log uses those that its format supports.
 
     Returns:
-        An iterable of messages, patches or rows, which is also a context manager. The kind is only
-        known at run time, so the declared types are those of messages. For patches, write
-        `cast("Iterator[Patch]", iter(log))`.
+        An iterable of `Message`, of `Patch`, or of the rows of results, which are tuples with a
+        term or None for each variable. It is also a context manager. For results, it is a
+        `ResultReader`, which has the variables.
 
     Raises:
         UnknownFormatError: If the format cannot be detected, or the name is unknown.
-        OptionError: If the format does not support an option or its value, or the log cannot be
-            split.
+        OptionError: If the log is of another kind, the format does not support an option or its
+            value, or the log cannot be split.
         OSError: If the file cannot be read.
         MissingExtraError: If the URL needs a package that is not installed.
 
@@ -105,6 +155,7 @@ def open_log(
         ...     print([len(message) for message in messages])
         [1]
     """
+    check_kind(kind)
     if split is not None and split.whole:
         split = None
     if split is not None and compression not in (None, "none"):
@@ -115,8 +166,13 @@ def open_log(
     reading = Reading(
         format, options, compression, storage_options, split, "always" if in_parts else "never"
     )
+    reader: type[LogReader[Any]] = LogReader
+    if kind == "results":
+        from rdfm.logs.read.results import ResultReader  # which imports this module
+
+        reader = ResultReader
     if messages is None:
-        return LogReader(Driver([source], reading), table=table)
+        return reader(Driver([source], reading), table=table, kind=kind)
     from rdfm.logs.read.seek import seek  # which imports this module
 
     if split is not None:
@@ -125,13 +181,16 @@ def open_log(
     split = seek(source, reading, as_slice(chosen), numbered=True)
     first = 0 if split is None else split.first_message_index or 0
     reading = replace(reading, split=split)
-    return LogReader(Driver([source], reading), (sliced(chosen, first=first),), table=table)
+    stages = (sliced(chosen, first=first),)
+    return reader(Driver([source], reading), stages, table=table, kind=kind)
 
 
-class LogReader(Tabular):
-    """A log that is being read. Iterate over its messages or patches, or over `batches()`.
+class LogReader(Tabular, Generic[M]):
+    """A log that is being read. Iterate over its messages, patches or rows, or over `batches()`.
 
-    Created by `open_log`. The logs of a folder, a glob or an archive are read one after the other.
+    Created by `open_log`. `LogReader[Message]` reads messages, `LogReader[Patch]` patches, and
+    `LogReader[Row]` the rows of SPARQL results: tuples with a term or None for each variable. The
+    logs of a folder, a glob or an archive are read one after the other.
     If an error ends one of them, `skip_message` continues with the next log.
 
     As a table, it has the rows of `batches()` with their source. A row is a message, or a quad if
@@ -152,6 +211,7 @@ class LogReader(Tabular):
         stages: Sequence[Stage] = (),
         *,
         table: TableForm | None = None,
+        kind: str | None = None,
     ) -> None:
         """Initialize with the driver and the stages after it. Called by `open_log`.
 
@@ -159,10 +219,15 @@ class LogReader(Tabular):
             driver: Reads the log.
             stages: Stages that process the messages after they are read, in order.
             table: The form of the rows, if the log is read as a table.
+            kind: The kind of the log; any kind by default.
+
+        Raises:
+            OptionError: If the log is of another kind.
         """
         self._driver = driver
         self._table = table
-        self._first: MessageBatch | RdfmError | None = None  # already read, but not yet returned
+        self._kind = kind
+        self._first: AnyBatch | RdfmError | None = None  # already read, but not yet returned
         self._error: ReadError | None = None
         self._begun = self._ended = False
         self._header: Mapping[str, Any] = {}
@@ -171,15 +236,15 @@ class LogReader(Tabular):
         try:
             # A single log is opened now, so that a failure is reported immediately.
             pieces = driver.opened_first()
+            self.several = driver.several
+            self.source = driver.name
+            self._turn = Turn(self.source)
+            self.format = driver.format or ""
+            if driver.first is not None:
+                self._enter(driver.first)
         except BaseException:
             driver.close()
             raise
-        self.several = driver.several
-        self.source = driver.name
-        self._turn = Turn(self.source)
-        self.format = driver.format or ""
-        if driver.first is not None:
-            self._enter(driver.first)
         items = chain.from_iterable(driver.decode(pieces))
         self._items = through(items, stages) if stages else items
 
@@ -199,15 +264,18 @@ class LogReader(Tabular):
         """Bytes at the ends of the logs opened so far that are not read: no run committed them."""
         return sum(self._driver.uncommitted.values())
 
-    def batches(self) -> Iterator[MessageBatch]:
+    @overload
+    def batches(self: LogReader[Message]) -> Iterator[MessageBatch]: ...
+    @overload
+    def batches(self: LogReader[Patch]) -> Iterator[PatchBatch]: ...
+    @overload
+    def batches(self: LogReader[Row]) -> Iterator[ResultBatch]: ...
+    def batches(self) -> Iterator[Any]:
         """Return an iterator over the batches, which are faster than messages and support Arrow.
 
         Patches have batches of type `PatchBatch`, results `ResultBatch`. A log opened with `rows`
         or `terms` has Arrow batches with these rows, for any consumer of Arrow data, such as
-        `pyarrow.record_batch(batch)`.
-
-        For type checkers, with patches: `cast("Iterator[PatchBatch]", log.batches())`, and likewise
-        with `ArrowBatch`.
+        `pyarrow.record_batch(batch)`. Their declared type is that of the log's kind.
 
         If a loop is exited early, or its error is skipped with `skip_message`, the next loop
         continues after the last batch or the skipped message.
@@ -221,17 +289,17 @@ class LogReader(Tabular):
         """
         return Loop(self._turn, self._batches())
 
-    def _batches(self) -> Iterator[MessageBatch]:
+    def _batches(self) -> Iterator[Any]:
         self._check_unread()
         table = self._table
         while (batch := self._next()) is not None:
             if table is None:
                 yield batch
             elif len(rows := table.batch_rows(batch, self.source)):
-                yield cast("MessageBatch", rows)
+                yield rows
 
-    def __iter__(self) -> Iterator[Message]:
-        """Return an iterator over the messages: `Patch` for patches, tuples for results.
+    def __iter__(self) -> Iterator[M]:
+        """Return an iterator over the messages, patches or rows.
 
         Raises the same errors as `batches`.
 
@@ -240,7 +308,7 @@ class LogReader(Tabular):
         """
         return Loop(self._turn, self._messages())
 
-    def _messages(self) -> Iterator[Message]:
+    def _messages(self) -> Iterator[M]:
         if self._table is not None:
             raise OptionError(
                 f"{self.source} was opened as a table; use batches(), or open it without the options rows and terms to get messages"
@@ -251,12 +319,12 @@ class LogReader(Tabular):
             try:
                 for message in batch:
                     given += 1
-                    yield message
+                    yield cast("M", message)
             finally:  # if the loop is exited early, the next one continues here
                 if given < len(batch):
                     self._first = batch.slice(given, len(batch))
 
-    def filter(self, **criteria: Any) -> LogReader:
+    def filter(self, **criteria: Any) -> Self:
         r"""Return a reader of the messages with a quad that matches all criteria.
 
         Call it before any message is read.
@@ -283,7 +351,7 @@ class LogReader(Tabular):
         """
         return self._with_stages(Filtering(filter_values(criteria)))
 
-    def _with_stages(self, *stages: Stage) -> LogReader:
+    def _with_stages(self, *stages: Stage) -> Self:
         """Return a reader with additional stages, before any message is read.
 
         Raises:
@@ -312,7 +380,7 @@ class LogReader(Tabular):
             head = self._peek()
         if isinstance(head, RdfmError):
             raise head
-        kind = "messages" if self._format is None else self._format.spec.kinds[0]
+        kind = self._kind or ("messages" if self._format is None else self._format.spec.kinds[0])
         return arrow_reader(
             self._table or TableForm(),
             _EMPTY[kind]() if head is None else head,
@@ -320,7 +388,7 @@ class LogReader(Tabular):
             Loop(self._turn, self._with_sources()),
         )
 
-    def _with_sources(self) -> Iterator[tuple[MessageBatch, str]]:
+    def _with_sources(self) -> Iterator[tuple[AnyBatch, str | None]]:
         """Yield the batches, each with the name of its log."""
         self._check_unread()
         while (batch := self._next()) is not None:
@@ -332,7 +400,7 @@ class LogReader(Tabular):
                 f"{self.source} has been read to the end; open it again to read it again"
             )
 
-    def _next(self) -> MessageBatch | None:
+    def _next(self) -> AnyBatch | None:
         """Return the next batch, or None at the end."""
         self._begun = True
         first, self._first = self._first, None
@@ -345,7 +413,7 @@ class LogReader(Tabular):
         self._ended = batch is None
         return batch
 
-    def _peek(self) -> MessageBatch | RdfmError | None:
+    def _peek(self) -> AnyBatch | RdfmError | None:
         """Return the batch that `_next` will return, or the error that it will raise."""
         self._begun = True
         if self._first is None and not self._ended:
@@ -355,7 +423,7 @@ class LogReader(Tabular):
                 self._first = error
         return self._first
 
-    def _take(self) -> MessageBatch | None:
+    def _take(self) -> AnyBatch | None:
         """Return the next batch of the driver."""
         for item in self._items:
             self._enter(item.source)
@@ -365,12 +433,25 @@ class LogReader(Tabular):
             if isinstance(item, Read):
                 self._header = item.header
                 if item.batch is not None:
-                    return cast("MessageBatch", item.batch)
+                    if self._kind is not None and self._kind != (found := item.batch.kind):
+                        raise log_of_other_kind_error(item.source.name, found, self._kind)
+                    return item.batch
         return None
 
     def _enter(self, source: Source) -> None:
-        self.source, self.format = source.name, source.format.name
-        self._input, self._format = source.input, source.format
+        """Note the log that is being read.
+
+        Raises:
+            OptionError: If the log is of another kind.
+        """
+        self.source = source.name
+        if source.format is not None:  # otherwise, these are results of another library
+            spec = source.format.spec
+            if self._kind in spec.written_only:
+                raise unread_kind_error(source.name, spec, self._kind)
+            if self._kind is not None and self._kind not in spec.kinds:
+                raise log_of_other_kind_error(source.name, spec.kinds[0], self._kind)
+            self.format, self._input, self._format = spec.name, source.input, source.format
 
     def skip_message(self) -> bytes:
         r"""Skip the message in which an error occurred; the next loop continues after it.
@@ -430,4 +511,5 @@ class LogReader(Tabular):
 
     def __repr__(self) -> str:
         """Return a string such as `<LogReader x.nq.gz: nq>`."""
-        return f"<LogReader {self.source}: {self.format}>"
+        format = f": {self.format}" if self.format else ""
+        return f"<{type(self).__name__} {self.source}{format}>"

@@ -1,143 +1,64 @@
-"""Reading SPARQL results: `open_results`.
+"""Reading SPARQL results: the rows of `open_log(…, kind="results")`.
 
-In: a log of results. Out: rows as tuples of terms. Cost: one batch of rows.
+In: a log of results, or the results of another library. Out: rows as tuples of terms. Cost: one
+batch of rows.
 Law: a result set has one list of variables. Every row has a cell for each variable: a term, or None
 if it is unbound.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import islice
-from typing import TYPE_CHECKING, Self, Unpack, cast
-from typing import Literal as OneOf
+from typing import TYPE_CHECKING, Any
 
 from rdfm import interop
 from rdfm._core import ResultBatch
-from rdfm.errors import OptionError
-from rdfm.logs.read.arrow import TableForm, arrow_reader
-from rdfm.logs.read.frames import Tabular
-from rdfm.logs.read.reader import open_log
-from rdfm.logs.turns import Loop, Turn
+from rdfm.errors import RdfmError
+from rdfm.logs.input.driver import NO_LOG, Item, Read
+from rdfm.logs.read.reader import LogReader
+from rdfm.message import Row
 
 if TYPE_CHECKING:
-    import pyarrow
     import pyoxigraph
     import rdflib.query
 
     from rdfm._core import Term
-    from rdfm.formats.options_generated import ReadOptions
-    from rdfm.logs.input.inputs import Readable
+    from rdfm.message import AnyBatch
 
-__all__ = ["ResultReader", "open_results"]
+__all__ = ["ResultReader"]
 
 PENDING_ROWS = 4096
 
 
-def open_results(
-    source: Readable,
-    format: str | None = None,
-    *,
-    terms: OneOf["ntriples", "structs"] = "ntriples",
-    **options: Unpack[ReadOptions],
-) -> ResultReader:
-    r"""Open SPARQL results for reading.
-
-    Args:
-        source: As in `open_log`.
-        format: A format name such as "results-json". Derived from the suffix by default.
-        terms: Representation of terms if the reader is used as an Arrow stream, as in `open_log`.
-        **options: Options of the format's decoder.
-
-    Raises:
-        UnknownFormatError: If the format cannot be detected.
-        OptionError: If the format is not a result format, or does not support an option.
-        OSError: If the file cannot be read.
-
-    Example:
-        >>> with open_results(b"?name\n\"Ann\"\n", "results-tsv") as results:
-        ...     results.variables, [str(name) for (name,) in results]
-        (('name',), ['"Ann"'])
-    """
-    table = TableForm.of("messages", terms)
-    log = open_log(source, format, **options)
-    kinds = () if log._format is None else log._format.spec.kinds
-    if "results" not in kinds:
-        log.close()
-        raise OptionError(
-            f"{log.source} contains {' and '.join(kinds)}, not results; open it with rdfm.open_log"
-        )
-    if log._format is not None and "results" in log._format.spec.written_only:
-        log.close()
-        raise OptionError(
-            f"{log.source}: results in {log._format.spec.title} cannot be read back, because "
-            "nothing marks the values of the table as terms; store results in a result format, such "
-            "as results-thrift (.srt)"
-        )
-    return ResultReader(
-        cast("Iterator[ResultBatch]", log.batches()),
-        f"{log.source}: {log.format}",
-        log.close,
-        table,
-    )
-
-
-class ResultReader(Tabular):
+class ResultReader(LogReader[Row]):
     """SPARQL results that are being read. Iterate over the rows: tuples of terms and None.
 
-    Created by `open_results`, or from results of other libraries by `from_oxigraph` and
-    `from_rdflib`. As a table it has a column of N-Triples for each variable. Only one thread can use
-    a reader at a time; a second thread gets a RuntimeError.
+    Created by `open_log(…, kind="results")`, or from results of other libraries by `from_oxigraph`
+    and `from_rdflib`. As a table it has a column of N-Triples for each variable.
     """
 
-    def __init__(
-        self,
-        batches: Iterator[ResultBatch],
-        name: str,
-        close: Callable[[], object] | None = None,
-        table: TableForm = TableForm(),  # noqa: B008 - immutable
-    ) -> None:
-        """Initialize with the batches, the name of their log and the form of rows in a table.
+    _head: ResultBatch | None = None  # the variables, without rows
 
-        Called by `open_results`.
-        """
-        self._table = table
-        self._batches = batches
-        self._name = name
-        self._turn = Turn(name)
-        self._close = close
-        self._head: ResultBatch | None = None  # the variables, without rows
-        self._first: ResultBatch | None = None  # already read, but not yet returned
-        self._ended = False
-        self._error: Exception | None = None
+    def _take(self) -> AnyBatch | None:
+        batch = super()._take()
+        if self._head is None and isinstance(batch, ResultBatch):
+            self._head = batch.slice(0, 0)
+        return batch
 
     def _begin(self) -> ResultBatch:
-        """Read up to the first rows."""
+        """Read up to the first rows, and return the variables.
+
+        Raises:
+            RdfmError, OSError: As in `batches`.
+        """
         with self._turn:
             if self._head is None:
-                first = self._take()  # a batch without rows is false
-                self._first = ResultBatch.from_rows([], []) if first is None else first
-                self._head = self._first.slice(0, 0)
-            return self._head
-
-    def _take(self) -> ResultBatch | None:
-        """Return the next batch of the log, or None at its end. Raises an earlier error again."""
-        if self._error is not None:
-            raise self._error
-        try:
-            return next(self._batches, None)
-        except Exception as error:
-            self._error = error
-            raise
-
-    def _next(self) -> ResultBatch | None:
-        self._begin()
-        first, self._first = self._first, None
-        if first is not None:
-            return first
-        batch = self._take()
-        self._ended = batch is None
-        return batch
+                if self._error is not None:
+                    raise self._error.error
+                if isinstance(first := self._peek(), RdfmError):
+                    raise first
+            return ResultBatch.from_rows([], []) if self._head is None else self._head
 
     @property
     def variables(self) -> tuple[str, ...]:
@@ -153,46 +74,6 @@ class ResultReader(Tabular):
     def links(self) -> tuple[str, ...]:
         """Documents with further information: IRI references."""
         return self._begin().links
-
-    def batches(self) -> Iterator[ResultBatch]:
-        """Return an iterator over batches of rows. All have the variables; the first may be empty.
-
-        If a loop is exited early, the next loop continues where it stopped.
-
-        Raises:
-            DecodeError: If the log is invalid. All rows before the error have been returned.
-            OSError: If the file cannot be read.
-            ValueError: If the results have already been read to their end.
-            RuntimeError: If another thread is using the reader.
-        """
-        return Loop(self._turn, self._unread_batches())
-
-    def _unread_batches(self) -> Iterator[ResultBatch]:
-        self._check_unread()
-        while (batch := self._next()) is not None:
-            yield batch
-
-    def __iter__(self) -> Iterator[tuple[Term | None, ...]]:
-        """Return an iterator over the rows. Raises the same errors as `batches`."""
-        return Loop(self._turn, self._rows())
-
-    def _rows(self) -> Iterator[tuple[Term | None, ...]]:
-        self._check_unread()
-        while (batch := self._next()) is not None:
-            given = 0
-            try:
-                for row in batch:
-                    given += 1
-                    yield row
-            finally:  # if the loop is exited early, the next one continues here
-                if given < len(batch):
-                    self._first = batch.slice(given, len(batch))
-
-    def _check_unread(self) -> None:
-        if self._ended:
-            raise ValueError(
-                f"{self._name} has been read to the end; open it again to read it again"
-            )
 
     def to_rdflib(self) -> rdflib.query.Result:
         """Return the results as an rdflib result (extra: rdflib), which reads rows on demand.
@@ -214,7 +95,7 @@ class ResultReader(Tabular):
             UnsupportedError: If the result is a graph.
             TypeError: If the argument is not an rdflib result.
         """
-        return cls(_batches(interop.results_from_rdflib(result)), "rdflib")
+        return cls._of(_batches(interop.results_from_rdflib(result)), "rdflib")
 
     def to_oxigraph(self) -> pyoxigraph.QuerySolutions | pyoxigraph.QueryBoolean:
         """Return the results as a pyoxigraph result (extra: oxigraph), which reads rows on demand.
@@ -239,39 +120,39 @@ class ResultReader(Tabular):
             UnsupportedError: If the results are triples.
             TypeError: If the argument is not a pyoxigraph result.
         """
-        return cls(_batches(interop.results_from_oxigraph(results)), "pyoxigraph")
+        return cls._of(_batches(interop.results_from_oxigraph(results)), "pyoxigraph")
+
+    @classmethod
+    def _of(cls, batches: Iterator[ResultBatch], library: str) -> ResultReader:
+        driver: Any = _ResultDriver(batches, library)
+        return cls(driver, kind="results")
 
     def _results(self) -> interop.Results:
         self._check_unread()
         return interop.Results(self.variables, self.boolean, iter(self))
 
-    def _arrow_reader(self) -> pyarrow.RecordBatchReader:
-        self._check_unread()
-        return arrow_reader(
-            self._table, self._begin(), self._name, ((batch, None) for batch in self.batches())
-        )
+
+class _ResultDriver:
+    """Stands for a driver: yields the results of another library as the items of a log."""
+
+    several = False
+    first = format = None
+
+    def __init__(self, batches: Iterator[ResultBatch], name: str) -> None:
+        self.name = name
+        self._batches = batches
+        self.uncommitted: Mapping[str, int] = {}
+
+    def opened_first(self) -> None:
+        """Do nothing: there is no log to open."""
+
+    def decode(self, _pieces: Any) -> Iterator[Iterable[Item]]:
+        """Yield the items of the only log."""
+        source = NO_LOG._replace(name=self.name)
+        yield (Read(source, batch, {}, 0) for batch in self._batches)
 
     def close(self) -> None:
-        """Close the open files.
-
-        Raises:
-            RuntimeError: If another thread is reading; stop it first.
-        """
-        with self._turn:
-            if self._close is not None:
-                self._close()
-
-    def __enter__(self) -> Self:
-        """Return the reader."""
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        """Close the open files."""
-        self.close()
-
-    def __repr__(self) -> str:
-        """Return a string such as `<ResultReader r.srj: results-json>`."""
-        return f"<ResultReader {self._name}>"
+        """Do nothing: there are no files."""
 
 
 def _batches(results: interop.Results) -> Iterator[ResultBatch]:

@@ -9,14 +9,15 @@ from __future__ import annotations
 
 import contextlib
 from bisect import bisect_left
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Self, Unpack, overload
+from typing import TYPE_CHECKING, Any, Generic, Literal, Self, Unpack, overload
 
 from rdfm._core import MessageBatch, PatchBatch, Quad, ResultBatch
 from rdfm.errors import EncodeError, OptionError, RdfmError
 from rdfm.formats import EncoderLike, Format
 from rdfm.formats.format import encode_view
+from rdfm.logs.kinds import check_kind, format_of_other_kind_error
 from rdfm.logs.write.append import AppendOutput, AppendSettings
 from rdfm.logs.write.output import (
     FolderOutput,
@@ -32,10 +33,20 @@ from rdfm.message import Message, Patch, checked
 from rdfm.storage.paths import is_live
 
 if TYPE_CHECKING:
+    from typing_extensions import TypeVar
+
+    from rdfm._core import Term
     from rdfm.formats.options_generated import WriteOptions
     from rdfm.logs.write.keyed_append import AppendFolder
-    from rdfm.message import AnyBatch, OperationParts
+    from rdfm.message import AnyBatch, OperationParts, Row
     from rdfm.storage.live import LiveTarget
+
+    # Without a type argument, `LogWriter` is a log of messages.
+    M = TypeVar("M", contravariant=True, default=Message)
+else:
+    from typing import TypeVar
+
+    M = TypeVar("M")  # defaults need Python 3.13
 
 __all__ = ["LogWriter", "create_log"]
 
@@ -44,10 +55,12 @@ PENDING_RECORDS = 8192
 _BATCHES = {"messages": MessageBatch, "patches": PatchBatch, "results": ResultBatch}
 
 
+@overload
 def create_log(
     target: Writable,
     format: str | None = None,
     *,
+    kind: Literal["messages"] = "messages",
     compression: str | None = None,
     keep_partial: bool = False,
     split_messages: int | None = None,
@@ -58,11 +71,56 @@ def create_log(
     repair: bool = False,
     storage_options: Mapping[str, Any] | None = None,
     **options: Unpack[WriteOptions],
-) -> LogWriter:
+) -> LogWriter[Message]: ...
+@overload
+def create_log(
+    target: Writable,
+    format: str | None = None,
+    *,
+    kind: Literal["patches"],
+    compression: str | None = None,
+    keep_partial: bool = False,
+    split_messages: int | None = None,
+    split_bytes: int | None = None,
+    overwrite: bool = False,
+    append: bool = False,
+    sync: bool = False,
+    repair: bool = False,
+    **options: Unpack[WriteOptions],
+) -> LogWriter[Patch]: ...
+@overload
+def create_log(
+    target: Writable,
+    format: str | None = None,
+    *,
+    kind: Literal["results"],
+    variables: Sequence[str] = (),
+    boolean: bool | None = None,
+    links: Sequence[str] = (),
+    compression: str | None = None,
+    keep_partial: bool = False,
+    **options: Unpack[WriteOptions],
+) -> LogWriter[Row]: ...
+def create_log(
+    target: Writable,
+    format: str | None = None,
+    *,
+    kind: Literal["messages", "patches", "results"] = "messages",
+    variables: Sequence[str] = (),
+    boolean: bool | None = None,
+    links: Sequence[str] = (),
+    compression: str | None = None,
+    keep_partial: bool = False,
+    split_messages: int | None = None,
+    split_bytes: int | None = None,
+    overwrite: bool = False,
+    append: bool = False,
+    sync: bool = False,
+    repair: bool = False,
+    storage_options: Mapping[str, Any] | None = None,
+    **options: Unpack[WriteOptions],
+) -> LogWriter[Any]:
     r"""Create a log for writing. The file appears under its name when the writer is closed.
-
-    The format determines whether the log contains messages or patches. `create_results` writes
-    SPARQL results.
 
     A folder (`out/`) gets a file for each message, and a tar archive (`out.tar.gz`) a member. With
     `split_messages` or `split_bytes`, the files of a folder have several messages. Each file or
@@ -73,6 +131,10 @@ def create_log(
             to, `grpc://host:port/TOPIC`. Messages are sent to a topic as they are written.
         format: A format name such as "trig". Derived from the suffix by default. Archives default
             to `trig`, unless their name includes another suffix, as in `out.ttl.tar.gz`.
+        kind: The kind of the log: "messages", "patches" or "results" (rows of SPARQL results).
+        variables: For results, the names of the variables, without `?`.
+        boolean: For results, the answer to an ASK query, which has neither variables nor rows.
+        links: For results, documents with further information: IRI references.
         compression: "gzip", "zstd", "bzip2", "xz" or "none", optionally with a level, such as
             "zstd:19". Derived from the suffix by default. In a folder it applies to each file.
         keep_partial: After an exception, keep the incomplete output as `NAME.partial`.
@@ -92,7 +154,9 @@ def create_log(
 
     Raises:
         UnknownFormatError: If the format cannot be determined, or the name is unknown.
-        OptionError: If the format does not support an option or its value.
+        OptionError: If the format does not support the kind, an option or its value; or if
+            variables are given together with an answer, as a single string, or for another kind.
+        EncodeError: If the format does not support the variables or the answer.
         OSError: If the file cannot be written.
 
     Example:
@@ -103,9 +167,24 @@ def create_log(
         ...     log.write([Quad(Iri("http://ex/s"), Iri("http://ex/p"), Iri("http://ex/o"))])
         >>> file.getvalue()
         b'<http://ex/s> <http://ex/p> <http://ex/o> .\n'
+        >>> from rdfm import Literal
+        >>> file = io.BytesIO()
+        >>> with create_log(file, "results-tsv", kind="results", variables=["name"]) as results:
+        ...     results.write([Literal("Ann")])
+        >>> file.getvalue()
+        b'?name\n"Ann"\n'
     """
+    check_kind(kind)
+    if isinstance(variables, str):
+        raise OptionError(f"variables must be a list of names, not the string {variables[:40]!r}")
+    if kind != "results" and (variables or links or boolean is not None):
+        raise OptionError('variables, boolean and links are for SPARQL results; add kind="results"')
+    if boolean is not None and variables:
+        raise OptionError("the results of an ASK query have no variables")
     reject_own_input((), target, options, append=append)
-    found = output_format(target, format)
+    found = output_format(target, format, kind)
+    if kind not in found.spec.kinds:
+        raise format_of_other_kind_error(found.spec, kind)
     given = {**suffix_options(target, found.spec), **options}
 
     def make(**changed: Any) -> EncoderLike:
@@ -131,17 +210,25 @@ def create_log(
         except BaseException:
             output.discard()
             raise
-    return LogWriter(output, found, encoder, keep_partial=keep_partial)
+    if kind != "results":
+        return LogWriter(output, found, encoder, kind, keep_partial=keep_partial)
+    from rdfm.logs.write.results import ResultWriter  # which imports this module
+
+    return ResultWriter(
+        output, found, encoder, variables, boolean, links, keep_partial=keep_partial
+    )
 
 
-class LogWriter:
-    """A log of messages or patches that is being written. Created by `create_log`.
+class LogWriter(Generic[M]):
+    """A log that is being written. Created by `create_log`.
 
-    The file appears under its name when the writer is closed.
+    `LogWriter[Message]` writes messages, `LogWriter[Patch]` patches, and `LogWriter[Row]` the rows
+    of SPARQL results: tuples with a term or None for each variable. The file appears under its name
+    when the writer is closed.
 
     Attributes:
         format: The format's name.
-        messages: Number of messages or patches written so far.
+        messages: Number of messages, patches or rows written so far.
     """
 
     def __init__(
@@ -149,6 +236,7 @@ class LogWriter:
         output: Output | FolderOutput | AppendOutput | AppendFolder | LiveTarget,
         format: Format,
         encoder: Any,
+        kind: str,
         *,
         keep_partial: bool = False,
     ) -> None:
@@ -156,62 +244,78 @@ class LogWriter:
         self._output: Any = output  # receives the encoder's output
         self._encoder = encoder
         self._keep_partial = keep_partial
-        self._pending: list[Any] = []  # messages, or patches
+        self._pending: list[Any] = []  # messages, patches or rows
         self._pending_records = 0
         self._last: MessageBatch | None = None
-        self._kinds = format.spec.kinds
+        self._kind = kind
         self._closed = False
         self.format = format.name
         self.messages = 0
 
     @overload
-    def write(self, message: Message | Iterable[Quad]) -> None: ...
+    def write(self: LogWriter[Message], message: Message | Iterable[Quad]) -> None: ...
     @overload
-    def write(self, message: Patch | Iterable[OperationParts]) -> None: ...
-    def write(self, message: Message | Iterable[Quad] | Patch | Iterable[OperationParts]) -> None:
-        """Write one message, or one patch in a patch format.
+    def write(self: LogWriter[Patch], message: Patch | Iterable[OperationParts]) -> None: ...
+    @overload
+    def write(self: LogWriter[Row], message: Iterable[Term | None]) -> None: ...
+    def write(self, message: Any) -> None:
+        """Write one message, one patch, or one row of results.
 
-        Several messages are collected before they are encoded.
+        Several of them are collected before they are encoded.
 
         Raises:
             EncodeError: If this message, or one collected before it, cannot be written in the
                 format. The error has the index of that message in this log. The messages before it
                 are written; the log accepts no further messages.
-            TypeError: If the argument is neither a `Message` nor an iterable of `Quad`; in a patch
-                format, neither a `Patch` nor an iterable of operations. Always in a result format.
-                The log remains usable.
-            ValueError: If an operation of a patch has an unknown `op`; the patch is then not
-                written, and the log remains usable. Also if an operation lacks a part, which
-                is detected when the patch is encoded.
+            TypeError: If the argument is neither a `Message` nor an iterable of `Quad`; for
+                patches, neither a `Patch` nor an iterable of operations; for results, if a cell is
+                neither a term nor None. The log remains usable.
+            ValueError: If an operation of a patch has an unknown `op`, or the number of cells
+                differs from the number of variables; the log remains usable. Also if an operation
+                lacks a part, which is detected when the patch is encoded.
             PermissionError: If the process that created the log forked this one.
         """
         self._check_open()
-        converted: Any
-        if self._kinds == ("results",):
-            raise TypeError("result rows require variables; use rdfm.create_results")
-        if isinstance(message, Patch) and not self._supports("patches"):
-            raise TypeError(
-                f"{self.format} is a message format, not a patch format; rdfm.patch.to_log "
-                "converts patches to messages, and rdfm.patch.apply to a dataset"
-            )
-        if isinstance(message, Message) and not self._supports("messages"):
-            raise TypeError(
-                f"{self.format} is a patch format, not a message format; rdfm.patch.from_log "
-                "converts messages to patches"
-            )
-        if self._kinds == ("patches",) or isinstance(message, Patch):
-            converted = message if isinstance(message, Patch) else Patch(message)  # type: ignore[arg-type]  # checked there
-        else:
-            converted = checked(message)  # type: ignore[arg-type]  # checked there
-        if self._pending and type(self._pending[0]) is not type(converted):
-            self._flush()
+        converted = self._checked(message)
         self._pending.append(converted)
         self._pending_records += len(converted)
         if len(self._pending) >= PENDING_MESSAGES or self._pending_records >= PENDING_RECORDS:
             self._flush()
 
+    def _checked(self, message: Any) -> Any:
+        """Return a message or patch in the form that batches are made of.
+
+        Raises:
+            TypeError, ValueError: As in `write`.
+        """
+        if self._kind == "patches":
+            if isinstance(message, Message):
+                raise TypeError(
+                    "the log contains patches, not messages; rdfm.patch.from_log converts messages "
+                    "to patches"
+                )
+            return message if isinstance(message, Patch) else Patch(message)
+        if isinstance(message, Patch):
+            raise TypeError(
+                "the log contains messages, not patches; rdfm.patch.to_log converts patches to "
+                "messages, and rdfm.patch.apply to a dataset"
+            )
+        return checked(message)
+
+    @overload
+    def write_batch(
+        self: LogWriter[Message], batch: MessageBatch, source: str | None = None
+    ) -> None: ...
+    @overload
+    def write_batch(
+        self: LogWriter[Patch], batch: PatchBatch, source: str | None = None
+    ) -> None: ...
+    @overload
+    def write_batch(
+        self: LogWriter[Row], batch: ResultBatch, source: str | None = None
+    ) -> None: ...
     def write_batch(self, batch: AnyBatch, source: str | None = None) -> None:
-        """Write the messages of a batch of the format's kind.
+        """Write the messages of a batch of the log's kind.
 
         Args:
             batch: The messages.
@@ -221,19 +325,22 @@ class LogWriter:
             EncodeError: If a message cannot be written in the format. The error has the index of
                 the message in the log that the batch is from. The messages before it are written.
             TypeError: If the argument is not a batch of this kind. The log remains usable.
+            ValueError: If the variables or the answer of the batch differ from those of the
+                results. The log remains usable.
             PermissionError: If the process that created the log forked this one.
         """
         self._check_open()
-        accepted = tuple(_BATCHES[kind] for kind in self._kinds)
-        if not isinstance(batch, accepted):
-            names = " or a ".join(batch_class.__name__ for batch_class in accepted)
-            raise TypeError(f"write_batch requires a {names}, not {type(batch).__name__}")
+        expected = _BATCHES[self._kind]
+        if not isinstance(batch, expected):
+            raise TypeError(
+                f"write_batch requires a {expected.__name__}, not {type(batch).__name__}"
+            )
+        self._check_batch(batch)
         self._flush()
         self._encode(batch, source)
 
-    def _supports(self, kind: str) -> bool:
-        """Return whether the format supports a kind: "messages", "patches" or "results"."""
-        return kind in self._kinds
+    def _check_batch(self, batch: AnyBatch) -> None:
+        """Check that a batch fits into the log."""
 
     def _check_open(self) -> None:
         """Check that this process can write to the log.
@@ -334,7 +441,7 @@ class LogWriter:
             self._encode(batch)
 
     def _batch(self, messages: list[Any]) -> AnyBatch:
-        if isinstance(messages[0], Patch):
+        if self._kind == "patches":
             return PatchBatch.from_patches(messages, first_message_index=self.messages)
         return MessageBatch.from_messages(
             messages, first_message_index=self.messages, after=self._last

@@ -31,7 +31,7 @@ from rdfm.logs.kinds import wrong_kind_error
 from rdfm.message import AnyBatch
 from rdfm.spark.compat import arrow_schema, spark_schema
 from rdfm.spark.schema import QUADS, RowShape, default_schema, message_shape
-from rdfm.sparql.options import QUERY, as_texts, seconds, types_of
+from rdfm.sparql.query_options import QUERY, as_texts, seconds, types_of
 from rdfm.sparql.text import parsed, text_of
 
 if TYPE_CHECKING:

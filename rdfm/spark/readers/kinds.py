@@ -142,5 +142,5 @@ def check_has_rows(batch: ResultBatch, source: str) -> None:
     """
     if batch.boolean is not None:
         raise OptionError(
-            f"{source} is the answer to an ASK query, which has no rows; use rdfm.open_results"
+            f"{source} is the answer to an ASK query, which has no rows; use rdfm.open_log with kind='results'"
         )

@@ -17,7 +17,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, BinaryIO, cast
+from typing import TYPE_CHECKING, Any, BinaryIO, Literal, cast
 
 from pyspark import TaskContext
 from pyspark.sql.datasource import (
@@ -91,6 +91,11 @@ class WritePlan(DriverObject):
     options: Mapping[str, Any] = field(repr=False)
     single: bool
 
+    @property
+    def kind(self) -> Literal["messages", "patches"]:
+        """The kind of the logs."""
+        return "patches" if self.columns[0] == LISTS["patches"][0] else "messages"
+
     @classmethod
     def of(cls, options: Options, schema: StructType) -> WritePlan:
         """Create a plan from the options of a write and the columns of its rows.
@@ -137,7 +142,10 @@ class WritePlan(DriverObject):
                 "maxOpen limits the open files of a write with partitionColumns or splitBy; set one of them too"
             )
         # A log is created here, so that invalid values raise an error before a task begins.
-        create_log(io.BytesIO(), format.name, compression=packed, **encoder).discard()
+        kind: Literal["messages", "patches"] = (
+            "patches" if columns[0] == LISTS["patches"][0] else "messages"
+        )
+        create_log(io.BytesIO(), format.name, kind=kind, compression=packed, **encoder).discard()
         if values["single"]:
             for name in ("max_records_per_file", "partition_columns", "split_by"):
                 if values[name]:
@@ -390,12 +398,16 @@ class _OpenPart:
         # Indexes of messages count within a part, so its name makes them unique in the folder.
         self.source = path.rpartition("/")[2]
         self._file: BinaryIO = target.storage.open_new(path)
-        self.log: LogWriter | FragmentWriter
+        self.log: LogWriter[Any] | FragmentWriter
         if plan.single:
             self.log = FragmentWriter(self._file, plan.format, plan.compression, plan.options)
         else:
             self.log = create_log(
-                self._file, plan.format, compression=plan.compression, **plan.options
+                self._file,
+                plan.format,
+                kind=plan.kind,
+                compression=plan.compression,
+                **plan.options,
             )
 
     def end(self) -> None:
@@ -581,7 +593,7 @@ def columns_of(schema: StructType, format: FormatSpec) -> tuple[str, ...]:
     if format.kinds[0] == "results":
         raise OptionError(
             f"{format.title} is for SPARQL results, which Spark cannot write; collect the rows and write them with "
-            "rdfm.create_results"
+            "rdfm.create_log"
         )
     types = {field.name: field.dataType for field in schema.fields}
     kind = kind_of(schema)

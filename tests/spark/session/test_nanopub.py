@@ -31,7 +31,9 @@ def path(tmp_path):
 @pytest.mark.feature("`nanopub`")
 def test_structs_equal_the_rows_of_nanopub_list(spark, path):
     frame = spark.read.format("rdfm").load(str(path))
-    found = frame.select("byte_offset", R.nanopub("quads").alias("n")).orderBy("byte_offset").collect()
+    found = (
+        frame.select("byte_offset", R.nanopub("quads").alias("n")).orderBy("byte_offset").collect()
+    )
     with nanopub.list(path) as rows:
         expected = {row.message_index: row for row in rows}
     assert [each.n is None for each in found] == [False, True, True, False]

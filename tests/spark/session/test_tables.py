@@ -192,7 +192,7 @@ def test_streams_may_have_quad_rows(spark, log, tmp_path):
 
 
 def test_results_support_structs(spark, tmp_path):
-    with rdfm.create_results(tmp_path / "r.srj", ["a", "b"]) as results:
+    with rdfm.create_log(tmp_path / "r.srj", kind="results", variables=["a", "b"]) as results:
         results.write([rdfm.Literal("x", language="en"), None])
     frame = rdfm.spark.read(spark, tmp_path / "r.srj", terms="structs")
     assert frame.select("a.language", "b").first() == ("en", None)

@@ -372,6 +372,18 @@ impl<H: RowHandler> FrameReader<H> {
         }
     }
 
+    /// Warns about suspicious data in the rows of the frame.
+    #[inline]
+    fn note_suspicious(&mut self, input: &Buffer) {
+        for (rule, text) in self.rows.terms().suspicious.drain(..) {
+            self.warnings.add(rule, || SuspiciousData {
+                offset: Some(input.offset()),
+                frame: Some(self.frames.index),
+                text: text.to_owned(),
+            });
+        }
+    }
+
     /// Warns about a marked frame with valid rows that depends on earlier frames.
     #[inline]
     fn check_mark(&mut self, input: &Buffer, end: usize) {
@@ -560,7 +572,9 @@ impl<H: RowHandler> FrameReader<H> {
                     NextFrame::Done => return self.end(input),
                 }
             };
-            if self.read_rows(input, &mut frame)? {
+            let is_cut = self.read_rows(input, &mut frame)?;
+            self.note_suspicious(input);
+            if is_cut {
                 self.read_metadata_ahead(input, &frame)?;
                 self.frame = Some(frame);
                 return Ok(self.cut());

@@ -18,7 +18,7 @@ from rdfm.logs.input.driver import NO_LOG, NOTHING_DROPPED, Item, Read, Skipped
 from rdfm.logs.kinds import wrong_kind_error
 from rdfm.logs.read.rows import ComputedBatch
 from rdfm.logs.stages.stage import Stage
-from rdfm.sparql.remedies import limit_remedy
+from rdfm.sparql.query_remedies import limit_remedy
 
 __all__ = ["QueryStage", "SolutionBatch"]
 

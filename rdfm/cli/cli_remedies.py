@@ -7,7 +7,7 @@ Law: `SpecCommand` derives the same names from the same declarations.
 
 from __future__ import annotations
 
-from rdfm.conversion.remedies import any_of, declared, of_formats
+from rdfm.conversion.python_remedies import any_of, declared, of_formats
 from rdfm.errors import Remedy
 from rdfm.formats import OptionSpec
 from rdfm.formats.spec import requires_side
