@@ -36,6 +36,8 @@ OperationParts: TypeAlias = (
     | tuple[str, str | None, "Term | None", "Term | None", "Term | None"]
 )
 
+# Options to encode a batch that is pickled.
+_PICKLED = {"physical_type": "quads", "namespaces": True, "generalized": True, "rdf_star": True}
 # Options to decode a pickled batch: the largest values that are allowed.
 _UNLIMITED = {
     "frames": "message",
@@ -442,7 +444,7 @@ def reduce_batch(batch: MessageBatch) -> tuple[Any, ...]:
         indexes = []
     byte_offsets = [batch.byte_offset(message) for message in range(count)]
     start = _core.MessageBatch.from_messages([()], after=batch.slice(0, 0))
-    encoder = _core.Encoder("jelly", {"physical_type": "quads", "namespaces": True})
+    encoder = _core.Encoder("jelly", _PICKLED)
     complete = batch._with_places(first, [], byte_offsets, False, False)
     data = encoder.encode(start) + encoder.encode(complete) + encoder.finish()
     places = (first, indexes, byte_offsets, batch.continued, batch.continues)
