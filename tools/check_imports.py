@@ -57,7 +57,6 @@ PACKAGE = [
     {"analysis", "patch", "sparql"},
     {"live", "nanopub", "riverbench"},
     {"cli", "spark", "rdflib_plugin"},
-    {"split", "values", "regroup"},
     {"__init__", "__main__"},
 ]
 # The layers of `rdfm/logs`.
@@ -91,9 +90,8 @@ SPARK = [
     {"resplitting"},
     {"__init__"},
 ]
-# Modules that may import the package itself (`import rdfm`, `from rdfm import convert`): clients
-# and public modules.
-SURFACES = PACKAGE[-3] | PACKAGE[-2] | PACKAGE[-1]
+# Modules that may import the package itself (`import rdfm`, `from rdfm import convert`): clients.
+SURFACES = PACKAGE[-2] | PACKAGE[-1]
 # For convenience, messages have conversion methods, which import `interop` when they are called.
 ALLOWED = {
     "message.py -> interop.py",

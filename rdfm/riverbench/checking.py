@@ -9,63 +9,48 @@ files determines the content of a package, so damage to one file is reported onl
 
 from __future__ import annotations
 
-import contextlib
-import hashlib
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, BinaryIO, ClassVar, Literal, Unpack
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Unpack
 
-from rdfm._core import Iri, MessageBatch, StreamRules, Term
-from rdfm.analysis.finding import READING_RULES, Finding, Rule, reason
-from rdfm.analysis.log_check import LogCheck
+from rdfm._core import MessageBatch, StreamRules, Term
+from rdfm.analysis.finding import READING_RULES, Finding, Rule
 from rdfm.analysis.log_statistics import LogStatistics
 from rdfm.errors import (
-    DecodeError,
-    LimitError,
     OptionError,
-    RdfmError,
-    TruncatedError,
-    UnsupportedError,
     spelled,
     visible,
 )
 from rdfm.logs.input.driver import Reading
 from rdfm.logs.input.progress import Progress
-from rdfm.riverbench.comparing import count_errors, metadata_errors, statistics_errors
-from rdfm.riverbench.content import (
-    Content,
-    Replacement,
-    Violation,
-    pieces,
-    replacements,
-)
+from rdfm.riverbench.comparing import FolderCheck, PackageFile, count_errors, statistics_errors
 from rdfm.riverbench.contents import (
+    Content,
     FileReader,
     MessageDifference,
     PlainFileReader,
+    Replacement,
+    Violation,
     announcement,
-    same_message,
+    announcement_problems,
+    option_problems,
+    pieces,
+    replacements,
 )
-from rdfm.riverbench.declared import dataset_in, declared_in, stream_type_of
-from rdfm.riverbench.facts import Facts
-from rdfm.riverbench.layout import announcement_problems, option_problems, time_problem
+from rdfm.riverbench.declared import Facts, dataset_in, declared_in, stream_type_of
 from rdfm.riverbench.names import (
     FULL,
-    KINDS,
-    METADATA_FILE,
     SAMPLES,
     SIZES,
     Media,
     StreamType,
-    file_name,
     levels,
     member_name,
     sample_name,
     sizes_of,
 )
-from rdfm.storage import compression
 
 if TYPE_CHECKING:
     from rdfm.formats.options_generated import ReadOptions
@@ -87,8 +72,6 @@ RULES: dict[str, Rule] = {
     **READING_RULES,
 }
 MAX_LISTED = 10
-_OTHER_FILES = {METADATA_FILE, *(f"metadata.{suffix}" for suffix in ("ttl", "nt", "rdf", "jelly"))}
-_PIECE_BYTES = 1 << 20
 
 
 def check(
@@ -163,22 +146,7 @@ def check(
 
 
 @dataclass
-class _File:
-    """A distribution, with its state while the messages are read."""
-
-    name: str
-    kind: str
-    size: str
-    suffix: str  # of the files in an archive
-    messages: int
-    reader: FileReader
-    statistics: Term | None
-    differences: int = 0
-    misnamed: bool = False
-
-
-@dataclass
-class PackageCheck(LogCheck):
+class PackageCheck(FolderCheck):
     """Findings in a package, and their counts so far. Returned by `check`.
 
     Iteration reads the files, and is possible only once. Accessing a count before iteration reads
@@ -188,94 +156,14 @@ class PackageCheck(LogCheck):
     _RULES: ClassVar[Mapping[str, Rule]] = RULES
 
     declarations: Facts | None = field(default=None, repr=False)
-    sizes: frozenset[str] | None = field(default=None, repr=False)
 
     def _input(self, given: Any) -> Iterator[Finding]:
         """Yield the findings of the package."""
-        self._folder = Path(given)
-        self._shown = visible(os.fspath(given))
-        self._unchecked: set[str] = set()  # distributions of other sizes
-        self._outside: set[str] = set()  # links to files outside of the folder
+        self._begin(given)
         facts = self._read_metadata()
         if facts is not None:
             yield from self._check_package(facts)
         yield from self._found()
-
-    # --- findings ---
-
-    def _note(
-        self,
-        file: str,
-        rule: str,
-        text: str,
-        severity: Literal["error", "warning"] | None = None,
-        **details: Any,
-    ) -> None:
-        """Add a finding about a file of the package."""
-        source = os.path.join(self._shown, file)  # noqa: PTH118 - keeps ./
-        self._new.append(Finding(source, severity or RULES[rule].severity, rule, text, **details))
-
-    def _note_unreadable_file(self, file: str, error: RdfmError | OSError) -> None:
-        """Add the finding for a file that cannot be read."""
-        rule = "syntax"
-        if not isinstance(error, RdfmError):
-            self._note(file, "unreadable", error.strerror or str(error))
-            return
-        for kind, name in (
-            (TruncatedError, "truncated"),
-            (LimitError, "limit"),
-            (UnsupportedError, "unsupported"),
-        ):
-            if isinstance(error, kind):
-                rule = name
-        details = {}
-        if isinstance(error, DecodeError):
-            details = {
-                name: getattr(error, name) for name in ("line", "column", "offset", "frame", "row")
-            }
-            details["message"] = error.message_index
-        # The formats and dialects of the files are fixed, so only limits can be changed.
-        error.remedies = tuple(each for each in error.remedies if each.option.startswith("max_"))
-        source = error.source if isinstance(error, DecodeError) else None
-        inner = (source or "").rpartition("!")[2] if "!" in (source or "") else ""
-        name = f"{file}!{inner}" if inner else file
-        text = reason(source or "", error)
-        self._note(name, rule, text, error=error, **details)
-
-    def _has_file(self, name: str) -> bool:
-        """Whether a file exists in the folder. A link to a file outside of it is a finding."""
-        path = self._folder / name
-        if path.is_symlink() and not path.resolve().is_relative_to(self._folder.resolve()):
-            if name not in self._outside:
-                self._outside.add(name)
-                text = "a symbolic link to a file outside of the folder, which is not read"
-                self._note(name, "unreadable", text)
-            return False
-        return path.is_file()
-
-    # --- metadata ---
-
-    def _read_metadata(self) -> Facts | None:
-        """Return the metadata, or `None` with a finding."""
-        names = [name for name in (METADATA_FILE, "metadata.ttl") if self._has_file(name)]
-        self._metadata = names[0] if names else METADATA_FILE
-        if not names:
-            text = f"there is no {METADATA_FILE} (in a release, metadata.ttl)"
-            self._note(METADATA_FILE, "missing-file", text)
-            return None
-        try:
-            return Facts(self._folder / self._metadata)
-        except (RdfmError, OSError) as error:
-            self._note_unreadable_file(self._metadata, error)
-            return None
-
-    def _dataset(self, facts: Facts) -> Term | None:
-        found = facts.subjects("dcat:distribution")
-        if len(found) == 1:
-            return found[0]
-        text = f"{len(found)} datasets have distributions (dcat:distribution), expected one"
-        self._note(self._metadata, "metadata", text)
-        return None
 
     def _check_package(self, facts: Facts) -> Iterator[Finding]:
         """Yield the findings of a package whose metadata can be read."""
@@ -301,174 +189,8 @@ class PackageCheck(LogCheck):
             for file in files:
                 file.reader.close()
 
-    def _files(self, facts: Facts, dataset: Term, stream_type: StreamType) -> list[_File]:
-        """Check the distributions in the metadata, and return those whose files exist."""
-        triples = stream_type.has_triples
-        suffix = Media.of("stream", triples=triples).format
-        files: list[_File] = []
-        full = None
-        nodes: dict[tuple[str, str], Term] = {}
-        for node in facts.objects(dataset, "dcat:distribution"):
-            name = facts.text(node, "rb:hasFileName")
-            label = node.value if isinstance(node, Iri) else "a distribution"
-            if name is None:
-                self._note(self._metadata, "metadata", f"{label} has no rb:hasFileName")
-                continue
-            kind, _, rest = name.partition("_")
-            size = rest.partition(".")[0]
-            if kind not in KINDS or name != file_name(kind, size, triples=triples):
-                expected = file_name("flat", "10K", triples=triples)
-                text = f"'{name[:60]}' is not the name of a distribution, expected one such as {expected}"
-                self._note(self._metadata, "metadata", text)
-                continue
-            nodes[kind, size] = node
-            count = facts.number(node, "rb:hasStreamElementCount")
-            if size == FULL and isinstance(count, int):
-                full = count if full is None else full
-        if full is None:
-            text = (
-                "no full distribution specifies its number of messages (rb:hasStreamElementCount)"
-            )
-            self._note(self._metadata, "metadata", text)
-            return []
-        declared = facts.number(dataset, "rb:hasStreamElementCount")
-        if declared is not None and declared != full:
-            text = f"the dataset has {declared} messages, but the full distribution has {full}"
-            self._note(self._metadata, "metadata", text)
-        sizes = sizes_of(full)
-        if self.sizes is not None and self.sizes.isdisjoint(sizes):
-            text = f"the dataset has no distributions of the size {', '.join(sorted(self.sizes))}"
-            self._note(self._metadata, "metadata", text)
-        for kind in KINDS:
-            for size, messages in sizes.items():
-                name = file_name(kind, size, triples=triples)
-                found = nodes.pop((kind, size), None)
-                if self.sizes is not None and size not in self.sizes:
-                    self._unchecked.add(name)
-                    continue
-                if found is None:
-                    self._note(self._metadata, "metadata", f"the distribution {name} is not listed")
-                    continue
-                for text in metadata_errors(
-                    facts,
-                    found,
-                    dataset,
-                    kind=kind,
-                    size=size,
-                    messages=messages,
-                    types=stream_type,
-                ):
-                    self._note(self._metadata, "metadata", f"{name}: {text}")
-                if not self._has_file(name):
-                    if name not in self._outside:
-                        text = "the file is in the metadata, but does not exist"
-                        self._note(name, "missing-file", text)
-                    continue
-                statistics = facts.value(found, "rb:hasStatisticsSet")
-                reader = self._reader(kind, self._folder / name, triples)
-                files.append(_File(name, kind, size, suffix, messages, reader, statistics))
-        for kind, size in nodes:
-            name = file_name(kind, size, triples=triples)
-            text = f"the distribution {name} is listed, but the dataset has only {full:,} messages"
-            self._note(self._metadata, "metadata", text)
-        return files
-
-    def _reader(self, kind: str, path: Path, triples: bool) -> FileReader:
-        media = Media.of(kind, triples=triples)
-        options = self._reading.options
-        if kind == "flat":
-            if announcement(path) is not None:
-                # RiverBench documents the label "1.1", which does not announce messages elsewhere.
-                decoder_options = {"dialect": "directive", "announced": "1.1-messages"}
-                return FileReader(path, media.format, {**decoder_options, **options}, files=False)
-            return PlainFileReader(path, media.format, {"dialect": "plain", **options})
-        # In an archive, each file is a message, regardless of its comments.
-        decoder_options = {"dialect": "plain"} if kind == "stream" else {}
-        return FileReader(
-            path, media.format, {**decoder_options, **options}, files=kind == "stream"
-        )
-
-    def _check_folder(self, listed: set[str], stream_type: StreamType) -> None:
-        """Report missing samples and unlisted files."""
-        suffix = Media.of("stream", triples=stream_type.has_triples).format
-        samples = {sample_name(number, suffix) for number in SAMPLES}
-        existing = {path.name for path in self._folder.iterdir()}
-        for name in sorted(samples - existing if self.sizes is None else ()):
-            self._note(name, "missing-file", "the sample does not exist")
-        for name in sorted(existing - samples - listed - self._unchecked - _OTHER_FILES):
-            self._note(name, "unlisted-file", "the file is not in the metadata")
-
-    def _check_copies(self, facts: Facts) -> None:
-        """Check that other metadata files have the same triples."""
-        for name in sorted(_OTHER_FILES - {self._metadata}):
-            if self._has_file(name):
-                try:
-                    other = Facts(self._folder / name)
-                except (RdfmError, OSError) as error:
-                    self._note_unreadable_file(name, error)
-                    continue
-                if self._is_copy(name) and same_message(facts.graph(), other.graph()) is False:
-                    text = f"the triples differ from those of {self._metadata}"
-                    self._note(name, "metadata", text)
-
-    def _is_copy(self, name: str) -> bool:
-        """Whether a file must have the same triples as the metadata (only files of a release)."""
-        return self._metadata != METADATA_FILE and name != METADATA_FILE
-
-    def _check_bytes(self, facts: Facts, file: _File) -> Iterator[Finding]:
-        """Yield the findings about the size and checksums of a file."""
-        node = next(
-            node
-            for node in facts.subjects("rb:hasFileName")
-            if facts.text(node, "rb:hasFileName") == file.name
-        )
-        hashes = {
-            "md5": hashlib.md5(usedforsecurity=False),
-            "sha1": hashlib.sha1(usedforsecurity=False),
-        }
-        size = 0
-
-        def read(data: BinaryIO) -> Iterator[bytes]:
-            nonlocal size
-            while piece := data.read(_PIECE_BYTES):
-                size += len(piece)
-                for each in hashes.values():
-                    each.update(piece)
-                yield piece
-
-        time = None
-        try:
-            with (self._folder / file.name).open("rb") as data:
-                pieces = read(data)
-                if file.kind == "stream":
-                    with contextlib.suppress(RdfmError):  # reading the messages reports the error
-                        time = time_problem(compression.decompress("gzip", pieces))
-                for _ in pieces:
-                    pass
-        except OSError as error:
-            self._note_unreadable_file(file.name, error)
-            yield from self._found()
-            return
-        if time is not None:
-            self._note(file.name, "layout", time, "warning")
-        expected_size = facts.number(node, "dcat:byteSize")
-        if expected_size is not None and expected_size != size:
-            self._note(
-                file.name, "byte-size", f"the file has {size:,} bytes, expected {expected_size:,}"
-            )
-        for checksum in facts.objects(node, "spdx:checksum"):
-            algorithm = facts.text(checksum, "spdx:algorithm") or ""
-            name = algorithm.rpartition("_")[2]
-            value = facts.text(checksum, "spdx:checksumValue")
-            if name in hashes and value is not None and value != hashes[name].hexdigest():
-                found = hashes[name].hexdigest()
-                self._note(file.name, "checksum", f"the {name} is {found}, expected {value[:64]}")
-        yield from self._found()
-
-    # --- messages ---
-
     def _check_messages(
-        self, facts: Facts, dataset: Term, stream_type: StreamType, files: list[_File]
+        self, facts: Facts, dataset: Term, stream_type: StreamType, files: list[PackageFile]
     ) -> Iterator[Finding]:
         """Yield the findings about the messages. All files are read in parallel."""
         self._last = max(files, key=lambda file: (file.messages, file.size == FULL)).size
@@ -541,7 +263,7 @@ class PackageCheck(LogCheck):
             )
 
     def _compare_full(
-        self, batch: MessageBatch, start: int, reference: _File, others: list[_File]
+        self, batch: MessageBatch, start: int, reference: PackageFile, others: list[PackageFile]
     ) -> dict[int, Replacement]:
         """Compare the next messages with the other full files.
 
@@ -555,7 +277,8 @@ class PackageCheck(LogCheck):
             The messages in which two other files agree against `reference`, by position.
         """
         found = [
-            {each.message - start: each for each in file.reader.compare(batch)} for file in others
+            {each.message_index - start: each for each in file.reader.compare(batch)}
+            for file in others
         ]
         replaced = replacements(found)
         for file, differences in zip(others, found, strict=True):
@@ -569,7 +292,7 @@ class PackageCheck(LogCheck):
         return replaced
 
     def _compare_partial(
-        self, batch: MessageBatch, start: int, reference: _File, files: list[_File]
+        self, batch: MessageBatch, start: int, reference: PackageFile, files: list[PackageFile]
     ) -> None:
         """Compare the next messages with the partial distributions that contain them."""
         for file in files:
@@ -581,8 +304,12 @@ class PackageCheck(LogCheck):
                 self._check_names(file)
 
     def _next_reference(
-        self, reference: _File, candidates: list[_File], read: set[str], content: Content
-    ) -> _File | None:
+        self,
+        reference: PackageFile,
+        candidates: list[PackageFile],
+        read: set[str],
+        content: Content,
+    ) -> PackageFile | None:
         """Return the file to continue with after a file that ended early; `None` at the end."""
         if reference.reader.error is None and content.messages >= reference.messages:
             return None
@@ -593,7 +320,7 @@ class PackageCheck(LogCheck):
         return None
 
     def _accepted_count(
-        self, batch: MessageBatch, start: int, reference: _File, others: list[_File]
+        self, batch: MessageBatch, start: int, reference: PackageFile, others: list[PackageFile]
     ) -> int:
         """Return how many messages of a batch to accept, depending on the ends of other files."""
         ended = [file.reader.messages for file in others if file.reader.error is None]
@@ -605,7 +332,7 @@ class PackageCheck(LogCheck):
             return max(length, 0)
         return len(batch)
 
-    def _has_density(self, full: list[_File], content: Content) -> bool:
+    def _has_density(self, full: list[PackageFile], content: Content) -> bool:
         """Whether the byte density of the content must equal that of the flat file."""
         flat = next((file for file in full if file.kind == "flat"), None)
         if flat is None or flat.reader.error is not None or flat.differences:
@@ -617,7 +344,7 @@ class PackageCheck(LogCheck):
             return not content.statistics[FULL].series["blank_nodes"].sum
         return True
 
-    def _add_violation(self, file: _File, violation: Violation) -> None:
+    def _add_violation(self, file: PackageFile, violation: Violation) -> None:
         """Add the finding for a message that does not conform to the stream type."""
         # Without a declared shape, the intended subject node might not reach all other nodes.
         is_warning = violation.rule == "subject" and not self._has_shapes
@@ -626,11 +353,11 @@ class PackageCheck(LogCheck):
             "stream-type",
             f"the message {violation.text}",
             "warning" if is_warning else None,
-            message=violation.message,
+            message_index=violation.message_index,
         )
 
     def _rules(
-        self, facts: Facts, dataset: Term, stream_type: StreamType, reference: _File
+        self, facts: Facts, dataset: Term, stream_type: StreamType, reference: PackageFile
     ) -> StreamRules:
         """Return the declared rules for messages."""
         source = self.declarations
@@ -664,19 +391,21 @@ class PackageCheck(LogCheck):
             rdf12=is_undeclared or declared.rdf12,
         )
 
-    def _add_difference(self, file: _File, difference: MessageDifference, reference: _File) -> None:
+    def _add_difference(
+        self, file: PackageFile, difference: MessageDifference, reference: PackageFile
+    ) -> None:
         """Add the finding for a message that differs from the corresponding one of another file."""
         file.differences += 1
         if file.differences > MAX_LISTED:
             return
         if difference.undecided:
             text = f"the message could not be compared with that of {reference.name}"
-            self._note(file.name, "undecided", text, message=difference.message)
+            self._note(file.name, "undecided", text, message_index=difference.message_index)
         else:
             text = f"the message differs from that of {reference.name}"
-            self._note(file.name, "different-message", text, message=difference.message)
+            self._note(file.name, "different-message", text, message_index=difference.message_index)
 
-    def _check_names(self, file: _File) -> None:
+    def _check_names(self, file: PackageFile) -> None:
         """Check the names of files in an archive, up to the first wrong one."""
         if file.kind != "stream":
             return
@@ -694,7 +423,7 @@ class PackageCheck(LogCheck):
                 return
 
     def _end_file(
-        self, file: _File, stream_type: StreamType, content: Content, is_rdf12: bool
+        self, file: PackageFile, stream_type: StreamType, content: Content, is_rdf12: bool
     ) -> Iterator[Finding]:
         """Yield the findings at the end of a file.
 
@@ -767,7 +496,7 @@ class PackageCheck(LogCheck):
         self,
         facts: Facts,
         dataset: Term,
-        files: list[_File],
+        files: list[PackageFile],
         statistics: Mapping[str, LogStatistics],
         has_density: bool,
     ) -> Iterator[Finding]:

@@ -1,25 +1,62 @@
-"""Compares the metadata of a package with the expected values.
+"""Compares the metadata of a package with its files and with the expected values.
 
-In: the facts of the metadata, and the properties or statistics of the files. Out: the errors, one
-sentence each.
+In: the folder, the facts of the metadata, and the properties or statistics of the files. Out:
+findings, or errors as one sentence each.
+Cost: each file is read once, for its checksums and the times in an archive.
 """
 
 from __future__ import annotations
 
+import contextlib
+import hashlib
 import math
+import os
 import re
 from collections.abc import Iterator
-from typing import Literal
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, BinaryIO, Literal
 
-from rdfm._core import Term
+from rdfm._core import Iri, Term
+from rdfm.analysis.finding import Finding, reason
+from rdfm.analysis.log_check import LogCheck
 from rdfm.analysis.log_statistics import Distinct, LogStatistics, Series
 from rdfm.analysis.statistics_rdf import CLASSES, WITHOUT_BOUNDS, WITHOUT_UNIQUE_COUNT
-from rdfm.riverbench.declared import stream_type_of
-from rdfm.riverbench.facts import Facts, iri
-from rdfm.riverbench.names import FULL, Media, StreamType, file_name, identifier, title
+from rdfm.errors import (
+    DecodeError,
+    LimitError,
+    RdfmError,
+    TruncatedError,
+    UnsupportedError,
+    visible,
+)
+from rdfm.riverbench.contents import (
+    FileReader,
+    PlainFileReader,
+    announcement,
+    same_message,
+    time_problem,
+)
+from rdfm.riverbench.declared import Facts, iri, stream_type_of
+from rdfm.riverbench.names import (
+    FULL,
+    KINDS,
+    METADATA_FILE,
+    SAMPLES,
+    Media,
+    StreamType,
+    file_name,
+    identifier,
+    sample_name,
+    sizes_of,
+    title,
+)
+from rdfm.storage import compression
 
-__all__ = ["metadata_errors", "statistics_errors"]
+__all__ = ["FolderCheck", "PackageFile", "count_errors", "statistics_errors"]
 
+_OTHER_FILES = {METADATA_FILE, *(f"metadata.{suffix}" for suffix in ("ttl", "nt", "rdf", "jelly"))}
+_PIECE_BYTES = 1 << 20
 _DIGITS = {"md5": 32, "sha1": 40}
 # Relative standard deviation of a HyperLogLog sketch with 2^16 buckets. Errors of up to four
 # deviations are accepted.
@@ -257,3 +294,270 @@ def _shown(number: float | None) -> str:
     if number is None:
         return "missing"
     return str(number) if isinstance(number, int) else f"{number:.6g}"
+
+
+@dataclass
+class PackageFile:
+    """A distribution, with its state while the messages are read."""
+
+    name: str
+    kind: str
+    size: str
+    suffix: str  # of the files in an archive
+    messages: int
+    reader: FileReader
+    statistics: Term | None
+    differences: int = 0
+    misnamed: bool = False
+
+
+@dataclass
+class FolderCheck(LogCheck):
+    """A check of a package, with its methods for the metadata and the files that it describes."""
+
+    sizes: frozenset[str] | None = field(default=None, repr=False)
+
+    def _begin(self, given: str | os.PathLike[str]) -> None:
+        """Begin the check of a folder."""
+        self._folder = Path(given)
+        self._shown = visible(os.fspath(given))
+        self._unchecked: set[str] = set()  # distributions of other sizes
+        self._outside: set[str] = set()  # links to files outside of the folder
+
+    def _note(
+        self,
+        file: str,
+        rule: str,
+        text: str,
+        severity: Literal["error", "warning"] | None = None,
+        **details: Any,
+    ) -> None:
+        """Add a finding about a file of the package."""
+        source = os.path.join(self._shown, file)  # noqa: PTH118 - keeps ./
+        self._new.append(
+            Finding(source, severity or self._RULES[rule].severity, rule, text, **details)
+        )
+
+    def _note_unreadable_file(self, file: str, error: RdfmError | OSError) -> None:
+        """Add the finding for a file that cannot be read."""
+        rule = "syntax"
+        if not isinstance(error, RdfmError):
+            self._note(file, "unreadable", error.strerror or str(error))
+            return
+        for kind, name in (
+            (TruncatedError, "truncated"),
+            (LimitError, "limit"),
+            (UnsupportedError, "unsupported"),
+        ):
+            if isinstance(error, kind):
+                rule = name
+        details = {}
+        if isinstance(error, DecodeError):
+            details = {
+                name: getattr(error, name) for name in ("line", "column", "offset", "frame", "row")
+            }
+            details["message"] = error.message_index
+        # The formats and dialects of the files are fixed, so only limits can be changed.
+        error.remedies = tuple(each for each in error.remedies if each.option.startswith("max_"))
+        source = error.source if isinstance(error, DecodeError) else None
+        inner = (source or "").rpartition("!")[2] if "!" in (source or "") else ""
+        name = f"{file}!{inner}" if inner else file
+        text = reason(source or "", error)
+        self._note(name, rule, text, error=error, **details)
+
+    def _has_file(self, name: str) -> bool:
+        """Whether a file exists in the folder. A link to a file outside of it is a finding."""
+        path = self._folder / name
+        if path.is_symlink() and not path.resolve().is_relative_to(self._folder.resolve()):
+            if name not in self._outside:
+                self._outside.add(name)
+                text = "a symbolic link to a file outside of the folder, which is not read"
+                self._note(name, "unreadable", text)
+            return False
+        return path.is_file()
+
+    def _read_metadata(self) -> Facts | None:
+        """Return the metadata, or `None` with a finding."""
+        names = [name for name in (METADATA_FILE, "metadata.ttl") if self._has_file(name)]
+        self._metadata = names[0] if names else METADATA_FILE
+        if not names:
+            text = f"there is no {METADATA_FILE} (in a release, metadata.ttl)"
+            self._note(METADATA_FILE, "missing-file", text)
+            return None
+        try:
+            return Facts(self._folder / self._metadata)
+        except (RdfmError, OSError) as error:
+            self._note_unreadable_file(self._metadata, error)
+            return None
+
+    def _dataset(self, facts: Facts) -> Term | None:
+        found = facts.subjects("dcat:distribution")
+        if len(found) == 1:
+            return found[0]
+        text = f"{len(found)} datasets have distributions (dcat:distribution), expected one"
+        self._note(self._metadata, "metadata", text)
+        return None
+
+    def _files(self, facts: Facts, dataset: Term, stream_type: StreamType) -> list[PackageFile]:
+        """Check the distributions in the metadata, and return those whose files exist."""
+        triples = stream_type.has_triples
+        suffix = Media.of("stream", triples=triples).format
+        files: list[PackageFile] = []
+        full = None
+        nodes: dict[tuple[str, str], Term] = {}
+        for node in facts.objects(dataset, "dcat:distribution"):
+            name = facts.text(node, "rb:hasFileName")
+            label = node.value if isinstance(node, Iri) else "a distribution"
+            if name is None:
+                self._note(self._metadata, "metadata", f"{label} has no rb:hasFileName")
+                continue
+            kind, _, rest = name.partition("_")
+            size = rest.partition(".")[0]
+            if kind not in KINDS or name != file_name(kind, size, triples=triples):
+                expected = file_name("flat", "10K", triples=triples)
+                text = f"'{name[:60]}' is not the name of a distribution, expected one such as {expected}"
+                self._note(self._metadata, "metadata", text)
+                continue
+            nodes[kind, size] = node
+            count = facts.number(node, "rb:hasStreamElementCount")
+            if size == FULL and isinstance(count, int):
+                full = count if full is None else full
+        if full is None:
+            text = (
+                "no full distribution specifies its number of messages (rb:hasStreamElementCount)"
+            )
+            self._note(self._metadata, "metadata", text)
+            return []
+        declared = facts.number(dataset, "rb:hasStreamElementCount")
+        if declared is not None and declared != full:
+            text = f"the dataset has {declared} messages, but the full distribution has {full}"
+            self._note(self._metadata, "metadata", text)
+        sizes = sizes_of(full)
+        if self.sizes is not None and self.sizes.isdisjoint(sizes):
+            text = f"the dataset has no distributions of the size {', '.join(sorted(self.sizes))}"
+            self._note(self._metadata, "metadata", text)
+        for kind in KINDS:
+            for size, messages in sizes.items():
+                name = file_name(kind, size, triples=triples)
+                found = nodes.pop((kind, size), None)
+                if self.sizes is not None and size not in self.sizes:
+                    self._unchecked.add(name)
+                    continue
+                if found is None:
+                    self._note(self._metadata, "metadata", f"the distribution {name} is not listed")
+                    continue
+                for text in metadata_errors(
+                    facts,
+                    found,
+                    dataset,
+                    kind=kind,
+                    size=size,
+                    messages=messages,
+                    types=stream_type,
+                ):
+                    self._note(self._metadata, "metadata", f"{name}: {text}")
+                if not self._has_file(name):
+                    if name not in self._outside:
+                        text = "the file is in the metadata, but does not exist"
+                        self._note(name, "missing-file", text)
+                    continue
+                statistics = facts.value(found, "rb:hasStatisticsSet")
+                reader = self._reader(kind, self._folder / name, triples)
+                files.append(PackageFile(name, kind, size, suffix, messages, reader, statistics))
+        for kind, size in nodes:
+            name = file_name(kind, size, triples=triples)
+            text = f"the distribution {name} is listed, but the dataset has only {full:,} messages"
+            self._note(self._metadata, "metadata", text)
+        return files
+
+    def _reader(self, kind: str, path: Path, triples: bool) -> FileReader:
+        media = Media.of(kind, triples=triples)
+        options = self._reading.options
+        if kind == "flat":
+            if announcement(path) is not None:
+                # RiverBench documents the label "1.1", which does not announce messages elsewhere.
+                decoder_options = {"dialect": "directive", "announced": "1.1-messages"}
+                return FileReader(path, media.format, {**decoder_options, **options}, files=False)
+            return PlainFileReader(path, media.format, {"dialect": "plain", **options})
+        # In an archive, each file is a message, regardless of its comments.
+        decoder_options = {"dialect": "plain"} if kind == "stream" else {}
+        return FileReader(
+            path, media.format, {**decoder_options, **options}, files=kind == "stream"
+        )
+
+    def _check_folder(self, listed: set[str], stream_type: StreamType) -> None:
+        """Report missing samples and unlisted files."""
+        suffix = Media.of("stream", triples=stream_type.has_triples).format
+        samples = {sample_name(number, suffix) for number in SAMPLES}
+        existing = {path.name for path in self._folder.iterdir()}
+        for name in sorted(samples - existing if self.sizes is None else ()):
+            self._note(name, "missing-file", "the sample does not exist")
+        for name in sorted(existing - samples - listed - self._unchecked - _OTHER_FILES):
+            self._note(name, "unlisted-file", "the file is not in the metadata")
+
+    def _check_copies(self, facts: Facts) -> None:
+        """Check that other metadata files have the same triples."""
+        for name in sorted(_OTHER_FILES - {self._metadata}):
+            if self._has_file(name):
+                try:
+                    other = Facts(self._folder / name)
+                except (RdfmError, OSError) as error:
+                    self._note_unreadable_file(name, error)
+                    continue
+                if self._is_copy(name) and same_message(facts.graph(), other.graph()) is False:
+                    text = f"the triples differ from those of {self._metadata}"
+                    self._note(name, "metadata", text)
+
+    def _is_copy(self, name: str) -> bool:
+        """Whether a file must have the same triples as the metadata (only files of a release)."""
+        return self._metadata != METADATA_FILE and name != METADATA_FILE
+
+    def _check_bytes(self, facts: Facts, file: PackageFile) -> Iterator[Finding]:
+        """Yield the findings about the size and checksums of a file."""
+        node = next(
+            node
+            for node in facts.subjects("rb:hasFileName")
+            if facts.text(node, "rb:hasFileName") == file.name
+        )
+        hashes = {
+            "md5": hashlib.md5(usedforsecurity=False),
+            "sha1": hashlib.sha1(usedforsecurity=False),
+        }
+        size = 0
+
+        def read(data: BinaryIO) -> Iterator[bytes]:
+            nonlocal size
+            while piece := data.read(_PIECE_BYTES):
+                size += len(piece)
+                for each in hashes.values():
+                    each.update(piece)
+                yield piece
+
+        time = None
+        try:
+            with (self._folder / file.name).open("rb") as data:
+                pieces = read(data)
+                if file.kind == "stream":
+                    with contextlib.suppress(RdfmError):  # reading the messages reports the error
+                        time = time_problem(compression.decompress("gzip", pieces))
+                for _ in pieces:
+                    pass
+        except OSError as error:
+            self._note_unreadable_file(file.name, error)
+            yield from self._found()
+            return
+        if time is not None:
+            self._note(file.name, "layout", time, "warning")
+        expected_size = facts.number(node, "dcat:byteSize")
+        if expected_size is not None and expected_size != size:
+            self._note(
+                file.name, "byte-size", f"the file has {size:,} bytes, expected {expected_size:,}"
+            )
+        for checksum in facts.objects(node, "spdx:checksum"):
+            algorithm = facts.text(checksum, "spdx:algorithm") or ""
+            name = algorithm.rpartition("_")[2]
+            value = facts.text(checksum, "spdx:checksumValue")
+            if name in hashes and value is not None and value != hashes[name].hexdigest():
+                found = hashes[name].hexdigest()
+                self._note(file.name, "checksum", f"the {name} is {found}, expected {value[:64]}")
+        yield from self._found()

@@ -1,24 +1,45 @@
-"""The messages of the files in a package. Several files can be read side by side.
+"""What the files of a package contain: their messages, which are read side by side, and their layout.
 
-In: a file of a package. Out: batches, and differences from the messages of another file.
-Cost: memory for one batch of each file. Law: each file is read once, and an invalid file does not
-affect others.
+In: the files of a package. Out: batches and differences between files; the messages on which most
+of the full files agree (`Content`), with their statistics; and errors in the layout: stream options,
+announcements and times in archives, one sentence each.
+Cost: memory for one batch of each file, a sort of each message, and the counts of the statistics.
+Law: each file is read once, and an invalid file does not affect others. If one of three files has a
+wrong, missing or extra message, the others determine the content.
 """
 
 from __future__ import annotations
 
 import re
 import zlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from itertools import combinations
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
-from rdfm._core import Comparer, MessageBatch, Quad
+from rdfm._core import Comparer, MessageBatch, Quad, StreamRules
+from rdfm.analysis.log_statistics import LogCollector, LogStatistics
 from rdfm.compare.isomorphism import MAX_STEPS
 from rdfm.errors import RdfmError
 from rdfm.logs.input.driver import Driver, Read, ReadError, Reading
+from rdfm.riverbench.declared import Declared
+from rdfm.riverbench.names import FULL, SAMPLES, StreamType
 
-__all__ = ["FileReader", "MessageDifference", "PlainFileReader", "announcement", "same_message"]
+__all__ = [
+    "Content",
+    "FileReader",
+    "MessageDifference",
+    "PlainFileReader",
+    "Replacement",
+    "Violation",
+    "announcement",
+    "announcement_problems",
+    "option_problems",
+    "pieces",
+    "replacements",
+    "same_message",
+    "time_problem",
+]
 
 _UNDECIDED = 8
 # As for `rdfm diff`.
@@ -27,18 +48,22 @@ _HEAD_BYTES = 4096
 _ANNOUNCEMENT = re.compile(
     rb"""(?:[ \t\r]*(?:\#[^\n]*)?\n)*[ \t]*(?:VERSION|@version)\s*["']([^"'\n]*)"""
 )
+_DIRECTED = "http://www.w3.org/1999/02/22-rdf-syntax-ns#dirLangString"
+_LABELS = ("1.1", "1.1-messages", "1.2-messages")
+_BLOCK = 512
+_Problem = tuple[Literal["error", "warning"], str]
 
 
 class MessageDifference(NamedTuple):
     """A message of a file that differs from that of another file.
 
     Attributes:
-        message: Index of the message.
+        message_index: Index of the message.
         undecided: Whether the comparison took too many steps. If so, the messages may be the same.
         found: The message of this file.
     """
 
-    message: int
+    message_index: int
     undecided: bool
     found: MessageBatch
 
@@ -229,3 +254,241 @@ def announcement(path: Path) -> str | None:
         return ""
     found = _ANNOUNCEMENT.match(head)
     return None if found is None else found[1].decode("utf-8", "replace")
+
+
+class Violation(NamedTuple):
+    """A message that does not conform to the declared stream type.
+
+    Attributes:
+        message_index: Index of the message.
+        rule: The rule, as in `StreamRules`.
+        text: Description of the violation, which follows the words "the message".
+    """
+
+    message_index: int
+    rule: str
+    text: str
+
+
+class Replacement(NamedTuple):
+    """A message on which two files agree, but which differs in the file being read.
+
+    Attributes:
+        files: The positions of the two files.
+        message: The message of these files.
+    """
+
+    files: tuple[int, int]
+    message: MessageBatch
+
+
+class Content:
+    """Collects the samples and statistics of a package from its messages.
+
+    Attributes:
+        messages: Number of messages so far.
+        records: Number of distinct quads, summed over messages.
+        samples: Messages that are samples of the package, by index.
+        statistics: Statistics by size.
+    """
+
+    def __init__(self, rules: StreamRules, sizes: Mapping[str, int], *, plain: bool) -> None:
+        """Initialize without messages.
+
+        Args:
+            rules: The rules of the stream type.
+            sizes: Numbers of messages of the partial distributions, by size.
+            plain: Whether the flat files lack message boundaries.
+        """
+        self.messages = self.records = 0
+        self.samples: dict[int, MessageBatch] = {}
+        self.statistics: dict[str, LogStatistics] = {}
+        self._rules = rules
+        self._sizes = {size: end for size, end in sizes.items() if size != FULL}
+        self._collector = LogCollector(plain=plain)
+
+    def add(self, batch: MessageBatch, source: str) -> Iterator[Violation]:
+        """Add the next messages, and yield the violations of the stream type.
+
+        Args:
+            batch: The messages.
+            source: Name of the file of the messages.
+        """
+        start, end = self.messages, self.messages + len(batch)
+        ordered, found = self._rules.apply(batch)
+        for number in SAMPLES:
+            if start <= number < end:
+                self.samples[number] = batch.slice(number - start, number - start + 1)
+        at = start
+        for size, stop in self._sizes.items():
+            if start < stop <= end:
+                self._collector.add(ordered.slice(at - start, stop - start), source)
+                self.statistics[size] = self._collector.statistics(top=None)
+                at = stop
+        self._collector.add(ordered.slice(at - start, end - start), source)
+        self.messages = end
+        self.records += ordered.quad_count
+        for index, rule, text in found:
+            # In an archive, messages are numbered separately in each file.
+            yield Violation(start + index - batch.first_message_index, rule, text)
+
+    def finish(self) -> None:
+        """Complete the statistics."""
+        self.statistics[FULL] = self._collector.statistics(top=None)
+
+    def uses_rdf12(self, size: str) -> bool:
+        """Whether the messages of a size contain triple terms or base directions."""
+        found = self.statistics.get(size)
+        if found is None:
+            return False
+        return self.has_triple_terms(size) or _DIRECTED in found.datatypes.counts
+
+    def has_triple_terms(self, size: str) -> bool:
+        """Whether the messages of a size contain triple terms."""
+        found = self.statistics.get(size)
+        return found is not None and bool(found.occurrences.get("quoted_triples"))
+
+
+def replacements(differences: list[dict[int, MessageDifference]]) -> dict[int, Replacement]:
+    """Return the messages that are the same in two files, but differ in the file being read.
+
+    Args:
+        differences: For each other full file, its differences from the batch, by position in the
+            batch.
+    """
+    result: dict[int, Replacement] = {}
+    for (first, first_found), (second, second_found) in combinations(enumerate(differences), 2):
+        for at in sorted(first_found.keys() & second_found.keys()):
+            if first_found[at].undecided or second_found[at].undecided:
+                continue
+            if same_message(first_found[at].found, second_found[at].found):
+                result.setdefault(at, Replacement((first, second), first_found[at].found))
+    return result
+
+
+def pieces(batch: MessageBatch, replaced: Mapping[int, Replacement]) -> Iterator[MessageBatch]:
+    """Yield the messages of a batch, with the replacements applied."""
+    at = 0
+    for number in sorted(replaced):
+        if at < number:
+            yield batch.slice(at, number)
+        yield replaced[number].message
+        at = number + 1
+    if at < len(batch):
+        yield batch if at == 0 else batch.slice(at, len(batch))
+
+
+def option_problems(
+    options: Mapping[str, Any],
+    stream_type: StreamType,
+    declared: Declared | None,
+    *,
+    triple_terms: bool,
+) -> Iterator[_Problem]:
+    """Yield the errors and warnings about the stream options of a Jelly file.
+
+    Args:
+        options: The options.
+        stream_type: The declared stream type.
+        declared: The declared properties, if the metadata has them.
+        triple_terms: Whether the messages contain triple terms.
+    """
+    wanted = {
+        "physical_type": "triples" if stream_type.has_triples else "quads",
+        "logical_type": stream_type.name,
+        "name_table": 4000,
+        "prefix_table": 150,
+        "datatype_table": 32,
+    }
+    for name, value in wanted.items():
+        found = options.get(name)
+        shown = found.replace("_", "-") if isinstance(found, str) else found
+        if shown != value:
+            is_size = name.endswith("table")
+            text = f"the stream option {name} is {shown}, expected {value}"
+            yield "warning" if is_size else "error", text
+    flags = {"rdf_star": triple_terms, "generalized": False}
+    if declared is not None:
+        flags = {"rdf_star": declared.rdf12, "generalized": declared.generalized}
+    for name, needed in flags.items():
+        feature = "triple terms" if name == "rdf_star" else "generalized RDF"
+        shown = str(bool(options.get(name))).lower()
+        if needed and shown == "false":
+            reason = f"the dataset declares {feature}" if declared else "there are triple terms"
+            yield "error", f"the stream option {name} is false, but {reason}"
+        elif declared is not None and not needed and shown == "true":
+            yield (
+                "warning",
+                f"the stream option {name} is true, but the dataset does not declare {feature}",
+            )
+
+
+def announcement_problems(
+    label: str | None, *, rdf12: bool, is_declared: bool
+) -> Iterator[_Problem]:
+    """Yield the errors and warnings about the announcement of a flat file.
+
+    Args:
+        label: The label; `None` without an announcement, empty if the file cannot be read.
+        rdf12: Whether the messages contain triple terms or base directions.
+        is_declared: Whether the metadata or the Jelly files allow them.
+    """
+    if not label:
+        return
+    if label not in _LABELS:
+        yield (
+            "error",
+            f"the file is announced as '{label[:40]}', expected 1.1-messages or 1.2-messages",
+        )
+    elif rdf12 and label != "1.2-messages":
+        yield (
+            "error",
+            f"the file is announced as '{label}', but contains triple terms or base directions, "
+            "expected 1.2-messages",
+        )
+    elif label == "1.2-messages" and not rdf12 and not is_declared:
+        yield (
+            "warning",
+            "the file is announced as '1.2-messages', but RDF 1.2 is neither used nor declared, "
+            "expected 1.1-messages",
+        )
+
+
+def time_problem(pieces: Iterable[bytes]) -> str | None:
+    """Return a warning about the first file of an archive whose modification time is not 0.
+
+    Invalid archives are not reported here, because reading their messages reports them.
+
+    Args:
+        pieces: The uncompressed archive.
+    """
+    data = bytearray()
+    skip = 0
+    for piece in pieces:
+        if skip >= len(piece):
+            skip -= len(piece)
+            continue
+        data += memoryview(piece)[skip:]
+        skip = at = 0
+        while len(data) - at >= _BLOCK:
+            name = bytes(data[at : at + 100]).rstrip(b"\0")
+            size = _octal(data[at + 124 : at + 136])
+            time = _octal(data[at + 136 : at + 148])
+            if not name or size is None:  # the end, or not an archive
+                return None
+            if time != 0 and data[at + 156] in b"0\0":
+                shown = "not a number" if time is None else time
+                file = name.decode("utf-8", "replace")[:80]
+                return f"the modification time of {file} is {shown}, expected 0"
+            at += _BLOCK + -(-size // _BLOCK) * _BLOCK
+        skip = max(at - len(data), 0)
+        del data[:at]
+    return None
+
+
+def _octal(field: bytearray) -> int | None:
+    """Return the number in a field of a header; `None` if it is not octal."""
+    try:
+        return int(bytes(field).strip(b" \0") or b"0", 8)
+    except ValueError:
+        return None

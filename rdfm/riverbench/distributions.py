@@ -1,44 +1,55 @@
-"""The distributions of a package: the same messages as a flat file, a tar archive and a Jelly file.
+"""The files of a package: its metadata, and the same messages as flat files, archives and Jelly.
 
-In: batches of messages. Out: for each kind, a file with all messages, and files with the first
-messages.
+In: batches of messages, and what a dataset declares. Out: for each kind, a file with all messages,
+and files with the first messages; and Turtle, `package_metadata.ttl`.
 Cost: each message is encoded and compressed once for each kind. A file with the first messages is a
 completed copy of the file so far.
-Law: a file with the first messages has the same bytes as if the log ended there.
+Law: a file with the first messages has the same bytes as if the log ended there. The metadata is the
+same on every run.
 """
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol
 
 from rdfm import formats
-from rdfm._core import MessageBatch, Slices
+from rdfm._core import Iri, Literal, MessageBatch, Slices, Term
+from rdfm.analysis.log_statistics import LogStatistics
+from rdfm.analysis.statistics_rdf import series_nodes, void_facts
 from rdfm.errors import name_in_errors
 from rdfm.logs.write.output import FolderOutput
 from rdfm.logs.write.parts import Part
-from rdfm.riverbench.declared import Declared
+from rdfm.riverbench.declared import COMMENT, Declared
 from rdfm.riverbench.names import (
     FULL,
+    PREFIXES,
     SAMPLES,
     SIZES,
     Media,
     file_name,
+    identifier,
     levels,
     member_name,
     sample_name,
+    title,
+    weight,
 )
 from rdfm.storage import archive, compression
 
 __all__ = [
     "BOUNDARIES",
+    "Distribution",
     "DistributionWriter",
     "FlatWriter",
     "JellyWriter",
     "SavedFile",
     "StreamWriter",
+    "package_metadata",
+    "uncounted",
 ]
 
 # Message counts up to which the folders of a tar archive have the same depth.
@@ -297,3 +308,123 @@ def _members(path: Path) -> Iterator[bytes]:
         for members in archive.members(compression.decompress("gzip", pieces)):
             for member in members:
                 yield b"".join(member.pieces)
+
+
+@dataclass(frozen=True)
+class Distribution:
+    """A file of a package that contains messages.
+
+    Attributes:
+        kind: "flat", "stream" or "jelly".
+        size: "10K", "100K", … or "full".
+        messages: Number of messages.
+        file: Name of the file.
+        bytes: Size of the file.
+        md5: MD5 of the file, in hexadecimal digits.
+        sha1: SHA-1 of the file, in hexadecimal digits.
+    """
+
+    kind: str
+    size: str
+    messages: int
+    file: str
+    bytes: int
+    md5: str
+    sha1: str
+
+
+def package_metadata(
+    declared: Declared,
+    distributions: list[Distribution],
+    statistics: Mapping[str, LogStatistics],
+    iri: str,
+) -> str:
+    """Return the metadata as Turtle.
+
+    Args:
+        declared: The declared properties.
+        distributions: The files.
+        statistics: The statistics by size.
+        iri: IRI of the dataset.
+    """
+    lines = [f"PREFIX {name}: <{space}>" for name, space in PREFIXES.items()]
+    messages = statistics[FULL].messages
+    base = iri.partition("#")[0]
+    types = declared.stream_type
+    grouped, flat = (
+        _usage(local, declared.comments.get(local, ())) for local in (types.grouped, types.flat)
+    )
+    counts, partitions = void_facts(statistics[FULL])
+    lines += _node(
+        Iri(iri),
+        [
+            f"stax:hasStreamTypeUsage {grouped} , {flat}",
+            *counts,
+            *partitions,
+            *(f"{COMMENT} {Literal(f'T{text[1:]}.')}" for text in uncounted(statistics[FULL])),
+            *(
+                f"dcat:distribution {Iri(f'{base}#{identifier(each.file)}')}"
+                for each in distributions
+            ),
+        ],
+    )
+    for each in distributions:
+        media = Media.of(each.kind, triples=types.has_triples)
+        usages = {"flat": flat, "stream": grouped, "jelly": f"{grouped} , {flat}"}[each.kind]
+        part = "full" if each.size == FULL else "partial"
+        facts = [
+            "a rb:Distribution , dcat:Distribution",
+            f"dcterms:identifier {Literal(identifier(each.file))}",
+            f"dcterms:title {Literal(title(each.kind, each.size))}",
+            f"rb:hasFileName {Literal(each.file)}",
+            f"rb:hasDistributionType rb:{each.kind}Distribution , rb:{part}Distribution",
+            f"rb:hasStreamElementCount {each.messages}",
+            f"stax:hasStreamTypeUsage {usages}",
+            f"dcat:byteSize {each.bytes}",
+            'dcat:compressFormat "application/gzip"',
+            f"dcat:mediaType {Literal(media.media_type)}",
+            f"spdx:checksum {_checksum('md5', each.md5)} , {_checksum('sha1', each.sha1)}",
+            f"rb:hasStatisticsSet {Iri(f'{base}#statistics-{each.size.lower()}')}",
+            f"dcat:isDistributionOf {Iri(iri)}",
+            f"rbdoc:hasDocWeight {weight(each.kind, each.size, messages)}",
+        ]
+        if each.kind == "stream":
+            facts.append('dcat:packageFormat "application/tar"')
+        lines += _node(Iri(f"{base}#{identifier(each.file)}"), facts)
+    for size, found in statistics.items():
+        place = 0 if size == FULL else len(str(messages)) - len(str(SIZES[size])) + 1
+        nodes = " ,\n        ".join(series_nodes(found))
+        facts = [
+            "a rb:StatisticsSet",
+            f"dcterms:title {Literal(f'Statistics for {size} distributions')}",
+            f"rbdoc:hasDocWeight {place}",
+            f"rb:hasStatistics\n        {nodes}",
+        ]
+        lines += _node(Iri(f"{base}#statistics-{size.lower()}"), facts)
+    return "\n".join(lines) + "\n"
+
+
+def uncounted(statistics: LogStatistics) -> list[str]:
+    """Return a sentence for each kind of name that is not listed completely."""
+    return [
+        f"the metadata lists the first {names.number:,} {kind}; {names.others:,} more statements have "
+        f"other {kind}"
+        for kind, names in (("predicates", statistics.predicates), ("classes", statistics.types))
+        if names.others
+    ]
+
+
+def _node(subject: Iri, facts: list[str]) -> list[str]:
+    return ["", f"{subject}", "    " + " ;\n    ".join(facts) + " ."]
+
+
+def _usage(local: str, comments: Iterable[Term]) -> str:
+    facts = [f"stax:hasStreamType stax:{local}", *(f"{COMMENT} {each}" for each in comments)]
+    return f"[ a stax:RdfStreamTypeUsage ; {' ; '.join(facts)} ]"
+
+
+def _checksum(algorithm: str, value: str) -> str:
+    return (
+        f"[ a spdx:Checksum ; spdx:algorithm spdx:checksumAlgorithm_{algorithm} ; "
+        f"spdx:checksumValue {Literal(value)} ]"
+    )

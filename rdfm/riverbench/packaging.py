@@ -34,15 +34,16 @@ from rdfm.logs.write.parts import Part
 from rdfm.riverbench.declared import Declared, declare
 from rdfm.riverbench.distributions import (
     BOUNDARIES,
+    Distribution,
     DistributionWriter,
     FlatWriter,
     JellyWriter,
     SavedFile,
     StreamWriter,
+    package_metadata,
+    uncounted,
 )
-from rdfm.riverbench.metadata import Distribution, package_metadata, uncounted
-from rdfm.riverbench.names import DATASET, FULL, METADATA_FILE, SIZES
-from rdfm.riverbench.riverbench_options import PACKAGE
+from rdfm.riverbench.names import DATASET, FULL, METADATA_FILE, PACKAGE, SIZES
 
 if TYPE_CHECKING:
     from rdfm.formats.options_generated import ReadOptions
@@ -408,7 +409,7 @@ def _reject_reifiers(source: str, declared: Declared, batch: MessageBatch) -> No
                 "this is a triple term; write a triple term as <<( s p o )>>, which is possible only "
                 "for objects",
                 source=source,
-                message_index=batch.index_of(index),
+                message_index=batch.message_index(index),
                 remedies=[Remedy("stage", "rdf12", "true", "packages the reifiers")],
             )
 

@@ -9,7 +9,7 @@ from rdfm.formats import Format, FormatSpec, OptionSpec
 from rdfm.formats.options_generated import RESERVED
 from rdfm.logs.stages.criteria import FILTERING
 from rdfm.nanopub.nanopub_options import FETCH
-from rdfm.riverbench.riverbench_options import CHECK, PACKAGE
+from rdfm.riverbench.names import CHECK, PACKAGE
 from rdfm.sparql.query_options import QUERYING
 
 

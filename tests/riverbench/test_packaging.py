@@ -26,8 +26,7 @@ import rdfm as rdfm_package
 from rdfm import DecodeError, EncodeError, OptionError, open_log, statistics
 from rdfm._core import StreamRules, TripleTerm
 from rdfm.riverbench import check, package
-from rdfm.riverbench.declared import COMMENT
-from rdfm.riverbench.facts import Facts
+from rdfm.riverbench.declared import COMMENT, Facts
 from rdfm.riverbench.names import levels, member_name, sizes_of
 
 XSD = "http://www.w3.org/2001/XMLSchema#"

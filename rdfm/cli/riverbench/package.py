@@ -22,7 +22,7 @@ Exit status: 0 done, 1 bad data, 2 bad usage."""
 @click.command(
     "package",
     cls=SpecCommand,
-    stages="rdfm.riverbench.riverbench_options:PACKAGE",
+    stages="rdfm.riverbench.names:PACKAGE",
     kinds={"read": ("messages",)},
     epilog=_EPILOG,
     short_help="Write all distributions of a dataset, and their metadata.",
@@ -42,7 +42,7 @@ def command(log: str, output: str, quiet: bool, **options: Any) -> None:
     from rdfm.cli.signals import unwinding
     from rdfm.cli.stdio import inputs_of
     from rdfm.riverbench import package
-    from rdfm.riverbench.riverbench_options import PACKAGE
+    from rdfm.riverbench.names import PACKAGE
 
     settings = given(options)
     settings["format"] = settings.pop("from_format", None)
