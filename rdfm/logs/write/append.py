@@ -508,7 +508,7 @@ class _AppendedFiles:
         self.uncommitted = True
         before, written = self.length, 0
         while written < len(data):
-            self._pending = data[written:] if written else data
+            self._pending = bytes(data[written:]) if written else bytes(data)
             count = os.write(self.file, self._pending)
             self.length += count
             written += count
