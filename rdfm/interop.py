@@ -165,7 +165,7 @@ def to_oxigraph(message: Message) -> pyoxigraph.Dataset:
             raise EncodeError(
                 f"cannot represent {_cut(str(quad))}: {reason}",
                 format="pyoxigraph",
-                message_index=message.index,
+                message_index=message.message_index,
             ) from error
     dataset: pyoxigraph.Dataset = oxigraph.Dataset(quads)
     return dataset
@@ -339,7 +339,7 @@ def canonical(message: Message, *, max_steps: int | None = None) -> str:
         LimitError: If labelling the blank nodes needs more than `max_steps` steps.
     """
     bound = canonicalization.MAX_STEPS if max_steps is None else max_steps
-    return canonicalization.canonical(message, max_steps=bound, message_index=message.index)
+    return canonicalization.canonical(message, max_steps=bound, message_index=message.message_index)
 
 
 def to_html(message: Message, rows: int = HTML_ROWS) -> str:

@@ -36,6 +36,8 @@ OperationParts: TypeAlias = (
     | tuple[str, str | None, "Term | None", "Term | None", "Term | None"]
 )
 
+# Options to encode a batch that is pickled.
+_PICKLED = {"physical_type": "quads", "namespaces": True, "generalized": True, "rdf_star": True}
 # Options to decode a pickled batch: the largest values that are allowed.
 _UNLIMITED = {
     "frames": "message",
@@ -113,17 +115,17 @@ class Message:
         return self._namespaces
 
     @property
-    def index(self) -> int | None:
+    def message_index(self) -> int | None:
         """The index of the message in its log, from 0; None if it was created in Python."""
-        return None if self._batch is None else self._batch.index_of(self._index)
+        return None if self._batch is None else self._batch.message_index(self._index)
 
     @property
-    def position(self) -> int | None:
-        """Offset of the message's first byte in the decompressed log; None if created in Python.
+    def byte_offset(self) -> int | None:
+        """Offset of the message's first byte in the decompressed log, from 0.
 
-        In Parquet and Arrow, this is the index of the message.
+        None if the message was created in Python or read from rows, such as Parquet and Arrow.
         """
-        return None if self._batch is None else self._batch.position(self._index)
+        return None if self._batch is None else self._batch.byte_offset(self._index)
 
     def __iter__(self) -> Iterator[Quad]:
         """The quads, in order."""
@@ -152,7 +154,7 @@ class Message:
 
     def __repr__(self) -> str:
         """Text such as `<Message 3: 6 quads>`."""
-        index = "" if self.index is None else f" {self.index}"
+        index = "" if self.message_index is None else f" {self.message_index}"
         count = len(self)
         return f"<Message{index}: {count} quad{'' if count == 1 else 's'}>"
 
@@ -341,14 +343,17 @@ class Patch:
         return [Quad(*operation[2:]) for operation in quads]  # type: ignore[arg-type]  # all terms are given
 
     @property
-    def index(self) -> int | None:
+    def message_index(self) -> int | None:
         """The index of the patch in its log, from 0; None if it was created in Python."""
-        return None if self._batch is None else self._batch.first_index + self._index
+        return None if self._batch is None else self._batch.message_index(self._index)
 
     @property
-    def position(self) -> int | None:
-        """Offset of the patch's first byte in the decompressed log; None if created in Python."""
-        return None if self._batch is None else self._batch.position(self._index)
+    def byte_offset(self) -> int | None:
+        """Offset of the patch's first byte in the decompressed log, from 0.
+
+        None if the patch was created in Python or read from rows, such as Parquet and Arrow.
+        """
+        return None if self._batch is None else self._batch.byte_offset(self._index)
 
     def __iter__(self) -> Iterator[Operation]:
         """The operations, in order."""
@@ -374,7 +379,7 @@ class Patch:
 
     def __repr__(self) -> str:
         """Text such as `<Patch 3: 6 operations>`."""
-        index = "" if self.index is None else f" {self.index}"
+        index = "" if self.message_index is None else f" {self.message_index}"
         count = len(self)
         return f"<Patch{index}: {count} operation{'' if count == 1 else 's'}>"
 
@@ -433,16 +438,16 @@ def reduce_batch(batch: MessageBatch) -> tuple[Any, ...]:
 
     An empty message precedes them, which declares the namespaces in scope at the start.
     """
-    first, count = batch.first_index, len(batch)
-    indexes = [batch.index_of(message) for message in range(count)]
+    first, count = batch.first_message_index, len(batch)
+    indexes = [batch.message_index(message) for message in range(count)]
     if indexes == list(range(first, first + count)):
         indexes = []
-    positions = [batch.position(message) for message in range(count)]
+    byte_offsets = [batch.byte_offset(message) for message in range(count)]
     start = _core.MessageBatch.from_messages([()], after=batch.slice(0, 0))
-    encoder = _core.Encoder("jelly", {"physical_type": "quads", "namespaces": True})
-    complete = batch._with_places(first, [], positions, False, False)
+    encoder = _core.Encoder("jelly", _PICKLED)
+    complete = batch._with_places(first, [], byte_offsets, False, False)
     data = encoder.encode(start) + encoder.encode(complete) + encoder.finish()
-    places = (first, indexes, positions, batch.continued, batch.continues)
+    places = (first, indexes, byte_offsets, batch.continued, batch.continues)
     return _restore_batch, (data, *places)
 
 

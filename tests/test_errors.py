@@ -33,7 +33,7 @@ ROOT = Path(__file__).parents[1]
 LANG_STRING = "http://www.w3.org/1999/02/22-rdf-syntax-ns#langString"
 
 ERROR_WITH_POSITION = errors.LimitError(
-    "too large", format="jelly", offset=7, message_index=2, frame=2, row=0, source="a.jelly"
+    "too large", format="jelly", byte_offset=7, message_index=2, frame=2, row=0, source="a.jelly"
 )
 
 
@@ -51,7 +51,9 @@ def test_error_texts_contain_the_position():
     assert (
         str(ERROR_WITH_POSITION) == "a.jelly: jelly: too large (frame 2, row 0, byte 7, message 2)"
     )
-    error = errors.DecodeError("bad", format="nq", line=3, column=41, offset=127, message_index=1)
+    error = errors.DecodeError(
+        "bad", format="nq", line=3, column=41, byte_offset=127, message_index=1
+    )
     assert str(error) == "nq: bad (line 3, column 41, byte 127, message 1)"
     assert str(errors.DecodeError("bad")) == "bad"
     assert str(errors.EncodeError("bad", format="ttl", message_index=4)) == "ttl: bad (message 4)"

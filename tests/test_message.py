@@ -18,7 +18,7 @@ QUADS = [
 
 def test_messages_are_created_from_quads():
     message = Message(QUADS, metadata={"k": b"v"})
-    assert (message.index, message.position, len(message)) == (None, None, 4)
+    assert (message.message_index, message.byte_offset, len(message)) == (None, None, 4)
     assert (message.metadata, message.namespaces) == ({"k": b"v"}, {})
     assert message != Message(QUADS[:-1])
     assert message != QUADS
@@ -60,7 +60,7 @@ def test_patches_are_created_from_operations():
         ("TC",),
     ]
     patch = Patch(rows)
-    assert (patch.index, patch.position, len(patch)) == (None, None, 9)
+    assert (patch.message_index, patch.byte_offset, len(patch)) == (None, None, 9)
     assert patch.header == {"ID": [A], "prev": [B, A]}
     assert (patch.id, patch.previous) == (A, B)
     assert patch.adds == [Quad(A, B, Literal("x", language="en", direction="rtl"))]
@@ -99,23 +99,28 @@ def test_patches_are_created_from_operations():
 
 def test_patches_are_views_of_their_batch():
     rows = [[("TX",), ("A", None, A, B, A), ("TC",)], [], [("H", "id", None, None, A)]]
-    batch = PatchBatch.from_patches([Patch(row) for row in rows], first_index=7)
+    batch = PatchBatch.from_patches([Patch(row) for row in rows], first_message_index=7)
     assert repr(batch) == "<PatchBatch: 3 patches, 4 operations>"
     assert repr(PatchBatch.from_patches([Patch([("TX",)])])) == "<PatchBatch: 1 patch, 1 operation>"
-    assert (len(batch), batch.record_count, batch.first_index, batch.kind) == (3, 4, 7, "patches")
+    assert (len(batch), batch.record_count, batch.first_message_index, batch.kind) == (
+        3,
+        4,
+        7,
+        "patches",
+    )
     assert (batch.continues, batch.continued, batch.has_graphs) == (False, False, False)
     assert batch.memory_bytes > 0
     assert batch.operation_counts() == [3, 0, 1]
     assert batch.headers() == [(2, "id", A)]
     assert dict(batch.code_counts()) == {"TX": 1, "TC": 1, "A": 1, "H": 1}
     first, second, third = batch
-    assert [patch.index for patch in (first, second, third)] == [7, 8, 9]
+    assert [patch.message_index for patch in (first, second, third)] == [7, 8, 9]
     assert (len(first), repr(third)) == (3, "<Patch 9: 1 operation>")
     assert [first, second, third] == [Patch(row) for row in rows]
     copy = pickle.loads(pickle.dumps(first))
-    assert (copy, copy.index) == (first, None)
+    assert (copy, copy.message_index) == (first, None)
     assert PatchBatch.from_patches(batch.slice(1, 3)).operation_counts() == [0, 1]
-    assert next(iter(batch.slice(2, 3))).index == 9
+    assert next(iter(batch.slice(2, 3))).message_index == 9
     assert third.id == A
     with pytest.raises(IndexError):
         batch.operations(3)

@@ -404,8 +404,9 @@ def test_the_chain_continues_across_files():
         error = caught.value
         assert error.reason == f"the chain of patches is broken: {reason}"
         assert (error.format, error.message_index) == ("rdf-patch", patch_index)
-        assert f"line {error.line}, column 1, byte {error.offset}, patch {patch_index})" in str(
-            error
+        assert (
+            f"line {error.line}, column 1, byte {error.byte_offset}, patch {patch_index})"
+            in str(error)
         )
         patch.apply(b"", logs, out, chain=False, **options)
 
@@ -453,7 +454,7 @@ def test_errors_in_a_long_patch_report_the_line(tmp_path):
     with pytest.raises(rdfm.DecodeError) as caught:
         patch.apply(b"", tmp_path / "long.rdfp.gz", io.BytesIO(), from_format="nq", to="nq")
     assert (caught.value.line, caught.value.column) == (50_002, 1)
-    assert caught.value.offset == len(log) - 5
+    assert caught.value.byte_offset == len(log) - 5
 
 
 def test_errors_about_deletes_in_transactions_have_a_line():
@@ -462,7 +463,7 @@ def test_errors_about_deletes_in_transactions_have_a_line():
         patch.to_log(rows, io.BytesIO(), from_format="rdf-patch", to="nq")
     assert "(line 2, column 1, byte 5, patch 0)" in str(caught.value)
     unpickled = pickle.loads(pickle.dumps(caught.value))
-    assert (unpickled.line, unpickled.column, unpickled.offset) == (2, 1, 5)
+    assert (unpickled.line, unpickled.column, unpickled.byte_offset) == (2, 1, 5)
 
 
 @pytest.mark.parametrize("name", ["rdf-patch-thrift", "jelly-patch"])

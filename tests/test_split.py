@@ -24,13 +24,13 @@ def read(source, splits, **options):
     found = []
     for split in splits:
         with rdfm.open_log(source, split=split, **options) as log:
-            found += [(m.index, m.position, [q.object.value for q in m]) for m in log]
+            found += [(m.message_index, m.byte_offset, [q.object.value for q in m]) for m in log]
     return found
 
 
 def read_without_splits(source, **options):
     with rdfm.open_log(source, **options) as log:
-        return [(m.index, m.position, [q.object.value for q in m]) for m in log]
+        return [(m.message_index, m.byte_offset, [q.object.value for q in m]) for m in log]
 
 
 @pytest.fixture(params=["comment", "directive", "leading"])
@@ -57,7 +57,7 @@ def test_counted_splits_yield_the_complete_log(path, url):
 
 def test_uncounted_splits_number_messages_from_zero_and_keep_positions(path):
     splits = plan_splits(path, split_bytes=SPLIT_BYTES)
-    assert {split.first_index for split in splits[1:]} == {None}
+    assert {split.first_message_index for split in splits[1:]} == {None}
     found = read(path, splits)
     assert [message[1:] for message in found] == [
         message[1:] for message in read_without_splits(path)
@@ -101,7 +101,7 @@ def test_unsuitable_logs_are_not_split(tmp_path, name, data, options):
     path.write_bytes(data)
     (split,) = plan_splits(path, split_bytes=SPLIT_BYTES, count=True, **options)
     assert split.whole
-    assert split.first_index == 0
+    assert split.first_message_index == 0
     assert read(path, [split], **options) == read_without_splits(path, **options)
 
 
@@ -156,7 +156,11 @@ def test_an_error_in_a_split_has_its_position_in_the_file(tmp_path):
         with pytest.raises(DecodeError) as caught:
             read(path, splits[-1:])
         error = caught.value
-        assert (error.offset, error.message_index, error.line) == (len(COMMENT_LOG), index, None)
+        assert (error.byte_offset, error.message_index, error.line) == (
+            len(COMMENT_LOG),
+            index,
+            None,
+        )
         assert str(error).startswith(f"{path}: nq: expected a statement")
 
 
@@ -168,10 +172,10 @@ def test_plan_accepts_the_options_of_the_decoder(path):
 
 
 def test_splits_are_not_format_options(path):
-    for name in ("split", "first_index"):
+    for name in ("split", "first_message_index"):
         assert name not in formats.find("nq").spec.reads
-    with pytest.raises(OptionError, match="no option 'first_index'"):
-        rdfm.open_log(path, first_index=3)
+    with pytest.raises(OptionError, match="no option 'first_message_index'"):
+        rdfm.open_log(path, first_message_index=3)
 
 
 def test_only_uncompressed_line_formats_have_splits():
@@ -199,7 +203,7 @@ def test_errors_are_skipped_in_the_split_that_contains_their_message(tmp_path):
             while True:
                 try:
                     for message in log:
-                        found.append(message.index)
+                        found.append(message.message_index)
                     break
                 except DecodeError as error:
                     skipped.append((error.message_index, log.skip_message()))
@@ -346,7 +350,7 @@ def test_validate_warns_about_wrong_marks(wrong_mark):
     path, offset = wrong_mark
     checked = rdfm.validate(path)
     (found,) = [finding for finding in checked if finding.rule == "wrong-mark"]
-    assert (found.offset, found.severity) == (offset, "warning")
+    assert (found.byte_offset, found.severity) == (offset, "warning")
     rdfm.convert(path, path.with_name("new.jelly"))
     assert "wrong-mark" not in rdfm.validate(path.with_name("new.jelly")).run().rules
 

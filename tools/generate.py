@@ -199,7 +199,7 @@ def attributes() -> str:
         "if TYPE_CHECKING:\n"
         "    from rdfm._core import MessageBatch, PatchBatch, ResultBatch\n"
         "    from rdfm.message import AnyBatch\n\n"
-        f"__all__: list[str] = {json.dumps(list(declared))}\n\n"
+        f"__all__: list[str] = {json.dumps(sorted(declared))}\n\n"
         + "".join(f"{name}: Format[{batch}]\n" for name, batch in declared.items())
     )
 

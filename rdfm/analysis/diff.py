@@ -184,7 +184,7 @@ def compare(
 
     def report_progress() -> None:
         done = sides[0].bytes_in + sides[1].bytes_in
-        reporter(lambda: Progress(done, total, sides[0].index, found.records, found.kind))
+        reporter(lambda: Progress(done, total, sides[0].message_index, found.records, found.kind))
 
     try:
         for side in sides:

@@ -21,9 +21,9 @@ class MessageDiff:
         kind: "changed" for a pair at the same point of both logs, or "only_a" or "only_b" for a
             message of one log. "undecided" means that the blank nodes of a pair (with `unordered`,
             of a message) need more work than `max_steps` and `max_total_steps` allow.
-        a: Index of the message in the first log, from 0, counted across all logs of the input.
-            `None` if only the second log has the message.
-        b: Index of the message in the second log, counted in the same way.
+        message_index_a: Index of the message in the first log, from 0, counted across all logs of
+            the input. `None` if only the second log has the message.
+        message_index_b: Index of the message in the second log, counted in the same way.
         source_a: File of the first message.
         source_b: File of the second message.
         removed: Content that only the first message has: quads as lines of canonical N-Quads,
@@ -37,8 +37,8 @@ class MessageDiff:
     """
 
     kind: Kind
-    a: int | None
-    b: int | None
+    message_index_a: int | None
+    message_index_b: int | None
     source_a: str | None = None
     source_b: str | None = None
     removed: tuple[str, ...] = ()
@@ -54,8 +54,8 @@ class MessageDiff:
 
         found: dict[str, Any] = {
             "difference": self.kind,
-            "a": self.a,
-            "b": self.b,
+            "message_index_a": self.message_index_a,
+            "message_index_b": self.message_index_b,
             "source_a": self.source_a,
             "source_b": self.source_b,
             "removed": list(self.removed),

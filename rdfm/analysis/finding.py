@@ -49,10 +49,10 @@ class Finding:
         severity: "error" or "warning".
         rule: Name of the rule, such as "syntax"; see `RULES`.
         text: The data found, and what was expected.
-        message: Index of the message, patch or row in its log, from 0, or `None` if the finding is
-            not about a message.
-        offset: The offset of the error or the term, if known, otherwise of the message. It counts
-            bytes of the decompressed log, from 0.
+        message_index: Index of the message, patch or row in its log, from 0, or `None` if the
+            finding is not about a message.
+        byte_offset: The offset of the error or the term, if known, otherwise of the message. It
+            counts bytes of the decompressed log, from 0.
         line: The line of that byte, from 1, in a text log.
         column: The character in the line, from 1.
         frame: For an error in a binary log, the index of the frame, from 0.
@@ -73,8 +73,8 @@ class Finding:
     severity: Literal["error", "warning"]
     rule: str
     text: str
-    message: int | None = None
-    offset: int | None = None
+    message_index: int | None = None
+    byte_offset: int | None = None
     line: int | None = None
     column: int | None = None
     frame: int | None = None

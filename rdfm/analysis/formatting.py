@@ -39,13 +39,13 @@ class BatchMessage:
     Attributes:
         batch: The batch.
         number: Position of the message in the batch, from 0.
-        index: Index of the message in the log, from 0.
+        message_index: Index of the message in the log, from 0.
         source: File of the log.
     """
 
     batch: AnyBatch
     number: int
-    index: int
+    message_index: int
     source: str
 
 
@@ -124,8 +124,8 @@ class DifferenceFormatter:
     ) -> None:
         difference = MessageDiff(
             kind,
-            None if one is None else one.index,
-            None if other is None else other.index,
+            None if one is None else one.message_index,
+            None if other is None else other.message_index,
             None if one is None else one.source,
             None if other is None else other.source,
             **rest,

@@ -221,7 +221,7 @@ def inspect(
 
 def _bytes_before(data: Input, error: RdfmError | None) -> tuple[int, int]:
     """Return the numbers of compressed and decompressed bytes read before the error."""
-    offset = getattr(error, "offset", None)
+    offset = getattr(error, "byte_offset", None)
     if offset is None or error is data.error:  # not an offset in the decompressed log
         return data.bytes_read, data.bytes_given
     given = min(offset, data.bytes_given)

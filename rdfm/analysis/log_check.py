@@ -357,8 +357,8 @@ class LogCheck:
             self._item(log, item)
             if item.batch is not None and len(item.batch) and log.lines is not None:
                 log.searched = log.lines.last
-                continues = item.batch.continues
-                log.lines.forget(log.searched if continues else item.batch.position(-1))
+                start = None if item.batch.continues else item.batch.byte_offset(-1)
+                log.lines.forget(log.searched if start is None else start)
             bytes_in = item.bytes_in
             self._report(lambda: self._progress(bytes_in))
         return bytes_in
@@ -421,19 +421,28 @@ class LogCheck:
         return self.max_errors is not None and self.errors + new >= self.max_errors
 
     def _location(
-        self, log: LogState, position: int, stop: int | None, rule: str, written: bytes
+        self, log: LogState, start: int | None, stop: int | None, rule: str, written: bytes
     ) -> dict[str, Any]:
-        """Return the offset, line and column of a term, or of its message if it cannot be found."""
+        """Return the offset, line and column of a term, or of its message if it cannot be found.
+
+        Args:
+            log: The log.
+            start: Offset of the message, or of the part of it to search; None if the log does not
+                consist of bytes.
+            stop: Offset of the next message; None if it is not known.
+            rule: The rule that the term violates.
+            written: The term as it is usually written.
+        """
         lines = log.lines
-        if lines is None:
-            return {"offset": position}
+        if lines is None or start is None:
+            return {"byte_offset": start}
         for spelling in _spellings(rule, written):
-            if (offset := lines.find(spelling, position, stop)) is not None:
+            if (offset := lines.find(spelling, start, stop)) is not None:
                 break
         else:
-            offset = lines.message_start(position)
+            offset = lines.message_start(start)
         line, column = lines.at(offset) or (None, None)
-        return {"offset": offset, "line": line, "column": column}
+        return {"byte_offset": offset, "line": line, "column": column}
 
     def _report_decode_error(self, log: LogState, item: ReadError) -> None:
         """Report an error of a decoder."""
@@ -455,14 +464,14 @@ class LogCheck:
             self._add(log, rule, reason(log.source.name, error))
             return
         line, column = error.line, error.column
-        if line is None and error.offset is not None and log.lines is not None:
-            line, column = log.lines.at(error.offset) or (None, None)
+        if line is None and error.byte_offset is not None and log.lines is not None:
+            line, column = log.lines.at(error.byte_offset) or (None, None)
         self._add(
             log,
             rule,
             reason(log.source.name, error) + recommendations(error.remedies),
-            message=error.message_index,
-            offset=error.offset,
+            message_index=error.message_index,
+            byte_offset=error.byte_offset,
             line=line,
             column=column,
             frame=error.frame,
@@ -482,15 +491,22 @@ class LogCheck:
             self._new.append(Finding(source, "error", "unreadable", text))
 
 
-def _sort_key(found: Finding) -> int:
-    """Return the sort key of a finding: its offset. Findings without an offset come last."""
-    return sys.maxsize if found.offset is None else found.offset
+def _sort_key(found: Finding) -> tuple[int, int]:
+    """Return the sort key of a finding: its byte offset, then its message index.
+
+    Findings without an offset come last.
+    """
+    offset, index = (
+        sys.maxsize if value is None else value
+        for value in (found.byte_offset, found.message_index)
+    )
+    return offset, index
 
 
-def end_of(batch: AnyBatch, message: int) -> int | None:
-    """Return the offset of the message after `message`, or `None` if it is not in the batch."""
-    number = message - batch.first_index + 1
-    return batch.position(number) if number < len(batch) else None
+def end_of(batch: AnyBatch, message_index: int) -> int | None:
+    """Return the offset of the message after this one, or `None` if it is not in the batch."""
+    number = message_index - batch.first_message_index + 1
+    return batch.byte_offset(number) if number < len(batch) else None
 
 
 def _spellings(rule: str, written: bytes) -> Iterator[bytes]:

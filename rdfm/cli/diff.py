@@ -196,7 +196,8 @@ def _lines(difference: MessageDiff, kind: str) -> list[str]:
     from rdfm.cli.stdio import WORDS
 
     word = WORDS[kind][0]
-    names = ["-" if index is None else f"{word} {index}" for index in (difference.a, difference.b)]
+    indexes = difference.message_index_a, difference.message_index_b
+    names = ["-" if index is None else f"{word} {index}" for index in indexes]
     lines = [f"@@ {names[0]} | {names[1]} @@"]
     if difference.kind == "undecided":
         lines[0] += " undecided: matching the blank nodes exceeds the limits"

@@ -157,7 +157,7 @@ def _show(log_query: LogQuery, quiet: bool) -> None:
     bar = _bar(quiet)
     stream = log_query.stream(bar)
     table = TerminalTable(
-        [*(() if log_query.whole else ("source", "message")), *log_query.query.variables]
+        [*(() if log_query.whole else ("source", "message_index")), *log_query.query.variables]
     )
     for batch in _closing(bar, stream.batches):
         rows = batch.rows.rows()

@@ -78,7 +78,7 @@ def select(
         split = seek(inputs[0], reading, as_slice(selector))
     if split is not None:
         reading = replace(reading, split=split)
-    selection = sliced(selector, first=0 if split is None else split.first_index or 0)
+    selection = sliced(selector, first=0 if split is None else split.first_message_index or 0)
     return (_renumbered(selection) if is_regrouped else selection,), reading
 
 

@@ -52,13 +52,13 @@ class Opening(NamedTuple):
         parts: When messages may be returned in parts (batches that `continue`): "never", "frames"
             (only messages with several frames) or "always".
         split: Start, stop (or None) and dialect (or None) of the part of the log to read.
-        first_index: The index of the first message, if known.
+        first_message_index: The index of the first message, if known.
         checks_marks: Whether to look for wrong restart marks.
     """
 
     parts: Literal["never", "frames", "always"] = "never"
     split: tuple[int, int | None, str | None] | None = None
-    first_index: int | None = None
+    first_message_index: int | None = None
     checks_marks: bool = False
 
 

@@ -207,7 +207,7 @@ class StoredFrames:
     def _begin_check(self) -> None:
         """Start decoding frames, from the next frame on. The next frame has a mark."""
         start = self._file.position - len(self._rest) - sum(len(delimited(f)) for f in self._frames)
-        opening = Opening(split=(start, None, None), first_index=self.number)
+        opening = Opening(split=(start, None, None), first_message_index=self.number)
         self._check = formats.find("jelly").decoder(_DECODER, opening)
         self._check.feed(b"\0")  # a split is read from the byte before it
 
@@ -362,7 +362,7 @@ class _JellyMessages:
     def _next(self) -> MessageBatch | None:
         while (found := self._decoder.next_batch()) is not None:
             batch = cast("MessageBatch", found)
-            missing = self._first - batch.first_index
+            missing = self._first - batch.first_message_index
             if missing <= 0:
                 return batch
             if missing < len(batch):

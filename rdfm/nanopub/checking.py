@@ -238,6 +238,6 @@ class NanopubCheck(LogCheck):
         severity = severity or RULES[rule].severity
         if severity == "warning" and not self._returns_warning(rule):
             return
-        index = batch.index_of(number)
-        where = self._location(log, batch.position(number), end_of(batch, index), rule, written)
-        self._add(log, rule, text, severity, message=index, **where)
+        index = batch.message_index(number)
+        where = self._location(log, batch.byte_offset(number), end_of(batch, index), rule, written)
+        self._add(log, rule, text, severity, message_index=index, **where)

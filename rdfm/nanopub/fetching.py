@@ -717,7 +717,7 @@ class _Mirror:
     ) -> NoReturn:
         raise HttpError(
             self._source.registry.url,
-            f"nanopublication {batch.index_of(index)} of the response has {reason}",
+            f"nanopublication {batch.message_index(index)} of the response has {reason}",
             remedy=remedy,
         )
 

@@ -66,7 +66,7 @@ class NanopubRow(NamedTuple):
 
     Attributes:
         source: Name of the log.
-        message: Index of the message in its log, from 0.
+        message_index: Index of the message in its log, from 0.
         nanopub: The IRI of the nanopublication.
         creators: `dcterms:creator`, `dc:creator`, `pav:createdBy` and `prov:wasAttributedTo`, as
             IRIs or names.
@@ -80,7 +80,7 @@ class NanopubRow(NamedTuple):
     """
 
     source: str
-    message: int
+    message_index: int
     nanopub: str
     creators: list[str]
     created: str | None
@@ -104,7 +104,7 @@ def schema() -> pyarrow.Schema:
     """
     with require_package("pyarrow", _PURPOSE):
         import pyarrow as pa
-    types = {"message": pa.int64(), **{name: pa.list_(pa.string()) for name in _LISTS}}
+    types = {"message_index": pa.int64(), **{name: pa.list_(pa.string()) for name in _LISTS}}
     return pa.schema([(name, types.get(name, pa.string())) for name in COLUMNS])
 
 
@@ -129,8 +129,8 @@ def described(quads: pyarrow.Array) -> pyarrow.Array:
         quads: Messages as lists of quads, in canonical N-Triples.
 
     Returns:
-        Structs with the fields of `NanopubRow` except `source` and `message`. Null for a null
-        message, and for a message that is not exactly one nanopublication.
+        Structs with the fields of `NanopubRow` except `source` and `message_index`. Null for a
+        null message, and for a message that is not exactly one nanopublication.
 
     Raises:
         DecodeError: If a message is not valid RDF.
@@ -142,7 +142,9 @@ def described(quads: pyarrow.Array) -> pyarrow.Array:
     found: list[list[Any] | None] = [None] * len(quads)
     for batch in batches_from_arrow(messages):
         assert isinstance(batch, MessageBatch)
-        described = [(batch.index_of(row[0]), list(row[1:])) for row in describe_nanopubs(batch)]
+        described = [
+            (batch.message_index(row[0]), list(row[1:])) for row in describe_nanopubs(batch)
+        ]
         counts = Counter(index for index, _ in described)
         for index, values in described:
             if counts[index] == 1:
@@ -210,7 +212,7 @@ class _Describe(Stage):
             )
         found = describe_nanopubs(batch)
         self.others += len(batch) - len({row[0] for row in found})
-        rows = [NanopubRow(name, batch.index_of(row[0]), *row[1:]) for row in found]
+        rows = [NanopubRow(name, batch.message_index(row[0]), *row[1:]) for row in found]
         row_batch: Any = RowBatch(rows)
         yield read._replace(batch=row_batch)
 
@@ -304,7 +306,7 @@ def _terms(row: NanopubRow) -> list[Term | None]:
     terms_of_row: list[Term | None] = [
         None if text is None else LiteralTerm(text) for text in cells(row)
     ]
-    terms_of_row[1] = LiteralTerm(str(row.message), datatype=_INTEGER)
+    terms_of_row[1] = LiteralTerm(str(row.message_index), datatype=_INTEGER)
     terms_of_row[2] = Iri(row.nanopub)
     return terms_of_row
 

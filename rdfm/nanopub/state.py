@@ -158,7 +158,7 @@ def keys_after(log: str, format: str, length: int) -> set[str]:
         split = split_of_whole(opened, reading)
     if split is not None and length > _MARGIN_BYTES:
         reading = replace(
-            reading, split=replace(split, start=length - _MARGIN_BYTES, first_index=None)
+            reading, split=replace(split, start=length - _MARGIN_BYTES, first_message_index=None)
         )
     with readers.LogReader(Driver([log], reading)) as opened:
         return set(

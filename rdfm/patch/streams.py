@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from types import TracebackType
 from typing import Any, NamedTuple, Self
@@ -72,13 +73,16 @@ class LineIndex:
         lines = None if data is None else self._lines.get(data)
         return None if lines is None else lines.at(offset)
 
-    def discard_before(self, data: Input | None, offset: int) -> None:
-        """Discard the logs before `data`, and the text of `data` before `offset`."""
+    def discard_before(self, data: Input | None, offset: int | None) -> None:
+        """Discard the logs before `data`, and the text of `data` before `offset`.
+
+        If `offset` is None, rows of `data` have no offset, so its text is not needed.
+        """
         if data is None or data not in self._lines:
             return
         while (first := next(iter(self._lines))) is not data:
             del self._lines[first]
-        self._lines[data].forget(offset)
+        self._lines[data].forget(sys.maxsize if offset is None else offset)
 
 
 class _IndexedLog(LogReader):
@@ -318,7 +322,7 @@ def _batches(log: LogReader, kind: str, batch_class: type[Any]) -> Iterator[Any]
             raise wrong_kind_error(log.source, batch.kind, f"{kind} are expected", kind)
         yield batch
         if len(batch) and isinstance(log, _IndexedLog):
-            log.lines.discard_before(log._input, batch.position(-1))
+            log.lines.discard_before(log._input, batch.byte_offset(-1))
 
 
 @contextlib.contextmanager
@@ -331,8 +335,8 @@ def locating_errors(log: LogReader) -> Iterator[None]:
         if error.format == "patches":
             error.format = log.format
             is_text = log._format is not None and not log._format.spec.binary
-            if is_text and isinstance(log, _IndexedLog) and error.offset is not None:
-                position = log.lines.at(log._input, error.offset)
+            if is_text and isinstance(log, _IndexedLog) and error.byte_offset is not None:
+                position = log.lines.at(log._input, error.byte_offset)
                 error.line, error.column = position or (None, None)
         raise
 

@@ -277,7 +277,8 @@ class PackageCheck(FolderCheck):
             The messages in which two other files agree against `reference`, by position.
         """
         found = [
-            {each.message - start: each for each in file.reader.compare(batch)} for file in others
+            {each.message_index - start: each for each in file.reader.compare(batch)}
+            for file in others
         ]
         replaced = replacements(found)
         for file, differences in zip(others, found, strict=True):
@@ -352,7 +353,7 @@ class PackageCheck(FolderCheck):
             "stream-type",
             f"the message {violation.text}",
             "warning" if is_warning else None,
-            message=violation.message,
+            message_index=violation.message_index,
         )
 
     def _rules(
@@ -399,10 +400,10 @@ class PackageCheck(FolderCheck):
             return
         if difference.undecided:
             text = f"the message could not be compared with that of {reference.name}"
-            self._note(file.name, "undecided", text, message=difference.message)
+            self._note(file.name, "undecided", text, message_index=difference.message_index)
         else:
             text = f"the message differs from that of {reference.name}"
-            self._note(file.name, "different-message", text, message=difference.message)
+            self._note(file.name, "different-message", text, message_index=difference.message_index)
 
     def _check_names(self, file: PackageFile) -> None:
         """Check the names of files in an archive, up to the first wrong one."""

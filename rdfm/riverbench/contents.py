@@ -58,12 +58,12 @@ class MessageDifference(NamedTuple):
     """A message of a file that differs from that of another file.
 
     Attributes:
-        message: Index of the message.
+        message_index: Index of the message.
         undecided: Whether the comparison took too many steps. If so, the messages may be the same.
         found: The message of this file.
     """
 
-    message: int
+    message_index: int
     undecided: bool
     found: MessageBatch
 
@@ -260,12 +260,12 @@ class Violation(NamedTuple):
     """A message that does not conform to the declared stream type.
 
     Attributes:
-        message: Index of the message.
+        message_index: Index of the message.
         rule: The rule, as in `StreamRules`.
         text: Description of the violation, which follows the words "the message".
     """
 
-    message: int
+    message_index: int
     rule: str
     text: str
 
@@ -330,7 +330,7 @@ class Content:
         self.records += ordered.quad_count
         for index, rule, text in found:
             # In an archive, messages are numbered separately in each file.
-            yield Violation(start + index - batch.first_index, rule, text)
+            yield Violation(start + index - batch.first_message_index, rule, text)
 
     def finish(self) -> None:
         """Complete the statistics."""

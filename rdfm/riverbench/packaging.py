@@ -409,7 +409,7 @@ def _reject_reifiers(source: str, declared: Declared, batch: MessageBatch) -> No
                 "this is a triple term; write a triple term as <<( s p o )>>, which is possible only "
                 "for objects",
                 source=source,
-                message_index=batch.index_of(index),
+                message_index=batch.message_index(index),
                 remedies=[Remedy("stage", "rdf12", "true", "packages the reifiers")],
             )
 

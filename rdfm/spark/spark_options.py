@@ -98,7 +98,7 @@ READING = {
         ),
         OptionSpec(
             "errors_to",
-            help="Folder for a Parquet table of the errors that the read skips: source, position, message and error. It has "
+            help="Folder for a Parquet table of the errors that the read skips: source, message_index, byte_offset and error. It has "
             "one file per split. Use a separate folder for each query.",
             metavar="FOLDER",
         ),

@@ -100,7 +100,7 @@ def query(
 
     Returns:
         For SELECT, `Solutions`: a table for pyarrow, pandas, Polars and DuckDB. Columns `source`
-        and `message` precede the variables, except with `whole`. For CONSTRUCT, a `LogReader` with
+        and `message_index` precede the variables, except with `whole`. For CONSTRUCT, a `LogReader` with
         a message for each message read. For ASK, the indexes of the messages for which the query
         is true, with several logs as pairs of source and index; with `whole`, whether it is true.
 
@@ -184,8 +184,8 @@ def select(
     Example:
         >>> log = b'<x:a> <x:p> 1 .\n# @message\n<x:b> <x:p> 2 .\n'
         >>> with select("SELECT ?s ?o { ?s <x:p> ?o }", log, format="trig", types={"o": "integer"}) as found:
-        ...     found.to_arrow().select(["message", "s", "o"]).to_pylist()
-        [{'message': 0, 's': '<x:a>', 'o': 1}, {'message': 1, 's': '<x:b>', 'o': 2}]
+        ...     found.to_arrow().select(["message_index", "s", "o"]).to_pylist()
+        [{'message_index': 0, 's': '<x:a>', 'o': 1}, {'message_index': 1, 's': '<x:b>', 'o': 2}]
     """
     given = {
         "whole": whole,

@@ -60,7 +60,7 @@ class SolutionBatch(ComputedBatch):
     @property
     def indexes(self) -> list[int]:
         """For each row, the index of its message in the log; empty if all logs are one dataset."""
-        return [] if self.batch is None else [self.batch.index_of(at) for at in self.messages]
+        return [] if self.batch is None else [self.batch.message_index(at) for at in self.messages]
 
 
 class QueryStage(Stage):
@@ -145,7 +145,7 @@ class QueryStage(Stage):
             self._add(self._dataset, batch, read)
             return
         evaluate = getattr(self.query, _METHODS[self.query.kind])
-        number_offset, done = self._seen - batch.first_index, 0
+        number_offset, done = self._seen - batch.first_message_index, 0
         self._seen += len(batch)
         while done < len(batch):
             evaluated: EvaluationResult = evaluate(batch, done)
@@ -170,7 +170,7 @@ class QueryStage(Stage):
                 )
             done = evaluated.done
             if evaluated.error is not None:
-                yield self._skip(read, batch.index_of(done), *evaluated.error)
+                yield self._skip(read, batch.message_index(done), *evaluated.error)
                 done += 1
 
     def finish(self) -> Iterator[Item]:

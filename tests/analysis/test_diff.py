@@ -35,7 +35,7 @@ def numbered(*numbers):
 def differences_of(a, b, **options):
     """Returns the kind and indexes of each difference."""
     found = rdfm.diff(a, b, format="nq", **options)
-    return [(each.kind, each.a, each.b) for each in found]
+    return [(each.kind, each.message_index_a, each.message_index_b) for each in found]
 
 
 @pytest.mark.parametrize(
@@ -221,7 +221,9 @@ def test_differences_of_random_logs_agree_with_pyoxigraph(seed, batch):
     ]
     for each in found:
         if each.kind == "changed":
-            assert canonical_logs[0][each.a] != canonical_logs[1][each.b]
+            assert (
+                canonical_logs[0][each.message_index_a] != canonical_logs[1][each.message_index_b]
+            )
     remaining = [
         [form for at, form in enumerate(side) if at not in {getattr(d, name) for d in found}]
         for side, name in zip(canonical_logs, "ab", strict=True)
@@ -232,7 +234,7 @@ def test_differences_of_random_logs_agree_with_pyoxigraph(seed, batch):
     assert unordered.same == (sorted(canonical_logs[0]) == sorted(canonical_logs[1]))
     remaining = [list(side) for side in canonical_logs]
     for each in unordered:
-        side, at = (0, each.a) if each.kind == "only_a" else (1, each.b)
+        side, at = (0, each.message_index_a) if each.kind == "only_a" else (1, each.message_index_b)
         remaining[side].remove(canonical_logs[side][at])
     assert sorted(remaining[0]) == sorted(remaining[1])
     assert len(remaining[0]) == unordered.equal
@@ -265,7 +267,7 @@ def test_differences_of_random_logs_with_ordered_quads_agree_with_list_compariso
     assert found.same == (numbered_logs[0] == numbered_logs[1])
     for each in found:
         if each.kind == "changed":
-            assert numbered_logs[0][each.a] != numbered_logs[1][each.b]
+            assert numbered_logs[0][each.message_index_a] != numbered_logs[1][each.message_index_b]
             assert each.removed or each.added
 
 
@@ -305,7 +307,11 @@ def with_metadata(*values):
 def test_metadata_is_compared_if_both_logs_have_it():
     a, b = with_metadata(b"1", b"2"), with_metadata(b"1", b"3")
     (found,) = rdfm.diff(a, b)
-    assert (found.kind, found.a, found.metadata) == ("changed", 1, {"k": (b"2", b"3")})
+    assert (found.kind, found.message_index_a, found.metadata) == (
+        "changed",
+        1,
+        {"k": (b"2", b"3")},
+    )
     assert (found.removed, found.added) == ((), ())
     assert rdfm.diff(a, b, ignore_metadata=True).same
     assert not rdfm.diff(a, b, unordered=True).same
@@ -325,7 +331,9 @@ def test_namespaces_are_reported_once():
         + b'ex:s ex:p "1" .\n# @message\n' * 3
     )
     found = rdfm.diff(a, b, format="ttl", namespaces=True)
-    assert [(each.a, each.namespaces) for each in found] == [(0, {"no": (None, "http://n/")})]
+    assert [(each.message_index_a, each.namespaces) for each in found] == [
+        (0, {"no": (None, "http://n/")})
+    ]
     assert found.equal == 2
     assert found.notes == ("the quads are the same: only namespaces differ",)
     assert found.remedies == ()
@@ -382,7 +390,7 @@ def test_a_changed_namespace_is_reported_for_its_message():
     a = b"@prefix ex: <http://e/> .\n<a:s> <a:p> 1 .\n# @message\n<a:s> <a:p> 2 .\n"
     b = a.replace(b"# @message\n", b"# @message\n@prefix ex: <http://f/> .\n")
     found = rdfm.diff(a, b, format="ttl", namespaces=True)
-    assert [(each.a, each.namespaces) for each in found] == [
+    assert [(each.message_index_a, each.namespaces) for each in found] == [
         (1, {"ex": ("http://e/", "http://f/")})
     ]
 
@@ -453,7 +461,7 @@ def test_folders_and_archives_are_compared_as_one_log(tmp_path):
     assert rdfm.diff(tmp_path / "parts.tar.gz", tmp_path / "parts").equal == 7
     next(iter(sorted((tmp_path / "parts").rglob("*.ttl"))[3:])).write_text('<a:s> <a:p> "x" .')
     (found,) = rdfm.diff(tmp_path / "parts.tar.gz", tmp_path / "parts")
-    assert (found.a, found.b) == (3, 3)
+    assert (found.message_index_a, found.message_index_b) == (3, 3)
     assert found.source_b.endswith("3.ttl")
 
 
@@ -606,7 +614,7 @@ def assert_lost_and_changed_messages_are_found(path, folder):
         for message in other:
             out.write(message)
     found = rdfm.diff(path, folder / "other.nq", frames="message")
-    assert [(each.kind, each.a, each.b) for each in found] == [
+    assert [(each.kind, each.message_index_a, each.message_index_b) for each in found] == [
         ("only_a", lost, None),
         ("changed", changed, changed - 1),
     ]

@@ -62,14 +62,14 @@ def test_json_output_has_one_object_per_line(rdfm):
     only_a, only_b, last = map(json.loads, run.out.splitlines())
     assert only_a == {
         "difference": "only_a",
-        "a": 1,
-        "b": None,
+        "message_index_a": 1,
+        "message_index_b": None,
         "source_a": "one.nq",
         "source_b": None,
         "removed": [QUAD.format(2)],
         "added": [],
     }
-    assert (only_b["difference"], only_b["b"]) == ("only_b", 2)
+    assert (only_b["difference"], only_b["message_index_b"]) == ("only_b", 2)
     assert "\x9b" not in run.out
     assert last["summary"]["same"] is False
     assert {key: last["summary"][key] for key in ("equal", "only_a", "only_b", "changed")} == {

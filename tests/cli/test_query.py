@@ -63,7 +63,7 @@ ROWS = [
 def test_rows_are_written_to_every_results_format(rdfm, suffix):
     run = rdfm("query", SPECIES, "log.trig", "-o", f"out.{suffix}", "--quiet")
     assert (run.code, run.out, run.err) == (0, "", "")
-    assert results(f"out.{suffix}") == (["source", "message", "s", "o"], ROWS)
+    assert results(f"out.{suffix}") == (["source", "message_index", "s", "o"], ROWS)
 
 
 @pytest.mark.usefixtures("log")
@@ -72,7 +72,7 @@ def test_rows_on_standard_output_are_tsv(rdfm):
     assert run.code == 0
     assert run.err.startswith("rdfm: 4 rows: ")
     Path("out.tsv").write_text(run.out)
-    assert results("out.tsv") == (["source", "message", "s", "o"], ROWS)
+    assert results("out.tsv") == (["source", "message_index", "s", "o"], ROWS)
 
 
 @pytest.mark.usefixtures("log")
@@ -97,9 +97,9 @@ def test_tables_are_written(rdfm, suffix):
     else:
         table = ipc.open_file(f"out.{suffix}").read_all()
     assert table.schema == pa.schema(
-        {"source": pa.string(), "message": pa.int64(), "s": pa.string(), "o": pa.string()}
+        {"source": pa.string(), "message_index": pa.int64(), "s": pa.string(), "o": pa.string()}
     )
-    assert table.column("message").to_pylist() == [0, 1, 3, 3]
+    assert table.column("message_index").to_pylist() == [0, 1, 3, 3]
     assert set(table.column("source").to_pylist()) == {"log.trig"}
     assert [tuple(row.values()) for row in table.select(["s", "o"]).to_pylist()] == [
         row[2:] for row in ROWS
@@ -145,15 +145,19 @@ def test_an_empty_table_has_columns(rdfm, suffix):
     run = rdfm("query", "SELECT ?s { ?s <x:no> ?o }", "a.nq", "-o", f"out.{suffix}")
     assert run.code == 0
     if suffix == "srj":
-        assert results("out.srj") == (["source", "message", "s"], [])
+        assert results("out.srj") == (["source", "message_index", "s"], [])
     elif suffix == "parquet":
         from pyarrow import parquet
 
-        assert parquet.read_table("out.parquet").column_names == ["source", "message", "s"]
+        assert parquet.read_table("out.parquet").column_names == ["source", "message_index", "s"]
     else:
         from pyarrow import ipc
 
-        assert ipc.open_file("out.arrow").read_all().column_names == ["source", "message", "s"]
+        assert ipc.open_file("out.arrow").read_all().column_names == [
+            "source",
+            "message_index",
+            "s",
+        ]
 
 
 @pytest.mark.usefixtures("log")
@@ -561,7 +565,7 @@ def test_empty_inputs_have_empty_results(rdfm):
     Path("empty/empty.nq").touch()
     for name in ("empty", "empty.nq"):
         assert rdfm("query", "SELECT ?s { ?s ?p ?o }", name, "-o", "out.srj").code == 0
-        assert results("out.srj") == (["source", "message", "s"], [])
+        assert results("out.srj") == (["source", "message_index", "s"], [])
         query = "SELECT (COUNT(*) AS ?n) { ?s ?p ?o }"
         assert rdfm("query", query, name, "--whole", "-o", "out.srj").code == 0
         assert results("out.srj") == (["n"], [(f'"0"^^<{XSD}integer>',)])

@@ -109,7 +109,7 @@ def outcome(source, target, jobs, **options):
         partial.unlink(missing_ok=True)
         position = [
             getattr(error, name, None)
-            for name in ("offset", "message_index", "line", "column", "source")
+            for name in ("byte_offset", "message_index", "line", "column", "source")
         ]
         return type(error), str(error), position, partial_output
     return (
@@ -261,7 +261,7 @@ def test_error_positions_refer_to_the_entire_log(tmp_path):
     with pytest.raises(rdfm.DecodeError) as raised:
         rdfm.convert(tmp_path / "log.nq", tmp_path / "out.nq", jobs=3)
     error = raised.value
-    assert (error.line, error.column, error.offset) == (701, 1, offset)
+    assert (error.line, error.column, error.byte_offset) == (701, 1, offset)
     # The delimiter in the first line does not end a message.
     assert error.message_index == lines[:700].count("# @message") - 1
 

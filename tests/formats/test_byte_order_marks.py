@@ -30,7 +30,7 @@ LOGS = list(text_logs())
 
 
 def positions(batches):
-    return [batch.position(number) for batch in batches for number in range(len(batch))]
+    return [batch.byte_offset(number) for batch in batches for number in range(len(batch))]
 
 
 def batches_of(name, data, size=None):

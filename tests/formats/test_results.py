@@ -217,4 +217,4 @@ def test_a_quotation_mark_in_an_unquoted_csv_field_is_an_error_at_the_mark(log):
         pytest.raises(rdfm.DecodeError, match="a quotation mark in an unquoted field") as caught,
     ):
         list(rows)
-    assert (caught.value.line, caught.value.column, caught.value.offset) == (2, 2, 5)
+    assert (caught.value.line, caught.value.column, caught.value.byte_offset) == (2, 2, 5)

@@ -263,15 +263,16 @@ def test_batches_support_the_arrow_interface():
     batch = PatchBatch.from_patches(LOG)
     rows = pa.record_batch(batch)
     assert rows.schema == pa.schema(batch)
-    assert rows.schema.names == ["source", "offset", "operations", "metadata"]
+    assert rows.schema.names == ["source", "message_index", "operations", "metadata"]
     assert rows["metadata"].null_count == 2
     assert operations_of(PatchBatch.from_arrow(rows)) == operations_of(batch)
-    columns = ["operations", "position"]
+    columns = ["operations", "byte_offset"]
     assert pa.record_batch(batch.to_arrow(columns)).schema.names == columns
     expected = pa.schema([rows.schema.field("operations")])
     assert pa.record_batch(batch, schema=expected).schema.names == ["operations"]
     with pytest.raises(
-        OptionError, match="unknown column 'quads'; expected one of source, offset, oper"
+        OptionError,
+        match="unknown column 'quads'; expected one of source, message_index, byte_offset, oper",
     ):
         batch.to_arrow(["quads"])
     results = ResultBatch.from_rows(ROWS, ["a", "b"])
@@ -308,7 +309,7 @@ def test_readers_are_arrow_streams(tmp_path, kind):
     assert rows.num_rows == count
     if kind != "results":
         assert set(rows["source"].to_pylist()) == {str(path)}
-        assert rows["offset"].to_pylist() == list(range(count))
+        assert rows["message_index"].to_pylist() == list(range(count))
 
 
 def test_a_stream_without_rows_has_its_columns(tmp_path):

@@ -27,7 +27,7 @@ from rdfm import (
 from rdfm._core import PatchBatch, ResultBatch
 from rdfm.message import Operation, Patch
 
-COLUMNS = ["source", "message", "subject", "predicate", "object", "graph"]
+COLUMNS = ["source", "message_index", "subject", "predicate", "object", "graph"]
 STRUCT_FIELDS = ["kind", "value", "datatype", "language", "direction"]
 S, P = Iri("http://e/s"), Iri("http://e/p")
 LOGS = sorted(path for path in FIXTURES.glob("*/*.nq") if path.parent.name != "results")
@@ -71,8 +71,8 @@ def test_each_row_is_a_quad(name):
     data = formats.find(name).encode(MessageBatch.from_messages(log), rows="quads")
     rows = table(data, name)
     assert rows.schema.names == COLUMNS
-    assert rows.schema.field("message").type == pa.int64()
-    assert rows["message"].to_pylist() == [0, 0, 2]
+    assert rows.schema.field("message_index").type == pa.int64()
+    assert rows["message_index"].to_pylist() == [0, 0, 2]
     assert rows["object"].to_pylist() == ['"a"', '"b"', '"c"']
     assert rows["graph"].to_pylist() == [None, "<http://e/s>", None]
     assert rows["source"].to_pylist() == [None] * 3
@@ -160,7 +160,7 @@ def test_data_dropped_from_quad_rows_is_counted(tmp_path, name):
     summary = rdfm.convert(source, target, rows="quads")
     assert summary.dropped == {"namespaces": 1, "empty messages": 2, "metadata": 3}
     assert (summary.messages, summary.quads) == (4, 2)
-    assert table(target.read_bytes(), name)["message"].to_pylist() == [0, 2]
+    assert table(target.read_bytes(), name)["message_index"].to_pylist() == [0, 2]
     assert read(target) == [[Quad(S, P, S)], [Quad(S, P, P)]]
 
 
@@ -206,13 +206,13 @@ def test_consecutive_rows_with_equal_source_and_message_form_a_message(tmp_path,
     path = tmp_path / f"log.{name}"
     terms = {part: ["<a:b>"] * 6 for part in ("object", "predicate", "subject")}
     numbers = pa.array([4, 4, 4, 2, 2, 4], pa.int16())
-    save(path, pa.table({**terms, "message": numbers, "other": range(6)}))
+    save(path, pa.table({**terms, "message_index": numbers, "other": range(6)}))
     assert [len(message) for message in read(path)] == [3, 2, 1]
     sources = ["a", "a", None, None, "a", "a"]
-    save(path, pa.table({**terms, "message": numbers, "source": sources}))
+    save(path, pa.table({**terms, "message_index": numbers, "source": sources}))
     assert [len(message) for message in read(path)] == [2, 1, 1, 1, 1]
     with rdfm.open_log(path) as log:
-        assert [message.index for message in log] == list(range(5))
+        assert [message.message_index for message in log] == list(range(5))
 
 
 @EACH_TABLE_FORMAT
@@ -220,13 +220,13 @@ def test_invalid_quad_rows_are_reported_after_earlier_rows(tmp_path, name):
     path = tmp_path / f"log.{name}"
     terms = {part: ["<a:b>"] * 5 for part in ("subject", "predicate")}
     objects = ['"a"', '"b"', '"c"', "oops", '"d"']
-    save(path, pa.table({"message": [0, 1, 2, 2, 3], **terms, "object": objects}))
+    save(path, pa.table({"message_index": [0, 1, 2, 2, 3], **terms, "object": objects}))
     found = []
     with pytest.raises(DecodeError, match=r"quad 1, object: expected an IRI.*message 2") as raised:
         read(path, into=found)
     assert len(found) == 2
     assert raised.value.format == name
-    save(path, pa.table({"message": ["0"] * 5, **terms, "object": ['"a"'] * 5}))
+    save(path, pa.table({"message_index": ["0"] * 5, **terms, "object": ['"a"'] * 5}))
     with pytest.raises(DecodeError, match="column message: expected integers, found Utf8"):
         read(path)
     save(path, pa.table({**terms, "object": ['"a"'] * 5}))
@@ -234,7 +234,7 @@ def test_invalid_quad_rows_are_reported_after_earlier_rows(tmp_path, name):
         read(path)
     column = pa.array(["<a:b>"])
     columns = [pa.array([0]), column, column, column, column]
-    names = ["message", "subject", "predicate", "object", "object"]
+    names = ["message_index", "subject", "predicate", "object", "object"]
     save(path, pa.Table.from_arrays(columns, names=names))
     with pytest.raises(DecodeError, match="the column object occurs twice"):
         read(path)
@@ -250,7 +250,7 @@ def test_a_large_message_is_read_in_parts_or_exceeds_the_limit(tmp_path, name):
     with rdfm.open_log(path, parts=True, max_message_bytes=1 << 20) as log:
         batches = list(log.batches())
     assert len(batches) > 2
-    assert [batch.first_index for batch in batches] == [0] * len(batches)
+    assert [batch.first_message_index for batch in batches] == [0] * len(batches)
     assert all(batch.continues for batch in batches[:-1])
     rdfm.convert(path, output, from_max_message_bytes=1 << 20)
     assert output.read_bytes() == data
@@ -264,7 +264,7 @@ def test_parts_of_a_flat_log_are_written_as_they_arrive(name):
     out = io.BytesIO()
     assert rdfm.convert(data, out, rows="quads", **options).quads == 30_000
     rows = table(out.getvalue(), name)
-    assert rows["message"].unique().to_pylist() == [0]
+    assert rows["message_index"].unique().to_pylist() == [0]
     assert rows["object"][29_999].as_py() == '"00029999"'
     with pytest.raises(LimitError, match="rows"):
         rdfm.convert(data, io.BytesIO(), **options)
@@ -278,7 +278,7 @@ def test_flat_quad_rows_are_one_message(tmp_path, name):
     out = tmp_path / f"log.{name}"
     rdfm.convert(paths, out, rows="quads", flat=True)
     rows = table(out.read_bytes(), name)
-    assert rows["message"].to_pylist() == [0] * 4
+    assert rows["message_index"].to_pylist() == [0] * 4
     assert len(set(rows["subject"].to_pylist())) == 4
     assert [len(message) for message in read(out)] == [4]
 
@@ -292,7 +292,7 @@ def test_conversions_keep_the_source_of_quads(tmp_path, name):
     out = tmp_path / f"log.{name}"
     assert rdfm.convert(folder, out, rows="quads").messages == 6
     rows = table(out.read_bytes(), name).to_pylist()
-    found = [(Path(row["source"]).name, row["message"]) for row in rows]
+    found = [(Path(row["source"]).name, row["message_index"]) for row in rows]
     assert found == [(f"{number}.nq", at) for number in range(3) for at in (0, 1)]
     assert len(read(out)) == 6
 
@@ -309,9 +309,11 @@ def test_arrow_batches_have_one_row_per_quad():
     batch = MessageBatch.from_messages([[Quad(S, P, S)], [Quad(S, P, P), Quad(S, P, S, S)]])
     rows = pa.record_batch(batch.to_arrow(rows="quads", source="a"))
     assert rows.schema.names == COLUMNS
-    assert rows["message"].to_pylist() == [0, 1, 1]
-    graphs = pa.record_batch(batch.to_arrow(["graph", "message"], rows="quads", terms="structs"))
-    assert graphs.schema.names == ["graph", "message"]
+    assert rows["message_index"].to_pylist() == [0, 1, 1]
+    graphs = pa.record_batch(
+        batch.to_arrow(["graph", "message_index"], rows="quads", terms="structs")
+    )
+    assert graphs.schema.names == ["graph", "message_index"]
     assert [each and each["value"] for each in graphs["graph"].to_pylist()] == [None, None, S.value]
     decoded = MessageBatch.from_arrow(rows)
     assert [list(message) for message in decoded] == [list(message) for message in batch]
@@ -319,8 +321,8 @@ def test_arrow_batches_have_one_row_per_quad():
         ({"rows": "quad"}, "rows must be 'messages' or 'quads', not 'quad'"),
         ({"terms": "text"}, "terms must be 'ntriples' or 'structs', not 'text'"),
         (
-            {"columns": ["offset"], "rows": "quads"},
-            "unknown column 'offset'; expected one of source, m",
+            {"columns": ["byte_offset"], "rows": "quads"},
+            "unknown column 'byte_offset'; expected one of source, m",
         ),
     ):
         with pytest.raises(OptionError, match=reason):

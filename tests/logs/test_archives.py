@@ -42,7 +42,7 @@ def read(source, *format, into=None, **options):
     with rdfm.open_log(source, *format, **options) as log:
         for message in log:
             values = [quad.object.value for quad in message]
-            found.append((log.source, message.index, values))
+            found.append((log.source, message.message_index, values))
     return found
 
 

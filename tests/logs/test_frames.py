@@ -64,7 +64,7 @@ def test_integers_and_booleans_are_exact_in_columns_with_nulls():
     frame = solutions(types=TYPES).to_pandas()
     assert frame["n"].tolist() == [9007199254740993, 2]
     assert frame["b"].tolist() == [True, pandas.NA]
-    assert [str(frame[name].dtype) for name in ("message", "n", "b")] == [
+    assert [str(frame[name].dtype) for name in ("message_index", "n", "b")] == [
         "Int64",
         "Int64",
         "boolean",

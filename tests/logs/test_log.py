@@ -380,7 +380,7 @@ def read_everything(log):
     while True:
         try:
             for message in log:
-                found.append((message.index, len(message)))
+                found.append((message.message_index, len(message)))
             return found, None
         except DecodeError as error:
             try:
@@ -413,7 +413,7 @@ def test_errors_caused_by_a_skipped_message_are_marked():
     with rdfm.open_log(log, "trig") as reader:
         while True:
             try:
-                found += [message.index for message in reader]
+                found += [message.message_index for message in reader]
                 break
             except DecodeError as error:
                 found.append((error.message_index, error.follows, str(error)))

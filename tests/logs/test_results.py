@@ -121,7 +121,7 @@ def test_a_second_loop_continues_the_first():
         assert next(iter(results)) == ROWS[1]
         assert results.variables == ("a", "b")
         (rest,) = results.batches()
-        assert (rest.first_index, list(rest)) == (2, ROWS[2:])
+        assert (rest.first_message_index, list(rest)) == (2, ROWS[2:])
         with pytest.raises(ValueError, match="bytes has been read to the end"):
             list(results)
         with pytest.raises(ValueError, match="read to the end"):
@@ -363,17 +363,17 @@ def test_a_boolean_answer_is_read():
 
 
 def test_a_batch_has_rows_and_variables():
-    batch = ResultBatch.from_rows(ROWS, ["a", "b"], links=["more"], first_index=5)
+    batch = ResultBatch.from_rows(ROWS, ["a", "b"], links=["more"], first_message_index=5)
     assert repr(batch) == "<ResultBatch: 4 rows of 2 variables>"
     assert repr(ResultBatch.from_rows([[S]], ["a"])) == "<ResultBatch: 1 row of 1 variable>"
     assert "links=()" in ResultBatch.from_rows.__text_signature__
     assert (batch.kind, len(batch), batch.record_count) == ("results", 4, 4)
     assert (batch.variables, batch.boolean, batch.links) == (("a", "b"), None, ("more",))
-    assert (batch.first_index, batch.continued, batch.continues) == (5, False, False)
+    assert (batch.first_message_index, batch.continued, batch.continues) == (5, False, False)
     assert list(batch) == batch.rows() == ROWS
     assert batch.memory_bytes > 0
     part = batch.slice(1, 3)
-    assert (part.first_index, part.rows(), part.variables) == (6, ROWS[1:3], ("a", "b"))
+    assert (part.first_message_index, part.rows(), part.variables) == (6, ROWS[1:3], ("a", "b"))
     assert part.slice(1, 0).rows() == batch.slice(3, 2).rows() == []
     assert part.slice(0, 0).links == ("more",)
 
@@ -383,10 +383,10 @@ def test_rows_have_positions():
         (batch,) = results.batches()
     positions = [6, 20, 22, 33]
     assert [TSV[start - 1 :].startswith(b"\n") for start in positions] == [True] * 4
-    assert [batch.position(row) for row in range(4)] == positions
-    assert batch.position(-1) == batch.position(3)
+    assert [batch.byte_offset(row) for row in range(4)] == positions
+    assert batch.byte_offset(-1) == batch.byte_offset(3)
     with pytest.raises(IndexError):
-        batch.position(4)
+        batch.byte_offset(4)
 
 
 def test_terms_are_shared_by_the_rows_of_a_batch():

@@ -66,7 +66,7 @@ def test_selected_messages_equal_those_of_the_complete_log(name, suffix, tmp_pat
             continue
         expected = messages[as_slice(selection)]
         with rdfm.open_log(path, messages=text) as selected:
-            found = [(message.index, list(message.quads)) for message in selected]
+            found = [(message.message_index, list(message.quads)) for message in selected]
         assert [quads for _, quads in found] == expected, text
         assert [index for index, _ in found] == list(range(len(messages)))[as_slice(selection)], (
             text
@@ -104,7 +104,7 @@ def test_an_error_before_the_selection_is_not_reached(tmp_path):
     path = tmp_path / "a.nq"
     path.write_text("<a:b> <a:b> <a:b> .\n# @message\noops\n# @message\n" + LOGS["comment"])
     with rdfm.open_log(path, messages="500") as log:
-        assert [message.index for message in log] == [500]
+        assert [message.message_index for message in log] == [500]
     with pytest.raises(rdfm.DecodeError), rdfm.open_log(path) as log:
         list(log)
 
@@ -117,7 +117,7 @@ def test_a_selection_and_a_split_cannot_be_combined(tmp_path):
 
 def test_the_option_messages_accepts_an_integer():
     log = b"<a:b> <a:b> '0' .\n# @message\n<a:b> <a:b> '1' .\n".replace(b"'", b'"')
-    assert [message.index for message in rdfm.open_log(log, "nq", messages=1)] == [1]
+    assert [message.message_index for message in rdfm.open_log(log, "nq", messages=1)] == [1]
     with pytest.raises(
         rdfm.OptionError, match="messages must be a number such as 5000, or a slice"
     ):

@@ -102,7 +102,7 @@ def test_threads_may_take_turns():
     for _ in range(4):
         loop = iter(log)
         thread = threading.Thread(
-            target=lambda loop=loop: indexes.extend(next(loop).index for _ in range(1000))
+            target=lambda loop=loop: indexes.extend(next(loop).message_index for _ in range(1000))
         )
         thread.start()
         thread.join()

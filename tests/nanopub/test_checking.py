@@ -269,22 +269,22 @@ def test_a_finding_has_the_position_of_its_term():
     invalid.append((*triple("http://e/s", "http://e/p", "http://e/o"), iri(N + "/fifth")))
     (found,) = check(nanopubs.nq(valid, invalid), "nq")
     lines = nanopubs.nq(valid, invalid).decode().splitlines()
-    assert (found.message, found.line) == (1, len(lines))
+    assert (found.message_index, found.line) == (1, len(lines))
     assert lines[-1][found.column - 1 :].startswith(f"<{N}/fifth>")
 
 
 def test_the_order_of_findings_does_not_depend_on_batches():
     messages = [nanopubs.trusty(), nanopubs.nanopub(N), OTHER] * 50
     data = nanopubs.nq(*messages)
-    at_once = [(found.message, found.rule) for found in check(data, "nq", require="trusty")]
+    at_once = [(found.message_index, found.rule) for found in check(data, "nq", require="trusty")]
     one_by_one = check(data, "nq", require="trusty", batch_messages=1)
-    assert [(found.message, found.rule) for found in one_by_one] == at_once
+    assert [(found.message_index, found.rule) for found in one_by_one] == at_once
     assert len(at_once) == 100
 
 
 def test_checking_continues_after_an_invalid_message():
     data = nanopubs.nq(nanopubs.trusty()) + b"# @message\noops\n# @message\n" + nanopubs.nq(OTHER)
-    found = [(each.rule, each.message) for each in check(data, "nq")]
+    found = [(each.rule, each.message_index) for each in check(data, "nq")]
     assert found == [("syntax", 1), ("nanopub-head", 2)]
 
 

@@ -141,13 +141,13 @@ def test_retractions_may_have_any_subject():
 def test_messages_that_are_not_nanopublications_are_omitted():
     message = [(*triple("http://e/s", "http://e/p", "http://e/o"), None)]
     with nanopub.list(nanopubs.nq(message, nanopubs.nanopub(N), message), format="nq") as found:
-        assert [(each.message, each.nanopub) for each in found] == [(1, N)]
+        assert [(each.message_index, each.nanopub) for each in found] == [(1, N)]
         assert found.others == 2
 
 
 def test_each_nanopublication_in_a_message_has_a_row():
     quads = [*nanopubs.nanopub(N), *nanopubs.nanopub(BASE + "2")]
-    assert [(each.message, each.nanopub) for each in rows(quads)] == [(0, N), (0, BASE + "2")]
+    assert [(each.message_index, each.nanopub) for each in rows(quads)] == [(0, N), (0, BASE + "2")]
 
 
 # --- only the latest nanopublications ---
@@ -243,7 +243,7 @@ def test_tables_have_lists_of_values():
     assert table.column_names == list(COLUMNS)
     assert table.schema.field("types").type == pa.list_(pa.string())
     assert table["retracts"].to_pylist() == [[BASE + "a", BASE + "c"]]
-    assert table["message"].type == pa.int64()
+    assert table["message_index"].type == pa.int64()
 
 
 def test_an_empty_log_gives_an_empty_table():

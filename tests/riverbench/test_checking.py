@@ -789,7 +789,7 @@ def test_messages_in_an_archive_are_identified_by_number(tmp_path):
     for name in ("flat_full.nq.gz", "jelly_full.jelly.gz"):
         (tmp_path / "p" / name).write_bytes(gzip.compress(b"oops"))
     found = [each for each in check(tmp_path / "p") if each.rule == "stream-type"]
-    assert [(each.source.rpartition("/")[2], each.message) for each in found] == [
+    assert [(each.source.rpartition("/")[2], each.message_index) for each in found] == [
         ("stream_full.tar.gz", 2)
     ]
 
@@ -810,7 +810,7 @@ def test_a_message_that_violates_the_stream_type_is_reported(tmp_path, extra, se
     texts = [valid, extra or "<http://ex/s> <http://ex/p> <http://ex/o> .\n", valid]
     riverbench.write_package(tmp_path / "p", texts, "namedGraphStream")
     found = list(check(tmp_path / "p"))
-    assert [(each.rule, each.message, each.text) for each in found] == [
+    assert [(each.rule, each.message_index, each.text) for each in found] == [
         ("stream-type", 1, sentence)
     ]
 

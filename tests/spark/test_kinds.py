@@ -48,9 +48,9 @@ def schema_of(path, **options):
 def test_patch_rows_have_operations(tmp_path):
     path = patches(tmp_path / "log.rdfp", 1, 2)
     assert schema_of(path) == default_schema(kind="patches")
-    assert schema_of(path).fieldNames() == ["source", "position", "operations", "metadata"]
+    assert schema_of(path).fieldNames() == ["source", "byte_offset", "operations", "metadata"]
     rows = read(path)
-    assert [row["position"] for row in rows] == [0, path.read_bytes().index(b"TX", 1)]
+    assert [row["byte_offset"] for row in rows] == [0, path.read_bytes().index(b"TX", 1)]
     assert {row["source"] for row in rows} == {str(path)}
     assert [operation["op"] for operation in rows[1]["operations"]] == ["TX", "A", "TC"]
     assert rows[1]["operations"][1]["object"] == '"2"'
@@ -78,14 +78,14 @@ def test_a_schema_selects_columns_and_parts_of_operations(tmp_path):
     schema = StructType(
         [
             StructField("Operations", type(OPERATIONS)(parts)),
-            StructField("position", LongType()),
+            StructField("byte_offset", LongType()),
         ]
     )
     [row] = read(path, schema)
-    assert row["position"] == 0
+    assert row["byte_offset"] == 0
     assert row["Operations"][1] == {"OBJECT": '"1"', "op": "A"}
-    offsets = StructType([StructField("offset", LongType())])
-    assert read(path, offsets) == [{"offset": 0}]
+    offsets = StructType([StructField("message_index", LongType())])
+    assert read(path, offsets) == [{"message_index": 0}]
 
 
 def test_kinds_cannot_be_mixed(tmp_path):
@@ -97,8 +97,8 @@ def test_kinds_cannot_be_mixed(tmp_path):
         read(folder)
     with pytest.raises(OptionError, match=r"a\.rdfp contains patches, but the rows are messages"):
         read(folder, default_schema(("quads",)))
-    offsets = StructType([StructField("offset", LongType())])
-    assert read(folder, offsets) == [{"offset": 0}] * 2
+    offsets = StructType([StructField("message_index", LongType())])
+    assert read(folder, offsets) == [{"message_index": 0}] * 2
     both_columns = StructType([StructField("quads", QUADS), StructField("operations", OPERATIONS)])
     with pytest.raises(OptionError, match="columns quads and operations"):
         LogSourceReader({"path": str(folder)}, both_columns)

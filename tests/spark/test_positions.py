@@ -1,4 +1,4 @@
-"""The columns `source` and `position` identify a message regardless of how the log is read."""
+"""The columns `source` and `byte_offset` identify a message regardless of how the log is read."""
 
 import gzip
 import tarfile
@@ -21,14 +21,16 @@ FORMATS = [
 
 
 def rows(path, **options):
-    reader = LogSourceReader({"path": str(path), "columns": "source, position, offset", **options})
+    reader = LogSourceReader(
+        {"path": str(path), "columns": "source, byte_offset, message_index", **options}
+    )
     tasks = reader.partitions()
     found = [row for task in tasks for batch in reader.read(task) for row in batch.to_pylist()]
     return found, len(tasks)
 
 
 def positions(path, **options):
-    return [row["position"] for row in rows(path, **options)[0]]
+    return [row["byte_offset"] for row in rows(path, **options)[0]]
 
 
 @pytest.fixture
@@ -56,11 +58,11 @@ def test_positions_are_byte_offsets_in_the_file_even_in_splits(log):
     split, split_tasks = rows(log, splitBytes="1000")
     assert (unsplit_tasks, split_tasks > 3) == (1, True)
     assert split == unsplit
-    assert [row["position"] for row in unsplit] == expected
+    assert [row["byte_offset"] for row in unsplit] == expected
     # Positions do not require messages to be counted.
     reader = LogSourceReader({"path": str(log), "splitBytes": "1000"})
-    assert "offset" not in reader.schema.names
-    assert {task.value[0][1].first_index for task in reader.partitions()} == {0, None}
+    assert "message_index" not in reader.schema.names
+    assert {task.value[0][1].first_message_index for task in reader.partitions()} == {0, None}
 
 
 def test_marked_jelly_has_the_same_positions_in_splits(log, tmp_path):
@@ -87,7 +89,7 @@ def test_positions_in_an_archive_restart_in_each_member(log, tmp_path):
     found, _ = rows(archive)
     for name in ("one.nq", "two.nq"):
         source = f"{archive}!{name}"
-        member = [row["position"] for row in found if row["source"] == source]
+        member = [row["byte_offset"] for row in found if row["source"] == source]
         assert member == positions(log)
     assert len(found) == 2 * len(MESSAGES)
 

@@ -18,7 +18,7 @@ def read(path: Path) -> list[str]:
     with rdfm.open_log(path, lenient=True) as log:
         label: object = log.header.get("version_label")
         for message in log:
-            index: int | None = message.index
+            index: int | None = message.message_index
             for quad in message:
                 if isinstance(quad.subject, rdfm.Iri):
                     subjects.append(quad.subject.value)

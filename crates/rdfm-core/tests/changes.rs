@@ -281,7 +281,7 @@ fn errors_contain_the_row_and_earlier_changes_are_kept() {
                 "in batches of {size}: {words}"
             );
             let message = words.matches('Z').count() as u64;
-            assert_eq!(error.position.message, Some(message), "{words}");
+            assert_eq!(error.position.message_index, Some(message), "{words}");
             assert_eq!(letters(&quads_of(&dataset)), "abc", "{words}");
         }
     }
@@ -410,7 +410,7 @@ fn a_difference_larger_than_a_batch_is_split_if_allowed() {
         }
         let mut found = Vec::new();
         while let Some(batch) = difference.next_batch().unwrap() {
-            assert_eq!(batch.first_index(), 3);
+            assert_eq!(batch.first_message_index(), 3);
             found.push(batch);
         }
         assert_eq!(found.len() > 1, parts);
@@ -506,7 +506,7 @@ fn to_messages(log: &str, size: u64, separate: bool) -> Converted {
             }
         };
         if let Some(batch) = next {
-            assert_eq!(batch.first_index(), found.len() as u64);
+            assert_eq!(batch.first_message_index(), found.len() as u64);
             assert!(!batch.continues() && !batch.continued());
             found.extend((0..batch.len()).map(|message| lines(&batch, message)));
         }

@@ -439,7 +439,12 @@ fn snapshots(batches: &[MessageBatch]) {
                     .expect("a difference can be applied");
                 let message = expected.next().expect("a patch for each message");
                 let quads: BTreeSet<Values> = message.records.into_iter().collect();
-                assert_eq!(quads_of(&dataset), quads, "message {}", message.index);
+                assert_eq!(
+                    quads_of(&dataset),
+                    quads,
+                    "message {}",
+                    message.message_index
+                );
             }
         }
     };

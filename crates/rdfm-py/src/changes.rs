@@ -245,7 +245,7 @@ impl ToMessages {
         let batch = batch.get().inner();
         with(py, &self.state, |state| state.messages(batch))?
             .map(|batch| batch.map(MessageBatch::new))
-            .map_err(|row| errors::encode_row(py, &row.error, row.offset))
+            .map_err(|row| errors::encode_row(py, &row.error, row.byte_offset))
     }
 
     /// Return the messages before an error that `messages` raised.
@@ -269,9 +269,9 @@ pub struct PatchRules {
     state: Mutex<rules::Rules>,
 }
 
-/// Name of the violated rule, index of the patch in its log, number of the row in the patch, offset
-/// in the log, and text.
-type Violation = (&'static str, u64, u64, u64, String);
+/// Name of the violated rule, index of the patch in its log, number of the row in the patch, byte
+/// offset in the log if known, and text.
+type Violation = (&'static str, u64, u64, Option<u64>, String);
 
 #[pymethods]
 impl PatchRules {
@@ -304,8 +304,8 @@ impl PatchRules {
     ///
     /// Returns:
     ///     Tuples of the rule ("transaction", "unfinished" for a transaction without an end,
-    ///     "chain" or "chain-of-logs"), the index of the patch, the row in the patch, the offset in
-    ///     the log, and the text.
+    ///     "chain" or "chain-of-logs"), the index of the patch, the row in the patch, the byte
+    ///     offset in the log or None, and the text.
     #[pyo3(signature = (batch, /))]
     fn check(&self, py: Python<'_>, batch: &Bound<'_, PatchBatch>) -> PyResult<Vec<Violation>> {
         let batch = batch.get().inner();
@@ -314,7 +314,13 @@ impl PatchRules {
         Ok(found
             .map(|one| {
                 let rule = one.violation.rule.name();
-                (rule, one.patch, one.row, one.offset, one.violation.text)
+                (
+                    rule,
+                    one.message_index,
+                    one.row,
+                    one.byte_offset,
+                    one.violation.text,
+                )
             })
             .collect())
     }

@@ -799,7 +799,7 @@ def _explain(error: DecodeError, format: Format, head: bytes, *, is_given: bool)
 
 def _reads(format: Format, head: bytes, error: DecodeError) -> bool:
     """Whether a format reads what caused an error in the head of a log."""
-    if isinstance(error, LimitError) or (error.offset or 0) >= len(head):
+    if isinstance(error, LimitError) or (error.byte_offset or 0) >= len(head):
         return False
     decoder = format.decoder({}, Opening())
     decoder.feed(head)
@@ -809,7 +809,7 @@ def _reads(format: Format, head: bytes, error: DecodeError) -> bool:
             pass
     except TruncatedError as cut:
         # A binary log is recognized by its first bytes, and its first frame may exceed the head.
-        return format.spec.binary or (cut.offset or 0) > (error.offset or 0)
+        return format.spec.binary or (cut.byte_offset or 0) > (error.byte_offset or 0)
     except DecodeError as other:
         return (other.line or 0) > (error.line or 0)
     return True

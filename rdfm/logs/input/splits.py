@@ -23,7 +23,8 @@ class Split:
     Attributes:
         start: Offset of its first byte.
         stop: Offset after its last byte; None for the end of the log.
-        first_index: The index of its first message in the log; None if messages were not counted.
+        first_message_index: The index of its first message in the log; None if messages were not
+            counted.
             In that case, messages are numbered from 0 in each split, and errors have no message
             index.
         format: The log's format, such as "nq".
@@ -32,7 +33,7 @@ class Split:
 
     start: int = 0
     stop: int | None = None
-    first_index: int | None = None
+    first_message_index: int | None = None
     format: str | None = None
     dialect: str | None = None
 
@@ -50,4 +51,4 @@ class Split:
         if not format.splittable:
             raise OptionError(f"{format.name} logs cannot be split; read all of the log")
         part = (self.start, self.stop, self.dialect)
-        return Opening(split=part, first_index=self.first_index)
+        return Opening(split=part, first_message_index=self.first_message_index)

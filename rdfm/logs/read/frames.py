@@ -95,10 +95,10 @@ class Tabular(ABC):
             >>> import rdfm
             >>> log = b'<x:a> <x:p> "1" .\n# @message\n<x:b> <x:p> "2" .\n'
             >>> with rdfm.open_log(log, "nq", rows="quads") as quads:
-            ...     quads.to_pandas()[["message", "object"]]
-               message object
-            0        0    "1"
-            1        1    "2"
+            ...     quads.to_pandas()[["message_index", "object"]]
+               message_index object
+            0              0    "1"
+            1              1    "2"
         """
         with require_package("pandas", "a pandas data frame"):
             import pandas as pd

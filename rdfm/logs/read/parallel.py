@@ -130,7 +130,7 @@ class _SplitLog:
         item = item._replace(source=self.source or item.source)
         if not isinstance(item, Read) or item.batch is None:
             return item
-        done = self.messages - item.batch.first_index
+        done = self.messages - item.batch.first_message_index
         if done <= 0:
             return item
         if done >= len(item.batch):

@@ -62,7 +62,7 @@ def plan_splits(
     Example:
         >>> log = b'<http://ex/s> <http://ex/p> "o" .\n# @message\n' * 100
         >>> splits = plan_splits(log, "nq", split_bytes=1000, count=True)
-        >>> [(split.start, split.stop, split.first_index) for split in splits[:2]]
+        >>> [(split.start, split.stop, split.first_message_index) for split in splits[:2]]
         [(0, 900, 0), (900, 1800, 21)]
     """
     reading = Reading(format, options, compression, storage_options)
@@ -74,11 +74,11 @@ def split_log(source: Readable, reading: Reading, *, split_bytes: int, count: bo
     if split_bytes < 1:
         raise OptionError(f"split_bytes must be at least 1, not {split_bytes}")
     if reads_once(source) or is_folder_or_glob(source, reading.storage_options):
-        return [Split(first_index=0, format=reading.format)]
+        return [Split(first_message_index=0, format=reading.format)]
     with LogReader(Driver([source], reading)) as log:
         if log._format is None:  # an archive
-            return [Split(first_index=0, format=reading.format)]
-        whole = [Split(first_index=0, format=log._format.name)]
+            return [Split(first_message_index=0, format=reading.format)]
+        whole = [Split(first_message_index=0, format=log._format.name)]
         whole_split = split_of_whole(log, reading)
         size = 0 if log._input is None else log._input.size or 0
         format = log._format.spec
@@ -87,7 +87,7 @@ def split_log(source: Readable, reading: Reading, *, split_bytes: int, count: bo
     pieces = (2 * size + split_bytes) // (2 * split_bytes)
     starts = [size * piece // pieces for piece in range(pieces)]
     splits = [
-        replace(whole_split, start=start, stop=stop, first_index=0 if start == 0 else None)
+        replace(whole_split, start=start, stop=stop, first_message_index=0 if start == 0 else None)
         for start, stop in zip(starts, [*starts[1:], None], strict=True)
     ]
     if not count:
@@ -130,7 +130,7 @@ def count_delimiters(
         format.name,
         format.values("read", given),
         split=opening.split,
-        first_index=opening.first_index,
+        first_message_index=opening.first_message_index,
     )
     start = max(split.start - 1, 0)
     data = Input(source, "none", start=start, storage_options=reading.storage_options)
@@ -169,6 +169,6 @@ def _numbered(
         if count == 0
     )
     return [
-        replace(split, first_index=count + first if split.start else 0)
+        replace(split, first_message_index=count + first if split.start else 0)
         for split, count in zip(splits, before, strict=False)
     ]

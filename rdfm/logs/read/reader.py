@@ -179,7 +179,7 @@ def open_log(
         raise OptionError("messages and split both select a part of the log; use only one of them")
     chosen = parse_messages(messages)
     split = seek(source, reading, as_slice(chosen), numbered=True)
-    first = 0 if split is None else split.first_index or 0
+    first = 0 if split is None else split.first_message_index or 0
     reading = replace(reading, split=split)
     stages = (sliced(chosen, first=first),)
     return reader(Driver([source], reading), stages, table=table, kind=kind)
@@ -346,7 +346,7 @@ class LogReader(Tabular, Generic[M]):
 
         Example:
             >>> log = open_log(b'<x:a> <x:p> "1" .\n# @message\n<x:b> <x:p> "2" .\n', "nq")
-            >>> [message.index for message in log.filter(subject="<x:b>")]
+            >>> [message.message_index for message in log.filter(subject="<x:b>")]
             [1]
         """
         return self._with_stages(Filtering(filter_values(criteria)))
@@ -473,7 +473,7 @@ class LogReader(Tabular, Generic[M]):
             >>> try:
             ...     list(log)
             ... except RdfmError:
-            ...     log.skip_message(), [message.index for message in log]
+            ...     log.skip_message(), [message.message_index for message in log]
             (b'oops\n', [1])
         """
         with self._turn:

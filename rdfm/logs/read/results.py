@@ -169,7 +169,7 @@ def _batches(results: interop.Results) -> Iterator[ResultBatch]:
         except Exception as error:  # raised after the rows before it
             failed = error
         if pending:
-            yield ResultBatch.from_rows(pending, variables, first_index=done)
+            yield ResultBatch.from_rows(pending, variables, first_message_index=done)
             done += len(pending)
         elif failed is None:
             return

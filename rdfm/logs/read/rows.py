@@ -26,7 +26,7 @@ class ComputedBatch(ABC):
     __slots__ = ()
     kind = "results"
     continued = continues = False
-    first_index = 0
+    first_message_index = 0
 
     @abstractmethod
     def __len__(self) -> int:

@@ -37,7 +37,7 @@ def seek(
             known only after reading the log.
 
     Returns:
-        The split; its `first_index` is the number of its first message, or None if unknown.
+        The split; its `first_message_index` is the number of its first message, or None if unknown.
 
     Raises:
         UnknownFormatError, OptionError, OSError, MissingExtraError: As in `open_log`.
@@ -81,7 +81,7 @@ def _forward(
         index += counter.delimiters
         if index + first > wanted or end >= size:
             break
-        found_split = replace(whole, start=end, first_index=index + first)
+        found_split = replace(whole, start=end, first_message_index=index + first)
     return None if found_split.whole else found_split
 
 
@@ -95,7 +95,9 @@ def _from_end(
     stop, step, found = size, BACKWARD_BYTES, 0
     while stop > step:
         start = stop - step
-        part = replace(whole, start=start, stop=stop if stop < size else None, first_index=None)
+        part = replace(
+            whole, start=start, stop=stop if stop < size else None, first_message_index=None
+        )
         counter = count_delimiters(source, part, format, reading)
         if counter.indivisible:
             return None

@@ -194,8 +194,8 @@ class Filtering(Stage):
             for slice in slices:
                 yield from self._filter.quads(slice, False)
         elif self._invert:
-            matching = {slice.index_of(at) for slice in slices for at in range(len(slice))}
-            flags = [batch.index_of(at) not in matching for at in range(len(batch))]
+            matching = {slice.message_index(at) for slice in slices for at in range(len(slice))}
+            flags = [batch.message_index(at) not in matching for at in range(len(batch))]
             yield from _selected(batch, flags)
         else:
             yield from slices
@@ -278,7 +278,7 @@ def _matching_messages(query: Query, batch: MessageBatch, source: str) -> Iterat
         answers += found.answers
         if found.error is not None:
             raise LimitError(
-                found.error[0], message_index=batch.index_of(len(answers)), source=source
+                found.error[0], message_index=batch.message_index(len(answers)), source=source
             )
     yield from _selected(batch, answers)
 

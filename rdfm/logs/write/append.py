@@ -161,7 +161,7 @@ class AppendEncoder:
         try:
             data = self._encoder.encode(batch, source)
         except EncodeError as error:
-            is_inside = batch.continued and error.message_index == batch.first_index
+            is_inside = batch.continued and error.message_index == batch.first_message_index
             data = before + error.completed if error.completed else b""
             end = None if is_inside else ""
             error.completed = [Part("", data, end=end, commit=self._pauses)]  # type: ignore[assignment]  # as `encode` returns them
@@ -469,7 +469,7 @@ class _AppendedFiles:
         uncommitted: Whether the log may have bytes of this run after the committed length.
     """
 
-    _pending = b""  # bytes that are being written
+    _pending: bytes | memoryview = b""  # bytes that are being written
 
     def __init__(self, name: str, final: Path, journal: Journal) -> None:
         self.name = name
@@ -546,7 +546,7 @@ class _AppendedFiles:
         size = os.fstat(self.file).st_size
         rest = os.pread(self.file, len(self._pending) + 1, self.length)  # of an interrupted write
         if size not in (self.committed, self.length) and not (
-            rest and self._pending.startswith(rest)
+            rest and self._pending[: len(rest)] == rest
         ):
             raise self.journal.report_change(self.name, self.length, size)
 

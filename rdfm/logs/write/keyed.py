@@ -181,7 +181,7 @@ class KeyEncoder:
                 room = self._split_by.max_open - len(self._open)
                 stop, used = self._splitter.live_run(live, room)
                 if stop == start:
-                    self._check_continuable(batch.index_of(start))
+                    self._check_continuable(batch.message_index(start))
                     number = numbers.get(self._close_oldest(parts))
                     if number is not None:
                         live[number], encoders[number] = False, None

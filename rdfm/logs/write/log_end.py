@@ -597,7 +597,7 @@ def _end_of_chain(log: StoredLog, header: Mapping[str, Any], repair: bool) -> En
             "the length prefixes of the messages are corrupt",
             format=log.format.name,
             source=log.name,
-            offset=chain.end,
+            byte_offset=chain.end,
         )
     if chain.end == size:
         return Ending(log.size, "content", header, messages=chain.messages)
@@ -751,7 +751,7 @@ def _decode(
         count += _drain(log, decoder)
     except DecodeError as error:
         if has_ended or isinstance(error, TruncatedError):
-            at = {"offset": error.offset, "line": error.line, "column": error.column}
+            at = {"byte_offset": error.byte_offset, "line": error.line, "column": error.column}
             problem = _Problem(error.reason, is_incomplete=True, at=at)
             return "content", decoder.header(), count, problem
         error.source = log.name

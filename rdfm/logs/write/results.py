@@ -77,7 +77,7 @@ class ResultWriter(LogWriter[Row]):
             self._variables,
             boolean=self._boolean,
             links=self._links,
-            first_index=self.messages,
+            first_message_index=self.messages,
         )
 
 

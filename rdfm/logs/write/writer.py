@@ -442,8 +442,10 @@ class LogWriter(Generic[M]):
 
     def _batch(self, messages: list[Any]) -> AnyBatch:
         if self._kind == "patches":
-            return PatchBatch.from_patches(messages, first_index=self.messages)
-        return MessageBatch.from_messages(messages, first_index=self.messages, after=self._last)
+            return PatchBatch.from_patches(messages, first_message_index=self.messages)
+        return MessageBatch.from_messages(
+            messages, first_message_index=self.messages, after=self._last
+        )
 
     def _encode(self, batch: AnyBatch, source: str | None = None) -> None:
         if isinstance(batch, MessageBatch):
@@ -464,5 +466,5 @@ def _count_before(batch: AnyBatch, index: int) -> int:
     The indexes of filtered logs may have gaps.
     """
     if not isinstance(batch, MessageBatch):
-        return index - batch.first_index
-    return bisect_left(range(len(batch)), index, key=batch.index_of)
+        return index - batch.first_message_index
+    return bisect_left(range(len(batch)), index, key=batch.message_index)

@@ -43,7 +43,7 @@ __all__ = ["Evaluation", "QueryRows", "SparkQuery", "query_rows"]
 _OPTIONS = ("prefixes", "union_graphs", "types", "skip_empty", "timeout", "max_rows")
 _METHODS = {"select": "solutions", "construct": "construct", "ask": "answers"}
 # Columns of constructed messages.
-_CONSTRUCTED = ("source", "offset", "position", "quads", "metadata")
+_CONSTRUCTED = ("source", "message_index", "byte_offset", "quads", "metadata")
 # Number of rows that are collected before they are returned.
 ROWS = 8192
 
@@ -199,7 +199,7 @@ def _schema(query: Query, columns: TypedColumns | None) -> StructType | None:
     """
     if query.kind == "construct":
         return None
-    fields: list[tuple[str, DataType]] = [("source", StringType()), ("message", LongType())]
+    fields: list[tuple[str, DataType]] = [("source", StringType()), ("message_index", LongType())]
     if columns is None:
         return StructType([StructField(*each) for each in (*fields, ("holds", BooleanType()))])
     schema = spark_schema(pa.schema(columns))
@@ -240,7 +240,9 @@ class Evaluation:
                 yield self._table(batch, source, range(done, found.done), found)
             done = found.done
             if found.error is not None:
-                yield LimitError(found.error[0], message_index=batch.index_of(done), source=source)
+                yield LimitError(
+                    found.error[0], message_index=batch.message_index(done), source=source
+                )
                 done += 1
 
     def _table(
@@ -252,18 +254,18 @@ class Evaluation:
             )
             self.nulls += nulls
             return pa.record_batch(rows)
-        indexes = pa.array([batch.index_of(at) for at in messages], pa.int64())
+        indexes = pa.array([batch.message_index(at) for at in messages], pa.int64())
         sources = pa.repeat(pa.scalar(source, pa.string()), len(indexes))
         if found.constructed is None and self._query.kind == "ask":
             answers = pa.array(found.answers, pa.bool_())
             return pa.RecordBatch.from_arrays(
-                [sources, indexes, answers], ["source", "message", "holds"]
+                [sources, indexes, answers], ["source", "message_index", "holds"]
             )
         constructed = found.constructed or MessageBatch.from_messages([[] for _ in messages])
         rows = pa.record_batch(constructed)
-        positions = pa.array([batch.position(at) for at in messages], pa.int64())
+        offsets = pa.array([batch.byte_offset(at) for at in messages], pa.int64())
         table = pa.RecordBatch.from_arrays(
-            [sources, indexes, positions, rows["quads"], rows["metadata"]], list(_CONSTRUCTED)
+            [sources, indexes, offsets, rows["quads"], rows["metadata"]], list(_CONSTRUCTED)
         )
         if not self._skip_empty:
             return table
@@ -311,10 +313,9 @@ class QueryRows:
     def add_error(self, source: str, error: DecodeError, text: str) -> Iterator[pa.RecordBatch]:
         """Add a row for a message that could not be read."""
         values: dict[str | None, Any] = {None: text, "source": source}
-        if self._of_messages:
-            values |= {"offset": error.message_index, "position": error.offset}
-        else:
-            values["message"] = error.message_index
+        values["message_index"] = error.message_index
+        if self._of_messages:  # otherwise a variable may have this name
+            values["byte_offset"] = error.byte_offset
         columns = [
             pa.array([values.get(name)], each.type)
             for name, each in zip(self._columns, self._schema, strict=True)
@@ -364,7 +365,8 @@ def evaluate_rows(
     Args:
         spark_query: The query.
         schema: The columns of the result.
-        batches: Rows with a column `quads` and optionally `source`, `position` and `offset`.
+        batches: Rows with a column `quads` and optionally `source`, `message_index` and
+            `byte_offset`.
 
     Raises:
         DecodeError: If a value does not match its column's type, a message exceeds a limit of the
@@ -376,32 +378,44 @@ def evaluate_rows(
     for given in batches:
         present = given.filter(given["quads"].is_valid()) if given["quads"].null_count else given
         arrays = dict(zip(present.schema.names, present.columns, strict=True))
-        arrays["message"] = arrays.get("offset", pa.nulls(len(present), pa.int64()))
+        arrays.setdefault("message_index", pa.nulls(len(present), pa.int64()))
         for batch in batches_from_arrow(present.select(["quads"])):
             try:
                 for table in evaluation.tables(batch, None):
                     if isinstance(table, LimitError):
                         raise table
-                    yield _with_message_columns(table, arrays, schema)
+                    computed = table.schema.names[2:]
+                    if spark_query.kind == "construct":
+                        computed.remove("byte_offset")
+                    yield _with_message_columns(table, computed, arrays, schema)
             except DecodeError as error:
                 if (row := error.message_index) is not None:
                     error.source = arrays["source"][row].as_py() if "source" in arrays else None
-                    error.message_index = arrays["message"][row].as_py()
-                    error.offset = arrays["position"][row].as_py() if "position" in arrays else None
+                    error.message_index = arrays["message_index"][row].as_py()
+                    error.byte_offset = (
+                        arrays["byte_offset"][row].as_py() if "byte_offset" in arrays else None
+                    )
                 raise
 
 
 def _with_message_columns(
-    table: pa.RecordBatch, known: Mapping[str, pa.Array], schema: pa.Schema
+    table: pa.RecordBatch,
+    computed: Container[str],
+    known: Mapping[str, pa.Array],
+    schema: pa.Schema,
 ) -> pa.RecordBatch:
-    """Replace the row number in the result with the columns that identify the message."""
+    """Replace the row number in the result with the columns that identify the message.
+
+    Args:
+        table: The rows of the result.
+        computed: Names of the columns that the query computed.
+        known: The columns of the messages.
+        schema: The columns to return.
+    """
     rows = table.column(1)
-    variables = set(table.schema.names) - {"source", "message", "offset", "position"}
-    if "message" in table.schema.names:  # a variable may be named ?offset or ?position
-        variables |= set(table.schema.names[2:])
     columns = []
     for each in schema:
-        if each.name in variables:
+        if each.name in computed:
             column = table[each.name]
         elif each.name in known:
             column = known[each.name].take(rows)
@@ -436,7 +450,8 @@ def query_rows(rows: DataFrame, given: str) -> DataFrame:
     def evaluated(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         return evaluate_rows(spark_query, arrow, batches)
 
-    columns_used = [name for name in ("source", "position", "offset", "quads") if name in columns]
+    names = ("source", "message_index", "byte_offset", "quads")
+    columns_used = [name for name in names if name in columns]
     return rows.select(*columns_used).mapInArrow(evaluated, schema)
 
 
@@ -444,16 +459,16 @@ def _schema_of_rows(spark_query: SparkQuery, columns: Container[str]) -> StructT
     """Return the columns of the result of a query on rows with the given columns.
 
     Raises:
-        OptionError: If a variable has the name of the column `position`, which identifies the
+        OptionError: If a variable has the name of the column `byte_offset`, which identifies the
             message.
     """
     if spark_query.schema is None:
-        return default_schema(_CONSTRUCTED if "offset" in columns else None)
-    if "offset" in columns or "position" not in columns:
+        return default_schema(_CONSTRUCTED if "message_index" in columns else None)
+    if "message_index" in columns or "byte_offset" not in columns:
         return spark_query.schema
     first, _, *others = spark_query.schema
-    if "position" in {each.name.lower() for each in others}:
+    if "byte_offset" in {each.name.lower() for each in others}:
         raise OptionError(
-            "?position has the name of a column that identifies the message; rename the variable"
+            "?byte_offset has the name of a column that identifies the message; rename the variable"
         )
-    return StructType([first, StructField("position", LongType()), *others])
+    return StructType([first, StructField("byte_offset", LongType()), *others])

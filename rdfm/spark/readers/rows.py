@@ -285,7 +285,7 @@ class SparkReading(DriverObject):
                 path,
                 self.log_reading(path),
                 split_bytes=split_bytes,
-                count="offset" in self.columns or "message" in self.columns,
+                count="message_index" in self.columns,
             )
         except (FileNotFoundError, DecodeError, UnknownFormatError):
             return [None]  # reported when the log is read
@@ -461,9 +461,9 @@ class MessageRows:
             self._collect(rest)
         values: dict[str | None, Any] = {None: text}
         if self._kind != "results":
-            index = error.message_index
-            values |= {"source": source, "offset": index, "message": index}
-            values["position"] = error.offset
+            values["source"] = source
+            values["message_index"] = error.message_index
+            values["byte_offset"] = error.byte_offset
         columns = [
             pa.array([values.get(name)], field.type)
             for name, field in zip(self._columns, self._schema, strict=True)

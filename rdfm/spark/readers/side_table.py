@@ -28,8 +28,8 @@ _MAX_TEXT = 2_000
 _SCHEMA = pa.schema(
     [
         ("source", pa.string()),
-        ("position", pa.int64()),
-        ("message", pa.int64()),
+        ("message_index", pa.int64()),
+        ("byte_offset", pa.int64()),
         ("error", pa.string()),
     ]
 )
@@ -55,9 +55,9 @@ class SideTable:
         if len(self._rows) >= _MAX_ROWS:
             self._more += 1
             return
-        position = getattr(error, "offset", None)
-        message = getattr(error, "message_index", None)
-        self._rows.append((source or self._path, position, message, str(error)[:_MAX_TEXT]))
+        index = getattr(error, "message_index", None)
+        offset = getattr(error, "byte_offset", None)
+        self._rows.append((source or self._path, index, offset, str(error)[:_MAX_TEXT]))
 
     def write(self) -> None:
         """Replace the file of the split, or remove it if there were no errors."""

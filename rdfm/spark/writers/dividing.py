@@ -161,10 +161,12 @@ class RowDivider:
         written = rows.drop_columns([*self._columns]) if self._columns else rows
         for folder, numbers in self._groups(rows):
             if numbers is None:
-                yield from self._by_key(folder, batches_from_arrow(written, first_index=first))
+                yield from self._by_key(
+                    folder, batches_from_arrow(written, first_message_index=first)
+                )
             else:
                 with _renumbering_errors(numbers, first):
-                    selected = batches_from_arrow(written.take(numbers), first_index=first)
+                    selected = batches_from_arrow(written.take(numbers), first_message_index=first)
                     yield from self._by_key(folder, selected)
 
     def undeclared(self) -> list[str]:

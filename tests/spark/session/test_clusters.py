@@ -36,7 +36,7 @@ def expected_rows(path):
         return [
             [
                 str(path),
-                message.index,
+                message.message_index,
                 [[part and str(part) for part in quad] for quad in message],
                 {key: [*value] for key, value in message.metadata.items()},
             ]

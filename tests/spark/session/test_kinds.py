@@ -34,7 +34,7 @@ OBJECTS = ['"a0"', '"a1"', '"b0"', '"b1"']
 @pytest.mark.parametrize("to", ["jelly-patch", "parquet"])
 def test_patches_are_read_and_written(spark, tmp_path, patches, to):
     frame = spark.read.format("rdfm").load(str(patches))
-    assert frame.columns == ["source", "position", "operations", "metadata"]
+    assert frame.columns == ["source", "byte_offset", "operations", "metadata"]
     assert objects(frame) == OBJECTS
     out = str(tmp_path / "out")
     frame.write.format("rdfm").option("to", to).mode("append").save(out)

@@ -104,7 +104,7 @@ impl Difference {
         }
         if !self.begun {
             self.begun = true;
-            self.builder.begin_message(0);
+            self.builder.begin_message(None);
             self.builder.push(Operation::bare(OperationCode::Begin));
         }
         let old = self.old.places();

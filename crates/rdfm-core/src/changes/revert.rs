@@ -303,7 +303,7 @@ impl ForwardPass {
 
     fn push(&mut self, operation: Operation) {
         if !self.builder.is_open() {
-            self.builder.begin_message(0);
+            self.builder.begin_message(None);
         }
         self.builder.push(operation);
     }
@@ -449,7 +449,7 @@ impl BackwardPass {
         if self.builder.is_open() {
             self.builder.end_message();
         }
-        self.builder.begin_message(0);
+        self.builder.begin_message(None);
         if let Some((kind, text, flags)) = self.prev.take() {
             let name = self.builder.add_simple(TermKind::Literal, b"prev", 0)?;
             let object = self.builder.add_simple(kind, &text, flags)?;
