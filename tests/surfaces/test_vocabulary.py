@@ -82,7 +82,9 @@ def test_columns_in_spark_have_the_same_names_and_order():
     pytest.importorskip("pyspark")
     from pyspark.sql.types import StructType
 
-    from rdfm.spark import checks, querying, side_table
+    from rdfm.spark import checks
+    from rdfm.spark.queries import evaluation as querying
+    from rdfm.spark.readers import side_table
     from rdfm.spark.schema import COLUMNS, default_schema
 
     check_columns(list(COLUMNS), has=KEY)
