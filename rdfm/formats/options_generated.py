@@ -29,7 +29,7 @@ class ReadOptions(TypedDict, total=False):
     exact_doubles: bool | str | None
     expand_context: str | os.PathLike[str] | Mapping[str, Any] | None
     frames: Literal["auto", "message", "flat"] | None
-    framing: Literal["messages", "rows"] | None
+    framing: Literal["messages", "rows", "stream", "graph"] | None
     generalized: bool | str | None
     joins: Literal["error", "warn", "new"] | None
     lenient: bool | str | None
@@ -151,7 +151,7 @@ class ConvertOptions(TypedDict, total=False):
     frame_bytes: int | str | None
     frame_rows: int | str | None
     frames: Literal["auto", "message", "flat"] | None
-    framing: Literal["messages", "rows"] | None
+    framing: Literal["messages", "rows", "stream", "graph"] | None
     generalized: bool | str | None
     headers_first: bool | str | None
     jelly_version: int | str | None
@@ -214,7 +214,7 @@ class ConvertOptions(TypedDict, total=False):
     from_exact_doubles: bool | str | None
     from_expand_context: str | os.PathLike[str] | Mapping[str, Any] | None
     from_frames: Literal["auto", "message", "flat"] | None
-    from_framing: Literal["messages", "rows"] | None
+    from_framing: Literal["messages", "rows", "stream", "graph"] | None
     from_generalized: bool | str | None
     from_joins: Literal["error", "warn", "new"] | None
     from_lenient: bool | str | None
@@ -308,7 +308,7 @@ class ChangeOptions(TypedDict, total=False):
     frame_bytes: int | str | None
     frame_rows: int | str | None
     frames: Literal["auto", "message", "flat"] | None
-    framing: Literal["messages", "rows"] | None
+    framing: Literal["messages", "rows", "stream", "graph"] | None
     generalized: bool | str | None
     headers_first: bool | str | None
     jelly_version: int | str | None
@@ -371,7 +371,7 @@ class ChangeOptions(TypedDict, total=False):
     from_exact_doubles: bool | str | None
     from_expand_context: str | os.PathLike[str] | Mapping[str, Any] | None
     from_frames: Literal["auto", "message", "flat"] | None
-    from_framing: Literal["messages", "rows"] | None
+    from_framing: Literal["messages", "rows", "stream", "graph"] | None
     from_generalized: bool | str | None
     from_joins: Literal["error", "warn", "new"] | None
     from_lenient: bool | str | None
