@@ -7,6 +7,7 @@
 //!   repeated field that protobuf would merge.
 
 use super::encode::RowWriter;
+use super::options::Framing;
 use super::row::BinaryRow;
 use crate::codec::start::Start;
 use crate::syntax::rdf_binary::encode::TermPlace;
@@ -24,6 +25,9 @@ pub(super) const ROW: u8 = 0x0a;
 const PREFIX: u8 = 0x0a;
 const TRIPLE: u8 = 0x12;
 const QUAD: u8 = 0x1a;
+const BASE: u8 = 0x22;
+/// Tag of the subject in a triple.
+const SUBJECT: u8 = 0x0a;
 
 /// Decodes a row. The terms of a statement go into empty slots.
 #[inline]
@@ -57,12 +61,59 @@ pub(super) fn row<'a>(bytes: &'a [u8], slots: &mut Slots<'a>) -> Checked<BinaryR
     row.ok_or_else(|| unset("the row"))
 }
 
+/// Returns the framing that the first bytes of a log show; `None` if more bytes are needed.
+pub(super) fn detect_framing(first: &[u8]) -> Option<Framing> {
+    if let Some(framing) = bare_framing(first)? {
+        return Some(framing);
+    }
+    Some(if looks_like_messages(first)? {
+        Framing::Messages
+    } else {
+        Framing::Rows
+    })
+}
+
+/// Returns [`Framing::Stream`] or [`Framing::Graph`] if a log begins with the first field of such a
+/// message.
+///
+/// If the first byte were the length 10, the third byte would be the length of a row, or of the
+/// content of a row, in these 10 bytes. In a message without a length prefix, it is the tag of a row
+/// or of a subject, and all these tags are larger than 8. So no log has both framings.
+fn bare_framing(first: &[u8]) -> Option<Option<Framing>> {
+    let mut rest = first;
+    if *rest.split_off_first()? != ROW {
+        return Some(None);
+    }
+    let length = varint(&mut rest)?;
+    let tag = *rest.split_off_first()?;
+    if !matches!(tag, PREFIX | TRIPLE | QUAD | BASE) {
+        return Some(None);
+    }
+    let before = rest.len();
+    let inner = varint(&mut rest)?;
+    let end = inner.saturating_add(1 + (before - rest.len()) as u64);
+    if end == length {
+        return Some(Some(Framing::Stream));
+    }
+    if tag != SUBJECT || inner == 0 || end > length {
+        return Some(None);
+    }
+    let is_term = matches!(*rest.first()?, 0x0a | 0x12 | 0x1a | 0x22 | 0x32);
+    Some(is_term.then_some(Framing::Graph))
+}
+
+/// Decodes a triple of an `RDF_Graph`.
+pub(super) fn graph_triple<'a>(bytes: &'a [u8], slots: &mut Slots<'a>) -> Checked<BinaryRow<'a>> {
+    statement(bytes, TRIPLE_FIELDS, slots)?;
+    Ok(BinaryRow::Statement)
+}
+
 /// Whether a log begins with messages, not rows; `None` if more bytes are needed.
 ///
 /// Both begin with a length. In a message, the tag of a row follows. In a row, the tag of its kind
 /// follows. For a prefix declaration, both tags are the same byte. The next bytes differ: after
 /// three lengths, a message contains another tag where a prefix declaration contains text.
-pub(super) fn looks_like_messages(first: &[u8]) -> Option<bool> {
+fn looks_like_messages(first: &[u8]) -> Option<bool> {
     let mut rest = first;
     if varint(&mut rest)? == 0 {
         return Some(true);
