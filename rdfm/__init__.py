@@ -47,7 +47,7 @@ if TYPE_CHECKING:
         parse_term,
     )
     from rdfm.analysis.diff import diff
-    from rdfm.analysis.difference import LogDiff, MessageDiff
+    from rdfm.analysis.diff_result import LogDiff, MessageDiff
     from rdfm.analysis.finding import Finding
     from rdfm.analysis.inspect import Inspection, inspect
     from rdfm.analysis.statistics import Statistics, statistics
@@ -189,7 +189,7 @@ _NAMES_BY_MODULE = {
         "UnsupportedError",
     ],
     "analysis.diff": ["diff"],
-    "analysis.difference": ["LogDiff", "MessageDiff"],
+    "analysis.diff_result": ["LogDiff", "MessageDiff"],
     "analysis.finding": ["Finding"],
     "analysis.inspect": ["Inspection", "inspect"],
     "analysis.statistics": ["Statistics", "statistics"],

@@ -29,6 +29,7 @@ __all__ = [
     "ParquetColumn",
     "ParquetJoiner",
     "PatchBatch",
+    "PatchChain",
     "Quad",
     "Regrouper",
     "ResultBatch",
@@ -364,7 +365,13 @@ class Dataset:
 @final
 class DatasetDifference:
     def __new__(
-        cls, old: Dataset, /, *, index: int = 0, parts: bool = False
+        cls,
+        old: Dataset,
+        /,
+        *,
+        index: int = 0,
+        parts: bool = False,
+        max_bytes: int | None = None,
     ) -> DatasetDifference: ...
     def add(self, batch: MessageBatch, /) -> None: ...
     def counts(self) -> tuple[int, int]: ...  # to delete, to add
@@ -372,9 +379,16 @@ class DatasetDifference:
 
 @final
 class ToPatches:
-    def __new__(cls) -> ToPatches: ...
+    def __new__(cls, *, patches: int = 0) -> ToPatches: ...  # patches before the first message
     def patches(self, batch: MessageBatch, /) -> PatchBatch | None: ...
     def dropped(self) -> int: ...  # metadata entries
+
+# Adds `id` and `prev` headers to the patches of a log.
+@final
+class PatchChain:
+    def __new__(cls) -> PatchChain: ...
+    def follow(self, batch: PatchBatch, /) -> None: ...  # patches before the next one to link
+    def link(self, batch: PatchBatch, /) -> PatchBatch | None: ...  # complete patches
 
 @final
 class ToMessages:

@@ -28,7 +28,7 @@ from rdfm.conversion.convert_options import STAGES
 from rdfm.conversion.filter import FILTER
 from rdfm.formats import FormatSpec, OptionSpec
 from rdfm.logs.options import STAGE_OPTIONS
-from rdfm.patch.patch_options import CHANGING, FROM_LOG
+from rdfm.patch.patch_options import CHANGING, SHARED
 from rdfm.spark.spark_options import (
     FILE_SOURCE,
     FILES,
@@ -143,7 +143,7 @@ def types() -> str:
     conversion |= {f"to_{name}": type for name, type in writes.items()}
     convert, filtering, changes = (
         {name: type_of([option]) for name, option in options.items() if name not in conversion}
-        for options in (STAGES, FILTER, FROM_LOG)
+        for options in (STAGES, FILTER, SHARED)
     )
     classes = [
         typed("ReadOptions", "Reading options: the options of all decoders.", reads),

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, Literal, Unpack
 
 from rdfm import formats
 from rdfm.analysis.analysis_options import DIFF, MAX_TOTAL_STEPS
-from rdfm.analysis.difference import LogDiff, MessageDiff
+from rdfm.analysis.diff_result import LogDiff, MessageDiff
 from rdfm.analysis.formatting import DifferenceFormatter
 from rdfm.analysis.pairing import ComparedLog, Comparison, pair_in_any_order, pair_in_order
 from rdfm.compare.isomorphism import MAX_STEPS

@@ -14,7 +14,7 @@ from hashlib import blake2b
 from typing import Any
 
 from rdfm._core import BlankNode, MessageBatch, PatchBatch, Quad, common_blocks
-from rdfm.analysis.difference import Kind, MessageDiff
+from rdfm.analysis.diff_result import Kind, MessageDiff
 from rdfm.compare.alignment import aligned, nodes_of, renamed
 from rdfm.compare.canonical import canonical_labels
 from rdfm.errors import EncodeError, LimitError

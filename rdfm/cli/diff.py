@@ -11,7 +11,7 @@ from rdfm.cli.parameters import option, quiet_option
 from rdfm.cli.specs import SpecCommand, given
 
 if TYPE_CHECKING:
-    from rdfm.analysis.difference import LogDiff, MessageDiff
+    from rdfm.analysis.diff_result import LogDiff, MessageDiff
     from rdfm.errors import Remedy
 
 _EPILOG = """Examples:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 
 from rdfm.formats import OptionSpec
-from rdfm.logs.options import READING, WRITING, declare
+from rdfm.logs.options import APPENDING, READING, WRITING, declare
 
-__all__ = ["APPLY", "CHANGING", "DIFF", "FROM_LOG", "REVERT", "TO_LOG"]
+__all__ = ["APPLY", "CHANGING", "DIFF", "FROM_LOG", "REVERT", "SHARED", "TO_LOG"]
 
 _INPUT = "Input"
 _CHANGES = "Changes"
@@ -55,20 +55,29 @@ CHANGING = declare(
         default=False,
         group=_CHANGES,
     ),
+    OptionSpec(
+        "ids",
+        "switch",
+        "Link the patches with id and prev headers (default: if there may be several).",
+        off="no-ids",
+        group=_CHANGES,
+    ),
 )
 
 
 def _options(*names: str, inputs: str = "inputs") -> dict[str, OptionSpec]:
-    """Return the options that all changes share, plus the named options of `CHANGING`."""
+    """Return the options that all changes share, plus the named options."""
     reading = {option.name: option for option in READING}["from_format"]
     reading = replace(reading, help=reading.help.replace("inputs", inputs))
-    changing = {option.name: option for option in CHANGING}
+    changing = {option.name: option for option in (*APPENDING, *CHANGING)}
     options = (reading, *WRITING, *(changing[name] for name in names))
     return {option.name: option for option in options}
 
 
+SHARED = _options()
 APPLY = _options("patch_format", "chain", inputs="dataset")
-FROM_LOG = _options(inputs="log")
+_LINKED = ("append", "sync", "repair", "ids")
+FROM_LOG = _options(*_LINKED, inputs="log")
 TO_LOG = _options("separate_blank_nodes", inputs="patches")
-DIFF = _options("per_message", "snapshots", "canonical")
+DIFF = _options(*_LINKED, "per_message", "snapshots", "canonical")
 REVERT = _options("chain", inputs="patches")

@@ -91,11 +91,8 @@ def revert(
     logs = cast("Sequence[Readable]", patches if is_list else [patches])
     inputs = Inputs(logs, "patches", options.get("from_format"))
     streams = Streams([inputs], output, "patches", {**options, "chain": chain}, REVERT, progress)
-    max_bytes = streams.reads.get("max_message_bytes")
-    option = formats.find("rdf-patch").spec.options("read")["max_message_bytes"]
     inverse = _core.InversePatches(
-        chain=streams.stages["chain"],
-        **({} if max_bytes is None else {"max_message_bytes": int(option.value(max_bytes))}),
+        chain=streams.stages["chain"], max_message_bytes=streams.max_message_bytes()
     )
     with streams.create() as writing, _Blocks() as blocks:
         with streams.open(inputs) as log:

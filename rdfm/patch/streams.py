@@ -11,23 +11,31 @@ import os
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from types import TracebackType
-from typing import Any, NamedTuple, Self
+from typing import Any, NamedTuple, Self, cast
 
 from rdfm import formats
-from rdfm._core import MessageBatch, PatchBatch
+from rdfm._core import MessageBatch, PatchBatch, PatchChain
 from rdfm.conversion.convert_options import divide, input_formats
 from rdfm.conversion.target import Target
-from rdfm.errors import DecodeError, EncodeError, OptionError, UnknownFormatError
+from rdfm.errors import (
+    DecodeError,
+    EncodeError,
+    LimitError,
+    OptionError,
+    Remedy,
+    UnknownFormatError,
+)
 from rdfm.formats import FormatSpec, OptionSpec
 from rdfm.formats.spec import listed
 from rdfm.logs.input.driver import Driver, Read, Reading
-from rdfm.logs.input.inputs import Input, Readable, is_folder_or_glob
+from rdfm.logs.input.inputs import Input, Readable, is_folder_or_glob, may_be_endless
 from rdfm.logs.input.progress import Progress, Reporter, total_bytes
 from rdfm.logs.kinds import wrong_kind_error
 from rdfm.logs.positions import Lines
 from rdfm.logs.read.reader import LogReader
 from rdfm.logs.remedies import named_format
 from rdfm.logs.stages.stage import Watcher
+from rdfm.logs.write.append import AppendSettings
 from rdfm.logs.write.output import OutputShape, Writable, output_format
 from rdfm.logs.write.own_input import reject_own_input
 from rdfm.logs.write.writer import LogWriter
@@ -35,6 +43,7 @@ from rdfm.storage import archive
 
 __all__ = ["Inputs", "LazyOutput", "Streams", "locating_errors", "message_batches", "patch_batches"]
 
+_NO_IDS = Remedy("stage", "ids", "false", "writes patches of any size")
 _TRIPLE_TERMS = ("no", "object", "anywhere")  # support for triple terms, in increasing order
 
 
@@ -180,7 +189,8 @@ class Streams:
         self._writes, self._hints = divided.writes, divided.hints
         self.stages, self.reads = divided.stages, divided.reads
         logs = [log for item in inputs for log in item.logs]
-        reject_own_input(logs, output, options, stages)
+        append = self.stages.get("append", False)
+        reject_own_input(logs, output, options, stages, append=append)
 
     def open(self, inputs: Inputs, *, parts: bool = True) -> LogReader:
         """Open logs for reading.
@@ -222,39 +232,94 @@ class Streams:
         """
         return (*(note for driver in self._drivers for note in driver.notes()), *log.notes)
 
-    def create(self) -> LazyOutput:
-        """Open the output.
+    def max_message_bytes(self) -> int:
+        """Return the limit for messages and patches of the inputs, in decoded bytes."""
+        option = formats.nq.spec.options("read")["max_message_bytes"]
+        return int(option.value(self.reads.get("max_message_bytes", option.default)))
+
+    def create(self, *, ids: bool = False) -> LazyOutput:
+        """Open the output. With `ids`, its patches get `id` and `prev` headers.
 
         Raises:
+            OptionError: If the log cannot be appended to.
+            DecodeError: If the log to append to is invalid.
             OSError: If the output cannot be written.
         """
         stages = self.stages
+        append = stages.get("append", False)
+        endless = any(may_be_endless(log) for item in self._inputs for log in item.logs)
+        appending = AppendSettings.of(
+            self._format,
+            append,
+            stages.get("sync", False) or (append and endless),
+            stages.get("repair", False),
+            stages.get("keep_partial", False),
+        )
         shape = OutputShape(
             self._output,
             stages.get("compression"),
             stages.get("split_messages"),
             stages.get("split_bytes"),
             stages.get("overwrite", False),
+            appending,
         )
         target = Target(self._output, self._format, self._writes, shape)
-        return LazyOutput(target, shape, self._kind, stages.get("keep_partial", False))
+        return LazyOutput(target, shape, self._kind, stages.get("keep_partial", False), ids=ids)
 
 
 class LazyOutput:
     """An output. Its log is created with the first batch, when the source formats are known.
 
     Attributes:
-        takes_parts: Whether the format accepts messages in parts.
+        takes_parts: Whether messages can be written in parts. With ids they cannot, because the id
+            of a patch precedes the rows that determine it.
     """
 
-    def __init__(self, target: Target, shape: OutputShape, kind: str, keep_partial: bool) -> None:
+    def __init__(
+        self,
+        target: Target,
+        shape: OutputShape,
+        kind: str,
+        keep_partial: bool,
+        *,
+        ids: bool = False,
+    ) -> None:
         """Open the output; the log is created later."""
         self._kind = kind
-        self.takes_parts = target.takes_parts
+        self.takes_parts = target.takes_parts and not ids
+        self._chain = PatchChain() if ids else None
         self._target = target
         self._keep_partial = keep_partial
+        self._shape = shape
         self._output = shape.output()
         self._log: LogWriter[Any] | None = None
+        if self._chain is not None:
+            try:
+                for batch in shape.continued_batches():
+                    self._chain.follow(cast("PatchBatch", batch))
+            except BaseException:
+                self._output.discard()
+                raise
+
+    def count_continued(self) -> int:
+        """Return the number of messages in the log that is appended to; 0 for a new log.
+
+        Raises:
+            DecodeError: If the log is invalid.
+            OSError: If the log cannot be read.
+        """
+        return self._shape.count_continued()
+
+    def write_patches(self, batch: PatchBatch, sources: Sequence[FormatSpec]) -> None:
+        """Write patches, with their ids if requested. The log is created on the first call.
+
+        Raises:
+            EncodeError: If a patch cannot be written.
+            LimitError: If the patches are too large.
+        """
+        linked = batch if self._chain is None else self._chain.link(batch)
+        if linked is not None:
+            self.log(sources).write_batch(linked)
 
     def log(
         self, sources: Sequence[FormatSpec] = (), *, namespaces: bool = False
@@ -294,6 +359,13 @@ class LazyOutput:
         traceback: TracebackType | None,
     ) -> None:
         """Complete the output, or discard it after an exception."""
+        if (
+            isinstance(error, LimitError)
+            and error.missing_feature == "parts"
+            and self._target.takes_parts
+            and not self.takes_parts
+        ):
+            error.remedies += (_NO_IDS,)
         if self._log is not None:
             self._log.__exit__(kind, error, traceback)
         elif kind is not None:

@@ -107,7 +107,7 @@ def test_lists_are_written_as_csv(logs, tmp_path):
 
 def test_standard_output_is_tsv(logs):
     run = logs("nanopub", "list", "good.nq")
-    assert run.out.startswith("?source\t?message\t?nanopub\t?creators\t")
+    assert run.out.startswith("?source\t?message_index\t?nanopub\t?creators\t")
     assert len(run.out.splitlines()) == 3
 
 

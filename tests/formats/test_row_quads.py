@@ -227,10 +227,10 @@ def test_invalid_quad_rows_are_reported_after_earlier_rows(tmp_path, name):
     assert len(found) == 2
     assert raised.value.format == name
     save(path, pa.table({"message_index": ["0"] * 5, **terms, "object": ['"a"'] * 5}))
-    with pytest.raises(DecodeError, match="column message: expected integers, found Utf8"):
+    with pytest.raises(DecodeError, match="column message_index: expected integers, found Utf8"):
         read(path)
     save(path, pa.table({**terms, "object": ['"a"'] * 5}))
-    with pytest.raises(DecodeError, match="the columns message, subject"):
+    with pytest.raises(DecodeError, match="the columns message_index, subject"):
         read(path)
     column = pa.array(["<a:b>"])
     columns = [pa.array([0]), column, column, column, column]
@@ -343,7 +343,7 @@ def test_tables_written_by_duckdb_and_polars_are_read(tmp_path, terms):
     expected = [message for message in read(log) if message]
     polars.read_parquet(source).write_parquet(rewritten)
     assert read(rewritten) == expected
-    duckdb.sql(f"COPY (FROM '{source}' WHERE message = 1) TO '{rewritten}' (FORMAT parquet)")
+    duckdb.sql(f"COPY (FROM '{source}' WHERE message_index = 1) TO '{rewritten}' (FORMAT parquet)")
     assert read(rewritten) == [expected[1]]
     polars.read_parquet(source).write_ipc(tmp_path / "rewritten.arrow", compat_level=None)
     assert read(tmp_path / "rewritten.arrow") == expected

@@ -9,7 +9,7 @@ import pytest
 import rdfm
 from rdfm import plan_splits
 from rdfm.errors import OptionError
-from rdfm.logs.input.inputs import reads_once
+from rdfm.logs.input.inputs import may_be_endless, reads_once
 from rdfm.spark.spark_options import Options
 
 LOG = b"# @message\n".join(b'<http://e/s> <http://e/p> "%d" .\n' % index for index in range(5))
@@ -75,3 +75,16 @@ def test_spark_refuses_a_pipe_that_tasks_would_open(fifo, option):
     value = str(fifo) if option == "contexts" else f'{{"http://e/c": "{fifo}"}}'
     with pytest.raises(OptionError, match=r"names .*log, a pipe"):
         Options({option: value}).of_formats([rdfm.formats.find("ndjsonld").spec], "read")
+
+
+@pytest.mark.parametrize(
+    ("name", "expected"), [("a.nq", False), ("fifo", True), ("/dev/null", True), ("none", False)]
+)
+def test_what_is_not_a_regular_file_may_be_endless(tmp_path, name, expected):
+    (tmp_path / "a.nq").touch()
+    os.mkfifo(tmp_path / "fifo")
+    path = tmp_path / name
+    assert may_be_endless(path) is expected
+    if path.exists():
+        with open(os.open(path, os.O_RDONLY | os.O_NONBLOCK), "rb") as file:
+            assert may_be_endless(file) is expected

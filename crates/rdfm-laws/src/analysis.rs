@@ -397,7 +397,7 @@ fn differences(batches: &[MessageBatch]) {
     for pair in all.windows(2) {
         let [old, new] = [0, 1].map(|at| pair[at].records.iter().cloned().collect::<BTreeSet<_>>());
         for parts in [false, true] {
-            let mut difference = Difference::from(dataset(&pair[0]), 0, parts);
+            let mut difference = Difference::from(dataset(&pair[0]), 0, parts, None);
             difference
                 .add(&batch(&pair[1].records))
                 .expect("a small dataset");

@@ -4,6 +4,7 @@ use std::sync::{Mutex, MutexGuard, TryLockError};
 
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
+use rdfm_core::changes::chain;
 use rdfm_core::changes::dataset;
 use rdfm_core::changes::difference;
 use rdfm_core::changes::logs;
@@ -139,12 +140,19 @@ impl DatasetDifference {
     ///     old: The old dataset.
     ///     index: Index of the patch in its log.
     ///     parts: Whether a patch larger than a batch is returned in parts.
+    ///     max_bytes: Maximum size of a patch that is not returned in parts, in decoded bytes
+    ///         (default: 2 GiB).
     #[new]
-    #[pyo3(signature = (old, /, *, index=0, parts=false))]
-    fn new(old: &Bound<'_, Dataset>, index: u64, parts: bool) -> PyResult<Self> {
+    #[pyo3(signature = (old, /, *, index=0, parts=false, max_bytes=None))]
+    fn new(
+        old: &Bound<'_, Dataset>,
+        index: u64,
+        parts: bool,
+        max_bytes: Option<u64>,
+    ) -> PyResult<Self> {
         let old = std::mem::take(&mut *lock(&old.get().state)?);
         Ok(Self {
-            state: Mutex::new(difference::Difference::from(old, index, parts)),
+            state: Mutex::new(difference::Difference::from(old, index, parts, max_bytes)),
         })
     }
 
@@ -165,6 +173,9 @@ impl DatasetDifference {
 
     /// Return the next batch of the patch, or None after the last one. The patch is one transaction,
     /// and may be returned in parts.
+    ///
+    /// Raises:
+    ///     LimitError: If the patch is too large.
     fn next_batch(&self, py: Python<'_>) -> PyResult<Option<PatchBatch>> {
         let batch = with(py, &self.state, difference::Difference::next_batch)?;
         Ok(batch.map_err(errors::exceeded)?.map(PatchBatch::new))
@@ -181,10 +192,14 @@ pub struct ToPatches {
 #[pymethods]
 impl ToPatches {
     /// Create a converter for a log.
+    ///
+    /// Args:
+    ///     patches: Number of patches in the log before the first message.
     #[new]
-    fn new() -> Self {
+    #[pyo3(signature = (*, patches=0))]
+    fn new(patches: u64) -> Self {
         Self {
-            state: Mutex::default(),
+            state: Mutex::new(logs::ToPatches::new(patches)),
         }
     }
 
@@ -207,6 +222,42 @@ impl ToPatches {
     /// Return the number of metadata entries omitted so far because patches cannot contain them.
     fn dropped(&self) -> PyResult<u64> {
         Ok(lock(&self.state)?.dropped_metadata())
+    }
+}
+
+/// Adds `id` and `prev` headers to the patches of a log. An id depends only on the rows of the patch
+/// and on `prev`.
+#[pyclass(frozen, module = "rdfm._core")]
+pub struct PatchChain {
+    state: Mutex<chain::Chain>,
+}
+
+#[pymethods]
+impl PatchChain {
+    /// Create a chain for a new log.
+    #[new]
+    fn new() -> Self {
+        Self {
+            state: Mutex::default(),
+        }
+    }
+
+    /// Read patches that precede the next patch to link.
+    #[pyo3(signature = (batch, /))]
+    fn follow(&self, py: Python<'_>, batch: &Bound<'_, PatchBatch>) -> PyResult<()> {
+        let batch = batch.get().inner();
+        with(py, &self.state, |state| state.follow(batch))
+    }
+
+    /// Return complete patches with their headers. Returns None if there are no patches.
+    ///
+    /// Raises:
+    ///     LimitError: If the patches are larger than 2 GiB.
+    #[pyo3(signature = (batch, /))]
+    fn link(&self, py: Python<'_>, batch: &Bound<'_, PatchBatch>) -> PyResult<Option<PatchBatch>> {
+        let batch = batch.get().inner();
+        let batch = with(py, &self.state, |state| state.link(batch))?;
+        Ok(batch.map_err(errors::exceeded)?.map(PatchBatch::new))
     }
 }
 
@@ -519,6 +570,7 @@ pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<Dataset>()?;
     module.add_class::<DatasetDifference>()?;
     module.add_class::<ToPatches>()?;
+    module.add_class::<PatchChain>()?;
     module.add_class::<ToMessages>()?;
     module.add_class::<PatchRules>()?;
     module.add_class::<MessageDifferences>()?;

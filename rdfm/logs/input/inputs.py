@@ -474,17 +474,13 @@ def as_inputs(given: Readable | Iterable[Readable]) -> list[Any]:
 
 
 def may_be_endless(source: Readable) -> bool:
-    """Whether a source is a live stream, pipe, FIFO or socket, which may have no end."""
-    if is_live(source):
-        return True
+    """Whether a source is a live stream, pipe, FIFO, socket or device, which may have no end."""
+    if isinstance(source, (str, os.PathLike)):
+        return reads_once(source)
     try:
-        if isinstance(source, (str, os.PathLike)):
-            mode = Path(source).stat().st_mode
-        else:
-            mode = os.fstat(source.fileno()).st_mode  # type: ignore[union-attr]  # or AttributeError
+        return is_pipe(source.fileno())  # type: ignore[union-attr]  # or AttributeError
     except (AttributeError, OSError, ValueError):  # not a file on this machine
         return False
-    return stat.S_ISFIFO(mode) or stat.S_ISSOCK(mode)
 
 
 def is_folder_or_glob(source: object, storage_options: Mapping[str, Any] | None = None) -> bool:

@@ -15,7 +15,7 @@ import os
 import stat
 import warnings
 import weakref
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -333,6 +333,19 @@ class AppendOutput:
         with name_in_errors(self.name):
             return count_messages(self._stored, self._ending)
 
+    def batches(self) -> Iterator[AnyBatch]:
+        """Yield the messages in the log before this run, in parts.
+
+        Raises:
+            DecodeError: If the log is invalid.
+            OSError: If the log cannot be read.
+        """
+        if self._ending is not None and self._stored is not None:
+            from rdfm.logs.write.log_end import stored_batches  # costly to import
+
+            with name_in_errors(self.name):
+                yield from stored_batches(self._stored, self._ending)
+
     def check(self, options: Mapping[str, Any]) -> None:
         """Reject options that conflict with the header of the log.
 
@@ -495,7 +508,7 @@ class _AppendedFiles:
         self.uncommitted = True
         before, written = self.length, 0
         while written < len(data):
-            self._pending = data[written:] if written else data
+            self._pending = bytes(data[written:]) if written else bytes(data)
             count = os.write(self.file, self._pending)
             self.length += count
             written += count

@@ -282,9 +282,13 @@ class KeyEncoder:
             try:
                 data = encoders[number].encode(slice, source)
             except EncodeError as error:
-                parts.append(Part(files[number].name, error.completed, False))
+                self._add(parts, files[number], error.completed)
                 raise
-            parts.append(Part(files[number].name, data, False))
+            self._add(parts, files[number], data)
+
+    def _add(self, parts: list[Part], file: File, data: Any) -> None:
+        """Add encoded messages of a file."""
+        parts.append(Part(file.name, data, False))
 
     def _file(self, key: bytes, text: str) -> File:
         """Return the file of a key."""

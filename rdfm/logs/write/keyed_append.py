@@ -15,7 +15,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from rdfm.errors import EncodeError, visible
+from rdfm.errors import visible
 from rdfm.logs.write.append import AppendOutput, AppendSettings
 from rdfm.logs.write.keyed import File, KeyEncoder
 from rdfm.logs.write.parts import Part
@@ -160,22 +160,9 @@ class KeyAppender(KeyEncoder):
         self._open.clear()
         return []
 
-    def _encode(
-        self,
-        stop: int,
-        files: list[File],
-        encoders: list[Any],
-        parts: list[Part],
-        source: str | None,
-    ) -> None:
-        for number, slice in self._splitter.slices(stop):
-            output = self._outputs[files[number]]
-            self._written[files[number]] = time.monotonic()
-            try:
-                output.write(encoders[number].encode(slice, source))
-            except EncodeError as error:
-                output.write(error.completed)  # type: ignore[arg-type]  # of an `AppendEncoder`
-                raise
+    def _add(self, parts: list[Part], file: File, data: Any) -> None:
+        self._written[file] = time.monotonic()
+        self._outputs[file].write(data)
 
     def _begin(self, file: File, parts: list[Part]) -> Any:
         output = self._outputs[file] = self._folder.open(file.name)

@@ -14,7 +14,7 @@ import os
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from rdfm._core import DelimiterCounter, LengthChain, last_mark
 from rdfm.errors import (
@@ -29,7 +29,17 @@ from rdfm.formats import DecoderLike, Format, Opening
 from rdfm.logs.journal import byte_count
 from rdfm.storage import compression as compressions
 
-__all__ = ["Ending", "StoredLog", "count_messages", "find_end", "follow_lengths"]
+if TYPE_CHECKING:
+    from rdfm.message import AnyBatch
+
+__all__ = [
+    "Ending",
+    "StoredLog",
+    "count_messages",
+    "find_end",
+    "follow_lengths",
+    "stored_batches",
+]
 
 PIECE_BYTES = 1 << 20
 # Number of bytes to search for the last line, initially and at most.
@@ -218,6 +228,25 @@ def count_messages(log: StoredLog, ending: Ending) -> int:
     if problem is not None:
         raise log.unfinished_error(problem.text, at=problem.at)
     return count
+
+
+def stored_batches(log: StoredLog, ending: Ending) -> Iterator[AnyBatch]:
+    """Yield the messages of a log, in parts.
+
+    Raises:
+        DecodeError: If the log is invalid.
+    """
+    log = replace(log, size=ending.length)
+    decoder = log.decoder()
+    try:
+        for piece in log.pieces():
+            decoder.feed(piece)
+            yield from iter(decoder.next_batch, None)
+        decoder.finish()
+        yield from iter(decoder.next_batch, None)
+    except DecodeError as error:
+        error.source = log.name
+        raise
 
 
 def _header(log: StoredLog) -> Mapping[str, Any]:

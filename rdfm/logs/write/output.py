@@ -45,6 +45,7 @@ from rdfm.storage.paths import describe_invalid_path, is_live, local_target
 from rdfm.storage.pipes import descriptor_of, open_to_write
 
 if TYPE_CHECKING:
+    from rdfm.message import AnyBatch
     from rdfm.storage.live import LiveTarget
 
 __all__ = [
@@ -592,6 +593,15 @@ class OutputShape:
             OSError: If the log cannot be read.
         """
         return 0 if self._appended is None else self._appended.count_messages()
+
+    def continued_batches(self) -> Iterator[AnyBatch]:
+        """Yield the messages in the log that is appended to; nothing for a new log.
+
+        Raises:
+            DecodeError: If the log is invalid.
+            OSError: If the log cannot be read.
+        """
+        return iter(()) if self._appended is None else self._appended.batches()
 
     def output(self) -> Output | FolderOutput | AppendOutput | AppendFolder | LiveTarget:
         """Return the opened output."""

@@ -102,6 +102,21 @@ impl CopiedTerms {
             graph: self.term(builder, table, quad.graph, message_number)?,
         })
     }
+
+    /// Copies an operation with its terms.
+    pub(super) fn operation(
+        &mut self,
+        builder: &mut PatchBuilder,
+        table: &TermTable,
+        operation: Operation,
+    ) -> Result<Operation, LimitExceeded> {
+        let name = self.term(builder, table, operation.name, None)?;
+        let quad = self.quad(builder, table, operation.quad(), None)?;
+        Ok(Operation {
+            name,
+            ..Operation::of(operation.code, quad)
+        })
+    }
 }
 
 fn patch_error(message_index: u64, class: ErrorClass, reason: Reason) -> EncodeError {
@@ -118,21 +133,16 @@ pub struct ToPatches {
     builder: PatchBuilder,
     copied: CopiedTerms,
     in_force: InForceNamespaces,
-    /// Number of messages begun. Message indices are not unique, because each log counts from 0.
+    /// Number of patches of the log, with those before the first message. Message indices are not
+    /// unique, because each log counts from 0.
     begun: u64,
     metadata: u64,
 }
 
-impl Default for ToPatches {
-    fn default() -> Self {
-        Self::new()
-    }
-}
-
 impl ToPatches {
-    /// Starts at the beginning of a log.
+    /// Starts after `patches` patches of a log, so that blank node labels differ from theirs.
     #[must_use]
-    pub fn new() -> Self {
+    pub fn new(patches: u64) -> Self {
         Self {
             builder: PatchBuilder::new(Limits {
                 max_message_bytes: u64::MAX,
@@ -140,7 +150,7 @@ impl ToPatches {
             }),
             copied: CopiedTerms::default(),
             in_force: InForceNamespaces::default(),
-            begun: 0,
+            begun: patches,
             metadata: 0,
         }
     }
