@@ -377,7 +377,7 @@ impl<H: RowHandler> FrameReader<H> {
     fn note_suspicious(&mut self, input: &Buffer) {
         for (rule, text) in self.rows.terms().suspicious.drain(..) {
             self.warnings.add(rule, || SuspiciousData {
-                offset: Some(input.offset()),
+                byte_offset: Some(input.offset()),
                 frame: Some(self.frames.index),
                 text: text.to_owned(),
             });
