@@ -8,7 +8,6 @@ from pathlib import Path
 import click
 import pytest
 
-import rdfm
 from rdfm import errors, formats
 from rdfm.cli.app import SHORT_FORMS, app
 from rdfm.conversion.convert_options import STAGES
@@ -102,7 +101,9 @@ def formats_of(cell: str) -> set[str]:
 @pytest.mark.parametrize(("heading", "side"), [("Reading", "read"), ("Writing", "write")])
 def test_the_options_table_lists_every_option_with_its_formats(heading, side):
     documented: dict[str, set[str]] = {}
-    for name, _flags, _value, _default, format_cell, _help in rows(section(read(OPTIONS), heading))[1:]:
+    for name, _flags, _value, _default, format_cell, _help in rows(section(read(OPTIONS), heading))[
+        1:
+    ]:
         documented.setdefault(name.strip("`| "), set()).update(formats_of(format_cell))
     declared: dict[str, set[str]] = {}
     for format in formats.built_in():
@@ -141,7 +142,9 @@ def test_the_index_lists_every_page():
     ]
 
 
-@pytest.mark.parametrize("name", ["index.md", "cli.md", "python.md", "spark.md"])
+@pytest.mark.parametrize(
+    "name", ["index.md", "cli.md", "python.md", "spark.md", "spark-reference.md"]
+)
 def test_other_pages_link_to_the_options(name):
     assert re.search(r"\]\(options-generated\.md[#)]", read(f"docs/{name}"))
 
