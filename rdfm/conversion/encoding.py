@@ -147,5 +147,5 @@ class Encoding:
 
     def notes(self) -> list[str]:
         """Return notes for readers of the log."""
-        notes: list[str] = self._encoder.notes()
-        return notes
+        encoders = (self._encoder, *self._all_twins)
+        return list(dict.fromkeys(note for encoder in encoders for note in encoder.notes()))

@@ -142,6 +142,19 @@ def test_output_does_not_depend_on_jobs(tmp_path, target):
         assert MESSAGES - 20 < result[1] <= MESSAGES, source
 
 
+@pytest.mark.parametrize("bad", [0, 7, MESSAGES - 1])
+def test_a_note_of_any_thread_is_shown_once(tmp_path, bad):
+    lines = [f"<http://ex/s> <http://ex/p> <http://ex/{i}> .\n" for i in range(MESSAGES)]
+    for i in (bad, min(bad + 20, MESSAGES - 1)):
+        lines[i] = lines[i].replace("ex/p>", "ex/p\U0001f600>")
+    (tmp_path / "log.nq").write_text("# @message\n".join(lines), "utf-8")
+    *_, notes = check(tmp_path / "log.nq", tmp_path / "out.rdf")
+    assert [note.split(",")[0] for note in notes] == [
+        "the local names of some predicates have characters that XML 1.0 allows only since its "
+        "fifth edition"
+    ]
+
+
 @pytest.mark.parametrize(
     ("source", "parts"), [("log.nq", 6), ("log.jelly", 4), ("in", 10), ("in.tar", 1)]
 )
