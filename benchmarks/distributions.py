@@ -15,7 +15,7 @@ JELLY = {"restart_bytes": 0}
 
 def package(log: str, stream_type: str, folder: Path, messages: int) -> Work:
     """Creates all distributions, statistics and metadata of a dataset in one pass."""
-    from rdfm.exchange.riverbench import package
+    from rdfm.riverbench import package
 
     data = sample(folder, log, messages)
 
@@ -30,7 +30,7 @@ def package(log: str, stream_type: str, folder: Path, messages: int) -> Work:
 def conversions(log: str, stream_type: str, folder: Path, messages: int) -> Work:
     """Creates each distribution with `convert`, without sorting, statistics or metadata."""
     import rdfm
-    from rdfm.exchange.riverbench.names import Media, file_name, sizes_of
+    from rdfm.riverbench.names import Media, file_name, sizes_of
 
     data = sample(folder, log, messages)
     triples = stream_type == "graphs"
@@ -47,7 +47,7 @@ def conversions(log: str, stream_type: str, folder: Path, messages: int) -> Work
                         data,
                         f"{folder_name}/{name}",
                         from_format="nq",
-                        to_format=to,
+                        to=to,
                         take=count,
                         **format_options,
                     )

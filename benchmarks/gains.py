@@ -18,7 +18,7 @@ from querying import PREFIXES, QUERIES
 
 import rdfm
 from rdfm import _core
-from rdfm.logs import parallel
+from rdfm.logs.read import parallel
 
 RUNS = 5
 SOSA = "http://www.w3.org/ns/sosa/"

@@ -51,14 +51,31 @@ class Hostile:
 CASES: list[Hostile] = []
 
 
-def hostile(name: str, **fields: Any) -> Callable[[Any], Any]:
-    """Registers a function as a case. The function takes a size and returns the input."""
+def hostile(name: str, make: Callable[[int], bytes | list[bytes]], **fields: Any) -> None:
+    """Adds a case. `make` takes a size and returns the input."""
+    CASES.append(Hostile(name, make, **fields))
+
+
+def case(name: str, **fields: Any) -> Callable[[Any], Any]:
+    """Adds the function below it as a case."""
 
     def add(make: Callable[[int], bytes | list[bytes]]) -> Any:
-        CASES.append(Hostile(name, make, **fields))
+        hostile(name, make, **fields)
         return make
 
     return add
+
+
+def repeated(
+    name: str,
+    head: bytes,
+    item: bytes | Callable[[int], bytes],
+    tail: bytes,
+    comma: bytes = b",",
+    **fields: Any,
+) -> None:
+    """Adds a case that repeats an item between a head and a tail."""
+    hostile(name, lambda size: filled(size, head, item, tail, comma), **fields)
 
 
 def filled(
@@ -105,8 +122,8 @@ def name(number: int) -> bytes:
 # --- keys ---
 
 
-@hostile("keys with equal beginnings, middles and ends")
-def _(size: int) -> bytes:
+@case("keys with equal beginnings, middles and ends")
+def similar_keys(size: int) -> bytes:
     def key(number: int) -> bytes:
         digits = b"%08d" % number
         return b'"http://e/%s-the-middle-is-here-%s-the-end":1' % (digits, digits)
@@ -117,86 +134,39 @@ def _(size: int) -> bytes:
 # --- nodes of the tape ---
 
 
-@hostile("objects below a key without an IRI", plain=True)
-def _(size: int) -> bytes:
-    return filled(size, b'{"y":[', b'{"k":1}', b"]}")
-
-
-@hostile("empty arrays", plain=True)
-def _(size: int) -> bytes:
-    return filled(size, b'{"http://e/p":[', b"[]", b"]}")
-
-
-@hostile("empty objects")
-def _(size: int) -> bytes:
-    return filled(size, b'{"http://e/p":[', b"{}", b"]}")
-
-
-@hostile("short keys without an IRI", plain=True)
-def _(size: int) -> bytes:
-    return filled(size, b"{", lambda at: b'"%s":1' % name(at), b"}")
-
-
-@hostile("short keys of a vocabulary", plain=True)
-def _(size: int) -> bytes:
-    return filled(size, b'{"@context":{"@vocab":"v:"},', lambda at: b'"%s":1' % name(at), b"}")
-
-
-@hostile("nulls", plain=True)
-def _(size: int) -> bytes:
-    return filled(size, b'{"http://e/p":[', b"null", b"]}")
-
-
-@hostile("one-digit numbers")
-def _(size: int) -> bytes:
-    return filled(size, b'{"http://e/p":[', b"1", b"]}")
-
-
-@hostile("white space", plain=True)
-def _(size: int) -> bytes:
-    return filled(size, b'{"http://e/p":[1', b" " * 64, b"]}", b"")
-
-
-@hostile("a key of the full size")
-def _(size: int) -> bytes:
-    return filled(size, b'{"http://e/', b"k" * 64, b'":1}', b"")
-
-
-@hostile("a key without an IRI, of the full size")
-def _(size: int) -> bytes:
-    return filled(size, b'{"k', b"k" * 64, b'":1}', b"")
-
-
-@hostile("an invalid IRI of the full size")
-def _(size: int) -> bytes:
-    return filled(size, b'{"@id":"http://e/ ', b"k" * 64, b'","http://e/p":1}', b"")
-
-
-@hostile("a keyword's value of the wrong kind, of the full size")
-def _(size: int) -> bytes:
-    return filled(size, b'{"@id":["', b"k" * 64, b'"]}', b"")
-
-
-@hostile("duplicate keys", options={"lenient": True})
-def _(size: int) -> bytes:
-    return filled(size, b"{", b'"http://e/p":1', b"}")
-
-
-@hostile("escapes in strings", plain=True)
-def _(size: int) -> bytes:
-    return filled(size, b'{"http://e/p":[', b'"\\u0041\\n\\u00e9"', b"]}")
-
-
-@hostile("escapes in keys")
-def _(size: int) -> bytes:
-    return filled(
-        size, b'{"http://e/p":[', lambda at: b'{"http://e/\\u0041%d":1}' % (at % 1000), b"]}"
-    )
-
-
-@hostile("surrogate pairs in one string", plain=True)
-def _(size: int) -> bytes:
-    return filled(size, b'{"http://e/p":"', b"\\ud83d\\ude00", b'"}', b"")
+repeated("objects below a key without an IRI", b'{"y":[', b'{"k":1}', b"]}", plain=True)
+repeated("empty arrays", b'{"http://e/p":[', b"[]", b"]}", plain=True)
+repeated("empty objects", b'{"http://e/p":[', b"{}", b"]}")
+repeated("short keys without an IRI", b"{", lambda at: b'"%s":1' % name(at), b"}", plain=True)
+repeated(
+    "short keys of a vocabulary",
+    b'{"@context":{"@vocab":"v:"},',
+    lambda at: b'"%s":1' % name(at),
+    b"}",
+    plain=True,
+)
+repeated("nulls", b'{"http://e/p":[', b"null", b"]}", plain=True)
+repeated("one-digit numbers", b'{"http://e/p":[', b"1", b"]}")
+repeated("white space", b'{"http://e/p":[1', b" " * 64, b"]}", b"", plain=True)
+repeated("a key of the full size", b'{"http://e/', b"k" * 64, b'":1}', b"")
+repeated("a key without an IRI, of the full size", b'{"k', b"k" * 64, b'":1}', b"")
+repeated(
+    "an invalid IRI of the full size", b'{"@id":"http://e/ ', b"k" * 64, b'","http://e/p":1}', b""
+)
+repeated(
+    "a keyword's value of the wrong kind, of the full size", b'{"@id":["', b"k" * 64, b'"]}', b""
+)
+repeated("duplicate keys", b"{", b'"http://e/p":1', b"}", options={"lenient": True})
+repeated("escapes in strings", b'{"http://e/p":[', b'"\\u0041\\n\\u00e9"', b"]}", plain=True)
+repeated(
+    "escapes in keys",
+    b'{"http://e/p":[',
+    lambda at: b'{"http://e/\\u0041%d":1}' % (at % 1000),
+    b"]}",
+)
+repeated(
+    "surrogate pairs in one string", b'{"http://e/p":"', b"\\ud83d\\ude00", b'"}', b"", plain=True
+)
 
 
 # --- depth ---
@@ -243,25 +213,31 @@ DEEP = {
     ),
 }
 for _kind, _parts in DEEP.items():
-    hostile(f"deep {_kind}")(lambda size, parts=_parts: nested(size, *parts))
+    hostile(f"deep {_kind}", lambda size, parts=_parts: nested(size, *parts))
     # The largest value of `max_depth`.
-    hostile(f"deep {_kind}, at the largest allowed depth", options={"max_depth": 100})(
-        lambda size, parts=_parts: nested(size, *parts)
+    hostile(
+        f"deep {_kind}, at the largest allowed depth",
+        lambda size, parts=_parts: nested(size, *parts),
+        options={"max_depth": 100},
     )
+repeated(
+    "many trees of depth 20",
+    b'{"@graph":[',
+    b'{"http://e/p":' * 20 + b"1" + b"}" * 20,
+    b"]}",
+    plain=True,
+)
+repeated(
+    "trees of the largest allowed depth",
+    b'{"@graph":[',
+    b'{"http://e/p":' * 90 + b"1" + b"}" * 90,
+    b"]}",
+    options={"max_depth": 100},
+)
 
 
-@hostile("many trees of depth 20", plain=True)
-def _(size: int) -> bytes:
-    return filled(size, b'{"@graph":[', b'{"http://e/p":' * 20 + b"1" + b"}" * 20, b"]}")
-
-
-@hostile("trees of the largest allowed depth", options={"max_depth": 100})
-def _(size: int) -> bytes:
-    return filled(size, b'{"@graph":[', b'{"http://e/p":' * 90 + b"1" + b"}" * 90, b"]}")
-
-
-@hostile("contexts that copy many terms, at every depth")
-def _(size: int) -> bytes:
+@case("contexts that copy many terms, at every depth")
+def copied_terms(size: int) -> bytes:
     depth = 50
     head = b'{"@context":{%s},"http://e/p":'
     terms = max(1, size // (depth * 24))
@@ -280,23 +256,22 @@ def terms(count: int, prefix: bytes = b"t") -> bytes:
     return joined(count, lambda at: b'"%s%d":"http://e/%d"' % (prefix, at, at))
 
 
-@hostile("nodes, each with its own context")
-def _(size: int) -> bytes:
-    return filled(
-        size,
-        b'{"@graph":[',
-        lambda at: b'{"@context":{"t%d":"http://e/%d"},"t%d":1}' % (at, at, at),
-        b"]}",
-    )
+repeated(
+    "nodes, each with its own context",
+    b'{"@graph":[',
+    lambda at: b'{"@context":{"t%d":"http://e/%d"},"t%d":1}' % (at, at, at),
+    b"]}",
+)
+repeated(
+    "nodes, all with the same context",
+    b'{"@graph":[',
+    b'{"@context":{"t":"http://e/t"},"t":1}',
+    b"]}",
+)
 
 
-@hostile("nodes, all with the same context")
-def _(size: int) -> bytes:
-    return filled(size, b'{"@graph":[', b'{"@context":{"t":"http://e/t"},"t":1}', b"]}")
-
-
-@hostile("nodes, each with a context, below a context of many terms")
-def _(size: int) -> bytes:
+@case("nodes, each with a context, below a context of many terms")
+def nodes_below_context(size: int) -> bytes:
     count = max(1, size // 50)
     return filled(
         size,
@@ -306,29 +281,31 @@ def _(size: int) -> bytes:
     )
 
 
-@hostile("messages, each with its own context", formats=LOG_FORMATS)
-def _(size: int) -> list[bytes]:
-    return [
+hostile(
+    "messages, each with its own context",
+    lambda size: [
         b'{"@context":{"t%d":"http://e/%d"},"t%d":1}' % (at, at, at) for at in range(4 * size // 45)
-    ]
+    ],
+    formats=LOG_FORMATS,
+)
 
 
-@hostile("messages, each with its own large context", formats=LOG_FORMATS)
-def _(size: int) -> list[bytes]:
+@case("messages, each with its own large context", formats=LOG_FORMATS)
+def messages_with_large_contexts(size: int) -> list[bytes]:
     count = size // 8 // 22
     return [b'{"@context":{"u%d":"v:%d",%s},"t0":1}' % (at, at, terms(count)) for at in range(32)]
 
 
-@hostile("context messages, each before a message", formats=LOG_FORMATS)
-def _(size: int) -> list[bytes]:
+@case("context messages, each before a message", formats=LOG_FORMATS)
+def context_messages(size: int) -> list[bytes]:
     lines: list[bytes] = []
     for at in range(4 * size // 60):
         lines += [b'{"@context":{"t%d":"http://e/%d"}}' % (at, at), b'{"t%d":1}' % at]
     return lines
 
 
-@hostile("messages, each with a context, below a context of many terms", formats=LOG_FORMATS)
-def _(size: int) -> list[bytes]:
+@case("messages, each with a context, below a context of many terms", formats=LOG_FORMATS)
+def messages_below_context(size: int) -> list[bytes]:
     count = max(1, size // 50)
     below = [
         b'{"@context":{"u%d":"v:%d"},"t1":1}' % (at, at) for at in range(max(1, size // 2 // 36))
@@ -336,8 +313,8 @@ def _(size: int) -> list[bytes]:
     return [b'{"@context":{%s}}' % terms(count), *below]
 
 
-@hostile("messages below a large context with scoped contexts", formats=LOG_FORMATS)
-def _(size: int) -> list[bytes]:
+@case("messages below a large context with scoped contexts", formats=LOG_FORMATS)
+def messages_below_scoped_contexts(size: int) -> list[bytes]:
     count = max(1, size // 2 // 80)
     scoped = joined(
         count, lambda at: b'"T%d":{"@id":"v:T%d","@context":{"t%d":"v:t"}}' % (at, at, at)
@@ -349,32 +326,31 @@ def _(size: int) -> list[bytes]:
     return [b'{"@context":{%s}}' % scoped, *below]
 
 
-@hostile("an array of contexts")
-def _(size: int) -> bytes:
-    return filled(
-        size, b'{"@context":[', lambda at: b'{"t%d":"http://e/%d"}' % (at, at), b'],"t0":1}'
-    )
+repeated(
+    "an array of contexts",
+    b'{"@context":[',
+    lambda at: b'{"t%d":"http://e/%d"}' % (at, at),
+    b'],"t0":1}',
+)
+repeated(
+    "an array of nulls as contexts", b'{"@context":[', b"null", b'],"http://e/p":1}', plain=True
+)
 
 
-@hostile("an array of nulls as contexts", plain=True)
-def _(size: int) -> bytes:
-    return filled(size, b'{"@context":[', b"null", b'],"http://e/p":1}')
-
-
-@hostile("contexts that remove and redefine many terms")
-def _(size: int) -> bytes:
+@case("contexts that remove and redefine many terms")
+def removed_terms(size: int) -> bytes:
     half = b"{%s}" % terms(max(1, size // 8 // 22))
     return filled(size, b'{"@context":[', half + b",null", b'],"t0":1}')
 
 
-@hostile("protected terms that are redefined")
-def _(size: int) -> bytes:
+@case("protected terms that are redefined")
+def redefined_protected_terms(size: int) -> bytes:
     definitions = b'{"@protected":true,%s}' % terms(max(1, size // 64 // 22))
     return filled(size, b'{"@context":[', definitions, b'],"t0":1}')
 
 
-@hostile("nested contexts that are not propagated")
-def _(size: int) -> bytes:
+@case("nested contexts that are not propagated")
+def contexts_not_propagated(size: int) -> bytes:
     depth = 50
     count = max(1, size // (depth * 30))
     levels = [
@@ -385,41 +361,38 @@ def _(size: int) -> bytes:
     return b"".join(levels) + b"1" + b"}" * depth
 
 
-@hostile("terms with every entry of a definition", plain=True)
-def _(size: int) -> bytes:
-    return filled(
-        size,
-        b'{"@context":{',
-        lambda at: (
-            b'"t%d":{"@id":"http://e/%d","@container":"@set","@language":"en","@direction":"ltr","@protected":true}'
-            % (at, at)
-        ),
-        b'},"t0":"x"}',
-    )
+repeated(
+    "terms with every entry of a definition",
+    b'{"@context":{',
+    lambda at: (
+        b'"t%d":{"@id":"http://e/%d","@container":"@set","@language":"en","@direction":"ltr","@protected":true}'
+        % (at, at)
+    ),
+    b'},"t0":"x"}',
+    plain=True,
+)
 
 
 # --- IRIs that grow ---
 
 
-@hostile("definitions that extend each other, in order")
-def _(size: int) -> bytes:
-    return filled(
-        size,
-        b'{"@context":{"t0":"http://e/",',
-        lambda at: b'"t%d":"t%d:xxxxxxxx/"' % (at + 1, at),
-        b'},"http://e/p":{"@id":"t0:y"}}',
-    )
+repeated(
+    "definitions that extend each other, in order",
+    b'{"@context":{"t0":"http://e/",',
+    lambda at: b'"t%d":"t%d:xxxxxxxx/"' % (at + 1, at),
+    b'},"http://e/p":{"@id":"t0:y"}}',
+)
 
 
-@hostile("definitions that extend each other, in reverse order")
-def _(size: int) -> bytes:
+@case("definitions that extend each other, in reverse order")
+def reversed_chain(size: int) -> bytes:
     count = max(2, size // 30)
     chain = b",".join(b'"t%d":"t%d:xxxxxxxx/"' % (at, at - 1) for at in range(count, 0, -1))
     return b'{"@context":{%s,"t0":"http://e/"},"http://e/p":{"@id":"t%d:y"}}' % (chain, count)
 
 
-@hostile("many chains of definitions, each within the allowed depth")
-def _(size: int) -> bytes:
+@case("many chains of definitions, each within the allowed depth")
+def many_chains(size: int) -> bytes:
     def chain(at: int) -> bytes:
         return joined(
             40, lambda step: b'"c%dt%d":"c%dt%d:%s/"' % (at, step + 1, at, step, b"x" * 200)
@@ -433,121 +406,155 @@ def _(size: int) -> bytes:
     )
 
 
-@hostile("terms that are compact IRIs of each other")
-def _(size: int) -> bytes:
-    # The name of a term contains its prefix: t:x:x:x consists of t and x:x:x.
-    return filled(
+hostile(
+    "terms that are compact IRIs of each other",
+    lambda size: filled(
         size,
         b'{"@context":{"t":"http://e/%s/",' % (b"x" * (size // 4)),
         lambda at: b'"t:%s":{"@type":"@id"}' % name(at),
         b'},"t:a":"http://e/o"}',
-    )
+    ),
+)
 
 
-@hostile("a definition that refers to itself through many others")
-def _(size: int) -> bytes:
+@case("a definition that refers to itself through many others")
+def cyclic_definition(size: int) -> bytes:
     count = max(2, size // 20)
     chain = joined(count, lambda at: b'"t%d":"t%d:x"' % (at, (at + 1) % count))
     return b'{"@context":{%s},"http://e/p":1}' % chain
 
 
-@hostile("a long vocabulary and many keys")
-def _(size: int) -> bytes:
-    head = b'{"@context":{"@vocab":"http://e/%s/"},' % (b"v" * (size // 2))
-    return filled(size, head, lambda at: b'"%s":1' % name(at), b"}")
+hostile(
+    "a long vocabulary and many keys",
+    lambda size: filled(
+        size,
+        b'{"@context":{"@vocab":"http://e/%s/"},' % (b"v" * (size // 2)),
+        lambda at: b'"%s":1' % name(at),
+        b"}",
+    ),
+)
+hostile(
+    "a long vocabulary and many types",
+    lambda size: filled(
+        size,
+        b'{"@context":{"@vocab":"http://e/%s/"},"@type":[' % (b"v" * (size // 2)),
+        lambda at: b'"%s"' % name(at),
+        b"]}",
+    ),
+)
+hostile(
+    "a long vocabulary and many terms",
+    lambda size: filled(
+        size,
+        b'{"@context":{"@vocab":"http://e/%s/",' % (b"v" * (size // 2)),
+        lambda at: b'"%s":{"@type":"@id"}' % name(at),
+        b'},"a":"http://e/o"}',
+    ),
+)
 
 
-@hostile("a long vocabulary and many types")
-def _(size: int) -> bytes:
-    head = b'{"@context":{"@vocab":"http://e/%s/"},"@type":[' % (b"v" * (size // 2))
-    return filled(size, head, lambda at: b'"%s"' % name(at), b"]}")
-
-
-@hostile("a long vocabulary and many terms")
-def _(size: int) -> bytes:
-    head = b'{"@context":{"@vocab":"http://e/%s/",' % (b"v" * (size // 2))
-    return filled(size, head, lambda at: b'"%s":{"@type":"@id"}' % name(at), b'},"a":"http://e/o"}')
-
-
-@hostile("a long vocabulary that grows", options={})
-def _(size: int) -> bytes:
+@case("a long vocabulary that grows")
+def growing_vocabulary(size: int) -> bytes:
     context = b'{"@vocab":"%s/"}' % (b"v" * 1000)
     return filled(size, b'{"@context":[{"@vocab":"http://e/"},', context, b'],"a":1}')
 
 
-@hostile("a long prefix and many values")
-def _(size: int) -> bytes:
-    head = b'{"@context":{"p":"http://e/%s/"},"http://e/p":[' % (b"v" * (size // 2))
-    return filled(size, head, lambda at: b'{"@id":"p:%s"}' % name(at), b"]}")
+hostile(
+    "a long prefix and many values",
+    lambda size: filled(
+        size,
+        b'{"@context":{"p":"http://e/%s/"},"http://e/p":[' % (b"v" * (size // 2)),
+        lambda at: b'{"@id":"p:%s"}' % name(at),
+        b"]}",
+    ),
+)
+hostile(
+    "a long prefix and one repeated value",
+    lambda size: filled(
+        size,
+        b'{"@context":{"p":"http://e/%s/"},"http://e/p":[' % (b"v" * (size // 2)),
+        b'{"@id":"p:x"}',
+        b"]}",
+    ),
+)
+hostile(
+    "a long base and many values",
+    lambda size: filled(
+        size,
+        b'{"@context":{"@base":"http://e/%s/"},"http://e/p":[' % (b"v" * (size // 2)),
+        lambda at: b'{"@id":"%s"}' % name(at),
+        b"]}",
+    ),
+)
 
 
-@hostile("a long prefix and one repeated value")
-def _(size: int) -> bytes:
-    head = b'{"@context":{"p":"http://e/%s/"},"http://e/p":[' % (b"v" * (size // 2))
-    return filled(size, head, b'{"@id":"p:x"}', b"]}")
-
-
-@hostile("a long base and many values")
-def _(size: int) -> bytes:
-    head = b'{"@context":{"@base":"http://e/%s/"},"http://e/p":[' % (b"v" * (size // 2))
-    return filled(size, head, lambda at: b'{"@id":"%s"}' % name(at), b"]}")
-
-
-@hostile("a base that grows")
-def _(size: int) -> bytes:
+@case("a base that grows")
+def growing_base(size: int) -> bytes:
     context = b'{"@base":"%s/"}' % (b"v" * 1000)
     return filled(
         size, b'{"@context":[{"@base":"http://e/"},', context, b'],"@id":"a","http://e/p":1}'
     )
 
 
-@hostile("a long language and many strings")
-def _(size: int) -> bytes:
-    head = b'{"@context":{"@language":"en%s"},"http://e/p":[' % (b"-abcdefgh" * (size // 18))
-    return filled(size, head, b'"a"', b"]}")
+hostile(
+    "a long language and many strings",
+    lambda size: filled(
+        size,
+        b'{"@context":{"@language":"en%s"},"http://e/p":[' % (b"-abcdefgh" * (size // 18)),
+        b'"a"',
+        b"]}",
+    ),
+)
 
 
-@hostile(
+@case(
     "a long language and many strings with directions",
     options={"rdf_direction": "i18n-datatype"},
 )
-def _(size: int) -> bytes:
+def long_language_with_directions(size: int) -> bytes:
     language = b"en%s" % (b"-abcdefgh" * (size // 18))
     head = b'{"@context":{"@language":"%s","@direction":"ltr"},"http://e/p":[' % language
     return filled(size, head, b'"a"', b"]}")
 
 
-@hostile("strings with directions as nodes", options={"rdf_direction": "compound-literal"})
-def _(size: int) -> bytes:
-    return filled(
-        size, b'{"@context":{"@language":"en","@direction":"ltr"},"http://e/p":[', b'"a"', b"]}"
-    )
+repeated(
+    "strings with directions as nodes",
+    b'{"@context":{"@language":"en","@direction":"ltr"},"http://e/p":[',
+    b'"a"',
+    b"]}",
+    options={"rdf_direction": "compound-literal"},
+)
 
 
-@hostile("a long datatype and many numbers")
-def _(size: int) -> bytes:
+@case("a long datatype and many numbers")
+def long_datatype(size: int) -> bytes:
     head = b'{"@context":{"p":{"@id":"http://e/p","@type":"http://e/%s"}},"p":['
     return filled(size, head % (b"d" * (size // 2)), b"1", b"]}")
 
 
-@hostile("a long predicate and many values")
-def _(size: int) -> bytes:
-    return filled(size, b'{"http://e/%s":[' % (b"p" * (size // 2)), b"1", b"]}")
-
-
-@hostile("a long subject and many keys")
-def _(size: int) -> bytes:
-    head = b'{"@context":{"@vocab":"v:"},"@id":"http://e/%s",' % (b"p" * (size // 2))
-    return filled(size, head, lambda at: b'"%s":1' % name(at), b"}")
-
-
-@hostile("a long property-valued index and many entries")
-def _(size: int) -> bytes:
-    head = (
+hostile(
+    "a long predicate and many values",
+    lambda size: filled(size, b'{"http://e/%s":[' % (b"p" * (size // 2)), b"1", b"]}"),
+)
+hostile(
+    "a long subject and many keys",
+    lambda size: filled(
+        size,
+        b'{"@context":{"@vocab":"v:"},"@id":"http://e/%s",' % (b"p" * (size // 2)),
+        lambda at: b'"%s":1' % name(at),
+        b"}",
+    ),
+)
+hostile(
+    "a long property-valued index and many entries",
+    lambda size: filled(
+        size,
         b'{"@context":{"i":"http://e/%s","p":{"@id":"http://e/p","@container":"@index","@index":"i"}},"p":{'
-        % (b"i" * (size // 2))
-    )
-    return filled(size, head, lambda at: b'"%s":{}' % name(at), b"}}")
+        % (b"i" * (size // 2)),
+        lambda at: b'"%s":{}' % name(at),
+        b"}}",
+    ),
+)
 
 
 # --- scoped contexts ---
@@ -575,8 +582,8 @@ def scoped_properties(count: int, width: int) -> bytes:
     )
 
 
-@hostile("one node with many types, each with a context")
-def _(size: int) -> bytes:
+@case("one node with many types, each with a context")
+def many_types(size: int) -> bytes:
     count = max(2, size // 68)
     return b'{"@context":{%s},"@type":[%s],"t0":1}' % (
         typed(count, 1),
@@ -584,8 +591,8 @@ def _(size: int) -> bytes:
     )
 
 
-@hostile("nodes with many types, each with a context, in other orders")
-def _(size: int) -> bytes:
+@case("nodes with many types, each with a context, in other orders")
+def types_in_other_orders(size: int) -> bytes:
     count = 40
     head = b'{"@context":{%s},"@graph":[' % typed(count, 2)
     return filled(
@@ -599,8 +606,8 @@ def _(size: int) -> bytes:
     )
 
 
-@hostile("properties with contexts of many terms, nested in turn")
-def _(size: int) -> bytes:
+@case("properties with contexts of many terms, nested in turn")
+def nested_property_contexts(size: int) -> bytes:
     width = side(size, 18, 2)
     head = b'{"@context":{%s},"@graph":[' % scoped_properties(width, width)
     return filled(
@@ -611,8 +618,8 @@ def _(size: int) -> bytes:
     )
 
 
-@hostile("types with contexts of many terms, two at a time")
-def _(size: int) -> bytes:
+@case("types with contexts of many terms, two at a time")
+def pairs_of_type_contexts(size: int) -> bytes:
     width = side(size, 16, 2)
     head = b'{"@context":{%s},"@graph":[' % typed(width, width)
     return filled(
@@ -623,8 +630,8 @@ def _(size: int) -> bytes:
     )
 
 
-@hostile("a scoped context of many terms, below different parents")
-def _(size: int) -> bytes:
+@case("a scoped context of many terms, below different parents")
+def scoped_context_below_parents(size: int) -> bytes:
     width = max(2, size // 2 // 22)
     head = b'{"@context":{"p":{"@id":"v:p","@context":{%s}}},"@graph":[' % terms(width)
     return filled(
@@ -635,8 +642,8 @@ def _(size: int) -> bytes:
     )
 
 
-@hostile("a scoped context of few terms, below different parents of many")
-def _(size: int) -> bytes:
+@case("a scoped context of few terms, below different parents of many")
+def small_scoped_context_below_parents(size: int) -> bytes:
     width = max(2, size // 2 // 22)
     head = b'{"@context":{%s,"p":{"@id":"v:p","@context":{"w":"v:w"}}},"@graph":[' % terms(width)
     return filled(
@@ -647,8 +654,8 @@ def _(size: int) -> bytes:
     )
 
 
-@hostile("scoped contexts that contain scoped contexts")
-def _(size: int) -> bytes:
+@case("scoped contexts that contain scoped contexts")
+def nested_scoped_contexts(size: int) -> bytes:
     # Each level redefines everything that the next level needs.
     def level(depth: int) -> bytes:
         if not depth:
@@ -663,15 +670,15 @@ def _(size: int) -> bytes:
     return b'{"@context":%s,"@graph":[%s1%s]}' % (level(depth), b"".join(path), b"}" * depth)
 
 
-@hostile("a property's context that clears all terms and imports them again")
-def _(size: int) -> bytes:
+@case("a property's context that clears all terms and imports them again")
+def cleared_context(size: int) -> bytes:
     width = max(2, size // 2 // 22)
     head = b'{"@context":{"p":{"@id":"v:p","@context":[null,{%s}]}},"@graph":[' % terms(width)
     return filled(size, head, b'{"p":{"t1":1}}', b"]}")
 
 
-@hostile("nest with a context of many terms")
-def _(size: int) -> bytes:
+@case("nest with a context of many terms")
+def nest_context(size: int) -> bytes:
     width = max(2, size // 2 // 22)
     head = b'{"@context":{"n":{"@id":"@nest","@context":{%s}}},"@graph":[' % terms(width)
     return filled(size, head, b'{"n":{"t1":1}}', b"]}")
@@ -698,9 +705,13 @@ def doubled(size: int) -> dict[str, bytes]:
     return found
 
 
-@hostile("remote contexts that include each other twice", remote=doubled)
-def _(size: int) -> bytes:
-    return filled(size, b'{"@context":"http://e/c/0","@graph":[', b'{"t0":1}', b"]}")
+repeated(
+    "remote contexts that include each other twice",
+    b'{"@context":"http://e/c/0","@graph":[',
+    b'{"t0":1}',
+    b"]}",
+    remote=doubled,
+)
 
 
 def many_references(size: int) -> dict[str, bytes]:
@@ -714,33 +725,40 @@ def many_references(size: int) -> dict[str, bytes]:
     return found
 
 
-@hostile("remote contexts that include the next one very often", remote=many_references)
-def _(size: int) -> bytes:
-    return filled(size, b'{"@context":"http://e/c/0","@graph":[', b'{"t0":1}', b"]}")
+repeated(
+    "remote contexts that include the next one very often",
+    b'{"@context":"http://e/c/0","@graph":[',
+    b'{"t0":1}',
+    b"]}",
+    remote=many_references,
+)
 
 
 def one_large(size: int) -> dict[str, bytes]:
     return {url(0): b'{"@context":{%s}}' % terms(max(1, size // 2 // 22))}
 
 
-@hostile("a remote context of many terms, named repeatedly", remote=one_large)
-def _(size: int) -> bytes:
-    return filled(size, b'{"@context":[', b'"http://e/c/0"', b'],"t0":1}')
-
-
-@hostile("nodes that name a remote context of many terms", remote=one_large)
-def _(size: int) -> bytes:
-    return filled(size, b'{"@graph":[', b'{"@context":"http://e/c/0","t0":1}', b"]}")
-
-
-@hostile("nodes that import a remote context of many terms and add one", remote=one_large)
-def _(size: int) -> bytes:
-    return filled(
-        size,
-        b'{"@graph":[',
-        lambda at: b'{"@context":{"@import":"http://e/c/0","u%d":"v:%d"},"t0":1}' % (at, at),
-        b"]}",
-    )
+repeated(
+    "a remote context of many terms, named repeatedly",
+    b'{"@context":[',
+    b'"http://e/c/0"',
+    b'],"t0":1}',
+    remote=one_large,
+)
+repeated(
+    "nodes that name a remote context of many terms",
+    b'{"@graph":[',
+    b'{"@context":"http://e/c/0","t0":1}',
+    b"]}",
+    remote=one_large,
+)
+repeated(
+    "nodes that import a remote context of many terms and add one",
+    b'{"@graph":[',
+    lambda at: b'{"@context":{"@import":"http://e/c/0","u%d":"v:%d"},"t0":1}' % (at, at),
+    b"]}",
+    remote=one_large,
+)
 
 
 def cycle(size: int) -> dict[str, bytes]:
@@ -750,10 +768,13 @@ def cycle(size: int) -> dict[str, bytes]:
     return {url(0): b'{"@context":{%s}}' % scoped}
 
 
-@hostile("a remote context whose terms have it as their scoped context", remote=cycle)
-def _(size: int) -> bytes:
-    head = b'{"@context":"http://e/c/0","@graph":['
-    return filled(size, head, b'{"p0":{"p0":{"p0":{"p0":{"p0":1}}}}}', b"]}")
+repeated(
+    "a remote context whose terms have it as their scoped context",
+    b'{"@context":"http://e/c/0","@graph":[',
+    b'{"p0":{"p0":{"p0":{"p0":{"p0":1}}}}}',
+    b"]}",
+    remote=cycle,
+)
 
 
 def star(size: int) -> dict[str, bytes]:
@@ -763,8 +784,8 @@ def star(size: int) -> dict[str, bytes]:
     return {url(at): b'{"@context":{"q%d":"v:q",%s}}' % (at, scoped) for at in range(count)}
 
 
-@hostile("remote contexts whose terms are scoped by each other", remote=star)
-def _(size: int) -> bytes:
+@case("remote contexts whose terms are scoped by each other", remote=star)
+def mutually_scoped_contexts(size: int) -> bytes:
     count = side(size, 60)
     return filled(
         size,
@@ -781,8 +802,8 @@ def many_remote(size: int) -> dict[str, bytes]:
     return {url(at): b'{"@context":{%s}}' % terms(width, b"t%dx" % at) for at in range(count)}
 
 
-@hostile("many remote contexts", remote=many_remote, formats=("ndjsonld",))
-def _(size: int) -> bytes:
+@case("many remote contexts", remote=many_remote, formats=("ndjsonld",))
+def many_remote_contexts(size: int) -> bytes:
     count = min(1000, max(1, size // 80))
     return filled(
         size,
@@ -795,140 +816,118 @@ def _(size: int) -> bytes:
 # --- values ---
 
 
-@hostile("blank nodes with labels")
-def _(size: int) -> bytes:
-    return filled(size, b'{"http://e/p":[', lambda at: b'{"@id":"_:%s"}' % name(at), b"]}")
+repeated(
+    "blank nodes with labels", b'{"http://e/p":[', lambda at: b'{"@id":"_:%s"}' % name(at), b"]}"
+)
+repeated(
+    "labels like generated ones",
+    b'{"http://e/p":[',
+    lambda at: b'{"@id":"_:_g%s%d"}' % (b"u" * (at % 50), at),
+    b"]}",
+)
+repeated("a long list", b'{"http://e/p":{"@list":[', b"1", b"]}}")
+repeated(
+    "a list of empty lists",
+    b'{"@context":{"p":{"@id":"http://e/p","@container":"@list"}},"p":[',
+    b"[]",
+    b"]}",
+)
+repeated("many lists with one item", b'{"http://e/p":[', b'{"@list":[1]}', b"]}")
+repeated(
+    "many empty graphs",
+    b'{"@context":{"p":{"@id":"http://e/p","@container":"@graph"}},"p":[',
+    b"{}",
+    b"]}",
+)
+repeated(
+    "numbers in a graph container",
+    b'{"@context":{"p":{"@id":"http://e/p","@container":"@graph"}},"p":[',
+    b"1",
+    b"]}",
+)
+repeated("small integers with an exponent of 20", b'{"http://e/p":[', b"1e20", b"]}")
+repeated("numbers outside the range of doubles", b'{"http://e/p":[', b"1e400", b"]}")
 
 
-@hostile("labels like generated ones")
-def _(size: int) -> bytes:
-    return filled(
-        size, b'{"http://e/p":[', lambda at: b'{"@id":"_:_g%s%d"}' % (b"u" * (at % 50), at), b"]}"
-    )
-
-
-@hostile("a long list")
-def _(size: int) -> bytes:
-    return filled(size, b'{"http://e/p":{"@list":[', b"1", b"]}}")
-
-
-@hostile("a list of empty lists")
-def _(size: int) -> bytes:
-    head = b'{"@context":{"p":{"@id":"http://e/p","@container":"@list"}},"p":['
-    return filled(size, head, b"[]", b"]}")
-
-
-@hostile("many lists with one item")
-def _(size: int) -> bytes:
-    return filled(size, b'{"http://e/p":[', b'{"@list":[1]}', b"]}")
-
-
-@hostile("many empty graphs")
-def _(size: int) -> bytes:
-    head = b'{"@context":{"p":{"@id":"http://e/p","@container":"@graph"}},"p":['
-    return filled(size, head, b"{}", b"]}")
-
-
-@hostile("numbers in a graph container")
-def _(size: int) -> bytes:
-    head = b'{"@context":{"p":{"@id":"http://e/p","@container":"@graph"}},"p":['
-    return filled(size, head, b"1", b"]}")
-
-
-@hostile("small integers with an exponent of 20")
-def _(size: int) -> bytes:
-    return filled(size, b'{"http://e/p":[', b"1e20", b"]}")
-
-
-@hostile("numbers outside the range of doubles")
-def _(size: int) -> bytes:
-    return filled(size, b'{"http://e/p":[', b"1e400", b"]}")
-
-
-@hostile("numbers with huge exponents")
-def _(size: int) -> bytes:
+@case("numbers with huge exponents")
+def huge_exponents(size: int) -> bytes:
     item = b"1e99999999999999999999,0e-99999999999999999999,1e-99999999999999999999"
     return filled(size, b'{"http://e/p":[', item, b"]}")
 
 
-@hostile("an integer of the full size", plain=True)
-def _(size: int) -> bytes:
-    return filled(size, b'{"http://e/p":', b"1" * 64, b"}", b"")
+repeated("an integer of the full size", b'{"http://e/p":', b"1" * 64, b"}", b"", plain=True)
+repeated("a fraction of the full size", b'{"http://e/p":0.', b"0" * 64, b"1}", b"", plain=True)
+repeated(
+    "numbers that are the same integer with many digits",
+    b'{"http://e/p":[',
+    b"1." + b"0" * 200,
+    b"]}",
+    plain=True,
+)
+repeated(
+    "many JSON literals",
+    b'{"@context":{"j":{"@id":"http://e/j","@type":"@json"}},"@graph":[',
+    lambda at: b'{"j":{"b":%d,"a":[]}}' % (at % 10),
+    b"]}",
+)
+repeated(
+    "a JSON literal of numbers that grow",
+    b'{"@context":{"j":{"@id":"http://e/j","@type":"@json"}},"j":[',
+    b"1e20",
+    b"]}",
+)
+repeated(
+    "a JSON literal of one object with many keys",
+    b'{"@context":{"j":{"@id":"http://e/j","@type":"@json"}},"j":{',
+    lambda at: b'"%s":1' % name(at),
+    b"}}",
+    plain=True,
+)
+repeated(
+    "a JSON literal of control characters",
+    b'{"@context":{"j":{"@id":"http://e/j","@type":"@json"}},"j":"',
+    b"\\u001f",
+    b'"}',
+    b"",
+)
+repeated(
+    "a JSON literal of empty objects",
+    b'{"@context":{"j":{"@id":"http://e/j","@type":"@json"}},"j":[',
+    b"{}",
+    b"]}",
+    plain=True,
+)
+repeated(
+    "a language map of many languages",
+    b'{"@context":{"p":{"@id":"http://e/p","@container":"@language"}},"p":{',
+    lambda at: b'"en-x-%s":"a"' % name(at)[:8],
+    b"}}",
+)
+repeated(
+    "a language map of many strings",
+    b'{"@context":{"p":{"@id":"http://e/p","@container":"@language"}},"p":{"en":[',
+    b'"a"',
+    b"]}}",
+)
 
 
-@hostile("a fraction of the full size", plain=True)
-def _(size: int) -> bytes:
-    return filled(size, b'{"http://e/p":0.', b"0" * 64, b"1}", b"")
-
-
-@hostile("numbers that are the same integer with many digits", plain=True)
-def _(size: int) -> bytes:
-    return filled(size, b'{"http://e/p":[', b"1." + b"0" * 200, b"]}")
-
-
-@hostile("many JSON literals")
-def _(size: int) -> bytes:
-    head = b'{"@context":{"j":{"@id":"http://e/j","@type":"@json"}},"@graph":['
-    return filled(size, head, lambda at: b'{"j":{"b":%d,"a":[]}}' % (at % 10), b"]}")
-
-
-@hostile("a JSON literal of numbers that grow")
-def _(size: int) -> bytes:
-    head = b'{"@context":{"j":{"@id":"http://e/j","@type":"@json"}},"j":['
-    return filled(size, head, b"1e20", b"]}")
-
-
-@hostile("a JSON literal of one object with many keys", plain=True)
-def _(size: int) -> bytes:
-    head = b'{"@context":{"j":{"@id":"http://e/j","@type":"@json"}},"j":{'
-    return filled(size, head, lambda at: b'"%s":1' % name(at), b"}}")
-
-
-@hostile("a JSON literal of control characters")
-def _(size: int) -> bytes:
-    head = b'{"@context":{"j":{"@id":"http://e/j","@type":"@json"}},"j":"'
-    return filled(size, head, b"\\u001f", b'"}', b"")
-
-
-@hostile("a JSON literal of empty objects", plain=True)
-def _(size: int) -> bytes:
-    head = b'{"@context":{"j":{"@id":"http://e/j","@type":"@json"}},"j":['
-    return filled(size, head, b"{}", b"]}")
-
-
-@hostile("a language map of many languages")
-def _(size: int) -> bytes:
-    head = b'{"@context":{"p":{"@id":"http://e/p","@container":"@language"}},"p":{'
-    return filled(size, head, lambda at: b'"en-x-%s":"a"' % name(at)[:8], b"}}")
-
-
-@hostile("a language map of many strings")
-def _(size: int) -> bytes:
-    head = b'{"@context":{"p":{"@id":"http://e/p","@container":"@language"}},"p":{"en":['
-    return filled(size, head, b'"a"', b"]}}")
-
-
-for _kind in ("@index", "@id", "@type"):
-
-    @hostile(f"a map by {_kind}")
-    def _(size: int, kind: str = _kind) -> bytes:
-        head = (
-            b'{"@context":{"@vocab":"v:","@base":"http://e/","p":{"@container":"%s"}},"p":{'
-            % kind.encode()
-        )
-        return filled(size, head, lambda at: b'"%s":{}' % name(at), b"}}")
-
-
-@hostile("a map of graphs by @id")
-def _(size: int) -> bytes:
-    head = (
-        b'{"@context":{"@vocab":"v:","@base":"http://e/","p":{"@container":["@graph","@id"]}},"p":{'
+for _kind in (b"@index", b"@id", b"@type"):
+    repeated(
+        f"a map by {_kind.decode()}",
+        b'{"@context":{"@vocab":"v:","@base":"http://e/","p":{"@container":"%s"}},"p":{' % _kind,
+        lambda at: b'"%s":{}' % name(at),
+        b"}}",
     )
-    return filled(size, head, lambda at: b'"%s":{"a":1}' % name(at), b"}}")
+repeated(
+    "a map of graphs by @id",
+    b'{"@context":{"@vocab":"v:","@base":"http://e/","p":{"@container":["@graph","@id"]}},"p":{',
+    lambda at: b'"%s":{"a":1}' % name(at),
+    b"}}",
+)
 
 
-@hostile("a map by @type whose types have contexts")
-def _(size: int) -> bytes:
+@case("a map by @type whose types have contexts")
+def map_by_type_with_contexts(size: int) -> bytes:
     width = max(2, size // 2 // 60)
     head = b'{"@context":{%s,"p":{"@id":"http://e/p","@container":"@type"}},"p":{' % typed(width, 1)
     return filled(
@@ -939,29 +938,18 @@ def _(size: int) -> bytes:
     )
 
 
-@hostile("types of one node", plain=True)
-def _(size: int) -> bytes:
-    return filled(size, b'{"@type":[', lambda at: b'"http://e/%s"' % name(at), b"]}")
-
-
-@hostile("reverse properties")
-def _(size: int) -> bytes:
-    return filled(size, b'{"@id":"http://e/s","@reverse":{"http://e/p":[', b"{}", b"]}}")
-
-
-@hostile("included nodes")
-def _(size: int) -> bytes:
-    return filled(size, b'{"@included":[', b'{"@type":"v:T"}', b"]}")
-
-
-@hostile("an array of many @nest objects", plain=True)
-def _(size: int) -> bytes:
-    return filled(size, b'{"@nest":[', b'{"http://e/p":1}', b"]}")
-
-
-@hostile("nodes, each with a key without an IRI")
-def _(size: int) -> bytes:
-    return filled(size, b'{"@graph":[', lambda at: b'{"k%d":{"a":1},"http://e/p":1}' % at, b"]}")
+repeated(
+    "types of one node", b'{"@type":[', lambda at: b'"http://e/%s"' % name(at), b"]}", plain=True
+)
+repeated("reverse properties", b'{"@id":"http://e/s","@reverse":{"http://e/p":[', b"{}", b"]}}")
+repeated("included nodes", b'{"@included":[', b'{"@type":"v:T"}', b"]}")
+repeated("an array of many @nest objects", b'{"@nest":[', b'{"http://e/p":1}', b"]}", plain=True)
+repeated(
+    "nodes, each with a key without an IRI",
+    b'{"@graph":[',
+    lambda at: b'{"k%d":{"a":1},"http://e/p":1}' % at,
+    b"]}",
+)
 
 
 # --- YAML ---
@@ -969,163 +957,143 @@ def _(size: int) -> bytes:
 YAML = {"formats": ("yamlld",)}
 
 
-@hostile("aliases of aliases", **YAML)
-def _(size: int) -> bytes:
-    return filled(
+repeated(
+    "aliases of aliases",
+    b"http://e/p: &a0 [x, x, x, x, x, x, x, x, x]\n",
+    lambda at: b"http://e/p%d: &a%d [%s]\n" % (at + 1, at + 1, b", ".join([b"*a%d" % at] * 9)),
+    b"",
+    b"",
+    **YAML,
+)
+repeated(
+    "aliases of aliases that are mappings",
+    b"http://e/p: &a0 {http://e/q: x}\n",
+    lambda at: (
+        b"http://e/p%d: &a%d {%s}\n"
+        % (at + 1, at + 1, b", ".join(b"http://e/%d: *a%d" % (i, at) for i in range(9)))
+    ),
+    b"",
+    b"",
+    **YAML,
+)
+repeated(
+    "aliases of aliases below a key without an IRI",
+    b"k: &a0 [x, x, x, x, x, x, x, x, x]\n",
+    lambda at: b"k%d: &a%d [%s]\n" % (at + 1, at + 1, b", ".join([b"*a%d" % at] * 9)),
+    b"",
+    b"",
+    **YAML,
+)
+repeated(
+    "aliases of empty arrays of aliases",
+    b"http://e/p: &a0 [[], []]\n",
+    lambda at: b"http://e/p%d: &a%d [*a%d, *a%d]\n" % (at + 1, at + 1, at, at),
+    b"",
+    b"",
+    **YAML,
+)
+hostile(
+    "aliases of a long string",
+    lambda size: filled(
+        size, b'http://e/o: &a "%s"\nhttp://e/p:\n' % (b"x" * (size // 2)), b"- *a\n", b"", b""
+    ),
+    **YAML,
+)
+hostile(
+    "aliases of a long string as keys",
+    lambda size: filled(
         size,
-        b"http://e/p: &a0 [x, x, x, x, x, x, x, x, x]\n",
-        lambda at: b"http://e/p%d: &a%d [%s]\n" % (at + 1, at + 1, b", ".join([b"*a%d" % at] * 9)),
+        b'http://e/o: &a "http://e/%s"\nhttp://e/p:\n' % (b"x" * min(size // 2, 900)),
+        b"- {*a : 1}\n",
         b"",
         b"",
-    )
-
-
-@hostile("aliases of aliases that are mappings", **YAML)
-def _(size: int) -> bytes:
-    return filled(
+    ),
+    **YAML,
+)
+hostile(
+    "aliases of a long string below a key without an IRI",
+    lambda size: filled(size, b'o: &a "%s"\np:\n' % (b"x" * (size // 2)), b"- *a\n", b"", b""),
+    **YAML,
+)
+hostile(
+    "aliases of a context of many terms",
+    lambda size: filled(
         size,
-        b"http://e/p: &a0 {http://e/q: x}\n",
-        lambda at: (
-            b"http://e/p%d: &a%d {%s}\n"
-            % (at + 1, at + 1, b", ".join(b"http://e/%d: *a%d" % (i, at) for i in range(9)))
-        ),
+        b'"@context": &c {%s}\n"@graph":\n' % terms(max(1, size // 2 // 22)),
+        b'- {"@context": *c, t0: 1}\n',
         b"",
         b"",
-    )
-
-
-@hostile("aliases of aliases below a key without an IRI", **YAML)
-def _(size: int) -> bytes:
-    return filled(
+    ),
+    **YAML,
+)
+hostile(
+    "aliases of an array of many items",
+    lambda size: filled(
         size,
-        b"k: &a0 [x, x, x, x, x, x, x, x, x]\n",
-        lambda at: b"k%d: &a%d [%s]\n" % (at + 1, at + 1, b", ".join([b"*a%d" % at] * 9)),
+        b"http://e/o: &a [%s]\nhttp://e/p:\n" % b", ".join([b"1"] * (size // 2 // 3)),
+        b"- *a\n",
         b"",
         b"",
-    )
+    ),
+    **YAML,
+)
+repeated(
+    "anchors without aliases", b"http://e/p:\n", lambda at: b"- &a%d 1\n" % at, b"", b"", **YAML
+)
 
 
-@hostile("aliases of empty arrays of aliases", **YAML)
-def _(size: int) -> bytes:
-    return filled(
-        size,
-        b"http://e/p: &a0 [[], []]\n",
-        lambda at: b"http://e/p%d: &a%d [*a%d, *a%d]\n" % (at + 1, at + 1, at, at),
-        b"",
-        b"",
-    )
-
-
-@hostile("aliases of a long string", **YAML)
-def _(size: int) -> bytes:
-    head = b'http://e/o: &a "%s"\nhttp://e/p:\n' % (b"x" * (size // 2))
-    return filled(size, head, b"- *a\n", b"", b"")
-
-
-@hostile("aliases of a long string as keys", **YAML)
-def _(size: int) -> bytes:
-    head = b'http://e/o: &a "http://e/%s"\nhttp://e/p:\n' % (b"x" * min(size // 2, 900))
-    return filled(size, head, b"- {*a : 1}\n", b"", b"")
-
-
-@hostile("aliases of a long string below a key without an IRI", **YAML)
-def _(size: int) -> bytes:
-    head = b'o: &a "%s"\np:\n' % (b"x" * (size // 2))
-    return filled(size, head, b"- *a\n", b"", b"")
-
-
-@hostile("aliases of a context of many terms", **YAML)
-def _(size: int) -> bytes:
-    head = b'"@context": &c {%s}\n"@graph":\n' % terms(max(1, size // 2 // 22))
-    return filled(size, head, b'- {"@context": *c, t0: 1}\n', b"", b"")
-
-
-@hostile("aliases of an array of many items", **YAML)
-def _(size: int) -> bytes:
-    head = b"http://e/o: &a [%s]\nhttp://e/p:\n" % b", ".join([b"1"] * (size // 2 // 3))
-    return filled(size, head, b"- *a\n", b"", b"")
-
-
-@hostile("anchors without aliases", **YAML)
-def _(size: int) -> bytes:
-    return filled(size, b"http://e/p:\n", lambda at: b"- &a%d 1\n" % at, b"", b"")
-
-
-@hostile("nested anchors", **YAML)
-def _(size: int) -> bytes:
+@case("nested anchors", **YAML)
+def nested_anchors(size: int) -> bytes:
     depth = 40
     nest = b"".join(b"&b%d [" % at for at in range(depth)) + b"1" + b"]" * depth
     return filled(size, b"http://e/p:\n", b"- %s\n" % nest, b"", b"")
 
 
-@hostile("repeated anchors, with aliases", **YAML)
-def _(size: int) -> bytes:
-    return filled(size, b"http://e/p:\n- &a [1]\n", b"- &a [*a, *a]\n", b"", b"")
-
-
-@hostile("deep flow sequences", **YAML)
-def _(size: int) -> bytes:
-    return filled(size, b"http://e/p: ", b"[", b"", b"")
-
-
-@hostile("deep flow mappings", **YAML)
-def _(size: int) -> bytes:
-    return filled(size, b"http://e/p: ", b"{a: ", b"", b"")
-
-
-@hostile("deep block sequences", **YAML)
-def _(size: int) -> bytes:
-    return filled(size, b"http://e/p:\n", b"- ", b"1\n", b"")
-
-
-@hostile("deep explicit keys (question marks)", **YAML)
-def _(size: int) -> bytes:
-    return filled(size, b"", b"? ", b"1\n", b"")
-
-
-@hostile("flow sequences, at the largest allowed depth", options={"max_depth": 100}, **YAML)
-def _(size: int) -> bytes:
-    return filled(size, b"http://e/p: ", b"[", b"", b"")
-
-
-@hostile("block sequences, at the largest allowed depth", options={"max_depth": 100}, **YAML)
-def _(size: int) -> bytes:
-    return filled(size, b"http://e/p:\n", b"- ", b"1\n", b"")
-
-
-@hostile("block sequences of one-digit numbers", **YAML)
-def _(size: int) -> bytes:
-    return filled(size, b"http://e/p:\n", b"- 1\n", b"", b"")
-
-
-@hostile("empty documents", formats=("yamlld",))
-def _(size: int) -> bytes:
-    return filled(size, b"", b"---\n", b"", b"")
-
-
-@hostile("comments", plain=True, **YAML)
-def _(size: int) -> bytes:
-    return filled(size, b"http://e/p: 1\n", b"# x\n", b"", b"")
-
-
-@hostile("a plain scalar over many lines", plain=True, **YAML)
-def _(size: int) -> bytes:
-    return filled(size, b"http://e/p:\n", b"  x\n", b"", b"")
-
-
-@hostile("a block scalar of empty lines", **YAML)
-def _(size: int) -> bytes:
-    return filled(size, b"http://e/p: |+\n", b"\n", b"", b"")
-
-
-@hostile("escapes in a double-quoted scalar", plain=True, **YAML)
-def _(size: int) -> bytes:
-    return filled(size, b'http://e/p: "', b"\\x41\\U0001F600", b'"\n', b"")
-
-
-@hostile("tags", **YAML)
-def _(size: int) -> bytes:
-    return filled(size, b"http://e/p:\n", b"- !!int 0x1F\n", b"", b"")
+repeated(
+    "repeated anchors, with aliases",
+    b"http://e/p:\n- &a [1]\n",
+    b"- &a [*a, *a]\n",
+    b"",
+    b"",
+    **YAML,
+)
+repeated("deep flow sequences", b"http://e/p: ", b"[", b"", b"", **YAML)
+repeated("deep flow mappings", b"http://e/p: ", b"{a: ", b"", b"", **YAML)
+repeated("deep block sequences", b"http://e/p:\n", b"- ", b"1\n", b"", **YAML)
+repeated("deep explicit keys (question marks)", b"", b"? ", b"1\n", b"", **YAML)
+repeated(
+    "flow sequences, at the largest allowed depth",
+    b"http://e/p: ",
+    b"[",
+    b"",
+    b"",
+    options={"max_depth": 100},
+    **YAML,
+)
+repeated(
+    "block sequences, at the largest allowed depth",
+    b"http://e/p:\n",
+    b"- ",
+    b"1\n",
+    b"",
+    options={"max_depth": 100},
+    **YAML,
+)
+repeated("block sequences of one-digit numbers", b"http://e/p:\n", b"- 1\n", b"", b"", **YAML)
+repeated("empty documents", b"", b"---\n", b"", b"", formats=("yamlld",))
+repeated("comments", b"http://e/p: 1\n", b"# x\n", b"", b"", plain=True, **YAML)
+repeated("a plain scalar over many lines", b"http://e/p:\n", b"  x\n", b"", b"", plain=True, **YAML)
+repeated("a block scalar of empty lines", b"http://e/p: |+\n", b"\n", b"", b"", **YAML)
+repeated(
+    "escapes in a double-quoted scalar",
+    b'http://e/p: "',
+    b"\\x41\\U0001F600",
+    b'"\n',
+    b"",
+    plain=True,
+    **YAML,
+)
+repeated("tags", b"http://e/p:\n", b"- !!int 0x1F\n", b"", b"", **YAML)
 
 
 def remote_contexts(case: Hostile, size: int) -> Iterable[tuple[str, bytes]]:

@@ -47,7 +47,7 @@ def rows_of(log: str, folder: Path, messages: int) -> list[Any]:
     found, done = [], 0
     for batch in read_log(log, folder, messages):
         rows = [tuple(quad) for message in range(len(batch)) for quad in batch.quads(message)]
-        found.append(ResultBatch.from_rows(rows, VARIABLES, first_index=done))
+        found.append(ResultBatch.from_rows(rows, VARIABLES, first_message_index=done))
         done += len(rows)
     return found
 

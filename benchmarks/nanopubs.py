@@ -54,7 +54,7 @@ def nanopub(number: int) -> str:
 def generate(path: Path, count: int) -> None:
     """Writes nanopublications with their trusty URIs."""
     import rdfm
-    from rdfm.exchange.nanopub import trusty
+    from rdfm.nanopub import trusty
 
     texts = [nanopub(number) for number in range(count)]
     with rdfm.open_log("# @message\n".join(texts).encode(), "nq") as log:
@@ -76,7 +76,7 @@ def java_rate(path: Path, seconds: float) -> float | None:
 def trusty_uris(folder: Path, quick: bool) -> dict[str, Any]:
     """Trusty URIs per second that rdfm verifies on two threads, compared with the Java library."""
     import rdfm
-    from rdfm.exchange.nanopub import trusty
+    from rdfm.nanopub import trusty
 
     count = 500 if quick else 10_000
     path = folder / "trusty.nq"

@@ -51,11 +51,11 @@ QUADS = "array<struct<subject: string, predicate: string, object: string, graph:
 ROW_COLUMNS = {
     "messages": {
         "source": "string",
-        "position": "bigint",
+        "byte_offset": "bigint",
         "quads": QUADS,
         "metadata": "map<string, binary>",
     },
-    "quads": {"source": "string", "message": "bigint", **dict.fromkeys(TERMS, "string")},
+    "quads": {"source": "string", "message_index": "bigint", **dict.fromkeys(TERMS, "string")},
 }
 
 
@@ -77,7 +77,7 @@ def make_data(data: Path, messages: int) -> None:
         rdfm.convert(
             sorted((data / "jelly").iterdir()),
             f"{small}/",
-            to_format="nq",
+            to="nq",
             split_messages=max(messages // SMALL_FILES, 1),
         )
 
@@ -89,7 +89,7 @@ def make_tables(spark: SparkSession, data: Path) -> None:
     import rdfm
     from rdfm._core import ArrowCoalescer
     from rdfm.spark.functions import to_rdf
-    from rdfm.spark.rows import BATCH_BYTES, BATCH_ROWS
+    from rdfm.spark.readers.rows import BATCH_BYTES, BATCH_ROWS
 
     def rows_of(log: Path, rows: str) -> pa.Table:
         """The rows of a log, in batches as large as those of the reader."""
@@ -179,8 +179,8 @@ def as_table_of_messages(messages: DataFrame) -> Answer:
     """Does the same as `as_table`, with message rows."""
     from pyspark.sql import functions as F
 
-    quads = messages.select("source", "position", F.explode("quads").alias("quad"))
-    return as_table(quads.select("source", "position", "quad.*"))
+    quads = messages.select("source", "byte_offset", F.explode("quads").alias("quad"))
+    return as_table(quads.select("source", "byte_offset", "quad.*"))
 
 
 # --- rdfm ---
@@ -409,14 +409,14 @@ def joined(spark: SparkSession, data: Path) -> Answer:
     from pyspark.sql import functions as F
 
     messages = spark.read.format("rdfm").load(str(data / "jelly"))
-    quads = messages.select("source", "position", F.explode("quads").alias("quad"))
+    quads = messages.select("source", "byte_offset", F.explode("quads").alias("quad"))
 
     def quads_with(predicate: str, name: str, subject: str = "o") -> DataFrame:
         matching = quads.where(F.col("quad.predicate") == f"<{predicate}>")
         columns = (F.col("quad.subject").alias(subject), F.col("quad.object").alias(name))
-        return matching.select("source", "position", *columns)
+        return matching.select("source", "byte_offset", *columns)
 
-    keys = ["source", "position"]
+    keys = ["source", "byte_offset"]
     rows = (
         quads_with(f"{SOSA}madeBySensor", "sensor")
         .join(quads_with(f"{SOSA}resultTime", "at"), [*keys, "o"])

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from pyspark.sql.datasource import DataSourceReader, DataSourceStreamReader
     from pyspark.sql.types import StructType
 
-    from rdfm.spark.writer import LogSourceStreamWriter, LogSourceWriter
+    from rdfm.spark.writers.writer import LogSourceStreamWriter, LogSourceWriter
 
 __all__ = ["DefaultSource"]
 
@@ -57,8 +57,8 @@ class DefaultSource(DataSource):
 
     def schema(self) -> StructType:
         """The columns of a read if the user specifies no schema. Also checks options and paths."""
-        from rdfm.spark.reader import LogSourceReader
-        from rdfm.spark.stream import LogSourceStreamReader, is_stream
+        from rdfm.spark.readers.reader import LogSourceReader
+        from rdfm.spark.streams.stream import LogSourceStreamReader, is_stream
 
         reader: LogSourceReader | LogSourceStreamReader
         if is_stream(self.options):
@@ -70,24 +70,24 @@ class DefaultSource(DataSource):
 
     def reader(self, schema: StructType) -> DataSourceReader:
         """Return the batch reader."""
-        from rdfm.spark.reader import LogSourceReader
+        from rdfm.spark.readers.reader import LogSourceReader
 
         return LogSourceReader(self.options, schema)
 
     def streamReader(self, schema: StructType) -> DataSourceStreamReader:
         """Return the stream reader."""
-        from rdfm.spark.stream import LogSourceStreamReader
+        from rdfm.spark.streams.stream import LogSourceStreamReader
 
         return LogSourceStreamReader(self.options, schema)
 
     def writer(self, schema: StructType, overwrite: bool) -> LogSourceWriter:
         """Return the batch writer for rows with a column `quads` or `operations`."""
-        from rdfm.spark.writer import LogSourceWriter
+        from rdfm.spark.writers.writer import LogSourceWriter
 
         return LogSourceWriter(self.options, schema, overwrite)
 
     def streamWriter(self, schema: StructType, overwrite: bool) -> LogSourceStreamWriter:
         """Return the stream writer for rows with a column `quads` or `operations`."""
-        from rdfm.spark.writer import LogSourceStreamWriter
+        from rdfm.spark.writers.writer import LogSourceStreamWriter
 
         return LogSourceStreamWriter(self.options, schema, overwrite)

@@ -24,14 +24,18 @@ finds the formats, and `rdfm.errors` contains every exception.
 """
 
 from rdfm import errors
+from rdfm.logs.counters import set_counter_reader as _set_counter_reader
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from rdfm import exchange as exchange
+    from collections.abc import Mapping
+
     from rdfm import formats
+    from rdfm import nanopub as nanopub
     from rdfm import patch as patch
+    from rdfm import riverbench as riverbench
     from rdfm._core import (
-        Bnode,
+        BlankNode,
         Iri,
         Literal,
         MessageBatch,
@@ -43,12 +47,16 @@ if TYPE_CHECKING:
         parse_term,
     )
     from rdfm.analysis.diff import diff
-    from rdfm.analysis.difference import Difference, MessageDifference
-    from rdfm.analysis.inspect import Report, inspect
+    from rdfm.analysis.diff_result import LogDiff, MessageDiff
+    from rdfm.analysis.finding import Finding
+    from rdfm.analysis.inspect import Inspection, inspect
     from rdfm.analysis.statistics import Statistics, statistics
     from rdfm.analysis.validate import Validation, validate
     from rdfm.conversion.convert import convert
-    from rdfm.conversion.summary import Summary
+    from rdfm.conversion.filter import filter
+    from rdfm.conversion.regroup import regroup
+    from rdfm.conversion.summary import ConversionSummary
+    from rdfm.conversion.values import ValueDecoder, ValueEncoder, decode_values, encode_values
     from rdfm.errors import (
         DecodeError,
         EncodeError,
@@ -63,33 +71,43 @@ if TYPE_CHECKING:
         UnknownFormatError,
         UnsupportedError,
     )
-    from rdfm.formats.options_generated import ConvertOptions, ReadOptions, WriteOptions
-    from rdfm.logs.findings import Finding
-    from rdfm.logs.progress import Progress
-    from rdfm.logs.reader import LogReader, open_log
-    from rdfm.logs.results import ResultReader, ResultWriter, create_results, open_results
-    from rdfm.logs.writer import LogWriter, create_log
-    from rdfm.message import Message, Operation, Patch
+    from rdfm.formats.options_generated import (
+        ConvertOptions,
+        FilterOptions,
+        ReadOptions,
+        WriteOptions,
+    )
+    from rdfm.live.running import serve
+    from rdfm.logs.input.progress import Progress
+    from rdfm.logs.input.splits import Split
+    from rdfm.logs.read.plan import plan_splits
+    from rdfm.logs.read.reader import LogReader, open_log
+    from rdfm.logs.read.results import ResultReader
+    from rdfm.logs.write.writer import LogWriter, create_log
+    from rdfm.message import Message, Operation, Patch, Row
     from rdfm.sparql.query import ask, construct, query, select
     from rdfm.sparql.solutions import Solutions
 
 __all__ = [
-    "Bnode",
+    "BlankNode",
+    "ConversionSummary",
     "ConvertOptions",
     "DecodeError",
-    "Difference",
     "EncodeError",
+    "FilterOptions",
     "Finding",
+    "Inspection",
     "InternalError",
     "Iri",
     "LimitError",
     "Literal",
     "LogBusyError",
+    "LogDiff",
     "LogReader",
     "LogWriter",
     "Message",
     "MessageBatch",
-    "MessageDifference",
+    "MessageDiff",
     "MissingExtraError",
     "Operation",
     "OptionError",
@@ -100,34 +118,39 @@ __all__ = [
     "QueryError",
     "RdfmError",
     "ReadOptions",
-    "Report",
     "ResultBatch",
     "ResultReader",
-    "ResultWriter",
+    "Row",
     "Solutions",
+    "Split",
     "Statistics",
-    "Summary",
     "TripleTerm",
     "TruncatedError",
     "UnknownFormatError",
     "UnsupportedError",
     "Validation",
+    "ValueDecoder",
+    "ValueEncoder",
     "WriteOptions",
     "__version__",
     "ask",
     "construct",
     "convert",
     "create_log",
-    "create_results",
+    "decode_values",
     "diff",
+    "encode_values",
     "errors",
+    "filter",
     "formats",
     "inspect",
     "open_log",
-    "open_results",
     "parse_term",
+    "plan_splits",
     "query",
+    "regroup",
     "select",
+    "serve",
     "statistics",
     "validate",
 ]
@@ -136,7 +159,7 @@ __all__ = [
 # signal handlers first.
 _NAMES_BY_MODULE = {
     "_core": [
-        "Bnode",
+        "BlankNode",
         "Iri",
         "Literal",
         "MessageBatch",
@@ -148,7 +171,9 @@ _NAMES_BY_MODULE = {
         "parse_term",
     ],
     "conversion.convert": ["convert"],
-    "conversion.summary": ["Summary"],
+    "conversion.filter": ["filter"],
+    "conversion.regroup": ["regroup"],
+    "conversion.summary": ["ConversionSummary"],
     "errors": [
         "DecodeError",
         "EncodeError",
@@ -164,22 +189,26 @@ _NAMES_BY_MODULE = {
         "UnsupportedError",
     ],
     "analysis.diff": ["diff"],
-    "analysis.difference": ["Difference", "MessageDifference"],
-    "logs.findings": ["Finding"],
-    "analysis.inspect": ["Report", "inspect"],
+    "analysis.diff_result": ["LogDiff", "MessageDiff"],
+    "analysis.finding": ["Finding"],
+    "analysis.inspect": ["Inspection", "inspect"],
     "analysis.statistics": ["Statistics", "statistics"],
     "analysis.validate": ["Validation", "validate"],
-    "logs.progress": ["Progress"],
-    "logs.reader": ["LogReader", "open_log"],
-    "logs.results": ["ResultReader", "ResultWriter", "create_results", "open_results"],
-    "logs.writer": ["LogWriter", "create_log"],
+    "conversion.values": ["ValueDecoder", "ValueEncoder", "decode_values", "encode_values"],
+    "live.running": ["serve"],
+    "logs.input.progress": ["Progress"],
+    "logs.input.splits": ["Split"],
+    "logs.read.plan": ["plan_splits"],
+    "logs.read.reader": ["LogReader", "open_log"],
+    "logs.read.results": ["ResultReader"],
+    "logs.write.writer": ["LogWriter", "create_log"],
     "sparql.query": ["ask", "construct", "query", "select"],
     "sparql.solutions": ["Solutions"],
-    "message": ["Message", "Operation", "Patch"],
-    "formats.options_generated": ["ConvertOptions", "ReadOptions", "WriteOptions"],
+    "message": ["Message", "Operation", "Patch", "Row"],
+    "formats.options_generated": ["ConvertOptions", "FilterOptions", "ReadOptions", "WriteOptions"],
 }
 _MODULE_BY_NAME = {name: module for module, names in _NAMES_BY_MODULE.items() for name in names}
-_MODULES = ["analysis", "errors", "exchange", "formats", "patch", "regroup", "split", "values"]
+_MODULES = ["analysis", "errors", "formats", "nanopub", "patch", "riverbench"]
 
 
 def __dir__() -> list[str]:
@@ -208,7 +237,7 @@ def _load(name: str) -> object:
 
 
 def _render_for_python(remedy: "errors.Remedy") -> str:
-    from rdfm.conversion.remedies import in_python
+    from rdfm.conversion.python_remedies import in_python
 
     return in_python(remedy)
 
@@ -227,7 +256,14 @@ def _message_word(format: "str | None") -> str:
     return MESSAGE_WORDS[kind]
 
 
+def _registry_counter(metadata: "Mapping[str, bytes]") -> "int | None":
+    from rdfm.nanopub.counters import counter_of
+
+    return counter_of(metadata)
+
+
 errors.set_surface(_render_for_python, _message_word)
+_set_counter_reader(_registry_counter)
 
 if not TYPE_CHECKING:  # type checkers would accept any attribute
     __getattr__ = _load

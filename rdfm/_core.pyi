@@ -12,7 +12,7 @@ __all__ = [
     "ArrowArray",
     "ArrowBatch",
     "ArrowCoalescer",
-    "Bnode",
+    "BlankNode",
     "Checker",
     "Comparer",
     "Dataset",
@@ -29,6 +29,7 @@ __all__ = [
     "ParquetColumn",
     "ParquetJoiner",
     "PatchBatch",
+    "PatchChain",
     "Quad",
     "Regrouper",
     "ResultBatch",
@@ -88,9 +89,9 @@ class Iri:
     def __getnewargs__(self) -> tuple[str]: ...
 
 @final
-class Bnode:
+class BlankNode:
     __match_args__: ClassVar[tuple[str]]
-    def __new__(cls, label: str) -> Bnode: ...
+    def __new__(cls, label: str) -> BlankNode: ...
     @property
     def value(self) -> str: ...  # the label, without "_:"
     def __eq__(self, other: object, /) -> bool: ...
@@ -150,7 +151,7 @@ class TripleTerm:
     def __ge__(self, other: Term, /) -> bool: ...
     def __reduce__(self) -> tuple[Any, ...]: ...
 
-Term: TypeAlias = Iri | Bnode | Literal | TripleTerm
+Term: TypeAlias = Iri | BlankNode | Literal | TripleTerm
 
 @final
 class Quad:
@@ -195,8 +196,19 @@ class MessageBatch:
     @property
     def quad_count(self) -> int: ...
     @property
-    def first_index(self) -> int: ...
-    def numbered(self, first_index: int, /) -> MessageBatch: ...  # numbered from first_index
+    def first_message_index(self) -> int: ...
+    def numbered(
+        self, first_message_index: int, /
+    ) -> MessageBatch: ...  # numbered from first_message_index
+    def _with_places(
+        self,
+        first_message_index: int,
+        indexes: list[int],
+        byte_offsets: list[int | None],
+        continued: bool,
+        continues: bool,
+    ) -> MessageBatch: ...
+    def __reduce__(self) -> tuple[Any, ...]: ...
     @property
     def continued(self) -> bool: ...
     @property
@@ -214,17 +226,17 @@ class MessageBatch:
     def has_namespaces(self, message: int) -> bool: ...
     # namespaces that the messages declare: number of the message, name, IRI
     def declarations(self) -> list[tuple[int, str, str]]: ...
-    def position(self, message: int) -> int: ...
-    def index_of(
-        self, message: int
-    ) -> int: ...  # index in the log of the message with this number in the batch
+    # of the message with this number in the batch; negative numbers count from the end
+    def message_index(self, message: int) -> int: ...
+    def byte_offset(self, message: int) -> int | None: ...  # None: not from a log of bytes
     def slice(self, start: int, stop: int) -> MessageBatch: ...
     # raises OptionError if the name is not an absolute IRI
     def with_default_graph(self, name: str) -> MessageBatch: ...
     def predicate_counts(self) -> dict[str, int]: ...
     def datatype_counts(self) -> dict[str, int]: ...
-    # Arrow: one row per message, with columns source offset quads metadata [position namespaces];
-    # with rows="quads" one row per quad, with columns source message subject predicate object graph
+    # Arrow: one row per message, with columns source message_index [byte_offset] quads metadata
+    # [namespaces]; with rows="quads" one row per quad, with columns source message_index subject
+    # predicate object graph
     def to_arrow(
         self,
         columns: list[str] | None = None,
@@ -242,7 +254,7 @@ class MessageBatch:
     def from_messages(
         messages: Iterable[Message | Iterable[Quad]],
         *,
-        first_index: int = 0,
+        first_message_index: int = 0,
         after: MessageBatch | None = None,
     ) -> MessageBatch: ...
 
@@ -254,7 +266,7 @@ class PatchBatch:
     @property
     def record_count(self) -> int: ...  # operations
     @property
-    def first_index(self) -> int: ...
+    def first_message_index(self) -> int: ...
     @property
     def continued(self) -> bool: ...
     @property
@@ -269,9 +281,11 @@ class PatchBatch:
     def operation_counts(self) -> list[int]: ...
     def operation_count_of(self, patch: int) -> int: ...
     def code_counts(self) -> list[tuple[str, int]]: ...
-    def position(self, patch: int) -> int: ...
+    def message_index(self, patch: int) -> int: ...
+    def byte_offset(self, patch: int) -> int | None: ...
     def slice(self, start: int, stop: int) -> PatchBatch: ...
-    # Arrow: one row per patch, with columns source offset operations metadata [position namespaces]
+    # Arrow: one row per patch, with columns source message_index [byte_offset] operations metadata
+    # [namespaces]
     def to_arrow(
         self,
         columns: list[str] | None = None,
@@ -286,7 +300,7 @@ class PatchBatch:
     def from_arrow(batch: Any, *, max_depth: int = 64) -> PatchBatch: ...
     @staticmethod
     def from_patches(
-        patches: Iterable[Iterable[OperationTuple]], *, first_index: int = 0
+        patches: Iterable[Iterable[OperationTuple]], *, first_message_index: int = 0
     ) -> PatchBatch: ...
 
 @final
@@ -297,7 +311,7 @@ class ResultBatch:
     @property
     def record_count(self) -> int: ...  # rows
     @property
-    def first_index(self) -> int: ...
+    def first_message_index(self) -> int: ...
     @property
     def variables(self) -> tuple[str, ...]: ...
     @property
@@ -312,7 +326,8 @@ class ResultBatch:
     def memory_bytes(self) -> int: ...
     def __iter__(self) -> Iterator[tuple[Term | None, ...]]: ...
     def rows(self) -> list[tuple[Term | None, ...]]: ...
-    def position(self, row: int) -> int: ...
+    def message_index(self, row: int) -> int: ...
+    def byte_offset(self, row: int) -> int | None: ...
     def slice(self, start: int, stop: int) -> ResultBatch: ...
     # the rows, each preceded by the name of the log and the index of the row's message. Blank node
     # labels begin with the number of the message across all logs, which is `first` plus that index
@@ -329,7 +344,7 @@ class ResultBatch:
         *,
         boolean: bool | None = None,
         links: Sequence[str] = ...,
-        first_index: int = 0,
+        first_message_index: int = 0,
     ) -> ResultBatch: ...
 
 # --- changes ---
@@ -350,7 +365,13 @@ class Dataset:
 @final
 class DatasetDifference:
     def __new__(
-        cls, old: Dataset, /, *, index: int = 0, parts: bool = False
+        cls,
+        old: Dataset,
+        /,
+        *,
+        index: int = 0,
+        parts: bool = False,
+        max_bytes: int | None = None,
     ) -> DatasetDifference: ...
     def add(self, batch: MessageBatch, /) -> None: ...
     def counts(self) -> tuple[int, int]: ...  # to delete, to add
@@ -358,9 +379,16 @@ class DatasetDifference:
 
 @final
 class ToPatches:
-    def __new__(cls) -> ToPatches: ...
+    def __new__(cls, *, patches: int = 0) -> ToPatches: ...  # patches before the first message
     def patches(self, batch: MessageBatch, /) -> PatchBatch | None: ...
     def dropped(self) -> int: ...  # metadata entries
+
+# Adds `id` and `prev` headers to the patches of a log.
+@final
+class PatchChain:
+    def __new__(cls) -> PatchChain: ...
+    def follow(self, batch: PatchBatch, /) -> None: ...  # patches before the next one to link
+    def link(self, batch: PatchBatch, /) -> PatchBatch | None: ...  # complete patches
 
 @final
 class ToMessages:
@@ -378,8 +406,9 @@ class PatchRules:
     def begin_log(self) -> None: ...  # the next patches are from another log
     def skip(self) -> None: ...  # patches are missing here
     def links(self) -> int: ...  # patches with prev
-    # rule ("transaction", "unfinished", "chain" or "chain-of-logs"), patch, row, offset, text
-    def check(self, batch: PatchBatch, /) -> list[tuple[str, int, int, int, str]]: ...
+    # rule ("transaction", "unfinished", "chain" or "chain-of-logs"), message index, row, byte offset,
+    # text
+    def check(self, batch: PatchBatch, /) -> list[tuple[str, int, int, int | None, str]]: ...
 
 # Differences between the messages of log 0 (old) and log 1 (new); with `snapshots`, between
 # consecutive messages of log 1.
@@ -456,7 +485,7 @@ class StreamRules:
         rdf12: bool = False,
     ) -> StreamRules: ...
     # the messages as quad sets in RiverBench order, and the first violation in each: index of the
-    # message in the log, rule ("graphs", "time", "subject", "rdf12" or "generalized"), text
+    # message index, rule ("graphs", "time", "subject", "rdf12" or "generalized"), text
     def apply(self, batch: MessageBatch, /) -> tuple[MessageBatch, list[tuple[int, str, str]]]: ...
 
 # An Arrow record batch: pyarrow.record_batch(it), polars.DataFrame(it), …
@@ -475,7 +504,11 @@ class ArrowBatch:
 # is raised after the rows that precede it. Batches contain patches if there is an `operations`
 # column, otherwise messages.
 def batches_from_arrow(
-    rows: Any, *, first_index: int = 0, max_depth: int = 64, max_message_bytes: int | None = None
+    rows: Any,
+    *,
+    first_message_index: int = 0,
+    max_depth: int = 64,
+    max_message_bytes: int | None = None,
 ) -> Iterator[MessageBatch] | Iterator[PatchBatch]: ...
 
 # Converts several batches to one Arrow batch. Raises LimitError if the strings exceed 2 GiB.
@@ -507,8 +540,8 @@ class ArrowCoalescer:
     # previous one
     def dropped(self) -> tuple[int, int, int]: ...
 
-# Converts quad rows to messages. Consecutive rows with the same source and message form one
-# message.
+# Converts quad rows to messages. Consecutive rows with the same source and message index form
+# one message.
 @final
 class QuadRows:
     def __new__(
@@ -516,7 +549,7 @@ class QuadRows:
         *,
         max_depth: int,
         max_message_bytes: int,
-        first_index: int = 0,
+        first_message_index: int = 0,
         parts: bool = False,
     ) -> QuadRows: ...
     def feed(self, rows: Any) -> None: ...
@@ -580,7 +613,7 @@ class ArrowArray:
     def __arrow_c_schema__(self) -> Any: ...
 
 # Convert bytes to quad or operation lists, and back. Each value is a complete log of one message.
-# See rdfm.values.
+# See rdfm.conversion.values.
 def decode_values(
     decoder: Decoder | Callable[[bytes], Iterable[AnyBatch]],
     values: Any,
@@ -648,7 +681,7 @@ class Decoder:
         *,
         parts: str = "never",  # "never", "frames", "always"
         split: tuple[int, int | None, str | None] | None = None,
-        first_index: int | None = None,
+        first_message_index: int | None = None,
         checks_marks: bool = False,
         context_loader: Callable[[str], tuple[bytes, str] | None] | None = None,
     ) -> Decoder: ...
@@ -676,7 +709,7 @@ class Decoder:
     # look_alikes: number of comments that look like delimiters but are not; look_alike_offsets: the
     # offsets of the first ones
     # warnings: legal but suspicious data so far: for each rule of `validate` its name, the number
-    # of findings, and the offset, frame index and text of each of the first ones
+    # of findings, and the byte offset, frame index and text of each of the first ones
     # notes: notes for readers of the log, one sentence each; joined: a note, if Jelly logs may have
     # been joined
     # trailing_namespaces: at the end of the log, the number of declarations after the last message,
@@ -694,7 +727,7 @@ class DelimiterCounter:
         /,
         *,
         split: tuple[int, int | None, str | None] | None = None,
-        first_index: int | None = None,
+        first_message_index: int | None = None,
     ) -> DelimiterCounter: ...
     def feed(self, piece: Buffer, /) -> None: ...
     def finish(self) -> None: ...
@@ -846,12 +879,12 @@ class Checker:
     # labels and prefixes are scoped to one log; own: prefix of the IRIs that were resolved against
     # the log's URL
     def begin_log(self, own: str) -> None: ...
-    # rule, message, offset of the message, text, the term as written in text logs
+    # rule, message index, byte offset of the message, text, the term as written in text logs
     def check(
         self,
         batch: MessageBatch | PatchBatch | ResultBatch,
         labels: OneOf["none", "chosen", "all"],
-    ) -> list[tuple[str, int, int, str, bytes]]: ...
+    ) -> list[tuple[str, int, int | None, str, bytes]]: ...
     def counts(self) -> list[tuple[str, int]]: ...  # by rule
 
 def count_lines(piece: Buffer) -> int: ...
@@ -974,7 +1007,7 @@ class EvaluationResult:
     @property
     def has_named(self) -> bool: ...  # whether a message has named graphs
 
-# Typed columns of SELECT results: source and message (unless all messages form one dataset), and
+# Typed columns of SELECT results: source and message_index (unless all messages form one dataset), and
 # the variables.
 @final
 class TypedColumns:

@@ -245,7 +245,7 @@ class DecodeError(RdfmError, ValueError):
         remedies: The options that would help, the best first.
         missing_feature: The feature, such as "graphs" or "parts" (messages read in parts).
         format: Name of the format, such as "nq".
-        offset: Offset of the error in the decompressed log, in bytes.
+        byte_offset: Offset of the error in the decompressed log, in bytes from 0.
         message_index: Index of the message in the log, from 0.
         line: Number of the line, from 1, in formats that have lines.
         column: Number of the character in the line, from 1.
@@ -261,7 +261,7 @@ class DecodeError(RdfmError, ValueError):
         reason: str,
         *,
         format: str | None = None,
-        offset: int | None = None,
+        byte_offset: int | None = None,
         message_index: int | None = None,
         line: int | None = None,
         column: int | None = None,
@@ -278,7 +278,7 @@ class DecodeError(RdfmError, ValueError):
         self.missing_feature = missing_feature
         self.follows = follows
         self.format = format
-        self.offset = offset
+        self.byte_offset = byte_offset
         self.message_index = message_index
         self.line = line
         self.column = column
@@ -292,7 +292,7 @@ class DecodeError(RdfmError, ValueError):
             ("column", self.column),
             ("frame", self.frame),
             ("row", self.row),
-            ("byte", self.offset),
+            ("byte", self.byte_offset),
             (_message_word(self.format), self.message_index),
         )
         reason = _with_options(self.reason, renderer) + recommendations(self.remedies, renderer)
@@ -326,7 +326,8 @@ class EncodeError(RdfmError, ValueError):
         message_index: Index of the message in the log, from 0.
         completed: The encoded bytes of the preceding messages. Write them to complete the log.
         source: Name of the input file of the message, if known.
-        offset: For an error in a row of a patch, the offset of the row in the input log, in bytes.
+        byte_offset: For an error in a row of a patch, the offset of the row in the input log, in
+            bytes from 0.
         line: For text, the number of the line at that offset, from 1.
         column: For text, the number of the character in that line, from 1.
     """
@@ -350,7 +351,7 @@ class EncodeError(RdfmError, ValueError):
         self.message_index = message_index
         self.completed = completed
         self.source = source
-        self.offset: int | None = None
+        self.byte_offset: int | None = None
         self.line: int | None = None
         self.column: int | None = None
 
@@ -358,7 +359,7 @@ class EncodeError(RdfmError, ValueError):
         names = (
             ("line", self.line),
             ("column", self.column),
-            ("byte", self.offset),
+            ("byte", self.byte_offset),
             (_message_word(self.format), self.message_index),
         )
         reason = _with_options(self.reason, renderer) + recommendations(self.remedies, renderer)

@@ -17,7 +17,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import islice
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from rdfm._core import Bnode, Encoder, Iri, Literal, Quad, ResultBatch, TripleTerm, parse_term
+from rdfm._core import BlankNode, Encoder, Iri, Literal, Quad, ResultBatch, TripleTerm, parse_term
 from rdfm.compare import canonical as canonicalization
 from rdfm.compare import isomorphism
 from rdfm.errors import EncodeError, LimitError, MissingExtraError, UnsupportedError
@@ -165,7 +165,7 @@ def to_oxigraph(message: Message) -> pyoxigraph.Dataset:
             raise EncodeError(
                 f"cannot represent {_cut(str(quad))}: {reason}",
                 format="pyoxigraph",
-                message_index=message.index,
+                message_index=message.message_index,
             ) from error
     dataset: pyoxigraph.Dataset = oxigraph.Dataset(quads)
     return dataset
@@ -339,7 +339,7 @@ def canonical(message: Message, *, max_steps: int | None = None) -> str:
         LimitError: If labelling the blank nodes needs more than `max_steps` steps.
     """
     bound = canonicalization.MAX_STEPS if max_steps is None else max_steps
-    return canonicalization.canonical(message, max_steps=bound, message_index=message.index)
+    return canonicalization.canonical(message, max_steps=bound, message_index=message.message_index)
 
 
 def to_html(message: Message, rows: int = HTML_ROWS) -> str:
@@ -370,7 +370,7 @@ def rdflib_term(bnode: Callable[[str], Any]) -> Callable[[Term], Any]:
     def convert(term: Term) -> Any:
         if isinstance(term, Iri):
             return rdflib.URIRef(term.value)
-        if isinstance(term, Bnode):
+        if isinstance(term, BlankNode):
             return bnode(term.value)
         if isinstance(term, Literal):
             return literal(term)
@@ -403,7 +403,7 @@ def rdflib_graph_name(term: Term, convert: Callable[[Term], Any]) -> Any:
     Raises:
         EncodeError: If the name is neither an IRI nor a blank node.
     """
-    if not isinstance(term, (Iri, Bnode)):
+    if not isinstance(term, (Iri, BlankNode)):
         raise EncodeError(
             f"requires an IRI or a blank node as the graph name: {_cut(str(term))}", format="rdflib"
         )
@@ -415,7 +415,7 @@ def _from_rdflib(term: Any) -> Term:
     if isinstance(term, rdflib.URIRef):
         return Iri(str(term))
     if isinstance(term, rdflib.BNode):
-        return Bnode(str(term))
+        return BlankNode(str(term))
     if isinstance(term, rdflib.Literal):
         if term.language is not None:
             return Literal(str(term), language=term.language)
@@ -441,7 +441,7 @@ def _default_graph(dataset: Any) -> Any:
 def _to_oxigraph(term: Term, oxigraph: ModuleType) -> Any:
     if isinstance(term, Iri):
         return oxigraph.NamedNode(term.value)
-    if isinstance(term, Bnode):
+    if isinstance(term, BlankNode):
         # Labels are escaped one-to-one, as in text formats.
         return oxigraph.BlankNode(str(term).removeprefix("_:"))
     if isinstance(term, TripleTerm):
@@ -467,7 +467,7 @@ def _term_from_oxigraph(term: Any, oxigraph: ModuleType) -> Term:
         return Iri(term.value)
     if isinstance(term, oxigraph.BlankNode):
         escaped = re.fullmatch("_gx[0-9a-f]*", term.value)
-        return parse_term(f"_:{term.value}") if escaped else Bnode(term.value)
+        return parse_term(f"_:{term.value}") if escaped else BlankNode(term.value)
     if isinstance(term, oxigraph.Triple):
         s, p, o = (
             _term_from_oxigraph(part, oxigraph)
@@ -559,8 +559,8 @@ def _for_oxigraph(term: Term, row: int, oxigraph: ModuleType) -> Term:
 
 
 def _relabelled(term: Term) -> Term:
-    if isinstance(term, Bnode):
-        return Bnode(str(term).removeprefix("_:"))
+    if isinstance(term, BlankNode):
+        return BlankNode(str(term).removeprefix("_:"))
     if isinstance(term, TripleTerm):
         return TripleTerm(*map(_relabelled, (term.subject, term.predicate, term.object)))
     return term

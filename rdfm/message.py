@@ -5,9 +5,11 @@ A view keeps its batch alive. It stores only two references until its quads or o
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from itertools import chain
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, overload
 
+from rdfm import _core
 from rdfm._core import Quad
 
 if TYPE_CHECKING:
@@ -16,9 +18,11 @@ if TYPE_CHECKING:
 
     from rdfm._core import MessageBatch, PatchBatch, ResultBatch, Term
 
-__all__ = ["AnyBatch", "Message", "Operation", "OperationParts", "OperationTuple", "Patch"]
+__all__ = ["AnyBatch", "Message", "Operation", "OperationParts", "OperationTuple", "Patch", "Row"]
 
 AnyBatch: TypeAlias = "MessageBatch | PatchBatch | ResultBatch"
+# A row of SPARQL results: a term for each variable, or None if the variable is unbound.
+Row: TypeAlias = tuple["Term | None", ...]
 OperationTuple: TypeAlias = tuple[
     str, str | None, "Term | None", "Term | None", "Term | None", "Term | None"
 ]
@@ -32,12 +36,26 @@ OperationParts: TypeAlias = (
     | tuple[str, str | None, "Term | None", "Term | None", "Term | None"]
 )
 
+# Options to encode a batch that is pickled.
+_PICKLED = {"physical_type": "quads", "namespaces": True, "generalized": True, "rdf_star": True}
+# Options to decode a pickled batch: the largest values that are allowed.
+_UNLIMITED = {
+    "frames": "message",
+    "batch_quads": 1 << 28,
+    "batch_bytes": 512 << 20,
+    "batch_messages": 1 << 28,
+    "max_message_bytes": 3 << 30,
+    "max_frame_bytes": 3 << 30,
+    "max_depth": 100,
+}
 OPERATIONS = ("H", "TX", "TC", "TA", "PA", "PD", "A", "D")
 QUADS = "each item of a message must be a Quad"
 
 
-class Message:
+class Message(Sequence[Quad]):
     """An RDF dataset with its own blank-node scope: quads in order, metadata and namespaces.
+
+    It is a sequence of its quads; a slice is a list. Unlike a list, it is true even if it is empty.
 
     Args:
         quads: The quads; repetitions and order are kept.
@@ -99,17 +117,25 @@ class Message:
         return self._namespaces
 
     @property
-    def index(self) -> int | None:
+    def message_index(self) -> int | None:
         """The index of the message in its log, from 0; None if it was created in Python."""
-        return None if self._batch is None else self._batch.index_of(self._index)
+        return None if self._batch is None else self._batch.message_index(self._index)
 
     @property
-    def position(self) -> int | None:
-        """Offset of the message's first byte in the decompressed log; None if created in Python.
+    def byte_offset(self) -> int | None:
+        """Offset of the message's first byte in the decompressed log, from 0.
 
-        In Parquet and Arrow, this is the index of the message.
+        None if the message was created in Python or read from rows, such as Parquet and Arrow.
         """
-        return None if self._batch is None else self._batch.position(self._index)
+        return None if self._batch is None else self._batch.byte_offset(self._index)
+
+    @overload
+    def __getitem__(self, index: int) -> Quad: ...
+    @overload
+    def __getitem__(self, index: slice) -> list[Quad]: ...
+    def __getitem__(self, index: int | slice) -> Quad | list[Quad]:
+        """A quad by its index, or a list of quads by a slice."""
+        return self.quads[index]
 
     def __iter__(self) -> Iterator[Quad]:
         """The quads, in order."""
@@ -138,7 +164,7 @@ class Message:
 
     def __repr__(self) -> str:
         """Text such as `<Message 3: 6 quads>`."""
-        index = "" if self.index is None else f" {self.index}"
+        index = "" if self.message_index is None else f" {self.message_index}"
         count = len(self)
         return f"<Message{index}: {count} quad{'' if count == 1 else 's'}>"
 
@@ -239,8 +265,11 @@ class Operation(NamedTuple):
     graph: Term | None = None
 
 
-class Patch:
+class Patch(Sequence[Operation]):
     """Changes to a dataset, as operations in order.
+
+    It is a sequence of its operations; a slice is a list. Unlike a list, it is true even if it is
+    empty.
 
     Blank node labels identify nodes of the changed dataset, and apply to the entire log.
 
@@ -327,14 +356,25 @@ class Patch:
         return [Quad(*operation[2:]) for operation in quads]  # type: ignore[arg-type]  # all terms are given
 
     @property
-    def index(self) -> int | None:
+    def message_index(self) -> int | None:
         """The index of the patch in its log, from 0; None if it was created in Python."""
-        return None if self._batch is None else self._batch.first_index + self._index
+        return None if self._batch is None else self._batch.message_index(self._index)
 
     @property
-    def position(self) -> int | None:
-        """Offset of the patch's first byte in the decompressed log; None if created in Python."""
-        return None if self._batch is None else self._batch.position(self._index)
+    def byte_offset(self) -> int | None:
+        """Offset of the patch's first byte in the decompressed log, from 0.
+
+        None if the patch was created in Python or read from rows, such as Parquet and Arrow.
+        """
+        return None if self._batch is None else self._batch.byte_offset(self._index)
+
+    @overload
+    def __getitem__(self, index: int) -> Operation: ...
+    @overload
+    def __getitem__(self, index: slice) -> list[Operation]: ...
+    def __getitem__(self, index: int | slice) -> Operation | list[Operation]:
+        """An operation by its index, or a list of operations by a slice."""
+        return self.operations[index]
 
     def __iter__(self) -> Iterator[Operation]:
         """The operations, in order."""
@@ -360,7 +400,7 @@ class Patch:
 
     def __repr__(self) -> str:
         """Text such as `<Patch 3: 6 operations>`."""
-        index = "" if self.index is None else f" {self.index}"
+        index = "" if self.message_index is None else f" {self.message_index}"
         count = len(self)
         return f"<Patch{index}: {count} operation{'' if count == 1 else 's'}>"
 
@@ -412,6 +452,36 @@ def views(batch: MessageBatch) -> Iterator[Message]:
         message._index = index
         message._quads = message._metadata = message._namespaces = None
         yield message
+
+
+def reduce_batch(batch: MessageBatch) -> tuple[Any, ...]:
+    """Pickle a batch: as Jelly, with the places of its messages.
+
+    An empty message precedes them, which declares the namespaces in scope at the start.
+    """
+    first, count = batch.first_message_index, len(batch)
+    indexes = [batch.message_index(message) for message in range(count)]
+    if indexes == list(range(first, first + count)):
+        indexes = []
+    byte_offsets = [batch.byte_offset(message) for message in range(count)]
+    start = _core.MessageBatch.from_messages([()], after=batch.slice(0, 0))
+    encoder = _core.Encoder("jelly", _PICKLED)
+    complete = batch._with_places(first, [], byte_offsets, False, False)
+    data = encoder.encode(start) + encoder.encode(complete) + encoder.finish()
+    places = (first, indexes, byte_offsets, batch.continued, batch.continues)
+    return _restore_batch, (data, *places)
+
+
+def _restore_batch(data: bytes, *places: Any) -> MessageBatch:
+    decoder = _core.Decoder("jelly", _UNLIMITED)
+    batches: Any
+    batches, is_complete = decoder.decode_log(data)
+    if not is_complete:
+        decoder.next_batch()
+    batch: MessageBatch = batches[0]
+    if len(batches) > 1:  # the batch is larger than the largest batch of a decoder
+        batch = _core.MessageBatch.from_messages(chain.from_iterable(batches))
+    return batch.slice(1, len(batch))._with_places(*places)
 
 
 def checked(message: Message | Iterable[Quad]) -> Message | list[Quad]:

@@ -16,8 +16,8 @@ from rdflib.parser import InputSource, Parser
 from rdflib.serializer import Serializer
 
 from rdfm.interop import from_rdflib, rdflib_graph_name, rdflib_term
-from rdfm.logs.reader import open_log
-from rdfm.logs.writer import create_log
+from rdfm.logs.read.reader import open_log
+from rdfm.logs.write.writer import create_log
 
 __all__ = [
     "JellyParser",
@@ -92,7 +92,7 @@ class _Serializer(Serializer):
 
         `base` and `encoding` are ignored.
         """
-        with create_log(stream, self.format, **options) as log:  # type: ignore[arg-type]  # any writer
+        with create_log(stream, self.format, **options) as log:  # type: ignore[call-overload]  # any writer
             log.write(from_rdflib(self.store))
 
 

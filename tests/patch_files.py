@@ -27,7 +27,7 @@ def operations(log):
 
 
 def read(path):
-    with rdfm.open_log(path, format=FORMAT_BY_SUFFIX[path.suffix[1:]]) as log:
+    with rdfm.open_log(path, FORMAT_BY_SUFFIX[path.suffix[1:]], kind="patches") as log:
         return operations(log)
 
 

@@ -42,7 +42,7 @@ def results(
 def encoded(name: str, variables: list[str], rows: list[tuple], **options: Any) -> bytes:
     """Returns a complete log of results."""
     file = io.BytesIO()
-    with rdfm.create_results(file, variables, name, **options) as out:
+    with rdfm.create_log(file, name, kind="results", variables=variables, **options) as out:
         for row in rows:
             out.write(map(as_term, row))
     return file.getvalue()
@@ -50,5 +50,5 @@ def encoded(name: str, variables: list[str], rows: list[tuple], **options: Any) 
 
 def decoded(name: str, data: bytes) -> tuple[list[str], list[tuple]]:
     """Returns the variables and rows of a log."""
-    with rdfm.open_results(data, name) as found:
+    with rdfm.open_log(data, name, kind="results") as found:
         return list(found.variables), [tuple(map(as_tuple, row)) for row in found]

@@ -128,7 +128,7 @@ def read_results(content: bytes, path: str) -> Results:
     if not path.endswith((".ttl", ".rdf")):
         suffix = path.rpartition(".")[2]
         format = {"srx": "xml", "srj": "json", "tsv": "tsv", "csv": "csv"}[suffix]
-        with rdfm.open_results(content, f"results-{format}") as results:
+        with rdfm.open_log(content, f"results-{format}", kind="results") as results:
             names = results.variables
             rows = [
                 {name: term for name, term in zip(names, row, strict=True) if term is not None}
@@ -137,7 +137,9 @@ def read_results(content: bytes, path: str) -> Results:
             if suffix == "csv":  # CSV does not mark blank nodes
                 rows = [
                     {
-                        name: rdfm.Bnode(term.value[2:]) if term.value.startswith("_:") else term
+                        name: rdfm.BlankNode(term.value[2:])
+                        if term.value.startswith("_:")
+                        else term
                         for name, term in row.items()
                     }
                     for row in rows
@@ -189,7 +191,7 @@ def as_message(results: Results, *, ordered: bool) -> rdfm.Message:
     """
     quads = []
     for number, row in enumerate(results.rows):
-        subject = rdfm.Bnode(f"_row{number}")
+        subject = rdfm.BlankNode(f"_row{number}")
         index = rdfm.Literal(str(number) if ordered else "")
         quads.append(rdfm.Quad(subject, rdfm.Iri("x:row"), index))
         for name, term in row.items():

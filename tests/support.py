@@ -35,7 +35,7 @@ def as_tuple(term: Any) -> tuple | None:
         return None
     if isinstance(term, rdfm.Iri):
         return ("iri", term.value)
-    if isinstance(term, rdfm.Bnode):
+    if isinstance(term, rdfm.BlankNode):
         return ("bnode", term.value)
     if isinstance(term, rdfm.Literal):
         return ("literal", term.value, term.language, term.direction, term.datatype.value)
@@ -51,7 +51,7 @@ def as_term(term: tuple | None) -> Any:
     if kind == "iri":
         return rdfm.Iri(term[1])
     if kind == "bnode":
-        return rdfm.Bnode(term[1])
+        return rdfm.BlankNode(term[1])
     if kind == "triple":
         return rdfm.TripleTerm(*(as_term(part) for part in term[1:]))
     _, value, language, direction, datatype = term
@@ -60,14 +60,14 @@ def as_term(term: tuple | None) -> Any:
     return rdfm.Literal(value, datatype=datatype)
 
 
-def as_batch(messages: list[list[tuple]], first_index: int = 0) -> rdfm.MessageBatch:
+def as_batch(messages: list[list[tuple]], first_message_index: int = 0) -> rdfm.MessageBatch:
     """Returns a batch of messages given as tuples."""
     return rdfm.MessageBatch.from_messages(
         [
             [rdfm.Quad(*(as_term(term) for term in quad)) for quad in message]
             for message in messages
         ],
-        first_index=first_index,
+        first_message_index=first_message_index,
     )
 
 
@@ -87,7 +87,7 @@ def outcome(make_decoder: Callable[[], Any], data: bytes, size: int) -> tuple[li
         while (batch := decoder.next_batch()) is not None:
             for at in range(len(batch)):
                 quads, metadata = quads_of(batch, at), batch.metadata(at)
-                found.append((quads, metadata, batch.namespaces(at), batch.position(at)))
+                found.append((quads, metadata, batch.namespaces(at), batch.byte_offset(at)))
 
     try:
         for start in range(0, len(data), size):

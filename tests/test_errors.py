@@ -20,12 +20,12 @@ from rdfm import (
     errors,
     formats,
 )
-from rdfm.cli.remedies import on_command_line
+from rdfm.analysis.finding import reason
+from rdfm.cli.cli_remedies import on_command_line
 from rdfm.errors import OptionError, RdfmError, Remedy, render
-from rdfm.exchange.nanopub import MirrorError
-from rdfm.exchange.nanopub.state import MirrorState
-from rdfm.logs.findings import reason
-from rdfm.spark.remedies import in_function, in_spark
+from rdfm.nanopub import MirrorError
+from rdfm.nanopub.state import MirrorState
+from rdfm.spark.spark_remedies import in_function, in_spark
 from rdfm.storage.addresses import shown
 from rdfm.storage.contexts import ContextLoader
 
@@ -33,7 +33,7 @@ ROOT = Path(__file__).parents[1]
 LANG_STRING = "http://www.w3.org/1999/02/22-rdf-syntax-ns#langString"
 
 ERROR_WITH_POSITION = errors.LimitError(
-    "too large", format="jelly", offset=7, message_index=2, frame=2, row=0, source="a.jelly"
+    "too large", format="jelly", byte_offset=7, message_index=2, frame=2, row=0, source="a.jelly"
 )
 
 
@@ -51,7 +51,9 @@ def test_error_texts_contain_the_position():
     assert (
         str(ERROR_WITH_POSITION) == "a.jelly: jelly: too large (frame 2, row 0, byte 7, message 2)"
     )
-    error = errors.DecodeError("bad", format="nq", line=3, column=41, offset=127, message_index=1)
+    error = errors.DecodeError(
+        "bad", format="nq", line=3, column=41, byte_offset=127, message_index=1
+    )
     assert str(error) == "nq: bad (line 3, column 41, byte 127, message 1)"
     assert str(errors.DecodeError("bad")) == "bad"
     assert str(errors.EncodeError("bad", format="ttl", message_index=4)) == "ttl: bad (message 4)"
@@ -162,8 +164,8 @@ def test_errors_have_builtin_bases():
             "base=IRI makes it absolute",
         ),
         (
-            Remedy("stage", "to_format", "nq|trig|jelly", "supports it"),
-            'format="nq", "trig" or "jelly" (to_format in convert) supports it',
+            Remedy("stage", "to", "nq|trig|jelly", "supports it"),
+            'format="nq", "trig" or "jelly" (to in convert) supports it',
             "--to nq, trig or jelly supports it",
             '.option("to", …) with nq, trig or jelly supports it',
             'format="nq", "trig" or "jelly" supports it',
@@ -219,13 +221,13 @@ def test_remedies_follow_the_reason_and_precede_the_position():
         remedies=(
             Remedy("write", "merge_graphs", "true", "drops them"),
             Remedy("stage", "group_by", "graph", "divides it"),
-            Remedy("stage", "to_format", "nq", "supports them"),
+            Remedy("stage", "to", "nq", "supports them"),
         ),
     )
     assert error.reason == "no graph names"
     assert str(error) == (
         "a.nq: ttl: no graph names; merge_graphs=True drops them, or "
-        'group_by="graph" divides it, or format="nq" (to_format in convert) supports them (message 4)'
+        'group_by="graph" divides it, or format="nq" (to in convert) supports them (message 4)'
     )
     assert render(error, in_spark) == (
         'a.nq: ttl: no graph names; .option("mergeGraphs", "true") drops them, or '
@@ -307,26 +309,26 @@ def test_decoders_name_remedies(name, log, reason, remedies, lacks):
             "<x:a> <x:b> <x:c> <x:g> .",
             [
                 "merge_graphs=true",
-                "to_format=SUPPORTING",
+                "to=SUPPORTING",
             ],
             "graphs",
         ),
         (
             "trig",
             '"a" <x:b> <x:c> .',
-            ["to_format=SUPPORTING"],
+            ["to=SUPPORTING"],
             "generalized",
         ),
         (
             "ndjsonld",
             "<x:a> <x:b> <<( <x:a> <x:b> <x:c> )>> .",
-            ["to_format=SUPPORTING"],
+            ["to=SUPPORTING"],
             "triple_term_objects",
         ),
         (
             "rdfxml",
             "<x:a> <x:1> <x:c> .",
-            ["to_format=SUPPORTING"],
+            ["to=SUPPORTING"],
             "any_text",
         ),
         ("rdf-thrift", "<x:a> <x:b> <x:c> .\n# @message", ["flat=true"], "boundaries"),
@@ -451,14 +453,14 @@ def test_no_representation_of_an_error_contains_marks_of_options():
     errors = []
     for options in ({"skip": -1}, {"sample": "x"}, {"messages": "x"}, {"take": 1, "sample": "1%"}):
         with pytest.raises(RdfmError) as raised:
-            rdfm.convert(b"", io.BytesIO(), from_format="nq", to_format="nq", **options)
+            rdfm.convert(b"", io.BytesIO(), from_format="nq", to="nq", **options)
         errors.append(raised.value)
     with pytest.raises(RdfmError) as raised:
         rdfm.convert(
             b"<x:a> <x:b> <x:c> .\n# @message\n<x:a> <x:b> <x:c> .\n",
             io.BytesIO(),
             from_format="nq",
-            to_format="nq",
+            to="nq",
             message_per_file=True,
         )
     errors.append(raised.value)
@@ -480,7 +482,7 @@ def test_no_representation_of_an_error_contains_marks_of_options():
 def test_a_password_in_a_url_is_not_shown(url):
     assert shown(url) == f"{url.partition('://')[0]}://host/a.nq"
     with pytest.raises(OptionError) as raised:
-        rdfm.convert(b"", url, from_format="nq", to_format="nq")
+        rdfm.convert(b"", url, from_format="nq", to="nq")
     assert "ret" not in str(raised.value)
     if url.startswith("https"):
         with pytest.raises(OptionError) as raised:

@@ -8,7 +8,7 @@ import rdflib
 
 import rdfm
 from rdfm import (
-    Bnode,
+    BlankNode,
     EncodeError,
     Iri,
     LimitError,
@@ -27,8 +27,8 @@ QUADS = [
     Quad(S, P, OBJ),
     Quad(S, P, Literal("plain")),
     Quad(S, P, Literal("tagged", language="en-gb"), G),
-    Quad(Bnode("a"), P, Literal("01", datatype=XSD + "integer"), G),
-    Quad(Bnode("a"), P, Bnode("b"), Bnode("g")),
+    Quad(BlankNode("a"), P, Literal("01", datatype=XSD + "integer"), G),
+    Quad(BlankNode("a"), P, BlankNode("b"), BlankNode("g")),
     Quad(S, P, Literal("not a date", datatype=XSD + "date")),
 ]
 
@@ -73,7 +73,7 @@ def test_rdflib_variables_are_rejected():
 
 def test_messages_round_trip_through_oxigraph():
     rdf12 = [
-        Quad(S, P, TripleTerm(S, P, TripleTerm(S, P, Bnode("a")))),
+        Quad(S, P, TripleTerm(S, P, TripleTerm(S, P, BlankNode("a")))),
         Quad(S, P, Literal("x", language="ar", direction="rtl")),
     ]
     dataset = Message(QUADS + rdf12).to_oxigraph()
@@ -83,7 +83,7 @@ def test_messages_round_trip_through_oxigraph():
 
 def test_labels_that_oxigraph_rejects_are_rewritten_one_to_one():
     labels = ["a b", "a.", "", "_gx612062", "_gx61", "_gx", "a", "é"]
-    message = Message([Quad(Bnode(label), P, Literal(label)) for label in labels])
+    message = Message([Quad(BlankNode(label), P, Literal(label)) for label in labels])
     back = Message.from_oxigraph(message.to_oxigraph())
     assert len({quad.subject for quad in back}) == len(labels)
     assert {quad.subject.value for quad in back} == set(labels)
@@ -93,7 +93,7 @@ def test_labels_that_oxigraph_rejects_are_rewritten_one_to_one():
     "quad",
     [
         Quad(Literal("s"), P, OBJ),
-        Quad(S, Bnode("p"), OBJ),
+        Quad(S, BlankNode("p"), OBJ),
         Quad(S, P, OBJ, Literal("g")),
         Quad(Iri("a b"), P, OBJ),
     ],
@@ -104,7 +104,7 @@ def test_to_oxigraph_rejects_unsupported_terms(quad):
 
 
 def test_deep_triple_terms_are_converted_or_rejected_by_rdfm():
-    deep, other = Bnode("a"), Bnode("b")
+    deep, other = BlankNode("a"), BlankNode("b")
     for _ in range(100):
         deep, other = TripleTerm(S, P, deep), TripleTerm(S, P, other)
     message = Message([Quad(S, P, deep)])
@@ -153,21 +153,26 @@ VARIABLES = ["a", "b"]
 CELLS = [
     (S, None),
     (None, None),
-    (Bnode("x"), Literal("tagged", language="en-gb")),
+    (BlankNode("x"), Literal("tagged", language="en-gb")),
     (Literal("01", datatype=XSD + "integer"), Literal("")),
 ]
 RDF12_CELLS = [
-    (TripleTerm(S, P, TripleTerm(S, P, Bnode("x"))), Literal("x", language="ar", direction="rtl")),
+    (
+        TripleTerm(S, P, TripleTerm(S, P, BlankNode("x"))),
+        Literal("x", language="ar", direction="rtl"),
+    ),
 ]
 GRAPH = [Quad(S, P, OBJ), Quad(S, P, Literal("v"))]
 
 
 def reader(rows, variables=VARIABLES, boolean=None):
     file = io.BytesIO()
-    with rdfm.create_results(file, variables, "results-json", boolean=boolean) as results:
+    with rdfm.create_log(
+        file, "results-json", kind="results", variables=variables, boolean=boolean
+    ) as results:
         for row in rows:
             results.write(row)
-    return rdfm.open_results(file.getvalue(), "results-json")
+    return rdfm.open_log(file.getvalue(), "results-json", kind="results")
 
 
 def content_of(results):
@@ -243,10 +248,10 @@ def test_results_of_other_libraries_are_written(tmp_path):
         )
     ):
         path = tmp_path / f"{number}.srt"
-        with rdfm.create_results(path, results.variables) as out:
+        with rdfm.create_log(path, kind="results", variables=results.variables) as out:
             for batch in results.batches():
                 out.write_batch(batch)
-        with rdfm.open_results(path) as found:
+        with rdfm.open_log(path, kind="results") as found:
             assert content_of(found) == (("o", "none"), None, [(OBJ, None), (Literal("v"), None)])
 
 
@@ -310,7 +315,7 @@ def test_to_rdflib_rejects_unsupported_cells():
         Iri("a b"),
         Literal("x", language="e n"),
         TripleTerm(Literal("x"), P, OBJ),
-        TripleTerm(S, Bnode("p"), OBJ),
+        TripleTerm(S, BlankNode("p"), OBJ),
     ],
 )
 @pytest.mark.parametrize("preceding_rows", [0, 1, 999, 1000, 1001])
@@ -330,15 +335,17 @@ def test_to_oxigraph_rejects_invalid_variables():
 
 def test_row_labels_that_oxigraph_rejects_are_rewritten_one_to_one():
     labels = ["a b", "a.", "", "_gx612062", "_gx61", "_gx", "a", "é"]
-    rows = [(Bnode(label), TripleTerm(S, P, Bnode(label))) for label in labels]
+    rows = [(BlankNode(label), TripleTerm(S, P, BlankNode(label))) for label in labels]
     assert content_of(ResultReader.from_oxigraph(reader(rows).to_oxigraph()))[2] == rows
 
 
 def test_deep_triple_terms_of_rows_are_converted():
-    deep = Bnode("a")
+    deep = BlankNode("a")
     for _ in range(100):
         deep = TripleTerm(S, P, deep)
-    results = ResultReader(iter([rdfm.ResultBatch.from_rows([[S, deep]], VARIABLES)]), "generated")
+    results = ResultReader._of(
+        iter([rdfm.ResultBatch.from_rows([[S, deep]], VARIABLES)]), "generated"
+    )
     assert len(list(results.to_oxigraph())) == 1
 
 
@@ -352,7 +359,7 @@ def test_rows_are_read_on_demand():
 
     for convert in (ResultReader.to_rdflib, ResultReader.to_oxigraph):
         read_numbers.clear()
-        rows = iter(convert(ResultReader(batches(), "generated")))
+        rows = iter(convert(ResultReader._of(batches(), "generated")))
         next(rows)
         assert len(read_numbers) <= 3
         assert 1 + sum(1 for _ in rows) == 50_000
@@ -363,7 +370,7 @@ def test_rows_before_an_error_reach_other_libraries():
     for convert in (ResultReader.to_rdflib, ResultReader.to_oxigraph):
         rows = 0
         with pytest.raises(rdfm.DecodeError, match="line 1502"):
-            for _ in convert(rdfm.open_results(data, "results-tsv")):
+            for _ in convert(rdfm.open_log(data, "results-tsv", kind="results")):
                 rows += 1
         assert rows == 1500
 

@@ -2,15 +2,28 @@
 
 import pickle
 import re
+from collections.abc import Sequence
+from itertools import product
 
 import pytest
 
-from rdfm import Bnode, Iri, Literal, Message, Operation, Patch, PatchBatch, Quad, TripleTerm
+from rdfm import (
+    BlankNode,
+    Iri,
+    Literal,
+    Message,
+    MessageBatch,
+    Operation,
+    Patch,
+    PatchBatch,
+    Quad,
+    TripleTerm,
+)
 
 A, B = Iri("http://ex/a"), Iri("http://ex/b")
 QUADS = [
     Quad(A, B, Literal("5")),
-    Quad(A, B, Literal("x", language="en"), Bnode("g")),
+    Quad(A, B, Literal("x", language="en"), BlankNode("g")),
     Quad(A, B, B),
     Quad(B, B, A),
 ]
@@ -18,13 +31,43 @@ QUADS = [
 
 def test_messages_are_created_from_quads():
     message = Message(QUADS, metadata={"k": b"v"})
-    assert (message.index, message.position, len(message)) == (None, None, 4)
+    assert (message.message_index, message.byte_offset, len(message)) == (None, None, 4)
     assert (message.metadata, message.namespaces) == ({"k": b"v"}, {})
     assert message != Message(QUADS[:-1])
     assert message != QUADS
     assert Message()
     with pytest.raises(TypeError):
         hash(message)
+
+
+@pytest.mark.parametrize("view", [False, True])
+def test_messages_and_patches_are_sequences(view):
+    operations = [Operation("TX"), Operation("A", None, A, B, A), Operation("TC")]
+    message, patch = Message(QUADS), Patch(operations)
+    if view:
+        (message,), (patch,) = (
+            MessageBatch.from_messages([message]),
+            PatchBatch.from_patches([patch]),
+        )
+    for found, items in ((message, QUADS), (patch, operations)):
+        assert isinstance(found, Sequence)
+        for index in range(-len(items), len(items)):
+            assert found[index] == items[index]
+        for begin, end, step in product([None, 0, 1, -1], [None, 2, -1], [None, 2, -1]):
+            assert found[begin:end:step] == items[begin:end:step]
+        for index in (len(items), -len(items) - 1):
+            with pytest.raises(IndexError):
+                found[index]
+        assert list(reversed(found)) == items[::-1]
+        assert (found.index(items[1]), found.count(items[1])) == (1, 1)
+        assert (items[1] in found, A in found) == (True, False)
+        first, *others = found
+        assert [first, *others] == items
+        with pytest.raises(TypeError):
+            found["a"]
+    match message:
+        case [first, *_]:
+            assert first == QUADS[0]
 
 
 @pytest.mark.parametrize(
@@ -55,16 +98,16 @@ def test_patches_are_created_from_operations():
         ("TX",),
         ("PA", "ex", None, None, A),
         ("A", None, A, B, Literal("x", language="en", direction="rtl")),
-        ("D", None, A, B, TripleTerm(A, B, Bnode("b")), Bnode("g")),
+        ("D", None, A, B, TripleTerm(A, B, BlankNode("b")), BlankNode("g")),
         ("PD", "ex"),
         ("TC",),
     ]
     patch = Patch(rows)
-    assert (patch.index, patch.position, len(patch)) == (None, None, 9)
+    assert (patch.message_index, patch.byte_offset, len(patch)) == (None, None, 9)
     assert patch.header == {"ID": [A], "prev": [B, A]}
     assert (patch.id, patch.previous) == (A, B)
     assert patch.adds == [Quad(A, B, Literal("x", language="en", direction="rtl"))]
-    assert patch.deletes == [Quad(A, B, TripleTerm(A, B, Bnode("b")), Bnode("g"))]
+    assert patch.deletes == [Quad(A, B, TripleTerm(A, B, BlankNode("b")), BlankNode("g"))]
     assert [operation.op for operation in patch] == [
         "H",
         "H",
@@ -99,23 +142,28 @@ def test_patches_are_created_from_operations():
 
 def test_patches_are_views_of_their_batch():
     rows = [[("TX",), ("A", None, A, B, A), ("TC",)], [], [("H", "id", None, None, A)]]
-    batch = PatchBatch.from_patches([Patch(row) for row in rows], first_index=7)
+    batch = PatchBatch.from_patches([Patch(row) for row in rows], first_message_index=7)
     assert repr(batch) == "<PatchBatch: 3 patches, 4 operations>"
     assert repr(PatchBatch.from_patches([Patch([("TX",)])])) == "<PatchBatch: 1 patch, 1 operation>"
-    assert (len(batch), batch.record_count, batch.first_index, batch.kind) == (3, 4, 7, "patches")
+    assert (len(batch), batch.record_count, batch.first_message_index, batch.kind) == (
+        3,
+        4,
+        7,
+        "patches",
+    )
     assert (batch.continues, batch.continued, batch.has_graphs) == (False, False, False)
     assert batch.memory_bytes > 0
     assert batch.operation_counts() == [3, 0, 1]
     assert batch.headers() == [(2, "id", A)]
     assert dict(batch.code_counts()) == {"TX": 1, "TC": 1, "A": 1, "H": 1}
     first, second, third = batch
-    assert [patch.index for patch in (first, second, third)] == [7, 8, 9]
+    assert [patch.message_index for patch in (first, second, third)] == [7, 8, 9]
     assert (len(first), repr(third)) == (3, "<Patch 9: 1 operation>")
     assert [first, second, third] == [Patch(row) for row in rows]
     copy = pickle.loads(pickle.dumps(first))
-    assert (copy, copy.index) == (first, None)
+    assert (copy, copy.message_index) == (first, None)
     assert PatchBatch.from_patches(batch.slice(1, 3)).operation_counts() == [0, 1]
-    assert next(iter(batch.slice(2, 3))).index == 9
+    assert next(iter(batch.slice(2, 3))).message_index == 9
     assert third.id == A
     with pytest.raises(IndexError):
         batch.operations(3)
@@ -132,7 +180,7 @@ def test_patches_are_views_of_their_batch():
         (
             [("A", None, "a:s", A, A)],
             TypeError,
-            "a term must be an Iri, Bnode, Literal or TripleTerm",
+            "a term must be an Iri, BlankNode, Literal or TripleTerm",
         ),
         (
             [("XX",)],

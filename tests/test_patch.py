@@ -17,7 +17,7 @@ from support import NATIVE, TABLES, as_batch, as_term, assert_same, encode, quad
 
 import rdfm
 from rdfm import formats, patch
-from rdfm.cli.remedies import on_command_line
+from rdfm.cli.cli_remedies import on_command_line
 from rdfm.compare.alignment import aligned
 from rdfm.errors import render
 
@@ -39,7 +39,7 @@ def read(name, data):
 
 def operations(name, data):
     """Returns the operations of each patch."""
-    with rdfm.open_log(data, name) as log:
+    with rdfm.open_log(data, name, kind="patches") as log:
         found = [
             [from_operation(operation) for operation in batch.operations(at)]
             for batch in log.batches()
@@ -67,7 +67,7 @@ def diff(old, new, to="rdf-patch", **options):
         None if new is None else new[1],
         out,
         from_format=name,
-        to_format=to,
+        to=to,
         **{**generalized(name, to=to), **options},
     )
     return out.getvalue(), summary
@@ -82,7 +82,7 @@ def apply(dataset, data, name="rdf-patch", to="nq", **options):
         out,
         from_format=dataset[0],
         patch_format=name,
-        to_format=to,
+        to=to,
         **{**generalized(dataset[0], to=to), **options},
     )
     return out.getvalue(), summary
@@ -134,7 +134,11 @@ def test_applying_a_difference_gives_the_new_dataset(first, second, name, data, 
 def test_differences_are_computed_per_message(name, data):
     old, new = (data.draw(logs_for("nq")) for _ in range(2))
     found, summary = diff(
-        ("nq", encoded("nq", old)), ("nq", encoded("nq", new)), name, per_message=True
+        ("nq", encoded("nq", old)),
+        ("nq", encoded("nq", new)),
+        name,
+        per_message=True,
+        ids=False,
     )
     patches = operations(name, found)
     assert len(patches) == max(len(old), len(new)) == summary.messages
@@ -153,7 +157,7 @@ def test_snapshots_are_the_states_between_the_patches(name, data):
     log = data.draw(logs_for("nq"))
     found, summary = diff(("nq", encoded("nq", log)), None, name)
     assert summary.messages == len(log)
-    with rdfm.open_log(found, name) as patches:
+    with rdfm.open_log(found, name, kind="patches") as patches:
         earlier_patches = []
         for at, patch_rows in enumerate(patches):
             earlier_patches.append(patch_rows)
@@ -208,7 +212,7 @@ def test_canonical_differences_ignore_the_labels_of_the_new_dataset(data):
 def test_canonical_differences_apply_to_snapshots(data):
     log = data.draw(logs_for("nq"))
     log = [quads for message in log for quads in (message, shuffled(message, 3))]
-    found, _ = diff(("nq", encoded("nq", log)), None, canonical=True)
+    found, _ = diff(("nq", encoded("nq", log)), None, canonical=True, ids=False)
     patches = operations("rdf-patch", found)
     assert all(len(result) == 2 for result in patches[1::2])
     for end in range(1, len(patches) + 1):
@@ -245,7 +249,12 @@ def test_messages_round_trip_through_patches(first, name, data):
     source = encoded(first, log)
     as_patches, back = io.BytesIO(), io.BytesIO()
     result = patch.from_log(
-        source, as_patches, from_format=first, to_format=name, **generalized(first, to=name)
+        source,
+        as_patches,
+        ids=False,
+        from_format=first,
+        to=name,
+        **generalized(first, to=name),
     )
     patches = operations(name, as_patches.getvalue())
     found = [[(op[1:]) for op in each if op[0] == "A"] for each in patches]
@@ -255,7 +264,7 @@ def test_messages_round_trip_through_patches(first, name, data):
     labels_by_message = [set(labels(message)) for message in found]
     assert sum(map(len, labels_by_message)) == len(set().union(*labels_by_message))
     assert all(each[0] == ("TX",) and each[-1] == ("TC",) for each in patches)
-    patch.to_log(as_patches.getvalue(), back, from_format=name, to_format="nq")
+    patch.to_log(as_patches.getvalue(), back, from_format=name, to="nq")
     assert_same(read("nq", back.getvalue()), messages)
 
 
@@ -324,7 +333,7 @@ def test_apply_agrees_with_a_reference_implementation(name, dataset_and_patches,
     data = [encode_rows([each]) for each in rows] if split else [encode_rows(rows)]
     out = io.BytesIO()
     summary = patch.apply(
-        encoded("nq", [quads]), data, out, from_format="nq", patch_format=name, to_format="nq"
+        encoded("nq", [quads]), data, out, from_format="nq", patch_format=name, to="nq"
     )
     found = (read("nq", out.getvalue()) or [[]])[0]
     expected = apply_to_set(quads, rows)
@@ -374,7 +383,7 @@ def test_the_output_supports_everything_the_inputs_may_contain():
     found, _ = diff(log, None, "jelly-patch")
     assert len(operations("jelly-patch", found)) == 2
     out = io.BytesIO()
-    patch.from_log(log[1], out, from_format="nq", to_format="jelly-patch")
+    patch.from_log(log[1], out, from_format="nq", to="jelly-patch")
     assert len(operations("jelly-patch", out.getvalue())) == 2
 
 
@@ -384,7 +393,7 @@ CHAIN = b"H id <a:1> .\nTX .\nTC .\nZ .\nH id <a:2> .\nH prev <a:1> .\nTX .\nTC 
 def test_the_chain_continues_across_files():
     out = io.BytesIO()
     third_patch = b"H prev <a:2> .\nTX .\nTC .\n"
-    options = {"from_format": "nq", "patch_format": "rdf-patch", "to_format": "nq"}
+    options = {"from_format": "nq", "patch_format": "rdf-patch", "to": "nq"}
     patch.apply(b"", [CHAIN, third_patch], out, **options)
     for logs, patch_index, reason in (
         (
@@ -404,8 +413,9 @@ def test_the_chain_continues_across_files():
         error = caught.value
         assert error.reason == f"the chain of patches is broken: {reason}"
         assert (error.format, error.message_index) == ("rdf-patch", patch_index)
-        assert f"line {error.line}, column 1, byte {error.offset}, patch {patch_index})" in str(
-            error
+        assert (
+            f"line {error.line}, column 1, byte {error.byte_offset}, patch {patch_index})"
+            in str(error)
         )
         patch.apply(b"", logs, out, chain=False, **options)
 
@@ -440,9 +450,9 @@ def test_transaction_errors_name_the_row_and_its_position(rows, message, reason,
     assert (error.reason, error.message_index, error.format) == (reason, message, "rdf-patch")
     assert str(error).endswith(f"rdf-patch: {reason} ({position}, patch {message})")
     for change in (patch.to_log, patch.revert):
-        to_format = "nq" if change is patch.to_log else "rdf-patch"
+        to = "nq" if change is patch.to_log else "rdf-patch"
         with pytest.raises(rdfm.RdfmError) as caught:
-            change(rows.encode(), io.BytesIO(), from_format="rdf-patch", to_format=to_format)
+            change(rows.encode(), io.BytesIO(), from_format="rdf-patch", to=to)
         assert str(caught.value).endswith(f"rdf-patch: {reason} ({position}, patch {message})")
 
 
@@ -451,18 +461,18 @@ def test_errors_in_a_long_patch_report_the_line(tmp_path):
     log = "TX .\n" + "".join(f"A <a:s> <a:p> <a:{n}> .\n" for n in range(50_000)) + "TX .\n"
     (tmp_path / "long.rdfp.gz").write_bytes(gzip.compress(log.encode()))
     with pytest.raises(rdfm.DecodeError) as caught:
-        patch.apply(b"", tmp_path / "long.rdfp.gz", io.BytesIO(), from_format="nq", to_format="nq")
+        patch.apply(b"", tmp_path / "long.rdfp.gz", io.BytesIO(), from_format="nq", to="nq")
     assert (caught.value.line, caught.value.column) == (50_002, 1)
-    assert caught.value.offset == len(log) - 5
+    assert caught.value.byte_offset == len(log) - 5
 
 
 def test_errors_about_deletes_in_transactions_have_a_line():
     rows = b"TX .\nD <a:1> <a:p> <a:o> .\nA <a:1> <a:p> <a:o> .\nTC .\n"
     with pytest.raises(rdfm.EncodeError, match="row 1 of the patch: D deletes a quad") as caught:
-        patch.to_log(rows, io.BytesIO(), from_format="rdf-patch", to_format="nq")
+        patch.to_log(rows, io.BytesIO(), from_format="rdf-patch", to="nq")
     assert "(line 2, column 1, byte 5, patch 0)" in str(caught.value)
     unpickled = pickle.loads(pickle.dumps(caught.value))
-    assert (unpickled.line, unpickled.column, unpickled.offset) == (2, 1, 5)
+    assert (unpickled.line, unpickled.column, unpickled.byte_offset) == (2, 1, 5)
 
 
 @pytest.mark.parametrize("name", ["rdf-patch-thrift", "jelly-patch"])
@@ -472,7 +482,7 @@ def test_errors_in_a_binary_log_have_no_line(name):
     )
     data = formats.find(name).encode(rows)
     with pytest.raises(rdfm.EncodeError) as caught:
-        patch.to_log(data, io.BytesIO(), from_format=name, to_format="nq")
+        patch.to_log(data, io.BytesIO(), from_format=name, to="nq")
     assert (caught.value.line, caught.value.column) == (None, None)
     assert "patch 0)" in str(caught.value)
 
@@ -506,7 +516,7 @@ def test_messages_before_a_delete_are_kept(tmp_path):
 
 def test_blank_nodes_can_be_separated():
     rows = b"TX .\nA _:a <a:p> <a:o> .\nTC .\nTX .\nA _:a <a:p> <a:o> .\nTC .\n"
-    options = {"from_format": "rdf-patch", "to_format": "nq"}
+    options = {"from_format": "rdf-patch", "to": "nq"}
     with pytest.raises(
         rdfm.EncodeError,
         match="separate_blank_nodes=True treats it as a separate node in each message",
@@ -537,11 +547,11 @@ def test_blank_nodes_can_be_separated():
             "per_message requires two logs, but only one is given",
         ),
         (
-            lambda out: patch.apply(b"", b"", out, **{**APPLY_FORMATS, "to_format": "rdf-patch"}),
+            lambda out: patch.apply(b"", b"", out, **{**APPLY_FORMATS, "to": "rdf-patch"}),
             "RDF Patch supports only patches, but the output contains messages",
         ),
         (
-            lambda out: patch.diff(b"", b"", out, **{**DIFF_FORMATS, "to_format": "nq"}),
+            lambda out: patch.diff(b"", b"", out, **{**DIFF_FORMATS, "to": "nq"}),
             "N-Quads supports only messages, but the output contains patches",
         ),
         (
@@ -572,8 +582,8 @@ def test_invalid_arguments_are_rejected(call, text):
 
 
 TWO_MESSAGES = b"<a:s> <a:p> <a:o> .\n# @message\n<a:s> <a:p> <a:o> .\n"
-APPLY_FORMATS = {"from_format": "nq", "patch_format": "rdf-patch", "to_format": "nq"}
-DIFF_FORMATS = {"from_format": "nq", "to_format": "rdf-patch"}
+APPLY_FORMATS = {"from_format": "nq", "patch_format": "rdf-patch", "to": "nq"}
+DIFF_FORMATS = {"from_format": "nq", "to": "rdf-patch"}
 
 
 def test_a_dataset_in_two_files_is_rejected(tmp_path):
@@ -586,16 +596,16 @@ def test_a_dataset_in_two_files_is_rejected(tmp_path):
 
 def test_the_format_of_patches_is_not_detected_by_content():
     with pytest.raises(rdfm.UnknownFormatError) as caught:
-        patch.apply(b"", b"TX .\n", io.BytesIO(), to_format="nq")
+        patch.apply(b"", b"TX .\n", io.BytesIO(), to="nq")
     assert "from its suffix; patch_format=" in str(caught.value)
     with pytest.raises(rdfm.UnknownFormatError) as caught:
-        patch.to_log(b"TX .\n", io.BytesIO(), to_format="nq")
+        patch.to_log(b"TX .\n", io.BytesIO(), to="nq")
     assert "format=" in str(caught.value)
 
 
 def test_the_message_limit_applies_to_transactions():
     rows = b"TX .\n" + b"A <a:s> <a:p> <a:o> .\n" * 100 + b"TC .\n"
-    options = {"from_format": "rdf-patch", "to_format": "nq"}
+    options = {"from_format": "rdf-patch", "to": "nq"}
     patch.to_log(rows, io.BytesIO(), **options)
     with pytest.raises(rdfm.RdfmError, match="max_message_bytes") as caught:
         patch.to_log(rows, io.BytesIO(), max_message_bytes=500, **options)
@@ -623,10 +633,8 @@ def test_a_patch_may_span_many_batches():
         assert (summary.messages, summary.added) == (1, 30_000)
         assert operations(name, result) == rows
         out, back = io.BytesIO(), io.BytesIO()
-        assert patch.to_log(data, out, from_format=name, to_format="jelly").messages == 1
-        assert (
-            patch.from_log(out.getvalue(), back, from_format="jelly", to_format=name).messages == 1
-        )
+        assert patch.to_log(data, out, from_format=name, to="jelly").messages == 1
+        assert patch.from_log(out.getvalue(), back, from_format="jelly", to=name).messages == 1
         assert operations(name, back.getvalue()) == rows
 
 
@@ -641,7 +649,7 @@ def test_using_a_busy_dataset_raises_an_error_without_waiting():
 
 
 def test_constructed_terms_equal_decoded_terms():
-    quad = rdfm.Quad(rdfm.Bnode("b"), as_term(("iri", "a:p")), rdfm.Literal("x", language="en"))
+    quad = rdfm.Quad(rdfm.BlankNode("b"), as_term(("iri", "a:p")), rdfm.Literal("x", language="en"))
     data = formats.find("rdf-patch").encode(
         rdfm.PatchBatch.from_patches(
             [[("D", None, quad.subject, quad.predicate, quad.object, None)]]
@@ -656,8 +664,8 @@ def test_progress_covers_all_inputs(tmp_path):
     log = b"\n# @message\n".join(b"<a:s> <a:p> <a:%d> ." % n for n in range(4))
     (tmp_path / "a.nq").write_bytes(log)
     changes = b"A <a:s> <a:p> <a:o> .\nZ .\nA <a:s> <a:p> <a:o2> .\n"
-    to_messages = {"to_format": "nq"}
-    to_patches = {"to_format": "rdf-patch"}
+    to_messages = {"to": "nq"}
+    to_patches = {"to": "rdf-patch"}
     for change, inputs, options, last in (
         (
             patch.apply,

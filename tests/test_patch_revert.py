@@ -19,7 +19,7 @@ def revert(*logs, name="rdf-patch", to="rdf-patch", **options):
     """Returns the patches that revert logs, and the summary."""
     out = io.BytesIO()
     encoded_logs = [log.encode() if isinstance(log, str) else log for log in logs]
-    summary = patch.revert(encoded_logs, out, from_format=name, to_format=to, **options)
+    summary = patch.revert(encoded_logs, out, from_format=name, to=to, **options)
     return out.getvalue(), summary
 
 
@@ -30,15 +30,13 @@ def text_of(*logs, **options):
 def apply(data, *logs, name="rdf-patch", **options):
     """Returns the quads that result from patches, as a set."""
     out = io.BytesIO()
-    patch.apply(
-        data, list(logs), out, from_format="nq", patch_format=name, to_format="nq", **options
-    )
+    patch.apply(data, list(logs), out, from_format="nq", patch_format=name, to="nq", **options)
     with rdfm.open_log(out.getvalue(), "nq") as log:
         return {quad for batch in log.batches() for quad in quads_of(batch, 0)}
 
 
 def operations(data, name="rdf-patch"):
-    with rdfm.open_log(data, name) as log:
+    with rdfm.open_log(data, name, kind="patches") as log:
         return [
             [from_operation(operation) for operation in batch.operations(at)]
             for batch in log.batches()

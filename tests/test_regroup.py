@@ -6,8 +6,8 @@ import pytest
 from support import decoded
 
 import rdfm
-from rdfm import formats
-from rdfm.regroup import make, regrouped
+from rdfm import formats, regroup
+from rdfm.conversion.regroup import make_regrouper
 
 NQ = formats.find("nq")
 
@@ -32,17 +32,17 @@ NQ = formats.find("nq")
 )
 def test_invalid_groupings_are_rejected(grouping, text):
     with pytest.raises(rdfm.OptionError, match=re.escape(text)):
-        make(grouping)
+        make_regrouper(grouping)
 
 
 def test_the_skolem_base_must_be_an_absolute_iri():
     with pytest.raises(rdfm.OptionError, match="skolemize"):
-        make("all", skolemize="example.org")
+        make_regrouper("all", skolemize="example.org")
 
 
 def test_merged_messages_keep_distinct_nodes():
     log = NQ.decode(b"_:a <x:p> _:_gm1_a .\n# @message\n_:a <x:p> _:a .\n")
-    (batch,) = regrouped([log], "all")
+    (batch,) = regroup([log], "all")
     (message,) = decoded("nq", NQ.encode(batch))
     assert [quad[0][1] for quad in message] == ["a", "_gm1_a"]
     assert message[0][2] == ("bnode", "_gm0__gm1_a")

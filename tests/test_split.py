@@ -8,9 +8,8 @@ import jelly_proto
 import pytest
 
 import rdfm
-from rdfm import formats
+from rdfm import Split, formats, plan_splits
 from rdfm.errors import DecodeError, OptionError, UnsupportedError
-from rdfm.split import Split, plan
 
 QUAD = '<http://ex/s> <http://ex/p> "%d" .\n'
 COUNT = 3000
@@ -25,13 +24,13 @@ def read(source, splits, **options):
     found = []
     for split in splits:
         with rdfm.open_log(source, split=split, **options) as log:
-            found += [(m.index, m.position, [q.object.value for q in m]) for m in log]
+            found += [(m.message_index, m.byte_offset, [q.object.value for q in m]) for m in log]
     return found
 
 
 def read_without_splits(source, **options):
     with rdfm.open_log(source, **options) as log:
-        return [(m.index, m.position, [q.object.value for q in m]) for m in log]
+        return [(m.message_index, m.byte_offset, [q.object.value for q in m]) for m in log]
 
 
 @pytest.fixture(params=["comment", "directive", "leading"])
@@ -49,7 +48,7 @@ def path(request, tmp_path):
 @pytest.mark.parametrize("url", [False, True])
 def test_counted_splits_yield_the_complete_log(path, url):
     source = f"file:{path}" if url else path
-    splits = plan(source, split_bytes=SPLIT_BYTES, count=True)
+    splits = plan_splits(source, split_bytes=SPLIT_BYTES, count=True)
     assert len(splits) == round(path.stat().st_size / SPLIT_BYTES)
     assert (splits[0].start, splits[-1].stop) == (0, None)
     assert all(a.stop == b.start for a, b in pairwise(splits))
@@ -57,8 +56,8 @@ def test_counted_splits_yield_the_complete_log(path, url):
 
 
 def test_uncounted_splits_number_messages_from_zero_and_keep_positions(path):
-    splits = plan(path, split_bytes=SPLIT_BYTES)
-    assert {split.first_index for split in splits[1:]} == {None}
+    splits = plan_splits(path, split_bytes=SPLIT_BYTES)
+    assert {split.first_message_index for split in splits[1:]} == {None}
     found = read(path, splits)
     assert [message[1:] for message in found] == [
         message[1:] for message in read_without_splits(path)
@@ -72,7 +71,7 @@ def test_reading_a_split_reads_only_its_range(tmp_path):
     split = Split(6 << 20, (6 << 20) + 1000, format="nq", dialect="comment")
     with rdfm.open_log(path, split=split) as log:
         assert 0 < sum(1 for _ in log) < 40
-        assert log.input.bytes_read <= 1 << 20
+        assert log._input.bytes_read <= 1 << 20
 
 
 @pytest.mark.parametrize(
@@ -100,9 +99,9 @@ def test_reading_a_split_reads_only_its_range(tmp_path):
 def test_unsuitable_logs_are_not_split(tmp_path, name, data, options):
     path = tmp_path / name
     path.write_bytes(data)
-    (split,) = plan(path, split_bytes=SPLIT_BYTES, count=True, **options)
+    (split,) = plan_splits(path, split_bytes=SPLIT_BYTES, count=True, **options)
     assert split.whole
-    assert split.first_index == 0
+    assert split.first_message_index == 0
     assert read(path, [split], **options) == read_without_splits(path, **options)
 
 
@@ -110,14 +109,14 @@ def test_a_file_object_is_not_read_by_planning(tmp_path):
     path = tmp_path / "log.nq"
     path.write_bytes(COMMENT_LOG)
     with path.open("rb") as file:
-        assert [split.whole for split in plan(file, split_bytes=SPLIT_BYTES)] == [True]
+        assert [split.whole for split in plan_splits(file, split_bytes=SPLIT_BYTES)] == [True]
         assert file.tell() == 0
         with pytest.raises(OptionError, match="does not support random access"):
             rdfm.open_log(file, split=Split(5, 9, format="nq"))
 
 
 def test_bytes_are_split():
-    splits = plan(COMMENT_LOG, "nq", split_bytes=SPLIT_BYTES, count=True)
+    splits = plan_splits(COMMENT_LOG, "nq", split_bytes=SPLIT_BYTES, count=True)
     assert len(splits) > 5
     assert read(COMMENT_LOG, splits) == read_without_splits(COMMENT_LOG, format="nq")
 
@@ -127,7 +126,7 @@ def test_urls_are_split_if_their_storage_can_seek():
     with fsspec.open("memory://splits/log.nq", "wb") as file:
         file.write(COMMENT_LOG)
     url = "memory://splits/log.nq"
-    splits = plan(url, split_bytes=SPLIT_BYTES, count=True, storage_options={})
+    splits = plan_splits(url, split_bytes=SPLIT_BYTES, count=True, storage_options={})
     assert len(splits) > 5
     assert read(url, splits) == read_without_splits(COMMENT_LOG, format="nq")
 
@@ -135,7 +134,7 @@ def test_urls_are_split_if_their_storage_can_seek():
 def test_a_log_that_changes_its_dialect_has_no_counted_splits(tmp_path):
     path = tmp_path / "log.nq"
     path.write_bytes(COMMENT_LOG * 20 + VERSION_LINE + DIRECTIVE_LOG)
-    (split,) = plan(path, split_bytes=SPLIT_BYTES, count=True)
+    (split,) = plan_splits(path, split_bytes=SPLIT_BYTES, count=True)
     assert split.whole
 
 
@@ -143,7 +142,7 @@ def test_a_log_that_changes_its_dialect_has_no_counted_splits(tmp_path):
 def test_a_log_that_changes_its_dialect_is_rejected_in_splits(tmp_path):
     path = tmp_path / "log.nq"
     path.write_bytes(COMMENT_LOG * 20 + VERSION_LINE + DIRECTIVE_LOG)
-    splits = plan(path, split_bytes=SPLIT_BYTES)
+    splits = plan_splits(path, split_bytes=SPLIT_BYTES)
     assert len(splits) > 50
     with pytest.raises(UnsupportedError, match="read it in one piece"):
         read(path, splits)
@@ -153,26 +152,30 @@ def test_an_error_in_a_split_has_its_position_in_the_file(tmp_path):
     path = tmp_path / "log.nq"
     path.write_bytes(COMMENT_LOG + b"bad\n")
     for count, index in ((True, COUNT), (False, None)):
-        splits = plan(path, split_bytes=SPLIT_BYTES, count=count)
+        splits = plan_splits(path, split_bytes=SPLIT_BYTES, count=count)
         with pytest.raises(DecodeError) as caught:
             read(path, splits[-1:])
         error = caught.value
-        assert (error.offset, error.message_index, error.line) == (len(COMMENT_LOG), index, None)
+        assert (error.byte_offset, error.message_index, error.line) == (
+            len(COMMENT_LOG),
+            index,
+            None,
+        )
         assert str(error).startswith(f"{path}: nq: expected a statement")
 
 
 def test_plan_accepts_the_options_of_the_decoder(path):
     with pytest.raises(OptionError, match="no option 'lenint'"):
-        plan(path, split_bytes=SPLIT_BYTES, lenint=True)
+        plan_splits(path, split_bytes=SPLIT_BYTES, lenint=True)
     with pytest.raises(OptionError, match="split_bytes"):
-        plan(path, split_bytes=0)
+        plan_splits(path, split_bytes=0)
 
 
 def test_splits_are_not_format_options(path):
-    for name in ("split", "first_index"):
+    for name in ("split", "first_message_index"):
         assert name not in formats.find("nq").spec.reads
-    with pytest.raises(OptionError, match="no option 'first_index'"):
-        rdfm.open_log(path, first_index=3)
+    with pytest.raises(OptionError, match="no option 'first_message_index'"):
+        rdfm.open_log(path, first_message_index=3)
 
 
 def test_only_uncompressed_line_formats_have_splits():
@@ -195,12 +198,12 @@ def test_errors_are_skipped_in_the_split_that_contains_their_message(tmp_path):
     path = tmp_path / "log.nq"
     path.write_bytes(COMMENT_LOG.replace(b'"1234" .', b'"1234').replace(b'"2000" .', b'"2000'))
     found, skipped = [], []
-    for split in plan(path, split_bytes=SPLIT_BYTES, count=True):
+    for split in plan_splits(path, split_bytes=SPLIT_BYTES, count=True):
         with rdfm.open_log(path, split=split) as log:
             while True:
                 try:
                     for message in log:
-                        found.append(message.index)
+                        found.append(message.message_index)
                     break
                 except DecodeError as error:
                     skipped.append((error.message_index, log.skip_message()))
@@ -219,7 +222,7 @@ def test_a_split_in_another_dialect_cannot_be_skipped():
 
 def test_a_message_larger_than_splits_is_read_in_parts_by_one_split():
     data = b"".join((QUAD % n).encode() for n in range(500)) + b"# @message\n" + COMMENT_LOG
-    splits = plan(data, "nq", split_bytes=1000)
+    splits = plan_splits(data, "nq", split_bytes=1000)
     sizes = []
     for split in splits:
         with rdfm.open_log(data, split=split, parts=True, batch_quads=1) as log:
@@ -241,10 +244,10 @@ def jelly(tmp_path):
 
 
 def test_splits_of_jelly_with_restart_marks_yield_the_complete_log(jelly):
-    splits = plan(jelly, split_bytes=5000, count=True)
+    splits = plan_splits(jelly, split_bytes=5000, count=True)
     assert len(splits) == round(jelly.stat().st_size / 5000) > 3
     assert read(jelly, pickle.loads(pickle.dumps(splits))) == read_without_splits(jelly)
-    found = read(jelly, plan(jelly, split_bytes=5000))
+    found = read(jelly, plan_splits(jelly, split_bytes=5000))
     assert [message[1:] for message in found] == [
         message[1:] for message in read_without_splits(jelly)
     ]
@@ -256,7 +259,7 @@ def test_splits_of_jelly_with_restart_marks_yield_the_complete_log(jelly):
 def test_jelly_without_marks_is_one_split(jelly, tmp_path, options):
     path = tmp_path / "other.jelly"
     rdfm.convert(jelly, path, **{f"to_{k}" if k == "frames" else k: v for k, v in options.items()})
-    assert len(plan(path, split_bytes=5000)) == 1
+    assert len(plan_splits(path, split_bytes=5000)) == 1
 
 
 def test_converting_jelly_adds_marks(jelly, tmp_path):
@@ -320,7 +323,7 @@ def wrong_mark(jelly):
 def test_an_error_at_a_wrong_mark_names_the_mark_and_the_remedy(wrong_mark):
     path, offset = wrong_mark
     size = path.stat().st_size
-    (split,) = [s for s in plan(path, split_bytes=1) if s.start == offset]
+    (split,) = [s for s in plan_splits(path, split_bytes=1) if s.start == offset]
     assert size > split.start
     with rdfm.open_log(path, split=split) as log, pytest.raises(rdfm.UnsupportedError) as caught:
         list(log)
@@ -332,22 +335,22 @@ def test_an_error_at_a_wrong_mark_names_the_mark_and_the_remedy(wrong_mark):
 
 def test_without_marks_a_log_is_read_from_its_start(wrong_mark, monkeypatch):
     path, offset = wrong_mark
-    monkeypatch.setattr("rdfm.logs.seek.BACKWARD_BYTES", 1)
-    monkeypatch.setattr("rdfm.logs.seek.FORWARD_BYTES", offset)
+    monkeypatch.setattr("rdfm.logs.read.seek.BACKWARD_BYTES", 1)
+    monkeypatch.setattr("rdfm.logs.read.seek.FORWARD_BYTES", offset)
     last = f"{COUNT - 1}:"
     with rdfm.open_log(path, messages=last) as log, pytest.raises(rdfm.UnsupportedError):
         list(log)
     with rdfm.open_log(path, messages=last, marks=False) as log:
         assert [m.quads[0].object.value for m in log] == [str(COUNT - 1)]
-    assert len(plan(path, split_bytes=5000, marks=False)) == 1
-    assert read(path, plan(path, split_bytes=5000, marks=False)) == read_without_splits(path)
+    assert len(plan_splits(path, split_bytes=5000, marks=False)) == 1
+    assert read(path, plan_splits(path, split_bytes=5000, marks=False)) == read_without_splits(path)
 
 
 def test_validate_warns_about_wrong_marks(wrong_mark):
     path, offset = wrong_mark
     checked = rdfm.validate(path)
     (found,) = [finding for finding in checked if finding.rule == "wrong-mark"]
-    assert (found.offset, found.severity) == (offset, "warning")
+    assert (found.byte_offset, found.severity) == (offset, "warning")
     rdfm.convert(path, path.with_name("new.jelly"))
     assert "wrong-mark" not in rdfm.validate(path.with_name("new.jelly")).run().rules
 
@@ -370,7 +373,7 @@ def test_a_new_stream_in_a_split_begins_with_empty_tables(jelly):
     size = jelly.stat().st_size
     with jelly.open("ab") as file:
         file.write(jelly_proto.delimited(writer.frames))
-    splits = plan(jelly, split_bytes=5000, count=True, joins="new")
+    splits = plan_splits(jelly, split_bytes=5000, count=True, joins="new")
     assert len(splits) > 3
     assert splits[-1].start < size
     found = read(jelly, splits, joins="new")

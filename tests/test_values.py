@@ -9,9 +9,18 @@ from pyjelly.integrations.generic.parse import parse_jelly_grouped
 from support import NATIVE, TABLES, as_tuple
 
 import rdfm
-from rdfm import DecodeError, EncodeError, LimitError, OptionError, UnsupportedError, formats
+from rdfm import (
+    DecodeError,
+    EncodeError,
+    LimitError,
+    OptionError,
+    UnsupportedError,
+    ValueDecoder,
+    decode_values,
+    encode_values,
+    formats,
+)
 from rdfm._core import PatchBatch
-from rdfm.values import ValueDecoder, decode_values, encode_values
 
 pa = pytest.importorskip("pyarrow")
 

@@ -55,14 +55,43 @@ PACKAGE = [
     {"logs"},
     {"conversion"},
     {"analysis", "patch", "sparql"},
-    {"exchange"},
+    {"live", "nanopub", "riverbench"},
     {"cli", "spark", "rdflib_plugin"},
-    {"split", "values", "regroup"},
     {"__init__", "__main__"},
 ]
-# Modules that may import the package itself (`import rdfm`, `from rdfm import convert`): clients
-# and public modules.
-SURFACES = PACKAGE[-3] | PACKAGE[-2] | PACKAGE[-1]
+# The layers of `rdfm/logs`.
+LOGS = [
+    {
+        "channel",
+        "counters",
+        "journal",
+        "kinds",
+        "notes",
+        "options",
+        "positions",
+        "remedies",
+        "turns",
+    },
+    {"likely"},
+    {"input"},
+    {"stages"},
+    {"read", "write"},
+    {"__init__"},
+]
+# The layers of `rdfm/spark`.
+SPARK = [
+    {"schema", "spark_options", "versions"},
+    {"compat", "spark_remedies", "terms"},
+    {"paths", "workers"},
+    {"queries", "writers"},
+    {"readers"},
+    {"streams"},
+    {"checks", "functions"},
+    {"resplitting"},
+    {"__init__"},
+]
+# Modules that may import the package itself (`import rdfm`, `from rdfm import convert`): clients.
+SURFACES = PACKAGE[-2] | PACKAGE[-1]
 # For convenience, messages have conversion methods, which import `interop` when they are called.
 ALLOWED = {
     "message.py -> interop.py",
@@ -244,6 +273,15 @@ def violations(edges: Edges, base: Path, layers: list[set[str]]) -> Iterator[str
             yield described_cycle(cycle, base)
 
 
+def within(edges: Edges, base: Path) -> Edges:
+    """The edges between files of a folder."""
+    return {
+        path: {other for other in others if other.is_relative_to(base)}
+        for path, others in edges.items()
+        if path.is_relative_to(base)
+    }
+
+
 def described_cycle(cycle: set[Path], base: Path) -> str:
     return "cycle: " + ", ".join(sorted(str(path.relative_to(base)) for path in cycle))
 
@@ -294,12 +332,15 @@ def main() -> None:
     for source in (core, arrow, analysis, query):
         found += outside_uses(source)
     unused = set(ALLOWED)
+    package_edges = python_edges(package)
     for edges, base, layers in (
         (rust_edges(core), core, CORE),
         (rust_edges(arrow), arrow, ARROW),
         (rust_edges(analysis), analysis, ANALYSIS),
         (rust_edges(query), query, QUERY),
-        (python_edges(package), package, PACKAGE),
+        (package_edges, package, PACKAGE),
+        (within(package_edges, package / "logs"), package / "logs", LOGS),
+        (within(package_edges, package / "spark"), package / "spark", SPARK),
     ):
         unused -= set(violations(edges, base, layers))
         found += violations(without_allowed(edges, base), base, layers)

@@ -26,7 +26,6 @@ PYRIGHT = {
     "typeCheckingMode": "strict",
     "pythonVersion": "3.11",
     "include": ["examples", "calls"],
-    "extraPaths": [str(ROOT)],
     "stubPath": "stubs",
     # A comment must name pyright to suppress one of its errors.
     "enableTypeIgnoreComments": False,

@@ -13,12 +13,12 @@ from spark_environment import ROOT, environment
 # Each step is printed, then run.
 STEPS = (
     'logs = spark.read.format("rdfm").load("build/demo.jelly")',
-    'logs.selectExpr("position", "size(quads) AS quads").show()',
+    'logs.selectExpr("byte_offset", "size(quads) AS quads").show()',
     "from rdfm.spark.functions import explode_quads, iri, term_kind, value",
     "quads = explode_quads(logs)",
     'quads.groupBy(term_kind("object").alias("object is")).count().show()',
     'species = quads.where(iri("predicate").endswith("#species"))',
-    'species.select("position", value("object").alias("species")).show(truncate=False)',
+    'species.select("byte_offset", value("object").alias("species")).show(truncate=False)',
     'logs.write.format("rdfm").option("to", "trig").mode("overwrite").save("build/demo-spark")',
 )
 

@@ -2,32 +2,52 @@
 
 Out: `rdfm/formats/options_generated.py`, `rdfm/formats/formats_generated.py`,
 `docs/options-generated.md`, the tables in `docs/spark.md`, and
-`rdfm/exchange/serve/descriptors_generated.py` from `proto`. With `--check`, nothing is written, and
+`rdfm/live/descriptors_generated.py` from `proto`. With `--check`, nothing is written, and
 the exit status is 1 if a file is out of date.
 """
 
 import base64
+import importlib
+import inspect
+import json
+import pkgutil
 import re
 import sys
 import tempfile
 import textwrap
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
+import click
 from grpc_tools import protoc
 
+import rdfm
 from rdfm import formats
-from rdfm.conversion.options import STAGES
+from rdfm.cli.app import app
+from rdfm.conversion.convert_options import STAGES
+from rdfm.conversion.filter import FILTER
 from rdfm.formats import FormatSpec, OptionSpec
-from rdfm.patch.options import CHANGING, FROM_LOG
-from rdfm.spark.options import FILES, READING, STREAMING, WRITE_ID, WRITING, camel
-from rdfm.sparql.options import QUERYING
+from rdfm.logs.options import STAGE_OPTIONS
+from rdfm.patch.patch_options import CHANGING, SHARED
+from rdfm.spark.spark_options import (
+    FILE_SOURCE,
+    FILES,
+    READING,
+    STREAMING,
+    WRITE_ID,
+    WRITING,
+    camel,
+)
+from rdfm.sparql.query_options import QUERYING
 
+# Options of stages that formats may have too, with the same meaning.
+ALSO_OF_FORMATS = {"namespaces", "options_from", "prefixes"}
 ROOT = Path(__file__).resolve().parent.parent
 PROTO = ROOT / "proto"
 SPARK_PAGE = ROOT / "docs/spark.md"
 SPARK = {"reading": READING | FILES, "writing": WRITING | WRITE_ID, "streaming": STREAMING}
 SPECS = [format.spec for format in formats.built_in()]
+BATCHES = {"messages": "MessageBatch", "patches": "PatchBatch", "results": "ResultBatch"}
 TYPES = {
     "switch": "bool | str",
     "count": "int | str",
@@ -61,10 +81,46 @@ def type_of(options: Iterable[OptionSpec]) -> str:
     return f"{TYPES.get(options[0].kind, 'str')} | None"
 
 
-def typed(name: str, doc: str, fields: dict[str, str]) -> str:
+def typed(name: str, doc: str, fields: dict[str, str], base: str = "TypedDict") -> str:
     """The source of a TypedDict."""
     lines = "".join(f"    {field}: {type}\n" for field, type in fields.items())
-    return f'class {name}(TypedDict, total=False):\n    """{doc}"""\n\n{lines}'
+    return f'class {name}({base}, total=False):\n    """{doc}"""\n\n{lines}'
+
+
+def reserved_names() -> set[str]:
+    """The names of the parameters and options of functions, commands and Spark."""
+    for module in pkgutil.walk_packages(rdfm.__path__, "rdfm."):
+        if not module.name.startswith("rdfm.spark."):
+            importlib.import_module(module.name)
+    spark = set(FILE_SOURCE).union(*SPARK.values(), ("path", "paths", "schema"))
+    functions = (getattr(rdfm, name) for name in rdfm.__all__)
+    parameters = {
+        parameter.name
+        for function in functions
+        if inspect.isfunction(function)
+        for parameter in inspect.signature(function).parameters.values()
+        if parameter.kind is not parameter.VAR_KEYWORD
+    }
+    flags = {
+        flag[2:].replace("-", "_")
+        for flag in options_of_command(click.Context(app))
+        if flag[:2] == "--"
+    }
+    of_formats = {*options_of_side("read"), *options_of_side("write")}
+    found = (parameters | flags) - of_formats | spark | set(STAGE_OPTIONS)
+    return {name for name in found - ALSO_OF_FORMATS if not name.startswith(("from_", "to_"))}
+
+
+def options_of_command(context: click.Context) -> Iterator[str]:
+    """The options of a command and its subcommands."""
+    command = context.command
+    for parameter in command.get_params(context):
+        yield from (*parameter.opts, *parameter.secondary_opts)
+    if isinstance(command, click.Group):
+        for name in command.list_commands(context):
+            found = command.get_command(context, name)
+            if found is not None:
+                yield from options_of_command(click.Context(found, parent=context))
 
 
 def types() -> str:
@@ -85,42 +141,66 @@ def types() -> str:
     }
     conversion |= {f"from_{name}": type for name, type in reads.items()}
     conversion |= {f"to_{name}": type for name, type in writes.items()}
-    convert = {name: type_of([option]) for name, option in STAGES.items()} | conversion
-    changes = {name: type_of([option]) for name, option in FROM_LOG.items()} | conversion
+    convert, filtering, changes = (
+        {name: type_of([option]) for name, option in options.items() if name not in conversion}
+        for options in (STAGES, FILTER, SHARED)
+    )
     classes = [
         typed("ReadOptions", "Reading options: the options of all decoders.", reads),
         typed("WriteOptions", "Writing options: the options of all encoders.", writes),
+        typed("_BothOptions", "The options of an input and an output format.", conversion),
         typed(
             "ConvertOptions",
             "The options of a conversion, with those of its input and output formats.",
             convert,
+            "_BothOptions",
+        ),
+        typed(
+            "FilterOptions",
+            "The options of `filter`, with those of its input and output formats.",
+            filtering,
+            "_BothOptions",
         ),
         typed(
             "ChangeOptions",
             "The options of all functions of `rdfm.patch`, with those of their input and output formats.",
             changes,
+            "_BothOptions",
         ),
     ]
+    names = textwrap.fill(" ".join(sorted(reserved_names())), 96)
     return (
         '"""Types of the format options, for editors. Generated by `make generate`: do not edit.\n\n'
         'Plug-ins have further options, which work in the same way.\n"""\n\n'
         "from __future__ import annotations\n\nimport os\nfrom collections.abc import Mapping\n"
         "from typing import Any, Literal, TypedDict\n\n"
-        '__all__ = ["ChangeOptions", "ConvertOptions", "ReadOptions", "WriteOptions"]\n\n\n'
+        '__all__ = ["RESERVED", "ChangeOptions", "ConvertOptions", "FilterOptions", "ReadOptions", "WriteOptions"]\n\n'
+        "# Names that options of plug-ins must not have, because functions and commands use them.\n"
+        f'_NAMES = """\n{names}\n"""\nRESERVED = frozenset(_NAMES.split())\n\n\n'
         + "\n\n".join(classes)
     )
 
 
 def attributes() -> str:
     """The module with format names and aliases as attributes, with `_` for `-`."""
-    names = [name.replace("-", "_") for spec in SPECS for name in (spec.name, *spec.aliases)]
-    declared = [name for name in names if name.isidentifier()]
+    declared = {
+        name: BATCHES[spec.kinds[0]] if len(spec.kinds) == 1 else "AnyBatch"
+        for spec in SPECS
+        for name in (alias.replace("-", "_") for alias in (spec.name, *spec.aliases))
+        if name.isidentifier()
+    }
     return (
         '"""Attributes of `rdfm.formats`, for editors. Generated by `make generate`: do not edit.\n\n'
         "Type checkers read this module; plug-ins are found by `rdfm.formats.find`.\n"
         '"""\n\n'
+        "from __future__ import annotations\n\n"
+        "from typing import TYPE_CHECKING\n\n"
         "from rdfm.formats.format import Format\n\n"
-        + "".join(f"{name}: Format\n" for name in declared)
+        "if TYPE_CHECKING:\n"
+        "    from rdfm._core import MessageBatch, PatchBatch, ResultBatch\n"
+        "    from rdfm.message import AnyBatch\n\n"
+        f"__all__: list[str] = {json.dumps(sorted(declared))}\n\n"
+        + "".join(f"{name}: Format[{batch}]\n" for name, batch in declared.items())
     )
 
 
@@ -301,7 +381,7 @@ def docs() -> str:
             "## Changes",
             "",
             "`rdfm patch` and `rdfm.patch` have these options, the options for reading and writing, and the",
-            "conversion options `from_format`, `to_format`, `compression`, `split_messages`, `split_bytes`,",
+            "conversion options `from_format`, `to`, `compression`, `split_messages`, `split_bytes`,",
             "`overwrite` and `keep_partial`.",
             "",
             *stages(CHANGING),
@@ -380,7 +460,7 @@ def main() -> int:
         ROOT / "rdfm/formats/formats_generated.py": formatted(attributes()),
         ROOT / "docs/options-generated.md": docs(),
         ROOT / "docs/spark.md": spark_page(),
-        ROOT / "rdfm/exchange/serve/descriptors_generated.py": formatted(descriptors()),
+        ROOT / "rdfm/live/descriptors_generated.py": formatted(descriptors()),
     }
     outdated = [
         path for path, text in files.items() if not path.exists() or path.read_text("utf-8") != text

@@ -23,10 +23,10 @@ from typing import IO
 
 from rdfm import formats
 from rdfm.cli import main
+from rdfm.conversion.convert_options import SHOWING, STAGES
 from rdfm.conversion.filter import FILTER
-from rdfm.conversion.options import SHOWING, STAGES
 from rdfm.formats import OptionSpec
-from rdfm.sparql.options import QUERY
+from rdfm.sparql.query_options import QUERY
 
 FIXTURES = Path(__file__).parents[1] / "spec-fixtures"
 # Logs that are used with every option: one for each way of reading a format.
@@ -55,7 +55,7 @@ EXAMPLE_VALUES = {
     "types": ("o=string", "o=integer"),
     "timeout": ("9",),
     "from_format": ("nq", "jelly"),
-    "to_format": ("nq", "trig", "jelly", "srj"),
+    "to": ("nq", "trig", "jelly", "srj"),
     "solutions": ("none.srj",),
 }
 QUERIES = (

@@ -1,6 +1,6 @@
 """Comparison of two logs: `diff` compares them message by message.
 
-In: two logs of one kind, in any formats. Out: a `Difference`.
+In: two logs of one kind, in any formats. Out: a `LogDiff`.
 Cost: memory for one batch of each log and, after a difference, for up to `2 * window` messages of
 each. Each log is read once. With `unordered`, logs are read a second time to report differences,
 and 16 bytes of memory are needed per message.
@@ -12,23 +12,22 @@ from __future__ import annotations
 
 import os
 import time
-import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal, Unpack
 
 from rdfm import formats
-from rdfm.analysis.difference import Difference, MessageDifference
+from rdfm.analysis.analysis_options import DIFF, MAX_TOTAL_STEPS
+from rdfm.analysis.diff_result import LogDiff, MessageDiff
 from rdfm.analysis.formatting import DifferenceFormatter
-from rdfm.analysis.options import DIFF, MAX_TOTAL_STEPS
 from rdfm.analysis.pairing import ComparedLog, Comparison, pair_in_any_order, pair_in_order
 from rdfm.compare.isomorphism import MAX_STEPS
-from rdfm.conversion.options import input_formats
+from rdfm.conversion.convert_options import input_formats
 from rdfm.errors import OptionError, Remedy, spelled
 from rdfm.formats import FormatSpec
-from rdfm.logs.driver import Reading
-from rdfm.logs.input import Readable, reads_once
-from rdfm.logs.progress import Progress, Reporter, total_bytes
+from rdfm.logs.input.driver import Reading
+from rdfm.logs.input.inputs import Readable, reads_once
+from rdfm.logs.input.progress import Progress, Reporter, total_bytes
 
 if TYPE_CHECKING:
     from rdfm.formats.options_generated import ReadOptions
@@ -44,7 +43,6 @@ def diff(
     unordered: bool | str = False,
     ignore_metadata: bool | str = False,
     namespaces: bool | str = False,
-    ignore_namespaces: bool | str | None = None,
     limit: int | str = 10,
     window: int | str = 1000,
     max_steps: int | str = MAX_STEPS,
@@ -56,7 +54,7 @@ def diff(
     storage_options: Mapping[str, Any] | None = None,
     progress: Callable[[Progress], None] | None = None,
     **options: Unpack[ReadOptions],
-) -> Difference:
+) -> LogDiff:
     r"""Compare two logs of the same kind message by message. Their formats may differ.
 
     Messages are the same if they contain the same set of quads up to blank node labels. Patches are
@@ -73,8 +71,6 @@ def diff(
             it.
         namespaces: Also compare the namespaces in scope, if both formats support them. By default,
             a note reports any difference. Cannot be combined with `unordered`.
-        ignore_namespaces: Deprecated. It has no effect, because namespaces are compared only with
-            `namespaces`.
         limit: Number of differences to return. Further differences are only counted.
         window: After a difference, the minimum number of messages of each log to search for the
             next match.
@@ -118,13 +114,7 @@ def diff(
         "from_format_a": format_a,
         "from_format_b": format_b,
     }
-    if ignore_namespaces is not None:
-        warnings.warn(
-            "ignore_namespaces has no effect: namespaces are compared only with namespaces=True",
-            DeprecationWarning,
-            stacklevel=2,
-        )
-    differences: list[MessageDifference] = []
+    differences: list[MessageDiff] = []
     storage = compression, storage_options
     found = compare(
         a, b, given, dict(options), differences.append, storage=storage, progress=progress
@@ -138,12 +128,12 @@ def compare(
     b: Readable,
     given: Mapping[str, Any],
     options: Mapping[str, Any],
-    report: Callable[[MessageDifference], object],
+    report: Callable[[MessageDiff], object],
     *,
     storage: tuple[str | None, Mapping[str, Any] | None] = (None, None),
-    begin: Callable[[Difference], object] | None = None,
+    begin: Callable[[LogDiff], object] | None = None,
     progress: Callable[[Progress], None] | None = None,
-) -> Difference:
+) -> LogDiff:
     """Compare two logs like `diff`, and report differences as they are found.
 
     Args:
@@ -186,7 +176,7 @@ def compare(
     ]
     reporter = Reporter(progress)
     total = None if progress is None else total_bytes([a, b])
-    found = Difference()
+    found = LogDiff()
     sides = [
         ComparedLog(log, reading, number)
         for number, (log, reading) in enumerate(zip((a, b), readings, strict=True))
@@ -194,7 +184,7 @@ def compare(
 
     def report_progress() -> None:
         done = sides[0].bytes_in + sides[1].bytes_in
-        reporter(lambda: Progress(done, total, sides[0].index, found.records, found.kind))
+        reporter(lambda: Progress(done, total, sides[0].message_index, found.records, found.kind))
 
     try:
         for side in sides:
@@ -292,7 +282,7 @@ def _reject_different_kinds(sides: list[ComparedLog]) -> None:
         )
 
 
-def _add_remedies(found: Difference, comparison: Comparison, values: Mapping[str, Any]) -> None:
+def _add_remedies(found: LogDiff, comparison: Comparison, values: Mapping[str, Any]) -> None:
     """Add a note and a remedy for namespaces that were not compared, and remedies for limits."""
     if comparison.comparer.namespaces_differ() and not values["namespaces"]:
         found.notes += ("namespaces differ but were not compared",)

@@ -1,6 +1,6 @@
 """Formats differences between messages: the lines that only one of two messages has.
 
-In: messages in batches. Out: `MessageDifference`.
+In: messages in batches. Out: `MessageDiff`.
 Cost: mostly the labelling of blank nodes. The work is limited; if the limit is exceeded, labels are
 not changed.
 """
@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from hashlib import blake2b
 from typing import Any
 
-from rdfm._core import Bnode, MessageBatch, PatchBatch, Quad, common_blocks
-from rdfm.analysis.difference import Kind, MessageDifference
+from rdfm._core import BlankNode, MessageBatch, PatchBatch, Quad, common_blocks
+from rdfm.analysis.diff_result import Kind, MessageDiff
 from rdfm.compare.alignment import aligned, nodes_of, renamed
 from rdfm.compare.canonical import canonical_labels
 from rdfm.errors import EncodeError, LimitError
@@ -29,7 +29,7 @@ __all__ = ["BatchMessage", "DifferenceFormatter"]
 MAX_STEPS = 200_000
 # Blank nodes are paired by similarity only if each message has at most this number of them.
 MAX_PAIRED = 30
-_ANY, _OWN = Bnode("any"), Bnode("own")
+_ANY, _OWN = BlankNode("any"), BlankNode("own")
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,13 +39,13 @@ class BatchMessage:
     Attributes:
         batch: The batch.
         number: Position of the message in the batch, from 0.
-        index: Index of the message in the log, from 0.
+        message_index: Index of the message in the log, from 0.
         source: File of the log.
     """
 
     batch: AnyBatch
     number: int
-    index: int
+    message_index: int
     source: str
 
 
@@ -57,7 +57,7 @@ class DifferenceFormatter:
     """
 
     def __init__(
-        self, kind: str, *, ordered: bool, report: Callable[[MessageDifference], object]
+        self, kind: str, *, ordered: bool, report: Callable[[MessageDiff], object]
     ) -> None:
         """Set up the formatter.
 
@@ -122,10 +122,10 @@ class DifferenceFormatter:
     def _add(
         self, kind: Kind, one: BatchMessage | None, other: BatchMessage | None, **rest: Any
     ) -> None:
-        difference = MessageDifference(
+        difference = MessageDiff(
             kind,
-            None if one is None else one.index,
-            None if other is None else other.index,
+            None if one is None else one.message_index,
+            None if other is None else other.message_index,
             None if one is None else one.source,
             None if other is None else other.source,
             **rest,
@@ -202,10 +202,10 @@ def _line_diff(ours: list[str], theirs: list[str]) -> tuple[tuple[str, ...], tup
     return removed, added
 
 
-class _SingleLabel(dict[Bnode, Bnode]):
+class _SingleLabel(dict[BlankNode, BlankNode]):
     """Maps every blank node to the same one."""
 
-    def __missing__(self, node: Bnode) -> Bnode:
+    def __missing__(self, node: BlankNode) -> BlankNode:
         return _ANY
 
 
@@ -220,7 +220,7 @@ def _labelled(quads: list[Quad]) -> list[Quad]:
         labels = canonical_labels(quads, max_steps=MAX_STEPS)
     except (EncodeError, LimitError):
         return quads
-    names = {Bnode(label): Bnode(name) for label, name in labels.items()}
+    names = {BlankNode(label): BlankNode(name) for label, name in labels.items()}
     return [renamed(quad, names) for quad in quads]
 
 
@@ -244,10 +244,10 @@ def _with_labels(ours: list[Quad], theirs: list[Quad]) -> list[Quad]:
 
 
 def _pairs(
-    ours: list[Quad], theirs: list[Quad], only_ours: set[Bnode], only_theirs: set[Bnode]
-) -> dict[Bnode, Bnode]:
+    ours: list[Quad], theirs: list[Quad], only_ours: set[BlankNode], only_theirs: set[BlankNode]
+) -> dict[BlankNode, BlankNode]:
     """Pair the blank nodes of both messages, starting with those that share the most quads."""
-    names: dict[Bnode, Bnode] = {}
+    names: dict[BlankNode, BlankNode] = {}
     while True:
         left = {node for node in only_ours if node not in names.values()}
         right = {node for node in only_theirs if node not in names}
@@ -271,7 +271,7 @@ def _pairs(
 
 
 def _node_features(
-    quads: list[Quad], node: Bnode, unpaired: set[Bnode], names: dict[Bnode, Bnode]
+    quads: list[Quad], node: BlankNode, unpaired: set[BlankNode], names: dict[BlankNode, BlankNode]
 ) -> tuple[Counter[Quad], Counter[tuple[Any, ...]]]:
     """Count the quads of a blank node, for comparison with other nodes.
 

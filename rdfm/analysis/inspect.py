@@ -1,6 +1,6 @@
 """Log summaries: `inspect` reads a log once and counts its contents.
 
-In: a log that `open_log` accepts. Out: a `Report`.
+In: a log that `open_log` accepts. Out: an `Inspection`.
 Cost: memory for one batch, and for the counts of at most 16,384 names (2 MiB) per list.
 """
 
@@ -13,16 +13,16 @@ from typing import TYPE_CHECKING, Any, Unpack
 from rdfm._core import MessageBatch, NameListing, PatchBatch, PatchRules, ResultBatch
 from rdfm.errors import DecodeError, OptionError, RdfmError
 from rdfm.logs.counters import CounterRange
-from rdfm.logs.driver import Driver, ReadError, Reading, Skipped, Source
-from rdfm.logs.input import Input, Readable
+from rdfm.logs.input.driver import Driver, ReadError, Reading, Skipped, Source
+from rdfm.logs.input.inputs import Input, Readable
+from rdfm.logs.input.progress import Progress, Reporter, total_bytes
 from rdfm.logs.notes import Notes
-from rdfm.logs.progress import Progress, Reporter, total_bytes
 
 if TYPE_CHECKING:
     from rdfm.formats.options_generated import ReadOptions
     from rdfm.message import AnyBatch
 
-__all__ = ["Report", "inspect"]
+__all__ = ["Inspection", "inspect"]
 
 TOP = 10
 MAX_NAMESPACES = 10_000
@@ -33,7 +33,7 @@ CODES = ("H", "TX", "TC", "TA", "PA", "PD", "A", "D")
 
 
 @dataclass
-class Report:
+class Inspection:
     """The result of `inspect`.
 
     Attributes:
@@ -138,7 +138,7 @@ def inspect(
     top: int = TOP,
     progress: Callable[[Progress], None] | None = None,
     **options: Unpack[ReadOptions],
-) -> Report:
+) -> Inspection:
     """Read a log to its end, or to its first error, and summarize it.
 
     Args:
@@ -166,7 +166,7 @@ def inspect(
     report_progress = Reporter(progress)
     total = total_bytes([source])
     driver = Driver([source], Reading(format, options, parts="always"))
-    report = Report(driver.name, driver.format or "", bytes_total=total)
+    report = Inspection(driver.name, driver.format or "", bytes_total=total)
     counts = _Counts(report)
     notes = Notes()
     files: dict[Input, None] = {}
@@ -221,14 +221,14 @@ def inspect(
 
 def _bytes_before(data: Input, error: RdfmError | None) -> tuple[int, int]:
     """Return the numbers of compressed and decompressed bytes read before the error."""
-    offset = getattr(error, "offset", None)
+    offset = getattr(error, "byte_offset", None)
     if offset is None or error is data.error:  # not an offset in the decompressed log
         return data.bytes_read, data.bytes_given
     given = min(offset, data.bytes_given)
     return given if data.compression is None else data.bytes_read, given
 
 
-def _set_header(report: Report, header: Mapping[str, Any]) -> None:
+def _set_header(report: Inspection, header: Mapping[str, Any]) -> None:
     report.dialect = header.get("dialect")
     report.version_label = header.get("version_label")
     report.options = header.get("options")
@@ -237,7 +237,7 @@ def _set_header(report: Report, header: Mapping[str, Any]) -> None:
 class _Counts:
     """Adds up the counts of batches."""
 
-    def __init__(self, report: Report) -> None:
+    def __init__(self, report: Inspection) -> None:
         self._report = report
         self._names = NameListing()
         self._smallest: int | None = None

@@ -19,8 +19,8 @@ from rdfm._core import Comparer, ResultBatch, common_blocks
 from rdfm.analysis.formatting import BatchMessage, DifferenceFormatter
 from rdfm.errors import OptionError
 from rdfm.formats import FormatSpec
-from rdfm.logs.driver import Driver, Read, ReadError, Reading
-from rdfm.logs.input import Readable
+from rdfm.logs.input.driver import Driver, Read, ReadError, Reading
+from rdfm.logs.input.inputs import Readable
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -73,7 +73,7 @@ class ComparedLog:
         self._reading = reading
         self.driver = Driver([log], reading)
         self.number = number
-        self.index = 0
+        self.message_index = 0
         self.bytes_in = 0
         self.kind = "messages"
         self.formats: dict[str, FormatSpec] = {}
@@ -105,7 +105,7 @@ class ComparedLog:
         self.driver.close()
         self.driver = Driver([self._log], self._reading)
         self._buffer.clear()
-        self._offset = self._ahead = self._bytes = self.index = 0
+        self._offset = self._ahead = self._bytes = self.message_index = 0
         self.ended = False
         self._items = iter(self.driver)
 
@@ -117,13 +117,13 @@ class ComparedLog:
         """
         self._buffer.clear()
         self._ahead = 0
-        self.index = messages
+        self.message_index = messages
         self.ended = True
 
     @property
     def messages(self) -> int:
         """Number of messages read so far, including buffered ones."""
-        return self.index + self._ahead
+        return self.message_index + self._ahead
 
     def _fill(self) -> bool:
         """Read one more batch. Return whether there was one."""
@@ -178,7 +178,7 @@ class ComparedLog:
 
     def advance(self, count: int) -> None:
         """Skip the next `count` messages, which must be buffered."""
-        self.index += count
+        self.message_index += count
         self._ahead -= count
         self._offset += count
         self._signatures = self._signatures[count * SIGNATURE_BYTES :]
@@ -202,7 +202,9 @@ class ComparedLog:
         number = self._offset + ahead
         for buffered in self._buffer:
             if number < len(buffered.batch):
-                return BatchMessage(buffered.batch, number, self.index + ahead, buffered.source)
+                return BatchMessage(
+                    buffered.batch, number, self.message_index + ahead, buffered.source
+                )
             number -= len(buffered.batch)
         raise IndexError(ahead)
 
@@ -375,8 +377,8 @@ def _resynchronize(comparison: Comparison) -> None:
     if blocks:
         return
     counts = [len(signatures) // SIGNATURE_BYTES for signatures in (ours, theirs)]
-    both_ended = a.ended and counts[0] == a.messages - a.index and b.ended
-    if both_ended and counts[1] == b.messages - b.index:
+    both_ended = a.ended and counts[0] == a.messages - a.message_index and b.ended
+    if both_ended and counts[1] == b.messages - b.message_index:
         _report_gap(comparison, *counts)
     else:
         pairs = max(1, min(window, *counts))
@@ -459,7 +461,9 @@ def pair_in_any_order(comparison: Comparison) -> None:
             over_limit = comparer.collect(side.number, current[0])
             counts["undecided"] += len(over_limit)
             room = comparison.remaining - len(undecided[side.number])
-            undecided[side.number] += [side.index + number for number in over_limit[: max(room, 0)]]
+            undecided[side.number] += [
+                side.message_index + number for number in over_limit[: max(room, 0)]
+            ]
             if side.number == 0:
                 total_records += current[0].record_count
             side.skip_batch()
@@ -482,9 +486,9 @@ def pair_in_any_order(comparison: Comparison) -> None:
         while (differing_left or undecided_left) and (current := side.current()) is not None:
             found = dict.fromkeys(comparer.surplus(side.number, current[0])[:differing_left], True)
             found |= {
-                number - side.index: False
+                number - side.message_index: False
                 for number in numbers
-                if side.index <= number < side.index + len(current[0])
+                if side.message_index <= number < side.message_index + len(current[0])
             }
             for number, differs in sorted(found.items()):
                 if differs:

@@ -16,10 +16,11 @@ from typing import Any
 from rdfm import formats
 from rdfm.analysis.report_html import GENERATOR
 from rdfm.errors import DecodeError, OptionError
-from rdfm.logs.input import Input
+from rdfm.logs.input.inputs import Input
 from rdfm.logs.likely import writing_advice
-from rdfm.logs.output import Output
-from rdfm.logs.own_input import reject_own_input
+from rdfm.logs.write.output import Output
+from rdfm.logs.write.own_input import reject_own_input
+from rdfm.logs.write.parts import Part
 from rdfm.storage import archive
 from rdfm.storage.addresses import shown
 from rdfm.storage.paths import local_target
@@ -76,7 +77,7 @@ def write_report(text: str, path: str) -> None:
     """
     output = Output(local_target(path) or path)
     try:
-        output.write(text.encode())
+        output.write([Part("", text.encode())])
         output.commit()
     except BaseException:
         output.discard()

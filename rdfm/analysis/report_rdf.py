@@ -8,8 +8,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from rdfm._core import Iri, Literal
+from rdfm.analysis.statistics_rdf import check_iri, series_nodes, void_facts
 from rdfm.errors import OptionError
-from rdfm.logs.statistics_rdf import check_iri, series_nodes, void_facts
 
 if TYPE_CHECKING:
     from rdfm.analysis.statistics import Statistics

@@ -17,8 +17,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from rdfm.errors import MissingExtraError, OptionError, RdfmError, spelled
 from rdfm.interop import rdflib_term
-from rdfm.logs.input import Readable
-from rdfm.logs.reader import open_log
+from rdfm.logs.input.inputs import Readable
+from rdfm.logs.read.reader import open_log
 
 if TYPE_CHECKING:
     import rdflib

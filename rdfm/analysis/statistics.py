@@ -14,13 +14,7 @@ from hashlib import file_digest, sha256
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack
 
-from rdfm.errors import DecodeError, OptionError, RdfmError
-from rdfm.logs.driver import Driver, ReadError, Reading, Skipped, Source
-from rdfm.logs.input import Readable
-from rdfm.logs.notes import Notes
-from rdfm.logs.progress import Progress, Reporter, total_bytes
-from rdfm.logs.read_ahead import read_ahead
-from rdfm.logs.statistics import (
+from rdfm.analysis.log_statistics import (
     TOP,
     Distinct,
     LogCollector,
@@ -30,6 +24,12 @@ from rdfm.logs.statistics import (
     Sizes,
     Variable,
 )
+from rdfm.errors import DecodeError, OptionError, RdfmError
+from rdfm.logs.input.driver import Driver, ReadError, Reading, Skipped, Source
+from rdfm.logs.input.inputs import Readable
+from rdfm.logs.input.progress import Progress, Reporter, total_bytes
+from rdfm.logs.notes import Notes
+from rdfm.logs.read.read_ahead import read_ahead
 from rdfm.storage.paths import local_path
 
 if TYPE_CHECKING:

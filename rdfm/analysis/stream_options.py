@@ -10,8 +10,9 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from rdfm.errors import OptionError, RdfmError, spelled
-from rdfm.logs.input import Readable
-from rdfm.logs.reader import open_log
+from rdfm.logs.input.driver import Driver, Reading
+from rdfm.logs.input.inputs import Readable
+from rdfm.logs.read.reader import LogReader
 
 __all__ = ["exceeded_options", "read_stream_options"]
 
@@ -36,7 +37,7 @@ def read_stream_options(log: Readable) -> tuple[str, dict[str, Any]]:
         OptionError: If the log cannot be read, or has no stream options.
     """
     try:
-        with open_log(log, parts=True) as read:
+        with LogReader(Driver([log], Reading(parts="always"))) as read:
             options = read.header.get("options")
             if not options:
                 for _ in read.batches():

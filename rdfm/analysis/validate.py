@@ -14,19 +14,19 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal, Unpack
 
 from rdfm._core import Checker, MessageBatch, PatchBatch, PatchRules
-from rdfm.analysis.findings import RULES
+from rdfm.analysis.log_check import MAX_WARNINGS, LogCheck, LogState, check_settings, end_of
 from rdfm.analysis.stream_options import exceeded_options, read_stream_options
+from rdfm.analysis.validate_rules import RULES
 from rdfm.errors import (
     EncodeError,
     OptionError,
     spell_options,
     spelled,
 )
-from rdfm.logs.checking import MAX_WARNINGS, LogCheck, LogState, check_settings, end_of
-from rdfm.logs.driver import Read, ReadError, Reading, Source
-from rdfm.logs.input import Readable, as_inputs
+from rdfm.logs.input.driver import Read, ReadError, Reading, Source
+from rdfm.logs.input.inputs import Readable, as_inputs
+from rdfm.logs.input.progress import Progress
 from rdfm.logs.positions import Lines
-from rdfm.logs.progress import Progress
 
 if TYPE_CHECKING:
     from rdfm.analysis.shapes import Shapes
@@ -234,15 +234,20 @@ class Validation(LogCheck):
         log.labels = _labels(log.source, header)
         if isinstance(batch, PatchBatch):
             self._check_patches(log, batch)
-        for rule, message, position, text, term_text in self._checker.check(batch, log.labels):
-            stop = end_of(batch, message)
-            part = batch.continued and message == batch.first_index
-            start = max(position, log.searched) if part else position
-            if rule == "redeclared-namespace":  # declarations precede their message
-                number = message - batch.first_index
-                start = batch.position(number - 1) if number else log.searched
+        for rule, message_index, byte_offset, text, term_text in self._checker.check(
+            batch, log.labels
+        ):
+            stop = end_of(batch, message_index)
+            part = batch.continued and message_index == batch.first_message_index
+            start = byte_offset
+            if part and byte_offset is not None:
+                start = max(byte_offset, log.searched)
+            if rule == "redeclared-namespace" and log.lines is not None:
+                # Declarations precede their message.
+                number = message_index - batch.first_message_index
+                start = batch.byte_offset(number - 1) if number else log.searched
             where = self._location(log, start, stop, rule, term_text)
-            self._add(log, rule, text, message=message, **where)
+            self._add(log, rule, text, message_index=message_index, **where)
         for rule, count in self._checker.counts():
             more = count - self._counted.get(rule, 0)
             self._counted[rule] = count
@@ -252,18 +257,24 @@ class Validation(LogCheck):
 
     def _check_patches(self, log: LogState, batch: PatchBatch) -> None:
         """Check the transactions of patches, and the chain of their `prev` and `id` headers."""
-        for violation, patch, row, offset, text in self._patch_rules.check(batch):
+        for violation, message_index, row, byte_offset, text in self._patch_rules.check(batch):
             rule, severity = _PATCH_RULES[violation]
             if violation == "chain-of-logs" and self.chain:
                 severity = "error"
             if severity == "warning" and not self._returns_warning(rule):
                 continue
             line, column = None, None
-            if log.lines is not None:
-                line, column = log.lines.at(offset) or (None, None)
-            where = {"offset": offset, "line": line, "column": column}
+            if log.lines is not None and byte_offset is not None:
+                line, column = log.lines.at(byte_offset) or (None, None)
             self._add(
-                log, rule, f"row {row} of the patch: {text}", severity, message=patch, **where
+                log,
+                rule,
+                f"row {row} of the patch: {text}",
+                severity,
+                message_index=message_index,
+                byte_offset=byte_offset,
+                line=line,
+                column=column,
             )
 
     def _compare(self, log: _ValidatedLog, header: Mapping[str, Any]) -> None:
@@ -305,12 +316,12 @@ class Validation(LogCheck):
             if not self._returns_warning(rule):
                 self._omit(rule, count - index - 1)
                 break
-            offset, frame, text = first[index] if index < len(first) else (None, None, "")
+            byte_offset, frame, text = first[index] if index < len(first) else (None, None, "")
             line, column = None, None
-            if log.lines is not None and offset is not None:
-                line, column = log.lines.at(offset) or (None, None)
+            if log.lines is not None and byte_offset is not None:
+                line, column = log.lines.at(byte_offset) or (None, None)
             where: dict[str, Any] = {
-                "offset": offset,
+                "byte_offset": byte_offset,
                 "frame": frame,
                 "line": line,
                 "column": column,
@@ -324,7 +335,9 @@ class Validation(LogCheck):
         where: dict[str, Any] = {}
         if item.batch is not None and len(item.batch):
             key_text = f'"{key[1:-1]}"'.encode()
-            where = self._location(log, item.batch.position(0), None, "key-without-iri", key_text)
+            where = self._location(
+                log, item.batch.byte_offset(0), None, "key-without-iri", key_text
+            )
         text = f"the key {key} has no IRI and is dropped with its values"
         self._add(log, "key-without-iri", text, **where)
 
@@ -338,7 +351,7 @@ class Validation(LogCheck):
         for number, message in enumerate(batch):
             if self._is_enough():
                 break
-            index, position = batch.first_index + number, batch.position(number)
+            index, byte_offset = batch.message_index(number), batch.byte_offset(number)
             stop = end_of(batch, index)
             try:
                 results = self.shapes.results(message)
@@ -348,9 +361,9 @@ class Validation(LogCheck):
                     if isinstance(error, EncodeError)
                     else str(error)
                 )
-                where = self._location(log, position, stop, "shacl", b"")
+                where = self._location(log, byte_offset, stop, "shacl", b"")
                 text = f"the message cannot be checked: {text}"
-                self._add(log, "shacl", text, message=index, **where)
+                self._add(log, "shacl", text, message_index=index, **where)
                 self._not_conforming += 1
                 continue
             self._not_conforming += bool(results)
@@ -358,13 +371,13 @@ class Validation(LogCheck):
                 is_warning = result.severity in ("Warning", "Info")
                 if is_warning and not self._returns_warning("shacl"):
                     continue
-                where = self._location(log, position, stop, "shacl", result.focus.encode())
+                where = self._location(log, byte_offset, stop, "shacl", result.focus.encode())
                 self._add(
                     log,
                     "shacl",
                     result.text(),
                     "warning" if is_warning else "error",
-                    message=index,
+                    message_index=index,
                     focus=result.focus,
                     path=result.path,
                     value=result.value,

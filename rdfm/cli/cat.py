@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from rdfm.cli.options import Number, Words, option
+from rdfm.cli.parameters import Number, Words, option
 from rdfm.cli.specs import SpecCommand, given
 
 _CAT = """Examples:
@@ -19,7 +19,7 @@ _HEAD = """Example:
   rdfm head nanopubs.jelly.gz -n 3"""
 _TAIL = """Example:
   rdfm tail sensors.nq -n 3"""
-_STAGES = "rdfm.conversion.options:SHOWING"
+_STAGES = "rdfm.conversion.convert_options:SHOWING"
 _logs = click.argument(
     "logs", nargs=-1, required=True, metavar="LOG...", type=click.Path(readable=False)
 )
@@ -77,7 +77,7 @@ class _CountCommand(SpecCommand):
 @click.command(
     "head",
     cls=_CountCommand,
-    stages="rdfm.conversion.options:SHOWING_FIRST",
+    stages="rdfm.conversion.convert_options:SHOWING_FIRST",
     sides=("read", "write"),
     epilog=_HEAD,
     short_help="Print the first messages.",
@@ -93,7 +93,7 @@ def head(logs: tuple[str, ...], count: int, color: str, **options: Any) -> None:
 @click.command(
     "tail",
     cls=_CountCommand,
-    stages="rdfm.conversion.options:SHOWING_FIRST",
+    stages="rdfm.conversion.convert_options:SHOWING_FIRST",
     sides=("read", "write"),
     epilog=_TAIL,
     short_help="Print the last messages.",
@@ -126,11 +126,11 @@ def _show(logs: tuple[str, ...], color: str, options: dict[str, Any]) -> None:
         raise click.UsageError(f"--color must be auto, always or never, not '{color[:40]}'")
     inputs = inputs_of(logs)
     options = given(options)
-    if "to_format" not in options:
-        options["to_format"] = default_format(inputs, options.get("from_format"))
+    if "to" not in options:
+        options["to"] = default_format(inputs, options.get("from_format"))
     reject_terminal(options)
     options = add_stdout_defaults(options)
-    is_text = not formats.find(options["to_format"]).spec.binary
+    is_text = not formats.find(options["to"]).spec.binary
     colours = is_text and wants_colours(color)  # type: ignore[arg-type]  # checked above
     output = standard_output(colours=colours)
     try:

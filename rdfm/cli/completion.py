@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 from click.shell_completion import get_completion_class
 
-from rdfm.cli.options import GroupedCommand, Words
+from rdfm.cli.parameters import GroupedCommand, Words
 
 SHELLS = ("bash", "zsh", "fish")
 _EPILOG = """Usual locations:

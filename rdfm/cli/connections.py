@@ -12,7 +12,7 @@ from typing import Any
 
 import click
 
-from rdfm.cli.options import GroupedOption
+from rdfm.cli.parameters import GroupedOption
 
 __all__ = ["TLS", "connection_options", "remember"]
 

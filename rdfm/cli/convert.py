@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from rdfm.cli.options import OutputPath, output_option, quiet_option
+from rdfm.cli.parameters import OutputPath, output_option, quiet_option
 from rdfm.cli.specs import SpecCommand, given
 
 _EPILOG = """Examples:
@@ -21,7 +21,7 @@ Exit status: 0 done, 1 bad data, 2 bad usage."""
 @click.command(
     "convert",
     cls=SpecCommand,
-    stages="rdfm.conversion.options:STAGES",
+    stages="rdfm.conversion.convert_options:STAGES",
     sides=("read", "write"),
     epilog=_EPILOG,
     short_help="Convert logs to another format.",
@@ -54,8 +54,8 @@ def command(files: tuple[str, ...], output: str | None, quiet: bool, **options: 
     inputs = inputs_of(names)
     options = given(options)
     if target == "-":
-        if "to_format" not in options:
-            options["to_format"] = default_format(inputs, options.get("from_format"))
+        if "to" not in options:
+            options["to"] = default_format(inputs, options.get("from_format"))
         reject_terminal(options)
         options = add_stdout_defaults(options)
     completes = bool(options.get("keep_partial") or options.get("append"))

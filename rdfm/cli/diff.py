@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from rdfm.cli.options import option, quiet_option
+from rdfm.cli.parameters import option, quiet_option
 from rdfm.cli.specs import SpecCommand, given
 
 if TYPE_CHECKING:
-    from rdfm.analysis.difference import Difference, MessageDifference
+    from rdfm.analysis.diff_result import LogDiff, MessageDiff
     from rdfm.errors import Remedy
 
 _EPILOG = """Examples:
@@ -21,16 +21,12 @@ _EPILOG = """Examples:
   rdfm diff --json a.nq b.nq | jq .difference"""
 
 NOT_COMPARED = 2
-_DEPRECATED = (
-    "--ignore-namespaces has no effect and will be removed: namespaces are compared only with "
-    "--namespaces"
-)
 
 
 @click.command(
     "diff",
     cls=SpecCommand,
-    stages="rdfm.analysis.options:DIFF",
+    stages="rdfm.analysis.analysis_options:DIFF",
     sides=("read",),
     epilog=_EPILOG,
     short_help="Compare two logs message by message.",
@@ -45,10 +41,7 @@ _DEPRECATED = (
     help="Print JSON lines: one object per difference, then one with the counts.",
 )
 @quiet_option("Print errors only. The exit status shows whether the logs differ.")
-@option("--ignore-namespaces", group="Other options", is_flag=True, hidden=True)
-def command(
-    a: str, b: str, as_json: bool, quiet: bool, ignore_namespaces: bool, **options: Any
-) -> int:
+def command(a: str, b: str, as_json: bool, quiet: bool, **options: Any) -> int:
     """Compare the logs A and B message by message. Their formats may differ.
 
     Messages are equal if they have the same quads, in any order. Blank nodes are matched by
@@ -59,8 +52,8 @@ def command(
     Lines that begin with - are from A, and lines that begin with + are from B. The exit status is 0
     if the logs are equal, 1 if they differ, and 2 if they cannot be compared.
     """
+    from rdfm.analysis.analysis_options import DIFF
     from rdfm.analysis.diff import compare
-    from rdfm.analysis.options import DIFF
     from rdfm.cli.bar import Bar
     from rdfm.cli.run import CodedError
     from rdfm.cli.stdio import inputs_of
@@ -92,8 +85,6 @@ def command(
             bar.close()
     if not quiet:
         printer.end(result)
-        if ignore_namespaces:
-            click.echo(f"rdfm: note: {_DEPRECATED}", err=True)
     if result.undecided:
         return NOT_COMPARED
     return 0 if result.same else 1
@@ -102,16 +93,16 @@ def command(
 class _JsonPrinter:
     """Prints differences as JSON, one per line."""
 
-    def begin(self, found: Difference) -> None:
+    def begin(self, found: LogDiff) -> None:
         """Do nothing, since the counts are printed at the end."""
 
-    def add(self, difference: MessageDifference) -> None:
+    def add(self, difference: MessageDiff) -> None:
         """Print a difference."""
         from rdfm.cli.stdio import json_line
 
         click.echo(json_line(difference.to_dict()))
 
-    def end(self, found: Difference) -> None:
+    def end(self, found: LogDiff) -> None:
         """Print the counts."""
         from rdfm.cli.stdio import json_line
 
@@ -127,13 +118,13 @@ class _TextPrinter:
         self._shown = 0
         self._begun = False
 
-    def begin(self, found: Difference) -> None:
+    def begin(self, found: LogDiff) -> None:
         """Store the kind of the logs, and print differences between their heads."""
         self._kind = found.kind
         if found.head:
             self._print(found.head)
 
-    def add(self, difference: MessageDifference) -> None:
+    def add(self, difference: MessageDiff) -> None:
         """Print a difference."""
         self._shown += 1
         self._print(_lines(difference, self._kind))
@@ -145,12 +136,12 @@ class _TextPrinter:
         for line in lines:
             click.echo(_safe(line))
 
-    def end(self, found: Difference) -> None:
+    def end(self, found: LogDiff) -> None:
         """Print the counts."""
         for line in self._summary(found):
             click.echo(f"rdfm: {line}", err=True)
 
-    def _summary(self, found: Difference) -> list[str]:
+    def _summary(self, found: LogDiff) -> list[str]:
         from rdfm.cli.stdio import WORDS, plural
 
         word, record = WORDS[found.kind]
@@ -180,7 +171,7 @@ class _TextPrinter:
 
 def _hint(remedy: Remedy) -> str:
     """Return the option of a remedy in command-line syntax."""
-    from rdfm.analysis.options import DIFF
+    from rdfm.analysis.analysis_options import DIFF
 
     flag = f"--{DIFF[remedy.option].option}"
     return f"a larger {flag} may help" if remedy.value is None else f"{flag} {remedy.text}"
@@ -194,18 +185,19 @@ def _safe(text: str) -> str:
 
 def _metadata(key: str, value: bytes) -> str:
     """Return a metadata value: a counter as a number, other values in hexadecimal."""
-    from rdfm.logs.counters import COUNTER_KEY, varint
+    from rdfm.logs.counters import counter_of
 
-    counter = varint(value) if key == COUNTER_KEY else None
+    counter = counter_of({key: value})
     return f"0x{value.hex()}" if counter is None else str(counter)
 
 
-def _lines(difference: MessageDifference, kind: str) -> list[str]:
+def _lines(difference: MessageDiff, kind: str) -> list[str]:
     """Return the lines of a difference as text."""
     from rdfm.cli.stdio import WORDS
 
     word = WORDS[kind][0]
-    names = ["-" if index is None else f"{word} {index}" for index in (difference.a, difference.b)]
+    indexes = difference.message_index_a, difference.message_index_b
+    names = ["-" if index is None else f"{word} {index}" for index in indexes]
     lines = [f"@@ {names[0]} | {names[1]} @@"]
     if difference.kind == "undecided":
         lines[0] += " undecided: matching the blank nodes exceeds the limits"

@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-from rdfm.cli.options import option, output_option, quiet_option
+from rdfm.cli.parameters import option, output_option, quiet_option
 from rdfm.cli.specs import SpecCommand, given
 
 # Options that select messages.
@@ -48,8 +48,7 @@ def command(logs: tuple[str, ...], output: str, count: bool, quiet: bool, **opti
     from rdfm.cli.stdio import inputs_of, is_terminal, reject_terminal, standard_output
     from rdfm.conversion import interruption
     from rdfm.conversion.default_format import default_format
-    from rdfm.conversion.filter import count as count_kept
-    from rdfm.conversion.filter import filter_logs
+    from rdfm.conversion.filter import filter
 
     options = given(options)
     if not _CRITERIA & options.keys():
@@ -59,21 +58,21 @@ def command(logs: tuple[str, ...], output: str, count: bool, quiet: bool, **opti
         if output != "-":
             raise click.UsageError("--count prints a number instead of writing a log; remove -o")
         with unwinding():
-            counted = count_kept(inputs, **options)
+            counted = filter(inputs, **options)
         print_skipped(counted)
         print_notes(() if quiet else counted.notes)
         click.echo(counted.messages)
         return
     if output == "-":
-        if "to_format" not in options:
-            options["to_format"] = default_format(inputs, options.get("from_format"))
+        if "to" not in options:
+            options["to"] = default_format(inputs, options.get("from_format"))
         reject_terminal(options)
     completes = bool(options.get("keep_partial") or options.get("append"))
     bar = None if quiet or (output == "-" and is_terminal(sys.stdout)) else Bar.on_terminal()
     try:
         with unwinding(interruption.request if completes else None):
             target = standard_output() if output == "-" else output
-            summary = filter_logs(inputs, target, progress=bar, **options)
+            summary = filter(inputs, target, progress=bar, **options)
     finally:
         if bar is not None:
             bar.close()

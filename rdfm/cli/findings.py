@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from rdfm.cli.options import Words, option
+from rdfm.cli.parameters import Words, option
 
 if TYPE_CHECKING:
+    from rdfm.analysis.finding import Finding
+    from rdfm.analysis.log_check import LogCheck
     from rdfm.formats import OptionSpec
-    from rdfm.logs.checking import LogCheck
-    from rdfm.logs.findings import Finding
 
 __all__ = ["count_text", "output_options", "run_check"]
 
@@ -148,9 +148,13 @@ def _text(found: Finding) -> str:
     """Return the text of a finding, with the parts of its position that the line omits."""
     from rdfm.cli.stdio import WORDS
 
-    positions = [(WORDS[found.kind][0], found.message), ("frame", found.frame), ("row", found.row)]
+    positions = [
+        (WORDS[found.kind][0], found.message_index),
+        ("frame", found.frame),
+        ("row", found.row),
+    ]
     if found.line is None:
-        positions.append(("byte", found.offset))
+        positions.append(("byte", found.byte_offset))
     details = ", ".join(f"{name} {value}" for name, value in positions if value is not None)
     if found.follows:
         details += ("; " if details else "") + "may be caused by a skipped message"

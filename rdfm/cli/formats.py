@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from rdfm.cli.options import FormatName
+from rdfm.cli.parameters import FormatName
 
 if TYPE_CHECKING:
     from rdfm.formats import FormatSpec, OptionSpec
@@ -43,7 +43,7 @@ def command(name: str | None, as_json: bool) -> None:
     """
     from rdfm import formats
 
-    rows = [_row(formats.find(name))] if name else [_row(format) for format in formats.every()]
+    rows = [_row(formats.find(name))] if name else [_row(format) for format in formats.all()]
     if as_json:
         click.echo(json.dumps(rows[0] if name else rows, indent=2))
         return

@@ -16,7 +16,7 @@ from typing import TypeVar
 import click
 
 from rdfm.cli.connections import connection_options, remember
-from rdfm.cli.options import GroupedOption
+from rdfm.cli.parameters import GroupedOption
 
 __all__ = ["HeaderOption", "header_option"]
 

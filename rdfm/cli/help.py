@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from rdfm.cli.options import COMPLETE, GroupedCommand
+from rdfm.cli.parameters import COMPLETE, GroupedCommand
 
 _EPILOG = """Examples:
   rdfm help convert

@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from rdfm.cli.options import FormatName, Number, OutputPath, option
+from rdfm.cli.parameters import FormatName, Number, OutputPath, option
 from rdfm.cli.specs import SpecCommand, given
 
 _EPILOG = """Examples:
@@ -96,8 +96,8 @@ def command(
     if stats:
         from rdfm.analysis.report_file import check_report, write_report
         from rdfm.analysis.statistics import statistics
+        from rdfm.analysis.statistics_rdf import check_iri
         from rdfm.cli.statistics import lines as statistics_lines
-        from rdfm.logs.statistics_rdf import check_iri
 
         check_iri(iri)
         _reject_conflicts(logs, as_json, as_rdf, html)

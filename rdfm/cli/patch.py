@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from rdfm.cli.options import OutputPath, output_option, quiet_option
+from rdfm.cli.parameters import OutputPath, output_option, quiet_option
 from rdfm.cli.specs import SpecCommand, given
 
 _APPLY = """Examples:
@@ -42,7 +42,7 @@ _quiet = quiet_option()
 @command.command(
     "apply",
     cls=SpecCommand,
-    stages="rdfm.patch.options:APPLY",
+    stages="rdfm.patch.patch_options:APPLY",
     sides=("read", "write"),
     kinds={"read": ("messages", "patches"), "write": ("messages",)},
     epilog=_APPLY,
@@ -75,7 +75,7 @@ def apply(dataset: str, patches: tuple[str, ...], output: str, quiet: bool, **op
 @command.command(
     "revert",
     cls=SpecCommand,
-    stages="rdfm.patch.options:REVERT",
+    stages="rdfm.patch.patch_options:REVERT",
     sides=("read", "write"),
     kinds={"read": ("patches",), "write": ("patches",)},
     epilog=_REVERT,
@@ -107,7 +107,7 @@ def revert(patches: tuple[str, ...], output: str, quiet: bool, **options: Any) -
 @command.command(
     "from-log",
     cls=SpecCommand,
-    stages="rdfm.patch.options:FROM_LOG",
+    stages="rdfm.patch.patch_options:FROM_LOG",
     sides=("read", "write"),
     kinds={"read": ("messages",), "write": ("patches",)},
     epilog=_FROM_LOG,
@@ -131,7 +131,7 @@ def from_log(log: str, output: str, quiet: bool, **options: Any) -> None:
 @command.command(
     "to-log",
     cls=SpecCommand,
-    stages="rdfm.patch.options:TO_LOG",
+    stages="rdfm.patch.patch_options:TO_LOG",
     sides=("read", "write"),
     kinds={"read": ("patches",), "write": ("messages",)},
     epilog=_TO_LOG,
@@ -155,7 +155,7 @@ def to_log(patches: str, output: str, quiet: bool, **options: Any) -> None:
 @command.command(
     "diff",
     cls=SpecCommand,
-    stages="rdfm.patch.options:DIFF",
+    stages="rdfm.patch.patch_options:DIFF",
     sides=("read", "write"),
     kinds={"read": ("messages",), "write": ("patches",)},
     epilog=_DIFF,
@@ -209,7 +209,7 @@ def _run(
 
     options = given(options)
     if output == "-":
-        options.setdefault("to_format", DEFAULT_FORMATS[kind])
+        options.setdefault("to", DEFAULT_FORMATS[kind])
         reject_terminal(options)
     target = standard_output() if output == "-" else output
     bar = None if quiet or (output == "-" and is_terminal(sys.stdout)) else Bar.on_terminal()

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from rdfm.cli.options import output_option, quiet_option
+from rdfm.cli.parameters import output_option, quiet_option
 from rdfm.cli.specs import SpecCommand, given
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ Exit status: 0 done, 1 bad data or a limit exceeded, 2 bad usage."""
 @click.command(
     "query",
     cls=SpecCommand,
-    stages="rdfm.sparql.options:QUERY",
+    stages="rdfm.sparql.query_options:QUERY",
     sides=("read", "write"),
     epilog=_EPILOG,
     short_help="Run a SPARQL query on each message, or on all of them.",
@@ -101,7 +101,7 @@ def _write(log_query: LogQuery, output: str, options: dict[str, Any], quiet: boo
     from rdfm.logs.kinds import DEFAULT_FORMATS
 
     if output == "-":
-        options.setdefault("to_format", DEFAULT_FORMATS[log_query.output_kind])
+        options.setdefault("to", DEFAULT_FORMATS[log_query.output_kind])
         reject_terminal(options)
         log_query.add(add_stdout_defaults(options))
     bar = None if quiet or (output == "-" and is_terminal(sys.stdout)) else Bar.on_terminal()
@@ -157,7 +157,7 @@ def _show(log_query: LogQuery, quiet: bool) -> None:
     bar = _bar(quiet)
     stream = log_query.stream(bar)
     table = TerminalTable(
-        [*(() if log_query.whole else ("source", "message")), *log_query.query.variables]
+        [*(() if log_query.whole else ("source", "message_index")), *log_query.query.variables]
     )
     for batch in _closing(bar, stream.batches):
         rows = batch.rows.rows()

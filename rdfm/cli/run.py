@@ -54,7 +54,7 @@ def run(arguments: list[str]) -> int:
 
 
 def _on_command_line(remedy: Remedy) -> str | None:
-    from rdfm.cli.remedies import on_command_line  # most commands render no remedy
+    from rdfm.cli.cli_remedies import on_command_line  # most commands render no remedy
 
     return on_command_line(remedy)
 

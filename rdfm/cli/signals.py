@@ -17,7 +17,16 @@ from collections.abc import Callable, Iterator
 from types import FrameType
 from typing import Any
 
-__all__ = ["CODE", "begin", "die_of_pipe", "end", "report_interrupt", "unwinding", "watch"]
+__all__ = [
+    "CODE",
+    "begin",
+    "die_of_pipe",
+    "end",
+    "end_normally",
+    "report_interrupt",
+    "unwinding",
+    "watch",
+]
 
 CODE = 130
 GRACE_SECONDS = 0.7
@@ -31,6 +40,7 @@ _KINDS = [
 
 # Previous handlers by signal; empty if no handlers are installed.
 _previous_handlers: dict[int, Any] = {}
+_normal: set[int] = set()  # signals that end the process with status 0
 _is_unwinding = False  # whether a signal unwinds the stack instead of ending the process
 _grace_seconds = GRACE_SECONDS
 _request: Callable[[], None] | None = None  # asks the command to end
@@ -52,6 +62,11 @@ def begin() -> None:
                 return
 
 
+def end_normally(kind: signal.Signals) -> None:
+    """Make a signal end the process with status 0 and without a message."""
+    _normal.add(kind)
+
+
 def watch() -> None:
     """Start a thread that ends the process if native code blocks signals in the main thread."""
     global _pipe
@@ -71,6 +86,7 @@ def end() -> None:
     for kind, handler in _previous_handlers.items():
         signal.signal(kind, handler)
     _previous_handlers.clear()
+    _normal.clear()
     if _pipe is not None:
         signal.set_wakeup_fd(-1)
         os.close(_pipe[1])
@@ -117,7 +133,9 @@ def die_of_pipe() -> None:
         os.kill(os.getpid(), signal.SIGPIPE)
 
 
-def _quit(*_: object) -> None:
+def _quit(number: int, _frame: FrameType | None = None) -> None:
+    if number in _normal:
+        os._exit(0)
     if not report_interrupt():  # the thread that printed the message ends the process
         time.sleep(GRACE_SECONDS)
     os._exit(CODE)
@@ -154,7 +172,7 @@ def _watch(pipe: int) -> None:
         return
     if _is_unwinding:
         time.sleep(_grace_seconds)
-        from rdfm.logs.output import remove_unfinished
+        from rdfm.logs.write.output import remove_unfinished
 
         remove_unfinished()
-    _quit()
+    _quit(received[0])

@@ -17,7 +17,7 @@ from click.shell_completion import CompletionItem
 
 from rdfm.cli.connections import TLS, connection_options
 from rdfm.cli.headers import HeaderOption
-from rdfm.cli.options import (
+from rdfm.cli.parameters import (
     COMPLETE,
     ContextFile,
     FormatName,
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 __all__ = ["SpecCommand", "given", "help_of", "make_option"]
 
-_PARAMETERS = "rdfm.cli.options"
+_PARAMETERS = "rdfm.cli.parameters"
 _SIDED = "rdfm.cli.sided"
 # Option groups that only the complete help shows.
 _RARE_GROUPS = ("Live streams",)
@@ -55,7 +55,7 @@ class SpecCommand(GroupedCommand):
 
         Args:
             args: Passed to click.
-            stages: Location of the stages' options, such as `rdfm.conversion.options:STAGES`.
+            stages: Location of the stages' options, such as `rdfm.conversion.convert_options:STAGES`.
                 Imported when the command is used.
             sides: Sides whose options the command has: "read" or "write", or both.
             kinds: Kinds of logs on each side, such as "patches". All kinds by default. Help omits
@@ -137,7 +137,7 @@ class SpecCommand(GroupedCommand):
             if option.name in TLS:
                 continue
             yield make_option(option, option.name, option.option, of_format=is_rare)
-        found = formats.every() if with_plug_ins else formats.built_in()
+        found = formats.all() if with_plug_ins else formats.built_in()
         all_options = {
             side: _options(side, [format.spec for format in found]) for side in self._sides
         }

@@ -96,7 +96,7 @@ def add_stdout_defaults(options: dict[str, Any]) -> dict[str, Any]:
     """Add the defaults for standard output that differ from those for files."""
     from rdfm import formats
 
-    writes = formats.find(options["to_format"]).spec.options("write")
+    writes = formats.find(options["to"]).spec.options("write")
     printed = {
         f"to_{name}": option.printed
         for name, option in writes.items()
@@ -116,8 +116,8 @@ def reject_terminal(options: dict[str, Any]) -> None:
     from rdfm import formats
 
     reason = None
-    if formats.find(options["to_format"]).spec.binary:
-        reason = f"{options['to_format']} is binary"
+    if formats.find(options["to"]).spec.binary:
+        reason = f"{options['to']} is binary"
     elif options.get("compression", "none") != "none":
         reason = "compressed output is binary"
     if reason is not None and is_terminal(sys.stdout):

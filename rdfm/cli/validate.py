@@ -25,7 +25,7 @@ Exit status: 0 no errors, 1 errors found, 2 bad usage."""
 @click.command(
     "validate",
     cls=SpecCommand,
-    stages="rdfm.analysis.options:VALIDATE",
+    stages="rdfm.analysis.analysis_options:VALIDATE",
     epilog=_EPILOG,
     short_help="Check logs for errors and suspicious data.",
 )
@@ -43,7 +43,7 @@ def command(
     and otherwise with the next input. Findings are printed to standard output in the form
     FILE:LINE:COLUMN: error: TEXT (message 3) [RULE].
     """
-    from rdfm.analysis.options import VALIDATE
+    from rdfm.analysis.analysis_options import VALIDATE
     from rdfm.analysis.validate import validate
 
     return run_check(

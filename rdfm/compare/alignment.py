@@ -12,12 +12,12 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Hashable, Iterable, Iterator, Mapping
 
-from rdfm._core import Bnode, Quad, Term, TripleTerm
+from rdfm._core import BlankNode, Quad, Term, TripleTerm
 from rdfm.compare.isomorphism import MAX_STEPS, mapping
 
 __all__ = ["aligned", "nodes_of", "renamed"]
 
-_ANY = Bnode("x")
+_ANY = BlankNode("x")
 
 
 def aligned(old: Iterable[Quad], new: Iterable[Quad], *, max_steps: int = MAX_STEPS) -> list[Quad]:
@@ -37,8 +37,8 @@ def aligned(old: Iterable[Quad], new: Iterable[Quad], *, max_steps: int = MAX_ST
     Example:
         >>> from rdfm import Iri
         >>> p = Iri("http://example.org/p")
-        >>> old = [Quad(Bnode("a"), p, Bnode("b"))]
-        >>> new = [Quad(Bnode("b"), p, Bnode("c")), Quad(Bnode("a"), p, Bnode("a"))]
+        >>> old = [Quad(BlankNode("a"), p, BlankNode("b"))]
+        >>> new = [Quad(BlankNode("b"), p, BlankNode("c")), Quad(BlankNode("a"), p, BlankNode("a"))]
         >>> print(*aligned(old, new))
         _:a <http://example.org/p> _:b . _:a_1 <http://example.org/p> _:a_1 .
     """
@@ -46,7 +46,7 @@ def aligned(old: Iterable[Quad], new: Iterable[Quad], *, max_steps: int = MAX_ST
     by_key: dict[Hashable, list[list[Quad]]] = defaultdict(list)
     for part in _parts(quads):
         by_key[_key(part)].append(part)
-    names: dict[Bnode, Bnode] = {}
+    names: dict[BlankNode, BlankNode] = {}
     used_labels: set[str] = set()
     for part in _parts(old):
         used_labels.update(node.value for quad in part for node in nodes_of(quad))
@@ -60,15 +60,15 @@ def aligned(old: Iterable[Quad], new: Iterable[Quad], *, max_steps: int = MAX_ST
     for quad in quads:
         for node in nodes_of(quad):
             if node not in names:
-                names[node] = Bnode(_unused_label(node.value, used_labels))
+                names[node] = BlankNode(_unused_label(node.value, used_labels))
     return [renamed(quad, names) for quad in quads]
 
 
 def _parts(quads: Iterable[Quad]) -> list[list[Quad]]:
     """Return the quads with blank nodes, without repetitions, grouped into connected parts."""
-    parent: dict[Bnode, Bnode] = {}
+    parent: dict[BlankNode, BlankNode] = {}
 
-    def root(node: Bnode) -> Bnode:
+    def root(node: BlankNode) -> BlankNode:
         root_node = node
         while (next_node := parent.setdefault(root_node, root_node)) != root_node:
             root_node = next_node
@@ -83,7 +83,7 @@ def _parts(quads: Iterable[Quad]) -> list[list[Quad]]:
             quads_by_node.append((nodes[0], quad))
             for other in nodes[1:]:
                 parent[root(other)] = root(nodes[0])
-    parts: dict[Bnode, list[Quad]] = defaultdict(list)
+    parts: dict[BlankNode, list[Quad]] = defaultdict(list)
     for node, quad in quads_by_node:
         parts[root(node)].append(quad)
     return list(parts.values())
@@ -91,11 +91,11 @@ def _parts(quads: Iterable[Quad]) -> list[list[Quad]]:
 
 def _key(part: list[Quad]) -> Hashable:
     """Return a key that is equal for isomorphic parts: the quads without their labels."""
-    names: dict[Bnode, Bnode] = defaultdict(lambda: _ANY)
+    names: dict[BlankNode, BlankNode] = defaultdict(lambda: _ANY)
     return frozenset(Counter(renamed(quad, names) for quad in part).items())
 
 
-def nodes_of(quad: Quad) -> Iterator[Bnode]:
+def nodes_of(quad: Quad) -> Iterator[BlankNode]:
     """Yield the blank nodes of a quad in order.
 
     Triple terms can be nested deeply, so recursion is not used.
@@ -103,17 +103,17 @@ def nodes_of(quad: Quad) -> Iterator[Bnode]:
     pending: list[Term | None] = [quad.graph, quad.object, quad.predicate, quad.subject]
     while pending:
         term = pending.pop()
-        if isinstance(term, Bnode):
+        if isinstance(term, BlankNode):
             yield term
         elif isinstance(term, TripleTerm):
             pending += (term.object, term.predicate, term.subject)
 
 
-def renamed(quad: Quad, names: Mapping[Bnode, Bnode]) -> Quad:
+def renamed(quad: Quad, names: Mapping[BlankNode, BlankNode]) -> Quad:
     """Return a quad with its blank nodes relabelled."""
 
     def term(given: Term) -> Term:
-        if isinstance(given, Bnode):
+        if isinstance(given, BlankNode):
             return names[given]
         if isinstance(given, TripleTerm):
             return TripleTerm(term(given.subject), term(given.predicate), term(given.object))

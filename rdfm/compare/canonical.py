@@ -14,7 +14,7 @@ from collections.abc import Callable, Generator, Iterable
 from hashlib import sha256
 from itertools import permutations
 
-from rdfm._core import Bnode, Iri, Literal, Quad, Term, TripleTerm
+from rdfm._core import BlankNode, Iri, Literal, Quad, Term, TripleTerm
 from rdfm.errors import EncodeError, LimitError
 
 __all__ = ["canonical", "canonical_labels"]
@@ -73,8 +73,8 @@ def canonical_labels(
 
 def _unsupported(quad: Quad) -> str | None:
     """Return why RDFC-1.0 does not support a quad, or None if it does."""
-    standard = isinstance(quad.subject, (Iri, Bnode)) and isinstance(quad.predicate, Iri)
-    if not standard or not isinstance(quad.graph, (Iri, Bnode, type(None))):
+    standard = isinstance(quad.subject, (Iri, BlankNode)) and isinstance(quad.predicate, Iri)
+    if not standard or not isinstance(quad.graph, (Iri, BlankNode, type(None))):
         return "does not support generalized quads"
     pending: list[Term] = [quad.object]
     while pending:
@@ -84,7 +84,7 @@ def _unsupported(quad: Quad) -> str | None:
                 term.subject, (Literal, TripleTerm)
             ):
                 return "does not support generalized triple terms"
-            if isinstance(term.subject, Bnode) or isinstance(term.object, Bnode):
+            if isinstance(term.subject, BlankNode) or isinstance(term.object, BlankNode):
                 return "does not support blank nodes in triple terms"
             pending.append(term.object)
     return None
@@ -98,7 +98,7 @@ class _CanonicalizationState:
         self._issued: Issued = {}
         self._quads: dict[str, list[Quad]] = defaultdict(list)
         for quad in dataset:
-            for label in {term.value for term in quad if isinstance(term, Bnode)}:
+            for label in {term.value for term in quad if isinstance(term, BlankNode)}:
                 self._quads[label].append(quad)
         self._first_degree_hashes: dict[str, str] = {}
 
@@ -156,7 +156,7 @@ class _CanonicalizationState:
         related: dict[str, list[str]] = defaultdict(list)  # "Hn"
         for quad in self._quads[label]:
             for position, term in (("s", quad.subject), ("o", quad.object), ("g", quad.graph)):
-                if isinstance(term, Bnode) and term.value != label:
+                if isinstance(term, BlankNode) and term.value != label:
                     related[self._related(term.value, quad, issuer, position)].append(term.value)
         data = ""  # "data to hash"
         for name in sorted(related):
@@ -218,7 +218,7 @@ def _is_worse(path: str, chosen: str) -> bool:
 
 def _renamed(quad: Quad, name: Callable[[str], str]) -> Quad:
     def term(term: Term) -> Term:
-        return Bnode(name(term.value)) if isinstance(term, Bnode) else term
+        return BlankNode(name(term.value)) if isinstance(term, BlankNode) else term
 
     graph = None if quad.graph is None else term(quad.graph)
     return Quad(term(quad.subject), quad.predicate, term(quad.object), graph)

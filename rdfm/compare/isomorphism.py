@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from rdfm import _core
-from rdfm._core import Bnode, MessageBatch, Quad
+from rdfm._core import BlankNode, MessageBatch, Quad
 
 __all__ = ["MAX_STEPS", "isomorphic", "mapping"]
 
@@ -36,7 +36,7 @@ def isomorphic(a: Iterable[Quad], b: Iterable[Quad], *, max_steps: int = MAX_STE
 
 def mapping(
     a: Iterable[Quad], b: Iterable[Quad], *, max_steps: int = MAX_STEPS
-) -> dict[Bnode, Bnode] | None:
+) -> dict[BlankNode, BlankNode] | None:
     """Return a mapping from the blank nodes of `a` to those of `b`, or None if the datasets differ.
 
     Args:
@@ -48,7 +48,7 @@ def mapping(
         LimitError: If the comparison needs more than `max_steps`.
     """
     pairs = _pairs(a, b, max_steps)
-    return None if pairs is None else {Bnode(one): Bnode(other) for one, other in pairs}
+    return None if pairs is None else {BlankNode(one): BlankNode(other) for one, other in pairs}
 
 
 def _pairs(a: Iterable[Quad], b: Iterable[Quad], max_steps: int) -> list[tuple[str, str]] | None:

@@ -1,6 +1,6 @@
 """Log conversion: `convert`.
 
-In: logs in any format. Out: one log in another format, and a `Summary`.
+In: logs in any format. Out: one log in another format, and a `ConversionSummary`.
 """
 
 from __future__ import annotations
@@ -9,22 +9,22 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Unpack
 
 from rdfm import formats
-from rdfm.conversion.options import STAGES, divide, input_formats, live_options
+from rdfm.conversion.convert_options import STAGES, divide, input_formats, live_options
 from rdfm.conversion.pipeline import ConversionPlan, Pipeline
-from rdfm.conversion.regroup import DefaultGraph, Regrouping, make
-from rdfm.conversion.selected import select
-from rdfm.conversion.summary import Summary
+from rdfm.conversion.regroup import DefaultGraph, Regrouping, make_regrouper
+from rdfm.conversion.selection_plan import select
+from rdfm.conversion.summary import ConversionSummary
 from rdfm.conversion.target import Target
 from rdfm.errors import OptionError, spelled
 from rdfm.formats import OptionSpec
-from rdfm.logs.append import AppendSettings
-from rdfm.logs.driver import Driver, Reading
-from rdfm.logs.filtering import FILTERING, Filtering
-from rdfm.logs.input import Readable, as_inputs, is_folder_or_glob, may_be_endless
-from rdfm.logs.keyed import SplitBy
-from rdfm.logs.output import OutputShape, Writable, output_format
-from rdfm.logs.own_input import reject_own_input
-from rdfm.logs.progress import Progress, Reporter, total_bytes
+from rdfm.logs.input.driver import Driver, Reading
+from rdfm.logs.input.inputs import Readable, as_inputs, is_folder_or_glob, may_be_endless
+from rdfm.logs.input.progress import Progress, Reporter, total_bytes
+from rdfm.logs.stages.criteria import FILTERING, Filtering
+from rdfm.logs.write.append import AppendSettings
+from rdfm.logs.write.keyed import SplitBy
+from rdfm.logs.write.output import OutputShape, Writable, output_format
+from rdfm.logs.write.own_input import reject_own_input
 from rdfm.storage.paths import is_live
 from rdfm.storage.pool import MAX_JOBS, usable_cores
 
@@ -43,7 +43,7 @@ def convert(
     *,
     progress: Callable[[Progress], None] | None = None,
     **options: Unpack[ConvertOptions],
-) -> Summary:
+) -> ConversionSummary:
     """Convert logs to one log in another format, or to a folder or archive of logs.
 
     Messages are converted to messages, patches to patches, and SPARQL results to results.
@@ -62,7 +62,7 @@ def convert(
             `NAME` applies to the side that has the option. If both sides have it, `NAME` is
             rejected, except for shared options such as `lenient`. Options of the conversion:
 
-            - from_format, to_format: Names of formats. Detected from suffixes, then from content,
+            - from_format, to: Names of formats. Detected from suffixes, then from content,
               by default.
             - message_per_file: Read each input as one message, even if it is empty.
             - group_by: Regroup the quads into other messages: "subject" or "graph" (consecutive
@@ -116,7 +116,7 @@ def convert(
     Example:
         >>> import io
         >>> summary = convert(b"<http://ex/s> <http://ex/p> <http://ex/o> .", io.BytesIO(),
-        ...                   from_format="nt", to_format="jelly")
+        ...                   from_format="nt", to="jelly")
         >>> summary.messages, summary.quads
         (1, 1)
     """
@@ -151,7 +151,7 @@ def plan(
     known = input_formats(inputs, options.get("from_format"))
     live_settings = live_options(inputs, output, options)
     kind = known[0].kinds[0] if known else "messages"
-    target_format = output_format(output, options.get("to_format"), kind)
+    target_format = output_format(output, options.get("to"), kind)
     filters = not _FILTERING.isdisjoint(declared)
     if options.get("split_by") is not None:
         declared = {**declared, "prefixes": _PREFIXES}
@@ -218,7 +218,7 @@ def plan(
     def regrouping() -> tuple[Regrouping, ...]:
         if not is_regrouped and not skolemizes:
             return ()
-        regrouper = make(
+        regrouper = make_regrouper(
             group_by,
             skolemize=stages.get("skolemize"),
             parts=target.takes_parts or stays_flat,
@@ -254,7 +254,7 @@ def plan(
     if jobs == 1:
         driver = Driver(inputs, reading)
     else:
-        from rdfm.logs.parallel import ParallelDriver  # costly to import
+        from rdfm.logs.read.parallel import ParallelDriver  # costly to import
 
         driver = ParallelDriver(inputs, reading, jobs, splits=not selection)
     return ConversionPlan(

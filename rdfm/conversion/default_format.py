@@ -9,9 +9,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from rdfm.conversion.options import input_formats
+from rdfm.conversion.convert_options import input_formats
 from rdfm.errors import RdfmError
-from rdfm.logs.input import Readable, reads_once
+from rdfm.logs.input.inputs import Readable, reads_once
 from rdfm.logs.kinds import DEFAULT_FORMATS
 
 __all__ = ["default_format"]
@@ -38,12 +38,13 @@ def default_format(inputs: Sequence[Readable], from_format: str | None) -> str:
 
 def _kind(log: Readable, from_format: str | None) -> str:
     """Return the kind of a log. Errors are ignored here and raised when the log is converted."""
-    from rdfm.logs.reader import open_log  # costly to import
+    from rdfm.logs.input.driver import Driver, Reading
+    from rdfm.logs.read.reader import LogReader  # costly to import
 
     try:
-        with open_log(log, from_format) as opened:
+        with LogReader(Driver([log], Reading(from_format))) as opened:
             for batch in opened.batches():
                 return batch.kind
-            return "messages" if opened.found is None else opened.found.spec.kinds[0]
+            return "messages" if opened._format is None else opened._format.spec.kinds[0]
     except (RdfmError, OSError):
         return "messages"

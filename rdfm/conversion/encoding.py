@@ -10,37 +10,33 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from rdfm.errors import EncodeError
 from rdfm.formats.format import encode_view
+from rdfm.logs.write.parts import Part, parts_of
 from rdfm.storage.pool import Pool
 
 if TYPE_CHECKING:
-    from rdfm.logs.append import Addition
-    from rdfm.logs.parts import Part
     from rdfm.message import AnyBatch
 
-__all__ = ["EncodedBatch", "Encoding", "Output"]
+__all__ = ["EncodedBatch", "Encoding"]
 
 # Smaller batches are encoded by the calling thread, because another thread would not save time.
 MIN_QUADS = 512
-
-# The output of an encoder: bytes, or parts of files.
-Output: TypeAlias = "bytes | memoryview | list[Part] | list[Addition]"
 
 
 class EncodedBatch(NamedTuple):
     """An encoded batch.
 
     Attributes:
-        output: Bytes of the encoded batch.
+        parts: Bytes of the encoded batch.
         messages: Number of messages that begin in the batch.
         quads: Number of quads in the batch.
         bytes_in: Number of input bytes read up to the end of the batch.
     """
 
-    output: Output
+    parts: list[Part]
     messages: int
     quads: int
     bytes_in: int
@@ -98,7 +94,11 @@ class Encoding:
                 error.source = source
                 raise
             messages = len(batch) - batch.continued
-            return EncodedBatch(output, messages, batch.record_count, bytes_in), encoder, generation
+            return (
+                EncodedBatch(parts_of(output), messages, batch.record_count, bytes_in),
+                encoder,
+                generation,
+            )
 
         self._pool.submit(work, in_caller=in_caller)
 
@@ -121,20 +121,16 @@ class Encoding:
             self._failed = True
             raise
 
-    def pause(self) -> Output:
+    def pause(self) -> list[Part]:
         """Return what completes a log that is appended to, so that it can be committed.
 
         Call it after `take(all=True)`.
         """
-        output: Output = self._encoder.pause()
-        return output
+        return parts_of(self._encoder.pause())
 
-    def finish(self) -> Output | None:
-        """Return the bytes at the end of the log; None if a message could not be written."""
-        if self._failed:
-            return None
-        output: Output = self._encoder.finish()
-        return output
+    def finish(self) -> list[Part]:
+        """Return the bytes at the end of the log; none if a message could not be written."""
+        return [] if self._failed else parts_of(self._encoder.finish())
 
     def close(self) -> None:
         """End the threads."""
@@ -151,5 +147,5 @@ class Encoding:
 
     def notes(self) -> list[str]:
         """Return notes for readers of the log."""
-        notes: list[str] = self._encoder.notes()
-        return notes
+        encoders = (self._encoder, *self._all_twins)
+        return list(dict.fromkeys(note for encoder in encoders for note in encoder.notes()))

@@ -1,34 +1,37 @@
-"""Filtering logs by criteria: `rdfm filter`.
+"""Filtering logs by criteria: `filter`.
 
-In: logs. Out: one log and a `Summary`, or the number of matching messages.
+In: logs. Out: one log and a `ConversionSummary`, or the number of matching messages.
 """
 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
-from typing import Any
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Unpack
 
 from rdfm.conversion.convert import plan
-from rdfm.conversion.options import STAGES
+from rdfm.conversion.convert_options import STAGES
 from rdfm.conversion.pipeline import Pipeline
-from rdfm.conversion.summary import Summary
+from rdfm.conversion.summary import ConversionSummary
 from rdfm.errors import OptionError, spelled
-from rdfm.logs.driver import Driver, Read, Reading
-from rdfm.logs.filtering import FILTERING, Filtering
-from rdfm.logs.input import Readable
-from rdfm.logs.output import Writable
-from rdfm.logs.own_input import reject_own_input
-from rdfm.logs.progress import Progress, Reporter, total_bytes
-from rdfm.logs.selection import sliced
-from rdfm.logs.stages import SkipErrors, Tally, through
+from rdfm.logs.input.driver import Driver, Read, Reading
+from rdfm.logs.input.inputs import Readable, as_inputs
+from rdfm.logs.input.progress import Progress, Reporter, total_bytes
+from rdfm.logs.stages.criteria import FILTERING, Filtering
+from rdfm.logs.stages.selection import sliced
+from rdfm.logs.stages.stage import SkipErrors, Tally, through
+from rdfm.logs.write.output import Writable
+from rdfm.logs.write.own_input import reject_own_input
 
-__all__ = ["FILTER", "count", "filter_logs"]
+if TYPE_CHECKING:
+    from rdfm.formats.options_generated import FilterOptions
+
+__all__ = ["FILTER", "filter"]
 
 # Options of the input and of the output.
 _READ = ("from_format", "message_per_file", "take", "on_error")
 _WRITTEN = (
-    "to_format",
+    "to",
     "compression",
     "split_messages",
     "split_bytes",
@@ -41,45 +44,55 @@ FILTER = {
 }
 
 
-def filter_logs(
-    inputs: Sequence[Readable],
-    output: Writable,
+def filter(
+    inputs: Readable | Sequence[Readable],
+    output: Writable | None = None,
     *,
     progress: Callable[[Progress], None] | None = None,
-    **options: Any,
-) -> Summary:
-    """Write the matching messages of logs to one log, in order.
+    **options: Unpack[FilterOptions],
+) -> ConversionSummary:
+    r"""Write the messages of logs with a quad that matches all criteria to one log, in order.
+
+    `LogReader.filter` does the same for a log that is being read.
 
     Args:
-        inputs: Inputs that `open_log` accepts.
-        output: As in `convert`.
-        progress: As in `convert`.
-        **options: Options of `FILTER`, and options of the formats as in `convert`.
-
-    Raises:
-        OptionError: If a criterion is not a valid term, expression or time, or if the prefix of a
-            name is not declared.
-        RdfmError, OSError: As in `convert`.
-    """
-    reject_own_input(inputs, output, options, FILTER)
-    total = None if progress is None else total_bytes(inputs)
-    planned = plan(list(inputs), output, options, total, FILTER)
-    return Pipeline(planned, Reporter(progress)).run()
-
-
-def count(inputs: Sequence[Readable], **options: Any) -> Summary:
-    """Count the matching messages of logs.
-
-    Args:
-        inputs: Inputs that `open_log` accepts.
-        **options: Options of `FILTER` except those of the output, and reading options of the
-            formats.
+        inputs: Inputs that `open_log` accepts, or a list of them.
+        output: As in `convert`. By default, the messages are only counted.
+        progress: Function to call about ten times per second. Not called if messages are only
+            counted.
+        **options: The criteria of `LogReader.filter`; and `from_format`, `to`, `message_per_file`,
+            `take`, `on_error`, `compression`, `split_messages`, `split_bytes`, `overwrite`,
+            `keep_partial` and the options of the formats, as in `convert`.
 
     Returns:
-        The numbers of matching messages, of their quads, and of skipped errors.
+        The numbers of matching messages and of their quads, as for a conversion.
 
     Raises:
-        OptionError: As in `filter_logs`, or if an option applies to the output.
+        OptionError: If a criterion is not a valid term, expression or time; if the prefix of a name
+            is not declared; or if an option applies to the output, and there is none.
+        RdfmError, OSError: As in `convert`.
+
+    Example:
+        >>> log = b'<x:a> <x:p> "1" .\n# @message\n<x:b> <x:p> "2" .\n'
+        >>> filter(log, from_format="nq", subject="<x:b>").messages
+        1
+    """
+    sources = as_inputs(inputs)
+    if not sources:
+        raise OptionError("no input is given")
+    given: dict[str, Any] = dict(options)
+    if output is None:
+        return _count(sources, {name: value for name, value in given.items() if value is not None})
+    reject_own_input(sources, output, given, FILTER)
+    total = None if progress is None else total_bytes(sources)
+    return Pipeline(plan(sources, output, given, total, FILTER), Reporter(progress)).run()
+
+
+def _count(inputs: list[Readable], options: Mapping[str, Any]) -> ConversionSummary:
+    """Count the matching messages of logs.
+
+    Raises:
+        OptionError: As in `filter`, or if an option applies to the output.
         RdfmError, OSError: As in `open_log`.
     """
     stages = {name: FILTER[name].value(value) for name, value in options.items() if name in FILTER}
@@ -93,7 +106,7 @@ def count(inputs: Sequence[Readable], **options: Any) -> Summary:
     reading = Reading(
         stages.get("from_format"), reads, message_per_file=message_per_file, needs_logs=True
     )
-    driver = Driver(list(inputs), reading)
+    driver = Driver(inputs, reading)
     limit = stages.get("take")
     line = (
         SkipErrors(skip=stages.get("on_error") == "skip"),
@@ -113,7 +126,7 @@ def count(inputs: Sequence[Readable], **options: Any) -> Summary:
                     quads += item.batch.record_count
     finally:
         driver.close()
-    return Summary(
+    return ConversionSummary(
         found,
         quads,
         bytes_in,

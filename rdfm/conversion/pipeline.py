@@ -1,6 +1,6 @@
 """The pipeline of a conversion: reading, decoding, encoding and writing overlap in threads.
 
-In: a driver, stages, and a target. Out: a `Summary`.
+In: a driver, stages, and a target. Out: a `ConversionSummary`.
 Cost: queues of bounded size (pieces, batches, bytes) for any input. Python works per batch, never
 per message.
 Law: the first error ends all threads, after everything before it has been written. Threads share
@@ -16,32 +16,33 @@ import os
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import chain
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from rdfm._core import MessageBatch
 from rdfm.conversion import interruption
 from rdfm.conversion.encoding import Encoding
-from rdfm.conversion.encoding import Output as _Bytes
 from rdfm.conversion.interruption import Interrupted
-from rdfm.conversion.summary import Summary
+from rdfm.conversion.summary import ConversionSummary
 from rdfm.conversion.target import Target, source_of
 from rdfm.errors import EncodeError, RdfmError
 from rdfm.formats.spec import listed
 from rdfm.logs import remedies
-from rdfm.logs.append import COMMIT_SECONDS
 from rdfm.logs.channel import Channel, Stopped, feeding_thread
 from rdfm.logs.counters import CounterRange
-from rdfm.logs.driver import Driver, Item, Piece, Read, ReadError, cost
-from rdfm.logs.input import Readable
+from rdfm.logs.input.driver import Driver, Item, Piece, Read, ReadError, cost
+from rdfm.logs.input.inputs import Readable
+from rdfm.logs.input.progress import Progress, Reporter, interpolate
 from rdfm.logs.kinds import wrong_kind_error
 from rdfm.logs.notes import Notes
-from rdfm.logs.output import FolderOutput, Output, OutputShape
-from rdfm.logs.progress import Progress, Reporter
-from rdfm.logs.stages import SkipErrors, Stage, Stages, Tally
+from rdfm.logs.stages.stage import SkipErrors, Stage, Stages, Tally
+from rdfm.logs.write.append import COMMIT_SECONDS
+from rdfm.logs.write.output import FolderOutput, Output, OutputShape
+from rdfm.logs.write.parts import Part, parts_of
 
 if TYPE_CHECKING:
-    from rdfm.logs.append import AppendOutput
-    from rdfm.logs.keyed_append import AppendFolder
+    from rdfm.logs.write.append import AppendOutput
+    from rdfm.logs.write.keyed_append import AppendFolder
     from rdfm.message import AnyBatch
     from rdfm.storage.live import LiveTarget
 
@@ -59,9 +60,9 @@ COLLECTED_BYTES = 1 << 20
 # Size of the pieces for the writing thread. xz compresses only a few of them per second.
 WRITTEN_BYTES = 1 << 18
 # Sent after the last bytes of a complete output.
-END: list[_Bytes] = []
+END: list[Part] = []
 # Sent to check that no other program has changed the log that is appended to.
-CHECK: list[_Bytes] = []
+CHECK: list[Part] = []
 # Errors that end a conversion between two items, after which the output can be completed.
 _DELIBERATE = (Exception, Interrupted)
 
@@ -113,7 +114,7 @@ class Pipeline:
         self._kind = self._stages.kind or plan.target.format.spec.kinds[0]  # of the output
         self._bytes_done = self._messages = self._quads = 0  # encoded so far
         self._bytes_read = 0  # input bytes up to the last item
-        self._out: list[_Bytes] = []  # output for the writing thread
+        self._out: list[Part] = []  # output for the writing thread
         self._collected = 0  # size of `_out` in bytes
         self._counters = CounterRange()
         self._put_progress = Progress(bytes_total=plan.bytes_total)
@@ -125,7 +126,7 @@ class Pipeline:
         self._next_commit = math.inf
         self._wake: Callable[[], None] = lambda: None
 
-    def run(self) -> Summary:
+    def run(self) -> ConversionSummary:
         """Run the conversion.
 
         Raises:
@@ -143,7 +144,7 @@ class Pipeline:
         self._wake = batches.wake
         if self._plan.shape.appends:
             self._next_commit = start + (self._plan.shape.commit_seconds or COMMIT_SECONDS)
-        output_queue: Channel[list[_Bytes]] = Channel(OUTPUT_BYTES)
+        output_queue: Channel[list[Part]] = Channel(OUTPUT_BYTES)
         read = ((piece, piece.cost) for piece in driver.pieces())
         threads = [
             feeding_thread("rdfm-read", pieces, read),
@@ -160,7 +161,7 @@ class Pipeline:
             for thread in threads:
                 thread.start()
             encoder = self._encode_all(batches, output_queue)
-            self._put(output_queue, [encoder.finish() or b""])
+            self._put(output_queue, encoder.finish())
             output_queue.put(END, 0, self._progress())
             output_queue.close()
             output_queue.drain(lambda: self._report_progress(output_queue))
@@ -195,7 +196,7 @@ class Pipeline:
                     driver.close()
         self._report(self._progress, force=True)
         tally = self._tally
-        return Summary(
+        return ConversionSummary(
             messages=self._messages,
             quads=self._quads,
             bytes_in=self._bytes_done,
@@ -258,7 +259,7 @@ class Pipeline:
     # --- stages and encoding, on the calling thread ---
 
     def _encode_all(
-        self, batches: Channel[list[Item]], output_queue: Channel[list[_Bytes]]
+        self, batches: Channel[list[Item]], output_queue: Channel[list[Part]]
     ) -> Encoding:
         """Encode everything except the end of the log."""
         stages = self._stages
@@ -285,14 +286,14 @@ class Pipeline:
                 if isinstance(error, Interrupted) and self._plan.shape.commit_seconds:
                     self._commit(output_queue)
                 with contextlib.suppress(Exception):  # completes the log that precedes the error
-                    output_queue.put([self._encoder.finish() or b""], 0)
+                    output_queue.put(self._encoder.finish(), 0)
             raise
         if self._encoder is None:
             self._encoder = self._make_encoder(None)
         return self._encoder
 
     def _receive_items(
-        self, batches: Channel[list[Item]], output_queue: Channel[list[_Bytes]]
+        self, batches: Channel[list[Item]], output_queue: Channel[list[Part]]
     ) -> Iterator[list[Item]]:
         """Yield the items. While waiting, pass encoded bytes to the writing thread."""
         arriving = iter(batches)
@@ -314,7 +315,7 @@ class Pipeline:
                 return
             yield items
 
-    def _interrupt_or_commit(self, output_queue: Channel[list[_Bytes]]) -> None:
+    def _interrupt_or_commit(self, output_queue: Channel[list[Part]]) -> None:
         """Raise `Interrupted` if requested. Commit if that is due."""
         if interruption.requested:
             raise Interrupted
@@ -324,12 +325,12 @@ class Pipeline:
     def _is_commit_due(self) -> bool:
         return time.perf_counter() >= self._next_commit
 
-    def _commit(self, output_queue: Channel[list[_Bytes]]) -> None:
+    def _commit(self, output_queue: Channel[list[Part]]) -> None:
         """Commit the complete messages if requested, and check that the log has not changed."""
         shape = self._plan.shape
         if shape.commit_seconds and self._encoder is not None:
             self._drain(output_queue)
-            self._put(output_queue, [self._encoder.pause()])
+            self._put(output_queue, self._encoder.pause())
         output_queue.put(CHECK, 0)
         output_queue.drain(lambda: self._report_progress(output_queue))  # raises its error
         self._next_commit = time.perf_counter() + (shape.commit_seconds or COMMIT_SECONDS)
@@ -354,7 +355,7 @@ class Pipeline:
             raise wrong_kind_error(read.source.name, kind, reason, spec.kinds[0])
         self._kind = kind
 
-    def _encode(self, items: Iterable[Item], output_queue: Channel[list[_Bytes]]) -> None:
+    def _encode(self, items: Iterable[Item], output_queue: Channel[list[Part]]) -> None:
         """Encode items. On an error, everything before it is written."""
         encoder = self._encoder
         try:
@@ -378,7 +379,7 @@ class Pipeline:
             self._bytes_done = self._bytes_read
         self._pass_on(output_queue)  # reports progress even without bytes
 
-    def _drain(self, output_queue: Channel[list[_Bytes]]) -> None:
+    def _drain(self, output_queue: Channel[list[Part]]) -> None:
         """Wait for all batches that are being encoded, and pass on their bytes.
 
         Raises:
@@ -393,7 +394,7 @@ class Pipeline:
         self._bytes_done = self._bytes_read
         self._pass_on(output_queue)
 
-    def _take(self, output_queue: Channel[list[_Bytes]], *, all: bool = False) -> None:
+    def _take(self, output_queue: Channel[list[Part]], *, all: bool = False) -> None:
         """Take the encoded batches; with `all`, wait for all of them.
 
         Pass on their bytes if there are many.
@@ -405,8 +406,8 @@ class Pipeline:
             return
         try:
             for encoded in self._encoder.take(all=all):
-                self._out.append(encoded.output)
-                self._collected += _size(encoded.output)
+                self._out += encoded.parts
+                self._collected += _size(encoded.parts)
                 self._messages += encoded.messages
                 self._quads += encoded.quads
                 self._bytes_done = encoded.bytes_in
@@ -415,13 +416,13 @@ class Pipeline:
                     self._report_progress(output_queue)
         except EncodeError as error:
             remedies.add(error, buffers_messages=self._plan.buffers_messages)
-            self._out.append(error.completed)
+            self._out += parts_of(error.completed)
             raise
 
-    def _pass_on(self, output_queue: Channel[list[_Bytes]]) -> None:
+    def _pass_on(self, output_queue: Channel[list[Part]]) -> None:
         """Pass the bytes that were taken to the writing thread."""
-        outputs, self._out, self._collected = self._out, [], 0
-        self._put(output_queue, outputs)
+        parts, self._out, self._collected = self._out, [], 0
+        self._put(output_queue, parts)
 
     def _make_encoder(self, batch: AnyBatch | None) -> Encoding:
         """Return the encoder. The first messages determine the header."""
@@ -445,18 +446,18 @@ class Pipeline:
 
     # --- writing and progress ---
 
-    def _put(self, output_queue: Channel[list[_Bytes]], outputs: list[_Bytes]) -> None:
+    def _put(self, output_queue: Channel[list[Part]], parts: list[Part]) -> None:
         """Pass encoded bytes to the writing thread in pieces, each with the progress after it."""
         previous, current = self._put_progress, self._progress()
         self._put_progress = current
-        total, done = sum(map(_size, outputs)), 0
-        for piece in _cut(outputs):
-            size = sum(map(_size, piece))
+        total, done = _size(parts), 0
+        for piece in _cut(parts):
+            size = _size(piece)
             done += size
-            progress = current if done == total else previous.interpolate(current, done / total)
+            progress = current if done == total else interpolate(previous, current, done / total)
             output_queue.put(piece, size, progress, lambda: self._report_progress(output_queue))
 
-    def _report_progress(self, output_queue: Channel[list[_Bytes]]) -> None:
+    def _report_progress(self, output_queue: Channel[list[Part]]) -> None:
         """Report the progress of the writing thread."""
         self._report(
             lambda: (
@@ -480,68 +481,43 @@ def _cost(items: list[Item]) -> int:
     return sum(map(cost, items))
 
 
-def _size(output_bytes: _Bytes) -> int:
-    return (
-        sum(len(part.data) for part in output_bytes)
-        if isinstance(output_bytes, list)
-        else len(output_bytes)
-    )
+def _size(parts: list[Part]) -> int:
+    return sum(len(part.data) for part in parts)
 
 
-def _cut(outputs: list[_Bytes]) -> Iterator[list[_Bytes]]:
+def _cut(parts: list[Part]) -> Iterator[list[Part]]:
     """Yield the output in pieces of about `WRITTEN_BYTES`. A single piece may be empty."""
-    if sum(map(_size, outputs)) <= WRITTEN_BYTES:
-        yield outputs
-        return
-    piece: list[_Bytes] = []
+    piece: list[Part] = []
     bytes_left = WRITTEN_BYTES
-    for output_bytes in outputs:
-        for part in _parts(output_bytes):
-            if piece and _size(part) > bytes_left:
-                yield piece
-                piece, bytes_left = [], WRITTEN_BYTES
-            piece.append(part)
-            bytes_left -= _size(part)
+    for part in chain.from_iterable(map(_split, parts)):
+        if piece and len(part.data) > bytes_left:
+            yield piece
+            piece, bytes_left = [], WRITTEN_BYTES
+        piece.append(part)
+        bytes_left -= len(part.data)
     yield piece
 
 
-def _parts(output_bytes: _Bytes) -> Iterator[_Bytes]:
-    """Split an output into pieces.
-
-    Bytes are split at multiples of `WRITTEN_BYTES`. File parts are kept together up to that size.
-    """
-    if not isinstance(output_bytes, list):
-        view = memoryview(output_bytes)
-        for at in range(0, len(output_bytes), WRITTEN_BYTES):
-            yield view[at : at + WRITTEN_BYTES]
-    elif _size(output_bytes) <= WRITTEN_BYTES:
-        yield output_bytes
-    else:
-        for part in output_bytes:
-            yield [part]  # type: ignore[misc]  # a list with the element type of `output_bytes`
+def _split(part: Part) -> Iterable[Part]:
+    """Split a part of a single file. Its properties apply to its last bytes."""
+    view = memoryview(part.data)
+    if part.name or len(view) <= WRITTEN_BYTES:
+        return (part,)
+    starts = range(0, len(view), WRITTEN_BYTES)
+    pieces = [Part("", view[start : start + WRITTEN_BYTES]) for start in starts]
+    return (*pieces[:-1], part._replace(data=pieces[-1].data))
 
 
-def _write(output: Any, output_queue: Channel[list[_Bytes]]) -> None:
+def _write(output: Any, output_queue: Channel[list[Part]]) -> None:
     """Write the output; runs in the writing thread."""
     try:
-        for outputs in output_queue:
-            if outputs is END and isinstance(output, Output):
+        for parts in output_queue:
+            if parts is END and isinstance(output, Output):
                 output.end()
-            if outputs is CHECK:
+            if parts is CHECK:
                 output.check_unchanged()
-            if len(outputs) > 1 and not any(
-                isinstance(output_bytes, list) for output_bytes in outputs
-            ):
-                output.write(
-                    b"".join(
-                        output_bytes
-                        for output_bytes in outputs
-                        if not isinstance(output_bytes, list)
-                    )
-                )
-            else:
-                for output_bytes in outputs:
-                    output.write(output_bytes)
+            if parts:
+                output.write(parts)
     except Stopped:
         pass
     except BaseException as error:

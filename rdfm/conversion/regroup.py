@@ -17,11 +17,11 @@ from rdfm._core import MessageBatch, Regrouper, option_value
 from rdfm.errors import EncodeError, OptionError, spelled
 from rdfm.formats import OptionSpec
 from rdfm.logs import remedies
-from rdfm.logs.driver import NOTHING_DROPPED, Item, Read
+from rdfm.logs.input.driver import NOTHING_DROPPED, Item, Read
 from rdfm.logs.options import declare
-from rdfm.logs.stages import Stage
+from rdfm.logs.stages.stage import Stage
 
-__all__ = ["REGROUPING", "DefaultGraph", "Regrouping", "make", "regrouped"]
+__all__ = ["REGROUPING", "DefaultGraph", "Regrouping", "make_regrouper", "regroup"]
 
 _MESSAGES = "Messages"
 _WITHOUT_NUMBER = ("message", "subject", "graph", "all")
@@ -50,7 +50,7 @@ REGROUPING = declare(
 )
 
 
-def regrouped(
+def regroup(
     batches: Iterable[MessageBatch],
     group_by: str,
     *,
@@ -77,10 +77,10 @@ def regrouped(
     Example:
         >>> from rdfm import formats
         >>> batch = formats.nq.decode(b"<x:a> <x:p> <x:o> .\n" * 5)
-        >>> [len(message.quads) for piece in regrouped([batch], "count=2") for message in piece]
+        >>> [len(message.quads) for piece in regroup([batch], "count=2") for message in piece]
         [2, 2, 1]
     """
-    regrouper = make(group_by, skolemize=skolemize, max_message_bytes=max_message_bytes)
+    regrouper = make_regrouper(group_by, skolemize=skolemize, max_message_bytes=max_message_bytes)
     for batch in batches:
         regrouper.feed(batch)
         yield from _complete(regrouper)
@@ -107,7 +107,7 @@ class Regrouping(Stage):
         """Initialize with a regrouper.
 
         Args:
-            regrouper: A regrouper from `make`.
+            regrouper: A regrouper from `make_regrouper`.
             buffers_messages: Whether messages are buffered completely only because errors are
                 skipped. Used in remedies.
             count_before: Returns the number of messages in the log that the output continues. The
@@ -125,7 +125,7 @@ class Regrouping(Stage):
         """Process an item.
 
         Raises:
-            EncodeError: As in `regrouped`.
+            EncodeError: As in `regroup`.
             OptionError: If the batch contains patches or results.
         """
         if not isinstance(item, Read):
@@ -153,7 +153,7 @@ class Regrouping(Stage):
         """Yield the last messages, then the items that follow them.
 
         Raises:
-            EncodeError: As in `regrouped`.
+            EncodeError: As in `regroup`.
         """
         with self._explaining_errors():
             self._regrouper.finish()
@@ -218,7 +218,7 @@ class DefaultGraph(Stage):
         return (read._replace(batch=read.batch.with_default_graph(self._name)),)
 
 
-def make(
+def make_regrouper(
     group_by: str,
     *,
     skolemize: str | None = None,

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-__all__ = ["Summary"]
+__all__ = ["ConversionSummary"]
 
 
 @dataclass(frozen=True)
-class Summary:
+class ConversionSummary:
     """Summary of a conversion.
 
     Attributes:

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 from rdfm.conversion.target import Target
 from rdfm.errors import OptionError
 from rdfm.formats import Format
-from rdfm.logs.output import OutputShape, Writable
-from rdfm.logs.rows import ComputedBatch
+from rdfm.logs.read.rows import ComputedBatch
+from rdfm.logs.write.output import OutputShape, Writable
 
 if TYPE_CHECKING:
     import pyarrow

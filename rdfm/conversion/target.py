@@ -14,9 +14,9 @@ from typing import Any
 from rdfm import formats
 from rdfm.errors import DecodeError, OptionError, spelled
 from rdfm.formats import EncoderLike, Format
-from rdfm.logs.driver import Read, Source
-from rdfm.logs.input import Readable, is_folder_or_glob
-from rdfm.logs.output import OutputShape, Writable, suffix_options
+from rdfm.logs.input.driver import Driver, Read, Reading, Source
+from rdfm.logs.input.inputs import Readable, is_folder_or_glob
+from rdfm.logs.write.output import OutputShape, Writable, suffix_options
 
 __all__ = ["Target"]
 
@@ -162,10 +162,10 @@ def _stream_options(name: str, path: str | os.PathLike[str], format: Format) -> 
         DecodeError: If the log has another format or is invalid.
         OSError: If the log cannot be read.
     """
-    from rdfm.logs.reader import open_log  # costly to import
+    from rdfm.logs.read.reader import LogReader  # costly to import
 
     try:
-        with open_log(path, format.name) as log:
+        with LogReader(Driver([path], Reading(format.name))) as log:
             if "options" not in log.header:
                 for _ in log.batches():
                     pass

@@ -30,6 +30,7 @@ from rdfm.formats.format import (
 from rdfm.formats.spec import FormatSpec, OptionSpec
 
 if TYPE_CHECKING:
+    from rdfm.formats import formats_generated
     from rdfm.formats.formats_generated import *  # noqa: F403 - declared there, returned by __getattr__
 
 __all__ = [
@@ -45,13 +46,14 @@ __all__ = [
     "by_content",
     "by_path",
     "encode_all",
-    "every",
     "find",
     "names",
     "register",
     "specs",
     "unregister",
 ]
+if TYPE_CHECKING:  # in an installed package, type checkers accept only these names from elsewhere
+    __all__ += formats_generated.__all__
 
 GROUP = "rdfm.formats"
 HEAD_BYTES = 4096
@@ -117,9 +119,14 @@ def _checked(format: object) -> Format:
     """
     if not isinstance(format, Format):
         raise TypeError(f"expected an rdfm.formats.Format, found {type(format).__name__}")
-    from rdfm.formats.reserved import reject_reserved
+    from rdfm.formats.options_generated import RESERVED
 
-    reject_reserved(format.spec)
+    spec = format.spec
+    for name in (*spec.options("read"), *spec.options("write")):
+        if name in RESERVED or name.startswith(("from_", "to_")):
+            raise OptionError(
+                f"the format {spec.name} has an option named {name}, which is reserved; choose another name"
+            )
     return format
 
 
@@ -132,7 +139,7 @@ def _each() -> Iterator[Format]:
     yield from (plug_ins | _registered).values()
 
 
-def every() -> list[Format]:
+def all() -> list[Format]:
     """Return all formats, built-in ones first."""
     return list(_each())
 

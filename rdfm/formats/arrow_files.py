@@ -57,7 +57,9 @@ class ArrowDecoder(RowDecoder):
                     else "something else"
                 )
                 raise DecodeError(
-                    f"expected an Arrow file or stream, found {kind}", format=self.format, offset=0
+                    f"expected an Arrow file or stream, found {kind}",
+                    format=self.format,
+                    byte_offset=0,
                 )
         file.seek(max(size - len(_MAGIC), 0))
         if head.startswith(_MAGIC) and file.read() == _MAGIC:
@@ -117,7 +119,7 @@ class ArrowDecoder(RowDecoder):
             raise DecodeError(
                 "there is data after the end-of-stream marker; remove it",
                 format=self.format,
-                offset=at,
+                byte_offset=at,
             )
 
     def _truncated(self, missing: str) -> TruncatedError:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, BinaryIO, Literal, NamedTuple, Protocol
+from typing import Any, BinaryIO, Generic, Literal, NamedTuple, Protocol, cast
 
 from rdfm._core import MessageBatch, PatchBatch
 from rdfm.errors import DecodeError, LimitError
@@ -18,7 +18,16 @@ from rdfm.formats.spec import FormatSpec
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing_extensions import TypeVar
+
     from rdfm.message import AnyBatch
+
+    # Without a type argument, `Format` is a format of any kind.
+    B = TypeVar("B", bound=AnyBatch, default=Any)
+else:
+    from typing import TypeVar
+
+    B = TypeVar("B")  # defaults need Python 3.13
 
 __all__ = [
     "Decoder",
@@ -43,13 +52,13 @@ class Opening(NamedTuple):
         parts: When messages may be returned in parts (batches that `continue`): "never", "frames"
             (only messages with several frames) or "always".
         split: Start, stop (or None) and dialect (or None) of the part of the log to read.
-        first_index: The index of the first message, if known.
+        first_message_index: The index of the first message, if known.
         checks_marks: Whether to look for wrong restart marks.
     """
 
     parts: Literal["never", "frames", "always"] = "never"
     split: tuple[int, int | None, str | None] | None = None
-    first_index: int | None = None
+    first_message_index: int | None = None
     checks_marks: bool = False
 
 
@@ -235,7 +244,7 @@ class Encoder(ABC):
         return []
 
 
-class Format:
+class Format(Generic[B]):
     r"""A format: its description, its codecs, and functions for logs in memory.
 
     Attributes:
@@ -329,11 +338,11 @@ class Format:
             raise TypeError(f"{self.spec.title} cannot be written")
         return self._encoder(**values)
 
-    def decode(self, data: bytes, **options: Any) -> Any:
+    def decode(self, data: bytes | bytearray | memoryview, **options: Any) -> B:
         """Decode a complete log in memory. For files, use `rdfm.open_log`.
 
         Args:
-            data: The decompressed log.
+            data: The decompressed log, as any bytes-like object.
             **options: Options of `spec.reads`.
 
         Returns:
@@ -345,7 +354,10 @@ class Format:
                 messages are too large for one batch.
             MissingExtraError: If the format needs a package that is not installed.
             OptionError: If an option is unknown or its value is invalid.
+            TypeError: If `data` is not a bytes-like object.
         """
+        if not isinstance(data, bytes):
+            data = memoryview(data).tobytes()
         limits = {
             name: limit
             for name, limit in WHOLE_LOG_LIMITS.items()
@@ -355,13 +367,13 @@ class Format:
         batches, is_complete = decoder.decode_log(data)
         if not is_complete:
             decoder.next_batch()
-        if not batches:
-            return _joined([], self.spec.kinds[0])
         if len(batches) > 1 and limits:
             raise LimitError("the log is too large for one batch; read it with rdfm.open_log")
-        return batches[0] if len(batches) == 1 else _joined(batches, batches[0].kind)
+        if len(batches) == 1:
+            return cast("B", batches[0])
+        return cast("B", _joined(batches, batches[0].kind if batches else self.spec.kinds[0]))
 
-    def encode(self, batch: AnyBatch, **options: Any) -> bytes:
+    def encode(self, batch: B, **options: Any) -> bytes:
         """Encode a batch as a complete log. For files, use `rdfm.create_log`.
 
         Args:

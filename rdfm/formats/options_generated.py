@@ -9,7 +9,39 @@ import os
 from collections.abc import Mapping
 from typing import Any, Literal, TypedDict
 
-__all__ = ["ChangeOptions", "ConvertOptions", "ReadOptions", "WriteOptions"]
+__all__ = [
+    "RESERVED",
+    "ChangeOptions",
+    "ConvertOptions",
+    "FilterOptions",
+    "ReadOptions",
+    "WriteOptions",
+]
+
+# Names that options of plug-ins must not have, because functions and commands use them.
+_NAMES = """
+a after allow_http allow_publish any append b batches before boolean canonical chain
+changed_files check checksum clean_source client_ca color column_name_of_corrupt_record columns
+commit_seconds compression contains count create_topics debug default_graph_as default_topic
+discard_cached_input_ratio errors_to file_name_only filter first_byte_timeout folder follow
+format format_a format_b from full_iris graph group_by grpc gzip header help html
+ignore_corrupt_files ignore_metadata ignore_missing_files inputs insecure interval invert iri
+jobs json keep_partial kind latest latest_first limit links log_format logs
+max_bytes_per_trigger max_cached_files max_client_bytes max_errors max_file_age
+max_files_per_trigger max_open max_records_per_file max_rows max_steps max_streams
+max_total_steps max_warnings message_per_file messages metadata metrics min_partitions mode
+modified_after modified_before no_follow no_marks no_namespaces no_rdf_star object on_error
+open_cost_bytes output overlap overwrite pack_bytes partition_columns partitions parts
+patch_format path path_glob_filter paths per_message plain_flat predicate prefix progress
+publish_token_file quads query quiet rdf rdf12 read_token_file recursive_file_lookup regex
+rejects repair require restart retry rows sample schema seed separate_blank_nodes shapes
+signatures single sizes skip skip_empty skolemize snapshots solutions source source_archive_dir
+split split_by split_bytes split_messages started state_location stats stop storage_options
+stream_type strict subject sync take target terms test_instance time time_property timeout
+tls_ca tls_cert tls_key to top topic types undelimited union_graphs unordered variables version
+wait where whole window write_id
+"""
+RESERVED = frozenset(_NAMES.split())
 
 
 class ReadOptions(TypedDict, total=False):
@@ -98,7 +130,157 @@ class WriteOptions(TypedDict, total=False):
     version_label: str | None
 
 
-class ConvertOptions(TypedDict, total=False):
+class _BothOptions(TypedDict, total=False):
+    """The options of an input and an output format."""
+
+    allow_network: bool | str | None
+    announced: str | None
+    base: str | None
+    batch_bytes: int | str | None
+    batch_messages: int | str | None
+    batch_quads: int | str | None
+    compact_with: str | os.PathLike[str] | Mapping[str, Any] | None
+    context: Mapping[str, str] | None
+    context_cache: str | os.PathLike[str] | None
+    context_lines: Literal["first", "every", "none"] | None
+    contexts: str | os.PathLike[str] | None
+    datatype_table: int | str | None
+    delimited: bool | str | None
+    dialect: Literal["comment", "directive", "plain"] | None
+    exact_doubles: bool | str | None
+    expand_context: str | os.PathLike[str] | Mapping[str, Any] | None
+    flat: bool | str | None
+    frame_bytes: int | str | None
+    frame_rows: int | str | None
+    frames: Literal["auto", "message", "flat"] | None
+    framing: Literal["messages", "rows"] | None
+    generalized: bool | str | None
+    headers_first: bool | str | None
+    jelly_version: int | str | None
+    joins: Literal["error", "warn", "new"] | None
+    lenient: bool | str | None
+    logical_type: (
+        Literal[
+            "unspecified",
+            "flat_triples",
+            "flat_quads",
+            "graphs",
+            "datasets",
+            "subject_graphs",
+            "named_graphs",
+            "timestamped_named_graphs",
+        ]
+        | int
+        | None
+    )
+    lossy: bool | str | None
+    marks: bool | str | None
+    max_datatype_table: int | str | None
+    max_depth: int | str | None
+    max_frame_bytes: int | str | None
+    max_message_bytes: int | str | None
+    max_name_table: int | str | None
+    max_prefix_table: int | str | None
+    max_spool_bytes: int | str | None
+    merge_graphs: bool | str | None
+    name_table: int | str | None
+    namespaces: bool | str | None
+    options_from: str | os.PathLike[str] | None
+    physical_type: Literal["triples", "quads", "graphs"] | None
+    prefix_table: int | str | None
+    prefixed_names: bool | str | None
+    prefixes: Mapping[str, str] | None
+    rdf_direction: Literal["literal", "none", "i18n-datatype", "compound-literal"] | None
+    rdf_star: bool | str | None
+    rdf_star_syntax: bool | str | None
+    restart_bytes: int | str | None
+    rows: Literal["messages", "quads"] | None
+    statement_type: Literal["triples", "quads"] | None
+    stream: bool | str | None
+    stream_name: str | None
+    stream_type: Literal["frame", "flat", "punctuated"] | None
+    terms: Literal["ntriples", "structs"] | None
+    values: bool | str | None
+    version_label: str | None
+    from_allow_network: bool | str | None
+    from_announced: str | None
+    from_base: str | None
+    from_batch_bytes: int | str | None
+    from_batch_messages: int | str | None
+    from_batch_quads: int | str | None
+    from_context: Mapping[str, str] | None
+    from_context_cache: str | os.PathLike[str] | None
+    from_contexts: str | os.PathLike[str] | None
+    from_delimited: bool | str | None
+    from_dialect: Literal["comment", "directive", "plain"] | None
+    from_exact_doubles: bool | str | None
+    from_expand_context: str | os.PathLike[str] | Mapping[str, Any] | None
+    from_frames: Literal["auto", "message", "flat"] | None
+    from_framing: Literal["messages", "rows"] | None
+    from_generalized: bool | str | None
+    from_joins: Literal["error", "warn", "new"] | None
+    from_lenient: bool | str | None
+    from_marks: bool | str | None
+    from_max_datatype_table: int | str | None
+    from_max_depth: int | str | None
+    from_max_frame_bytes: int | str | None
+    from_max_message_bytes: int | str | None
+    from_max_name_table: int | str | None
+    from_max_prefix_table: int | str | None
+    from_max_spool_bytes: int | str | None
+    from_rdf_direction: Literal["literal", "none", "i18n-datatype", "compound-literal"] | None
+    to_compact_with: str | os.PathLike[str] | Mapping[str, Any] | None
+    to_context_lines: Literal["first", "every", "none"] | None
+    to_datatype_table: int | str | None
+    to_delimited: bool | str | None
+    to_dialect: Literal["comment", "directive", "plain"] | None
+    to_flat: bool | str | None
+    to_frame_bytes: int | str | None
+    to_frame_rows: int | str | None
+    to_frames: Literal["message", "flat"] | None
+    to_framing: Literal["messages", "rows"] | None
+    to_generalized: bool | str | None
+    to_headers_first: bool | str | None
+    to_jelly_version: int | str | None
+    to_lenient: bool | str | None
+    to_logical_type: (
+        Literal[
+            "unspecified",
+            "flat_triples",
+            "flat_quads",
+            "graphs",
+            "datasets",
+            "subject_graphs",
+            "named_graphs",
+            "timestamped_named_graphs",
+        ]
+        | int
+        | None
+    )
+    to_lossy: bool | str | None
+    to_max_message_bytes: int | str | None
+    to_merge_graphs: bool | str | None
+    to_name_table: int | str | None
+    to_namespaces: bool | str | None
+    to_options_from: str | os.PathLike[str] | None
+    to_physical_type: Literal["triples", "quads", "graphs"] | None
+    to_prefix_table: int | str | None
+    to_prefixed_names: bool | str | None
+    to_prefixes: Mapping[str, str] | None
+    to_rdf_star: bool | str | None
+    to_rdf_star_syntax: bool | str | None
+    to_restart_bytes: int | str | None
+    to_rows: Literal["messages", "quads"] | None
+    to_statement_type: Literal["triples", "quads"] | None
+    to_stream: bool | str | None
+    to_stream_name: str | None
+    to_stream_type: Literal["frame", "flat", "punctuated"] | None
+    to_terms: Literal["ntriples", "structs"] | None
+    to_values: bool | str | None
+    to_version_label: str | None
+
+
+class ConvertOptions(_BothOptions, total=False):
     """The options of a conversion, with those of its input and output formats."""
 
     from_format: str | None
@@ -110,7 +292,7 @@ class ConvertOptions(TypedDict, total=False):
     tls_ca: str | os.PathLike[str] | None
     tls_cert: str | os.PathLike[str] | None
     tls_key: str | os.PathLike[str] | None
-    to_format: str | None
+    to: str | None
     compression: str | None
     split_messages: int | str | None
     split_bytes: int | str | None
@@ -131,305 +313,43 @@ class ConvertOptions(TypedDict, total=False):
     sample: str | None
     seed: int | str | None
     jobs: int | str | None
-    allow_network: bool | str | None
-    announced: str | None
-    base: str | None
-    batch_bytes: int | str | None
-    batch_messages: int | str | None
-    batch_quads: int | str | None
-    compact_with: str | os.PathLike[str] | Mapping[str, Any] | None
-    context: Mapping[str, str] | None
-    context_cache: str | os.PathLike[str] | None
-    context_lines: Literal["first", "every", "none"] | None
-    contexts: str | os.PathLike[str] | None
-    datatype_table: int | str | None
-    delimited: bool | str | None
-    dialect: Literal["comment", "directive", "plain"] | None
-    exact_doubles: bool | str | None
-    expand_context: str | os.PathLike[str] | Mapping[str, Any] | None
-    flat: bool | str | None
-    frame_bytes: int | str | None
-    frame_rows: int | str | None
-    frames: Literal["auto", "message", "flat"] | None
-    framing: Literal["messages", "rows"] | None
-    generalized: bool | str | None
-    headers_first: bool | str | None
-    jelly_version: int | str | None
-    joins: Literal["error", "warn", "new"] | None
-    lenient: bool | str | None
-    logical_type: (
-        Literal[
-            "unspecified",
-            "flat_triples",
-            "flat_quads",
-            "graphs",
-            "datasets",
-            "subject_graphs",
-            "named_graphs",
-            "timestamped_named_graphs",
-        ]
-        | int
-        | None
-    )
-    lossy: bool | str | None
-    marks: bool | str | None
-    max_datatype_table: int | str | None
-    max_depth: int | str | None
-    max_frame_bytes: int | str | None
-    max_message_bytes: int | str | None
-    max_name_table: int | str | None
-    max_prefix_table: int | str | None
-    max_spool_bytes: int | str | None
-    merge_graphs: bool | str | None
-    name_table: int | str | None
-    namespaces: bool | str | None
-    options_from: str | os.PathLike[str] | None
-    physical_type: Literal["triples", "quads", "graphs"] | None
-    prefix_table: int | str | None
-    prefixed_names: bool | str | None
-    prefixes: Mapping[str, str] | None
-    rdf_direction: Literal["literal", "none", "i18n-datatype", "compound-literal"] | None
-    rdf_star: bool | str | None
-    rdf_star_syntax: bool | str | None
-    restart_bytes: int | str | None
-    rows: Literal["messages", "quads"] | None
-    statement_type: Literal["triples", "quads"] | None
-    stream: bool | str | None
-    stream_name: str | None
-    stream_type: Literal["frame", "flat", "punctuated"] | None
-    terms: Literal["ntriples", "structs"] | None
-    values: bool | str | None
-    version_label: str | None
-    from_allow_network: bool | str | None
-    from_announced: str | None
-    from_base: str | None
-    from_batch_bytes: int | str | None
-    from_batch_messages: int | str | None
-    from_batch_quads: int | str | None
-    from_context: Mapping[str, str] | None
-    from_context_cache: str | os.PathLike[str] | None
-    from_contexts: str | os.PathLike[str] | None
-    from_delimited: bool | str | None
-    from_dialect: Literal["comment", "directive", "plain"] | None
-    from_exact_doubles: bool | str | None
-    from_expand_context: str | os.PathLike[str] | Mapping[str, Any] | None
-    from_frames: Literal["auto", "message", "flat"] | None
-    from_framing: Literal["messages", "rows"] | None
-    from_generalized: bool | str | None
-    from_joins: Literal["error", "warn", "new"] | None
-    from_lenient: bool | str | None
-    from_marks: bool | str | None
-    from_max_datatype_table: int | str | None
-    from_max_depth: int | str | None
-    from_max_frame_bytes: int | str | None
-    from_max_message_bytes: int | str | None
-    from_max_name_table: int | str | None
-    from_max_prefix_table: int | str | None
-    from_max_spool_bytes: int | str | None
-    from_rdf_direction: Literal["literal", "none", "i18n-datatype", "compound-literal"] | None
-    to_compact_with: str | os.PathLike[str] | Mapping[str, Any] | None
-    to_context_lines: Literal["first", "every", "none"] | None
-    to_datatype_table: int | str | None
-    to_delimited: bool | str | None
-    to_dialect: Literal["comment", "directive", "plain"] | None
-    to_flat: bool | str | None
-    to_frame_bytes: int | str | None
-    to_frame_rows: int | str | None
-    to_frames: Literal["message", "flat"] | None
-    to_framing: Literal["messages", "rows"] | None
-    to_generalized: bool | str | None
-    to_headers_first: bool | str | None
-    to_jelly_version: int | str | None
-    to_lenient: bool | str | None
-    to_logical_type: (
-        Literal[
-            "unspecified",
-            "flat_triples",
-            "flat_quads",
-            "graphs",
-            "datasets",
-            "subject_graphs",
-            "named_graphs",
-            "timestamped_named_graphs",
-        ]
-        | int
-        | None
-    )
-    to_lossy: bool | str | None
-    to_max_message_bytes: int | str | None
-    to_merge_graphs: bool | str | None
-    to_name_table: int | str | None
-    to_namespaces: bool | str | None
-    to_options_from: str | os.PathLike[str] | None
-    to_physical_type: Literal["triples", "quads", "graphs"] | None
-    to_prefix_table: int | str | None
-    to_prefixed_names: bool | str | None
-    to_prefixes: Mapping[str, str] | None
-    to_rdf_star: bool | str | None
-    to_rdf_star_syntax: bool | str | None
-    to_restart_bytes: int | str | None
-    to_rows: Literal["messages", "quads"] | None
-    to_statement_type: Literal["triples", "quads"] | None
-    to_stream: bool | str | None
-    to_stream_name: str | None
-    to_stream_type: Literal["frame", "flat", "punctuated"] | None
-    to_terms: Literal["ntriples", "structs"] | None
-    to_values: bool | str | None
-    to_version_label: str | None
 
 
-class ChangeOptions(TypedDict, total=False):
-    """The options of all functions of `rdfm.patch`, with those of their input and output formats."""
+class FilterOptions(_BothOptions, total=False):
+    """The options of `filter`, with those of its input and output formats."""
 
+    subject: str | None
+    predicate: str | None
+    object: str | None
+    graph: str | None
+    any: str | None
+    contains: str | None
+    regex: str | None
+    time: str | None
+    after: str | None
+    before: str | None
+    where: str | None
+    invert: bool | str | None
+    quads: bool | str | None
     from_format: str | None
-    to_format: str | None
+    message_per_file: bool | str | None
+    take: int | str | None
+    on_error: Literal["fail", "skip"] | None
+    to: str | None
     compression: str | None
     split_messages: int | str | None
     split_bytes: int | str | None
     overwrite: bool | str | None
     keep_partial: bool | str | None
-    allow_network: bool | str | None
-    announced: str | None
-    base: str | None
-    batch_bytes: int | str | None
-    batch_messages: int | str | None
-    batch_quads: int | str | None
-    compact_with: str | os.PathLike[str] | Mapping[str, Any] | None
-    context: Mapping[str, str] | None
-    context_cache: str | os.PathLike[str] | None
-    context_lines: Literal["first", "every", "none"] | None
-    contexts: str | os.PathLike[str] | None
-    datatype_table: int | str | None
-    delimited: bool | str | None
-    dialect: Literal["comment", "directive", "plain"] | None
-    exact_doubles: bool | str | None
-    expand_context: str | os.PathLike[str] | Mapping[str, Any] | None
-    flat: bool | str | None
-    frame_bytes: int | str | None
-    frame_rows: int | str | None
-    frames: Literal["auto", "message", "flat"] | None
-    framing: Literal["messages", "rows"] | None
-    generalized: bool | str | None
-    headers_first: bool | str | None
-    jelly_version: int | str | None
-    joins: Literal["error", "warn", "new"] | None
-    lenient: bool | str | None
-    logical_type: (
-        Literal[
-            "unspecified",
-            "flat_triples",
-            "flat_quads",
-            "graphs",
-            "datasets",
-            "subject_graphs",
-            "named_graphs",
-            "timestamped_named_graphs",
-        ]
-        | int
-        | None
-    )
-    lossy: bool | str | None
-    marks: bool | str | None
-    max_datatype_table: int | str | None
-    max_depth: int | str | None
-    max_frame_bytes: int | str | None
-    max_message_bytes: int | str | None
-    max_name_table: int | str | None
-    max_prefix_table: int | str | None
-    max_spool_bytes: int | str | None
-    merge_graphs: bool | str | None
-    name_table: int | str | None
-    namespaces: bool | str | None
-    options_from: str | os.PathLike[str] | None
-    physical_type: Literal["triples", "quads", "graphs"] | None
-    prefix_table: int | str | None
-    prefixed_names: bool | str | None
-    prefixes: Mapping[str, str] | None
-    rdf_direction: Literal["literal", "none", "i18n-datatype", "compound-literal"] | None
-    rdf_star: bool | str | None
-    rdf_star_syntax: bool | str | None
-    restart_bytes: int | str | None
-    rows: Literal["messages", "quads"] | None
-    statement_type: Literal["triples", "quads"] | None
-    stream: bool | str | None
-    stream_name: str | None
-    stream_type: Literal["frame", "flat", "punctuated"] | None
-    terms: Literal["ntriples", "structs"] | None
-    values: bool | str | None
-    version_label: str | None
-    from_allow_network: bool | str | None
-    from_announced: str | None
-    from_base: str | None
-    from_batch_bytes: int | str | None
-    from_batch_messages: int | str | None
-    from_batch_quads: int | str | None
-    from_context: Mapping[str, str] | None
-    from_context_cache: str | os.PathLike[str] | None
-    from_contexts: str | os.PathLike[str] | None
-    from_delimited: bool | str | None
-    from_dialect: Literal["comment", "directive", "plain"] | None
-    from_exact_doubles: bool | str | None
-    from_expand_context: str | os.PathLike[str] | Mapping[str, Any] | None
-    from_frames: Literal["auto", "message", "flat"] | None
-    from_framing: Literal["messages", "rows"] | None
-    from_generalized: bool | str | None
-    from_joins: Literal["error", "warn", "new"] | None
-    from_lenient: bool | str | None
-    from_marks: bool | str | None
-    from_max_datatype_table: int | str | None
-    from_max_depth: int | str | None
-    from_max_frame_bytes: int | str | None
-    from_max_message_bytes: int | str | None
-    from_max_name_table: int | str | None
-    from_max_prefix_table: int | str | None
-    from_max_spool_bytes: int | str | None
-    from_rdf_direction: Literal["literal", "none", "i18n-datatype", "compound-literal"] | None
-    to_compact_with: str | os.PathLike[str] | Mapping[str, Any] | None
-    to_context_lines: Literal["first", "every", "none"] | None
-    to_datatype_table: int | str | None
-    to_delimited: bool | str | None
-    to_dialect: Literal["comment", "directive", "plain"] | None
-    to_flat: bool | str | None
-    to_frame_bytes: int | str | None
-    to_frame_rows: int | str | None
-    to_frames: Literal["message", "flat"] | None
-    to_framing: Literal["messages", "rows"] | None
-    to_generalized: bool | str | None
-    to_headers_first: bool | str | None
-    to_jelly_version: int | str | None
-    to_lenient: bool | str | None
-    to_logical_type: (
-        Literal[
-            "unspecified",
-            "flat_triples",
-            "flat_quads",
-            "graphs",
-            "datasets",
-            "subject_graphs",
-            "named_graphs",
-            "timestamped_named_graphs",
-        ]
-        | int
-        | None
-    )
-    to_lossy: bool | str | None
-    to_max_message_bytes: int | str | None
-    to_merge_graphs: bool | str | None
-    to_name_table: int | str | None
-    to_namespaces: bool | str | None
-    to_options_from: str | os.PathLike[str] | None
-    to_physical_type: Literal["triples", "quads", "graphs"] | None
-    to_prefix_table: int | str | None
-    to_prefixed_names: bool | str | None
-    to_prefixes: Mapping[str, str] | None
-    to_rdf_star: bool | str | None
-    to_rdf_star_syntax: bool | str | None
-    to_restart_bytes: int | str | None
-    to_rows: Literal["messages", "quads"] | None
-    to_statement_type: Literal["triples", "quads"] | None
-    to_stream: bool | str | None
-    to_stream_name: str | None
-    to_stream_type: Literal["frame", "flat", "punctuated"] | None
-    to_terms: Literal["ntriples", "structs"] | None
-    to_values: bool | str | None
-    to_version_label: str | None
+
+
+class ChangeOptions(_BothOptions, total=False):
+    """The options of all functions of `rdfm.patch`, with those of their input and output formats."""
+
+    from_format: str | None
+    to: str | None
+    compression: str | None
+    split_messages: int | str | None
+    split_bytes: int | str | None
+    overwrite: bool | str | None
+    keep_partial: bool | str | None

@@ -122,7 +122,7 @@ def read_footer(file: TableFile, max_message_bytes: int) -> list[list[ColumnChun
     """
     if _read(file, 0, 4) != b"PAR1":
         raise DecodeError(
-            "expected a Parquet file, found something else", format="parquet", offset=0
+            "expected a Parquet file, found something else", format="parquet", byte_offset=0
         )
     tail = _read(file, max(file.size - 8, 0), 8)
     length = int.from_bytes(tail[:4], "little")

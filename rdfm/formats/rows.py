@@ -78,8 +78,8 @@ READS = (
 ROWS = OptionSpec(
     "rows",
     "choice",
-    "One row per message, or one per quad with columns source, message, subject, predicate, object "
-    "and graph.",
+    "One row per message, or one per quad with columns source, message_index, subject, predicate, "
+    "object and graph.",
     choices=("messages", "quads"),
     default="messages",
     group="Parquet and Arrow",
@@ -102,9 +102,9 @@ WRITES = (
 CONTINUABLE = ((ROWS.name, "quads"),)
 KINDS = ("messages", "patches", "results")
 WRITTEN_ONLY = ("results",)
-COLUMNS = ("source", "offset", "quads", "metadata")
+COLUMNS = ("source", "message_index", "quads", "metadata")
 # The columns of quad rows. When reading, the first and the last are optional.
-QUAD_COLUMNS = ("source", "message", "subject", "predicate", "object", "graph")
+QUAD_COLUMNS = ("source", "message_index", "subject", "predicate", "object", "graph")
 NAMESPACES = "namespaces"
 # For each readable kind, the batch class and the columns. The first column is required.
 _READ: dict[str, tuple[Any, tuple[str, ...]]] = {
@@ -288,8 +288,8 @@ class RowDecoder(FileDecoder):
             found = _listed(schema)
             raise DecodeError(
                 "expected a column quads with lists of structs (subject, predicate, object and graph, with terms as "
-                "N-Triples); or a column operations, whose structs also have op and name; or the columns message, "
-                f"subject, predicate and object of quad rows; found {found}; {_UNREADABLE_RESULTS}",
+                "N-Triples); or a column operations, whose structs also have op and name; or the columns "
+                f"message_index, subject, predicate and object of quad rows; found {found}; {_UNREADABLE_RESULTS}",
                 format=self.format,
             )
         if kind == "patches" and "quads" in schema.names:
@@ -330,7 +330,7 @@ class RowDecoder(FileDecoder):
             MessageBatch.from_arrow(pa.RecordBatch.from_arrays(empty_columns, names))
         except TypeError as error:
             raise DecodeError(
-                f"expected quad rows, with an integer column message and terms as N-Triples or structs: {error}; "
+                f"expected quad rows, with an integer column message_index and terms as N-Triples or structs: {error}; "
                 f"found {_listed(schema)}",
                 format=self.format,
             ) from error
@@ -361,7 +361,7 @@ class RowDecoder(FileDecoder):
             with _row_errors(self.format):
                 for batch in batches_from_arrow(
                     rows,
-                    first_index=self._row,
+                    first_message_index=self._row,
                     max_depth=self._max_depth,
                     max_message_bytes=self._max_bytes,
                 ):
@@ -383,7 +383,7 @@ class RowDecoder(FileDecoder):
                 given = count if quads.row is None else quads.row
                 if count:
                     self.position = self._position_after(start, given, count)
-                self._index = batch.first_index + len(batch) - batch.continues
+                self._index = batch.first_message_index + len(batch) - batch.continues
                 yield batch
         if count:
             self.position = self._position_after(start, count, count)
@@ -557,7 +557,7 @@ class RowEncoder(Encoder):
             )
 
     def _encode_error(self, batch: AnyBatch, reason: str) -> EncodeError:
-        return EncodeError(reason, format=self.format, message_index=batch.first_index)
+        return EncodeError(reason, format=self.format, message_index=batch.first_message_index)
 
     def _take_regrouped(self, regrouper: Regrouper) -> None:
         while (batch := regrouper.next_batch()) is not None:

@@ -338,7 +338,7 @@ class FormatSpec:
             names and values of options, each of which enables this.
         suffix_options: Options of the encoder that suffixes imply.
         value_options: Options of the encoder for a value that is a log of one message
-            (`rdfm.values`), if the defaults are intended for files.
+            (`rdfm.encode_values`), if the defaults are intended for files.
         reads: The options of the decoder, by name; they may be passed as a sequence.
         writes: The options of the encoder, in the same form.
 

@@ -1,46 +1,41 @@
-"""Counters in message metadata, as written by nanopublication registries.
+"""Counters of messages, which a service that numbers messages writes to their metadata.
 
-In: the metadata of a message. Out: its counter, or None.
-Law: a value that is not exactly one 64-bit varint is not a counter.
+In: the metadata of messages. Out: the counter of a message, or those of the first and the last one.
+Law: only the package of the service knows how the metadata represents a counter.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Mapping
 
-from rdfm._core import MessageBatch
-
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from rdfm.message import AnyBatch
 
-__all__ = ["COUNTER_KEY", "CounterRange", "counter_of", "varint"]
+__all__ = ["CounterRange", "counter_of", "set_counter_reader"]
 
-COUNTER_KEY = "c"
-_MAX_BYTES = 10
-_MAX = (1 << 64) - 1
+
+def _no_counter(_: Mapping[str, bytes]) -> int | None:
+    return None
+
+
+_read: Callable[[Mapping[str, bytes]], int | None] = _no_counter
+
+
+def set_counter_reader(read: Callable[[Mapping[str, bytes]], int | None]) -> None:
+    """Set the function that reads a counter. Called by higher layers, which know the services.
+
+    Args:
+        read: Returns the counter in the metadata of a message; None if there is none. It is not
+            called for empty metadata.
+    """
+    global _read
+    _read = read
 
 
 def counter_of(metadata: Mapping[str, bytes]) -> int | None:
     """Return the counter in the metadata of a message; None if there is none."""
-    return varint(metadata.get(COUNTER_KEY, b""))
-
-
-def varint(data: bytes) -> int | None:
-    """Decode a value that consists of exactly one varint; return None for other values.
-
-    Example:
-        >>> varint(bytes([0xAC, 0x02])), varint(b"")
-        (300, None)
-    """
-    if not data or len(data) > _MAX_BYTES:
-        return None
-    number = 0
-    for at, byte in enumerate(data):
-        number |= (byte & 0x7F) << (7 * at)
-        if (byte < 0x80) != (at == len(data) - 1):
-            return None
-    return number if number <= _MAX else None
+    return _read(metadata) if metadata else None
 
 
 class CounterRange:
@@ -54,7 +49,7 @@ class CounterRange:
 
     def add(self, batch: AnyBatch) -> None:
         """Add a batch."""
-        if not isinstance(batch, MessageBatch) or not len(batch):
+        if batch.kind != "messages" or not len(batch):
             return
         if not self._begun:
             self._begun, self._first = True, counter_of(batch.metadata(0))

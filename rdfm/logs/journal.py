@@ -6,6 +6,7 @@ none.
 Law: bytes after the committed length are not part of the log. At most one process has the lock at
 any time. A journal applies only to the file that was appended to, and only if that file still has
 the committed bytes. Another log that gets the same name is not affected, and is never truncated.
+If another program changed the log during a run, the journal remains, and appending is rejected.
 """
 
 from __future__ import annotations
@@ -130,6 +131,9 @@ class Journal:
                     if _begins_as_committed(slot, file.fileno()):
                         _check_same_file(slot, file.fileno(), shown, self.name)
                         self.leftover, self._slot = slot.commit, slot
+                        self._check_not_changed(shown, os.fstat(file.fileno()).st_size)
+            if os.fstat(self._file).st_size > 2 * SLOT_BYTES:  # a change that was repaired
+                os.ftruncate(self._file, 2 * SLOT_BYTES)
         except BaseException:
             self.release()
             raise
@@ -193,6 +197,45 @@ class Journal:
                 data, offset = data[written:], offset + written
             if sync:
                 os.fsync(self._file)
+
+    def report_change(self, log: str, written: int, size: int) -> OptionError:
+        """Record that another program changed the log, and return the error for it.
+
+        Args:
+            log: The name of the log.
+            written: The length of the log without the bytes of the other program.
+            size: The length of the log.
+        """
+        with contextlib.suppress(OSError):
+            os.pwrite(self._file, f"{written:020}\n".encode(), 2 * SLOT_BYTES)
+        return self._changed(log, written, size)
+
+    def _check_not_changed(self, log: str, size: int) -> None:
+        """Reject a log that another program changed during a run.
+
+        Raises:
+            OptionError: If the log was changed, and was not repaired.
+        """
+        written = os.pread(self._file, 20, 2 * SLOT_BYTES)
+        if written.isdigit() and self.leftover is not None and size > self.leftover.length:
+            raise self._changed(log, int(written), size)
+
+    def _changed(self, log: str, written: int, size: int) -> OptionError:
+        committed = 0 if self._slot is None else self._slot.commit.length
+        remove = f"truncate -s {committed} {log}"
+        if size > written:
+            text = (
+                f"{log} was extended by another program during a run. Its bytes {committed} to "
+                f"{written - 1} are of that run, which is incomplete; the other program wrote those "
+                f"after them. To keep the latter: (head -c {committed} {log}; tail -c "
+                f"+{written + 1} {log}) > NEW && mv NEW {log}; to remove both: {remove}"
+            )
+        else:
+            text = (
+                f"{log} was truncated by another program during a run, so its bytes from "
+                f"{committed} may be of that run or of the other program. To remove them: {remove}"
+            )
+        return OptionError(f"{text}. Then delete {self.name}")
 
     def has_committed(self, log: int) -> bool:
         """Whether a log, given by its file descriptor, still has the committed bytes."""

@@ -5,9 +5,18 @@ In: kinds. Out: names of formats, errors.
 
 from __future__ import annotations
 
-from rdfm.errors import OptionError
+from rdfm.errors import OptionError, Remedy
+from rdfm.formats import FormatSpec
 
-__all__ = ["DEFAULT_FORMATS", "MESSAGE_WORDS", "wrong_kind_error"]
+__all__ = [
+    "DEFAULT_FORMATS",
+    "MESSAGE_WORDS",
+    "check_kind",
+    "format_of_other_kind_error",
+    "log_of_other_kind_error",
+    "unread_kind_error",
+    "wrong_kind_error",
+]
 
 # The default formats of standard output and of archives.
 DEFAULT_FORMATS = {"messages": "trig", "patches": "rdf-patch", "results": "results-tsv"}
@@ -44,3 +53,37 @@ def wrong_kind_error(source: str, found: str, reason: str, wanted: str = "messag
         a.srj contains results, but N-Quads is for messages; results can only be converted to a result format, such as results-json
     """
     return OptionError(f"{source} contains {found}, but {reason}; {_CONVERSIONS[found][wanted]}")
+
+
+def check_kind(kind: object) -> None:
+    """Check the value of an argument `kind`.
+
+    Raises:
+        OptionError: If there is no such kind.
+    """
+    if kind not in DEFAULT_FORMATS:
+        raise OptionError(f"kind must be 'messages', 'patches' or 'results', not {kind!r}")
+
+
+def format_of_other_kind_error(spec: FormatSpec, kind: str) -> OptionError:
+    """Return the error for a format that cannot write a kind, the value of the argument `kind`."""
+    return OptionError(
+        f"{spec.title} is for {' and '.join(spec.kinds)}, not for {kind}",
+        remedies=(Remedy("stage", "kind", spec.kinds[0], "writes them"),),
+    )
+
+
+def log_of_other_kind_error(source: str, found: str, kind: str) -> OptionError:
+    """Return the error for a log that does not contain the kind that the argument `kind` says."""
+    return OptionError(
+        f"{source} contains {found}, not {kind}",
+        remedies=(Remedy("stage", "kind", found, "reads them"),),
+    )
+
+
+def unread_kind_error(source: str, spec: FormatSpec, kind: str) -> OptionError:
+    """Return the error for a kind that a format can store, but not return."""
+    return OptionError(
+        f"{source}: {kind} in {spec.title} cannot be read back, because nothing marks the values of "
+        "the table as terms; store results in a result format, such as results-thrift (.srt)"
+    )

@@ -115,7 +115,7 @@ def reading_advice(path: str, head: bytes) -> Advice | None:
         return Advice(f"{compression}; decompress the file first")
     if (text := unread_content_text(head)) is not None:
         return Advice(text)
-    return _ambiguity(suffix, _AMBIGUOUS.get(suffix, ()), "from")
+    return _ambiguity(suffix, _AMBIGUOUS.get(suffix, ()), "from_format")
 
 
 def unread_content_text(head: bytes) -> str | None:
@@ -152,14 +152,14 @@ def _compression(suffix: str) -> str | None:
 
 
 def _ambiguity(
-    suffix: str, names: tuple[str, ...], direction: Literal["from", "to"]
+    suffix: str, names: tuple[str, ...], option: Literal["from_format", "to"]
 ) -> Advice | None:
     if not names:
         return None
     listed = " or ".join(_format(name).title for name in names)
     return Advice(
         f"the suffix {suffix} is ambiguous; it may mean {listed}",
-        (named_format(f"{direction}_format", names),),
+        (named_format(option, names),),
     )
 
 

@@ -101,7 +101,7 @@ LIVE = declare(
 )
 WRITING = declare(
     OptionSpec(
-        "to_format",
+        "to",
         help="Format of the output (default: from the file suffix).",
         metavar="FORMAT",
         group=_OUTPUT,

@@ -69,4 +69,4 @@ def _in_parts(target: FormatSpec) -> tuple[Remedy, ...]:
     names = [spec.name for spec in same_kind if spec.continuable is True]
     if not names:
         return ()
-    return (named_format("to_format", names, effect),)
+    return (named_format("to", names, effect),)

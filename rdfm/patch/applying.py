@@ -14,15 +14,15 @@ from rdfm import _core
 from rdfm._core import MessageBatch
 from rdfm.errors import OptionError, Remedy
 from rdfm.patch.changes import Changes, all_dropped
-from rdfm.patch.options import APPLY
+from rdfm.patch.patch_options import APPLY
 from rdfm.patch.streams import Inputs, Streams, locating_errors, message_batches, patch_batches
 
 if TYPE_CHECKING:
     from rdfm.formats.options_generated import ChangeOptions
-    from rdfm.logs.input import Readable
-    from rdfm.logs.output import Writable
-    from rdfm.logs.progress import Progress
-    from rdfm.logs.reader import LogReader
+    from rdfm.logs.input.inputs import Readable
+    from rdfm.logs.input.progress import Progress
+    from rdfm.logs.read.reader import LogReader
+    from rdfm.logs.write.output import Writable
 
 __all__ = ["apply", "fill", "single_message_batches"]
 
@@ -51,7 +51,7 @@ def apply(
         patch_format: Format of the patches. Detected from the suffix by default.
         chain: Reject a patch whose `prev` is not the `id` of the previous patch.
         progress: Function to call about ten times per second with the progress.
-        **options: Options of the formats, and `from_format` (of the dataset), `to_format`,
+        **options: Options of the formats, and `from_format` (of the dataset), `to`,
             `compression` and the other options of `create_log`, as for `convert`.
 
     Raises:
@@ -65,7 +65,7 @@ def apply(
         >>> import io
         >>> out = io.BytesIO()
         >>> done = apply(b"<a:s> <a:p> <a:o> .", b"TX .\nA <a:s> <a:p> <a:t> .\nD <a:s> <a:p> <a:o> .\nTC .\n",
-        ...              out, from_format="nq", patch_format="rdf-patch", to_format="nq")
+        ...              out, from_format="nq", patch_format="rdf-patch", to="nq")
         >>> done.added, done.deleted, out.getvalue()
         (1, 1, b'<a:s> <a:p> <a:t> .\n')
     """
@@ -85,10 +85,10 @@ def apply(
         state = _core.Dataset()
         with streams.open(old) as log:
             fill(state, log)
-            specs = [log.found.spec] if log.found is not None else []
+            specs = [log._format.spec] if log._format is not None else []
         with streams.open(new) as log:
             _apply(state, log, chain=streams.stages["chain"])
-            specs += [log.found.spec] if log.found is not None else []
+            specs += [log._format.spec] if log._format is not None else []
         target = writing.log(specs, namespaces=state.has_namespaces())
         state.batches(target.write_batch, parts=writing.takes_parts)
     return Changes(

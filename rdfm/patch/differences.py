@@ -21,15 +21,15 @@ from rdfm.errors import OptionError, spelled
 from rdfm.message import Message
 from rdfm.patch.applying import fill, single_message_batches
 from rdfm.patch.changes import Changes, all_dropped
-from rdfm.patch.options import DIFF
+from rdfm.patch.patch_options import DIFF
 from rdfm.patch.streams import Inputs, Streams, locating_errors, message_batches
 
 if TYPE_CHECKING:
     from rdfm.formats.options_generated import ChangeOptions
-    from rdfm.logs.input import Readable
-    from rdfm.logs.output import Writable
-    from rdfm.logs.progress import Progress
-    from rdfm.logs.reader import LogReader
+    from rdfm.logs.input.inputs import Readable
+    from rdfm.logs.input.progress import Progress
+    from rdfm.logs.read.reader import LogReader
+    from rdfm.logs.write.output import Writable
 
 __all__ = ["diff"]
 
@@ -41,6 +41,10 @@ def diff(
     *,
     per_message: bool = False,
     canonical: bool = False,
+    ids: bool | None = None,
+    append: bool = False,
+    sync: bool = False,
+    repair: bool = False,
     progress: Callable[[Progress], None] | None = None,
     **options: Unpack[ChangeOptions],
 ) -> Changes:
@@ -59,11 +63,17 @@ def diff(
         per_message: Compare the messages of both logs one by one, with a patch for each. If one log
             is shorter, its missing messages are treated as empty.
         canonical: Identify blank nodes by their quads instead of their labels.
+        ids: Write an `id` for each patch, and a `prev`, the `id` of the previous patch, as in
+            `from_log`. By default, true unless the output is a single patch.
+        append: Append to an existing log, as in `from_log`.
+        sync: As in `create_log`.
+        repair: As in `create_log`.
         progress: Function to call about ten times per second with the progress.
-        **options: Options of the formats, and `from_format`, `to_format`, `compression` and the
+        **options: Options of the formats, and `from_format`, `to`, `compression` and the
             other options of `create_log`, as for `convert`.
 
     Raises:
+        LimitError: If a message, or a patch with an id, is larger than `max_message_bytes`.
         RdfmError, OSError: As in `convert`.
     """
     start = time.perf_counter()
@@ -72,25 +82,30 @@ def diff(
         raise OptionError(f"{spelled('per_message')} requires two logs, but only one is given")
     name = options.get("from_format")
     inputs = [Inputs([log], "messages", name) for log in ((old,) if new is None else (old, new))]
-    given = {"per_message": per_message, "snapshots": snapshots, "canonical": canonical}
+    given = {
+        **{"per_message": per_message, "snapshots": snapshots, "canonical": canonical},
+        **{"ids": ids, "append": append, "sync": sync, "repair": repair},
+    }
     streams = Streams(inputs, output, "patches", {**options, **given}, DIFF, progress)
-    with streams.create() as writing, ExitStack() as stack:
-        whole = not (snapshots or per_message)
+    whole = not (snapshots or per_message)
+    has_ids = streams.stages.get("ids", not whole or streams.stages["append"])
+    with streams.create(ids=has_ids) as writing, ExitStack() as stack:
         in_parts = whole and not canonical
         logs = [
             stack.enter_context(streams.open(log_input, parts=in_parts)) for log_input in inputs
         ]
         difference: _core.DatasetDifference | _core.MessageDifferences
         if in_parts:
-            difference = _dataset_difference(*logs, parts=writing.takes_parts)
+            max_bytes = streams.max_message_bytes() if has_ids else None
+            difference = _dataset_difference(*logs, parts=writing.takes_parts, max_bytes=max_bytes)
             found = iter(difference.next_batch, None)
         else:
             difference = _core.MessageDifferences(snapshots=snapshots)
             batches = [_dataset(log) if whole else message_batches(log) for log in logs]
             found = _message_differences(difference, logs, batches, canonical=canonical)
         for batch in found:
-            specs = [log.found.spec for log in logs if log.found is not None]
-            writing.log(specs).write_batch(batch)
+            specs = [log._format.spec for log in logs if log._format is not None]
+            writing.write_patches(batch, specs)
         deleted, added = difference.counts()
     target = writing.log()
     return Changes(
@@ -104,10 +119,12 @@ def diff(
     )
 
 
-def _dataset_difference(old: LogReader, new: LogReader, *, parts: bool) -> _core.DatasetDifference:
+def _dataset_difference(
+    old: LogReader, new: LogReader, *, parts: bool, max_bytes: int | None
+) -> _core.DatasetDifference:
     state = _core.Dataset()
     fill(state, old)
-    difference = _core.DatasetDifference(state, parts=parts)
+    difference = _core.DatasetDifference(state, parts=parts, max_bytes=max_bytes)
     for batch in single_message_batches(new):
         with locating_errors(new):
             difference.add(batch)

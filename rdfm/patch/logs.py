@@ -12,17 +12,17 @@ import time
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Unpack
 
-from rdfm import _core, formats
+from rdfm import _core
 from rdfm.errors import EncodeError
 from rdfm.patch.changes import Changes, all_dropped
-from rdfm.patch.options import FROM_LOG, TO_LOG
+from rdfm.patch.patch_options import FROM_LOG, TO_LOG
 from rdfm.patch.streams import Inputs, Streams, locating_errors, message_batches, patch_batches
 
 if TYPE_CHECKING:
     from rdfm.formats.options_generated import ChangeOptions
-    from rdfm.logs.input import Readable
-    from rdfm.logs.output import Writable
-    from rdfm.logs.progress import Progress
+    from rdfm.logs.input.inputs import Readable
+    from rdfm.logs.input.progress import Progress
+    from rdfm.logs.write.output import Writable
 
 __all__ = ["from_log", "to_log"]
 
@@ -31,6 +31,10 @@ def from_log(
     log: Readable,
     output: Writable,
     *,
+    ids: bool | None = None,
+    append: bool = False,
+    sync: bool = False,
+    repair: bool = False,
     progress: Callable[[Progress], None] | None = None,
     **options: Unpack[ChangeOptions],
 ) -> Changes:
@@ -42,26 +46,35 @@ def from_log(
     Args:
         log: A log of messages.
         output: Output that `create_log` accepts.
+        ids: Write an `id` for each patch, and a `prev`, the `id` of the previous patch. An id is
+            derived from `prev` and the other rows of the patch. True by default.
+        append: Append to an existing log, as in `create_log`. The first `prev` is the `id` of the
+            last patch of that log, if it has one.
+        sync: As in `create_log`.
+        repair: As in `create_log`.
         progress: Function to call about ten times per second with the progress.
-        **options: Options of the formats, and `from_format`, `to_format`, `compression` and the
+        **options: Options of the formats, and `from_format`, `to`, `compression` and the
             other options of `create_log`, as for `convert`.
 
     Raises:
+        LimitError: If a message is larger than `max_message_bytes`. Without `ids`, formats that
+            accept patches in parts have no such limit.
         RdfmError, OSError: As in `convert`.
     """
     start = time.perf_counter()
     inputs = Inputs([log], "messages", options.get("from_format"))
-    streams = Streams([inputs], output, "patches", options, FROM_LOG, progress)
-    converter = _core.ToPatches()
+    given = {"ids": ids, "append": append, "sync": sync, "repair": repair}
+    streams = Streams([inputs], output, "patches", {**options, **given}, FROM_LOG, progress)
     with (
-        streams.create() as writing,
+        streams.create(ids=streams.stages.get("ids", True)) as writing,
         streams.open(inputs, parts=writing.takes_parts) as source,
     ):
+        converter = _core.ToPatches(patches=writing.count_continued())
         for batch in message_batches(source):
             with locating_errors(source):
                 found = converter.patches(batch)
                 if found is not None:
-                    writing.log([source.found.spec] if source.found else []).write_batch(found)
+                    writing.write_patches(found, [source._format.spec] if source._format else [])
     target = writing.log()
     return Changes(
         messages=target.messages,
@@ -90,7 +103,7 @@ def to_log(
         separate_blank_nodes: Split a blank node that occurs in several transactions into several
             blank nodes, one for each message. By default such a blank node is an error.
         progress: Function to call about ten times per second with the progress.
-        **options: Options of the formats, and `from_format`, `to_format`, `compression` and the
+        **options: Options of the formats, and `from_format`, `to`, `compression` and the
             other options of `create_log`, as for `convert`.
 
     Raises:
@@ -108,17 +121,15 @@ def to_log(
         TO_LOG,
         progress,
     )
-    max_bytes = streams.reads.get("max_message_bytes")
-    option = formats.nq.spec.options("read")["max_message_bytes"]
     converter = _core.ToMessages(
         separate=streams.stages["separate_blank_nodes"],
-        **({} if max_bytes is None else {"max_message_bytes": int(option.value(max_bytes))}),
+        max_message_bytes=streams.max_message_bytes(),
     )
     with streams.create() as writing, streams.open(inputs) as source:
 
         def write(batch: _core.MessageBatch | None) -> None:
             if batch is not None:
-                specs = [source.found.spec] if source.found else []
+                specs = [source._format.spec] if source._format else []
                 log = writing.log(specs, namespaces=bool(batch.declarations()))
                 log.write_batch(batch)
 

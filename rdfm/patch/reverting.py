@@ -16,14 +16,14 @@ from typing import IO, TYPE_CHECKING, NamedTuple, Self, Unpack, cast
 from rdfm import _core, formats
 from rdfm._core import PatchBatch
 from rdfm.patch.changes import Changes, all_dropped
-from rdfm.patch.options import REVERT
+from rdfm.patch.patch_options import REVERT
 from rdfm.patch.streams import Inputs, Streams, locating_errors, patch_batches
 
 if TYPE_CHECKING:
     from rdfm.formats.options_generated import ChangeOptions
-    from rdfm.logs.input import Readable
-    from rdfm.logs.output import Writable
-    from rdfm.logs.progress import Progress
+    from rdfm.logs.input.inputs import Readable
+    from rdfm.logs.input.progress import Progress
+    from rdfm.logs.write.output import Writable
 
 __all__ = ["revert"]
 
@@ -66,7 +66,7 @@ def revert(
         output: Output that `create_log` accepts, in a patch format.
         chain: Reject a patch whose `prev` is not the `id` of the previous patch.
         progress: Function to call about ten times per second with the progress.
-        **options: Options of the formats, and `from_format`, `to_format`, `compression` and the
+        **options: Options of the formats, and `from_format`, `to`, `compression` and the
             other options of `create_log`, as for `convert`.
 
     Raises:
@@ -79,7 +79,7 @@ def revert(
         >>> import io
         >>> out = io.BytesIO()
         >>> done = revert(b"TX .\nD <a:s> <a:p> <a:o> .\nA <a:s> <a:p> <a:t> .\nTC .\n", out,
-        ...               from_format="rdf-patch", to_format="rdf-patch")
+        ...               from_format="rdf-patch", to="rdf-patch")
         >>> print(out.getvalue().decode(), end="")
         TX .
         D <a:s> <a:p> <a:t> .
@@ -91,11 +91,8 @@ def revert(
     logs = cast("Sequence[Readable]", patches if is_list else [patches])
     inputs = Inputs(logs, "patches", options.get("from_format"))
     streams = Streams([inputs], output, "patches", {**options, "chain": chain}, REVERT, progress)
-    max_bytes = streams.reads.get("max_message_bytes")
-    option = formats.find("rdf-patch").spec.options("read")["max_message_bytes"]
     inverse = _core.InversePatches(
-        chain=streams.stages["chain"],
-        **({} if max_bytes is None else {"max_message_bytes": int(option.value(max_bytes))}),
+        chain=streams.stages["chain"], max_message_bytes=streams.max_message_bytes()
     )
     with streams.create() as writing, _Blocks() as blocks:
         with streams.open(inputs) as log:
@@ -107,7 +104,7 @@ def revert(
                         blocks.remove_last(step)
                     else:
                         blocks.store(step)
-            specs = [log.found.spec] if log.found is not None else []
+            specs = [log._format.spec] if log._format is not None else []
         done = inverse.done()
         last, backward = inverse.finish(parts=writing.takes_parts)
         if last is not None:

@@ -8,32 +8,42 @@ from __future__ import annotations
 
 import contextlib
 import os
+import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from types import TracebackType
-from typing import Any, NamedTuple, Self
+from typing import Any, NamedTuple, Self, cast
 
 from rdfm import formats
-from rdfm._core import MessageBatch, PatchBatch
-from rdfm.conversion.options import divide, input_formats
+from rdfm._core import MessageBatch, PatchBatch, PatchChain
+from rdfm.conversion.convert_options import divide, input_formats
 from rdfm.conversion.target import Target
-from rdfm.errors import DecodeError, EncodeError, OptionError, UnknownFormatError
+from rdfm.errors import (
+    DecodeError,
+    EncodeError,
+    LimitError,
+    OptionError,
+    Remedy,
+    UnknownFormatError,
+)
 from rdfm.formats import FormatSpec, OptionSpec
 from rdfm.formats.spec import listed
-from rdfm.logs.driver import Driver, Read, Reading
-from rdfm.logs.input import Input, Readable, is_folder_or_glob
+from rdfm.logs.input.driver import Driver, Read, Reading
+from rdfm.logs.input.inputs import Input, Readable, is_folder_or_glob, may_be_endless
+from rdfm.logs.input.progress import Progress, Reporter, total_bytes
 from rdfm.logs.kinds import wrong_kind_error
-from rdfm.logs.output import OutputShape, Writable, output_format
-from rdfm.logs.own_input import reject_own_input
 from rdfm.logs.positions import Lines
-from rdfm.logs.progress import Progress, Reporter, total_bytes
-from rdfm.logs.reader import LogReader
+from rdfm.logs.read.reader import LogReader
 from rdfm.logs.remedies import named_format
-from rdfm.logs.stages import Watcher
-from rdfm.logs.writer import LogWriter
+from rdfm.logs.stages.stage import Watcher
+from rdfm.logs.write.append import AppendSettings
+from rdfm.logs.write.output import OutputShape, Writable, output_format
+from rdfm.logs.write.own_input import reject_own_input
+from rdfm.logs.write.writer import LogWriter
 from rdfm.storage import archive
 
 __all__ = ["Inputs", "LazyOutput", "Streams", "locating_errors", "message_batches", "patch_batches"]
 
+_NO_IDS = Remedy("stage", "ids", "false", "writes patches of any size")
 _TRIPLE_TERMS = ("no", "object", "anywhere")  # support for triple terms, in increasing order
 
 
@@ -72,13 +82,16 @@ class LineIndex:
         lines = None if data is None else self._lines.get(data)
         return None if lines is None else lines.at(offset)
 
-    def discard_before(self, data: Input | None, offset: int) -> None:
-        """Discard the logs before `data`, and the text of `data` before `offset`."""
+    def discard_before(self, data: Input | None, offset: int | None) -> None:
+        """Discard the logs before `data`, and the text of `data` before `offset`.
+
+        If `offset` is None, rows of `data` have no offset, so its text is not needed.
+        """
         if data is None or data not in self._lines:
             return
         while (first := next(iter(self._lines))) is not data:
             del self._lines[first]
-        self._lines[data].forget(offset)
+        self._lines[data].forget(sys.maxsize if offset is None else offset)
 
 
 class _IndexedLog(LogReader):
@@ -164,8 +177,8 @@ class Streams:
         self._inputs = list(inputs)
         self._drivers: list[Driver] = []
         self._meter = _ProgressMeter(progress, inputs)
-        self._output = output
-        self._format = output_format(output, options.get("to_format"), kind)
+        self._output, self._kind = output, kind
+        self._format = output_format(output, options.get("to"), kind)
         spec = self._format.spec
         if kind not in spec.kinds:
             raise OptionError(
@@ -176,7 +189,8 @@ class Streams:
         self._writes, self._hints = divided.writes, divided.hints
         self.stages, self.reads = divided.stages, divided.reads
         logs = [log for item in inputs for log in item.logs]
-        reject_own_input(logs, output, options, stages)
+        append = self.stages.get("append", False)
+        reject_own_input(logs, output, options, stages, append=append)
 
     def open(self, inputs: Inputs, *, parts: bool = True) -> LogReader:
         """Open logs for reading.
@@ -204,54 +218,112 @@ class Streams:
         self._drivers.append(driver)
         log = _IndexedLog(driver, (self._meter.stage(number),))
         log.lines = lines
-        if log.found is not None and inputs.kind not in log.found.spec.kinds:
+        if log._format is not None and inputs.kind not in log._format.spec.kinds:
             log.close()
             raise wrong_kind_error(
-                log.source, log.found.spec.kinds[0], f"{inputs.kind} are expected", inputs.kind
+                log.source, log._format.spec.kinds[0], f"{inputs.kind} are expected", inputs.kind
             )
         return log
 
-    def notes(self, log: LogWriter) -> tuple[str, ...]:
+    def notes(self, log: LogWriter[Any]) -> tuple[str, ...]:
         """Return the notes about the inputs and the output.
 
         The inputs must have been read to the end.
         """
         return (*(note for driver in self._drivers for note in driver.notes()), *log.notes)
 
-    def create(self) -> LazyOutput:
-        """Open the output.
+    def max_message_bytes(self) -> int:
+        """Return the limit for messages and patches of the inputs, in decoded bytes."""
+        option = formats.nq.spec.options("read")["max_message_bytes"]
+        return int(option.value(self.reads.get("max_message_bytes", option.default)))
+
+    def create(self, *, ids: bool = False) -> LazyOutput:
+        """Open the output. With `ids`, its patches get `id` and `prev` headers.
 
         Raises:
+            OptionError: If the log cannot be appended to.
+            DecodeError: If the log to append to is invalid.
             OSError: If the output cannot be written.
         """
         stages = self.stages
+        append = stages.get("append", False)
+        endless = any(may_be_endless(log) for item in self._inputs for log in item.logs)
+        appending = AppendSettings.of(
+            self._format,
+            append,
+            stages.get("sync", False) or (append and endless),
+            stages.get("repair", False),
+            stages.get("keep_partial", False),
+        )
         shape = OutputShape(
             self._output,
             stages.get("compression"),
             stages.get("split_messages"),
             stages.get("split_bytes"),
             stages.get("overwrite", False),
+            appending,
         )
         target = Target(self._output, self._format, self._writes, shape)
-        return LazyOutput(target, shape, stages.get("keep_partial", False))
+        return LazyOutput(target, shape, self._kind, stages.get("keep_partial", False), ids=ids)
 
 
 class LazyOutput:
     """An output. Its log is created with the first batch, when the source formats are known.
 
     Attributes:
-        takes_parts: Whether the format accepts messages in parts.
+        takes_parts: Whether messages can be written in parts. With ids they cannot, because the id
+            of a patch precedes the rows that determine it.
     """
 
-    def __init__(self, target: Target, shape: OutputShape, keep_partial: bool) -> None:
+    def __init__(
+        self,
+        target: Target,
+        shape: OutputShape,
+        kind: str,
+        keep_partial: bool,
+        *,
+        ids: bool = False,
+    ) -> None:
         """Open the output; the log is created later."""
-        self.takes_parts = target.takes_parts
+        self._kind = kind
+        self.takes_parts = target.takes_parts and not ids
+        self._chain = PatchChain() if ids else None
         self._target = target
         self._keep_partial = keep_partial
+        self._shape = shape
         self._output = shape.output()
-        self._log: LogWriter | None = None
+        self._log: LogWriter[Any] | None = None
+        if self._chain is not None:
+            try:
+                for batch in shape.continued_batches():
+                    self._chain.follow(cast("PatchBatch", batch))
+            except BaseException:
+                self._output.discard()
+                raise
 
-    def log(self, sources: Sequence[FormatSpec] = (), *, namespaces: bool = False) -> LogWriter:
+    def count_continued(self) -> int:
+        """Return the number of messages in the log that is appended to; 0 for a new log.
+
+        Raises:
+            DecodeError: If the log is invalid.
+            OSError: If the log cannot be read.
+        """
+        return self._shape.count_continued()
+
+    def write_patches(self, batch: PatchBatch, sources: Sequence[FormatSpec]) -> None:
+        """Write patches, with their ids if requested. The log is created on the first call.
+
+        Raises:
+            EncodeError: If a patch cannot be written.
+            LimitError: If the patches are too large.
+        """
+        linked = batch if self._chain is None else self._chain.link(batch)
+        if linked is not None:
+            self.log(sources).write_batch(linked)
+
+    def log(
+        self, sources: Sequence[FormatSpec] = (), *, namespaces: bool = False
+    ) -> LogWriter[Any]:
         """Return the log, and create it on the first call.
 
         Args:
@@ -268,7 +340,11 @@ class LazyOutput:
             }
             encoder = self._target.encoder(None, known if sources else None)
             self._log = LogWriter(
-                self._output, self._target.format, encoder, keep_partial=self._keep_partial
+                self._output,
+                self._target.format,
+                encoder,
+                self._kind,
+                keep_partial=self._keep_partial,
             )
         return self._log
 
@@ -283,6 +359,13 @@ class LazyOutput:
         traceback: TracebackType | None,
     ) -> None:
         """Complete the output, or discard it after an exception."""
+        if (
+            isinstance(error, LimitError)
+            and error.missing_feature == "parts"
+            and self._target.takes_parts
+            and not self.takes_parts
+        ):
+            error.remedies += (_NO_IDS,)
         if self._log is not None:
             self._log.__exit__(kind, error, traceback)
         elif kind is not None:
@@ -311,7 +394,7 @@ def _batches(log: LogReader, kind: str, batch_class: type[Any]) -> Iterator[Any]
             raise wrong_kind_error(log.source, batch.kind, f"{kind} are expected", kind)
         yield batch
         if len(batch) and isinstance(log, _IndexedLog):
-            log.lines.discard_before(log.input, batch.position(-1))
+            log.lines.discard_before(log._input, batch.byte_offset(-1))
 
 
 @contextlib.contextmanager
@@ -323,9 +406,9 @@ def locating_errors(log: LogReader) -> Iterator[None]:
         error.source = error.source or log.source
         if error.format == "patches":
             error.format = log.format
-            is_text = log.found is not None and not log.found.spec.binary
-            if is_text and isinstance(log, _IndexedLog) and error.offset is not None:
-                position = log.lines.at(log.input, error.offset)
+            is_text = log._format is not None and not log._format.spec.binary
+            if is_text and isinstance(log, _IndexedLog) and error.byte_offset is not None:
+                position = log.lines.at(log._input, error.byte_offset)
                 error.line, error.column = position or (None, None)
         raise
 

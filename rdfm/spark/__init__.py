@@ -18,9 +18,9 @@ from weakref import WeakSet
 
 from rdfm.errors import OptionError
 from rdfm.formats.spec import key
-from rdfm.spark.summary import WriteSummary
 from rdfm.spark.versions import check_pyspark
 from rdfm.spark.workers import check_workers
+from rdfm.spark.writers.summary import WriteSummary
 from rdfm.storage.paths import describe_invalid_path
 
 if TYPE_CHECKING:
@@ -38,7 +38,7 @@ __all__ = [
     "read",
     "read_stream",
     "register",
-    "remove_abandoned",
+    "remove_orphan_files",
     "resplit",
     "statistics",
     "validate",
@@ -113,10 +113,11 @@ def read(
             and, if known, `modificationTime`, like those of Spark's `binaryFile` source. It may be
             streaming. The workers divide large files; `split_bytes`, `min_partitions` and
             `changed_files` apply.
-        schema: The columns to return, as a schema or as DDL text. Defaults to source, position,
+        schema: The columns to return, as a schema or as DDL text. Defaults to source, byte_offset,
             quads and metadata; for patches, operations instead of quads; for results, the variables
-            of the first file; with `rows="quads"`, source, message, subject, predicate, object and
-            graph. Partition columns of folders come last.
+            of the first file; with `rows="quads"`, source, message_index, subject, predicate,
+            object and graph. Partition columns of folders come last. The byte_offset of rows from
+            Parquet and Arrow is null: request message_index to identify them.
         columns: The names of the columns to return, with their standard types. Other columns are
             not computed.
         **options: Options of the reader and of the formats, as Python values, such as
@@ -132,17 +133,17 @@ def read(
             version of rdfm.
 
     Example:
-        `rdfm.spark.read(spark, "logs/", columns=["position", "quads"])`
+        `rdfm.spark.read(spark, "logs/", columns=["byte_offset", "quads"])`
     """
     check_pyspark()
-    from rdfm.spark.options import as_text
-    from rdfm.spark.reader import LogSourceReader
+    from rdfm.spark.readers.reader import LogSourceReader
+    from rdfm.spark.spark_options import as_text
 
     if (files is None) == (paths is None):
         raise OptionError("pass either paths, or files as a DataFrame that lists the logs")
     given = as_text({**options, **_named(columns)})
     if files is not None:
-        from rdfm.spark.listed import read_listed
+        from rdfm.spark.streams.listed import read_listed
 
         if not _is_remote(spark):
             check_workers(spark)
@@ -199,12 +200,12 @@ def write(
     check_pyspark()
     import uuid
 
-    from rdfm.spark.commit import CommitTarget
     from rdfm.spark.compat import activate
-    from rdfm.spark.options import Options, as_text
     from rdfm.spark.paths import absolute
-    from rdfm.spark.summary import REPORT
-    from rdfm.spark.writer import WritePlan
+    from rdfm.spark.spark_options import Options, as_text
+    from rdfm.spark.writers.commit import CommitTarget
+    from rdfm.spark.writers.summary import REPORT
+    from rdfm.spark.writers.writer import WritePlan
 
     spark = df.sparkSession
     if "partitionby" in map(key, options):
@@ -244,15 +245,15 @@ def query(
 ) -> DataFrame:
     """Run a SPARQL query on each message and return its results as rows.
 
-    SELECT returns a row per solution: source, message (its index), and a column for each variable,
-    in order. CONSTRUCT returns a row per message, as `read` does. ASK returns a row per message:
-    source, message, holds.
+    SELECT returns a row per solution: source, message_index, and a column for each variable, in
+    order. CONSTRUCT returns a row per message, as `read` does. ASK returns a row per message:
+    source, message_index, holds.
 
     Args:
         query: The text of a query, or the path or URL of a file that contains it.
         logs: Files, folders, globs or URLs, as in `read`; the reader then evaluates the query. Or a
-            DataFrame, which may be streaming, with a column quads and optionally source, position
-            and offset.
+            DataFrame, which may be streaming, with a column quads and optionally source,
+            message_index and byte_offset.
         types: Types of SELECT columns by variable, such as
             `{"time": "dateTime", "value": "double"}`. Other columns contain terms as N-Triples.
         prefixes: Namespaces by prefix, which the query need not declare.
@@ -290,7 +291,7 @@ def query(
     }
     given = json.dumps({name: value for name, value in query_options.items() if value is not None})
     if hasattr(logs, "mapInArrow"):
-        from rdfm.spark.querying import query_rows
+        from rdfm.spark.queries.evaluation import query_rows
 
         _reject_options(options)
         return query_rows(cast("DataFrame", logs), given)
@@ -331,8 +332,8 @@ def read_stream(
         `rdfm.spark.read_stream(spark, "logs/", maxFilesPerTrigger=100).writeStream…`
     """
     check_pyspark()
-    from rdfm.spark import stream
-    from rdfm.spark.options import as_text
+    from rdfm.spark.spark_options import as_text
+    from rdfm.spark.streams import stream
 
     if not _is_remote(spark):
         check_workers(spark)
@@ -353,8 +354,8 @@ def validate(
 
     Args:
         logs: Files, folders, globs or URLs, as in `read`. Or a DataFrame with a column quads or
-            operations, and optionally source, position and offset: the terms of each row are
-            checked.
+            operations, and optionally source, message_index and byte_offset: the terms of each
+            row are checked.
         strict: Report all warnings, as errors.
         max_warnings: Number of warnings to return for each rule and file. An additional row counts
             the others.
@@ -363,8 +364,8 @@ def validate(
         **options: Options of `read` for finding and decoding files.
 
     Returns:
-        A row for each finding: source, severity ("error" or "warning"), rule, text, message (its
-        index), position, line, column, frame and row.
+        A row for each finding: source, severity ("error" or "warning"), rule, text, message_index,
+        byte_offset, line, column, frame and row.
 
     Raises:
         OptionError: If an option is invalid, or a DataFrame has no messages.
@@ -444,7 +445,7 @@ def diff(
 
     Args:
         a: Files, folders, globs or URLs, as in `read`. Or a DataFrame with a column quads or
-            operations, and optionally source and position.
+            operations, and optionally source, message_index and byte_offset.
         b: The other side, like `a`.
         metadata: Also compare the metadata of messages. Requires that both sides are paths.
         spark: A session; Spark Connect is supported. Defaults to the active one.
@@ -452,8 +453,9 @@ def diff(
 
     Returns:
         A row for each message that the other side lacks: side ("a" or "b"), source,
-        position, and undecided, which is true if the blank nodes of the message are too symmetric
-        to compare.
+        message_index (of rows from Parquet and Arrow, otherwise null unless a DataFrame has it),
+        byte_offset, and undecided, which is true if the blank nodes of the message are too
+        symmetric to compare.
 
     Raises:
         OptionError: If an option is invalid, or a DataFrame has no messages.
@@ -591,7 +593,7 @@ def _schema(schema: StructType | str | None) -> StructType | None:
     return wanted
 
 
-def remove_abandoned(
+def remove_orphan_files(
     path: str, *, untouched: float = 7 * 24 * 3600.0, options: Mapping[str, Any] | None = None
 ) -> list[str]:
     """Remove staging files of writes whose driver died before the commit.
@@ -607,6 +609,6 @@ def remove_abandoned(
     Returns:
         The names of the removed jobs.
     """
-    from rdfm.spark.commit import CommitTarget
+    from rdfm.spark.writers.commit import CommitTarget
 
-    return CommitTarget.of(path, options).remove_abandoned(untouched)
+    return CommitTarget.of(path, options).remove_orphan_files(untouched)

@@ -23,21 +23,21 @@ from pyspark.sql import functions as F
 
 from rdfm import formats
 from rdfm._core import Checker, Comparer, MessageBatch, PatchBatch, batches_from_arrow
-from rdfm.analysis.findings import RULES
 from rdfm.analysis.statistics import Collector, Statistics
 from rdfm.analysis.validate import validate
+from rdfm.analysis.validate_rules import RULES
 from rdfm.errors import DecodeError, OptionError, spell_options
-from rdfm.logs.driver import Driver, Read, ReadError
-from rdfm.spark.options import as_text
-from rdfm.spark.reader import LogSourceReader
-from rdfm.spark.remedies import in_spark
+from rdfm.logs.input.driver import Driver, Read, ReadError
+from rdfm.spark.readers.reader import LogSourceReader
 from rdfm.spark.schema import LISTS, kind_of
+from rdfm.spark.spark_options import as_text
+from rdfm.spark.spark_remedies import in_spark
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-    from rdfm.logs.findings import Finding
-    from rdfm.logs.split import Split
+    from rdfm.analysis.finding import Finding
+    from rdfm.logs.input.splits import Split
     from rdfm.message import AnyBatch
 
 __all__ = [
@@ -56,17 +56,26 @@ Task: TypeAlias = Sequence[tuple[str, "Split | None"]]
 
 ROWS = 8192
 FINDINGS = (
-    "source string, severity string, rule string, text string, message bigint, position bigint, line bigint, "
-    "`column` bigint, frame bigint, row bigint"
+    "source string, severity string, rule string, text string, message_index bigint, byte_offset bigint, "
+    "line bigint, `column` bigint, frame bigint, row bigint"
 )
 _FINDINGS = pa.schema(
     [
         *((name, pa.string()) for name in ("source", "severity", "rule", "text")),
-        *((name, pa.int64()) for name in ("message", "position", "line", "column", "frame", "row")),
+        *((name, pa.int64()) for name in ("message_index", "byte_offset", "line", "column")),
+        *((name, pa.int64()) for name in ("frame", "row")),
     ]
 )
-HASHES = "source string, position bigint, hash binary"
-_HASHES = pa.schema([("source", pa.string()), ("position", pa.int64()), ("hash", pa.binary())])
+_KEY = {"source": "string", "message_index": "bigint", "byte_offset": "bigint"}
+HASHES = ", ".join(f"{name} {type}" for name, type in (*_KEY.items(), ("hash", "binary")))
+_HASHES = pa.schema(
+    [
+        ("source", pa.string()),
+        ("message_index", pa.int64()),
+        ("byte_offset", pa.int64()),
+        ("hash", pa.binary()),
+    ]
+)
 # Each task numbers its messages from a multiple of this number.
 _NUMBERS_PER_TASK = 1 << 40
 _MAX_STEPS = 2_000_000
@@ -121,12 +130,11 @@ def _list_column(rows: DataFrame, function: str) -> str:
 
 
 def _with_positions(rows: DataFrame, function: str) -> DataFrame:
-    """Return the messages with the columns source, position and offset (null if missing)."""
+    """Return the messages with the columns of `_KEY` (null if missing)."""
     messages = _list_column(rows, function)
-    types = {"source": "string", "position": "bigint", "offset": "bigint"}
     found = [
         (F.col(name) if name in rows.columns else F.lit(None)).cast(type).alias(name)
-        for name, type in types.items()
+        for name, type in _KEY.items()
     ]
     return rows.select(*found, messages)
 
@@ -199,12 +207,12 @@ def validate_rows(rows: DataFrame) -> DataFrame:
         for given in batches:
             found: list[dict[str, Any]] = []
             present = given.filter(given[name].is_valid())
-            places = present.select(["source", "offset", "position"]).to_pylist()
+            places = present.select(list(_KEY)).to_pylist()
             for row, batch in _valid_messages(present.select([name]), found, places):
-                for rule, message, _, text, _ in checker.check(batch, "none"):
+                for rule, index, _, text, _ in checker.check(batch, "none"):
                     severity = _severity(rule)
                     found.append(
-                        _row(places[row + message - batch.first_index], severity, rule, text)
+                        _row(places[row + index - batch.first_message_index], severity, rule, text)
                     )
             yield from _batches(found)
 
@@ -243,8 +251,8 @@ def _finding(each: Finding) -> dict[str, Any]:
         "severity": each.severity,
         "rule": each.rule,
         "text": each.render(in_spark),
-        "message": each.message,
-        "position": each.offset,
+        "message_index": each.message_index,
+        "byte_offset": each.byte_offset,
         "line": each.line,
         "column": each.column,
         "frame": each.frame,
@@ -255,19 +263,12 @@ def _finding(each: Finding) -> dict[str, Any]:
 def _summary(source: str, rule: str, count: int, strict: bool) -> dict[str, Any]:
     findings = "finding" if count == 1 else "findings"
     text = f"{count} more {findings} of this rule; max_warnings sets the number of rows per rule"
-    row_position = {"source": source, "offset": None, "position": None}
-    return _row(row_position, "error" if strict else "warning", rule, text)
+    place = {**dict.fromkeys(_KEY), "source": source}
+    return _row(place, "error" if strict else "warning", rule, text)
 
 
 def _row(place: Mapping[str, Any], severity: str, rule: str, text: str) -> dict[str, Any]:
-    return {
-        "source": place["source"],
-        "severity": severity,
-        "rule": rule,
-        "text": text,
-        "message": place["offset"],
-        "position": place["position"],
-    }
+    return {**place, "severity": severity, "rule": rule, "text": text}
 
 
 def _batches(found: list[dict[str, Any]]) -> Rows:
@@ -406,13 +407,8 @@ def _hashed_logs(
                         item.error.renderer = in_spark
                         raise item.error
                     if isinstance(item, Read) and item.batch is not None and len(item.batch):
-                        batch = item.batch
                         yield _hashes(
-                            batch,
-                            secret,
-                            metadata,
-                            [item.source.name] * len(batch),
-                            [batch.position(number) for number in range(len(batch))],
+                            item.batch, secret, metadata, *_places(item.batch, item.source.name)
                         )
             finally:
                 driver.close()
@@ -426,15 +422,27 @@ def _hashed_rows(rows: DataFrame, secret: bytes) -> DataFrame:
     def run(batches: Rows) -> Rows:
         for given in batches:
             present = given.filter(given[name].is_valid())
-            sources, positions = present["source"].to_pylist(), present["position"].to_pylist()
+            places = [present[name].to_pylist() for name in _KEY]
             start = 0
             for batch in batches_from_arrow(present.select([name])):
                 stop = start + len(batch)
-                places = sources[start:stop], positions[start:stop]
-                yield _hashes(cast("AnyBatch", batch), secret, False, *places)
+                of_batch = [values[start:stop] for values in places]
+                yield _hashes(cast("AnyBatch", batch), secret, False, *of_batch)
                 start = stop
 
     return _with_positions(rows, "diff").mapInArrow(run, HASHES)
+
+
+def _places(
+    batch: AnyBatch, source: str
+) -> tuple[list[str | None], list[int | None], list[int | None]]:
+    """The columns of `_KEY`. A message with an offset has no index, because a split may start anywhere."""
+    offsets = [batch.byte_offset(number) for number in range(len(batch))]
+    indexes = [
+        batch.message_index(number) if offset is None else None
+        for number, offset in enumerate(offsets)
+    ]
+    return [source] * len(batch), indexes, offsets
 
 
 def _hashes(
@@ -442,7 +450,8 @@ def _hashes(
     secret: bytes,
     metadata: bool,
     sources: list[str | None],
-    positions: list[int | None],
+    indexes: list[int | None],
+    offsets: list[int | None],
 ) -> pa.RecordBatch:
     comparer = Comparer(
         "sets" if isinstance(batch, MessageBatch) else "exact",
@@ -454,7 +463,8 @@ def _hashes(
     hashes = comparer.full_signatures(batch)
     columns = [
         pa.array(sources, pa.string()),
-        pa.array(positions, pa.int64()),
+        pa.array(indexes, pa.int64()),
+        pa.array(offsets, pa.int64()),
         pa.array(hashes, pa.binary()),
     ]
     return pa.RecordBatch.from_arrays(columns, schema=_HASHES)
@@ -464,10 +474,10 @@ def _only_on_one_side(a: DataFrame, b: DataFrame) -> DataFrame:
     """The messages whose nth occurrence on one side has no counterpart on the other."""
     both = a.withColumn("side", F.lit("a")).unionAll(b.withColumn("side", F.lit("b")))
     # A message without a hash equals no other message.
-    key = F.coalesce("hash", F.concat_ws(" ", "side", "source", "position").cast("binary"))
-    order = Window.partitionBy("side", "key").orderBy("source", "position")
+    key = F.coalesce("hash", F.to_json(F.struct("side", *_KEY)).cast("binary"))
+    order = Window.partitionBy("side", "key").orderBy(*_KEY)
     numbered = both.withColumn("key", key).withColumn("n", F.row_number().over(order))
-    message = F.struct("side", "source", "position", F.col("hash").isNull().alias("undecided"))
+    message = F.struct("side", *_KEY, F.col("hash").isNull().alias("undecided"))
     pairs = numbered.groupBy("key", "n").agg(
         F.count("*").alias("sides"), F.first(message).alias("m")
     )

@@ -24,16 +24,16 @@ from pyspark.sql.types import BinaryType, DataType, StringType, StructType
 
 from rdfm import MessageBatch, formats
 from rdfm._core import PatchBatch
+from rdfm.conversion.values import ValueDecoder, ValueEncoder
 from rdfm.errors import DecodeError, EncodeError, LimitError, OptionError
-from rdfm.exchange.nanopub.listing import described
 from rdfm.formats import Format
 from rdfm.formats.spec import key
-from rdfm.logs.values import ValueDecoder, ValueEncoder
+from rdfm.nanopub.listing import described
 from rdfm.spark.compat import arrow_function
-from rdfm.spark.options import MODE, Options, as_text
-from rdfm.spark.remedies import NULL_VALUE, in_function
+from rdfm.spark.queries.sql import register_queries
 from rdfm.spark.schema import LISTS, NANOPUB
-from rdfm.spark.sql import register_queries
+from rdfm.spark.spark_options import MODE, Options, as_text
+from rdfm.spark.spark_remedies import NULL_VALUE, in_function
 from rdfm.spark.terms import (
     datatype,
     direction,
@@ -146,7 +146,7 @@ def nanopub(col: Column | str) -> Column:
 
     Returns:
         Structs with the fields `nanopub`, `creators`, `created`, `license`, `types`, `introduces`,
-        `retracts`, `supersedes` and `pubkey_hash`, which `rdfm.exchange.nanopub.NanopubRow`
+        `retracts`, `supersedes` and `pubkey_hash`, which `rdfm.nanopub.NanopubRow`
         describes. Null for a null message, and for a message that is not exactly one
         nanopublication. Nothing is verified.
 
@@ -178,7 +178,7 @@ def register_functions(spark: SparkSession) -> list[str]:
     """
     spark_functions = {row[0] for row in spark.sql("SHOW SYSTEM FUNCTIONS").collect()}
     names = []
-    for format in formats.every():
+    for format in formats.all():
         if format.spec.kinds[0] not in LISTS:
             continue
         name = format.name.replace("-", "_")

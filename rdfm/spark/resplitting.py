@@ -20,8 +20,8 @@ from rdfm import formats
 from rdfm.conversion.convert import convert
 from rdfm.errors import OptionError, RdfmError
 from rdfm.spark.checks import reader_of, run_tasks
-from rdfm.spark.commit import CommitTarget, FolderCommit
-from rdfm.spark.remedies import in_spark
+from rdfm.spark.spark_remedies import in_spark
+from rdfm.spark.writers.commit import CommitTarget, FolderCommit
 from rdfm.storage.files import storage_of
 from rdfm.storage.paths import is_url, local_target
 
@@ -36,7 +36,6 @@ _MODES = ("append", "overwrite")
 # Options of a conversion that `resplit` sets itself.
 _FIXED_OPTIONS = (
     "from_format",
-    "to_format",
     "to",
     "append",
     "jobs",
@@ -104,7 +103,7 @@ def rewrite(
                     found = formats.by_path(path)
                     format = format or (None if found is None else found.name)
                 try:
-                    convert(log, file, from_format=format, to_format=spec.name, jobs=1, **given)
+                    convert(log, file, from_format=format, to=spec.name, jobs=1, **given)
                 except RdfmError as error:
                     error.renderer = in_spark
                     raise

@@ -52,13 +52,13 @@ OPERATIONS = ArrayType(
 )
 COLUMNS: Mapping[str, DataType] = {
     "source": StringType(),
-    "position": LongType(),
+    "message_index": LongType(),
+    "byte_offset": LongType(),
     "quads": QUADS,
     "metadata": MapType(StringType(), BinaryType()),
-    "offset": LongType(),
     "namespaces": MapType(StringType(), StringType()),
 }
-# The description of a nanopublication, without its source and message.
+# The description of a nanopublication, without its source and message index.
 NANOPUB = StructType(
     [
         StructField(name, ArrayType(StringType()) if several else StringType())
@@ -83,14 +83,15 @@ _NEVER_NULL = {
     "patches": ("source", "op", "kind", "value"),
     "quads": ("source", "kind", "value"),
 }
-_DEFAULT = ("source", "position", "quads", "metadata")
+# Message indexes are omitted, because they would require that messages are counted first.
+_DEFAULT = ("source", "byte_offset", "quads", "metadata")
 
 
 def _columns(row_kind: str, terms: str) -> dict[str, DataType]:
     """The columns of rows that are "messages", "patches" or "quads"."""
     term: DataType = TERM if terms == "structs" else StringType()
     if row_kind == "quads":
-        return {"source": StringType(), "message": LongType(), **dict.fromkeys(PARTS, term)}
+        return {"source": StringType(), "message_index": LongType(), **dict.fromkeys(PARTS, term)}
     name, type = LISTS[row_kind]
     record = cast("StructType", type.elementType)
     parts = [StructField(each.name, term) if each.name in PARTS else each for each in record]

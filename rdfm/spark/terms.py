@@ -60,8 +60,13 @@ NO_ESCAPE = (
     r"|U(?!0000[Dd][89A-Fa-f])(?:000[0-9A-Fa-f]|0010)[0-9A-Fa-f]{4})"
 )
 
-# Columns that identify a message, the cheapest first.
-_IDENTITIES = (("source", "position"), ("source", "offset"))
+# Columns that identify a message. One of the last two is enough: rows from Parquet and Arrow have no
+# byte offset, and message indexes are read only on request.
+_IDENTITY = ("source", "message_index", "byte_offset")
+_NO_IDENTITY = (
+    "a message without a byte_offset, such as a row of Parquet or Arrow, is identified by its message_index; read the "
+    "column message_index too, or name other columns with by=[…]"
+)
 _INDEX = "quad_index"
 
 
@@ -195,13 +200,14 @@ def explode_quads(
     Args:
         df: Messages, with a column `quads` of rdfm's schema.
         by: Columns that identify a message, such as `topic`, `partition` and `offset` of Kafka.
-            Defaults to `source` and `position`, or `source` and `offset`.
+            Defaults to `source` with `byte_offset` or, for rows of Parquet and Arrow,
+            `message_index`.
         keep_empty: Keep a message without quads, or with null quads, as one row without terms.
             By default, it is omitted.
 
     Raises:
         OptionError: If a required column is missing, or a column that this function adds already
-            exists.
+            exists. The query fails if a message has neither a byte offset nor an index.
     """
     _require(df, ["quads"], "explode_quads")
     if "struct<kind" in df.schema["quads"].dataType.simpleString():
@@ -215,7 +221,13 @@ def explode_quads(
             )
     keys = _identity(df, by, "explode_quads")
     values = [_canonical(_named(name), df.schema[name].dataType).alias(name) for name in keys]
+    if by is None and {"message_index", "byte_offset"} <= set(keys):
+        # The labels are the same whether or not the index was also read.
+        index = F.when(F.col("byte_offset").isNull(), F.col("message_index"))
+        values[keys.index("message_index")] = index.alias("message_index")
     identity = F.to_json(F.struct(*values), {"ignoreNullFields": "true"})
+    if by is None:
+        identity = _checked(identity, keys, F.col("quads").isNotNull())
     label, quad = _unused_name(df, "label"), _unused_name(df, "quad")
     others = [name for name in df.columns if name != "quads"]
     # The label is computed once per message, before the quads become rows.
@@ -239,14 +251,19 @@ def messages(df: DataFrame, by: str | Sequence[str] | None = None) -> DataFrame:
 
     Args:
         df: Quads, with columns `subject`, `predicate`, `object` and optionally `graph`.
-        by: Columns that identify a message. Defaults to `source` and `position`, or `source` and
-            `offset`.
+        by: Columns that identify a message. Defaults to `source`, `message_index` and
+            `byte_offset`, or `source` and one of them.
 
     Raises:
-        OptionError: If a column is missing.
+        OptionError: If a column is missing. The query fails if a message has neither a byte offset
+            nor an index.
     """
     _require(df, PARTS[:3], "messages")
-    keys = map(_named, _identity(df, by, "messages"))
+    names = _identity(df, by, "messages")
+    keys = [_named(name) for name in names]
+    if by is None:
+        source = _checked(keys[0], names, F.col("subject").isNotNull())
+        keys[0] = source.alias("source")
     terms = [
         (F.col(part) if part in df.columns else F.lit(None).cast("string")).alias(part)
         for part in PARTS
@@ -343,16 +360,22 @@ def _relabelled(term: Column, label: Column) -> Column:
 def _identity(df: DataFrame, by: str | Sequence[str] | None, caller: str) -> Sequence[str]:
     """The names of the columns that identify a message."""
     if by is None:
-        for known in _IDENTITIES:
-            if set(known) <= set(df.columns):
-                return known
+        known = [name for name in _IDENTITY if name in df.columns]
+        if "source" in known and len(known) > 1:
+            return known
         raise OptionError(
-            f"{caller} needs columns that identify a message, but neither source and position nor "
-            f"source and offset are among {', '.join(df.columns)}; name other columns with by=[…]"
+            f"{caller} needs columns that identify a message, but neither source and byte_offset nor source and "
+            f"message_index are among {', '.join(df.columns)}; name other columns with by=[…]"
         )
     names = (by,) if isinstance(by, str) else tuple(by)
     _require(df, names, caller)
     return names
+
+
+def _checked(identity: Column, keys: Sequence[str], present: Column) -> Column:
+    """The identity of a message. The query fails if the message is present but has no identity."""
+    number = F.coalesce(*(F.col(name) for name in keys if name != "source"))
+    return F.when(number.isNull() & present, F.raise_error(_NO_IDENTITY)).otherwise(identity)
 
 
 def _canonical(value: Column, type: DataType) -> Column:

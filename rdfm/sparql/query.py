@@ -11,21 +11,21 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias, Unpack, overload
 
 from rdfm._core import Query
-from rdfm.conversion.options import divide, input_formats
+from rdfm.conversion.convert_options import divide, input_formats
 from rdfm.conversion.pipeline import ConversionPlan, Pipeline
-from rdfm.conversion.summary import Summary
+from rdfm.conversion.summary import ConversionSummary
 from rdfm.conversion.tables import computed_output
 from rdfm.errors import OptionError, QueryError, Remedy, spelled
-from rdfm.logs.driver import Driver, Read, Reading
-from rdfm.logs.input import Readable, as_inputs
-from rdfm.logs.output import Writable, output_format
-from rdfm.logs.own_input import reject_own_input
-from rdfm.logs.progress import Progress, Reporter, total_bytes
-from rdfm.logs.reader import LogReader
-from rdfm.logs.stages import Stage, Tally, Watcher
-from rdfm.sparql.options import QUERY, QUERYING, as_texts, seconds, types_of
-from rdfm.sparql.querying import QueryStage, SolutionBatch
-from rdfm.sparql.remedies import UNION_GRAPHS
+from rdfm.logs.input.driver import Driver, Read, Reading
+from rdfm.logs.input.inputs import Readable, as_inputs
+from rdfm.logs.input.progress import Progress, Reporter, total_bytes
+from rdfm.logs.read.reader import LogReader
+from rdfm.logs.stages.stage import Stage, Tally, Watcher
+from rdfm.logs.write.output import Writable, output_format
+from rdfm.logs.write.own_input import reject_own_input
+from rdfm.sparql.query_options import QUERY, QUERYING, as_texts, seconds, types_of
+from rdfm.sparql.query_remedies import UNION_GRAPHS
+from rdfm.sparql.query_stage import QueryStage, SolutionBatch
 from rdfm.sparql.solutions import Solutions, solve
 from rdfm.sparql.tables import Columns, LabelledRows, TableRows
 from rdfm.sparql.text import QueryLike, check_order, is_text, parsed
@@ -100,7 +100,7 @@ def query(
 
     Returns:
         For SELECT, `Solutions`: a table for pyarrow, pandas, Polars and DuckDB. Columns `source`
-        and `message` precede the variables, except with `whole`. For CONSTRUCT, a `LogReader` with
+        and `message_index` precede the variables, except with `whole`. For CONSTRUCT, a `LogReader` with
         a message for each message read. For ASK, the indexes of the messages for which the query
         is true, with several logs as pairs of source and index; with `whole`, whether it is true.
 
@@ -184,8 +184,8 @@ def select(
     Example:
         >>> log = b'<x:a> <x:p> 1 .\n# @message\n<x:b> <x:p> 2 .\n'
         >>> with select("SELECT ?s ?o { ?s <x:p> ?o }", log, format="trig", types={"o": "integer"}) as found:
-        ...     found.to_arrow().select(["message", "s", "o"]).to_pylist()
-        [{'message': 0, 's': '<x:a>', 'o': 1}, {'message': 1, 's': '<x:b>', 'o': 2}]
+        ...     found.to_arrow().select(["message_index", "s", "o"]).to_pylist()
+        [{'message_index': 0, 's': '<x:a>', 'o': 1}, {'message_index': 1, 's': '<x:b>', 'o': 2}]
     """
     given = {
         "whole": whole,
@@ -403,11 +403,11 @@ class QueryOutput(NamedTuple):
     """Result of writing the output of a query.
 
     Attributes:
-        summary: Summary, as for a conversion.
+        summary: `ConversionSummary`, as for a conversion.
         hint: Option that may be missing, if nothing was found; otherwise None.
     """
 
-    summary: Summary
+    summary: ConversionSummary
     hint: Remedy | None
 
 
@@ -568,7 +568,7 @@ class LogQuery:
     def log(self) -> LogReader:
         """Return the messages of CONSTRUCT."""
         if self._log is not None:
-            return self._log.staged(self._querying())
+            return self._log._with_stages(self._querying())
         return LogReader(self._reader(), (self._querying(),))
 
     def answer(self) -> Answer:
@@ -617,7 +617,7 @@ class LogQuery:
     def add(self, options: Mapping[str, Any]) -> None:
         """Add options of the output."""
         self._options |= options
-        self._stages["to_format"] = options["to_format"]
+        self._stages["to"] = options["to"]
 
     def hint(self, querying: QueryStage) -> Remedy | None:
         """Return the option that may be missing if nothing was found; otherwise None."""
@@ -638,7 +638,7 @@ class LogQuery:
             RdfmError, OSError: As in `convert`.
         """
         kind, given = self.output_kind, self._stages
-        format = output_format(output, given.get("to_format"), kind)
+        format = output_format(output, given.get("to"), kind)
         spec = format.spec
         if kind not in spec.kinds:
             output_kind, suggestion = _OUTPUTS[self.query.kind]

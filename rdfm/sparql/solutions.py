@@ -10,13 +10,13 @@ from __future__ import annotations
 from collections.abc import Generator, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
-from rdfm.logs.driver import Driver
-from rdfm.logs.frames import require_package
-from rdfm.logs.reader import LogReader
-from rdfm.logs.rows import RowReader, batches_through
-from rdfm.logs.stages import SkipErrors, Stage, Tally
+from rdfm.logs.input.driver import Driver
+from rdfm.logs.read.frames import require_package
+from rdfm.logs.read.reader import LogReader
+from rdfm.logs.read.rows import RowReader, batches_through
+from rdfm.logs.stages.stage import SkipErrors, Stage, Tally
 from rdfm.logs.turns import Loop
-from rdfm.sparql.querying import QueryStage
+from rdfm.sparql.query_stage import QueryStage
 from rdfm.sparql.tables import Columns
 
 if TYPE_CHECKING:

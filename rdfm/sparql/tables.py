@@ -2,7 +2,7 @@
 
 In: solutions as they are found. Out: Arrow record batches, or batches of results.
 Cost: memory for a batch of rows.
-Law: the columns `source` and `message` precede the variables, unless all logs are one dataset.
+Law: the columns `source` and `message_index` precede the variables, unless all logs are one dataset.
 """
 
 from __future__ import annotations
@@ -14,25 +14,25 @@ from typing import TYPE_CHECKING, Any
 from rdfm._core import Query, ResultBatch, TypedColumns
 from rdfm.conversion.tables import TableBatch
 from rdfm.errors import UnsupportedError
-from rdfm.logs.driver import NO_LOG, NOTHING_DROPPED, Item, Read, Skipped
-from rdfm.logs.frames import require_package
-from rdfm.logs.stages import Stage
-from rdfm.sparql.querying import SolutionBatch
-from rdfm.sparql.remedies import NULLS
+from rdfm.logs.input.driver import NO_LOG, NOTHING_DROPPED, Item, Read, Skipped
+from rdfm.logs.read.frames import require_package
+from rdfm.logs.stages.stage import Stage
+from rdfm.sparql.query_remedies import NULLS
+from rdfm.sparql.query_stage import SolutionBatch
 
 if TYPE_CHECKING:
     import pyarrow
 
 __all__ = ["Columns", "LabelledRows", "TableRows"]
 
-_MESSAGE_COLUMNS = ("source", "message")
+_MESSAGE_COLUMNS = ("source", "message_index")
 _PURPOSE = "a table of solutions"
 
 
 class LabelledRows(Stage):
     """Converts solutions to results: a header with the variables, then labelled rows.
 
-    Rows begin with `source` and `message`. Blank nodes of different messages get different labels.
+    Rows begin with `source` and `message_index`. Blank nodes of different messages get different labels.
     """
 
     kind = "results"
@@ -42,7 +42,7 @@ class LabelledRows(Stage):
 
         Args:
             query: The query.
-            whole: Whether all logs are one dataset, so that rows have no `source` and `message`.
+            whole: Whether all logs are one dataset, so that rows have no `source` and `message_index`.
 
         Raises:
             OptionError: If a variable has the name of one of these columns.
@@ -82,7 +82,7 @@ class LabelledRows(Stage):
 class Columns:
     """Converts solutions to record batches.
 
-    The columns `source` and `message`, if any, precede a column for each variable.
+    The columns `source` and `message_index`, if any, precede a column for each variable.
     """
 
     def __init__(
@@ -98,7 +98,7 @@ class Columns:
                 otherwise it is an error.
 
         Raises:
-            OptionError: If a variable is named "source" or "message" (without `whole`), or `types`
+            OptionError: If a variable is named "source" or "message_index" (without `whole`), or `types`
                 has an unknown variable or type.
         """
         self._columns = TypedColumns(query.variables, types, messages=not whole)

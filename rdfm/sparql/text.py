@@ -16,7 +16,7 @@ from rdfm import formats
 from rdfm._core import Query
 from rdfm.errors import OptionError, QueryError
 from rdfm.formats.spec import decoded
-from rdfm.logs.input import Input
+from rdfm.logs.input.inputs import Input
 
 __all__ = ["QueryLike", "QueryText", "check_order", "is_text", "parsed", "text_of"]
 

@@ -72,7 +72,7 @@ _ZEROS = re.compile(rb"\0*")
 class Compressor(Protocol):
     """The common interface of the standard library's compressors."""
 
-    def compress(self, data: bytes, /) -> bytes:
+    def compress(self, data: bytes | memoryview, /) -> bytes:
         """Take a piece, and return the available output."""
 
     def flush(self) -> bytes:

@@ -684,9 +684,10 @@ def _causes(error: BaseException) -> Iterator[BaseException]:
 
 def _is_final(error: Exception) -> bool:
     """Whether another attempt would fail too."""
-    return isinstance(error, (SSLError, LocationValueError)) or any(
-        type(cause).__name__ == "SSLCertVerificationError" for cause in _causes(error)
-    )
+    kinds = {type(cause).__name__ for cause in _causes(error)}
+    if "SSLEOFError" in kinds:  # the connection was cut
+        return False
+    return isinstance(error, (SSLError, LocationValueError)) or "SSLCertVerificationError" in kinds
 
 
 def _is_unknown_issuer(error: Exception) -> bool:

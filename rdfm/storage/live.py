@@ -18,7 +18,7 @@ import re
 import threading
 import time
 from collections import deque
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple, NoReturn
 
@@ -619,8 +619,8 @@ class LiveTarget:
                 self.name,
             )
 
-    def write(self, data: bytes | memoryview) -> None:
-        """Send the complete frames, and keep the rest.
+    def write(self, parts: Sequence[Any]) -> None:
+        """Send the complete frames, and keep the rest. The parts are as for files.
 
         Raises:
             LiveError: If the server refuses the stream, or the connection was lost.
@@ -628,7 +628,7 @@ class LiveTarget:
             EncodeError: If a frame is too large.
         """
         self.check_process()
-        self._rest += bytes(data)
+        self._rest += b"".join(part.data for part in parts)
         while True:
             try:
                 frames, end = cut_frames(self._rest)

@@ -41,10 +41,10 @@ def descriptor_of(path: str) -> int | None:
     return _STANDARD.get(path)
 
 
-def is_pipe(path: str) -> bool:
-    """Whether a path exists and is neither a regular file nor a folder."""
+def is_pipe(file: str | int) -> bool:
+    """Whether a path or descriptor exists and is neither a regular file nor a folder."""
     try:
-        mode = _status(path).st_mode
+        mode = (os.fstat(file) if isinstance(file, int) else _status(file)).st_mode
     except (OSError, ValueError):
         return False
     return not stat.S_ISREG(mode) and not stat.S_ISDIR(mode)

@@ -80,7 +80,7 @@ def test_text_from_logs_is_escaped(tmp_path):
     path = tmp_path / "<b>&.srj"
     path.write_text("x")
     cells = [rdfm.Literal(MARKUP, language="en"), rdfm.Literal("x", datatype=f"urn:{MARKUP}")]
-    with rdfm.create_results(path, [MARKUP, "b"]) as out:
+    with rdfm.create_log(path, kind="results", variables=[MARKUP, "b"]) as out:
         out.write(cells)
     page = rdfm.statistics(path).to_html()
     assert "<script" not in page

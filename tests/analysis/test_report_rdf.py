@@ -11,7 +11,7 @@ import pytest
 import rdflib
 
 import rdfm
-from rdfm.logs.statistics_rdf import CLASSES
+from rdfm.analysis.statistics_rdf import CLASSES
 
 RB = rdflib.Namespace("https://w3id.org/riverbench/schema/metadata#")
 VOID = rdflib.Namespace("http://rdfs.org/ns/void#")

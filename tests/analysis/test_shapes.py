@@ -52,7 +52,9 @@ def shape_findings(log, shapes=SHAPES, format="trig", **options):
 
 def test_each_message_is_validated_separately(capfd, caplog):
     found, checked = shape_findings(LOG)
-    assert [(each.message, each.severity, each.line, each.focus, each.path) for each in found] == [
+    assert [
+        (each.message_index, each.severity, each.line, each.focus, each.path) for each in found
+    ] == [
         (1, "error", 5, "<http://e/b>", "<http://e/count>"),
         (1, "warning", 5, "<http://e/b>", "<http://e/name>"),
         (3, "warning", 9, "<http://e/d>", "(<http://e/place>/^<http://e/near>)"),

@@ -609,8 +609,10 @@ def test_the_documentation_names_all_fields():
 def test_merged_collectors_equal_a_single_collector(tmp_path):
     quads = [
         [
-            rdfm.Quad(rdfm.Bnode("b"), rdfm.Iri(f"http://e/p{n % 7}"), rdfm.Literal(f"{n % 50}")),
-            rdfm.Quad(rdfm.Iri(f"http://e/s{n}"), rdfm.Iri("http://e/p"), rdfm.Bnode("b")),
+            rdfm.Quad(
+                rdfm.BlankNode("b"), rdfm.Iri(f"http://e/p{n % 7}"), rdfm.Literal(f"{n % 50}")
+            ),
+            rdfm.Quad(rdfm.Iri(f"http://e/s{n}"), rdfm.Iri("http://e/p"), rdfm.BlankNode("b")),
         ][: n % 3]
         for n in range(1000)
     ]

@@ -11,8 +11,8 @@ import suites
 from fixture_logs import LOGS, reading_options
 
 import rdfm
-from rdfm.analysis.findings import RULES
-from rdfm.logs import input as inputs
+from rdfm.analysis.validate_rules import RULES
+from rdfm.logs.input import inputs
 from rdfm.logs.positions import Lines
 
 XSD = "http://www.w3.org/2001/XMLSchema#"
@@ -25,14 +25,16 @@ def found(data, format="nq", **options):
     """Returns severity, rule, message, line and column of each finding."""
     data = data.encode() if isinstance(data, str) else data
     checked = rdfm.validate(data, format, **options)
-    return [(each.severity, each.rule, each.message, each.line, each.column) for each in checked]
+    return [
+        (each.severity, each.rule, each.message_index, each.line, each.column) for each in checked
+    ]
 
 
 def converted(name, messages, **options):
     """Returns messages in N-Quads as a log in another format."""
     out = io.BytesIO()
     log = "\n# @message\n".join(messages).encode()
-    rdfm.convert(log, out, from_format="nq", to_format=name, from_lenient=True, **options)
+    rdfm.convert(log, out, from_format="nq", to=name, from_lenient=True, **options)
     return out.getvalue()
 
 
@@ -63,11 +65,14 @@ def test_every_error_in_a_log_is_reported():
     )
     checked = rdfm.validate(log.encode(), "nq")
     errors = list(checked)
-    assert [(each.rule, each.message, each.line, each.column) for each in errors] == [
+    assert [(each.rule, each.message_index, each.line, each.column) for each in errors] == [
         ("syntax", 1, 3, 1),
         ("syntax", 3, 7, 27),
     ]
-    assert [each.offset for each in errors] == [len(GOOD + DELIMITER), log.index(f"{S} .\n") + 26]
+    assert [each.byte_offset for each in errors] == [
+        len(GOOD + DELIMITER),
+        log.index(f"{S} .\n") + 26,
+    ]
     assert (checked.messages, checked.errors, checked.rules) == (3, 2, {"syntax": 2})
     assert not checked.ok
 
@@ -82,7 +87,7 @@ def test_errors_caused_by_earlier_errors_are_marked(name):
         + GOOD
     )
     checked = rdfm.validate(log.encode(), name)
-    assert [(each.message, each.line, each.follows) for each in checked] == [
+    assert [(each.message_index, each.line, each.follows) for each in checked] == [
         (0, 1, False),
         (1, 5, True),
     ]
@@ -337,7 +342,7 @@ def test_labels_in_flat_jelly_logs_are_shared_by_all_frames():
 def test_warnings_beyond_max_warnings_are_only_counted():
     log = DELIMITER.join(f'{S} "x{n}"^^<{XSD}int> .\n' for n in range(50))
     checked = rdfm.validate(log.encode(), "nq", max_warnings=5)
-    assert [each.message for each in checked] == [0, 1, 2, 3, 4]
+    assert [each.message_index for each in checked] == [0, 1, 2, 3, 4]
     assert checked.warnings == 50
     assert checked.omitted == {"ill-typed-literal": 45}
     checked = rdfm.validate(log.encode(), "nq", max_warnings=0)
@@ -499,7 +504,7 @@ def test_content_beyond_the_version_label_is_reported(name, content, label):
     log = f'VERSION "{label}"\n' * bool(label) + content * 2
     if name == "rdfxml":
         out = io.BytesIO()
-        rdfm.convert(content.encode(), out, from_format="nq", to_format="rdfxml")
+        rdfm.convert(content.encode(), out, from_format="nq", to="rdfxml")
         written = f' rdf:version="{label}"' if label else ""
         log = out.getvalue().decode().replace(' rdf:version="1.2"', written)
     allowed = label in ("", "1.2") or (label == "1.2-basic" and content is DIRECTION)

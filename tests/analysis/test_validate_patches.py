@@ -17,7 +17,7 @@ def found(*logs, **options):
     """Returns the findings in RDF Patch logs."""
     checked = rdfm.validate([log.encode() for log in logs], "rdf-patch", **options)
     return [
-        (each.severity, each.rule, each.message, each.line, each.column, each.text)
+        (each.severity, each.rule, each.message_index, each.line, each.column, each.text)
         for each in checked
     ]
 
@@ -78,7 +78,7 @@ def test_members_of_an_archive_are_logs(tmp_path):
             info.size = len(log)
             archive.addfile(info, io.BytesIO(log.encode()))
     (each,) = rdfm.validate(tmp_path / "log.tar", "rdf-patch")
-    assert (each.severity, each.rule, each.message) == ("warning", "chain", 0)
+    assert (each.severity, each.rule, each.message_index) == ("warning", "chain", 0)
     assert each.source.endswith("2.rdfp")
 
 
@@ -91,9 +91,9 @@ def test_a_patch_after_an_invalid_one_may_have_any_prev():
 def test_binary_logs_are_checked_too(format):
     out = io.BytesIO()
     log = f"{patch_with('1')}Z .\n{patch_with('2', '0')}".encode()
-    rdfm.convert(log, out, from_format="rdf-patch", to_format=format)
+    rdfm.convert(log, out, from_format="rdf-patch", to=format)
     (each,) = rdfm.validate(out.getvalue(), format)
-    assert (each.severity, each.rule, each.message, each.line) == ("error", "chain", 1, None)
+    assert (each.severity, each.rule, each.message_index, each.line) == ("error", "chain", 1, None)
 
 
 def test_warnings_beyond_max_warnings_are_only_counted():
@@ -121,13 +121,13 @@ def test_apply_rejects_exactly_the_logs_with_errors(logs, chain):
         for each in rdfm.validate([log.encode() for log in logs], "rdf-patch", chain=True)
         if each.severity == "error" and (chain or each.rule != "chain")
     ]
-    options = {"from_format": "nq", "patch_format": "rdf-patch", "to_format": "nq", "chain": chain}
+    options = {"from_format": "nq", "patch_format": "rdf-patch", "to": "nq", "chain": chain}
     try:
         patch.apply(b"", [log.encode() for log in logs], io.BytesIO(), **options)
     except rdfm.DecodeError as error:
         first = errors[0]
-        position = (first.message, first.line, first.column, first.offset)
-        assert (error.message_index, error.line, error.column, error.offset) == position
+        position = (first.message_index, first.line, first.column, first.byte_offset)
+        assert (error.message_index, error.line, error.column, error.byte_offset) == position
         assert error.reason.rpartition(": ")[2] == first.text.rpartition(": ")[2]
     else:
         assert errors == []
@@ -151,5 +151,5 @@ def test_totals_cover_all_logs_even_before_iteration():
         assert not checked.ok
     checked = rdfm.validate(b"TC .\nZ .\nTC .\n", "rdf-patch")
     first = next(iter(checked))
-    assert (first.message, checked.errors) == (0, 1)  # so far
+    assert (first.message_index, checked.errors) == (0, 1)  # so far
     assert rdfm.validate(b"TC .\n", "rdf-patch").summary()["errors"] == 1

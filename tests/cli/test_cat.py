@@ -151,7 +151,7 @@ def test_skipped_messages_keep_their_indexes(rdfm):
         with pytest.raises(library.DecodeError):
             list(log)
         log.skip_message()
-        assert [message.index for message in log] == [2]
+        assert [message.message_index for message in log] == [2]
 
 
 def test_messages_before_an_error_are_printed(rdfm):

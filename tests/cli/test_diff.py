@@ -62,14 +62,14 @@ def test_json_output_has_one_object_per_line(rdfm):
     only_a, only_b, last = map(json.loads, run.out.splitlines())
     assert only_a == {
         "difference": "only_a",
-        "a": 1,
-        "b": None,
+        "message_index_a": 1,
+        "message_index_b": None,
         "source_a": "one.nq",
         "source_b": None,
         "removed": [QUAD.format(2)],
         "added": [],
     }
-    assert (only_b["difference"], only_b["b"]) == ("only_b", 2)
+    assert (only_b["difference"], only_b["message_index_b"]) == ("only_b", 2)
     assert "\x9b" not in run.out
     assert last["summary"]["same"] is False
     assert {key: last["summary"][key] for key in ("equal", "only_a", "only_b", "changed")} == {
@@ -94,9 +94,6 @@ def test_namespaces_and_metadata_are_shown(rdfm):
         "rdfm: note: namespaces differ but were not compared",
         "rdfm: hint: --namespaces compares them",
     ]
-    run = rdfm("diff", "one.ttl", "two.ttl", "--ignore-namespaces")
-    assert run.code == 0
-    assert "rdfm: note: --ignore-namespaces has no effect and will be removed" in run.err
     for name, value in (("one", b"1"), ("two", b"2")):
         with library.create_log(f"{name}.jelly") as out:
             out.write(library.Message([], metadata={"k": value}))
@@ -168,7 +165,6 @@ def test_help_describes_the_exit_status(rdfm):
     run = rdfm("diff", "--help")
     assert "The exit status is 0 if the logs are equal" in " ".join(run.out.split())
     assert "--namespaces" in run.out
-    assert "--ignore-namespaces" not in run.out
 
 
 @pytest.mark.parametrize(

@@ -75,9 +75,9 @@ def test_matching_messages_are_written(rdfm, name, arguments, expected):
 def test_log_readers_filter_the_same_messages(rdfm):
     with library.open_log("log.jelly") as log:
         found = log.filter(time="ex:at", after="2026-06-02", predicate="ex:count")
-        assert [message.index for message in found] == [1, 2]
+        assert [message.message_index for message in found] == [1, 2]
     with library.open_log("log.jelly", messages="1:") as log:
-        assert [message.index for message in log.filter(object="ex:crane")] == [2]
+        assert [message.message_index for message in log.filter(object="ex:crane")] == [2]
     with library.open_log("log.jelly") as log:
         next(iter(log))
         with pytest.raises(ValueError, match="has already been read"):
@@ -270,7 +270,7 @@ def test_messages_in_parts_cannot_be_filtered():
 def test_a_filtered_log_can_be_filtered_again(rdfm):
     with library.open_log("log.trig") as log:
         found = log.filter(any=["ex:crane"]).filter(predicate="ex:note")
-        assert [message.index for message in found] == [0]
+        assert [message.message_index for message in found] == [0]
     with (
         library.open_log("log.trig") as log,
         pytest.raises(

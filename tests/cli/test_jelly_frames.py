@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 import rdfm as package
-from rdfm import Bnode, Iri, Message, Quad
+from rdfm import BlankNode, Iri, Message, Quad
 
 READ_AS_ONE = (
     "frames read as one message; --from-frames message reads each frame as a message, "
@@ -89,7 +89,7 @@ def test_a_flat_log_is_one_message(rdfm):
     assert sizes("out.nq") == [600]
     with package.open_log("out.nq") as log:
         (message,) = log
-    assert {quad.subject for quad in message.quads} == {Bnode("b")}
+    assert {quad.subject for quad in message.quads} == {BlankNode("b")}
     assert notes(rdfm("convert", "flat.jelly", "out.nq", "--frames", "auto")) == [FLAT]
     # There is no note if --frames is flat or message.
     assert notes(rdfm("convert", "flat.jelly", "out.nq", "--frames", "flat")) == []
@@ -194,7 +194,7 @@ def test_a_flat_log_above_the_message_limit_is_converted_in_parts(rdfm):
     flat_log("flat.jelly", 60_000)
     flat = Path("flat.jelly").read_bytes()
     limit = ("--max-message-bytes", "1M")
-    assert package.convert(flat, io.BytesIO(), from_format="jelly", to_format="nq").messages == 1
+    assert package.convert(flat, io.BytesIO(), from_format="jelly", to="nq").messages == 1
     for output in ("out.jelly", "out.nq", "out.trig"):
         run = rdfm("convert", "flat.jelly", "-o", output, *limit)
         assert (run.code, notes(run)) == (0, [FLAT]), run.err
@@ -241,7 +241,7 @@ def test_metadata_of_later_frames_is_dropped_and_counted(rdfm):
     def write_frames(logical_type):
         with package.create_log("m.jelly", logical_type=logical_type) as out:
             for value in (b"one", b"two"):
-                quads = [Quad(Bnode("b"), P, Iri(f"http://e/{at}")) for at in range(300)]
+                quads = [Quad(BlankNode("b"), P, Iri(f"http://e/{at}")) for at in range(300)]
                 out.write(Message(quads, metadata={"k": value}))
 
     write_frames("flat_quads")

@@ -9,6 +9,7 @@ import pytest
 from support import FIXTURES
 
 import rdfm as package
+from rdfm import formats
 from rdfm.cli.bar import Bar
 
 PATCHES = {"jelly-patch": ".jellyp", "rdf-patch": ".rdfp", "rdf-patch-thrift": ".trp"}
@@ -55,7 +56,7 @@ def fields_of(run):
 
 
 def rows_of(path):
-    with package.open_log(path) as log:
+    with package.open_log(path, kind=formats.by_path(str(path)).spec.kinds[0]) as log:
         return list(log)
 
 
@@ -81,7 +82,7 @@ def test_results_round_trip(rdfm, first, second):
     for input_path, target in ((source, first_copy), (first_copy, second_copy)):
         assert summary_of(rdfm("convert", input_path, target)) == "3 rows"
     assert rows_of(first_copy) == rows_of(second_copy) == rows_of(source)
-    with package.open_results(second_copy) as results:
+    with package.open_log(second_copy, kind="results") as results:
         assert results.variables == ("s", "p")
 
 
@@ -185,7 +186,7 @@ def test_the_progress_bar_names_the_kind(rdfm, monkeypatch):
             self._start = float("-inf")
 
     monkeypatch.setattr(Bar, "on_terminal", classmethod(lambda _: ImmediateBar()))
-    monkeypatch.setattr("rdfm.logs.progress.PROGRESS_SECONDS", 0)
+    monkeypatch.setattr("rdfm.logs.input.progress.PROGRESS_SECONDS", 0)
     Path("log.rdfp").write_text(CHAIN)
     for arguments in (("convert", "log.rdfp", "log.trp"), ("inspect", "log.rdfp")):
         assert "3 patches, 9 operations" in rdfm(*arguments).err

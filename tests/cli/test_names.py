@@ -161,7 +161,7 @@ def test_errors_name_options_as_the_caller_spells_them(rdfm):
     Path("in.json").write_bytes(b"")
     for arguments, option, python in (
         (["a.nq", "out.foo"], "--to nt, nq, ", '"nt", "nq", '),
-        (["a.nq", "out.json"], "--to jsonld or", '"ndjsonld" (to_format in convert) specifies it'),
+        (["a.nq", "out.json"], "--to jsonld or", '"ndjsonld" (to in convert) specifies it'),
         (["unknown", "out.nq"], "--from nt, nq", "(from_format in convert) specifies it"),
         (
             ["in.json", "out.nq"],

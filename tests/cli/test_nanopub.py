@@ -45,7 +45,7 @@ def test_json_lines_end_with_the_counts(logs):
     run = logs("nanopub", "check", "wrong.nq", "--json")
     found, last = map(json.loads, run.out.splitlines())
     assert (run.code, run.err) == (1, "")
-    assert (found["rule"], found["message"], found["line"]) == ("nanopub-empty-graph", 1, 10)
+    assert (found["rule"], found["message_index"], found["line"]) == ("nanopub-empty-graph", 1, 10)
     assert last["summary"]["trusty"] == 1
     assert last["summary"]["rules"] == {"nanopub-empty-graph": 1}
 
@@ -101,13 +101,13 @@ def test_lists_are_written_as_csv(logs, tmp_path):
     assert run.code == 0
     first, second = csv.DictReader((tmp_path / "out.csv").read_text().splitlines())
     assert first["nanopub"].startswith(BASE + "RA")
-    assert (second["message"], second["nanopub"]) == ("1", N)
+    assert (second["message_index"], second["nanopub"]) == ("1", N)
     assert (second["creators"], second["created"]) == ("https://orcid.org/1", "2026-11-01")
 
 
 def test_standard_output_is_tsv(logs):
     run = logs("nanopub", "list", "good.nq")
-    assert run.out.startswith("?source\t?message\t?nanopub\t?creators\t")
+    assert run.out.startswith("?source\t?message_index\t?nanopub\t?creators\t")
     assert len(run.out.splitlines()) == 3
 
 
@@ -150,7 +150,7 @@ def test_lists_are_tables_on_a_terminal(logs, monkeypatch):
     monkeypatch.setenv("COLUMNS", "400")
     run = logs("nanopub", "list", "good.nq", "a.nq")
     head, *rows = run.out.splitlines()
-    assert re.split(r"\s{2,}", head)[:4] == ["source", "message", "nanopub", "creators"]
+    assert re.split(r"\s{2,}", head)[:4] == ["source", "message_index", "nanopub", "creators"]
     assert f"<{N}>" in rows[1]
     assert run.err == (
         "rdfm: 2 rows\nrdfm: note: 3 messages that are not nanopublications are left out\n"

@@ -15,8 +15,8 @@ from patches import as_batch
 
 from rdfm import formats
 from rdfm.cli.app import app
-from rdfm.logs.options import LIVE, WRITING
-from rdfm.patch.options import CHANGING
+from rdfm.logs.options import APPENDING, LIVE, WRITING
+from rdfm.patch.patch_options import CHANGING
 
 OLD = '<a:s> <a:p> <a:o> .\n<a:s> <a:p> _:x .\n_:x <a:q> "2"@en--ltr <a:g> .\n'
 NEW = "PREFIX a: <a:>\na:s a:p a:o , _:x , <<( a:s a:p _:x )>> .\n"
@@ -25,6 +25,7 @@ CHANGES = (
 )
 CHAIN = "H id <a:1> .\nTX .\nTC .\nZ .\nH id <a:2> .\nH prev <a:0> .\nTX .\nTC .\n"
 COMMANDS = ("apply", "revert", "from-log", "to-log", "diff")
+LINKING = {"ids", "append", "sync", "repair"}
 
 
 @pytest.fixture
@@ -160,7 +161,7 @@ def test_messages_and_snapshots_are_compared_on_request(data):
 
 
 def test_from_log_and_to_log_are_inverses(data):
-    result = data("patch", "from-log", "a.nq", "a.rdfp")
+    result = data("patch", "from-log", "a.nq", "a.rdfp", "--no-ids")
     assert without_durations(result.err) == ["rdfm: 3 patches"]
     assert Path("a.rdfp").read_text() == (
         "TX .\nA <http://e/s> <http://e/p> <http://e/o> .\nTC .\nZ .\n"
@@ -175,6 +176,35 @@ def test_from_log_and_to_log_are_inverses(data):
     result = data("patch", "to-log", "open.rdfp", "-", "--to", "nq")
     assert result.out == ""
     assert without_durations(result.err)[1:] == ["rdfm: dropped: 1 undone transaction"]
+
+
+def test_patches_are_linked_and_appended(data):
+    """By default, unless the output is a single patch."""
+    ids = lambda name: re.findall(r"H (?:id|prev) <(.*)> \.", Path(name).read_text())  # noqa: E731
+    assert data("patch", "from-log", "a.nq", "log.rdfp").code == 0
+    first, *pairs = ids("log.rdfp")
+    assert len(pairs) == 4
+    assert pairs[1::2] == [first, pairs[0]]
+    assert data("patch", "diff", "old.nq", "new.trig", "-o", "log.rdfp", "--append").code == 0
+    assert ids("log.rdfp")[5:][1:] == [pairs[2]]
+    assert data("validate", "--strict", "log.rdfp").err.endswith("no errors, no warnings\n")
+    assert data("patch", "apply", "b.nq", "log.rdfp", "-o", "now.nq").code == 0
+    before = Path("log.rdfp").read_bytes()
+    assert data("patch", "diff", "old.nq", "bad.nq", "-o", "log.rdfp", "--append").code == 1
+    assert Path("log.rdfp").read_bytes() == before
+    assert data("patch", "diff", "--snapshots", "a.nq", "-o", "x.rdfp", "--no-ids").code == 0
+    assert ids("x.rdfp") == []
+    assert data("patch", "diff", "old.nq", "new.trig", "-o", "x.rdfp", "--ids").code == 0
+    assert len(ids("x.rdfp")) == 1
+
+
+def test_a_large_patch_with_an_id_is_rejected(data):
+    arguments = ("patch", "from-log", "a.nq", "x.rdfp", "--max-message-bytes", "100")
+    result = data(*arguments)
+    assert result.code == 1
+    assert "a larger --max-message-bytes allows it" in result.error
+    assert "--no-ids writes patches of any size" in result.error
+    assert data(*arguments, "--no-ids").code == 0
 
 
 def test_blank_nodes_in_two_transactions_are_rejected_or_separated(data):
@@ -267,7 +297,7 @@ def test_standard_input_and_output_are_supported(data):
     result = run("diff", "-", "new.trig", "-o", "-", "--to", "jelly-patch", stdin=OLD.encode())
     assert result.returncode == 0
     assert formats.find("jelly-patch").decode(result.stdout).record_count == 4
-    result = run("from-log", "-", "-", stdin=b"<a:s> <a:p> <a:o> .\n")
+    result = run("from-log", "-", "-", "--no-ids", stdin=b"<a:s> <a:p> <a:o> .\n")
     assert result.stdout == b"TX .\nA <a:s> <a:p> <a:o> .\nTC .\n"
     result = run("to-log", "-", "-", "--from", "rdf-patch", "--to", "nt", stdin=result.stdout)
     assert result.stdout == b"<a:s> <a:p> <a:o> .\n"
@@ -352,6 +382,10 @@ def test_standard_input_and_output_are_supported(data):
         ("from-log c.rdfp out.rdfp", 2, "c.rdfp contains patches, but messages are expected"),
         ("from-log a.nq", 2, "Missing argument 'OUT'"),
         ("from-log bad.nq out.rdfp", 1, "bad.nq: nq: "),
+        ("from-log a.nq - --append", 2, "cannot append: standard output is a stream"),
+        ("from-log a.nq out.trp --append", 2, "cannot append to out.trp: in RDF Patch Thrift"),
+        ("from-log a.nq out.rdfp --sync", 2, "--sync applies only when appending; --append"),
+        ("diff --snapshots c.rdfp -o c.rdfp --append", 2, "c.rdfp is also an input"),
         ("to-log a.nq out.nq", 2, "a.nq contains messages, but patches are expected"),
         ("to-log c.rdfp out.nq", 1, "c.rdfp: rdf-patch: row 1 of the patch: D deletes a quad"),
         (
@@ -417,16 +451,16 @@ def test_invalid_patches_of_each_format_are_errors(data, name, command):
 def test_help_names_every_option(data, name):
     result = data("help", "patch", name)
     assert result.code == 0
-    common = {"from_format": "--from", "to_format": "--to"}
+    common = {"from_format": "--from", "to": "--to"}
     specific = {
         "apply": {"patch_format", "chain"},
         "revert": {"chain"},
         "to-log": {"separate_blank_nodes"},
-        "diff": {"per_message", "snapshots", "canonical"},
+        "from-log": LINKING,
+        "diff": {"per_message", "snapshots", "canonical"} | LINKING,
     }.get(name, set())
-    expected = [
-        option for option in (*WRITING, *CHANGING) if option in WRITING or option.name in specific
-    ]
+    options = (*WRITING, *APPENDING, *CHANGING)
+    expected = [option for option in options if option in WRITING or option.name in specific]
     for option in expected:
         assert f"--{option.option}" in result.out
     assert all(flag in result.out for flag in (*common.values(), "--quiet", "--lenient"))
@@ -474,7 +508,7 @@ def test_the_error_for_an_option_of_another_format_names_that_format(data):
 def test_every_option_of_the_commands_is_declared():
     """The exceptions belong to the commands themselves: the output, connections and --quiet."""
     group = app.get_command(None, "patch")
-    declared = {option.name for option in (*CHANGING, *WRITING)} | {"from_format"}
+    declared = {option.name for option in (*CHANGING, *WRITING, *APPENDING)} | {"from_format"}
     format_options = {
         name
         for format in formats.built_in()

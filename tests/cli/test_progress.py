@@ -28,7 +28,7 @@ def bar(monkeypatch):
             reports.append(progress)
 
     monkeypatch.setattr(Bar, "on_terminal", classmethod(lambda _: RecordingBar()))
-    monkeypatch.setattr("rdfm.logs.progress.PROGRESS_SECONDS", 0)
+    monkeypatch.setattr("rdfm.logs.input.progress.PROGRESS_SECONDS", 0)
     return reports
 
 

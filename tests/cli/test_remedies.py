@@ -5,8 +5,8 @@ import pytest
 
 from rdfm import formats
 from rdfm.cli.app import app
-from rdfm.cli.remedies import on_command_line
-from rdfm.conversion.options import STAGES
+from rdfm.cli.cli_remedies import on_command_line
+from rdfm.conversion.convert_options import STAGES
 from rdfm.errors import Remedy
 
 COMMAND = app.get_command(None, "convert")

@@ -11,6 +11,7 @@ import time
 import pytest
 from certificates import Authority
 from jelly_grpc import TOKEN, Client, serve
+from processes import wait_for
 
 pytestmark = pytest.mark.slow
 
@@ -147,9 +148,16 @@ def test_a_certificate_that_does_not_match_its_key_is_rejected(rdfm, tmp_path):
 
 
 def test_quiet_omits_all_events_but_errors(tmp_path):
-    command = [sys.executable, "-m", "rdfm", "serve", tmp_path, "--grpc", "0", "--quiet"]
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        port = free.getsockname()[1]
+    command = [sys.executable, "-m", "rdfm", "serve", tmp_path, "--grpc", str(port), "--quiet"]
+
+    def accepts():
+        with socket.socket() as client:
+            return client.connect_ex(("127.0.0.1", port)) == 0
+
     with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as process:
-        time.sleep(3)
+        wait_for(accepts)
         process.terminate()
         assert process.wait(20) == 0
         assert process.stderr.read() == ""

@@ -7,10 +7,10 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
+from processes import wait_for, wait_until_idle
 
 import rdfm as package
 
@@ -41,6 +41,11 @@ def spawn(*arguments, disposition=signal.SIG_DFL, **settings):
     )
 
 
+def has_output():
+    """Whether a conversion has begun to write."""
+    return list(Path().glob(".out*.tmp"))
+
+
 def start_conversion(target, disposition=signal.SIG_DFL):
     """Starts a conversion. Returns the process once its output exists and it waits for input."""
     process = spawn(
@@ -55,10 +60,8 @@ def start_conversion(target, disposition=signal.SIG_DFL):
     )
     process.stdin.write((LINE + "# @message\n").encode() * 2)
     process.stdin.flush()
-    deadline = time.monotonic() + 30
-    while not list(Path().glob(".out*.tmp")) and time.monotonic() < deadline:
-        time.sleep(0.02)
-    time.sleep(0.2)
+    wait_for(has_output)
+    wait_until_idle(process)
     return process
 
 
@@ -80,9 +83,7 @@ def test_a_signal_ends_all_threads(tmp_path, monkeypatch, target):
     monkeypatch.chdir(tmp_path)
     Path("big.nq").write_text("# @message\n".join([LINE * 100] * 5000))
     process = spawn("-m", "rdfm", "convert", "big.nq", target, "--jobs", "4")
-    deadline = time.monotonic() + 30
-    while not list(Path().glob(".out*.tmp")) and time.monotonic() < deadline:
-        time.sleep(0.01)
+    wait_for(has_output)
     process.send_signal(signal.SIGINT)
     _, err = process.communicate(timeout=30)
     assert (process.returncode, err.strip()) == (130, b"rdfm: error: interrupted")
@@ -94,7 +95,7 @@ def test_an_ignored_signal_stays_ignored(tmp_path, monkeypatch, kind):
     monkeypatch.chdir(tmp_path)
     process = start_conversion("out.nq", disposition=signal.SIG_IGN)
     process.send_signal(kind)
-    time.sleep(0.2)
+    wait_until_idle(process)
     process.communicate(timeout=30)
     assert process.returncode == 0
     assert Path("out.nq").read_text().count(LINE) == 2
@@ -186,9 +187,7 @@ def test_a_signal_ends_a_command_whose_main_thread_is_blocked(tmp_path, monkeypa
     monkeypatch.chdir(tmp_path)
     Path("a.nq").write_text(LINE)
     process = spawn("-c", STUCK, *arguments.split())
-    deadline = time.monotonic() + 30
-    while not Path("stuck").exists() and time.monotonic() < deadline:
-        time.sleep(0.02)
+    wait_for(Path("stuck").exists)
     process.send_signal(signal.SIGINT)
     _, err = process.communicate(timeout=30)
     assert (process.returncode, err.strip()) == (130, b"rdfm: error: interrupted")
@@ -243,10 +242,8 @@ def test_a_signal_keeps_the_complete_messages_of_a_partial_output(
     process.stdin.write((LINE + "# @message\n").encode() * 3)
     process.stdin.write(LINE.encode())
     process.stdin.flush()
-    deadline = time.monotonic() + 30
-    while not list(Path().glob(".out*.tmp")) and time.monotonic() < deadline:
-        time.sleep(0.02)
-    time.sleep(3)
+    wait_for(has_output)
+    wait_until_idle(process)
     process.send_signal(kind)
     _, err = process.communicate(timeout=30)
     partial = Path(f"{target.rstrip('/')}.partial")

@@ -4,14 +4,18 @@ import itertools
 
 import pytest
 
-from rdfm import Bnode, EncodeError, Iri, LimitError, Literal, Message, Quad, TripleTerm
+from rdfm import BlankNode, EncodeError, Iri, LimitError, Literal, Message, Quad, TripleTerm
 
 S, P, G = (Iri(f"http://example.org/{name}") for name in "spg")
 
 
 def test_isomorphic_messages_have_the_same_canonical_form():
-    first = Message([Quad(Bnode("a"), P, Bnode("b")), Quad(Bnode("b"), P, Literal('"\n'), G)])
-    second = Message([Quad(Bnode("y"), P, Literal('"\n'), G), Quad(Bnode("x"), P, Bnode("y"))])
+    first = Message(
+        [Quad(BlankNode("a"), P, BlankNode("b")), Quad(BlankNode("b"), P, Literal('"\n'), G)]
+    )
+    second = Message(
+        [Quad(BlankNode("y"), P, Literal('"\n'), G), Quad(BlankNode("x"), P, BlankNode("y"))]
+    )
     assert first.canonical() == second.canonical()
     assert first.canonical() == (
         f'_:c14n0 <{P.value}> "\\"\\n" <{G.value}> .\n_:c14n1 <{P.value}> _:c14n0 .\n'
@@ -21,14 +25,17 @@ def test_isomorphic_messages_have_the_same_canonical_form():
 @pytest.mark.parametrize(
     ("quad", "reason"),
     [
-        (Quad(S, P, TripleTerm(S, P, Bnode("a"))), "does not support blank nodes in triple terms"),
         (
-            Quad(S, P, TripleTerm(S, P, TripleTerm(S, P, Bnode("a")))),
+            Quad(S, P, TripleTerm(S, P, BlankNode("a"))),
+            "does not support blank nodes in triple terms",
+        ),
+        (
+            Quad(S, P, TripleTerm(S, P, TripleTerm(S, P, BlankNode("a")))),
             "does not support blank nodes",
         ),
         (Quad(S, P, TripleTerm(Literal("x"), P, S)), "does not support generalized triple terms"),
         (Quad(Literal("x"), P, S), "does not support generalized quads"),
-        (Quad(S, Bnode("p"), S), "does not support generalized quads"),
+        (Quad(S, BlankNode("p"), S), "does not support generalized quads"),
         (Quad(S, P, S, Literal("g")), "does not support generalized quads"),
     ],
 )
@@ -39,7 +46,7 @@ def test_canonical_rejects_terms_that_rdfc_does_not_support(quad, reason):
 
 def test_canonical_and_isomorphic_agree_on_language_tags():
     lowercase, uppercase = (
-        Message([Quad(Bnode("a"), P, Literal("x", language=tag))]) for tag in ("en", "EN")
+        Message([Quad(BlankNode("a"), P, Literal("x", language=tag))]) for tag in ("en", "EN")
     )
     assert not lowercase.isomorphic(uppercase)
     assert lowercase.canonical() != uppercase.canonical()
@@ -47,13 +54,13 @@ def test_canonical_and_isomorphic_agree_on_language_tags():
 
 
 def test_exceeding_max_steps_is_an_error_that_names_the_option():
-    nodes = [Bnode(f"b{i}") for i in range(9)]
+    nodes = [BlankNode(f"b{i}") for i in range(9)]
     message = Message([Quad(a, P, b) for a in nodes for b in nodes if a is not b])
     with pytest.raises(
         LimitError, match="labels need more than 10,000 steps; a larger max_steps allows it"
     ):
         message.canonical(max_steps=10_000)
-    other_nodes = [Bnode(f"x{i}") for i in range(9)]
+    other_nodes = [BlankNode(f"x{i}") for i in range(9)]
     relabelled = Message([Quad(a, P, b) for a in other_nodes for b in other_nodes if a is not b])
     with pytest.raises(LimitError, match="needs more than 50 steps; a larger max_steps allows it"):
         message.isomorphic(relabelled, max_steps=50)
@@ -62,7 +69,7 @@ def test_exceeding_max_steps_is_an_error_that_names_the_option():
 
 def test_canonical_labels_are_found_at_any_depth():
     """Two identical chains: each is followed to its end, deeper than Python's recursion limit."""
-    chains = [[Bnode(f"{name}{i}") for i in range(1500)] for name in "ab"]
+    chains = [[BlankNode(f"{name}{i}") for i in range(1500)] for name in "ab"]
     quads = [Quad(a, P, b) for chain in chains for a, b in itertools.pairwise(chain)]
     quads += [Quad(node, P, Literal(str(at))) for chain in chains for at, node in enumerate(chain)]
     lines = Message(quads).canonical()

@@ -5,20 +5,20 @@ from itertools import permutations
 
 import pytest
 
-from rdfm import Bnode, Iri, LimitError, Literal, Quad, TripleTerm
+from rdfm import BlankNode, Iri, LimitError, Literal, Quad, TripleTerm
 from rdfm.compare.isomorphism import isomorphic
 
 P, Q = Iri("http://example.org/p"), Iri("http://example.org/q")
 
 
 def node(number):
-    return Bnode(f"b{number}")
+    return BlankNode(f"b{number}")
 
 
 def renamed(quads, labels):
     def term(value):
-        if isinstance(value, Bnode):
-            return Bnode(labels[value.value])
+        if isinstance(value, BlankNode):
+            return BlankNode(labels[value.value])
         if isinstance(value, TripleTerm):
             return TripleTerm(term(value.subject), term(value.predicate), term(value.object))
         return value

@@ -28,7 +28,7 @@ LOG = LINE + DELIMITER + LINE + LINE
 
 def converted(data, **options):
     out = io.BytesIO()
-    options = {"from_format": "nq", "to_format": "nq"} | options
+    options = {"from_format": "nq", "to": "nq"} | options
     return convert(data, out, **options), out.getvalue()
 
 
@@ -56,21 +56,19 @@ def test_a_message_in_parts_is_counted_once():
 
 def test_namespaces_after_the_last_message_are_dropped_and_counted():
     prefix = b"PREFIX a: <http://a/>\n"
-    summary, out = converted(prefix, from_format="ttl", to_format="ttl")
+    summary, out = converted(prefix, from_format="ttl", to="ttl")
     assert (summary.dropped, out) == ({"namespaces": 1}, b"")
     turtle = prefix + b"a:s a:p a:o .\n# @message\nPREFIX b: <http://b/>\n"
-    summary, _ = converted(turtle, from_format="ttl", to_format="ttl")
+    summary, _ = converted(turtle, from_format="ttl", to="ttl")
     assert summary.dropped == {"namespaces": 1}
-    summary, _ = converted(turtle, from_format="ttl", to_format="nq")
+    summary, _ = converted(turtle, from_format="ttl", to="nq")
     assert summary.dropped == {"namespaces": 2}
 
 
 def test_formats_without_parts_are_subject_to_the_limit():
     with pytest.raises(rdfm.LimitError, match="max_message_bytes"):
-        converted(LINE * 50_000, to_format="jelly", max_message_bytes=1 << 18)
-    summary, _ = converted(
-        LINE * 50_000, to_format="jelly", frames="flat", max_message_bytes=1 << 20
-    )
+        converted(LINE * 50_000, to="jelly", max_message_bytes=1 << 18)
+    summary, _ = converted(LINE * 50_000, to="jelly", frames="flat", max_message_bytes=1 << 20)
     assert (summary.messages, summary.quads) == (1, 50_000)
 
 
@@ -94,7 +92,7 @@ def test_unknown_options_and_values_are_rejected():
     with pytest.raises(
         OptionError, match=r"logical_type must be one of 'unspecified', .*, not 'x'"
     ):
-        converted(LOG, to_format="jelly", logical_type="x")
+        converted(LOG, to="jelly", logical_type="x")
     with pytest.raises(OptionError, match="no input is given"):
         converted([])
 
@@ -112,14 +110,14 @@ def test_invalid_options_are_rejected_before_reading(tmp_path):
 def test_messages_before_an_error_reach_a_file_object():
     out = io.BytesIO()
     with pytest.raises(DecodeError, match=r"^bytes: nq: "):
-        convert(LINE + DELIMITER + b"oops\n", out, from_format="nq", to_format="nq")
+        convert(LINE + DELIMITER + b"oops\n", out, from_format="nq", to="nq")
     assert out.getvalue() == LINE
 
 
 def test_messages_before_a_truncation_reach_a_file_object():
     out = io.BytesIO()
     with pytest.raises(TruncatedError):
-        convert(gzip.compress((LINE + DELIMITER) * 9)[:-8], out, from_format="nq", to_format="nq")
+        convert(gzip.compress((LINE + DELIMITER) * 9)[:-8], out, from_format="nq", to="nq")
     assert out.getvalue().startswith(LINE + DELIMITER + LINE)
 
 
@@ -133,7 +131,7 @@ def test_errors_are_skipped_message_by_message():
 
 RESUMABLE = [
     format
-    for format in formats.every()
+    for format in formats.all()
     if format.spec.resumable and format.spec.kinds[0] == "messages"
 ]
 
@@ -147,14 +145,14 @@ def test_text_formats_with_delimiters_are_resumable():
 @pytest.mark.parametrize("source", RESUMABLE, ids=lambda format: format.name)
 def test_resumable_formats_skip_only_invalid_messages(source, target):
     quads = [
-        rdfm.Quad(rdfm.Iri(f"http://e/{n}"), rdfm.Iri("http://e/p"), rdfm.Bnode("b"))
+        rdfm.Quad(rdfm.Iri(f"http://e/{n}"), rdfm.Iri("http://e/p"), rdfm.BlankNode("b"))
         for n in range(6)
     ]
     log = source.encode(rdfm.MessageBatch.from_messages([[quad] for quad in quads]))
     for number in (2, 4):  # makes the first IRI of these messages invalid
         log = log.replace(f"http://e/{number}".encode(), b'http://e/<"\xff', 1)
     for data in (log, io.BytesIO(log)):
-        summary, out = converted(data, from_format=source.name, to_format=target, on_error="skip")
+        summary, out = converted(data, from_format=source.name, to=target, on_error="skip")
         assert (summary.messages, summary.skipped, summary.abandoned) == (4, 2, ())
         assert "message 2)" in summary.errors[0]
         assert "message 4)" in summary.errors[1]
@@ -220,14 +218,14 @@ def test_a_read_error_ends_the_conversion(tmp_path):
 def test_a_write_error_ends_the_conversion():
     log = io.BytesIO((LINE + DELIMITER) * 1_000_000)
     with pytest.raises(OSError, match="No space left"):
-        convert(log, FailingFile(b"", 1), from_format="nq", to_format="nq")
+        convert(log, FailingFile(b"", 1), from_format="nq", to="nq")
     assert 0 < log.tell() < len(log.getbuffer()) / 2
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs a Linux device")
 def test_a_full_device_is_an_error():
     with pytest.raises(OSError, match="No space left"):
-        convert(LOG, "/dev/full", from_format="nq", to_format="nq")
+        convert(LOG, "/dev/full", from_format="nq", to="nq")
 
 
 def test_no_threads_remain_after_a_conversion():
@@ -244,9 +242,7 @@ def test_piece_sizes_do_not_change_the_output():
             return super().read1(7)
 
     for target in ("nq", "nt", "jelly"):
-        assert (
-            converted(SmallReads(LOG), to_format=target)[1] == converted(LOG, to_format=target)[1]
-        )
+        assert converted(SmallReads(LOG), to=target)[1] == converted(LOG, to=target)[1]
 
 
 def test_channels_can_be_cancelled_and_closed():
@@ -295,7 +291,7 @@ def test_ctrl_c_at_any_line_leaves_no_files(tmp_path, number, target):
     sys.settrace(trace)
     try:
         with contextlib.suppress(KeyboardInterrupt):
-            convert(LOG, f"{tmp_path}/{target}", from_format="nq", to_format="nq")
+            convert(LOG, f"{tmp_path}/{target}", from_format="nq", to="nq")
     finally:
         sys.settrace(None)
     assert {path.name for path in tmp_path.iterdir()} <= {target.rstrip("/")}
@@ -330,7 +326,7 @@ def test_inputs_of_the_wrong_type_are_rejected():
         ({"skip": 1.5}, "skip must be a number >= 0, not 1.5"),
         ({"group_by": 5}, "group_by must be a string without lone surrogates, not 5"),
         ({"from_format": 5}, "a format name must be a string such as 'nq', not 5"),
-        ({"to_format": 5}, "a format name must be a string such as 'nq', not 5"),
+        ({"to": 5}, "a format name must be a string such as 'nq', not 5"),
     ],
 )
 def test_options_of_the_wrong_type_are_rejected(tmp_path, options, text):
@@ -342,15 +338,15 @@ def test_options_of_the_wrong_type_are_rejected(tmp_path, options, text):
 
 def test_a_split_size_of_the_wrong_type_is_rejected(tmp_path):
     with pytest.raises(OptionError, match="split_messages must be a number >= 1, not 'x'"):
-        rdfm.convert(b"", f"{tmp_path}/d/", from_format="nq", to_format="nq", split_messages="x")
+        rdfm.convert(b"", f"{tmp_path}/d/", from_format="nq", to="nq", split_messages="x")
 
 
 def test_an_empty_path_is_not_the_current_folder(tmp_path, monkeypatch):
     (tmp_path / "keep.nq").write_bytes(b"<x:s> <x:p> <x:o> .\n")
     monkeypatch.chdir(tmp_path)
     for call in (
-        lambda: rdfm.convert(b"", "", from_format="nq", to_format="nq", overwrite=True),
-        lambda: rdfm.convert("", "o.nq", to_format="nq"),
+        lambda: rdfm.convert(b"", "", from_format="nq", to="nq", overwrite=True),
+        lambda: rdfm.convert("", "o.nq", to="nq"),
         lambda: rdfm.create_log("", "nq", overwrite=True),
         lambda: rdfm.open_log(""),
         lambda: rdfm.inspect(""),
@@ -376,14 +372,12 @@ def test_a_limit_below_the_batch_size_applies_to_parts(name, options):
     text = "x" * 3000
     lines = [f'_:b{at % 7} <http://e/p> "{text}{at}" .\n' for at in range(600)]
     log = io.BytesIO()
-    convert("".join(lines).encode(), log, from_format="nq", to_format=name, **options)
+    convert("".join(lines).encode(), log, from_format="nq", to=name, **options)
     for extra in ({}, {"skolemize": "http://e/"}):
         outputs = []
         for limit in ({}, {"max_message_bytes": 100_000}):
             out = io.BytesIO()
-            summary = convert(
-                log.getvalue(), out, from_format=name, to_format="nq", **limit, **extra
-            )
+            summary = convert(log.getvalue(), out, from_format=name, to="nq", **limit, **extra)
             assert (summary.messages, summary.quads) == (1, 600)
             outputs.append(out.getvalue())
         assert outputs[0] == outputs[1]
@@ -406,14 +400,12 @@ EMPTY_MESSAGE = b"# @message\n# @message\n"
 def test_an_unreadable_empty_message_is_counted_and_noted(name, options, remedy):
     options = {f"to_{key}" if key == "dialect" else key: value for key, value in options.items()}
     out = io.BytesIO()
-    summary = convert(EMPTY_MESSAGE, out, from_format="nq", to_format=name, **options)
+    summary = convert(EMPTY_MESSAGE, out, from_format="nq", to=name, **options)
     assert summary.dropped == {"empty messages": 1}
     (note,) = summary.notes
     assert remedy in note
-    assert convert(out.getvalue(), io.BytesIO(), from_format=name, to_format="nq").messages == 0
-    found = convert(
-        out.getvalue(), io.BytesIO(), from_format=name, to_format="nq", message_per_file=True
-    )
+    assert convert(out.getvalue(), io.BytesIO(), from_format=name, to="nq").messages == 0
+    found = convert(out.getvalue(), io.BytesIO(), from_format=name, to="nq", message_per_file=True)
     assert found.messages == 1
 
 
@@ -430,10 +422,10 @@ def test_an_unreadable_empty_message_is_counted_and_noted(name, options, remedy)
 )
 def test_a_readable_empty_message_is_not_counted(name, options):
     out = io.BytesIO()
-    summary = convert(EMPTY_MESSAGE, out, from_format="nq", to_format=name, **options)
+    summary = convert(EMPTY_MESSAGE, out, from_format="nq", to=name, **options)
     assert summary.dropped == {}
     assert [note for note in summary.notes if "Jena" not in note] == []
-    assert convert(out.getvalue(), io.BytesIO(), from_format=name, to_format="nq").messages == 1
+    assert convert(out.getvalue(), io.BytesIO(), from_format=name, to="nq").messages == 1
 
 
 @pytest.mark.parametrize("target", ["folder/", "archive.tar"])
@@ -443,13 +435,13 @@ def test_empty_messages_in_several_files_are_counted_and_read_with_the_noted_opt
     line = b"<http://e/a> <http://e/p> <http://e/b> .\n"
     log = b"# @message\n# @message\n" + line + b"# @message\n# @message\n" + line
     output = f"{tmp_path}/{target}"
-    summary = convert(log, output, from_format="nq", to_format="rdf-protobuf", framing="rows")
+    summary = convert(log, output, from_format="nq", to="rdf-protobuf", framing="rows")
     assert (summary.messages, summary.dropped) == (4, {"empty messages": 2})
     (note,) = summary.notes
     assert 'framing="rows"' in note
     for options, messages in (({}, 2), ({"framing": "rows"}, 4), ({"message_per_file": True}, 4)):
-        assert convert(output, io.BytesIO(), to_format="nq", **options).messages == messages
+        assert convert(output, io.BytesIO(), to="nq", **options).messages == messages
     thrift = f"{tmp_path}/thrift-{target}"
-    summary = convert(log, thrift, from_format="nq", to_format="rdf-thrift")
+    summary = convert(log, thrift, from_format="nq", to="rdf-thrift")
     assert (summary.messages, summary.dropped, summary.notes) == (4, {}, ())
-    assert convert(thrift, io.BytesIO(), to_format="nq").messages == 4
+    assert convert(thrift, io.BytesIO(), to="nq").messages == 4

@@ -19,7 +19,7 @@ from rdfm.conversion import encoding
 from rdfm.errors import RdfmError
 from rdfm.formats import rows
 from rdfm.formats.parquet_files import ParquetEncoder
-from rdfm.logs import parallel
+from rdfm.logs.read import parallel
 from rdfm.storage import compression as compressions
 from rdfm.storage.pool import Closed, Pool
 
@@ -109,7 +109,7 @@ def outcome(source, target, jobs, **options):
         partial.unlink(missing_ok=True)
         position = [
             getattr(error, name, None)
-            for name in ("offset", "message_index", "line", "column", "source")
+            for name in ("byte_offset", "message_index", "line", "column", "source")
         ]
         return type(error), str(error), position, partial_output
     return (
@@ -140,6 +140,19 @@ def test_output_does_not_depend_on_jobs(tmp_path, target):
     for source in write_inputs(tmp_path):
         result = check(source, tmp_path / target)
         assert MESSAGES - 20 < result[1] <= MESSAGES, source
+
+
+@pytest.mark.parametrize("bad", [0, 7, MESSAGES - 1])
+def test_a_note_of_any_thread_is_shown_once(tmp_path, bad):
+    lines = [f"<http://ex/s> <http://ex/p> <http://ex/{i}> .\n" for i in range(MESSAGES)]
+    for i in (bad, min(bad + 20, MESSAGES - 1)):
+        lines[i] = lines[i].replace("ex/p>", "ex/p\U0001f600>")
+    (tmp_path / "log.nq").write_text("# @message\n".join(lines), "utf-8")
+    *_, notes = check(tmp_path / "log.nq", tmp_path / "out.rdf")
+    assert [note.split(",")[0] for note in notes] == [
+        "the local names of some predicates have characters that XML 1.0 allows only since its "
+        "fifth edition"
+    ]
 
 
 @pytest.mark.parametrize(
@@ -261,7 +274,7 @@ def test_error_positions_refer_to_the_entire_log(tmp_path):
     with pytest.raises(rdfm.DecodeError) as raised:
         rdfm.convert(tmp_path / "log.nq", tmp_path / "out.nq", jobs=3)
     error = raised.value
-    assert (error.line, error.column, error.offset) == (701, 1, offset)
+    assert (error.line, error.column, error.byte_offset) == (701, 1, offset)
     # The delimiter in the first line does not end a message.
     assert error.message_index == lines[:700].count("# @message") - 1
 
@@ -311,13 +324,13 @@ def test_namespaces_do_not_depend_on_jobs(tmp_path):
         {"take": 50},
         {"messages": "-30:"},
         {"group_by": "subject"},
-        {"group_by": "count=5", "to_format": "ndjsonld"},
+        {"group_by": "count=5", "to": "ndjsonld"},
         {"message_per_file": True, "from_dialect": "plain"},
         {"from_dialect": "plain"},
         {"flat": True},
         {"to_dialect": "directive"},
-        {"to_format": "yamlld"},
-        {"to_format": "ndjsonld", "compact_with": '{"@context": {"p": "http://ex/p"}}'},
+        {"to": "yamlld"},
+        {"to": "ndjsonld", "compact_with": '{"@context": {"p": "http://ex/p"}}'},
         {"default_graph_as": "http://ex/g"},
         {"compression": "zstd:19"},
         {"compression": "xz:9"},
@@ -353,7 +366,7 @@ def test_all_splits_yield_the_same_messages(tmp_path_factory, quads, split, batc
             for number in (1, jobs):
                 out = io.BytesIO()
                 summary = rdfm.convert(
-                    folder / source, out, to_format="nq", jobs=number, batch_messages=batch
+                    folder / source, out, to="nq", jobs=number, batch_messages=batch
                 )
                 results.append((out.getvalue(), summary.messages, summary.quads, summary.bytes_in))
             assert results[0] == results[1]

@@ -7,7 +7,7 @@ import pytest
 
 import rdfm
 from rdfm.conversion import pipeline
-from rdfm.logs.parts import Part
+from rdfm.logs.write.parts import Part
 from rdfm.storage import compression as compressions
 
 LINE = b"<http://e/s> <http://e/p> <http://e/%06d> .\n"
@@ -47,7 +47,7 @@ def test_slow_compression_reports_progress(log, tmp_path, monkeypatch, target):
     rdfm.convert(
         log,
         f"{tmp_path}/{target}",
-        to_format="nq",
+        to="nq",
         compression="xz",
         progress=lambda progress: reports.append((time.perf_counter(), progress)),
     )
@@ -77,15 +77,13 @@ def test_slow_compression_can_be_interrupted(log, tmp_path, monkeypatch):
 
 @pytest.mark.parametrize("size", [1, 10, 100])
 def test_output_does_not_depend_on_write_sizes(size, monkeypatch):
-    part = Part
     monkeypatch.setattr(pipeline, "WRITTEN_BYTES", size)
-    files = [part("a", b"x" * 25, False), part("a", b"y" * 7, True), part("b", b"", True)]
-    for out in ([], [b""], [b"z" * 37], [b"u" * 3, b"v" * 45, b""], [files], [files, files[:1]]):
-        pieces = list(pipeline._cut(out))
+    files = [Part("a", b"x" * 25), Part("a", b"y" * 7, True), Part("b", b"", True)]
+    for out in (files, files + files[:1]):
+        assert [part for piece in pipeline._cut(out) for part in piece] == out
+    for data in ([], [b""], [b"z" * 37], [b"u" * 3, b"v" * 45, b""]):
+        pieces = list(pipeline._cut([Part("", each, end="content") for each in data]))
         assert pieces
-        flat = [item for piece in pieces for item in piece]
-        if not any(isinstance(item, list) for item in out):
-            assert b"".join(flat) == b"".join(out)
-        else:
-            expected = [each for item in out for each in item]
-            assert [each for item in flat for each in item] == expected
+        parts = [part for piece in pieces for part in piece]
+        assert b"".join(part.data for part in parts) == b"".join(data)
+        assert sum(part.end == "content" for part in parts) == len(data)

@@ -7,7 +7,7 @@ import pytest
 
 import rdfm
 from rdfm import formats
-from rdfm.logs.append import AppendOutput, AppendSettings
+from rdfm.logs.write.append import AppendOutput, AppendSettings
 
 BASE = "http://e"
 RUN = b'_:x <http://e/p> "%d" .\n# @message\n_:x <http://e/p> "%d" .\n_:y <http://e/q> _:x .\n'
@@ -82,7 +82,7 @@ def test_the_messages_of_a_log_are_counted(tmp_path, name, log, compress):
         if formats.find(name).spec.binary and not data.strip(b"# @mesag\n"):
             pytest.skip("nothing to write")
         converted = io.BytesIO()
-        rdfm.convert(data, converted, from_format="nq", to_format=name)
+        rdfm.convert(data, converted, from_format="nq", to=name)
         data = converted.getvalue()
     path = tmp_path / f"log{formats.find(name).spec.suffixes[0]}"
     path.write_bytes(compress(data))
@@ -103,7 +103,7 @@ def test_labels_do_not_grow_with_each_conversion(tmp_path):
         given = "nq"
         for _ in range(12):
             output = io.BytesIO()
-            rdfm.convert(log, output, from_format=given, to_format=name, flat=True)
+            rdfm.convert(log, output, from_format=given, to=name, flat=True)
             log, given = output.getvalue(), name
         (message,) = rdfm.open_log(log, name)
         labels = {quad.subject.value for quad in message}

@@ -71,9 +71,9 @@ CASES = {
     "an abandoned input": ([JELLY[:-9], JELLY], {"on_error": "skip", "from_format": None}),
     "namespaces after take": (
         [TURTLE + b"PREFIX b: <http://b/>\n"],
-        {"from_format": "ttl", "to_format": "ttl", "take": 9},
+        {"from_format": "ttl", "to": "ttl", "take": 9},
     ),
-    "Jelly stream options": ([JELLY, MANY_MESSAGES], {"to_format": "jelly", "from_format": None}),
+    "Jelly stream options": ([JELLY, MANY_MESSAGES], {"to": "jelly", "from_format": None}),
     "notes after take": (
         [MANY_MESSAGES + (LINE + b"# @Message\n" + DELIMITER) * 9000],
         {"take": 10},
@@ -87,7 +87,7 @@ CASES = {
 
 def outcome(inputs, **options):
     out = io.BytesIO()
-    options = {"from_format": "nq", "to_format": "nq"} | options
+    options = {"from_format": "nq", "to": "nq"} | options
     summary = convert(inputs, out, **options)
     return out.getvalue(), dataclasses.replace(summary, seconds=0)
 
@@ -153,7 +153,7 @@ def test_errors_after_take_are_not_counted():
 def test_progress_reports_written_messages(monkeypatch):
     """Data that has only been read or encoded does not count, and reports do not change later."""
     monkeypatch.setattr(stages, "Channel", SlowConsumer)
-    monkeypatch.setattr("rdfm.logs.progress.PROGRESS_SECONDS", 0)
+    monkeypatch.setattr("rdfm.logs.input.progress.PROGRESS_SECONDS", 0)
 
     class CountingFile(io.BytesIO):
         def write(self, data):
@@ -166,7 +166,7 @@ def test_progress_reports_written_messages(monkeypatch):
         reports.append((report, report.quads, report.bytes_in))
         assert report.quads <= getattr(out, "quads", 0)
 
-    convert(MANY_MESSAGES * 10, out, from_format="nq", to_format="nq", progress=progress)
+    convert(MANY_MESSAGES * 10, out, from_format="nq", to="nq", progress=progress)
     assert all(report.quads == quads for report, quads, _ in reports)
     assert [bytes_in for *_, bytes_in in reports] == sorted(bytes_in for *_, bytes_in in reports)
     assert reports[0][1:] == (0, 0)
@@ -180,7 +180,7 @@ def test_progress_reports_written_messages(monkeypatch):
 )
 def test_progress_of_small_files_reports_written_messages(tmp_path, name, monkeypatch):
     """A file read at once, or by the decoder itself, is not immediately reported as complete."""
-    monkeypatch.setattr("rdfm.logs.progress.PROGRESS_SECONDS", 0)
+    monkeypatch.setattr("rdfm.logs.input.progress.PROGRESS_SECONDS", 0)
     numbers = random.Random(1)
     count = 60_000 if "nq" in name else 200_000
     lines = (b'<http://e/s> <http://e/p> "%x" .\n' % numbers.getrandbits(64) for _ in range(count))

@@ -4,7 +4,7 @@ import pytest
 
 from rdfm._core import (
     ArrowCoalescer,
-    Bnode,
+    BlankNode,
     Iri,
     Literal,
     MessageBatch,
@@ -27,14 +27,14 @@ LITERALS = [
 ]
 MESSAGES = [
     Message(
-        [Quad(A, B, term, graph) for term in LITERALS for graph in (None, Bnode("g"), A)],
+        [Quad(A, B, term, graph) for term in LITERALS for graph in (None, BlankNode("g"), A)],
         metadata={"k": b"\0\xff", "l": b""},
         namespaces={"ex": "http://ex/"},
     ),
     Message(namespaces={"ex": "http://ex/"}),
     Message(
         [
-            Quad(LITERALS[0], Bnode("b"), TripleTerm(A, B, TripleTerm(A, B, LITERALS[3])), B),
+            Quad(LITERALS[0], BlankNode("b"), TripleTerm(A, B, TripleTerm(A, B, LITERALS[3])), B),
             Quad(A, A, A),
         ],
         namespaces={"ex": "http://ex/", "": "http://other/"},
@@ -44,12 +44,12 @@ POSITIONS = ("subject", "predicate", "object", "graph")
 SCHEMA = pa.schema(
     [
         ("source", pa.string()),
-        ("offset", pa.int64()),
+        ("message_index", pa.int64()),
         ("quads", pa.list_(pa.struct([(name, pa.string()) for name in POSITIONS]))),
         ("metadata", pa.map_(pa.string(), pa.binary())),
     ]
 )
-ALL = ["source", "offset", "quads", "metadata", "position", "namespaces"]
+ALL = ["source", "message_index", "byte_offset", "quads", "metadata", "namespaces"]
 
 
 def batch():
@@ -77,7 +77,7 @@ def test_each_message_is_a_row():
         [str(term) if term else None for term in quad] for quad in MESSAGES[0]
     ]
     assert rows["metadata"].to_pylist() == [[("k", b"\0\xff"), ("l", b"")], None, None]
-    assert rows["offset"].to_pylist() == [0, 1, 2]
+    assert rows["message_index"].to_pylist() == [0, 1, 2]
     assert rows["source"].to_pylist() == [None] * 3
 
 
@@ -87,8 +87,8 @@ def test_columns_may_be_in_any_order():
     assert len(created) == 2
     rows = validated(created)
     assert rows["source"].to_pylist() == ["a.nq"] * 2
-    assert rows["offset"].to_pylist() == [1, 2]
-    assert rows["position"].to_pylist() == [0, 0]
+    assert rows["message_index"].to_pylist() == [1, 2]
+    assert rows["byte_offset"].to_pylist() == [None, None]
     assert rows["namespaces"].to_pylist()[1] == [("ex", "http://ex/"), ("", "http://other/")]
     assert validated(batch().to_arrow([])).num_rows == 3
 
@@ -96,7 +96,7 @@ def test_columns_may_be_in_any_order():
 def test_an_unknown_column_is_an_error_that_lists_the_known_ones():
     with pytest.raises(
         OptionError,
-        match=r"'graph'; expected one of source, offset, quads, metadata, position, namespaces",
+        match=r"'graph'; expected one of source, message_index, byte_offset, quads, metadata, namespaces",
     ):
         batch().to_arrow(["graph"])
 
@@ -105,7 +105,7 @@ def test_a_requested_schema_is_used():
     large_schema = pa.schema(
         [
             ("quads", pa.list_(pa.struct([(name, pa.large_string()) for name in POSITIONS]))),
-            ("position", pa.int64()),
+            ("byte_offset", pa.int64()),
         ]
     )
     rows = pa.record_batch(batch(), schema=large_schema)
@@ -209,9 +209,11 @@ def test_the_depth_of_triple_terms_is_limited():
 
 def test_batches_are_merged():
     rows = validated(coalesce([batch(), batch().slice(2, 3), batch()], source="s"))
-    assert rows["offset"].to_pylist() == [0, 1, 2, 2, 0, 1, 2]
+    assert rows["message_index"].to_pylist() == [0, 1, 2, 2, 0, 1, 2]
     assert rows["quads"].to_pylist()[4:] == validated(batch())["quads"].to_pylist()
-    assert coalesce([]).column_names == ALL[:4]
+    assert coalesce([]).column_names == [
+        name for name in ALL if name not in ("byte_offset", "namespaces")
+    ]
 
 
 @pytest.mark.parametrize(("max_rows", "max_bytes", "sizes"), [
@@ -257,8 +259,8 @@ def rows_of(counts):
 
 def test_batches_from_rows_are_as_large_as_decoded_batches():
     rows = rows_of([3] * 5000 + [20_000, 0, 1] + [0] * 20_000)
-    created = list(batches_from_arrow(rows, first_index=7))
-    assert [batch.first_index for batch in created] == [
+    created = list(batches_from_arrow(rows, first_message_index=7))
+    assert [batch.first_message_index for batch in created] == [
         7 + sum(map(len, created[:at])) for at in range(len(created))
     ]
     assert sum(map(len, created)) == len(rows)
@@ -297,7 +299,7 @@ def test_rows_before_an_error_are_returned_and_the_error_is_repeated():
     rows = pa.record_batch(
         {"quads": [[], [dict(invalid, object="<c>")], [dict(invalid, object="<c>"), invalid]]}
     )
-    batches = batches_from_arrow(rows, first_index=10)
+    batches = batches_from_arrow(rows, first_message_index=10)
     assert next(batches).quad_counts() == [0, 1]
     for _ in range(2):
         with pytest.raises(DecodeError, match=r"quad 1, object: .*\(row 12\)"):

@@ -6,7 +6,7 @@ import threading
 
 import pytest
 
-from rdfm._core import Bnode, Iri, Literal, MessageBatch, Quad, ResultBatch, TripleTerm
+from rdfm._core import BlankNode, Iri, Literal, MessageBatch, Quad, ResultBatch, TripleTerm
 from rdfm.message import Message
 
 A, B = Iri("http://ex/a"), Iri("http://ex/b")
@@ -14,10 +14,10 @@ XSD_INTEGER = "http://www.w3.org/2001/XMLSchema#integer"
 FIVE = Literal("5", datatype=XSD_INTEGER)
 QUADS = [
     Quad(A, B, FIVE),
-    Quad(A, B, Literal("x", language="en"), Bnode("g")),
+    Quad(A, B, Literal("x", language="en"), BlankNode("g")),
     Quad(
         FIVE,
-        Bnode("b"),
+        BlankNode("b"),
         TripleTerm(A, B, TripleTerm(A, B, Literal("é", language="ar", direction="rtl"))),
         B,
     ),
@@ -50,7 +50,7 @@ def test_a_batch_has_the_given_messages():
     assert created.has_graphs
     assert not created.continued
     assert not created.continues
-    assert created.first_index == 0
+    assert created.first_message_index == 0
     assert created.memory_bytes > 0
     assert repr(created) == "<MessageBatch: 3 messages, 5 quads>"
 
@@ -78,7 +78,7 @@ def test_an_index_out_of_range_raises_an_index_error():
 
 def test_slices_are_batches():
     part = batch().slice(1, 9)
-    assert (len(part), part.first_index) == (2, 1)
+    assert (len(part), part.first_message_index) == (2, 1)
     assert part.quads(1) == QUADS[:1]
     assert part.namespaces(0) == {"ex": "http://ex/"}
     assert len(batch().slice(2, 1)) == 0
@@ -120,7 +120,7 @@ def test_views_and_messages_can_be_copied_in_any_order():
 
 def test_a_message_is_a_view_of_its_batch():
     view = next(iter(batch().slice(2, 3)))
-    assert (view.index, view.position, len(view)) == (2, 0, 1)
+    assert (view.message_index, view.byte_offset, len(view)) == (2, None, 1)
     assert repr(view) == "<Message 2: 1 quad>"
     assert list(view) == view.quads == QUADS[:1]
     assert view.namespaces["ex"] == "http://other/"
@@ -157,9 +157,9 @@ def test_a_batch_may_be_used_in_many_threads():
 
 
 def test_messages_are_numbered_from_the_given_index():
-    created = MessageBatch.from_messages([QUADS, QUADS], first_index=7)
-    assert created.first_index == 7
-    assert [message.index for message in created] == [7, 8]
+    created = MessageBatch.from_messages([QUADS, QUADS], first_message_index=7)
+    assert created.first_message_index == 7
+    assert [message.message_index for message in created] == [7, 8]
 
 
 def test_copied_views_keep_their_namespaces_in_any_order():
@@ -183,13 +183,13 @@ def test_copied_views_keep_their_namespaces_in_any_order():
 
 
 def test_blank_nodes_of_rows_can_be_labelled_by_message():
-    node, other = Bnode("x"), Bnode("y")
+    node, other = BlankNode("x"), BlankNode("y")
     term = TripleTerm(node, Iri("x:p"), TripleTerm(other, Iri("x:p"), node))
     rows = ResultBatch.from_rows(
         [(node, term), (node, None), (Literal("a", language="en"), other)], ["a", "b"]
     )
     created = rows.labelled("log", [7, 7, 9], 100)
-    assert created.variables == ("source", "message", "a", "b")
+    assert created.variables == ("source", "message_index", "a", "b")
     assert [tuple(map(str, row)) for row in created] == [
         (
             '"log"',

@@ -134,12 +134,12 @@ def test_a_decode_error_has_all_attributes():
     error = errors[0]
     assert str(error) == str(errors[1])
     assert (error.format, error.line, error.message_index) == ("nq", 2, 0)
-    assert error.offset >= len(LOG)
+    assert error.byte_offset >= len(LOG)
     assert (error.frame, error.row, error.source) == (None, None, None)
     assert str(pickle.loads(pickle.dumps(error))) == str(error)
     assert str(error).startswith(
         f"nq: {error.reason}; lenient=True accepts relative ones "
-        f"(line 2, column {error.column}, byte {error.offset}, "
+        f"(line 2, column {error.column}, byte {error.byte_offset}, "
     )
 
 

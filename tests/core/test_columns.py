@@ -37,13 +37,13 @@ def test_rows_name_their_messages():
     assert table.to_pylist() == [
         {
             "source": "a.ttl",
-            "message": 0,
+            "message_index": 0,
             "s": "x:a",
             "n": 1.5,
             "at": datetime.datetime(2026, 6, 1, 8, tzinfo=datetime.UTC),
         },
-        {"source": "a.ttl", "message": 1, "s": "x:b", "n": None, "at": None},
-        {"source": "a.ttl", "message": 2, "s": "x:c", "n": 2.0, "at": None},
+        {"source": "a.ttl", "message_index": 1, "s": "x:b", "n": None, "at": None},
+        {"source": "a.ttl", "message_index": 2, "s": "x:c", "n": 2.0, "at": None},
     ]
 
 
@@ -51,12 +51,15 @@ def test_filtered_messages_keep_their_indexes():
     criteria = Filter({})
     criteria.term("any", "<x:b>")
     (matching,) = criteria.messages(batch(), True)
-    assert [matching.index_of(at) for at in range(len(matching))] == [0, 2]
+    assert [matching.message_index(at) for at in range(len(matching))] == [0, 2]
     rows, _ = TypedColumns(QUERY.variables, TYPES).of_messages(QUERY.solutions(matching), matching)
-    assert pa.record_batch(rows)["message"].to_pylist() == [0, 2]
-    assert [matching.slice(1, 2).first_index, matching.slice(1, 2).index_of(0)] == [2, 2]
-    with pytest.raises(IndexError, match="the batch has no message 2"):
-        matching.index_of(2)
+    assert pa.record_batch(rows)["message_index"].to_pylist() == [0, 2]
+    assert [matching.slice(1, 2).first_message_index, matching.slice(1, 2).message_index(0)] == [
+        2,
+        2,
+    ]
+    with pytest.raises(IndexError, match="message index 2 is out of range"):
+        matching.message_index(2)
 
 
 def test_a_value_of_the_wrong_type_is_an_error():
@@ -73,7 +76,7 @@ def test_rows_can_be_converted_without_their_messages():
     assert misfits == 0
     assert pa.record_batch(typed).to_pylist() == [{"a": "<x:a>", "b": "5"}, {"a": None, "b": None}]
     typed, _ = TypedColumns(["a", "b"]).of_rows(rows, [7, 9], "x.nq")
-    assert pa.record_batch(typed)["message"].to_pylist() == [7, 9]
+    assert pa.record_batch(typed)["message_index"].to_pylist() == [7, 9]
     with pytest.raises(UnsupportedError, match=r"\?b is '\"5\"', expected an IRI \(row 0\)"):
         TypedColumns(["a", "b"], {"b": "iri"}, messages=False).of_rows(rows)
     with pytest.raises(

@@ -60,7 +60,7 @@ def maps(offsets, keys=None):
 
 def flat(**columns):
     columns = {
-        "message": pa.array([0, 1]),
+        "message_index": pa.array([0, 1]),
         **{part: terms(2) for part in ("subject", "predicate", "object")},
         **columns,
     }

@@ -128,7 +128,7 @@ def test_a_patch_after_a_skipped_one_may_have_any_prev():
 
 
 def batches(text):
-    with open_log(text.encode(), "rdf-patch") as log:
+    with open_log(text.encode(), "rdf-patch", kind="patches") as log:
         yield from log.batches()
 
 
@@ -151,7 +151,7 @@ def test_a_patch_may_span_batches():
     data = formats.find("rdf-patch-thrift").encode(batch, headers_first=True)
     for parts in (True, False):
         rules, found, parts_seen = PatchRules(), [], 0
-        with open_log(data, "rdf-patch-thrift", parts=parts) as log:
+        with open_log(data, "rdf-patch-thrift", kind="patches", parts=parts) as log:
             for each in log.batches():
                 parts_seen += each.continued
                 found += rules.check(each)

@@ -7,7 +7,7 @@ import pickle
 import pytest
 
 from rdfm import _core
-from rdfm._core import Bnode, Iri, Literal, Quad, TripleTerm, parse_term
+from rdfm._core import BlankNode, Iri, Literal, Quad, TripleTerm, parse_term
 from rdfm.errors import DecodeError, LimitError, OptionError
 
 XSD = "http://www.w3.org/2001/XMLSchema#"
@@ -16,7 +16,7 @@ A = Iri("http://ex/a")
 
 # Terms with their canonical N-Triples and their repr, in order.
 TERMS = [
-    (Bnode("b0"), "_:b0", "Bnode('b0')"),
+    (BlankNode("b0"), "_:b0", "BlankNode('b0')"),
     (A, "<http://ex/a>", "Iri('http://ex/a')"),
     (Iri("x> y"), r"<x\u003E\u0020y>", "Iri('x> y')"),
     (
@@ -58,7 +58,7 @@ def test_copies_are_equal(term):
 def test_objects_in_reused_memory_have_their_own_content():
     for _ in range(3):
         quads = [
-            Quad(Iri(f"x:{n}"), A, Literal(f"{n}", datatype=f"x:{n}"), Bnode(f"b{n}"))
+            Quad(Iri(f"x:{n}"), A, Literal(f"{n}", datatype=f"x:{n}"), BlankNode(f"b{n}"))
             for n in range(2000)
         ]
         expected = [f'<x:{n}> <http://ex/a> "{n}"^^<x:{n}> _:b{n} .' for n in range(2000)]
@@ -71,7 +71,7 @@ def test_terms_have_a_total_order():
     terms = [term for term, _, _ in TERMS]
     assert sorted(reversed(terms)) == sorted(terms) == sorted(terms[::2] + terms[1::2])
     assert [type(term) for term in sorted(terms)] == [
-        Bnode,
+        BlankNode,
         Iri,
         Iri,
         Literal,
@@ -95,7 +95,7 @@ def test_equal_terms_occur_once_in_a_set():
                 Literal("x", language="en"),
                 Literal("x", datatype=A),
                 Iri("x"),
-                Bnode("x"),
+                BlankNode("x"),
             }
         )
         == 5
@@ -160,7 +160,7 @@ def test_nesting_is_limited():
 
 
 def test_deep_terms_can_be_copied_and_printed():
-    term = Bnode("no label")
+    term = BlankNode("no label")
     for _ in range(100):
         term = TripleTerm(term, A, Literal("x"))
     quad = Quad(term, A, term, term)
@@ -186,21 +186,21 @@ def test_steps_that_do_not_form_a_triple_term_are_rejected(steps):
 
 
 def test_every_term_has_a_value():
-    assert [term.value for term in (A, Bnode("b"), Literal("x"))] == ["http://ex/a", "b", "x"]
+    assert [term.value for term in (A, BlankNode("b"), Literal("x"))] == ["http://ex/a", "b", "x"]
     triple = TripleTerm(A, A, Literal("x"))
     assert triple.value == str(triple) == '<<( <http://ex/a> <http://ex/a> "x" )>>'
 
 
 def test_quads_are_tuples():
-    quad, in_graph = Quad(A, A, Literal("x")), Quad(A, A, Literal("x"), Bnode("g"))
-    assert list(in_graph) == [A, A, Literal("x"), Bnode("g")]
+    quad, in_graph = Quad(A, A, Literal("x")), Quad(A, A, Literal("x"), BlankNode("g"))
+    assert list(in_graph) == [A, A, Literal("x"), BlankNode("g")]
     assert str(quad) == '<http://ex/a> <http://ex/a> "x" .'
     assert str(in_graph) == '<http://ex/a> <http://ex/a> "x" _:g .'
     assert quad.graph is None
     assert sorted([in_graph, quad]) == [quad, in_graph]
     assert len({quad, in_graph, Quad(A, A, Literal("x"), None)}) == 2
     match in_graph:
-        case Quad(subject, _, Literal(value), Bnode()):
+        case Quad(subject, _, Literal(value), BlankNode()):
             assert (subject, value) == (A, "x")
         case _:
             pytest.fail("the pattern does not match")

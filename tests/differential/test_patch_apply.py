@@ -44,9 +44,7 @@ def as_lines(quads):
 @given(old=QUADS, new=QUADS)
 def test_rdflib_applies_a_difference_computed_by_rdfm(old, new):
     out = io.BytesIO()
-    patch.diff(
-        encode("nq", [old]), encode("nq", [new]), out, from_format="nq", to_format="rdf-patch"
-    )
+    patch.diff(encode("nq", [old]), encode("nq", [new]), out, from_format="nq", to="rdf-patch")
     graph = dataset(old)
     graph.parse(data=out.getvalue().decode(), format="patch")
     assert as_set(graph) == as_lines(new)
@@ -67,7 +65,7 @@ def test_rdfm_applies_a_difference_computed_by_rdflib(old, new):
         out,
         from_format="nq",
         patch_format="rdf-patch",
-        to_format="nq",
+        to="nq",
     )
     with rdfm.open_log(out.getvalue(), "nq") as log:
         found = {str(quad) for message in log for quad in message}

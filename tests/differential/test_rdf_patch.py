@@ -59,13 +59,13 @@ def patch(random, count=30):
 
 
 def write(path, patches):
-    with rdfm.create_log(path) as log:
+    with rdfm.create_log(path, kind="patches") as log:
         for rows in patches:
             log.write([(*row[:2], *(as_term(term) for term in row[2:])) for row in rows])
 
 
 def read(path):
-    with rdfm.open_log(path) as log:
+    with rdfm.open_log(path, kind="patches") as log:
         return [
             [(*row[:2], *(as_tuple(term) for term in row[2:])) for row in patch.operations]
             for patch in log

@@ -5,7 +5,7 @@ import random
 import pyoxigraph
 import pytest
 
-from rdfm import Bnode, Iri, Literal, Message, Quad
+from rdfm import BlankNode, Iri, Literal, Message, Quad
 
 XSD = "http://www.w3.org/2001/XMLSchema#"
 PREDICATES = [Iri("http://example.org/p"), Iri("http://example.org/q"), Iri("http://example.org/é")]
@@ -21,7 +21,7 @@ GROUND = [
 def dataset(seed):
     """Returns quads with few blank nodes and predicates, so that many nodes are similar."""
     draw = random.Random(seed)
-    nodes = [Bnode(f"n{i}") for i in range(draw.randint(1, 6))]
+    nodes = [BlankNode(f"n{i}") for i in range(draw.randint(1, 6))]
     predicates = PREDICATES[: draw.randint(1, 3)]
     return [
         Quad(
@@ -36,13 +36,14 @@ def dataset(seed):
 
 def relabelled_and_shuffled(quads, seed):
     draw = random.Random(seed)
-    labels = {term.value for quad in quads for term in quad if isinstance(term, Bnode)}
+    labels = {term.value for quad in quads for term in quad if isinstance(term, BlankNode)}
     new = {
-        label: Bnode(f"m{at}") for at, label in enumerate(draw.sample(sorted(labels), len(labels)))
+        label: BlankNode(f"m{at}")
+        for at, label in enumerate(draw.sample(sorted(labels), len(labels)))
     }
 
     def term(value):
-        return new[value.value] if isinstance(value, Bnode) else value
+        return new[value.value] if isinstance(value, BlankNode) else value
 
     return [Quad(*map(term, quad)) for quad in draw.sample(quads, len(quads))]
 

@@ -11,8 +11,8 @@ import pytest
 import rdfm
 from rdfm import errors, formats
 from rdfm.cli.app import SHORT_FORMS, app
-from rdfm.conversion.options import STAGES
-from rdfm.patch.options import APPLY, CHANGING, DIFF, FROM_LOG, TO_LOG
+from rdfm.conversion.convert_options import STAGES
+from rdfm.patch.patch_options import APPLY, CHANGING, DIFF, FROM_LOG, TO_LOG
 
 ROOT = Path(__file__).parents[2]
 BUILT_IN = tuple(format.name for format in formats.built_in())
@@ -85,7 +85,7 @@ def feature_row(name: str, kind: str) -> list[str]:
 
 @pytest.mark.parametrize("kind", TITLES)
 def test_the_formats_table_matches_the_registry(kind):
-    table = section(read("README.md"), "Formats").partition(f"### {TITLES[kind]}\n")[2]
+    table = read("docs/formats.md").partition(f"## {TITLES[kind]}\n")[2]
     cells = [[cell.strip("| ") for cell in row] for row in rows(table.partition("\n#")[0])]
     names = [name for name in BUILT_IN if kind in formats.find(name).spec.kinds]
     assert cells[1:] == [feature_row(name, kind) for name in names]
@@ -230,7 +230,7 @@ def test_the_errors_page_lists_every_error():
 
 
 def test_the_validation_page_names_every_rule():
-    from rdfm.analysis.findings import RULES
+    from rdfm.analysis.validate_rules import RULES
 
     rows = re.findall(
         r"^\| `([a-z-]+)` \| (\w+)", section(read("docs/validate.md"), "The rules"), re.MULTILINE
@@ -239,7 +239,7 @@ def test_the_validation_page_names_every_rule():
 
 
 def test_the_validation_page_names_every_field_of_a_finding():
-    from rdfm.logs.findings import Finding
+    from rdfm.analysis.finding import Finding
 
     table = section(read("docs/validate.md"), "For programs")
     documented = re.findall(r"`(\w+)`", "".join(re.findall(r"^\| (`.*?) \|", table, re.MULTILINE)))

@@ -6,8 +6,7 @@ from pathlib import Path
 import pytest
 
 import rdfm
-from rdfm import formats
-from rdfm.split import plan
+from rdfm import formats, plan_splits
 
 FIXTURES = Path(__file__).resolve().parents[2] / "spec-fixtures"
 MARK = codecs.BOM_UTF8
@@ -31,7 +30,7 @@ LOGS = list(text_logs())
 
 
 def positions(batches):
-    return [batch.position(number) for batch in batches for number in range(len(batch))]
+    return [batch.byte_offset(number) for batch in batches for number in range(len(batch))]
 
 
 def batches_of(name, data, size=None):
@@ -87,7 +86,7 @@ def test_splits_of_a_log_with_a_byte_order_mark(tmp_path, suffix):
         expected = [message.quads for message in log]
     for size in range(1, 100, 7):
         found = []
-        for split in plan(path, split_bytes=size, count=True):
+        for split in plan_splits(path, split_bytes=size, count=True):
             with rdfm.open_log(path, split=split) as log:
                 found += [message.quads for message in log]
         assert found == expected

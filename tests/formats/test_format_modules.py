@@ -3,7 +3,7 @@
 import pytest
 
 from rdfm import (
-    Bnode,
+    BlankNode,
     DecodeError,
     EncodeError,
     Iri,
@@ -16,11 +16,11 @@ from rdfm import (
 
 QUADS = [
     Quad(Iri("http://e/s"), Iri("http://e/p"), Literal("x", language="en")),
-    Quad(Bnode("b"), Iri("http://e/p"), Bnode("b")),
+    Quad(BlankNode("b"), Iri("http://e/p"), BlankNode("b")),
 ]
 MODULES = [
     pytest.param(module, id=module.name)
-    for module in formats.every()
+    for module in formats.all()
     if "messages" in module.spec.kinds
 ]
 WITH_BOUNDARIES = [each for each in MODULES if each.values[0].spec.carries["boundaries"]]
@@ -50,6 +50,17 @@ def test_formats_without_boundaries_reject_or_merge_several_messages(module):
     assert (
         len({quad.subject for quad in merged.quads}) == 3
     )  # labels of different messages stay distinct
+
+
+@pytest.mark.parametrize("module", MODULES)
+def test_bytes_like_objects_are_decoded(module):
+    data = module.encode(MessageBatch.from_messages([QUADS]))
+    spaced = memoryview(b"".join(bytes([byte, 0]) for byte in data))[::2]  # not contiguous
+    for given in (data, bytearray(data), memoryview(data), spaced):
+        (message,) = module.decode(given)
+        assert message.quads == QUADS
+    with pytest.raises(TypeError, match="bytes-like"):
+        module.decode("text")
 
 
 @pytest.mark.parametrize("module", WITH_BOUNDARIES)

@@ -4,13 +4,13 @@ import pytest
 from support import encode
 
 from rdfm import OptionError, UnknownFormatError, formats
-from rdfm.conversion.options import STAGES
-from rdfm.exchange.nanopub.fetch_options import FETCH
-from rdfm.exchange.riverbench.options import CHECK, PACKAGE
+from rdfm.conversion.convert_options import STAGES
 from rdfm.formats import Format, FormatSpec, OptionSpec
-from rdfm.formats.reserved import RESERVED
-from rdfm.logs.filtering import FILTERING
-from rdfm.sparql.options import QUERYING
+from rdfm.formats.options_generated import RESERVED
+from rdfm.logs.stages.criteria import FILTERING
+from rdfm.nanopub.nanopub_options import FETCH
+from rdfm.riverbench.names import CHECK, PACKAGE
+from rdfm.sparql.query_options import QUERYING
 
 
 @pytest.mark.parametrize(

@@ -37,9 +37,9 @@ TARGETS = [
     ("out.ndjsonld", {"context_lines": "every"}),
     ("out.jelly", {"namespaces": True}),
     *((f"out.{name}.tar", {}) for name in ("ttl", "jelly", "rpb", "rdfxml", "ndjsonld", "yamlld")),
-    ("folder/", {"to_format": "ttl"}),
-    ("parts/", {"to_format": "ttl", "split_messages": 3}),
-    ("rows/", {"to_format": "arrow", "split_messages": 100}),
+    ("folder/", {"to": "ttl"}),
+    ("parts/", {"to": "ttl", "split_messages": 3}),
+    ("rows/", {"to": "arrow", "split_messages": 100}),
 ]
 
 
@@ -183,7 +183,7 @@ def test_the_namespace_column_contains_declared_and_used_namespaces(size):
 
 @pytest.mark.parametrize("format", ["arrow", "ndjsonld", "ttl"])
 def test_messages_written_one_by_one_equal_the_output_of_convert(tmp_path, monkeypatch, format):
-    monkeypatch.setattr("rdfm.logs.writer.PENDING_MESSAGES", 3)
+    monkeypatch.setattr("rdfm.logs.write.writer.PENDING_MESSAGES", 3)
     converted = written(tmp_path, CHANGING, f"whole.{format}")
     path = tmp_path / f"single.{format}"
     with rdfm.open_log(CHANGING, "ttl") as source, rdfm.create_log(path) as out:
@@ -198,7 +198,7 @@ def test_messages_written_one_by_one_equal_the_output_of_convert(tmp_path, monke
 def test_unused_namespaces_are_not_repeated_in_each_file(tmp_path):
     declarations = "".join(f"PREFIX p{n}: <http://e/{n}#>\n" for n in range(300))
     data = f"{declarations}p1:s p2:p 1 .\n# @message\nPREFIX own: <http://own/>\np3:s p2:p 2 .\n"
-    written(tmp_path, f"{data}# @message\np4:s p2:p 3 .\n".encode(), "out/", to_format="ttl")
+    written(tmp_path, f"{data}# @message\np4:s p2:p 3 .\n".encode(), "out/", to="ttl")
     texts = [path.read_text() for path in sorted((tmp_path / "out").rglob("*.ttl"))]
     assert texts[0].count("PREFIX") == 300
     assert texts[1:] == [
@@ -210,7 +210,7 @@ def test_unused_namespaces_are_not_repeated_in_each_file(tmp_path):
         "PREFIX p1: <http://e/1#>\nPREFIX p2: <http://e/2#>\n" + "PREFIX p9: <http://e/9#>\n",
     )
     data_with_few = data_with_few.replace("p3:s", "p2:s")
-    written(tmp_path, data_with_few.encode(), "few/", to_format="ttl")
+    written(tmp_path, data_with_few.encode(), "few/", to="ttl")
     last = sorted((tmp_path / "few").rglob("*.ttl"))[-1].read_text()
     assert last.startswith("PREFIX p1: <http://e/1#>\nPREFIX p2: <http://e/2#>\nPREFIX p9:")
 

@@ -1,5 +1,6 @@
 """RDF Protobuf and RDF Thrift: invalid literals, and logs that Jena does not read."""
 
+import jelly_proto
 import pytest
 import rdf_binary
 from support import decode
@@ -54,3 +55,63 @@ def test_a_message_that_is_appended_has_no_note(tmp_path):
     path = tmp_path / "log.rpb"
     rdfm.convert(LINE, path, from_format="nq")
     assert rdfm.convert(LINE, path, from_format="nq", append=True).notes == ()
+
+
+def framed(rows):
+    """Returns the rows in each framing of RDF Protobuf, by name."""
+    kinds = rdf_binary.protobuf()
+    stream = kinds.RDF_Stream(row=rows)
+    logs = {
+        "messages": jelly_proto.delimited([stream]),
+        "rows": rdf_binary.protobuf_rows(rows),
+        "stream": stream.SerializeToString(),
+    }
+    if all(row.WhichOneof("row") == "triple" for row in rows):
+        graph = kinds.RDF_Graph(triple=[row.triple for row in rows])
+        logs["graph"] = graph.SerializeToString()
+    return logs
+
+
+def row_lists():
+    """Yields lists of rows whose first row has another kind, another term or another size."""
+    kinds = rdf_binary.protobuf()
+    for size in (*range(40), 100, 120, 126, 130, 200, 2000):
+        iri = ("iri", "a:" + size * "x")
+        for subject in (iri, ("bnode", "b" + size * "x"), ("triple", iri, iri, iri)):
+            for graph in (None, iri):
+                rows = list(rdf_binary.rows_of(kinds, [(subject, iri, iri, graph)] * 2))
+                yield rows
+        name = kinds.RDF_PrefixDecl(prefix=size * "x", uri="a:")
+        long = kinds.RDF_PrefixDecl(prefix="", uri=iri[1])
+        for each in (name, long):
+            yield [kinds.RDF_StreamRow(prefixDecl=each), *rows]
+        yield [kinds.RDF_StreamRow(base=kinds.RDF_IRI(iri=iri[1])), *rows]
+
+
+def test_every_framing_is_detected_and_may_be_given():
+    for rows in row_lists():
+        logs = framed(rows)
+        expected, error = decode("rdf-protobuf", logs["rows"], framing="rows")
+        assert (len(expected), error) == (1, None)
+        for framing, log in logs.items():
+            for options in ({}, {"framing": framing}):
+                found = decode("rdf-protobuf", log, **options)
+                assert found == (expected, None), (framing, options, log[:40])
+
+
+@pytest.mark.parametrize("framing", ["stream", "graph"])
+def test_a_file_without_a_length_prefix_is_recognized_by_its_content(framing, tmp_path):
+    kinds = rdf_binary.protobuf()
+    rows = list(rdf_binary.rows_of(kinds, [(S, S, S, None)] * 3))
+    log = framed(rows)[framing]
+    with rdfm.open_log(log) as messages:
+        assert [len(list(message)) for message in messages] == [3]
+        assert messages.format == "rdf-protobuf"
+    for end in range(1, len(log)):
+        found, error = decode("rdf-protobuf", log[:end], framing=framing)
+        assert error or (len(found) == 1 and end % (len(log) // 3) == 0)
+    path = tmp_path / "log.rpb"
+    path.write_bytes(log)
+    with pytest.raises(rdfm.OptionError, match="cannot append"):
+        rdfm.convert(LINE, path, from_format="nq", append=True)
+    assert path.read_bytes() == log

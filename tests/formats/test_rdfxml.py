@@ -305,9 +305,9 @@ def test_utf_16_is_read(encoding, start):
 def test_results_in_utf_16_are_read():
     fixture = Path(__file__).resolve().parents[2] / "spec-fixtures" / "results-xml" / "basic.srx"
     text = fixture.read_text("utf-8")
-    with rdfm.open_results(text.encode("utf-16"), "results-xml") as log:
+    with rdfm.open_log(text.encode("utf-16"), "results-xml", kind="results") as log:
         found = list(log)
-    with rdfm.open_results(fixture) as log:
+    with rdfm.open_log(fixture, kind="results") as log:
         assert found == list(log)
 
 

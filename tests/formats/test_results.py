@@ -45,7 +45,7 @@ def files(name: str) -> list[Path]:
 
 def read(data: bytes, name: str):
     """Returns variables, boolean answer and rows as tuples."""
-    with rdfm.open_log(data, name) as log:
+    with rdfm.open_log(data, name, kind="results") as log:
         batches = list(log.batches())
     assert batches
     rows = [tuple(map(as_tuple, row)) for batch in batches for row in batch]
@@ -153,7 +153,7 @@ def test_pyoxigraph_reads_the_output(name):
 
 
 def write(data: bytes, source: str, target: str, **options) -> bytes:
-    with rdfm.open_log(data, source) as log:
+    with rdfm.open_log(data, source, kind="results") as log:
         encoder = rdfm.formats.find(target).encoder(options)
         return b"".join([*(encoder.encode(batch) for batch in log.batches()), encoder.finish()])
 
@@ -199,9 +199,9 @@ def test_the_number_of_unbound_cells_is_limited():
     names = [f"v{number}" for number in range(2000)]
     head = {"head": {"vars": names}, "results": {"bindings": [{}] * 600}}
     log = json.dumps(head).encode()
-    with rdfm.open_results(log, "results-json") as rows:
+    with rdfm.open_log(log, "results-json", kind="results") as rows:
         assert len(list(rows)) == 600
-    rows = rdfm.open_results(log, "results-json", max_message_bytes=100_000)
+    rows = rdfm.open_log(log, "results-json", kind="results", max_message_bytes=100_000)
     with rows, pytest.raises(rdfm.LimitError, match="cells in the first") as caught:
         list(rows)
     assert [each.option for each in caught.value.remedies] == ["max_message_bytes"]
@@ -211,10 +211,10 @@ def test_the_number_of_unbound_cells_is_limited():
     "log", ['x,y\na"b,c\nd,e\n', 'x,y\na"b",c\n', 'x,y\na"",c\nd,"\n', 'x,y\na"']
 )
 def test_a_quotation_mark_in_an_unquoted_csv_field_is_an_error_at_the_mark(log):
-    rows = rdfm.open_results(log.encode(), "results-csv")
+    rows = rdfm.open_log(log.encode(), "results-csv", kind="results")
     with (
         rows,
         pytest.raises(rdfm.DecodeError, match="a quotation mark in an unquoted field") as caught,
     ):
         list(rows)
-    assert (caught.value.line, caught.value.column, caught.value.offset) == (2, 2, 5)
+    assert (caught.value.line, caught.value.column, caught.value.byte_offset) == (2, 2, 5)

@@ -63,7 +63,7 @@ def test_pyarrow_reads_the_output(tmp_path, suffix):
         log.write(Message(quads("a", "b"), metadata={"k": b"v"}))
         log.write([])
     rows = table(path).to_pylist()
-    assert [row["offset"] for row in rows] == [0, 1]
+    assert [row["message_index"] for row in rows] == [0, 1]
     assert [quad["object"] for quad in rows[0]["quads"]] == ['"a"', '"b"']
     assert rows[0]["metadata"] == [("k", b"v")]
     assert rows[1]["quads"] == []
@@ -77,7 +77,7 @@ def test_files_written_by_pyarrow_are_read(tmp_path, suffix):
     with rdfm.open_log(path) as log:
         assert [len(message) for message in log] == [1, 0, 0, 2, 1]
     with rdfm.open_log(path) as log:
-        assert [message.index for message in log] == list(range(5))
+        assert [message.message_index for message in log] == list(range(5))
 
 
 @EACH_SUFFIX
@@ -249,7 +249,7 @@ def test_conversions_keep_the_source_of_messages(tmp_path, suffix):
         source.write_text("<a:s> <a:p> <a:o> .\n# @message\n<a:s> <a:p> <a:o> .\n")
     path = tmp_path / f"log{suffix}"
     rdfm.convert(sources, path)
-    found = [(row["source"], row["offset"]) for row in table(path).to_pylist()]
+    found = [(row["source"], row["message_index"]) for row in table(path).to_pylist()]
     assert found == [(str(source), index) for source in sources for index in (0, 1)]
 
 
@@ -276,9 +276,9 @@ def test_pieces_files_and_pipes_yield_the_same_messages(tmp_path, suffix):
     assert [message.quads for message in read(Pipe(path.read_bytes()))] == expected
     assert [message.quads for message in read(path.read_bytes(), name)] == expected
     from_file = io.BytesIO()
-    rdfm.convert(path, from_file, to_format="nq")
+    rdfm.convert(path, from_file, to="nq")
     from_pipe = io.BytesIO()
-    rdfm.convert(Pipe(path.read_bytes()), from_pipe, to_format="nq", from_format=name)
+    rdfm.convert(Pipe(path.read_bytes()), from_pipe, to="nq", from_format=name)
     assert from_file.getvalue() == from_pipe.getvalue()
 
 

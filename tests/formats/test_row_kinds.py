@@ -14,7 +14,7 @@ from pyarrow import ipc, parquet
 from support import TABLES
 
 import rdfm
-from rdfm import Bnode, DecodeError, EncodeError, Iri, Literal, OptionError, formats
+from rdfm import BlankNode, DecodeError, EncodeError, Iri, Literal, OptionError, formats
 from rdfm._core import PatchBatch, ResultBatch
 from rdfm.formats.parquet_files import WIDE_COLUMNS
 from rdfm.message import Operation, Patch
@@ -33,14 +33,14 @@ LOG = [
             Operation("TX"),
             Operation("PA", "ex", None, None, Iri("http://e/"), None),
             Operation("A", None, S, S, Literal("x", language="en"), None),
-            Operation("D", None, S, S, Bnode("b"), S),
+            Operation("D", None, S, S, BlankNode("b"), S),
             Operation("PD", "ex"),
             Operation("TC"),
         ]
     ),
     Patch([Operation("TX"), Operation("TA")]),
 ]
-ROWS = [(S, None), (Literal("x"), Bnode("b")), (None, None)]
+ROWS = [(S, None), (Literal("x"), BlankNode("b")), (None, None)]
 
 
 def table(data, name):
@@ -59,9 +59,9 @@ def save(path, rows):
         writer.write_table(rows, max_chunksize=2)
 
 
-def read(path, *format):
+def read(path, *format, kind="patches"):
     """Returns all messages of a log."""
-    with rdfm.open_log(path, *format) as log:
+    with rdfm.open_log(path, *format, kind=kind) as log:
         return list(log)
 
 
@@ -83,13 +83,13 @@ def test_patches_are_read_back(name, log):
 @pytest.mark.parametrize("other", PATCH_FORMATS)
 def test_patches_of_every_format_survive_a_round_trip(tmp_path, name, other):
     first, second, round_trip = (tmp_path / part for part in ("first", "second", "back"))
-    with rdfm.create_log(first, other) as log:
+    with rdfm.create_log(first, other, kind="patches") as log:
         for patch in LOG:
             log.write(patch)
-    rdfm.convert(first, second, from_format=other, to_format=name)
-    summary = rdfm.convert(second, round_trip, from_format=name, to_format=other)
+    rdfm.convert(first, second, from_format=other, to=name)
+    summary = rdfm.convert(second, round_trip, from_format=name, to=other)
     assert summary.messages == 2
-    with rdfm.open_log(round_trip, other) as log:
+    with rdfm.open_log(round_trip, other, kind="patches") as log:
         assert list(log) == LOG
     sources = table(second.read_bytes(), name)["source"].to_pylist()
     assert sources == [str(first)] * 2
@@ -97,17 +97,20 @@ def test_patches_of_every_format_survive_a_round_trip(tmp_path, name, other):
 
 @pytest.mark.parametrize("name", TABLES)
 def test_a_log_contains_one_kind(tmp_path, name):
-    with rdfm.create_log(tmp_path / "log", name) as log:
+    with rdfm.create_log(tmp_path / "log", name, kind="patches") as log:
         for patch in LOG:
             log.write(patch)
-    with rdfm.open_log(tmp_path / "log", name) as log:
+    with rdfm.open_log(tmp_path / "log", name, kind="patches") as log:
         assert list(log) == LOG
-    log = rdfm.create_log(tmp_path / "other", name)
-    log.write(LOG[0])
-    log.write([])
+    with (
+        rdfm.open_log(tmp_path / "log", name) as log,
+        pytest.raises(OptionError, match='contains patches, not messages; kind="patches" reads'),
+    ):
+        list(log)
+    encoder = formats.find(name).Encoder()
+    encoder.encode(PatchBatch.from_patches(LOG))
     with pytest.raises(EncodeError, match="found messages among patches"):
-        log.close()
-    assert not (tmp_path / "other").exists()
+        encoder.encode(rdfm.MessageBatch.from_messages([[]])) + encoder.finish()
 
 
 @pytest.mark.parametrize("name", TABLES)
@@ -132,7 +135,7 @@ def test_columns_determine_the_kind(tmp_path, suffix):
     operations = [[{"op": "TX", **null_fields}], None, []]
     # An operation may have fewer fields.
     save(path, pa.table({"other": [1, 2, 3], "operations": pa.array(operations, OPERATIONS)}))
-    with rdfm.open_log(path) as log:
+    with rdfm.open_log(path, kind="patches") as log:
         assert [len(patch) for patch in log] == [1, 0, 0]
     quads = pa.array([[], [], []], pa.list_(pa.struct([(part, pa.string()) for part in PARTS])))
     save(path, pa.table({"operations": pa.array(operations, OPERATIONS), "quads": quads}))
@@ -155,7 +158,7 @@ def test_patches_before_an_invalid_operation_are_returned(tmp_path, suffix):
     operations = [[{"op": "TX"}], [{"op": "TX"}, {"op": "TX", "subject": "<a:s>"}]]
     save(path, pa.table({"operations": pa.array(operations, OPERATIONS)}))
     reason = r"operation 1, subject: expected null \(TX has no subject\).*message 1"
-    with rdfm.open_log(path) as log:
+    with rdfm.open_log(path, kind="patches") as log:
         batches = log.batches()
         assert len(next(batches)) == 1
         with pytest.raises(DecodeError, match=reason):
@@ -165,13 +168,13 @@ def test_patches_before_an_invalid_operation_are_returned(tmp_path, suffix):
 @pytest.mark.parametrize("name", TABLES)
 @pytest.mark.parametrize("other", RESULT_FORMATS)
 def test_results_become_a_column_for_each_variable(tmp_path, name, other):
-    with rdfm.create_results(tmp_path / "r", ["a", "b"], other) as results:
+    with rdfm.create_log(tmp_path / "r", other, kind="results", variables=["a", "b"]) as results:
         for row in ROWS:
             results.write(row)
-    with rdfm.create_results(tmp_path / "none", ["a", "b"], other):
+    with rdfm.create_log(tmp_path / "none", other, kind="results", variables=["a", "b"]):
         pass
     for source, expected in (("r", ROWS), ("none", [])):
-        rdfm.convert(tmp_path / source, tmp_path / "t", from_format=other, to_format=name)
+        rdfm.convert(tmp_path / source, tmp_path / "t", from_format=other, to=name)
         rows = table((tmp_path / "t").read_bytes(), name)
         assert rows.schema == pa.schema([("a", pa.string()), ("b", pa.string())])
         cells = [tuple(row.values()) for row in rows.to_pylist()]
@@ -182,16 +185,16 @@ def test_results_become_a_column_for_each_variable(tmp_path, name, other):
 
 @pytest.mark.parametrize("name", TABLES)
 def test_results_are_not_read_back(tmp_path, name):
-    with rdfm.create_results(tmp_path / "t", ["a"], name) as results:
+    with rdfm.create_log(tmp_path / "t", name, kind="results", variables=["a"]) as results:
         results.write([S])
     with pytest.raises(
         DecodeError, match=r"found a string; a table of results cannot be read, .*\(\.srt\)"
     ):
         read(tmp_path / "t", name)
     with pytest.raises(OptionError, match=r"cannot be read back, because nothing.*results-thrift"):
-        rdfm.open_results(tmp_path / "t", name)
+        rdfm.open_log(tmp_path / "t", name, kind="results")
     # Tables of results are not read as messages either, regardless of variable names.
-    with rdfm.create_results(tmp_path / "u", ["quads"], name) as results:
+    with rdfm.create_log(tmp_path / "u", name, kind="results", variables=["quads"]) as results:
         results.write([S])
     with pytest.raises(DecodeError, match="found quads string; a table of results"):
         read(tmp_path / "u", name)
@@ -222,10 +225,10 @@ def test_results_that_are_not_tables_are_rejected(tmp_path, name):
 def test_names_with_nul_are_rejected_by_readers_and_writers(tmp_path):
     results = b'{"head": {"vars": ["a\\u0000b"]}, "results": {"bindings": []}}'
     with pytest.raises(ValueError, match="contains a NUL"):
-        rdfm.open_results(results, "results-json").to_arrow()
+        rdfm.open_log(results, "results-json", kind="results").to_arrow()
     for name in TABLES:
         with pytest.raises(EncodeError, match=f"{name}: the variable .* contains a NUL"):
-            rdfm.convert(results, tmp_path / "out", from_format="results-json", to_format=name)
+            rdfm.convert(results, tmp_path / "out", from_format="results-json", to=name)
     assert not list(tmp_path.iterdir())
 
 
@@ -260,15 +263,16 @@ def test_batches_support_the_arrow_interface():
     batch = PatchBatch.from_patches(LOG)
     rows = pa.record_batch(batch)
     assert rows.schema == pa.schema(batch)
-    assert rows.schema.names == ["source", "offset", "operations", "metadata"]
+    assert rows.schema.names == ["source", "message_index", "operations", "metadata"]
     assert rows["metadata"].null_count == 2
     assert operations_of(PatchBatch.from_arrow(rows)) == operations_of(batch)
-    columns = ["operations", "position"]
+    columns = ["operations", "byte_offset"]
     assert pa.record_batch(batch.to_arrow(columns)).schema.names == columns
     expected = pa.schema([rows.schema.field("operations")])
     assert pa.record_batch(batch, schema=expected).schema.names == ["operations"]
     with pytest.raises(
-        OptionError, match="unknown column 'quads'; expected one of source, offset, oper"
+        OptionError,
+        match="unknown column 'quads'; expected one of source, message_index, byte_offset, oper",
     ):
         batch.to_arrow(["quads"])
     results = ResultBatch.from_rows(ROWS, ["a", "b"])
@@ -281,7 +285,7 @@ def log_of(tmp_path, kind):
     """Returns a log of a kind, and its number of rows."""
     if kind == "results":
         path = tmp_path / "r.srt"
-        with rdfm.create_results(path, ["a", "b"]) as results:
+        with rdfm.create_log(path, kind="results", variables=["a", "b"]) as results:
             for number in range(20_000):
                 results.write([Literal(str(number)), None])
         return path, 20_000
@@ -294,28 +298,26 @@ def log_of(tmp_path, kind):
 @pytest.mark.parametrize("kind", ["messages", "patches", "results"])
 def test_readers_are_arrow_streams(tmp_path, kind):
     path, count = log_of(tmp_path, kind)
-    open_reader = rdfm.open_results if kind == "results" else rdfm.open_log
-    with open_reader(path) as log:
+    with rdfm.open_log(path, kind=kind) as log:
         stream = pa.RecordBatchReader.from_stream(log)
         sizes = [batch.num_rows for batch in stream]
     assert sum(sizes) == count
     assert len(sizes) > 1
-    rows = pa.table(open_reader(path))
+    rows = pa.table(rdfm.open_log(path, kind=kind))
     column = {"messages": "quads", "patches": "operations", "results": "a"}[kind]
     assert column in rows.schema.names
     assert rows.num_rows == count
     if kind != "results":
         assert set(rows["source"].to_pylist()) == {str(path)}
-        assert rows["offset"].to_pylist() == list(range(count))
+        assert rows["message_index"].to_pylist() == list(range(count))
 
 
 def test_a_stream_without_rows_has_its_columns(tmp_path):
     (tmp_path / "log.nt").write_text("")
     assert pa.table(rdfm.open_log(tmp_path / "log.nt")).schema.names[2] == "quads"
-    with rdfm.create_results(tmp_path / "r.srj", ["a"]):
+    with rdfm.create_log(tmp_path / "r.srj", kind="results", variables=["a"]):
         pass
-    assert pa.table(rdfm.open_results(tmp_path / "r.srj")).schema.names == ["a"]
-    assert pa.table(rdfm.open_log(tmp_path / "r.srj")).schema.names == ["a"]
+    assert pa.table(rdfm.open_log(tmp_path / "r.srj", kind="results")).schema.names == ["a"]
 
 
 def test_an_error_ends_a_stream_after_the_rows_before_it(tmp_path):
@@ -323,16 +325,16 @@ def test_an_error_ends_a_stream_after_the_rows_before_it(tmp_path):
     with path.open("a") as file:
         file.write("oops\n")
     rows = 0
-    with rdfm.open_log(path) as log:
+    with rdfm.open_log(path, kind="patches") as log:
         stream = pa.RecordBatchReader.from_stream(log)
         with pytest.raises(ValueError, match="oops"):
             for batch in stream:
                 rows += batch.num_rows
     assert rows == count
-    with rdfm.create_results(tmp_path / "ask.srj", boolean=True):
+    with rdfm.create_log(tmp_path / "ask.srj", kind="results", boolean=True):
         pass
     with (
-        rdfm.open_results(tmp_path / "ask.srj") as results,
+        rdfm.open_log(tmp_path / "ask.srj", kind="results") as results,
         pytest.raises(ValueError, match="ASK query is not a table"),
     ):
         pa.table(results)
@@ -342,7 +344,7 @@ def test_an_error_ends_a_stream_after_the_rows_before_it(tmp_path):
 def test_unread_streams_do_not_consume_the_log(tmp_path, kind):
     """Before it reads a stream, DuckDB requests other streams only for their schema."""
     path, count = log_of(tmp_path, kind)
-    with (rdfm.open_results if kind == "results" else rdfm.open_log)(path) as log:
+    with rdfm.open_log(path, kind=kind) as log:
         for _ in range(2):
             assert pa.RecordBatchReader.from_stream(log).schema.names
         assert pa.table(log).num_rows == count
@@ -354,11 +356,11 @@ def test_a_log_with_different_columns_ends_a_stream(tmp_path):
     folder = tmp_path / "results"
     folder.mkdir()
     for name, variables in (("1.srj", ["a"]), ("2.srj", ["b"])):
-        with rdfm.create_results(folder / name, variables) as results:
+        with rdfm.create_log(folder / name, kind="results", variables=variables) as results:
             results.write([S])
 
     def stream_error():
-        with rdfm.open_log(folder) as log:
+        with rdfm.open_log(folder, kind="results") as log:
             stream = pa.RecordBatchReader.from_stream(log)
             assert stream.read_next_batch().to_pylist() == [{"a": "<http://e/s>"}]
             with pytest.raises(ValueError, match="rows") as raised:
@@ -368,7 +370,7 @@ def test_a_log_with_different_columns_ends_a_stream(tmp_path):
     assert "the variables differ from those of earlier rows" in stream_error()
     (folder / "2.srj").unlink()
     (folder / "3.nq").write_text("<a:s> <a:p> <a:o> .\n")
-    assert "found messages among results" in stream_error()
+    assert "contains messages, not results" in stream_error()
 
 
 def test_a_stream_needs_pyarrow(monkeypatch):
@@ -384,7 +386,7 @@ def test_polars_reads_results(tmp_path):
     import polars
 
     path, count = log_of(tmp_path, "results")
-    frame = polars.DataFrame(rdfm.open_results(path))
+    frame = polars.DataFrame(rdfm.open_log(path, kind="results"))
     assert frame.shape == (count, 2)
     assert frame["a"][3] == '"3"'
 
@@ -393,7 +395,7 @@ def test_duckdb_reads_results(tmp_path):
     import duckdb
 
     path, count = log_of(tmp_path, "results")
-    results = rdfm.open_results(path)  # noqa: F841 - DuckDB finds it by its name
+    results = rdfm.open_log(path, kind="results")  # noqa: F841 - DuckDB finds it by its name
     assert duckdb.sql("SELECT count(a), count(b) FROM results").fetchall() == [(count, 0)]
 
 
@@ -414,7 +416,7 @@ def test_streams_use_bounded_memory(tmp_path):
     peaks = []
     for count in (20_000, 200_000):
         path = tmp_path / "r.srj"
-        with rdfm.create_results(path, ["a"]) as results:
+        with rdfm.create_log(path, kind="results", variables=["a"]) as results:
             for number in range(count):
                 results.write([Literal(f"{number} {'x' * 200}")])
         completed = subprocess.run(

@@ -27,7 +27,7 @@ from rdfm import (
 from rdfm._core import PatchBatch, ResultBatch
 from rdfm.message import Operation, Patch
 
-COLUMNS = ["source", "message", "subject", "predicate", "object", "graph"]
+COLUMNS = ["source", "message_index", "subject", "predicate", "object", "graph"]
 STRUCT_FIELDS = ["kind", "value", "datatype", "language", "direction"]
 S, P = Iri("http://e/s"), Iri("http://e/p")
 LOGS = sorted(path for path in FIXTURES.glob("*/*.nq") if path.parent.name != "results")
@@ -71,8 +71,8 @@ def test_each_row_is_a_quad(name):
     data = formats.find(name).encode(MessageBatch.from_messages(log), rows="quads")
     rows = table(data, name)
     assert rows.schema.names == COLUMNS
-    assert rows.schema.field("message").type == pa.int64()
-    assert rows["message"].to_pylist() == [0, 0, 2]
+    assert rows.schema.field("message_index").type == pa.int64()
+    assert rows["message_index"].to_pylist() == [0, 0, 2]
     assert rows["object"].to_pylist() == ['"a"', '"b"', '"c"']
     assert rows["graph"].to_pylist() == [None, "<http://e/s>", None]
     assert rows["source"].to_pylist() == [None] * 3
@@ -100,7 +100,7 @@ def test_messages_with_structs_are_read_back(name, log):
 @pytest.mark.parametrize("path", LOGS, ids=lambda path: f"{path.parent.name}-{path.stem}")
 def test_structs_equal_the_terms(tmp_path, path, name, rows):
     out = tmp_path / "log"
-    rdfm.convert(path, out, to_format=name, rows=rows, terms="structs", from_generalized=True)
+    rdfm.convert(path, out, to=name, rows=rows, terms="structs", from_generalized=True)
     found = table(out.read_bytes(), name)
     quads = found.to_pylist()
     if rows == "messages":
@@ -124,7 +124,7 @@ def assert_struct(struct, term):
     elif isinstance(term, Literal):
         datatype = term.datatype.value
         assert found == ["literal", term.value, datatype, term.language, term.direction]
-    elif isinstance(term, rdfm.Bnode):
+    elif isinstance(term, rdfm.BlankNode):
         assert found == ["bnode", str(term).removeprefix("_:"), None, None, None]
     else:
         assert found == ["triple term", str(term), None, None, None], kind
@@ -160,7 +160,7 @@ def test_data_dropped_from_quad_rows_is_counted(tmp_path, name):
     summary = rdfm.convert(source, target, rows="quads")
     assert summary.dropped == {"namespaces": 1, "empty messages": 2, "metadata": 3}
     assert (summary.messages, summary.quads) == (4, 2)
-    assert table(target.read_bytes(), name)["message"].to_pylist() == [0, 2]
+    assert table(target.read_bytes(), name)["message_index"].to_pylist() == [0, 2]
     assert read(target) == [[Quad(S, P, S)], [Quad(S, P, P)]]
 
 
@@ -177,17 +177,17 @@ def test_options_and_kinds_without_quad_rows_are_rejected(tmp_path, name):
     path = tmp_path / "log.nt"
     path.write_text("<a:s> <a:p> <a:o> .\n")
     with pytest.raises(EncodeError, match="their rows would form one message"):
-        rdfm.convert([path, path], tmp_path / "out", to_format=name, rows="quads")
+        rdfm.convert([path, path], tmp_path / "out", to=name, rows="quads")
     assert not (tmp_path / "out").exists()
 
 
 @EACH_TABLE_FORMAT
 def test_patch_and_result_terms_may_be_structs(tmp_path, name):
     log = [Patch([Operation("TX"), Operation("A", None, S, P, Literal("x", language="en"), S)])]
-    with rdfm.create_log(tmp_path / "log", name, terms="structs") as out:
+    with rdfm.create_log(tmp_path / "log", name, kind="patches", terms="structs") as out:
         for patch in log:
             out.write(patch)
-    with rdfm.open_log(tmp_path / "log", name) as patches:
+    with rdfm.open_log(tmp_path / "log", name, kind="patches") as patches:
         assert list(patches) == log
     results = ResultBatch.from_rows([[S, None], [Literal("x"), S]], ["a", "b"])
     rows = table(formats.find(name).encode(results, terms="structs"), name)
@@ -206,13 +206,13 @@ def test_consecutive_rows_with_equal_source_and_message_form_a_message(tmp_path,
     path = tmp_path / f"log.{name}"
     terms = {part: ["<a:b>"] * 6 for part in ("object", "predicate", "subject")}
     numbers = pa.array([4, 4, 4, 2, 2, 4], pa.int16())
-    save(path, pa.table({**terms, "message": numbers, "other": range(6)}))
+    save(path, pa.table({**terms, "message_index": numbers, "other": range(6)}))
     assert [len(message) for message in read(path)] == [3, 2, 1]
     sources = ["a", "a", None, None, "a", "a"]
-    save(path, pa.table({**terms, "message": numbers, "source": sources}))
+    save(path, pa.table({**terms, "message_index": numbers, "source": sources}))
     assert [len(message) for message in read(path)] == [2, 1, 1, 1, 1]
     with rdfm.open_log(path) as log:
-        assert [message.index for message in log] == list(range(5))
+        assert [message.message_index for message in log] == list(range(5))
 
 
 @EACH_TABLE_FORMAT
@@ -220,21 +220,21 @@ def test_invalid_quad_rows_are_reported_after_earlier_rows(tmp_path, name):
     path = tmp_path / f"log.{name}"
     terms = {part: ["<a:b>"] * 5 for part in ("subject", "predicate")}
     objects = ['"a"', '"b"', '"c"', "oops", '"d"']
-    save(path, pa.table({"message": [0, 1, 2, 2, 3], **terms, "object": objects}))
+    save(path, pa.table({"message_index": [0, 1, 2, 2, 3], **terms, "object": objects}))
     found = []
     with pytest.raises(DecodeError, match=r"quad 1, object: expected an IRI.*message 2") as raised:
         read(path, into=found)
     assert len(found) == 2
     assert raised.value.format == name
-    save(path, pa.table({"message": ["0"] * 5, **terms, "object": ['"a"'] * 5}))
-    with pytest.raises(DecodeError, match="column message: expected integers, found Utf8"):
+    save(path, pa.table({"message_index": ["0"] * 5, **terms, "object": ['"a"'] * 5}))
+    with pytest.raises(DecodeError, match="column message_index: expected integers, found Utf8"):
         read(path)
     save(path, pa.table({**terms, "object": ['"a"'] * 5}))
-    with pytest.raises(DecodeError, match="the columns message, subject"):
+    with pytest.raises(DecodeError, match="the columns message_index, subject"):
         read(path)
     column = pa.array(["<a:b>"])
     columns = [pa.array([0]), column, column, column, column]
-    names = ["message", "subject", "predicate", "object", "object"]
+    names = ["message_index", "subject", "predicate", "object", "object"]
     save(path, pa.Table.from_arrays(columns, names=names))
     with pytest.raises(DecodeError, match="the column object occurs twice"):
         read(path)
@@ -250,7 +250,7 @@ def test_a_large_message_is_read_in_parts_or_exceeds_the_limit(tmp_path, name):
     with rdfm.open_log(path, parts=True, max_message_bytes=1 << 20) as log:
         batches = list(log.batches())
     assert len(batches) > 2
-    assert [batch.first_index for batch in batches] == [0] * len(batches)
+    assert [batch.first_message_index for batch in batches] == [0] * len(batches)
     assert all(batch.continues for batch in batches[:-1])
     rdfm.convert(path, output, from_max_message_bytes=1 << 20)
     assert output.read_bytes() == data
@@ -260,11 +260,11 @@ def test_a_large_message_is_read_in_parts_or_exceeds_the_limit(tmp_path, name):
 def test_parts_of_a_flat_log_are_written_as_they_arrive(name):
     """With one row per message, the complete message would have to be buffered."""
     data = flat_log(30_000)
-    options = {"from_format": "nt", "to_format": name, "from_max_message_bytes": 1 << 20}
+    options = {"from_format": "nt", "to": name, "from_max_message_bytes": 1 << 20}
     out = io.BytesIO()
     assert rdfm.convert(data, out, rows="quads", **options).quads == 30_000
     rows = table(out.getvalue(), name)
-    assert rows["message"].unique().to_pylist() == [0]
+    assert rows["message_index"].unique().to_pylist() == [0]
     assert rows["object"][29_999].as_py() == '"00029999"'
     with pytest.raises(LimitError, match="rows"):
         rdfm.convert(data, io.BytesIO(), **options)
@@ -278,7 +278,7 @@ def test_flat_quad_rows_are_one_message(tmp_path, name):
     out = tmp_path / f"log.{name}"
     rdfm.convert(paths, out, rows="quads", flat=True)
     rows = table(out.read_bytes(), name)
-    assert rows["message"].to_pylist() == [0] * 4
+    assert rows["message_index"].to_pylist() == [0] * 4
     assert len(set(rows["subject"].to_pylist())) == 4
     assert [len(message) for message in read(out)] == [4]
 
@@ -292,7 +292,7 @@ def test_conversions_keep_the_source_of_quads(tmp_path, name):
     out = tmp_path / f"log.{name}"
     assert rdfm.convert(folder, out, rows="quads").messages == 6
     rows = table(out.read_bytes(), name).to_pylist()
-    found = [(Path(row["source"]).name, row["message"]) for row in rows]
+    found = [(Path(row["source"]).name, row["message_index"]) for row in rows]
     assert found == [(f"{number}.nq", at) for number in range(3) for at in (0, 1)]
     assert len(read(out)) == 6
 
@@ -309,9 +309,11 @@ def test_arrow_batches_have_one_row_per_quad():
     batch = MessageBatch.from_messages([[Quad(S, P, S)], [Quad(S, P, P), Quad(S, P, S, S)]])
     rows = pa.record_batch(batch.to_arrow(rows="quads", source="a"))
     assert rows.schema.names == COLUMNS
-    assert rows["message"].to_pylist() == [0, 1, 1]
-    graphs = pa.record_batch(batch.to_arrow(["graph", "message"], rows="quads", terms="structs"))
-    assert graphs.schema.names == ["graph", "message"]
+    assert rows["message_index"].to_pylist() == [0, 1, 1]
+    graphs = pa.record_batch(
+        batch.to_arrow(["graph", "message_index"], rows="quads", terms="structs")
+    )
+    assert graphs.schema.names == ["graph", "message_index"]
     assert [each and each["value"] for each in graphs["graph"].to_pylist()] == [None, None, S.value]
     decoded = MessageBatch.from_arrow(rows)
     assert [list(message) for message in decoded] == [list(message) for message in batch]
@@ -319,8 +321,8 @@ def test_arrow_batches_have_one_row_per_quad():
         ({"rows": "quad"}, "rows must be 'messages' or 'quads', not 'quad'"),
         ({"terms": "text"}, "terms must be 'ntriples' or 'structs', not 'text'"),
         (
-            {"columns": ["offset"], "rows": "quads"},
-            "unknown column 'offset'; expected one of source, m",
+            {"columns": ["byte_offset"], "rows": "quads"},
+            "unknown column 'byte_offset'; expected one of source, m",
         ),
     ):
         with pytest.raises(OptionError, match=reason):
@@ -341,7 +343,7 @@ def test_tables_written_by_duckdb_and_polars_are_read(tmp_path, terms):
     expected = [message for message in read(log) if message]
     polars.read_parquet(source).write_parquet(rewritten)
     assert read(rewritten) == expected
-    duckdb.sql(f"COPY (FROM '{source}' WHERE message = 1) TO '{rewritten}' (FORMAT parquet)")
+    duckdb.sql(f"COPY (FROM '{source}' WHERE message_index = 1) TO '{rewritten}' (FORMAT parquet)")
     assert read(rewritten) == [expected[1]]
     polars.read_parquet(source).write_ipc(tmp_path / "rewritten.arrow", compat_level=None)
     assert read(tmp_path / "rewritten.arrow") == expected

@@ -66,7 +66,7 @@ def test_the_error_has_a_class_and_a_position(tmp_path):
         with pytest.raises(rdfm.DecodeError, match="name that format") as caught:
             read(path)
         assert not isinstance(caught.value, rdfm.TruncatedError)
-        assert (caught.value.offset, caught.value.message_index) == (offset, 0)
+        assert (caught.value.byte_offset, caught.value.message_index) == (offset, 0)
         path.write_bytes(TEXTS[0][:1])
         with pytest.raises(rdfm.TruncatedError, match=r"\(or truncated\): the log ends inside"):
             read(path)

@@ -1,5 +1,6 @@
 """Appending: rejections, repairs, interrupted runs, and concurrent readers."""
 
+import errno
 import gzip
 import os
 import random
@@ -12,12 +13,14 @@ import sys
 import time
 
 import pytest
+from processes import wait_for, wait_until_idle
 
 import rdfm
 from rdfm import formats
 from rdfm.cli import main
-from rdfm.logs import append as append_module
-from rdfm.logs import journal, log_end
+from rdfm.logs import journal
+from rdfm.logs.write import append as append_module
+from rdfm.logs.write import log_end
 
 S, P = rdfm.Iri("http://e/s"), rdfm.Iri("http://e/p")
 LINE = b'<http://e/s> <http://e/p> "%d" .\n'
@@ -33,8 +36,13 @@ def patch(number):
     return rdfm.Patch([("A", None, *quad)])
 
 
+def kind_of(path):
+    return formats.by_path(str(path)).spec.kinds[0]
+
+
 def append(path, *messages, **options):
-    with rdfm.create_log(path, append=True, **options) as log:
+    kind = "patches" if messages and isinstance(messages[0], rdfm.Patch) else "messages"
+    with rdfm.create_log(path, kind=kind, append=True, **options) as log:
         for each in messages:
             log.write(each)
 
@@ -116,7 +124,7 @@ def test_a_patch_with_an_open_transaction_is_continued(tmp_path):
     append(path, rdfm.Patch([("TX",), ("A", None, S, P, S)]))
     append(path, rdfm.Patch([("A", None, S, P, P)]))
     assert path.read_text().count("Z .\n") == 1
-    with rdfm.open_log(path) as log:
+    with rdfm.open_log(path, kind="patches") as log:
         assert [len(found) for found in log] == [2, 1]
 
 
@@ -191,10 +199,10 @@ def test_a_log_that_ends_inside_a_message_is_rejected_or_repaired(tmp_path, name
     assert str(path) in str(error.value)
     assert path.read_bytes() == TRUNCATED[name]
     assert not journal_of(path).exists()
-    with rdfm.create_log(path, append=True, repair=True) as log:
+    with rdfm.create_log(path, kind=kind_of(path), append=True, repair=True) as log:
         log.write(addition)
         (note,) = log.notes
-    with rdfm.open_log(path) as log:
+    with rdfm.open_log(path, kind=kind_of(path)) as log:
         assert len(list(log)) == 2
     assert re.search(r": removed \d+ bytes? of an incomplete message$", note)
     if name in ("nq", "nt"):
@@ -213,7 +221,7 @@ def test_truncated_frames_and_documents_are_repaired(tmp_path, name):
     with pytest.raises(rdfm.TruncatedError, match="repair=True"):
         append(path, additions[2])
     append(path, additions[2], repair=True)
-    with rdfm.open_log(path) as log:
+    with rdfm.open_log(path, kind=kind_of(path)) as log:
         assert len(list(log)) == 2
     assert data.startswith(path.read_bytes()[:20])
 
@@ -231,7 +239,7 @@ def test_a_log_with_one_incomplete_message_is_not_repaired(tmp_path):
 
 QUADS = [
     rdfm.Quad(S, P, rdfm.Literal("é\n'''\"\"\"")),
-    rdfm.Quad(rdfm.Bnode("b"), P, rdfm.Literal("x", language="en")),
+    rdfm.Quad(rdfm.BlankNode("b"), P, rdfm.Literal("x", language="en")),
     rdfm.Quad(S, P, rdfm.Literal("5", datatype=rdfm.Iri("http://e/dt"))),
 ]
 APPENDABLE = [
@@ -394,7 +402,7 @@ def test_a_log_with_a_byte_order_mark_is_continued(tmp_path, suffix, compress):
     path = tmp_path / f"log.{suffix}"
     path.write_bytes(compress(log_end.BOM + LOGS[suffix]))
     append(path, patch(1) if suffix == "rdfp" else message(1))
-    with rdfm.open_log(path) as log:
+    with rdfm.open_log(path, kind=kind_of(path)) as log:
         assert len(list(log)) == 2
 
 
@@ -450,7 +458,7 @@ def test_unsuitable_targets_are_rejected(tmp_path, name):
 
 
 def format_option(name):
-    return {"to_format": "nq"} if name in ("folder/", "/dev/null") else {}
+    return {"to": "nq"} if name in ("folder/", "/dev/null") else {}
 
 
 def test_a_file_object_cannot_be_appended_to(tmp_path):
@@ -741,7 +749,7 @@ def test_readers_stop_at_the_committed_length(tmp_path):
         assert path.stat().st_size > size
         assert numbers(path) == [0]
         assert numbers(tmp_path) == [0]  # the journal is not a log
-        assert len(rdfm.split.plan(path, split_bytes=10)) <= 4
+        assert len(rdfm.plan_splits(path, split_bytes=10)) <= 4
     assert numbers(path) == [0, 1]
 
 
@@ -1149,9 +1157,101 @@ def test_a_log_extended_during_a_run_is_reported(tmp_path):
     with path.open("ab") as other:
         other.write(LINE % 7)
     log.write(message(2))
-    with pytest.raises(rdfm.OptionError, match="was extended by another program"):
+    with pytest.raises(rdfm.OptionError, match="was extended by another program") as error:
         log.close()
+    check_repairs(tmp_path, before, LINE % 7, error)
+
+
+def check_repairs(folder, before, added, error):
+    """Checks that the bytes of another program are kept, and that both repairs work."""
+    path = folder / "log.nq"
+    assert path.read_bytes().startswith(before)
+    assert path.read_bytes().endswith(added)
+    assert path.read_bytes() != before + added
+    with rdfm.open_log(path) as log:
+        assert len(list(log)) == 1
+    with pytest.raises(rdfm.OptionError, match="was extended by another program") as again:
+        append(path, message(1))
+    assert str(again.value) == str(error.value)
+    changed, found = path.read_bytes(), str(error.value).replace(str(path), "log.nq")
+    keep, remove = re.search("latter: (.*); to remove both: (.*)[.] Then delete", found).groups()
+    for command, rest in ((keep, before + added), (remove, before)):
+        path.write_bytes(changed)
+        subprocess.run(command, cwd=folder, shell=True, check=True)
+        assert path.read_bytes() == rest
+    append(path, message(1))  # nothing is left of the change
+    assert not journal_of(path).exists()
+
+
+@pytest.mark.parametrize("stop", ["discard", "ENOSPC"])
+def test_bytes_of_another_program_are_kept_if_a_run_ends(tmp_path, monkeypatch, stop):
+    path = tmp_path / "log.nq"
+    append(path, message(0))
+    before = path.read_bytes()
+    log = rdfm.create_log(path, append=True)
+    log.write(message(1))
+    log.flush()
+    write = os.write
+
+    def fail(file, data):
+        if len(data) > 9:
+            return write(file, data[:9])
+        with path.open("ab") as other:
+            other.write(LINE % 7)
+        raise OSError(errno.ENOSPC, "no space")
+
+    with monkeypatch.context() as context:
+        if stop == "ENOSPC":
+            context.setattr(append_module.os, "write", fail)
+            log.write(message(2))
+        else:
+            with path.open("ab") as other:
+                other.write(LINE % 7)
+        with pytest.raises(rdfm.OptionError, match="was extended by another program") as error:
+            log.discard() if stop == "discard" else log.close()
+    check_repairs(tmp_path, before, LINE % 7, error)
+
+
+def test_bytes_of_another_program_are_kept_if_they_arrive_during_a_write(tmp_path, monkeypatch):
+    path = tmp_path / "log.nq"
+    append(path, message(0))
+    before = path.read_bytes()
+    log = rdfm.create_log(path, append=True)
+    log.write(message(1))
+    log.flush()
+    write = os.write
+
+    def extend_and_write(file, data):
+        with path.open("ab") as other:
+            other.write(LINE % 7)
+        return write(file, data)
+
+    with monkeypatch.context() as context:
+        context.setattr(append_module.os, "write", extend_and_write)
+        log.write(message(2))
+        with pytest.raises(rdfm.OptionError, match="was extended by another program") as error:
+            log.close()
+    check_repairs(tmp_path, before, LINE % 7, error)
+
+
+def test_an_interrupted_write_is_removed(tmp_path, monkeypatch):
+    path = tmp_path / "log.nq"
+    append(path, message(0))
+    before = path.read_bytes()
+    log = rdfm.create_log(path, append=True)
+    log.write(message(1))
+    write = os.write
+
+    def interrupt(file, data):
+        write(file, data[:9])
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as context:
+        context.setattr(append_module.os, "write", interrupt)
+        with pytest.raises(KeyboardInterrupt):
+            log.close()
     assert path.read_bytes() == before
+    assert not journal_of(path).exists()
 
 
 def start_capture(path, *options):
@@ -1163,13 +1263,6 @@ def start_capture(path, *options):
 def is_open(path):
     """Whether a run has found the end of a log."""
     return journal_of(path).exists() and journal_of(path).stat().st_size > 0
-
-
-def wait_for(condition):
-    end = time.monotonic() + 60
-    while not condition():
-        assert time.monotonic() < end
-        time.sleep(0.05)
 
 
 @pytest.mark.slow
@@ -1213,7 +1306,7 @@ def test_a_signal_commits_the_complete_messages_of_a_capture(tmp_path, signalled
         capture.stdin.write(LINE % 1 + DELIMITER + LINE % 2 + DELIMITER + LINE % 3)
         capture.stdin.flush()
         wait_for(lambda: is_open(path))
-        time.sleep(0.5)
+        wait_until_idle(capture)
         capture.send_signal(signalled)
         time.sleep(0.05)
         capture.send_signal(signal.SIGHUP)  # as from a terminal that is closed

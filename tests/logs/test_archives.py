@@ -22,8 +22,8 @@ from rdfm import (
     UnsupportedError,
     formats,
 )
-from rdfm.logs.output import FolderOutput
-from rdfm.logs.parts import Part
+from rdfm.logs.write.output import FolderOutput
+from rdfm.logs.write.parts import Part
 
 S, P = Iri("http://e/s"), Iri("http://e/p")
 
@@ -42,7 +42,7 @@ def read(source, *format, into=None, **options):
     with rdfm.open_log(source, *format, **options) as log:
         for message in log:
             values = [quad.object.value for quad in message]
-            found.append((log.source, message.index, values))
+            found.append((log.source, message.message_index, values))
     return found
 
 
@@ -91,8 +91,8 @@ def test_the_error_for_a_pipe_in_a_folder_names_the_pipe(tmp_path, glob):
     assert [message.quads for message in found] == [quads(1), quads(3)]
     assert f"{pipe}: a pipe, device or socket" in rdfm.inspect(logs).error
     with pytest.raises(UnsupportedError, match="a pipe, device or socket"):
-        rdfm.convert(logs, io.BytesIO(), to_format="nq")
-    summary = rdfm.convert(logs, io.BytesIO(), to_format="nq", on_error="skip")
+        rdfm.convert(logs, io.BytesIO(), to="nq")
+    summary = rdfm.convert(logs, io.BytesIO(), to="nq", on_error="skip")
     assert (summary.messages, summary.skipped) == (2, 1)
 
 
@@ -201,9 +201,9 @@ def test_files_and_members_that_are_not_logs_are_rejected_separately(tmp_path):
         assert set(errors) == set(expected)
         assert all(expected[name][1] in reason for name, reason in errors.items())
         with pytest.raises(UnsupportedError):
-            rdfm.convert(source, io.BytesIO(), to_format="nq")
+            rdfm.convert(source, io.BytesIO(), to="nq")
         out = io.BytesIO()
-        summary = rdfm.convert(source, out, to_format="nq", on_error="skip")
+        summary = rdfm.convert(source, out, to="nq", on_error="skip")
         assert out.getvalue() == line("a") + b"# @message\n" + line("z")
         assert (summary.skipped, summary.abandoned) == (len(expected), ())
         report = rdfm.inspect(source)
@@ -236,7 +236,7 @@ def test_archive_members_are_named_as_in_riverbench(tmp_path, suffix):
             assert (member.mtime, member.uid, member.mode, member.uname) == (0, 0, 0o644, "")
             assert found.extractfile(member).read() == line(7)
     assert [values for _, _, values in read(path)] == [[], *[[str(n)] for n in range(1, 1001)]]
-    summary = rdfm.convert(path, tmp_path / f"again{suffix}", to_format="ttl")
+    summary = rdfm.convert(path, tmp_path / f"again{suffix}", to="ttl")
     assert summary.messages == 1001
     assert (tmp_path / f"again{suffix}").read_bytes() == first
 
@@ -265,7 +265,7 @@ def test_a_folder_contains_one_file_per_message(tmp_path):
     source = tmp_path / "in.tar"
     source.write_bytes(tar(*[(f"{n}.nq", line(n)) for n in range(12)]))
     out = tmp_path / "out"
-    rdfm.convert(source, f"{out}/", to_format="nq", compression="gzip")
+    rdfm.convert(source, f"{out}/", to="nq", compression="gzip")
     assert sorted(path.name for path in out.iterdir()) == ["000"]
     files = sorted(path.name for path in (out / "000").iterdir())
     assert files[0] == "0000000000.nq.gz"
@@ -286,7 +286,7 @@ def test_files_of_a_folder_are_read_in_natural_order(tmp_path):
     found = [values for _, _, values in read(tmp_path)]
     assert found == [["9.nq"], ["10.nq"], ["b"], ["a"], ["x/1.nq"]]
     out = io.BytesIO()
-    rdfm.convert(tmp_path, out, to_format="nq")
+    rdfm.convert(tmp_path, out, to="nq")
     assert out.getvalue() == b"# @message\n".join(map(line, ["9.nq", "10.nq", "b", "a", "x/1.nq"]))
     with pytest.raises(FileNotFoundError):
         read(f"{tmp_path}/none*.nq")
@@ -312,24 +312,24 @@ def test_each_part_is_a_complete_log(tmp_path):
     files = sorted((tmp_path / "out").iterdir())
     assert [path.name for path in files] == [f"part-0000{n}.jelly.gz" for n in range(3)]
     assert [len(read(path)) for path in files] == [4, 4, 2]
-    rdfm.convert(tmp_path / "out", f"{tmp_path}/bytes/", to_format="nq", split_bytes=100)
+    rdfm.convert(tmp_path / "out", f"{tmp_path}/bytes/", to="nq", split_bytes=100)
     files = sorted((tmp_path / "bytes").iterdir())
     assert [len(read(path)) for path in files] == [3, 3, 3, 1]
-    rdfm.convert(tmp_path / "bytes", f"{tmp_path}/more/", to_format="parquet", split_messages=5)
+    rdfm.convert(tmp_path / "bytes", f"{tmp_path}/more/", to="parquet", split_messages=5)
     assert [len(read(path)) for path in sorted((tmp_path / "more").iterdir())] == [5, 5]
 
 
 def test_a_folder_is_created_completely_or_not_at_all(tmp_path):
     out = tmp_path / "out"
     with pytest.raises(DecodeError):
-        rdfm.convert(line(1) + b"# @message\noops", f"{out}/", from_format="nq", to_format="nq")
+        rdfm.convert(line(1) + b"# @message\noops", f"{out}/", from_format="nq", to="nq")
     assert list(tmp_path.iterdir()) == []
     with pytest.raises(DecodeError) as raised:
         rdfm.convert(
             line(1) + b"# @message\noops",
             f"{out}/",
             from_format="nq",
-            to_format="nq",
+            to="nq",
             keep_partial=True,
         )
     assert str(tmp_path / "out.partial") in raised.value.__notes__[0]
@@ -355,11 +355,11 @@ def test_nothing_is_written_to_a_discarded_folder(tmp_path):
 def test_a_folder_with_files_is_replaced_only_on_request(tmp_path):
     out = tmp_path / "out"
     out.mkdir()
-    rdfm.convert(line(1), out, from_format="nq", to_format="nq")
+    rdfm.convert(line(1), out, from_format="nq", to="nq")
     with pytest.raises(OptionError, match=r"is not empty.*overwrite=True deletes"):
-        rdfm.convert(line(2), out, from_format="nq", to_format="nq")
+        rdfm.convert(line(2), out, from_format="nq", to="nq")
     assert [values for _, _, values in read(out)] == [["1"]]
-    rdfm.convert(line(2), out, from_format="nq", to_format="nq", overwrite=True)
+    rdfm.convert(line(2), out, from_format="nq", to="nq", overwrite=True)
     assert [values for _, _, values in read(out)] == [["2"]]
     assert [path.name for path in tmp_path.iterdir()] == ["out"]
 
@@ -381,7 +381,7 @@ def test_an_input_is_never_overwritten(tmp_path):
                 match=r"is also an input|is in the input folder|is in the output folder",
             ):
                 rdfm.convert(
-                    source, target, to_format="nq", **{"overwrite": True} if target != log else {}
+                    source, target, to="nq", **{"overwrite": True} if target != log else {}
                 )
     assert [path.name for path in tmp_path.rglob("*.nq")] == ["a.nq"]
     rdfm.convert(f"{tmp_path}/in/*.nq", tmp_path / "in" / "b.nq")
@@ -396,7 +396,7 @@ def test_options_for_folders_are_rejected_for_files(tmp_path):
         rdfm.create_log(tmp_path / "a.nq", overwrite=True)
     with pytest.raises(OptionError, match="must be an integer >= 1"):
         rdfm.create_log(tmp_path / "out", "nq", split_bytes=0)
-    with pytest.raises(UnknownFormatError, match=r"name does not identify a format.*to_format"):
+    with pytest.raises(UnknownFormatError, match=r"name does not identify a format.*to"):
         rdfm.create_log(f"{tmp_path}/out/")
 
 
@@ -433,7 +433,7 @@ def test_a_conversion_reads_members_like_open_log(tmp_path, skip):
     members = [(f"{n}.nq", line(n)) for n in range(2000)]
     data = tar(*members[:1000], *errors, *members[1000:], ("big.nq", line("b" * 2_000_000)))
     out = io.BytesIO()
-    summary = rdfm.convert(data, out, to_format="nq", on_error="skip" if skip else "fail")
+    summary = rdfm.convert(data, out, to="nq", on_error="skip" if skip else "fail")
     assert summary.messages == 2001
     assert summary.skipped == len(errors)
     assert [values for _, _, values in read(out.getvalue(), "nq")] == [
@@ -445,13 +445,13 @@ def test_a_conversion_reads_members_like_open_log(tmp_path, skip):
 def test_message_per_file_makes_each_member_one_message():
     out = io.BytesIO()
     data = tar(("a.nq", line(1)), ("empty.nq", b""), ("c.nq", line(3)))
-    summary = rdfm.convert(data, out, to_format="nq", message_per_file=True)
+    summary = rdfm.convert(data, out, to="nq", message_per_file=True)
     assert summary.messages == 3
     with pytest.raises(DecodeError, match=r"bytes!b.nq.*more than one message"):
         rdfm.convert(
             tar(("b.nq", line(1) + b"# @message\n" + line(2))),
             io.BytesIO(),
-            to_format="nq",
+            to="nq",
             message_per_file=True,
         )
 
@@ -470,9 +470,7 @@ def test_every_format_is_written_and_read_in_members_and_files(tmp_path, name):
             True
         ] * 5
         # Formats without boundaries work too, because each message has its own file.
-        summary = rdfm.convert(
-            source or target, f"{tmp_path}/again/", to_format=name, overwrite=True
-        )
+        summary = rdfm.convert(source or target, f"{tmp_path}/again/", to=name, overwrite=True)
         assert summary.messages == 5
 
 
@@ -533,7 +531,7 @@ def test_data_dropped_from_members_is_counted():
         )
     )
     file = io.BytesIO()
-    summary = rdfm.convert(data, file, to_format="nq")
+    summary = rdfm.convert(data, file, to="nq")
     assert summary.dropped == {"keys": 2}
     assert summary.messages == 5
 
@@ -544,13 +542,13 @@ def test_split_options_require_a_slash_after_a_new_folder(tmp_path, name, split)
     target = tmp_path / name
     text = f"requires a folder, but .*{name} is not a folder; write .*{name}/ to create one"
     with pytest.raises(OptionError, match=text):
-        rdfm.convert(line(1), target, from_format="nq", to_format="nq", **split)
+        rdfm.convert(line(1), target, from_format="nq", to="nq", **split)
     with pytest.raises(OptionError, match=text):
         rdfm.create_log(str(target), "nq", **split)
     assert not target.exists()
-    rdfm.convert(line(1), f"{target}/", from_format="nq", to_format="nq", **split)
+    rdfm.convert(line(1), f"{target}/", from_format="nq", to="nq", **split)
     assert [path.name for path in target.iterdir()] == ["part-00000.nq"]
-    rdfm.convert(line(1), target, from_format="nq", to_format="nt", overwrite=True, **split)
+    rdfm.convert(line(1), target, from_format="nq", to="nt", overwrite=True, **split)
     assert [path.name for path in target.iterdir()] == ["part-00000.nt"]
 
 

@@ -10,8 +10,8 @@ from rdfm._core import ArrowBatch, MessageBatch
 
 LOG = FIXTURES / "nanopubs" / "log.trig"
 COLUMNS = {
-    "messages": ["source", "offset", "quads", "metadata"],
-    "quads": ["source", "message", "subject", "predicate", "object", "graph"],
+    "messages": ["source", "message_index", "quads", "metadata"],
+    "quads": ["source", "message_index", "subject", "predicate", "object", "graph"],
 }
 # Number of messages in `log`, each with two quads.
 COUNT = 9000
@@ -33,7 +33,7 @@ def test_pyarrow_reads_a_log(log, rows, terms):
     assert table.num_rows == (COUNT if rows == "messages" else 2 * COUNT)
     assert table["source"].unique().to_pylist() == [str(log)]
     if rows == "quads":
-        assert table["message"].to_pylist() == [at for at in range(COUNT) for _ in range(2)]
+        assert table["message_index"].to_pylist() == [at for at in range(COUNT) for _ in range(2)]
         quads = table.select(COLUMNS["quads"][2:]).slice(2, 2).to_pylist()
     else:
         quads = table["quads"][1].as_py()
@@ -127,21 +127,21 @@ def test_rows_of_several_files_name_their_files(tmp_path):
     table = pa.table(rdfm.open_log(tmp_path, rows="quads"))
     sources = [str(tmp_path / f"{name}.nq") for name in ("a", "b")]
     assert table["source"].to_pylist() == [sources[0]] * 2 + [sources[1]] * 2
-    assert table["message"].to_pylist() == [0] * 4
+    assert table["message_index"].to_pylist() == [0] * 4
 
 
 def test_only_selected_messages_have_rows(log):
     with rdfm.open_log(log, rows="quads", messages="100:102") as reader:
-        assert pa.table(reader)["message"].to_pylist() == [100, 100, 101, 101]
+        assert pa.table(reader)["message_index"].to_pylist() == [100, 100, 101, 101]
     with rdfm.open_log(log, rows="quads") as opened:
-        assert pa.table(opened.filter(object='"7"'))["message"].to_pylist() == [7, 7]
+        assert pa.table(opened.filter(object='"7"'))["message_index"].to_pylist() == [7, 7]
 
 
 def test_a_flat_log_is_read_in_parts():
     data = "".join(f"<a:s> <a:p> <a:o{at}> .\n" for at in range(50_000)).encode()
     options = {"max_message_bytes": 1 << 20}
     table = pa.table(rdfm.open_log(data, "nt", rows="quads", **options))
-    assert table["message"].unique().to_pylist() == [0]
+    assert table["message_index"].unique().to_pylist() == [0]
     assert table["object"].to_pylist() == [f"<a:o{at}>" for at in range(50_000)]
     with (
         rdfm.open_log(data, "nt", **options) as log,
@@ -173,22 +173,23 @@ def test_invalid_table_options_are_rejected(tmp_path):
     patches.write_text("TX .\nTC .\n")
     for consume in (pa.table, lambda log: list(log.batches())):
         with (
-            rdfm.open_log(patches, rows="quads") as log,
+            rdfm.open_log(patches, kind="patches", rows="quads") as log,
             pytest.raises(
                 OptionError,
                 match="contains patches, but only messages can be read as quad rows",
             ),
         ):
             consume(log)
-    with rdfm.open_log(patches, terms="structs") as log:
+    with rdfm.open_log(patches, kind="patches", terms="structs") as log:
         assert pa.table(log).schema.names[2] == "operations"
 
 
 def test_results_support_structs(tmp_path):
     path = tmp_path / "r.srj"
-    with rdfm.create_results(path, ["a", "b"]) as results:
+    with rdfm.create_log(path, kind="results", variables=["a", "b"]) as results:
         results.write([rdfm.Literal("x", language="en"), None])
-    rows = pa.table(rdfm.open_results(path, terms="structs")).to_pylist()
+    rows = pa.table(rdfm.open_log(path, kind="results", terms="structs")).to_pylist()
     assert (rows[0]["a"]["value"], rows[0]["a"]["language"], rows[0]["b"]) == ("x", "en", None)
-    with rdfm.open_log(path, terms="structs") as log:
-        assert pa.table(log).to_pylist() == rows
+    with rdfm.open_log(path, kind="results", terms="structs") as log:
+        batches = [pa.record_batch(batch) for batch in log.batches()]
+    assert pa.Table.from_batches(batches).to_pylist() == rows

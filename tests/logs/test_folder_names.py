@@ -41,7 +41,7 @@ SINGLE = ("rdf-thrift", "jsonld")  # formats of one message
 def test_a_written_folder_is_read_completely(tmp_path, name, writer, compression):
     log = (GRAPH_LOG if writer == "graph" else LOG).encode()
     output = f"{tmp_path}/out/"
-    options = {**WRITERS[writer], "to_format": name, "compression": compression}
+    options = {**WRITERS[writer], "to": name, "compression": compression}
     if writer == "messages" and name in SINGLE:
         options["split_messages"] = 1
     rdfm.convert(log, output, from_format="nq", **options)
@@ -52,15 +52,13 @@ def test_a_written_folder_is_read_completely(tmp_path, name, writer, compression
 def _text(message):
     """The quads of a message without labels."""
     return sorted(
-        (str(quad.object), None if isinstance(quad.graph, rdfm.Bnode) else str(quad.graph))
+        (str(quad.object), None if isinstance(quad.graph, rdfm.BlankNode) else str(quad.graph))
         for quad in message
     )
 
 
 def test_a_file_with_a_long_name_can_be_appended_to(tmp_path):
-    rdfm.convert(
-        LOG.encode(), f"{tmp_path}/out/", from_format="nq", to_format="nq", **WRITERS["value"]
-    )
+    rdfm.convert(LOG.encode(), f"{tmp_path}/out/", from_format="nq", to="nq", **WRITERS["value"])
     for path in (tmp_path / "out").iterdir():
         count = len(list(rdfm.open_log(path)))
         rdfm.convert(b'<http://e/s> <http://e/p> "1" .', path, from_format="nq", append=True)

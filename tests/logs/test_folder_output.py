@@ -11,9 +11,9 @@ from pathlib import Path
 import pytest
 
 import rdfm
-from rdfm.logs import output
-from rdfm.logs.output import FolderOutput
-from rdfm.logs.parts import Part
+from rdfm.logs.write import output
+from rdfm.logs.write.output import FolderOutput
+from rdfm.logs.write.parts import Part
 
 OLD_FILES = {"a.nq": b"old a", "b.nq": b"old b", "c.nq": b"old c"}
 NEW_FILES = {"a.nq": b"new a", "d.nq": b"new d"}
@@ -94,8 +94,8 @@ def test_an_interrupt_at_any_line_leaves_the_old_or_the_new_folder(tmp_path, bef
 SLOW_REMOVAL = """
     import os, shutil, signal, sys, threading, time
     from rdfm.cli import signals
-    from rdfm.logs.output import FolderOutput
-    from rdfm.logs.parts import Part
+    from rdfm.logs.write.output import FolderOutput
+    from rdfm.logs.write.parts import Part
 
     remove, at, calls = shutil.rmtree, int(sys.argv[2]), []
 
@@ -158,7 +158,7 @@ def test_files_that_others_add_to_an_empty_folder_are_kept(tmp_path):
 def test_jelly_files_of_one_message_have_no_restart_mark(tmp_path, target, options, marks):
     log = b"<http://e/s> <http://e/p> 1 .\n# @message\n<http://e/s> <http://e/p> 2 .\n"
     path = f"{tmp_path}/{target}"
-    rdfm.convert(log, path, from_format="ttl", to_format="jelly", **options)
+    rdfm.convert(log, path, from_format="ttl", to="jelly", **options)
     files = [file for file in tmp_path.rglob("*") if file.is_file()]
     assert sum(file.read_bytes().count(b"rdfm.restart") for file in files) == marks
     with rdfm.open_log(path) as found:

@@ -161,7 +161,7 @@ def test_the_first_write_of_a_child_raises_an_error(tmp_path, target, options, w
 RESULTS_CODE = """
 def row():
     return [rdfm.Literal("a")]
-results = rdfm.create_results("r.tsv", ["x"])
+results = rdfm.create_log("r.tsv", kind="results", variables=["x"])
 results.write(row())
 batch = rdfm.ResultBatch.from_rows([row()], ["x"])
 if (pid := os.fork()) == 0:
@@ -240,7 +240,7 @@ begun, resume = threading.Event(), threading.Event()
 CONVERSIONS = {
     "in a thread": """
 thread = threading.Thread(
-    target=lambda: rdfm.convert(Slow(), {target!r}, from_format="nq", to_format="nq", **{options!r})
+    target=lambda: rdfm.convert(Slow(), {target!r}, from_format="nq", to="nq", **{options!r})
 )
 thread.start()
 begun.wait(60)
@@ -261,7 +261,7 @@ def progress(state):
         resume.set()
 begun.set()
 resume.set()
-rdfm.convert(Slow(), {target!r}, from_format="nq", to_format="nq", progress=progress, **{options!r})
+rdfm.convert(Slow(), {target!r}, from_format="nq", to="nq", progress=progress, **{options!r})
 assert pids
 """,
 }

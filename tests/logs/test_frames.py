@@ -32,7 +32,7 @@ READERS = {
     "constructed": lambda: rdfm.construct(
         "CONSTRUCT { ?s <x:q> ?o } { ?s ?p ?o }", LOG, format="trig"
     ),
-    "results": lambda: rdfm.open_results(TSV, "results-tsv"),
+    "results": lambda: rdfm.open_log(TSV, "results-tsv", kind="results"),
     "solutions": solutions,
     "typed": lambda: solutions(types=TYPES),
     "no rows": lambda: rdfm.select("SELECT ?x { ?x <x:none> ?y }", LOG, format="trig"),
@@ -64,7 +64,7 @@ def test_integers_and_booleans_are_exact_in_columns_with_nulls():
     frame = solutions(types=TYPES).to_pandas()
     assert frame["n"].tolist() == [9007199254740993, 2]
     assert frame["b"].tolist() == [True, pandas.NA]
-    assert [str(frame[name].dtype) for name in ("message", "n", "b")] == [
+    assert [str(frame[name].dtype) for name in ("message_index", "n", "b")] == [
         "Int64",
         "Int64",
         "boolean",
@@ -131,4 +131,4 @@ def test_a_missing_package_is_named_and_nothing_is_read(
 def test_a_boolean_answer_is_not_a_table():
     answer = b'{"head": {}, "boolean": true}'
     with pytest.raises(ValueError, match="answer to an ASK query is not a table"):
-        rdfm.open_results(answer, "results-json").to_pandas()
+        rdfm.open_log(answer, "results-json", kind="results").to_pandas()

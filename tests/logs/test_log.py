@@ -13,7 +13,7 @@ import pytest
 
 import rdfm
 from rdfm import DecodeError, EncodeError, OptionError, TruncatedError, UnknownFormatError
-from rdfm.logs.input import Input
+from rdfm.logs.input.inputs import Input
 
 LINE = b"<http://e/s> <http://e/p> <http://e/o> .\n"
 LOG = LINE + b"# @message\n" + LINE + LINE
@@ -216,15 +216,15 @@ def test_messages_and_patches_cannot_be_mixed():
     messages, patches = io.BytesIO(), io.BytesIO()
     with rdfm.create_log(messages, "nq") as log:
         with pytest.raises(
-            TypeError, match=r"nq is a message format, not a patch format; rdfm\.patch\.to_log"
+            TypeError, match=r"the log contains messages, not patches; rdfm\.patch\.to_log"
         ):
             log.write(rdfm.Patch([("TX",)]))
         log.write([QUAD])
         log.write([QUAD, QUAD])
     assert messages.getvalue() == LOG
-    with rdfm.create_log(patches, "rdf-patch") as log:
+    with rdfm.create_log(patches, "rdf-patch", kind="patches") as log:
         with pytest.raises(
-            TypeError, match=r"is a patch format, not a message format; rdfm\.patch\.from_log"
+            TypeError, match=r"the log contains patches, not messages; rdfm\.patch\.from_log"
         ):
             log.write(rdfm.Message([QUAD]))
         with pytest.raises(TypeError, match="expected an Operation"):
@@ -380,7 +380,7 @@ def read_everything(log):
     while True:
         try:
             for message in log:
-                found.append((message.index, len(message)))
+                found.append((message.message_index, len(message)))
             return found, None
         except DecodeError as error:
             try:
@@ -413,7 +413,7 @@ def test_errors_caused_by_a_skipped_message_are_marked():
     with rdfm.open_log(log, "trig") as reader:
         while True:
             try:
-                found += [message.index for message in reader]
+                found += [message.message_index for message in reader]
                 break
             except DecodeError as error:
                 found.append((error.message_index, error.follows, str(error)))
@@ -503,7 +503,7 @@ def test_inputs_and_outputs_of_invalid_types_are_rejected(argument):
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs a Linux device")
 def test_operating_system_errors_name_the_file():
     with pytest.raises(OSError, match="No space left") as caught:
-        rdfm.convert(LOG, "/dev/full", from_format="nq", to_format="nq")
+        rdfm.convert(LOG, "/dev/full", from_format="nq", to="nq")
     assert caught.value.filename == "/dev/full"
     assert str(caught.value).endswith(": '/dev/full'")  # not followed by a second name
 
@@ -541,6 +541,6 @@ def test_a_url_with_one_slash_is_rejected(tmp_path, monkeypatch):
 
 def test_files_in_text_mode_cannot_be_written():
     with pytest.raises(rdfm.OptionError, match="output is open in text mode; open it in binary"):
-        rdfm.convert(LOG, io.StringIO(), from_format="nq", to_format="nq")
+        rdfm.convert(LOG, io.StringIO(), from_format="nq", to="nq")
     with pytest.raises(rdfm.OptionError, match="output is open in text mode"):
         rdfm.create_log(io.StringIO(), "nq")

@@ -3,10 +3,10 @@
 import io
 
 import rdfm
-from rdfm.logs.input import Input
+from rdfm.logs.input.inputs import Input
 from rdfm.logs.notes import Notes
 
-QUAD = rdfm.Quad(rdfm.Bnode("b"), rdfm.Iri("http://e/p"), rdfm.Iri("http://e/o"))
+QUAD = rdfm.Quad(rdfm.BlankNode("b"), rdfm.Iri("http://e/p"), rdfm.Iri("http://e/o"))
 
 
 def make_input(name):

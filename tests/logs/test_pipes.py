@@ -7,10 +7,10 @@ import threading
 import pytest
 
 import rdfm
+from rdfm import plan_splits
 from rdfm.errors import OptionError
-from rdfm.logs.input import reads_once
-from rdfm.spark.options import Options
-from rdfm.split import plan
+from rdfm.logs.input.inputs import may_be_endless, reads_once
+from rdfm.spark.spark_options import Options
 
 LOG = b"# @message\n".join(b'<http://e/s> <http://e/p> "%d" .\n' % index for index in range(5))
 
@@ -39,7 +39,7 @@ def test_selected_messages_of_a_fifo_are_read(fifo, messages, expected, format):
 
 
 def test_a_fifo_is_one_split_and_is_not_opened_by_plan(fifo):
-    (split,) = plan(fifo, "nq", split_bytes=1, count=True)
+    (split,) = plan_splits(fifo, "nq", split_bytes=1, count=True)
     with rdfm.open_log(fifo, "nq", split=split) as log:
         assert _values(log) == list("01234")
 
@@ -75,3 +75,16 @@ def test_spark_refuses_a_pipe_that_tasks_would_open(fifo, option):
     value = str(fifo) if option == "contexts" else f'{{"http://e/c": "{fifo}"}}'
     with pytest.raises(OptionError, match=r"names .*log, a pipe"):
         Options({option: value}).of_formats([rdfm.formats.find("ndjsonld").spec], "read")
+
+
+@pytest.mark.parametrize(
+    ("name", "expected"), [("a.nq", False), ("fifo", True), ("/dev/null", True), ("none", False)]
+)
+def test_what_is_not_a_regular_file_may_be_endless(tmp_path, name, expected):
+    (tmp_path / "a.nq").touch()
+    os.mkfifo(tmp_path / "fifo")
+    path = tmp_path / name
+    assert may_be_endless(path) is expected
+    if path.exists():
+        with os.fdopen(os.open(path, os.O_RDONLY | os.O_NONBLOCK), "rb") as file:
+            assert may_be_endless(file) is expected

@@ -6,8 +6,8 @@ import time
 import pytest
 
 import rdfm
-from rdfm.logs.driver import Driver, Read, ReadError, Reading
-from rdfm.logs.read_ahead import read_ahead
+from rdfm.logs.input.driver import Driver, Read, ReadError, Reading
+from rdfm.logs.read.read_ahead import read_ahead
 
 LOG = b"# @message\n".join(b'<http://e/s> <http://e/p> "%d" .\n' % at for at in range(30_000))
 

@@ -1,4 +1,4 @@
-"""`open_results` and `create_results`: rows, heads, boolean answers, and files after an error."""
+"""Logs of results: rows, heads, boolean answers, and files after an error."""
 
 import bz2
 import gzip
@@ -9,7 +9,7 @@ import pytest
 
 import rdfm
 from rdfm import (
-    Bnode,
+    BlankNode,
     DecodeError,
     EncodeError,
     Iri,
@@ -21,7 +21,7 @@ from rdfm import (
 )
 
 S = Iri("http://e/s")
-ROWS = [(S, None), (None, None), (Bnode("b"), Literal("1", language="en")), (S, S)]
+ROWS = [(S, None), (None, None), (BlankNode("b"), Literal("1", language="en")), (S, S)]
 TSV = b'?a\t?b\n<http://e/s>\t\n\t\n_:b\t"1"@en\n<http://e/s>\t<http://e/s>\n'
 ASK_RESULT = b'{"head":{"link":["more"]},"boolean":false}'
 FORMATS = [
@@ -32,7 +32,7 @@ LOSSLESS_FORMATS = [name for name in FORMATS if name != "results-csv"]
 
 def written(rows, variables, name, **options):
     file = io.BytesIO()
-    with rdfm.create_results(file, variables, name, **options) as results:
+    with rdfm.create_log(file, name, kind="results", variables=variables, **options) as results:
         for row in rows:
             results.write(row)
     return file.getvalue()
@@ -42,12 +42,12 @@ def written(rows, variables, name, **options):
 def test_rows_round_trip(name, tmp_path):
     suffix = rdfm.formats.find(name).spec.suffixes[0]
     path = tmp_path / f"r{suffix}"
-    with rdfm.create_results(path, ["a", "b"]) as results:
-        assert repr(results) == f"<ResultWriter {path}: {name}>"
+    with rdfm.create_log(path, kind="results", variables=["a", "b"]) as results:
+        assert repr(results) == f"<LogWriter {path}: {name}>"
         for row in ROWS:
             results.write(row)
         assert not path.exists()
-    with rdfm.open_results(path) as results:
+    with rdfm.open_log(path, kind="results") as results:
         assert repr(results) == f"<ResultReader {path}: {name}>"
         assert (results.variables, results.boolean, results.links) == (("a", "b"), None, ())
         assert list(results) == ROWS
@@ -58,7 +58,7 @@ def test_csv_contains_text_without_term_kinds():
     with pytest.raises(EncodeError, match="cannot distinguish IRIs"):
         written(ROWS, ["a", "b"], "results-csv")
     data = written(ROWS, ["a", "b"], "results-csv", lossy=True)
-    with rdfm.open_results(data, "results-csv") as results:
+    with rdfm.open_log(data, "results-csv", kind="results") as results:
         texts = [tuple(cell and cell.value for cell in row) for row in results]
     assert texts == [("http://e/s", None), (None, None), ("_:b", "1"), ("http://e/s", "http://e/s")]
 
@@ -68,7 +68,7 @@ def test_csv_contains_text_without_term_kinds():
 @pytest.mark.parametrize("rows", [0, 1, 2])
 def test_any_number_of_variables_and_rows_round_trips(name, variables, rows):
     unbound = [(None,) * len(variables)] * rows
-    with rdfm.open_results(written(unbound, variables, name), name) as results:
+    with rdfm.open_log(written(unbound, variables, name), name, kind="results") as results:
         assert results.variables == tuple(variables)
         assert list(results) == unbound
 
@@ -77,7 +77,7 @@ def test_any_number_of_variables_and_rows_round_trips(name, variables, rows):
 @pytest.mark.parametrize("answer", [True, False])
 def test_boolean_answers_round_trip(name, answer):
     data = written([], (), name, boolean=answer, links=["more", "http://e/"])
-    with rdfm.open_results(data, name) as results:
+    with rdfm.open_log(data, name, kind="results") as results:
         assert results.boolean is answer
         assert (results.variables, list(results)) == ((), [])
         assert results.links == ("more", "http://e/")
@@ -87,13 +87,15 @@ def test_boolean_answers_round_trip(name, answer):
 def test_boolean_answers_are_rejected_by_formats_without_booleans(name, tmp_path):
     path = tmp_path / "answer"
     with pytest.raises(EncodeError, match="ASK"):
-        rdfm.create_results(path, format=name, boolean=True)
+        rdfm.create_log(path, name, kind="results", boolean=True)
     assert list(tmp_path.iterdir()) == []
 
 
 def test_links_that_are_dropped_are_counted():
     file = io.BytesIO()
-    with rdfm.create_results(file, ["a"], "results-tsv", links=["one", "two"]) as results:
+    with rdfm.create_log(
+        file, "results-tsv", kind="results", variables=["a"], links=["one", "two"]
+    ) as results:
         results.write([S])
         results.write([S])
     assert results.dropped == {"links": 2}
@@ -103,7 +105,7 @@ def test_links_that_are_dropped_are_counted():
 def test_variables_are_available_before_all_rows_are_read(tmp_path):
     path = tmp_path / "r.tsv.gz"
     path.write_bytes(gzip.compress(b"?a\n" + b'"x"\n' * 500_000))
-    with rdfm.open_results(path) as results:
+    with rdfm.open_log(path, kind="results") as results:
         assert results.variables == ("a",)
         batches = results.batches()
         first = next(batches)
@@ -112,28 +114,28 @@ def test_variables_are_available_before_all_rows_are_read(tmp_path):
 
 
 def test_a_second_loop_continues_the_first():
-    with rdfm.open_results(TSV, "results-tsv") as results:
+    with rdfm.open_log(TSV, "results-tsv", kind="results") as results:
         for row in results:
             assert row == ROWS[0]
             break
         assert next(iter(results)) == ROWS[1]
         assert results.variables == ("a", "b")
         (rest,) = results.batches()
-        assert (rest.first_index, list(rest)) == (2, ROWS[2:])
-        with pytest.raises(ValueError, match="bytes: results-tsv has been read to the end"):
+        assert (rest.first_message_index, list(rest)) == (2, ROWS[2:])
+        with pytest.raises(ValueError, match="bytes has been read to the end"):
             list(results)
         with pytest.raises(ValueError, match="read to the end"):
             list(results.batches())
 
 
 def test_rows_before_an_error_are_returned():
-    with rdfm.open_results(TSV[:-20] + b"oops\n", "results-tsv") as results:
+    with rdfm.open_log(TSV[:-20] + b"oops\n", "results-tsv", kind="results") as results:
         rows = []
         with pytest.raises(DecodeError, match="line 5") as caught:
             rows.extend(results)
         assert rows == ROWS[:3]
         assert caught.value.message_index == 3
-        with pytest.raises(DecodeError, match="line 5"):
+        with pytest.raises(ValueError, match="read to the end"):
             list(results)
         assert results.variables == ("a", "b")
 
@@ -148,49 +150,50 @@ def test_an_error_in_the_head_is_raised_by_the_first_access():
         lambda results: results.to_rdflib(),
         lambda results: results.to_oxigraph(),
     ):
-        with rdfm.open_results(b'{"head":{"vars":["a","a', "results-json") as results:
-            for _ in range(2):
-                with pytest.raises(TruncatedError, match="bytes: results-json"):
-                    access(results)
+        with rdfm.open_log(b'{"head":{"vars":["a","a', "results-json", kind="results") as results:
+            with pytest.raises(TruncatedError, match="bytes: results-json"):
+                access(results)
+            with pytest.raises(TruncatedError, match="bytes: results-json"):
+                results.variables  # noqa: B018 - raises
 
 
 def test_messages_and_patches_are_rejected(tmp_path):
     path = tmp_path / "a.nq"
     path.write_bytes(b"")
     with pytest.raises(
-        OptionError, match=r"a\.nq contains messages, not results; open it with rdfm\.open_log"
+        OptionError, match=r'a\.nq contains messages, not results; kind="messages" reads them'
     ):
-        rdfm.open_results(path)
+        rdfm.open_log(path, kind="results")
     with pytest.raises(OptionError, match="contains patches, not results"):
-        rdfm.open_results(b"", "rdf-patch")
+        rdfm.open_log(b"", "rdf-patch", kind="results")
     for format in ("nq", "jelly-patch", "jsonld"):
         target = tmp_path / "out"
-        with pytest.raises(OptionError, match=f"{format} is not a result format; use one such as"):
-            rdfm.create_results(target, ["a"], format)
+        with pytest.raises(OptionError, match=r"not for results; kind=.* writes them"):
+            rdfm.create_log(target, format, kind="results", variables=["a"])
         assert not target.exists()
 
 
 def test_undetectable_formats_and_unknown_options_are_rejected(tmp_path):
     with pytest.raises(UnknownFormatError):
-        rdfm.create_results(tmp_path / "r.unknown", ["a"])
+        rdfm.create_log(tmp_path / "r.unknown", kind="results", variables=["a"])
     with pytest.raises(UnknownFormatError):
-        rdfm.open_results(b"\0\1\2")
+        rdfm.open_log(b"\0\1\2", kind="results")
     with pytest.raises(UnknownFormatError):
-        rdfm.open_results(TSV, "no-such-format")
+        rdfm.open_log(TSV, "no-such-format", kind="results")
     with pytest.raises(OptionError, match="dialect"):
-        rdfm.open_results(TSV, "results-tsv", dialect="comment")
+        rdfm.open_log(TSV, "results-tsv", kind="results", dialect="comment")
     with pytest.raises(OptionError, match="lossy"):
-        rdfm.create_results(tmp_path / "r.srj", ["a"], lossy=True)
+        rdfm.create_log(tmp_path / "r.srj", kind="results", variables=["a"], lossy=True)
     with pytest.raises(FileNotFoundError):
-        rdfm.open_results(tmp_path / "none.srj")
+        rdfm.open_log(tmp_path / "none.srj", kind="results")
     with pytest.raises(FileNotFoundError):
-        rdfm.create_results(tmp_path / "none" / "r.srj", ["a"])
+        rdfm.create_log(tmp_path / "none" / "r.srj", kind="results", variables=["a"])
     assert list(tmp_path.iterdir()) == []
 
 
 def test_options_reach_the_decoder():
     with (
-        rdfm.open_results(TSV, "results-tsv", max_message_bytes=20) as results,
+        rdfm.open_log(TSV, "results-tsv", kind="results", max_message_bytes=20) as results,
         pytest.raises(rdfm.LimitError),
     ):
         list(results)
@@ -206,22 +209,22 @@ def test_options_reach_the_decoder():
 def test_invalid_heads_are_rejected(arguments, reason, tmp_path):
     path = tmp_path / "r.srj"
     with pytest.raises(OptionError, match=reason):
-        rdfm.create_results(path, **arguments)
+        rdfm.create_log(path, kind="results", **arguments)
     assert list(tmp_path.iterdir()) == []
 
 
 def test_duplicate_and_non_string_variables_are_rejected(tmp_path):
     for name in FORMATS:
         with pytest.raises(EncodeError, match="'a' occurs twice"):
-            rdfm.create_results(tmp_path / "r", ["a", "b", "a"], name)
+            rdfm.create_log(tmp_path / "r", name, kind="results", variables=["a", "b", "a"])
     with pytest.raises(TypeError):
-        rdfm.create_results(tmp_path / "r.srj", [1])
+        rdfm.create_log(tmp_path / "r.srj", kind="results", variables=[1])
     assert list(tmp_path.iterdir()) == []
 
 
 def test_an_invalid_row_changes_nothing():
     file = io.BytesIO()
-    with rdfm.create_results(file, ["a", "b"], "results-tsv") as results:
+    with rdfm.create_log(file, "results-tsv", kind="results", variables=["a", "b"]) as results:
         results.write(ROWS[0])
         for cells, count in (([S], 1), ([S, S, S], 3), ([], 0)):
             with pytest.raises(ValueError, match=f"{count} cells, but there are 2 variables"):
@@ -238,7 +241,7 @@ def test_an_invalid_row_changes_nothing():
 
 def test_a_boolean_answer_has_no_rows():
     file = io.BytesIO()
-    results = rdfm.create_results(file, format="results-json", boolean=True)
+    results = rdfm.create_log(file, "results-json", kind="results", boolean=True)
     with pytest.raises(ValueError, match="ASK query have no rows"):
         results.write([])
     results.close()
@@ -250,8 +253,8 @@ def test_a_boolean_answer_has_no_rows():
 def test_batches_are_written_between_rows():
     file = io.BytesIO()
     with (
-        rdfm.open_results(TSV, "results-tsv") as source,
-        rdfm.create_results(file, source.variables, "results-tsv") as results,
+        rdfm.open_log(TSV, "results-tsv", kind="results") as source,
+        rdfm.create_log(file, "results-tsv", kind="results", variables=source.variables) as results,
     ):
         results.write((S, S))
         for batch in source.batches():
@@ -269,28 +272,32 @@ def test_batches_are_written_between_rows():
         message = rdfm.MessageBatch.from_messages([])
         with pytest.raises(TypeError, match="not MessageBatch"):
             results.write_batch(message)
-    with rdfm.open_results(file.getvalue(), "results-tsv") as results:
+    with rdfm.open_log(file.getvalue(), "results-tsv", kind="results") as results:
         assert list(results) == [(S, S), *ROWS, (None, S)]
 
 
 def test_rows_may_fill_several_batches(tmp_path):
     rows = [(Literal(str(number)), None) for number in range(10_000)]
-    with rdfm.open_results(written(rows, ["a", "b"], "results-thrift"), "results-thrift") as found:
+    with rdfm.open_log(
+        written(rows, ["a", "b"], "results-thrift"), "results-thrift", kind="results"
+    ) as found:
         assert list(found) == rows
 
 
 @pytest.mark.parametrize("suffix", [".gz", ".bz2", ".xz", ".zst"])
 def test_the_suffix_selects_the_compression(suffix, tmp_path):
     path = tmp_path / f"r.srj{suffix}"
-    with rdfm.create_results(path, ["a"]) as results:
+    with rdfm.create_log(path, kind="results", variables=["a"]) as results:
         results.write([S])
-    with rdfm.open_results(path) as results:
+    with rdfm.open_log(path, kind="results") as results:
         assert list(results) == [(S,)]
 
 
 def test_results_can_be_compressed_on_request(tmp_path):
     path = tmp_path / "r.tsv"
-    with rdfm.create_results(path, ["a", "b"], compression="bzip2") as results:
+    with rdfm.create_log(
+        path, kind="results", variables=["a", "b"], compression="bzip2"
+    ) as results:
         for row in ROWS:
             results.write(row)
     assert bz2.decompress(path.read_bytes()) == TSV
@@ -298,11 +305,11 @@ def test_results_can_be_compressed_on_request(tmp_path):
 
 def test_an_exception_leaves_no_files(tmp_path):
     path = tmp_path / "r.tsv"
-    with pytest.raises(KeyError), rdfm.create_results(path, ["a"]) as results:
+    with pytest.raises(KeyError), rdfm.create_log(path, kind="results", variables=["a"]) as results:
         results.write([S])
         raise KeyError
     assert list(tmp_path.iterdir()) == []
-    results = rdfm.create_results(path, ["a"])
+    results = rdfm.create_log(path, kind="results", variables=["a"])
     results.discard()
     results.close()  # has no effect
     assert list(tmp_path.iterdir()) == []
@@ -310,7 +317,10 @@ def test_an_exception_leaves_no_files(tmp_path):
 
 def test_partial_output_is_kept_on_request(tmp_path):
     path = tmp_path / "r.tsv"
-    with pytest.raises(KeyError), rdfm.create_results(path, ["a"], keep_partial=True) as results:
+    with (
+        pytest.raises(KeyError),
+        rdfm.create_log(path, kind="results", variables=["a"], keep_partial=True) as results,
+    ):
         results.write([S])
         raise KeyError
     (partial,) = tmp_path.iterdir()
@@ -319,7 +329,7 @@ def test_partial_output_is_kept_on_request(tmp_path):
 
 def test_a_row_that_cannot_be_written_ends_the_results(tmp_path):
     path = tmp_path / "r.srx"
-    results = rdfm.create_results(path, ["a"])
+    results = rdfm.create_log(path, kind="results", variables=["a"])
     results.write([S])
     results.write([Literal("\x01")])
     with pytest.raises(EncodeError, match="results-xml") as caught:
@@ -333,7 +343,7 @@ def test_a_row_that_cannot_be_written_ends_the_results(tmp_path):
 
 def test_closed_results_reject_rows(tmp_path):
     path = tmp_path / "r.srj"
-    results = rdfm.create_results(path, ["a"])
+    results = rdfm.create_log(path, kind="results", variables=["a"])
     results.close()
     results.close()
     for write in (
@@ -342,53 +352,41 @@ def test_closed_results_reject_rows(tmp_path):
     ):
         with pytest.raises(ValueError, match="closed"):
             write()
-    with rdfm.open_results(path) as found:
+    with rdfm.open_log(path, kind="results") as found:
         assert list(found) == []
 
 
 def test_a_boolean_answer_is_read():
-    with rdfm.open_results(ASK_RESULT, "results-json") as results:
+    with rdfm.open_log(ASK_RESULT, "results-json", kind="results") as results:
         (batch,) = results.batches()
     assert (batch.boolean, batch.variables, batch.links, len(batch)) == (False, (), ("more",), 0)
 
 
-def test_open_log_yields_the_rows_of_open_results():
-    with rdfm.open_log(TSV, "results-tsv") as log:
-        assert list(log) == ROWS
-
-
-def test_create_log_rejects_rows(tmp_path):
-    with rdfm.create_log(tmp_path / "r.srj") as log:
-        with pytest.raises(TypeError, match=r"rdfm\.create_results"):
-            log.write([S])
-        log.write_batch(ResultBatch.from_rows([[S]], ["a"]))
-
-
 def test_a_batch_has_rows_and_variables():
-    batch = ResultBatch.from_rows(ROWS, ["a", "b"], links=["more"], first_index=5)
+    batch = ResultBatch.from_rows(ROWS, ["a", "b"], links=["more"], first_message_index=5)
     assert repr(batch) == "<ResultBatch: 4 rows of 2 variables>"
     assert repr(ResultBatch.from_rows([[S]], ["a"])) == "<ResultBatch: 1 row of 1 variable>"
     assert "links=()" in ResultBatch.from_rows.__text_signature__
     assert (batch.kind, len(batch), batch.record_count) == ("results", 4, 4)
     assert (batch.variables, batch.boolean, batch.links) == (("a", "b"), None, ("more",))
-    assert (batch.first_index, batch.continued, batch.continues) == (5, False, False)
+    assert (batch.first_message_index, batch.continued, batch.continues) == (5, False, False)
     assert list(batch) == batch.rows() == ROWS
     assert batch.memory_bytes > 0
     part = batch.slice(1, 3)
-    assert (part.first_index, part.rows(), part.variables) == (6, ROWS[1:3], ("a", "b"))
+    assert (part.first_message_index, part.rows(), part.variables) == (6, ROWS[1:3], ("a", "b"))
     assert part.slice(1, 0).rows() == batch.slice(3, 2).rows() == []
     assert part.slice(0, 0).links == ("more",)
 
 
 def test_rows_have_positions():
-    with rdfm.open_results(TSV, "results-tsv") as results:
+    with rdfm.open_log(TSV, "results-tsv", kind="results") as results:
         (batch,) = results.batches()
     positions = [6, 20, 22, 33]
     assert [TSV[start - 1 :].startswith(b"\n") for start in positions] == [True] * 4
-    assert [batch.position(row) for row in range(4)] == positions
-    assert batch.position(-1) == batch.position(3)
+    assert [batch.byte_offset(row) for row in range(4)] == positions
+    assert batch.byte_offset(-1) == batch.byte_offset(3)
     with pytest.raises(IndexError):
-        batch.position(4)
+        batch.byte_offset(4)
 
 
 def test_terms_are_shared_by_the_rows_of_a_batch():

@@ -5,9 +5,9 @@ import random
 import pytest
 
 import rdfm
-from rdfm.logs import seek as seeking
-from rdfm.logs.driver import Reading
-from rdfm.logs.selection import as_slice, parse_messages
+from rdfm.logs.input.driver import Reading
+from rdfm.logs.read import seek as seeking
+from rdfm.logs.stages.selection import as_slice, parse_messages
 
 SLICES = ("0", "5", "500", "777:780", "-1", "-5", "-700:-698", "-3:", "990:", "::100", "600:-390")
 
@@ -66,7 +66,7 @@ def test_selected_messages_equal_those_of_the_complete_log(name, suffix, tmp_pat
             continue
         expected = messages[as_slice(selection)]
         with rdfm.open_log(path, messages=text) as selected:
-            found = [(message.index, list(message.quads)) for message in selected]
+            found = [(message.message_index, list(message.quads)) for message in selected]
         assert [quads for _, quads in found] == expected, text
         assert [index for index, _ in found] == list(range(len(messages)))[as_slice(selection)], (
             text
@@ -92,9 +92,7 @@ def test_logs_that_cannot_be_split_are_read_from_the_start(name, tmp_path):
     source = tmp_path / "b.nq"
     source.write_text(LOGS["comment"])
     path = tmp_path / name
-    rdfm.convert(
-        source, f"{tmp_path}/{name}", to_format=name.split(".")[1] if "." in name else "nq"
-    )
+    rdfm.convert(source, f"{tmp_path}/{name}", to=name.split(".")[1] if "." in name else "nq")
     assert seeking.seek(path, Reading(), slice(500, 501)) is None
     with rdfm.open_log(path, messages="500") as log:
         (message,) = log
@@ -106,20 +104,20 @@ def test_an_error_before_the_selection_is_not_reached(tmp_path):
     path = tmp_path / "a.nq"
     path.write_text("<a:b> <a:b> <a:b> .\n# @message\noops\n# @message\n" + LOGS["comment"])
     with rdfm.open_log(path, messages="500") as log:
-        assert [message.index for message in log] == [500]
+        assert [message.message_index for message in log] == [500]
     with pytest.raises(rdfm.DecodeError), rdfm.open_log(path) as log:
         list(log)
 
 
 def test_a_selection_and_a_split_cannot_be_combined(tmp_path):
-    split = rdfm.split.Split(5, 10, format="nq")
+    split = rdfm.Split(5, 10, format="nq")
     with pytest.raises(rdfm.OptionError, match="messages and split both select a part of the log"):
         rdfm.open_log(b"", "nq", messages="1", split=split)
 
 
 def test_the_option_messages_accepts_an_integer():
     log = b"<a:b> <a:b> '0' .\n# @message\n<a:b> <a:b> '1' .\n".replace(b"'", b'"')
-    assert [message.index for message in rdfm.open_log(log, "nq", messages=1)] == [1]
+    assert [message.message_index for message in rdfm.open_log(log, "nq", messages=1)] == [1]
     with pytest.raises(
         rdfm.OptionError, match="messages must be a number such as 5000, or a slice"
     ):

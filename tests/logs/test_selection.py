@@ -6,9 +6,15 @@ from hypothesis import strategies as st
 
 from rdfm import Iri, MessageBatch, OptionError, Quad
 from rdfm.formats import nquads
-from rdfm.logs import selection
-from rdfm.logs.driver import Read
-from rdfm.logs.selection import parse_messages, parse_sample, random_share, random_subset, sliced
+from rdfm.logs.input.driver import Read
+from rdfm.logs.stages import selection
+from rdfm.logs.stages.selection import (
+    parse_messages,
+    parse_sample,
+    random_share,
+    random_subset,
+    sliced,
+)
 
 P = Iri("http://e/p")
 

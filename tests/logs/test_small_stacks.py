@@ -65,7 +65,7 @@ CASES = {
     "validate": "list(rdfm.validate(written('nq'), 'nq', max_depth=DEPTH))",
     "query": "assert len(list(rdfm.query('SELECT ?o { ?s ?p ?o }', written('nq'), format='nq', "
     "max_depth=DEPTH))) == 1",
-    "regroup": "assert rdfm.convert(written('nq') * 3, io.BytesIO(), from_format='nq', to_format='trig', "
+    "regroup": "assert rdfm.convert(written('nq') * 3, io.BytesIO(), from_format='nq', to='trig', "
     "group_by='all', skolemize='urn:x:', max_depth=DEPTH).quads == 3",
     "jsonld": "assert quad_count('jsonld', b'{\"a:p\":' * DEPTH + b'1' + b'}' * DEPTH) == DEPTH",
     "ndjsonld": "assert quad_count('ndjsonld', b'{\"a:p\":' * DEPTH + b'1' + b'}' * DEPTH) == DEPTH",

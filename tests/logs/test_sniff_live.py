@@ -9,7 +9,7 @@ import types
 import pytest
 
 import rdfm
-from rdfm.logs.input import Input
+from rdfm.logs.input.inputs import Input
 
 QUAD = b"<http://e/s> <http://e/p> <http://e/o> <http://e/g> .\n"
 TRIPLE = b"<http://e/s> <http://e/p> <http://e/o> .\n"

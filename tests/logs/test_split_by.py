@@ -3,15 +3,15 @@
 import gzip
 import os
 import threading
-import time
 from pathlib import Path
 
 import pytest
+from processes import wait_for
 
 import rdfm
 from rdfm import EncodeError, OptionError, convert, formats
-from rdfm.logs import keyed_append
-from rdfm.logs.keyed import file_name
+from rdfm.logs.write import keyed_append
+from rdfm.logs.write.keyed import file_name
 
 TIME = "<http://www.w3.org/ns/sosa/resultTime>"
 XSD = "http://www.w3.org/2001/XMLSchema#"
@@ -27,7 +27,7 @@ def with_value(subject: str, value: str, graph: str = "") -> str:
 
 def split_log(tmp_path: Path, messages: list[str], key: str, format: str = "nq", **options):
     log = "# @message\n".join(messages).encode()
-    options = {"from_format": "nq", "to_format": format} | options
+    options = {"from_format": "nq", "to": format} | options
     summary = convert(log, f"{tmp_path}/out/", split_by=key, **options)
     return summary, {path.name: path.read_bytes() for path in (tmp_path / "out").iterdir()}
 
@@ -95,13 +95,13 @@ def test_prefixes_come_from_the_log_or_the_option(tmp_path):
     log = (
         b"PREFIX ex: <http://e/>\nex:a ex:p 1 .\n# @message\nPREFIX ex: <http://f/>\nex:a ex:p 2 ."
     )
-    convert(log, f"{tmp_path}/log/", from_format="ttl", to_format="nt", split_by="value:ex:p")
+    convert(log, f"{tmp_path}/log/", from_format="ttl", to="nt", split_by="value:ex:p")
     assert sorted(path.name for path in (tmp_path / "log").iterdir()) == ["1.nt", "2.nt"]
-    arguments = {"from_format": "ttl", "to_format": "nt", "prefixes": {"ex": "http://f/"}}
+    arguments = {"from_format": "ttl", "to": "nt", "prefixes": {"ex": "http://f/"}}
     convert(log, f"{tmp_path}/option/", split_by="value:ex:p", **arguments)
     assert sorted(path.name for path in (tmp_path / "option").iterdir()) == ["2.nt", "other.nt"]
     with pytest.raises(OptionError, match="no log declares the prefix no:"):
-        convert(log, f"{tmp_path}/no/", from_format="ttl", to_format="nt", split_by="value:no:p")
+        convert(log, f"{tmp_path}/no/", from_format="ttl", to="nt", split_by="value:no:p")
 
 
 def test_files_of_graphs_are_named_after_the_graphs(tmp_path):
@@ -215,7 +215,7 @@ def test_omitted_namespaces_are_counted_once(tmp_path, options):
     prefixes = "PREFIX e: <http://e/>\nPREFIX f: <http://f/>\n"
     log = prefixes + "# @message\n".join(f'e:s e:p "{key}" .\n' for key in "abac")
     log += "# @message\nPREFIX f: <http://g/>\ne:s e:p e:o .\n"
-    arguments = {"from_format": "trig", "to_format": "nq"}
+    arguments = {"from_format": "trig", "to": "nq"}
     expected = convert(log.encode(), tmp_path / "log.nq", **arguments).dropped
     assert expected == {"namespaces": 3}
     assert convert(log.encode(), f"{tmp_path}/out/", **arguments, **options).dropped == expected
@@ -245,7 +245,7 @@ def test_omitted_namespaces_are_counted_once(tmp_path, options):
 )  # fmt: skip
 def test_invalid_split_options_are_rejected(tmp_path, target, options, text):
     with pytest.raises(OptionError, match=text):
-        convert(b"", f"{tmp_path}/{target}", from_format="nq", to_format="nq", **options)
+        convert(b"", f"{tmp_path}/{target}", from_format="nq", to="nq", **options)
     assert not list(tmp_path.iterdir())
 
 
@@ -255,7 +255,7 @@ def test_only_messages_are_split_by_key(tmp_path):
             b"A <x:s> <x:p> <x:o> .\n",
             f"{tmp_path}/out/",
             from_format="rdf-patch",
-            to_format="rdf-patch",
+            to="rdf-patch",
             split_by="graph",
         )
 
@@ -268,7 +268,7 @@ def append_days(tmp_path: Path, days: str, name: str = "nq", **options):
     log = "# @message\n".join(
         with_time(f"s{at}", f"2026-11-0{day}T09:00:00Z") for at, day in enumerate(days)
     )
-    options = {"from_format": "nq", "to_format": name, "split_by": "day"} | options
+    options = {"from_format": "nq", "to": name, "split_by": "day"} | options
     return convert(log.encode(), f"{tmp_path}/out/", append=True, **options)
 
 
@@ -299,7 +299,7 @@ def test_a_failed_run_appends_nothing_to_its_open_files(tmp_path):
             log.encode(),
             f"{tmp_path}/out/",
             from_format="nq",
-            to_format="nq",
+            to="nq",
             split_by="day",
             append=True,
         )
@@ -319,7 +319,7 @@ def test_files_without_new_messages_are_committed_and_closed(tmp_path, monkeypat
     reading, writing = os.pipe()
     out = tmp_path / "out"
     with os.fdopen(reading, "rb") as given, os.fdopen(writing, "wb", buffering=0) as producer:
-        options = {"from_format": "nq", "to_format": "nq", "split_by": "day"}
+        options = {"from_format": "nq", "to": "nq", "split_by": "day"}
         capture = threading.Thread(
             target=convert,
             args=(given, f"{out}/"),
@@ -334,10 +334,3 @@ def test_files_without_new_messages_are_committed_and_closed(tmp_path, monkeypat
         producer.close()
         capture.join(30)
     assert days_of(tmp_path) == {"01.nq": 3, "02.nq": 1, "03.nq": 1}
-
-
-def wait_for(condition):
-    end = time.monotonic() + 60
-    while not condition():
-        assert time.monotonic() < end
-        time.sleep(0.05)

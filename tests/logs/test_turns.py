@@ -40,7 +40,7 @@ def blocking_log():
 
 def blocking_results():
     file = BlockingFile(b"?a\n" + b'"x"\n' * COUNT)
-    return file, rdfm.open_results(file, "results-tsv", compression="none")
+    return file, rdfm.open_log(file, "results-tsv", kind="results", compression="none")
 
 
 def blocking_solutions():
@@ -102,7 +102,7 @@ def test_threads_may_take_turns():
     for _ in range(4):
         loop = iter(log)
         thread = threading.Thread(
-            target=lambda loop=loop: indexes.extend(next(loop).index for _ in range(1000))
+            target=lambda loop=loop: indexes.extend(next(loop).message_index for _ in range(1000))
         )
         thread.start()
         thread.join()

@@ -75,9 +75,9 @@ def test_boolean_answers_round_trip_through_jena(jvm, name, answer, tmp_path):
     import rdfm
 
     path = tmp_path / f"answer.{name}"
-    with rdfm.create_results(path, boolean=answer):
+    with rdfm.create_log(path, kind="results", boolean=answer):
         pass
     assert jvm.convert(path.read_bytes(), name, "table").decode() == f"{answer}\n".lower()
     converted = jvm.convert(path.read_bytes(), name, name)
-    with rdfm.open_results(converted, FORMATS[name]) as found:
+    with rdfm.open_log(converted, FORMATS[name], kind="results") as found:
         assert found.boolean is answer

@@ -8,8 +8,8 @@ import suites
 from nanopubs import iri, literal
 
 import rdfm
-from rdfm.exchange.nanopub import trusty
-from rdfm.exchange.nanopub.checking import check
+from rdfm.nanopub import trusty
+from rdfm.nanopub.checking import check
 
 pytestmark = pytest.mark.peers
 

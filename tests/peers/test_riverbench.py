@@ -8,7 +8,7 @@ from nquads import read_quads
 from samples import generated, log_of, lowercase_languages
 from support import FIXTURES, assert_same, encode
 
-from rdfm.exchange.riverbench import package
+from rdfm.riverbench import package
 
 pytestmark = pytest.mark.peers
 

@@ -108,6 +108,22 @@ def test_only_surfaces_may_import_the_top_level_package(line, tmp_path):
     assert found == ["low.py -> __init__.py"]
 
 
+def test_layers_within_a_folder_are_checked(tmp_path):
+    files = {
+        "pk/top.py": "from pk.logs.write import w",
+        "pk/logs/read/r.py": "from pk.logs.write import w\nfrom pk.logs import kinds",
+        "pk/logs/write/w.py": "",
+        "pk/logs/kinds.py": "from pk.logs.write.w import x",
+    }
+    for name, text in files.items():
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text(text)
+    logs = tmp_path / "pk" / "logs"
+    edges = check_imports.within(check_imports.python_edges(tmp_path / "pk"), logs)
+    found = sorted(check_imports.violations(edges, logs, [{"kinds"}, {"read", "write"}]))
+    assert found == ["kinds.py -> write/w.py", "read/r.py -> write/w.py"]
+
+
 @pytest.mark.parametrize(
     ("call", "is_seen"),
     [

@@ -4,6 +4,7 @@ import json
 import re
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -43,6 +44,41 @@ def test_make_help_lists_the_commands():
     listed = set(re.findall(r"^make ([a-z-]+)", completed.stdout, re.MULTILINE))
     assert listed >= {"demo", "test", "help", "build", "test-fast", "lint", "fmt", "types"}
     assert listed >= {"bench", "fuzz", "docs", "soak", "peers", "clean"}
+
+
+def versions_in(text, pattern):
+    """Returns the versions in the sentence or table cell that `pattern` finds."""
+    (found,) = re.findall(pattern, text)
+    return re.findall(r"\b[34]\.\d+\b", found)
+
+
+def test_every_file_names_the_same_python_versions():
+    pyproject = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
+    supported = re.findall(r"Python :: (3\.\d+)", "\n".join(pyproject["classifiers"]))
+    assert len(supported) > 2
+    assert pyproject["requires-python"] == f">={supported[0]}"
+    workflow = (ROOT / ".github/workflows/ci.yml").read_text("utf-8")
+    tested, installed = map(json.loads, re.findall(r"python: (\[.*\])", workflow))
+    assert tested == supported
+    assert installed == [supported[0], supported[-1]]
+    for name, pattern in {
+        "README.md": r"All tests pass with Python ([^;]*)",
+        "CONTRIBUTING.md": r"The tests pass with Python ([\d., and]*)",
+        "docs/compatibility.md": r"\| Python \| (3[^|]*)\|",
+    }.items():
+        assert versions_in((ROOT / name).read_text("utf-8"), pattern) == supported, name
+    candidates = (ROOT / "tools/prerequisites.sh").read_text("utf-8")
+    assert set(re.findall(r"python(3\.\d+)", candidates)) == set(supported)
+
+
+def test_every_file_names_the_same_pyspark_versions():
+    page = (ROOT / "docs/compatibility.md").read_text("utf-8")
+    supported = versions_in(page, r"\| PySpark \| (4[^|]*)\|")
+    tool = (ROOT / "tools/spark_versions.py").read_text("utf-8")
+    (versions,) = re.findall(r"^VERSIONS = (\{.*\})$", tool, re.MULTILINE)
+    assert list(json.loads(versions)) == supported
+    extras = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
+    assert f"pyspark[sql]>={supported[0]},<5" in extras["optional-dependencies"]["spark"]
 
 
 @pytest.mark.slow

@@ -3,6 +3,7 @@
 import ast
 import importlib
 import importlib.util
+import io
 import re
 import subprocess
 import sys
@@ -22,32 +23,31 @@ MODULES = [
     "rdfm.spark",
     "rdfm.spark.functions",
     "rdfm.patch",
-    "rdfm.exchange",
-    "rdfm.exchange.nanopub",
+    "rdfm.nanopub",
     "rdfm.analysis",
-    "rdfm.exchange.riverbench",
-    "rdfm.split",
-    "rdfm.values",
-    "rdfm.regroup",
+    "rdfm.riverbench",
 ]
 
 RDFM_NAMES = [
-    "Bnode",
+    "BlankNode",
+    "ConversionSummary",
     "ConvertOptions",
     "DecodeError",
-    "Difference",
     "EncodeError",
+    "FilterOptions",
     "Finding",
+    "Inspection",
     "InternalError",
     "Iri",
     "LimitError",
     "Literal",
     "LogBusyError",
+    "LogDiff",
     "LogReader",
     "LogWriter",
     "Message",
     "MessageBatch",
-    "MessageDifference",
+    "MessageDiff",
     "MissingExtraError",
     "Operation",
     "OptionError",
@@ -58,34 +58,39 @@ RDFM_NAMES = [
     "QueryError",
     "RdfmError",
     "ReadOptions",
-    "Report",
     "ResultBatch",
     "ResultReader",
-    "ResultWriter",
+    "Row",
     "Solutions",
+    "Split",
     "Statistics",
-    "Summary",
     "TripleTerm",
     "TruncatedError",
     "UnknownFormatError",
     "UnsupportedError",
     "Validation",
+    "ValueDecoder",
+    "ValueEncoder",
     "WriteOptions",
     "__version__",
     "ask",
     "construct",
     "convert",
     "create_log",
-    "create_results",
+    "decode_values",
     "diff",
+    "encode_values",
     "errors",
+    "filter",
     "formats",
     "inspect",
     "open_log",
-    "open_results",
     "parse_term",
+    "plan_splits",
     "query",
+    "regroup",
     "select",
+    "serve",
     "statistics",
     "validate",
 ]
@@ -98,7 +103,7 @@ def test_public_names_are_listed():
 
 
 def test_dir_lists_public_names():
-    modules = ["analysis", "exchange", "patch", "regroup", "split", "values"]
+    modules = ["analysis", "nanopub", "patch", "riverbench"]
     assert dir(rdfm) == sorted([*RDFM_NAMES, *modules])
     for name in dir(rdfm):
         assert getattr(rdfm, name) is not None
@@ -108,10 +113,10 @@ def test_dir_lists_public_names():
 
 IMPORTS = [
     "import rdfm.conversion.convert, rdfm.analysis.inspect, rdfm.analysis.statistics",
-    "from rdfm.conversion.convert import convert\nfrom rdfm.analysis.inspect import Report",
+    "from rdfm.conversion.convert import convert\nfrom rdfm.analysis.inspect import Inspection",
     "from rdfm import convert, inspect",
     "from rdfm import *\nimport rdfm.conversion.convert",
-    "import rdfm\nrdfm.convert\nimport rdfm.split, rdfm.values, rdfm.regroup",
+    "import rdfm\nrdfm.convert\nimport rdfm.conversion.filter, rdfm.conversion.regroup",
 ]
 
 
@@ -135,6 +140,26 @@ def test_public_names_have_docstrings():
     for name in rdfm.__all__:
         if name != "__version__":
             assert (getattr(rdfm, name).__doc__ or "").strip(), name
+
+
+def test_readers_and_writers_have_only_documented_attributes():
+    objects = (
+        rdfm.open_log(b"", "nq"),
+        rdfm.open_log(b"", "rdf-patch", kind="patches"),
+        rdfm.open_log(b"?a\n", "results-tsv", kind="results"),
+        rdfm.create_log(io.BytesIO(), "nq"),
+        rdfm.create_log(io.BytesIO(), "results-tsv", kind="results", variables=["a"]),
+        rdfm.Progress(),
+    )
+    for each in objects:
+        doc = "\n".join(base.__doc__ or "" for base in type(each).__mro__)
+        for name in vars(each):
+            assert name.startswith("_") or re.search(rf"^\s+{name}: ", doc, re.MULTILINE), name
+        for base in type(each).__mro__[:-1]:
+            for name, member in vars(base).items():
+                if not name.startswith("_") and callable(member):
+                    assert member.__doc__, name
+                    assert "nternal" not in member.__doc__, name
 
 
 def public_names(module):

@@ -48,7 +48,8 @@ def append(path, name, runs, **options):
     first_options = WRITE_OPTIONS.get(name, {})
     for run in runs:
         batch = patches.as_batch(run) if name in PATCH_FORMATS else as_batch(run)
-        with rdfm.create_log(path, name, append=True, **first_options, **options) as log:
+        kind = batch.kind
+        with rdfm.create_log(path, name, kind=kind, append=True, **first_options, **options) as log:
             log.write_batch(batch)
         first_options = {} if run else first_options
 
@@ -95,7 +96,7 @@ def test_patches_written_in_several_runs_equal_patches_written_at_once(name, dat
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder, "log")
         append(path, name, random_runs(data.draw, log), sync=sync)
-        with rdfm.open_log(path, name) as reader:
+        with rdfm.open_log(path, name, kind="patches") as reader:
             found = [[patches.from_operation(tuple(each)) for each in patch] for patch in reader]
     assert found == log
 

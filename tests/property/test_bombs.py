@@ -65,7 +65,9 @@ def pages_with_one_large_string():
     import pyarrow as pa
 
     large = repeated_value(f'"{"x" * (8 << 20)}"', 200)
-    return pa.table({"message": range(200), "subject": large, "predicate": large, "object": large})
+    return pa.table(
+        {"message_index": range(200), "subject": large, "predicate": large, "object": large}
+    )
 
 
 def lists_of_one_large_string():
@@ -80,7 +82,7 @@ def a_list_of_50_million_quads():
 def one_huge_string():
     import pyarrow as pa
 
-    quads = {"message": [0], "subject": ["<a:s>"], "predicate": ["<a:p>"]}
+    quads = {"message_index": [0], "subject": ["<a:s>"], "predicate": ["<a:p>"]}
     return pa.table({**quads, "object": [f'"{"x" * (700 << 20)}"']})
 
 
@@ -115,7 +117,7 @@ def a_large_string(path):
     import pyarrow as pa
 
     large = pa.array([f'"{"x" * (700 << 20)}"'])
-    terms = {"message": [0], "subject": ["<a:s>"], "predicate": ["<a:p>"], "object": large}
+    terms = {"message_index": [0], "subject": ["<a:s>"], "predicate": ["<a:p>"], "object": large}
     save_arrow(path, pa.table(terms))
 
 
@@ -132,7 +134,7 @@ def a_large_dictionary(path):
     import pyarrow as pa
 
     large = pa.DictionaryArray.from_arrays(pa.array([0]), pa.array([f'"{"x" * (700 << 20)}"']))
-    terms = {"message": [0], "subject": ["<a:s>"], "predicate": ["<a:p>"], "object": large}
+    terms = {"message_index": [0], "subject": ["<a:s>"], "predicate": ["<a:p>"], "object": large}
     save_arrow(path, pa.table(terms))
 
 

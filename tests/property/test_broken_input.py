@@ -99,5 +99,5 @@ def test_truncation_errors_have_a_class_a_position_and_a_message_index(name):
     assert isinstance(error, rdfm.TruncatedError)
     assert error.format == name
     assert error.message_index == count
-    assert error.offset >= len(valid)
+    assert error.byte_offset >= len(valid)
     assert (error.line is None) == module.spec.binary

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rdfm.spark.commit import CommitTarget, FolderCommit, find_settled
+from rdfm.spark.writers.commit import CommitTarget, FolderCommit, find_settled
 from rdfm.storage.files import LocalStorage
 
 # Storage methods before which an actor waits for its turn.
@@ -193,7 +193,7 @@ def test_commits_are_atomic_and_happen_once(seed, overwrites, deaths):
             if not all(actor.dead for actor in streams):
                 for number in range(2):
                     assert len({f"batch{number}A-0", f"batch{number}B-0"} & views[-1]) == 1
-        target.remove_abandoned(0)
+        target.remove_orphan_files(0)
         remaining = [path for path in Path(folder, "_rdfm").rglob("*") if path.is_file()]
         assert [path for path in remaining if "commits" not in path.parts] == [
             Path(folder, "_rdfm/ours")

@@ -174,7 +174,7 @@ def test_a_filter_equals_a_loop_over_quads(messages, criteria, size):
             return
         found = [
             (
-                message.index,
+                message.message_index,
                 [
                     tuple(
                         None if term is None else str(term)

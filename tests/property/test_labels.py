@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from support import NATIVE, assert_same, decoded, encode, ordered
 
-from rdfm import Bnode, Iri, Literal, TripleTerm, formats, parse_term
+from rdfm import BlankNode, Iri, Literal, TripleTerm, formats, parse_term
 
 P, END = ("iri", "http://e/p"), ("iri", "http://e/end")
 TEXT_FORMATS = tuple(name for name in NATIVE if not formats.find(name).spec.binary)
@@ -131,7 +131,7 @@ def test_generated_labels_are_unique(name, document, names, target):
     assert encode(target, decoded(target, first)) == first
 
 
-plain_terms = st.builds(Iri, texts) | st.builds(Bnode, labels)
+plain_terms = st.builds(Iri, texts) | st.builds(BlankNode, labels)
 tags = (
     st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=10)
     | st.from_regex("[a-z]{1,9}(-[a-z0-9]{1,9}){0,2}", fullmatch=True)

@@ -83,7 +83,7 @@ def result_batch(count: int) -> rdfm.ResultBatch:
         (
             rdfm.Iri(f"http://example.org/{number}"),
             rdfm.Literal(f"{number}", language="en"),
-            None if number % 3 else rdfm.Bnode(f"b{number}"),
+            None if number % 3 else rdfm.BlankNode(f"b{number}"),
         )
         for number in range(count)
     )

@@ -133,7 +133,7 @@ ROWS = {
     "rows of quads": lambda: record_batch(
         {
             "source": pa.array(["a", "b"] * (QUAD_COUNT // 2)).dictionary_encode(),
-            "message": pa.array([number // 3 for number in range(QUAD_COUNT)]),
+            "message_index": pa.array([number // 3 for number in range(QUAD_COUNT)]),
             **quads(),
         }
     ),

@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rdfm.spark.packing import pack
+from rdfm.spark.readers.packing import pack
 from rdfm.storage.files import File
 
 SIZES = st.lists(st.integers(0, 40) | st.sampled_from([0, 1, 1000]), max_size=60)

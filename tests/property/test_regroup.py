@@ -11,7 +11,8 @@ from nquads import labels, map_terms
 from support import as_batch, assert_same, quads_of
 
 import rdfm
-from rdfm.regroup import make, regrouped
+from rdfm import regroup
+from rdfm.conversion.regroup import make_regrouper
 
 GROUPINGS = ("message", "subject", "graph", "count=1", "count=3", "bytes=1", "bytes=150", "all")
 
@@ -101,7 +102,7 @@ def test_messages_consist_of_consecutive_quads(grouping, log, sizes):
     found = []
     reason = None
     try:
-        for batch in regrouped(slices(as_batch(log), sizes), grouping):
+        for batch in regroup(slices(as_batch(log), sizes), grouping):
             found += messages([batch])
     except rdfm.EncodeError as error:
         reason = str(error)
@@ -123,7 +124,7 @@ def test_equal_triple_terms_are_one_subject_unless_they_contain_blank_nodes():
 
     for term, count in ((("iri", "http://e/s"), 1), (("bnode", "b"), 3)):
         for size in (1, 2, 3):
-            found = messages(regrouped(slices(as_batch(log(term)), [size]), "subject"))
+            found = messages(regroup(slices(as_batch(log(term)), [size]), "subject"))
             assert len(found) == count
 
 
@@ -132,7 +133,7 @@ def test_equal_triple_terms_are_one_subject_unless_they_contain_blank_nodes():
 def test_skolem_iris_identify_nodes_of_their_message(grouping, log, sizes):
     """Equal IRIs mean equal nodes, regardless of which messages are split."""
     base = "https://skolem.example"
-    found = messages(regrouped(slices(as_batch(log), sizes), grouping, skolemize=base))
+    found = messages(regroup(slices(as_batch(log), sizes), grouping, skolemize=base))
     expected_messages = expected(log, grouping)
     names = {}
 
@@ -171,7 +172,7 @@ def test_batch_sizes_do_not_change_the_result(log):
         for sizes in ([1], [2, 1], [9]):
             found = []
             with contextlib.suppress(rdfm.EncodeError):
-                for part in regrouped(slices(batch, sizes), grouping):
+                for part in regroup(slices(batch, sizes), grouping):
                     found += messages([part])
             outcomes.append(found)
         assert outcomes[0] == outcomes[1] == outcomes[2]
@@ -183,7 +184,7 @@ def test_a_log_larger_than_the_message_limit_is_regrouped_in_parts(grouping):
     decoder = rdfm.formats.nq.decoder(
         {"max_message_bytes": 1_000_000}, rdfm.formats.Opening("always")
     )
-    regrouper = make(grouping, parts=True, max_message_bytes=1_000_000)
+    regrouper = make_regrouper(grouping, parts=True, max_message_bytes=1_000_000)
     sizes = []
     for start in range(0, len(lines), 5000):
         decoder.feed(b"".join(lines[start : start + 5000]))

@@ -33,7 +33,7 @@ def test_every_kind_has_the_expected_number_of_formats():
 def converted(data, first, second, **options):
     file = io.BytesIO()
     rdfm.convert(
-        data, file, from_format=first, to_format=second, **WRITE_OPTIONS.get(second, {}), **options
+        data, file, from_format=first, to=second, **WRITE_OPTIONS.get(second, {}), **options
     )
     return file.getvalue()
 
@@ -43,7 +43,7 @@ def written(name, log):
 
 
 def read(name, data):
-    with rdfm.open_log(data, name) as log:
+    with rdfm.open_log(data, name, kind="patches") as log:
         return [[patches.from_operation(tuple(operation)) for operation in patch] for patch in log]
 
 
@@ -108,7 +108,7 @@ def test_batch_sizes_do_not_change_the_output_for_results(name, data):
     )
     expected = results.encoded(name, variables, rows)
     file = io.BytesIO()
-    with rdfm.create_results(file, variables, name) as out:
+    with rdfm.create_log(file, name, kind="results", variables=variables) as out:
         for row in rows:
             out.write_batch(
                 rdfm.ResultBatch.from_rows([[results.as_term(cell) for cell in row]], variables)

@@ -30,7 +30,7 @@ def test_the_files_together_equal_the_log(keys, max_open, format):
             log,
             f"{folder}/out/",
             from_format="nq",
-            to_format=format,
+            to=format,
             split_by="value:<x:p>",
             max_open=max_open,
         )

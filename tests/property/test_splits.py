@@ -57,7 +57,7 @@ def read(data, piece_size, **opening):
         if pending is not None:
             skipped = decoder.skip_message()
             if skipped is not None:
-                found.append((pending.message_index, pending.offset, pending.reason, skipped))
+                found.append((pending.message_index, pending.byte_offset, pending.reason, skipped))
                 pending = None
                 continue
         else:
@@ -67,7 +67,9 @@ def read(data, piece_size, **opening):
                 pending = error
                 continue
             if batch is not None:
-                found += [(m.index, m.position, [str(quad) for quad in m]) for m in batch]
+                found += [
+                    (m.message_index, m.byte_offset, [str(quad) for quad in m]) for m in batch
+                ]
                 continue
             if finished or decoder.done:
                 return found
@@ -109,6 +111,6 @@ def test_splits_yield_the_messages_of_the_complete_log(log, boundaries, piece_si
     delimiters = 0
     for (split, part), counter in zip(splits, counters, strict=True):
         first = delimiters + leading if split[0] else 0
-        found += read(part, piece_size, split=split, first_index=first)
+        found += read(part, piece_size, split=split, first_message_index=first)
         delimiters += counter.delimiters
     assert found == read(data, 1 << 20)

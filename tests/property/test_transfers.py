@@ -8,7 +8,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 import rdfm
-from rdfm.exchange import nanopub
+from rdfm import nanopub
 from rdfm.storage import contexts
 from rdfm.storage.files import storage_of
 from rdfm.storage.http import HttpError, HttpSettings, open_url

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from nanopubs import PLACEHOLDER, iri, literal
 
 import rdfm
-from rdfm.exchange.nanopub import trusty
+from rdfm.nanopub import trusty
 
 pytestmark = pytest.mark.slow
 

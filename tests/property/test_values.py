@@ -7,8 +7,7 @@ from logs import logs
 from support import NATIVE, TABLES, as_batch, assert_same, ordered, quads_of
 
 import rdfm
-from rdfm import formats
-from rdfm.values import decode_values, encode_values
+from rdfm import decode_values, encode_values, formats
 
 pa = pytest.importorskip("pyarrow")
 

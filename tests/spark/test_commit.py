@@ -9,7 +9,7 @@ import time
 
 import pytest
 
-from rdfm.spark.commit import CommitTarget, FolderCommit, find_settled, stream_job
+from rdfm.spark.writers.commit import CommitTarget, FolderCommit, find_settled, stream_job
 from rdfm.storage.files import storage_of
 
 CHANGES = ("write_whole", "create_whole", "rename", "remove", "remove_folder", "open_new")
@@ -139,7 +139,7 @@ def test_a_crash_at_any_step_leaves_all_parts_or_none(target, kind, settings):
         outcomes.add(tuple(found))
         # Repeats the write from the beginning.
         if settings:
-            target.remove_abandoned(0)
+            target.remove_orphan_files(0)
             assert write(target, kind, "again", **settings) is (found == OLD_LOGS)
             assert visible_logs(target) == expected(kind)
             assert remaining_files(target) == []
@@ -217,7 +217,7 @@ def test_a_commit_during_a_listing_is_seen_completely(tmp_path, monkeypatch):
 
 
 def test_a_folder_that_keeps_changing_is_an_error(tmp_path, monkeypatch):
-    from rdfm.spark import commit
+    from rdfm.spark.writers import commit
 
     monkeypatch.setattr(commit, "_LISTING_WAIT_SECONDS", 0.01)
     monkeypatch.setattr(commit, "_TRIES", 2)
@@ -321,7 +321,7 @@ def test_one_of_two_concurrent_overwrites_replaces_the_other(target):
 
 @pytest.mark.slow
 def test_an_overwrite_waits_until_the_folder_is_stable(tmp_path, monkeypatch):
-    from rdfm.spark import commit
+    from rdfm.spark.writers import commit
 
     monkeypatch.setattr(commit, "_LISTING_WAIT_SECONDS", 0.0)
     monkeypatch.setattr(commit, "_TRIES", 1)
@@ -402,7 +402,7 @@ def deny_in_this_thread(monkeypatch, target, names, error):
 @pytest.mark.parametrize("error", ACCESS_ERRORS)
 def test_a_reader_without_write_access_reports_the_cause(target, monkeypatch, error):
     crash_at(target, "rename")
-    monkeypatch.setattr("rdfm.spark.commit._COMMIT_WAIT_SECONDS", 0.2)
+    monkeypatch.setattr("rdfm.spark.writers.commit._COMMIT_WAIT_SECONDS", 0.2)
     deny_in_this_thread(monkeypatch, target, ["rename"], error)
     with pytest.raises(OSError, match=r"not complete.*write permission") as raised:
         find_settled([target.folder])
@@ -427,7 +427,7 @@ def test_a_reader_does_not_need_write_access_if_all_parts_are_moved(
     crash_at(target, "open_new", kind)  # before _SUCCESS is written
     deny_in_this_thread(monkeypatch, target, CHANGES, error)
     assert visible_logs(target) == expected(kind)
-    monkeypatch.setattr("rdfm.spark.commit._COMMIT_WAIT_SECONDS", 0.1)
+    monkeypatch.setattr("rdfm.spark.writers.commit._COMMIT_WAIT_SECONDS", 0.1)
     with pytest.raises(OSError, match="is not complete"):  # a writer needs write access
         target.settle()
 
@@ -496,16 +496,16 @@ def test_only_old_jobs_are_removed_as_abandoned(tmp_path):
     (tmp_path / "_rdfm/staging/about to begin").mkdir()
     (tmp_path / "_rdfm/staging/never begun").mkdir()
     os.utime(tmp_path / "_rdfm/staging/never begun", (week_ago, week_ago))
-    assert target.remove_abandoned() == ["never begun", "old"]
+    assert target.remove_orphan_files() == ["never begun", "old"]
     assert target.is_open("young")
-    assert target.remove_abandoned(0) == ["about to begin", "young"]
+    assert target.remove_orphan_files(0) == ["about to begin", "young"]
 
 
 def test_jobs_that_cannot_be_removed_are_not_reported_as_removed(tmp_path, monkeypatch):
     target = CommitTarget.of(str(tmp_path))
     stage(target, "stays")
     monkeypatch.setattr(type(target.storage), "remove_folder", lambda *_: None)
-    assert target.remove_abandoned(0) == []
+    assert target.remove_orphan_files(0) == []
 
 
 def test_a_late_attempt_does_not_reopen_a_closed_job(tmp_path):
@@ -524,7 +524,7 @@ def test_parts_of_a_closed_job_are_removed_by_the_next_write(target):
     target.storage.remove(f"{target.folder}/_rdfm/staging/over/open")
     job = stream_job("q", 0, "a")
     target.storage.finish(target.storage.open_new(f"{target.attempt(job, '0')}/part.nq"))
-    assert target.remove_abandoned() == ["over"]
+    assert target.remove_orphan_files() == ["over"]
 
 
 def test_staging_folders_of_finished_batches_are_removed(target):
@@ -550,7 +550,7 @@ def test_hidden_files_are_kept(target):
 
 
 def test_folders_without_commits_are_listed_once(tmp_path, monkeypatch):
-    from rdfm.spark import commit
+    from rdfm.spark.writers import commit
 
     (tmp_path / "a.nq").write_bytes(b"")
     calls = []

@@ -4,10 +4,11 @@ import pytest
 from pyspark.sql.types import StructField, StructType
 
 from rdfm import OptionError
-from rdfm.spark import compat, stream
+from rdfm.spark import compat
 from rdfm.spark.schema import QUADS
-from rdfm.spark.stream import LogSourceStreamReader
-from rdfm.spark.writer import LogSourceStreamWriter
+from rdfm.spark.streams import stream
+from rdfm.spark.streams.stream import LogSourceStreamReader
+from rdfm.spark.writers.writer import LogSourceStreamWriter
 
 
 def test_limits_per_trigger_are_rejected_if_spark_does_not_support_them(tmp_path, monkeypatch):

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from rdfm.errors import OptionError
-from rdfm.spark import filelist
-from rdfm.spark.filelist import FileList
+from rdfm.spark.streams import filelist
+from rdfm.spark.streams.filelist import FileList
 from rdfm.storage.files import File, LocalStorage, RemoteStorage
 
 

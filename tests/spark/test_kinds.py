@@ -10,12 +10,12 @@ from pyspark.sql.types import IntegerType, LongType, StringType, StructField, St
 import rdfm
 import rdfm.spark
 from rdfm import DecodeError, Iri, Literal, OptionError
-from rdfm.spark.options import Options
-from rdfm.spark.reader import LogSourceReader
-from rdfm.spark.rows import SparkReading
+from rdfm.spark.readers.reader import LogSourceReader
+from rdfm.spark.readers.rows import SparkReading
 from rdfm.spark.schema import OPERATIONS, QUADS, default_schema
-from rdfm.spark.stream import LogSourceStreamReader
-from rdfm.spark.writer import LogSourceWriter
+from rdfm.spark.spark_options import Options
+from rdfm.spark.streams.stream import LogSourceStreamReader
+from rdfm.spark.writers.writer import LogSourceWriter
 
 PATCH = "TX .\nA <http://e/s> <http://e/p> {} .\nTC .\n"
 LINE = "<http://e/s> <http://e/p> <http://e/o> .\n"
@@ -27,7 +27,7 @@ def patches(path, *values):
 
 
 def results(path, variables, *rows):
-    with rdfm.create_results(path, variables) as out:
+    with rdfm.create_log(path, kind="results", variables=variables) as out:
         for row in rows:
             out.write(row)
     return path
@@ -48,9 +48,9 @@ def schema_of(path, **options):
 def test_patch_rows_have_operations(tmp_path):
     path = patches(tmp_path / "log.rdfp", 1, 2)
     assert schema_of(path) == default_schema(kind="patches")
-    assert schema_of(path).fieldNames() == ["source", "position", "operations", "metadata"]
+    assert schema_of(path).fieldNames() == ["source", "byte_offset", "operations", "metadata"]
     rows = read(path)
-    assert [row["position"] for row in rows] == [0, path.read_bytes().index(b"TX", 1)]
+    assert [row["byte_offset"] for row in rows] == [0, path.read_bytes().index(b"TX", 1)]
     assert {row["source"] for row in rows} == {str(path)}
     assert [operation["op"] for operation in rows[1]["operations"]] == ["TX", "A", "TC"]
     assert rows[1]["operations"][1]["object"] == '"2"'
@@ -78,14 +78,14 @@ def test_a_schema_selects_columns_and_parts_of_operations(tmp_path):
     schema = StructType(
         [
             StructField("Operations", type(OPERATIONS)(parts)),
-            StructField("position", LongType()),
+            StructField("byte_offset", LongType()),
         ]
     )
     [row] = read(path, schema)
-    assert row["position"] == 0
+    assert row["byte_offset"] == 0
     assert row["Operations"][1] == {"OBJECT": '"1"', "op": "A"}
-    offsets = StructType([StructField("offset", LongType())])
-    assert read(path, offsets) == [{"offset": 0}]
+    offsets = StructType([StructField("message_index", LongType())])
+    assert read(path, offsets) == [{"message_index": 0}]
 
 
 def test_kinds_cannot_be_mixed(tmp_path):
@@ -97,8 +97,8 @@ def test_kinds_cannot_be_mixed(tmp_path):
         read(folder)
     with pytest.raises(OptionError, match=r"a\.rdfp contains patches, but the rows are messages"):
         read(folder, default_schema(("quads",)))
-    offsets = StructType([StructField("offset", LongType())])
-    assert read(folder, offsets) == [{"offset": 0}] * 2
+    offsets = StructType([StructField("message_index", LongType())])
+    assert read(folder, offsets) == [{"message_index": 0}] * 2
     both_columns = StructType([StructField("quads", QUADS), StructField("operations", OPERATIONS)])
     with pytest.raises(OptionError, match="columns quads and operations"):
         LogSourceReader({"path": str(folder)}, both_columns)
@@ -134,7 +134,7 @@ def test_result_files_must_have_the_same_variables(tmp_path):
         OptionError, match=r"4\.srj has the variables a, but the first file has a, b"
     ):
         read(folder)
-    with rdfm.create_results(folder / "4.srj", boolean=True):
+    with rdfm.create_log(folder / "4.srj", kind="results", boolean=True):
         pass
     with pytest.raises(OptionError, match=r"4\.srj is the answer to an ASK query"):
         read(folder)
@@ -190,7 +190,10 @@ def test_rows_with_operations_are_written_as_patches(tmp_path, to):
     path = patches(tmp_path / "log.rdfp", 1, 2)
     schema = default_schema(("quads",), "patches")
     part = write(tmp_path / "out", to, read(path, schema), schema)
-    with rdfm.open_log(part) as log, rdfm.open_log(path) as expected:
+    with (
+        rdfm.open_log(part, kind="patches") as log,
+        rdfm.open_log(path, kind="patches") as expected,
+    ):
         assert list(log) == list(expected)
 
 

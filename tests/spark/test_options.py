@@ -6,8 +6,8 @@ import pytest
 
 from rdfm import formats
 from rdfm.errors import OptionError
-from rdfm.formats.reserved import RESERVED
-from rdfm.spark.options import (
+from rdfm.formats.options_generated import RESERVED
+from rdfm.spark.spark_options import (
     FILE_SOURCE,
     FILES,
     READING,

@@ -5,10 +5,10 @@ import pytest
 from rdfm import MissingExtraError, OptionError
 from rdfm.spark import paths
 from rdfm.spark.paths import spark_path
-from rdfm.spark.reader import LogSourceReader
+from rdfm.spark.readers.reader import LogSourceReader
 from rdfm.spark.schema import default_schema
-from rdfm.spark.stream import LogSourceStreamReader
-from rdfm.spark.writer import LogSourceWriter
+from rdfm.spark.streams.stream import LogSourceStreamReader
+from rdfm.spark.writers.writer import LogSourceWriter
 
 
 @pytest.fixture

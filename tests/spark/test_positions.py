@@ -1,4 +1,4 @@
-"""The columns `source` and `position` identify a message regardless of how the log is read."""
+"""The columns `source` and `byte_offset` identify a message regardless of how the log is read."""
 
 import gzip
 import tarfile
@@ -7,7 +7,7 @@ import pytest
 
 import rdfm
 from rdfm import formats
-from rdfm.spark.reader import LogSourceReader
+from rdfm.spark.readers.reader import LogSourceReader
 
 LINE = '<http://e/s> <http://e/p> "{}" .\n'
 # Some messages are empty, and some lines have several bytes per character.
@@ -15,20 +15,22 @@ MESSAGES = [LINE.format("é" * (n % 5)) * ((n + 1) % 3) for n in range(200)]
 TEXT = "# @message\n".join(MESSAGES)
 FORMATS = [
     each
-    for each in formats.every()
+    for each in formats.all()
     if each.spec.kinds[0] == "messages" and each.spec.carries["boundaries"]
 ]
 
 
 def rows(path, **options):
-    reader = LogSourceReader({"path": str(path), "columns": "source, position, offset", **options})
+    reader = LogSourceReader(
+        {"path": str(path), "columns": "source, byte_offset, message_index", **options}
+    )
     tasks = reader.partitions()
     found = [row for task in tasks for batch in reader.read(task) for row in batch.to_pylist()]
     return found, len(tasks)
 
 
 def positions(path, **options):
-    return [row["position"] for row in rows(path, **options)[0]]
+    return [row["byte_offset"] for row in rows(path, **options)[0]]
 
 
 @pytest.fixture
@@ -41,7 +43,7 @@ def log(tmp_path):
 @pytest.mark.parametrize("format", FORMATS, ids=lambda each: each.name)
 def test_positions_identify_and_order_the_messages_of_a_file(log, tmp_path, format):
     path = tmp_path / f"other{format.spec.suffixes[0]}"
-    rdfm.convert(log, path, to_format=format.name)
+    rdfm.convert(log, path, to=format.name)
     found = positions(path, format=format.name)
     assert len(found) > 100
     assert found == sorted(set(found))
@@ -56,11 +58,11 @@ def test_positions_are_byte_offsets_in_the_file_even_in_splits(log):
     split, split_tasks = rows(log, splitBytes="1000")
     assert (unsplit_tasks, split_tasks > 3) == (1, True)
     assert split == unsplit
-    assert [row["position"] for row in unsplit] == expected
+    assert [row["byte_offset"] for row in unsplit] == expected
     # Positions do not require messages to be counted.
     reader = LogSourceReader({"path": str(log), "splitBytes": "1000"})
-    assert "offset" not in reader.schema.names
-    assert {task.value[0][1].first_index for task in reader.partitions()} == {0, None}
+    assert "message_index" not in reader.schema.names
+    assert {task.value[0][1].first_message_index for task in reader.partitions()} == {0, None}
 
 
 def test_marked_jelly_has_the_same_positions_in_splits(log, tmp_path):
@@ -87,7 +89,7 @@ def test_positions_in_an_archive_restart_in_each_member(log, tmp_path):
     found, _ = rows(archive)
     for name in ("one.nq", "two.nq"):
         source = f"{archive}!{name}"
-        member = [row["position"] for row in found if row["source"] == source]
+        member = [row["byte_offset"] for row in found if row["source"] == source]
         assert member == positions(log)
     assert len(found) == 2 * len(MESSAGES)
 

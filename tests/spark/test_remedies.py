@@ -2,10 +2,10 @@
 
 import pytest
 
-from rdfm.conversion.options import STAGES
+from rdfm.conversion.convert_options import STAGES
 from rdfm.errors import Remedy
-from rdfm.spark.options import FILES, READING, STREAMING, WRITE_ID, WRITING, Options
-from rdfm.spark.remedies import in_function, in_spark
+from rdfm.spark.spark_options import FILES, READING, STREAMING, WRITE_ID, WRITING, Options
+from rdfm.spark.spark_remedies import in_function, in_spark
 
 
 @pytest.mark.parametrize(

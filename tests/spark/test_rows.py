@@ -4,21 +4,21 @@ from types import SimpleNamespace
 
 import pytest
 
+from rdfm import Split
 from rdfm.errors import DecodeError, LimitError, UnknownFormatError, UnsupportedError
-from rdfm.split import Split
 
 pytest.importorskip("pyspark")
 
 import rdfm
 import rdfm.spark
-import rdfm.spark.rows as rows_module
-from rdfm.spark.options import Options
-from rdfm.spark.reader import LogSourceReader
-from rdfm.spark.rows import SparkReading
+import rdfm.spark.readers.rows as rows_module
+from rdfm.spark.readers.reader import LogSourceReader
+from rdfm.spark.readers.rows import SparkReading
 from rdfm.spark.schema import default_schema
+from rdfm.spark.spark_options import Options
 
 QUAD = '<http://ex/s> <http://ex/p> "%d" .\n'
-OFFSETS = default_schema(("offset",))
+OFFSETS = default_schema(("message_index",))
 COMMENT_LOG = "".join(QUAD % n + "# @message\n" for n in range(20))
 DIRECTIVE_LOG = "".join(QUAD % n + "MESSAGE\n" for n in range(20, 40))
 QUOTED_TRIPLE = "<< <a:s> <a:p> <a:o> >> <a:p> <a:o> .\n# @message\n"
@@ -53,7 +53,7 @@ def test_every_mode_rejects_splits_that_would_lose_messages(tmp_path, options, e
     ):
         rows(path, 30_000, **options)
     unsplit, found = rows(path, 1 << 20, **options)
-    assert [split for _, split in unsplit] == [Split(first_index=0, format="nq")]
+    assert [split for _, split in unsplit] == [Split(first_message_index=0, format="nq")]
     assert len([quads for quads in found if quads]) == 41
 
 
@@ -79,7 +79,7 @@ def plan(path, **options):
 def offsets(path, **options):
     reader, partitions = plan(path, **options)
     batches = [batch for partition in partitions for batch in reader.read(partition)]
-    return [offset for batch in batches for offset in batch["offset"].to_pylist()]
+    return [offset for batch in batches for offset in batch["message_index"].to_pylist()]
 
 
 def test_a_file_that_ends_at_an_error_is_not_split(tmp_path):

@@ -4,14 +4,24 @@ import itertools
 
 import pytest
 
-from rdfm import Bnode, Iri, Literal, MessageBatch, OptionError, PatchBatch, Quad, formats, open_log
-from rdfm.spark.commit import CommitTarget
-from rdfm.spark.single import FragmentWriter, check_single, join_fragments
+from rdfm import (
+    BlankNode,
+    Iri,
+    Literal,
+    MessageBatch,
+    OptionError,
+    PatchBatch,
+    Quad,
+    formats,
+    open_log,
+)
+from rdfm.spark.writers.commit import CommitTarget
+from rdfm.spark.writers.single import FragmentWriter, check_single, join_fragments
 from rdfm.storage.compression import COMPRESSIONS
 
 S, P = Iri("http://example.org/s"), Iri("http://example.org/p")
-FIRST_MESSAGE = [Quad(S, P, Literal("a\nb")), Quad(S, P, Bnode("b"))]
-SECOND_MESSAGE = [Quad(Iri("http://other.example/s"), P, Bnode("b"))]
+FIRST_MESSAGE = [Quad(S, P, Literal("a\nb")), Quad(S, P, BlankNode("b"))]
+SECOND_MESSAGE = [Quad(Iri("http://other.example/s"), P, BlankNode("b"))]
 PARTS = [
     [FIRST_MESSAGE],
     [[]],
@@ -21,13 +31,13 @@ PARTS = [
 ]
 JOINABLE_FORMATS = [
     each.name
-    for each in formats.every()
+    for each in formats.all()
     if each.spec.append != "never" and each.spec.kinds[0] == "messages"
 ]
 OPTIONS = [{}, {"dialect": "directive"}, {"prefixes": {"ex": "http://example.org/"}}]
 
 
-ADD = ("A", None, S, P, Bnode("b"), None)
+ADD = ("A", None, S, P, BlankNode("b"), None)
 BEGIN, COMMIT = ((code, None, None, None, None, None) for code in ("TX", "TC"))
 PATCHES = [
     [[BEGIN, ADD, COMMIT]],
@@ -89,7 +99,7 @@ def test_joined_fragments_contain_all_messages(tmp_path, name, options):
 def test_joined_fragments_contain_all_patches(tmp_path, name):
     for number, parts in enumerate(itertools.product(PATCHES, repeat=2)):
         path = write(tmp_path / str(number), name, parts, create_batch=PatchBatch.from_patches)
-        with open_log(path, name) as log:
+        with open_log(path, name, kind="patches") as log:
             found = [len(list(patch)) for patch in log]
         assert found == [len(patch) for part in parts for patch in part]
 
@@ -124,7 +134,7 @@ def test_fragments_with_different_headers_are_rejected(tmp_path):
     "name",
     [
         each.name
-        for each in formats.every()
+        for each in formats.all()
         if each.spec.append == "never" and each.spec.kinds[0] == "messages"
     ],
 )

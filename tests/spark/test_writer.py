@@ -7,9 +7,9 @@ import pytest
 pytest.importorskip("pyspark")
 import pyarrow
 
-from rdfm.spark import writer as module
 from rdfm.spark.schema import default_schema
-from rdfm.spark.writer import LogSourceStreamWriter, LogSourceWriter
+from rdfm.spark.writers import writer as module
+from rdfm.spark.writers.writer import LogSourceStreamWriter, LogSourceWriter
 
 QUAD = {"subject": "_:s", "predicate": "<http://ex/p>", "object": "_:o", "graph": None}
 
@@ -88,8 +88,8 @@ def test_a_note_explains_how_readers_interpret_the_parts(tmp_path, caplog):
 def test_partition_folders_are_found_for_every_column_and_value(tmp_path):
     import pyarrow as pa
 
-    from rdfm.spark.dividing import RowDivider
-    from rdfm.spark.folders import _folders
+    from rdfm.spark.readers.folders import _folders
+    from rdfm.spark.writers.dividing import RowDivider
     from rdfm.storage.listing import find_files
 
     names = ("_c", ".c", "c", "a b", "a=b", "a/b", "é")

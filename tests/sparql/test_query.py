@@ -25,13 +25,13 @@ def test_rows_form_a_table():
     found = rdfm.query(SELECT, LOG, format="trig")
     assert found.variables == ("s", "o")
     assert found.schema == pa.schema(
-        {"source": pa.string(), "message": pa.int64(), "s": pa.string(), "o": pa.string()}
+        {"source": pa.string(), "message_index": pa.int64(), "s": pa.string(), "o": pa.string()}
     )
     table = pa.table(found)
     assert table.schema == found.schema
     assert table.to_pylist() == [
-        {"source": "bytes", "message": 0, "s": "<x:a>", "o": f'"1"^^<{INTEGER}>'},
-        {"source": "bytes", "message": 1, "s": "<x:b>", "o": f'"2"^^<{INTEGER}>'},
+        {"source": "bytes", "message_index": 0, "s": "<x:a>", "o": f'"1"^^<{INTEGER}>'},
+        {"source": "bytes", "message_index": 1, "s": "<x:b>", "o": f'"2"^^<{INTEGER}>'},
     ]
 
 
@@ -98,7 +98,7 @@ def test_rows_are_read_by_arrow_libraries():
 
     assert polars.DataFrame(rdfm.query(SELECT, LOG, format="trig")).shape == (2, 4)
     rows = rdfm.query(SELECT, LOG, format="trig")  # noqa: F841 - DuckDB finds it by its name
-    assert duckdb.sql("SELECT max(message) FROM rows").fetchall() == [(1,)]
+    assert duckdb.sql("SELECT max(message_index) FROM rows").fetchall() == [(1,)]
 
 
 def test_rows_are_yielded_in_batches():
@@ -178,7 +178,7 @@ def test_constructed_messages_can_be_written(tmp_path):
 
 def test_constructed_messages_can_be_filtered():
     with rdfm.query(CONSTRUCT, LOG, format="trig") as constructed:
-        assert [message.index for message in constructed.filter(subject="<x:b>")] == [1]
+        assert [message.message_index for message in constructed.filter(subject="<x:b>")] == [1]
 
 
 def test_construct_reads_solutions():

@@ -10,8 +10,8 @@ import suites
 from pyoxigraph import RdfFormat, parse, serialize
 
 import rdfm
-from rdfm.exchange.nanopub import trusty
-from rdfm.exchange.nanopub.checking import check
+from rdfm.nanopub import trusty
+from rdfm.nanopub.checking import check
 
 ROOT = suites.path("conformance", "nanopub")
 FILES = {path.relative_to(ROOT).as_posix(): path for path in sorted(ROOT.glob("*valid/*/*"))}
@@ -152,7 +152,7 @@ def test_codes_equal_those_of_an_independent_implementation(name):
 def test_conversions_do_not_change_verdicts(format, tmp_path):
     for name in FILES:
         data, source = content(name)
-        rdfm.convert(data, tmp_path / "log", from_format=source, to_format=format)
+        rdfm.convert(data, tmp_path / "log", from_format=source, to=format)
         original = [found.rule for found in check(data, source)]
         converted = [found.rule for found in check(tmp_path / "log", format)]
         assert converted == original, name

@@ -7,7 +7,7 @@ import pytest
 from suites import w3c_files
 
 import rdfm
-from rdfm.cli.remedies import on_command_line
+from rdfm.cli.cli_remedies import on_command_line
 
 MF = "http://www.w3.org/2001/sw/DataAccess/tests/test-manifest#"
 TYPE = ox.NamedNode("http://www.w3.org/1999/02/22-rdf-syntax-ns#type")

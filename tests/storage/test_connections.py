@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import socket
+import struct
 import threading
 import time
 
@@ -133,22 +134,54 @@ def test_the_answer_of_a_proxy_has_a_deadline(monkeypatch):
             open_url("https://example.org/", SETTINGS)
 
 
-@pytest.mark.parametrize("ended", [True, False])
-def test_an_encrypted_body_without_a_length_ends_with_the_encryption(tmp_path, monkeypatch, ended):
+@contextlib.contextmanager
+def encrypted(tmp_path, monkeypatch):
+    """Runs a server with TLS whose certificate is trusted."""
     authority = Authority(tmp_path, "own")
     identity = authority.issue("server")
     monkeypatch.setenv("SSL_CERT_FILE", str(authority.file))
+    with web.site(tls=(str(identity.certificate), str(identity.key))) as opened:
+        yield opened
+
+
+def end_connection(handler, end):
+    """Ends a connection with TLS, or cuts it with a TCP segment."""
+    if end == "close_notify":
+        with contextlib.suppress(OSError):
+            handler.connection.unwrap()
+    elif end == "RST":
+        linger = struct.pack("ii", 1, 0)
+        handler.connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, linger)
+        handler.connection.close()
+    handler.close_connection = True
+
+
+@pytest.mark.parametrize("end", ["close_notify", "FIN", "RST"])
+def test_an_encrypted_body_without_a_length_ends_with_the_encryption(tmp_path, monkeypatch, end):
+    received = threading.Event()
 
     def reply(handler):
         web.raw(b"HTTP/1.1 200 OK\r\n\r\n" + b"x" * 1000)(handler)
-        if ended:
-            with contextlib.suppress(OSError):
-                handler.connection.unwrap()
+        received.wait(60)
+        end_connection(handler, end)
 
     cut = pytest.raises(HttpError, match="closed early after 1000 bytes")
     with (
-        web.site(tls=(str(identity.certificate), str(identity.key))) as site,
-        open_url(site.on("/a", reply), SETTINGS) as response,
-        contextlib.nullcontext() if ended else cut,
+        encrypted(tmp_path, monkeypatch) as site,
+        open_url(site.on("/a", reply), HttpSettings(tries=1)) as response,
     ):
-        assert response.read() == b"x" * 1000
+        assert response.read(1000) == b"x" * 1000
+        received.set()
+        with contextlib.nullcontext() if end == "close_notify" else cut:
+            assert response.read() == b""
+
+
+@pytest.mark.parametrize("end", ["FIN", "RST"])
+def test_a_request_is_repeated_if_an_encrypted_connection_is_cut(tmp_path, monkeypatch, end):
+    with encrypted(tmp_path, monkeypatch) as site:
+        site.on("/a", lambda handler: end_connection(handler, end), web.send(200, b"x"))
+        with open_url(site.url + "/a", HttpSettings(tries=2, backoff_seconds=0)) as response:
+            assert response.read() == b"x"
+        site.on("/b", lambda handler: end_connection(handler, end))
+        with pytest.raises(HttpError, match=r"connection was closed early \(2 attempts\)"):
+            open_url(site.url + "/b", HttpSettings(tries=2, backoff_seconds=0))

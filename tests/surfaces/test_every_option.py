@@ -12,13 +12,13 @@ from support import option_text
 
 import rdfm
 from rdfm import OptionError, formats
+from rdfm.cli.cli_remedies import on_command_line
 from rdfm.cli.convert import command
-from rdfm.cli.options import COMPLETE
-from rdfm.cli.remedies import on_command_line
+from rdfm.cli.parameters import COMPLETE
 from rdfm.cli.run import run
 from rdfm.cli.specs import given
 from rdfm.errors import render
-from rdfm.spark.options import Options
+from rdfm.spark.spark_options import Options
 
 SIDES = ("read", "write")
 ALL_OPTIONS = [
@@ -99,7 +99,7 @@ def test_formats_without_an_option_reject_it_in_the_same_words(
             b"",
             io.BytesIO(),
             from_format=format_names[0],
-            to_format=format_names[1],
+            to=format_names[1],
             **{argument: option_text(option)},
         )
     if option.python_only:
@@ -127,7 +127,7 @@ def test_the_error_for_an_option_for_the_other_side_names_that_side():
         rdfm.open_log(b"", "nq", version_label="1.2-messages")
     with pytest.raises(OptionError, match=reason):
         rdfm.convert(
-            b"", io.BytesIO(), from_format="nq", to_format="nq", from_version_label="1.2-messages"
+            b"", io.BytesIO(), from_format="nq", to="nq", from_version_label="1.2-messages"
         )
     with pytest.raises(OptionError, match=r"^the option base is for reading .*, not for writing$"):
         rdfm.create_log(io.BytesIO(), "jelly", base="http://e/")
@@ -138,7 +138,7 @@ def test_a_conversion_ignores_hints_for_other_formats():
         name for spec in formats.specs() for name, each in spec.options("read").items() if each.hint
     }
     assert found == {"dialect", "frames"}
-    format_names = {"from_format": "ndjsonld", "to_format": "nq"}
+    format_names = {"from_format": "ndjsonld", "to": "nq"}
     rdfm.convert(b"", io.BytesIO(), from_dialect="directive", from_frames="flat", **format_names)
     with pytest.raises(OptionError, match=r"^dialect must be one of"):
         rdfm.convert(b"", io.BytesIO(), from_dialect="loud", **format_names)

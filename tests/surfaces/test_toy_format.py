@@ -9,16 +9,15 @@ import click
 import pytest
 
 import rdfm
-from rdfm import MessageBatch, OptionError, Quad, formats, parse_term
+from rdfm import MessageBatch, OptionError, Quad, decode_values, encode_values, formats, parse_term
+from rdfm.cli.cli_remedies import on_command_line
 from rdfm.cli.convert import command
-from rdfm.cli.options import COMPLETE
-from rdfm.cli.remedies import on_command_line
+from rdfm.cli.parameters import COMPLETE
 from rdfm.cli.run import run
 from rdfm.errors import Remedy
 from rdfm.formats import FormatSpec, OptionSpec
-from rdfm.spark.options import Options
-from rdfm.spark.remedies import in_spark
-from rdfm.values import decode_values, encode_values
+from rdfm.spark.spark_options import Options
+from rdfm.spark.spark_remedies import in_spark
 
 
 class Decoder(formats.Decoder):
@@ -116,10 +115,10 @@ def test_a_conversion_distinguishes_options_of_input_and_output():
         rdfm.convert("a.toy", "b.toy", between=";")
     rdfm.convert("a.toy", "b.toy", from_between=";", to_between="  ")
     out = io.BytesIO()
-    rdfm.convert("a.toy", out, to_format="nq", between=";", to_dialect="directive")
+    rdfm.convert("a.toy", out, to="nq", between=";", to_dialect="directive")
     assert out.getvalue() == b'VERSION "1.2-messages"\n' + QUAD + b"MESSAGE\n" + QUAD
     with pytest.raises(OptionError, match="the option times is for writing Toy, not N-Quads"):
-        rdfm.convert("a.toy", out, to_format="nq", times=2)
+        rdfm.convert("a.toy", out, to="nq", times=2)
 
 
 def test_the_command_line_has_the_options(capsys):

@@ -4,17 +4,13 @@ Lines that a checker rejects have a comment with the error. Each checker reports
 """
 
 import io
-from collections.abc import Iterator
 from pathlib import Path
-from typing import cast
 
 import pyoxigraph
 import rdflib
 
 import rdfm
-from rdfm import formats
-from rdfm.exchange import nanopub
-from rdfm.split import plan
+from rdfm import formats, nanopub
 
 
 def read(path: Path) -> list[str]:
@@ -22,7 +18,7 @@ def read(path: Path) -> list[str]:
     with rdfm.open_log(path, lenient=True) as log:
         label: object = log.header.get("version_label")
         for message in log:
-            index: int | None = message.index
+            index: int | None = message.message_index
             for quad in message:
                 if isinstance(quad.subject, rdfm.Iri):
                     subjects.append(quad.subject.value)
@@ -76,52 +72,64 @@ def registry() -> list[formats.Format]:
     module: formats.Format = formats.find("nq")
     decoder: formats.DecoderLike = module.Decoder(lenient=True)
     decoder.feed(b"")
-    return formats.every()
+    return formats.all()
 
 
 def report() -> str | None:
-    compared: rdfm.Difference = rdfm.diff("a.nq", "b.jelly", quads="ordered", lenient=True)
-    changed: list[rdfm.MessageDifference] = [each for each in compared if each.kind == "changed"]
+    compared: rdfm.LogDiff = rdfm.diff("a.nq", "b.jelly", quads="ordered", lenient=True)
+    changed: list[rdfm.MessageDiff] = [each for each in compared if each.kind == "changed"]
     assert compared.same or changed
-    found: rdfm.Report = rdfm.inspect("a.nq")
+    found: rdfm.Inspection = rdfm.inspect("a.nq")
     return found.error
 
 
 def patches(path: str) -> list[str]:
     texts: list[str] = []
-    with rdfm.open_log(path) as log:
-        for patch in cast("Iterator[rdfm.Patch]", iter(log)):
+    with rdfm.open_log(path, kind="patches") as log:
+        for patch in log:
             texts.append(f"{patch.id} {patch.previous} {len(patch.adds)}")
             for operation in patch:
                 code: str = operation.op
                 texts.append(code)
-    with rdfm.open_log(path) as log:
-        for batch in cast("Iterator[rdfm.PatchBatch]", log.batches()):
+    with rdfm.open_log(path, kind="patches") as log:
+        for batch in log.batches():
             texts += [key for _, key, _ in batch.headers()]
     return texts
 
 
 def write_patches(quad: rdfm.Quad, item: rdfm.Message | rdfm.Patch) -> None:
-    with rdfm.create_log("out.rdfp") as log:
+    with rdfm.create_log("out.rdfp", kind="patches") as log:
         log.write(rdfm.Patch([rdfm.Operation("TX"), ("TC",)]))
         log.write([("TX",), ("D", None, quad.subject, quad.predicate, quad.object), ("TA",)])
         log.write([("PA", "e", None, None, rdfm.Iri("http://e/")), ("PD", "e")])
-        log.write(item)
+        log.write(item)  # type: ignore[arg-type]  # pyright: ignore
+        log.write([quad])  # type: ignore[list-item]  # pyright: ignore
 
 
 def results(path: str) -> list[str]:
     texts: list[str] = []
     with (
-        rdfm.open_results(path) as source,
-        rdfm.create_results("out.srj", source.variables) as target,
+        rdfm.open_log(path, kind="results") as source,
+        rdfm.create_log("out.srj", kind="results", variables=source.variables) as target,
     ):
         for row in source:
             texts += [cell.value for cell in row if cell is not None]
             target.write(row)
-    with rdfm.open_results(path) as source:
+    with rdfm.open_log(path, kind="results") as source:
         rows: int = sum(len(batch) for batch in source.batches())
         answer: bool | None = source.boolean
     return [*texts, f"{rows} {answer}"]
+
+
+def kinds(messages: rdfm.LogReader, out: rdfm.LogWriter[rdfm.Row]) -> rdfm.LogReader[rdfm.Row]:
+    chosen: rdfm.LogReader[rdfm.Message] = messages.filter(subject="<http://e/s>")
+    patches: rdfm.LogReader[rdfm.Patch] = rdfm.open_log("a.rdfp", kind="patches")
+    rows: rdfm.LogReader[rdfm.Row] = rdfm.open_log("a.srj", kind="results")
+    out.write(next(iter(rows)))
+    rdfm.open_log("a.nq", kind="message")  # type: ignore[call-overload]  # pyright: ignore
+    answer = pyoxigraph.Store().query("ASK {}")
+    assert isinstance(answer, pyoxigraph.QueryBoolean)
+    return rows if [*chosen, *patches] else rdfm.ResultReader.from_oxigraph(answer)
 
 
 def queries(path: str, *, whole: bool) -> list[str]:
@@ -154,7 +162,7 @@ def query_of_unknown_form() -> tuple[str, ...]:
 
 
 def frames(path: str) -> list[int]:
-    with rdfm.open_log(path) as log, rdfm.open_results("a.srj") as results:
+    with rdfm.open_log(path) as log, rdfm.open_log("a.srj", kind="results") as results:
         return [
             log.to_polars().height,
             results.to_pandas().shape[0],
@@ -163,13 +171,21 @@ def frames(path: str) -> list[int]:
 
 
 def modules(path: str) -> int:
-    splits = plan(path)
+    splits = rdfm.plan_splits(path)
     with rdfm.open_log(path, split=splits[0]) as log:
         count = sum(1 for _ in log)
     return count + rdfm.patch.from_log(path, "a.rdfp").messages
 
 
 def attributes() -> list[str]:
-    found: list[formats.Format] = [formats.nq, formats.rdf_protobuf, formats.turtle]
+    found: list[formats.Format] = [formats.nq, formats.jelly_patch, formats.parquet]
+    messages: rdfm.MessageBatch = formats.jelly.decode(bytearray(b""))
+    changes: rdfm.PatchBatch = formats.jelly_patch.decode(memoryview(b""))
+    rows: rdfm.ResultBatch = formats.results_json.decode(b"")
+    table: rdfm.MessageBatch | rdfm.PatchBatch | rdfm.ResultBatch = formats.arrow.decode(b"")
+    data: bytes = formats.nq.encode(messages) + formats.rdf_patch.encode(changes)
+    formats.nq.encode(rows)  # type: ignore[arg-type]  # pyright: ignore
+    any_kind: formats.Format = formats.find("nq")
+    any_kind.encode(any_kind.decode(data + formats.find("arrow").encode(table)))
     formats.nonsense  # type: ignore[attr-defined]  # noqa: B018  # pyright: ignore
     return [each.name for each in found]

@@ -193,7 +193,7 @@ fn batch_sizes_do_not_affect_the_comparison() {
             let mut pairs = run.pairs;
             same += run.pairs;
             if run.found.is_some() {
-                different.push(x.first_index() as usize + at[0].1 + run.pairs);
+                different.push(x.first_message_index() as usize + at[0].1 + run.pairs);
                 pairs += 1;
             }
             for (place, (length, side)) in

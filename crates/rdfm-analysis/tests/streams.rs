@@ -57,7 +57,7 @@ fn objects(text: &str) -> Vec<Vec<String>> {
 /// The first violation of each message, with its rule.
 fn violations(rules: &StreamRules, text: &str) -> Vec<(u64, &'static str, String)> {
     (rules.violations(&ordered(&log(text))).into_iter())
-        .map(|found| (found.message, found.rule, found.text))
+        .map(|found| (found.message_index, found.rule, found.text))
         .collect()
 }
 

@@ -1,7 +1,7 @@
 //! Typed columns of result rows, with the message to which each row belongs.
 //!
 //! - In: variables and their requested types, rows of terms, and the message of each row.
-//! - Out: `source` and `message` columns if requested, then one column per variable, with terms as
+//! - Out: `source` and `message_index` columns if requested, then one column per variable, with terms as
 //!   canonical N-Triples or values of the requested type.
 //! - Law: the schema depends only on the variables and types. A value that does not fit its column
 //!   is an error, or it becomes null and is counted. It is never replaced by another value.
@@ -37,7 +37,7 @@ use crate::to_arrow::texts::{Texts, nulls};
 const XSD: &[u8] = b"http://www.w3.org/2001/XMLSchema#";
 const TOO_LARGE: &str = "the strings of the rows exceed 2 GiB in one batch; use smaller batches";
 /// Names of the columns that precede the variables.
-const MESSAGE_COLUMNS: [&str; 2] = ["source", "message"];
+const MESSAGE_COLUMNS: [&str; 2] = ["source", "message_index"];
 /// Precision and scale of a decimal: the total number of digits, and the number of digits after the
 /// decimal point.
 const DECIMAL: (u8, i8) = (38, 18);
@@ -150,7 +150,7 @@ pub struct Misfit {
     /// Index of the row in the input.
     pub row: usize,
     /// Index of the row's message, if rows belong to messages.
-    pub message: Option<u64>,
+    pub message_index: Option<u64>,
     /// The variable, its value, and the expected value.
     pub reason: String,
 }
@@ -174,7 +174,7 @@ pub struct ResultColumns {
 
 impl ResultColumns {
     /// Creates the columns of `variables` with the requested `types`. If `with_messages` is true,
-    /// `source` and `message` columns precede them.
+    /// `source` and `message_index` columns precede them.
     ///
     /// # Errors
     /// If a type or variable is unknown, or two columns would have the same name.
@@ -228,11 +228,11 @@ impl ResultColumns {
 
     /// Returns the schema. It does not depend on the rows.
     pub fn schema(&self) -> SchemaRef {
-        let [source, message] = MESSAGE_COLUMNS;
+        let [source, message_index] = MESSAGE_COLUMNS;
         let mut fields = Vec::with_capacity(self.types.len() + 2);
         if self.with_messages {
             fields.push(Field::new(source, DataType::Utf8, true));
-            fields.push(Field::new(message, DataType::Int64, true));
+            fields.push(Field::new(message_index, DataType::Int64, true));
         }
         let variables = self.variables.iter().zip(&self.types);
         fields.extend(
@@ -466,7 +466,7 @@ impl ColumnBuilder<'_> {
         );
         Err(Failure::Misfit(Misfit {
             row,
-            message: self.messages.get(row).copied(),
+            message_index: self.messages.get(row).copied(),
             reason: format!("?{name} is {}, expected {expected}", quote(&term)),
         }))
     }

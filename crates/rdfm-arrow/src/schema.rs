@@ -142,7 +142,7 @@ pub enum QuadColumn {
     /// Source of the quad's message.
     Source,
     /// Index of the quad's message in its log.
-    Message,
+    MessageIndex,
     /// Subject, predicate, object or graph: 0 to 3.
     Part(usize),
 }
@@ -151,7 +151,7 @@ impl QuadColumn {
     /// All columns, in order.
     pub const ALL: [Self; 6] = [
         Self::Source,
-        Self::Message,
+        Self::MessageIndex,
         Self::Part(0),
         Self::Part(1),
         Self::Part(2),
@@ -162,7 +162,7 @@ impl QuadColumn {
     pub const fn name(self) -> &'static str {
         match self {
             Self::Source => "source",
-            Self::Message => "message",
+            Self::MessageIndex => "message_index",
             Self::Part(part) => PARTS[part],
         }
     }
@@ -185,7 +185,7 @@ impl QuadColumn {
     fn field(self, terms: TermLayout) -> Field {
         let data_type = match self {
             Self::Source => DataType::Utf8,
-            Self::Message => DataType::Int64,
+            Self::MessageIndex => DataType::Int64,
             Self::Part(_) => terms.data_type(),
         };
         Field::new(self.name(), data_type, true)
@@ -216,15 +216,15 @@ pub enum Column {
     /// Source of a message, as named by the caller.
     Source,
     /// Index of a message in its log.
-    Offset,
+    MessageIndex,
+    /// Offset of the first byte of a message in its log; null if the log does not consist of bytes.
+    ByteOffset,
     /// Quads: structs of terms.
     Quads,
     /// Operations of a patch: structs of a code, a name and terms.
     Operations,
     /// Metadata: a map of strings to bytes.
     Metadata,
-    /// Offset of the first byte of a message in its log.
-    Position,
     /// Namespaces that a message declares or uses: a map of names to IRIs.
     Namespaces,
     /// Cells of a result row: one column for each variable, with the variable's name.
@@ -235,51 +235,46 @@ impl Column {
     /// All columns of messages.
     pub const ALL: [Self; 6] = [
         Self::Source,
-        Self::Offset,
+        Self::MessageIndex,
+        Self::ByteOffset,
         Self::Quads,
         Self::Metadata,
-        Self::Position,
         Self::Namespaces,
     ];
 
-    /// Default columns of messages.
-    pub const DEFAULT: [Self; 4] = [Self::Source, Self::Offset, Self::Quads, Self::Metadata];
-
-    /// Returns all columns of a kind of log, beginning with the default columns, and the number of
-    /// default columns.
-    const fn of(kind: Kind) -> (&'static [Self], usize) {
+    /// Returns all columns of a kind of log, in order.
+    const fn of(kind: Kind) -> &'static [Self] {
         match kind {
-            Kind::Messages => (&Self::ALL, Self::DEFAULT.len()),
-            Kind::Patches => (
-                &[
-                    Self::Source,
-                    Self::Offset,
-                    Self::Operations,
-                    Self::Metadata,
-                    Self::Position,
-                    Self::Namespaces,
-                ],
-                4,
-            ),
-            Kind::Results => (&[Self::Variables], 1),
+            Kind::Messages => &Self::ALL,
+            Kind::Patches => &[
+                Self::Source,
+                Self::MessageIndex,
+                Self::ByteOffset,
+                Self::Operations,
+                Self::Metadata,
+                Self::Namespaces,
+            ],
+            Kind::Results => &[Self::Variables],
         }
     }
 
     /// Returns the default columns of a kind of log.
     pub fn default_of(kind: Kind) -> Vec<Self> {
-        let (all, count) = Self::of(kind);
-        all[..count].to_vec()
+        let columns = Self::of(kind).iter().copied();
+        columns
+            .filter(|column| !matches!(column, Self::ByteOffset | Self::Namespaces))
+            .collect()
     }
 
     /// Returns the name in the schema.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Source => "source",
-            Self::Offset => "offset",
+            Self::MessageIndex => "message_index",
+            Self::ByteOffset => "byte_offset",
             Self::Quads => "quads",
             Self::Operations => "operations",
             Self::Metadata => "metadata",
-            Self::Position => "position",
             Self::Namespaces => "namespaces",
             Self::Variables => "the variables",
         }
@@ -287,7 +282,7 @@ impl Column {
 
     /// Returns the column with the given name, if logs of this kind have such a column.
     pub fn by_name(kind: Kind, name: &str) -> Option<Self> {
-        let mut named = Self::of(kind).0.iter().copied();
+        let mut named = Self::of(kind).iter().copied();
         named.find(|column| *column != Self::Variables && column.name() == name)
     }
 
@@ -301,7 +296,7 @@ impl Column {
         };
         let column = |name: &String| {
             Self::by_name(kind, name).ok_or_else(|| {
-                let expected: Vec<&str> = Self::of(kind).0.iter().map(|one| one.name()).collect();
+                let expected: Vec<&str> = Self::of(kind).iter().map(|one| one.name()).collect();
                 unknown(name, &expected)
             })
         };
@@ -320,7 +315,7 @@ impl Column {
     fn fields(self, variables: &[Box<str>], terms: TermLayout) -> Vec<Field> {
         let data_type = match self {
             Self::Source => DataType::Utf8,
-            Self::Offset | Self::Position => DataType::Int64,
+            Self::MessageIndex | Self::ByteOffset => DataType::Int64,
             Self::Quads => DataType::List(item_field(quad_fields(terms))),
             Self::Operations => DataType::List(item_field(operation_fields(terms))),
             Self::Metadata => DataType::Map(entries_field(DataType::Binary), false),
@@ -352,7 +347,7 @@ pub enum RowKind {
     Messages,
     /// Patches, with an `operations` column.
     Patches,
-    /// Quads, with `message`, `subject`, `predicate` and `object` columns.
+    /// Quads, with `message_index`, `subject`, `predicate` and `object` columns.
     Quads,
 }
 
@@ -374,7 +369,7 @@ pub fn row_kind(schema: &Schema) -> Result<RowKind, Error> {
             Ok(RowKind::Quads)
         }
         (false, false) => Err(wrong_columns(
-            "expected a column 'quads' (messages) or 'operations' (patches), or the columns 'message', 'subject', \
+            "expected a column 'quads' (messages) or 'operations' (patches), or the columns 'message_index', 'subject', \
             'predicate' and 'object' (quads)",
             schema,
         )),

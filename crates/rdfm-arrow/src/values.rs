@@ -256,7 +256,7 @@ impl<R: InputListRecord> Values<R> {
             return Ok(());
         };
         for message in 0..batch.len() {
-            let number = batch.first_index() as usize + message;
+            let number = batch.first_message_index() as usize + message;
             if self.valid[number] {
                 let one = batch.slice(message..message + 1);
                 let out = self.texts.values();
@@ -265,7 +265,7 @@ impl<R: InputListRecord> Values<R> {
                 result.and_then(|()| encoder.finish(out)).map_err(|error| {
                     // Each value is a separate log, so its only message has index 0.
                     let error = EncodeError {
-                        message: 0,
+                        message_index: 0,
                         ..error
                     };
                     value_error(number, Cause::Encode(error))

@@ -240,7 +240,7 @@ fn values_that_do_not_fit_are_errors_or_null() {
             let Failure::Misfit(misfit) = failure else {
                 unreachable!("{failure:?}")
             };
-            assert_eq!((misfit.row, misfit.message), (0, None));
+            assert_eq!((misfit.row, misfit.message_index), (0, None));
             assert!(misfit.reason.starts_with("?v is '"), "{}", misfit.reason);
         }
         let cells: Vec<&str> = cells.iter().map(String::as_str).collect();
@@ -355,7 +355,7 @@ fn rows_have_source_and_message_columns() {
         .iter()
         .map(|field| field.name().clone())
         .collect();
-    assert_eq!(names, ["source", "message", "s", "n"]);
+    assert_eq!(names, ["source", "message_index", "s", "n"]);
     assert_eq!(texts(&batch, 0), ["a.nq"; 3]);
     assert_eq!(texts(&batch, 1), ["3", "3", "7"]);
     assert_eq!(texts(&batch, 2), ["<x:a>", "_:b", ""]);
@@ -363,7 +363,7 @@ fn rows_have_source_and_message_columns() {
     let Err(Failure::Misfit(misfit)) = columns.record_batch(&given, &[3, 4, 7], None, false) else {
         unreachable!()
     };
-    assert_eq!((misfit.row, misfit.message), (1, Some(4)));
+    assert_eq!((misfit.row, misfit.message_index), (1, Some(4)));
     assert_eq!(misfit.reason, "?n is '\"warm\"', expected a number");
     assert!(columns.record_batch(&given, &[3], None, false).is_err());
     assert!(
@@ -432,10 +432,10 @@ fn invalid_columns_are_rejected() {
          dateTime, date, time, duration"
     );
     assert_eq!(
-        rejected(&["message"], &[], true),
+        rejected(&["message_index"], &[], true),
         "?message would be a second column named message; rename the variable"
     );
-    assert!(ResultColumns::new(["message", "source"], [], false).is_ok());
+    assert!(ResultColumns::new(["message_index", "source"], [], false).is_ok());
     assert_eq!(
         rejected(&["a", "a"], &[], false),
         "the variable 'a' occurs twice, but column names must be unique"

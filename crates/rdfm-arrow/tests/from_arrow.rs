@@ -266,7 +266,7 @@ fn rows_are_numbered_from_the_first_index() {
     let rows = record_batch(vec![("quads", bad)]);
     let mut rows = RowReader::<_, Quad>::new(reader(vec![rows]), 100, DEPTH);
     let first = rows.next_batch().unwrap().unwrap();
-    assert_eq!(first.first_index(), 100);
+    assert_eq!(first.first_message_index(), 100);
     assert_eq!(rows.next_batch().unwrap_err().row, Some(101));
 }
 

@@ -164,11 +164,11 @@ fn columns_determine_the_kind_of_rows() {
     };
     assert_eq!(rows(&["a", "quads"]), Ok(RowKind::Messages));
     assert_eq!(rows(&["operations", "metadata"]), Ok(RowKind::Patches));
-    let parts = ["object", "message", "predicate", "subject"];
+    let parts = ["object", "message_index", "predicate", "subject"];
     assert_eq!(rows(&parts), Ok(RowKind::Quads));
     // If there is a `quads` column, other columns are ignored.
     assert_eq!(
-        rows(&["quads", "message", "subject", "predicate", "object"]),
+        rows(&["quads", "message_index", "subject", "predicate", "object"]),
         Ok(RowKind::Messages)
     );
     let both = rows(&["operations", "quads"]).unwrap_err();

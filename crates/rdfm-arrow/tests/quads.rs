@@ -99,9 +99,9 @@ fn columns_can_be_requested_in_any_order_and_repeatedly() {
         let rows = quad_record_batch(&[&batch(&everything())], &none, None).unwrap();
         assert_eq!((rows.num_columns(), rows.num_rows()), (0, 5));
     }
-    let names = ["message".to_owned(), "graph".to_owned()];
+    let names = ["message_index".to_owned(), "graph".to_owned()];
     let found = QuadColumn::by_names(Some(&names)).unwrap();
-    assert_eq!(found, [QuadColumn::Message, QuadColumn::Part(3)]);
+    assert_eq!(found, [QuadColumn::MessageIndex, QuadColumn::Part(3)]);
     let unknown = QuadColumn::by_names(Some(&["offset".to_owned()])).unwrap_err();
     assert_eq!(
         unknown,
@@ -219,7 +219,7 @@ fn consecutive_rows_with_the_same_source_and_message_form_a_message() {
     let parts = ["subject", "predicate", "object"].map(|name| (name, Arc::clone(&terms)));
     let numbered: ArrayRef = Arc::new(Int64Array::from(vec![7, 7, 0, 7]));
     let mut columns = parts.to_vec();
-    columns.push(("message", cast(&numbered, &DataType::UInt8).unwrap()));
+    columns.push(("message_index", cast(&numbered, &DataType::UInt8).unwrap()));
     assert_eq!(counts(record_batch(columns.clone())), [2, 1, 1]);
     columns.push(("source", column(&["a", "b", "b", "b"])));
     assert_eq!(counts(record_batch(columns)), [1, 1, 1, 1]);
@@ -232,12 +232,15 @@ fn large_messages_are_returned_in_parts_or_rejected() {
     let rows = quad_record_batch(&[&source_batch], &layout(TermLayout::NTriples), None).unwrap();
     let parts = read(&rows, 1000, true);
     assert!(parts.len() > 2 && parts[0].continues() && parts[1].continued());
-    let indexes: Vec<u64> = parts.iter().map(MessageBatch::first_index).collect();
+    let indexes: Vec<u64> = parts
+        .iter()
+        .map(MessageBatch::first_message_index)
+        .collect();
     assert_eq!((indexes[0], indexes[1]), (0, 1));
     let quads: usize = parts.iter().map(|part| part.quads().len()).sum();
     assert_eq!(quads, 20_005);
     let last = parts.last().unwrap();
-    assert_eq!(last.first_index() + last.len() as u64, 3);
+    assert_eq!(last.first_message_index() + last.len() as u64, 3);
     let mut reader = QuadReader::new(0, 8, LIMIT, false);
     reader.feed(&rows).unwrap();
     assert_eq!(reader.next_batch().unwrap().unwrap().len(), 1);
@@ -261,7 +264,7 @@ fn invalid_quad_rows_are_reported_after_the_previous_rows() {
     let good = column(&[Some("<a:b>"); 4]);
     let error = |objects: ArrayRef, count: usize| {
         let rows = record_batch(vec![
-            ("message", Arc::clone(&numbers)),
+            ("message_index", Arc::clone(&numbers)),
             ("subject", Arc::clone(&good)),
             ("predicate", Arc::clone(&good)),
             ("object", objects),
@@ -269,7 +272,7 @@ fn invalid_quad_rows_are_reported_after_the_previous_rows() {
         let mut reader = QuadReader::new(5, 8, LIMIT, false);
         reader.feed(&rows.slice(0, count)).unwrap();
         let before = reader.next_batch().unwrap().unwrap();
-        assert_eq!((before.first_index(), before.len()), (5, 1));
+        assert_eq!((before.first_message_index(), before.len()), (5, 1));
         let error = reader.next_batch().unwrap_err();
         assert_eq!(error.row, Some(6));
         error.reason.to_string()
@@ -287,7 +290,7 @@ fn invalid_quad_rows_are_reported_after_the_previous_rows() {
         "column message: expected a message number, found null"
     );
     let mut reader = QuadReader::new(0, 8, LIMIT, false);
-    let texts = record_batch(vec![("message", Arc::clone(&good))]);
+    let texts = record_batch(vec![("message_index", Arc::clone(&good))]);
     let feed_error = reader.feed(&texts).unwrap_err();
     assert_eq!(
         feed_error.reason.to_string(),
@@ -434,7 +437,7 @@ fn structs_that_are_not_terms_are_rejected() {
     let read_object = |object: [&str; 5]| {
         let numbers: ArrayRef = Arc::new(Int64Array::from(vec![0]));
         let rows = record_batch(vec![
-            ("message", numbers),
+            ("message_index", numbers),
             ("subject", structs(&[iri])),
             ("predicate", structs(&[iri])),
             ("object", structs(&[object])),

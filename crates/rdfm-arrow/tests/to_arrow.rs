@@ -35,10 +35,13 @@ fn a_row_contains_its_message() {
     let expected = [Some(vec![e.clone()]), Some(vec![]), Some(vec![e, o])];
     assert_eq!(namespaces, expected);
     assert_eq!(
-        numbers_of(rows.column_by_name("offset").unwrap()),
+        numbers_of(rows.column_by_name("message_index").unwrap()),
         [0, 1, 2]
     );
-    assert_eq!(numbers_of(rows.column_by_name("position").unwrap()), [0; 3]);
+    assert_eq!(
+        numbers_of(rows.column_by_name("byte_offset").unwrap()),
+        [0; 3]
+    );
     let source = Some("a.nq".to_owned());
     let sources = strings(rows.column_by_name("source").unwrap());
     assert_eq!(sources, vec![source; 3]);
@@ -47,7 +50,8 @@ fn a_row_contains_its_message() {
 #[test]
 fn the_default_graph_and_a_missing_source_are_null() {
     let source_batch = batch(&everything());
-    let rows = to_arrow::record_batch(&[&source_batch], &Column::DEFAULT, None).unwrap();
+    let rows = to_arrow::record_batch(&[&source_batch], &Column::default_of(Kind::Messages), None)
+        .unwrap();
     assert_eq!(rows.column(0).null_count(), 3);
     let quads = arrow_array::cast::AsArray::as_list::<i32>(rows.column(2));
     let graphs = arrow_array::cast::AsArray::as_struct(quads.values()).column(3);
@@ -63,19 +67,22 @@ fn columns_can_be_reordered_and_repeated() {
     let slice = rows(&source_batch.slice(1..3), &columns);
     assert_eq!(slice.schema(), schema(&columns, &[]));
     assert_eq!(slice.num_rows(), 2);
-    assert_eq!(numbers_of(slice.column_by_name("offset").unwrap()), [1, 2]);
+    assert_eq!(
+        numbers_of(slice.column_by_name("message_index").unwrap()),
+        [1, 2]
+    );
     assert_eq!(slice.column(6), slice.column_by_name("quads").unwrap());
     assert_eq!(rows(&source_batch, &[]).num_rows(), 3);
 }
 
 #[test]
 fn columns_are_found_by_name() {
-    let names = ["quads".to_owned(), "offset".to_owned()];
+    let names = ["quads".to_owned(), "message_index".to_owned()];
     let found = Column::by_names(Kind::Messages, Some(&names)).unwrap();
-    assert_eq!(found, [Column::Quads, Column::Offset]);
+    assert_eq!(found, [Column::Quads, Column::MessageIndex]);
     assert_eq!(
         Column::by_names(Kind::Messages, None).unwrap(),
-        Column::DEFAULT
+        Column::default_of(Kind::Messages)
     );
     let unknown = Column::by_names(Kind::Messages, Some(&["graph".to_owned()])).unwrap_err();
     assert!(unknown.starts_with("unknown column 'graph'; expected one of source, offset, "));

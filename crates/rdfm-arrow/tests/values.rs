@@ -165,7 +165,7 @@ fn encoding_errors_contain_the_index_of_the_value() {
     let error = encode("ttl", column).unwrap_err();
     assert_eq!(error.value, Some(2));
     // Each value is a separate log.
-    assert!(matches!(&*error.cause, Cause::Encode(error) if error.message == 0));
+    assert!(matches!(&*error.cause, Cause::Encode(error) if error.message_index == 0));
     assert!(error.to_string().starts_with("value 2: ttl: "), "{error}");
     let texts: ArrayRef = Arc::new(arrow_array::StringArray::from(vec!["x"]));
     let error = encode("nq", texts).unwrap_err();

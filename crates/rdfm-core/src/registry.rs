@@ -104,7 +104,7 @@ pub fn suggest_target(format: &str, feature: Feature) -> Option<Remedy> {
     names.retain(|name| *name != format);
     (!names.is_empty()).then(|| Remedy {
         side: Side::Stage,
-        option: "to_format",
+        option: "to",
         value: Some(names.join("|").into()),
         text: "supports it".into(),
     })

@@ -281,7 +281,7 @@ fn errors_contain_the_row_and_earlier_changes_are_kept() {
                 "in batches of {size}: {words}"
             );
             let message = words.matches('Z').count() as u64;
-            assert_eq!(error.position.message, Some(message), "{words}");
+            assert_eq!(error.position.message_index, Some(message), "{words}");
             assert_eq!(letters(&quads_of(&dataset)), "abc", "{words}");
         }
     }
@@ -374,7 +374,7 @@ fn applying_a_difference_yields_the_other_dataset() {
         let (old, new) = (random.data(), random.data());
         let mut texts = BTreeSet::new();
         for (size, parts) in SIZES.into_iter().zip([true, false, true, false]) {
-            let mut difference = Difference::from(dataset(&old, size), 0, parts);
+            let mut difference = Difference::from(dataset(&old, size), 0, parts, None);
             for batch in messages(&new, size) {
                 difference.add(&batch).unwrap();
             }
@@ -404,13 +404,13 @@ fn a_difference_larger_than_a_batch_is_split_if_allowed() {
         .map(|n| format!("<a:s> <a:p> \"{n}\" .\n"))
         .collect();
     for parts in [true, false] {
-        let mut difference = Difference::from(Dataset::new(), 3, parts);
+        let mut difference = Difference::from(Dataset::new(), 3, parts, None);
         for batch in messages(&new, 8192) {
             difference.add(&batch).unwrap();
         }
         let mut found = Vec::new();
         while let Some(batch) = difference.next_batch().unwrap() {
-            assert_eq!(batch.first_index(), 3);
+            assert_eq!(batch.first_message_index(), 3);
             found.push(batch);
         }
         assert_eq!(found.len() > 1, parts);
@@ -448,7 +448,7 @@ fn many_changes_to_a_small_dataset_are_correct() {
 }
 
 fn to_patches(log: &str, size: u64) -> Vec<PatchBatch> {
-    let mut converter = ToPatches::new();
+    let mut converter = ToPatches::new(0);
     messages(log, size)
         .iter()
         .filter_map(|batch| converter.patches(batch).unwrap())
@@ -475,7 +475,7 @@ fn a_message_becomes_a_transaction_with_its_own_labels() {
 /// Each log counts its messages from 0.
 #[test]
 fn labels_of_several_logs_are_distinct() {
-    let mut converter = ToPatches::new();
+    let mut converter = ToPatches::new(0);
     let mut found = Vec::new();
     for batch in [
         messages("_:a <a:p> _:b .\n", 8192),
@@ -506,7 +506,7 @@ fn to_messages(log: &str, size: u64, separate: bool) -> Converted {
             }
         };
         if let Some(batch) = next {
-            assert_eq!(batch.first_index(), found.len() as u64);
+            assert_eq!(batch.first_message_index(), found.len() as u64);
             assert!(!batch.continues() && !batch.continued());
             found.extend((0..batch.len()).map(|message| lines(&batch, message)));
         }

@@ -151,7 +151,7 @@ impl Random {
 fn describe(batch: &MessageBatch) -> String {
     let messages: Vec<_> = (0..batch.len())
         .map(|message| {
-            let (index, position) = (batch.index(message), batch.position(message));
+            let (index, position) = (batch.message_index(message), batch.byte_offset(message));
             (
                 index,
                 position,

@@ -332,7 +332,7 @@ fn messages_before_an_error_are_delivered() {
     assert_eq!(outcome.messages.len(), 2);
     let position = outcome.error.unwrap().position;
     assert_eq!(
-        (position.message, position.line_column),
+        (position.message_index, position.line_column),
         (Some(2), Some((6, 1)))
     );
     // Invalid UTF-8 is reported at its byte.
@@ -416,10 +416,14 @@ fn complete_messages_do_not_wait_for_the_next() {
         .unwrap()
         .expect("the second message");
     assert_eq!(
-        (batch.len(), batch.quads().len(), batch.first_index()),
+        (
+            batch.len(),
+            batch.quads().len(),
+            batch.first_message_index()
+        ),
         (1, 3, 1)
     );
-    assert_eq!(batch.position(0), (Q.len() + 12) as u64);
+    assert_eq!(batch.byte_offset(0), Some((Q.len() + 12) as u64));
     assert!(decoder.next_batch_of::<Quad>().unwrap().is_none());
 }
 

@@ -60,7 +60,7 @@ fn drain(decoder: &mut dyn Decoder, outcome: &mut Outcome, batches: &mut Vec<Pat
                         outcome.patches.last_mut().unwrap().extend(rows);
                     } else {
                         outcome.patches.push(rows.collect());
-                        outcome.positions.push(batch.position(patch));
+                        outcome.positions.push(batch.byte_offset(patch).unwrap());
                     }
                 }
                 batches.push(batch);
@@ -272,7 +272,7 @@ fn prefixed_names_use_the_prefixes_of_earlier_rows() {
         "the prefix 'ex' of 'ex:a' is not declared; declare it with PA in an earlier row"
     );
     assert_eq!(error.position.line_column, Some((9, 3)));
-    assert_eq!(error.position.message, Some(1));
+    assert_eq!(error.position.message_index, Some(1));
     let last = patches("PA ex <http://n/> . Z . A ex:é ex:a.b ex:_1:2 .");
     assert_eq!(last[1], ["A <http://n/é> <http://n/a.b> <http://n/_1:2>"]);
 }
@@ -492,12 +492,12 @@ fn a_log_that_ends_inside_a_row_is_truncated() {
         let outcome = read(log);
         let error = outcome.error.unwrap();
         assert_eq!(error.class, ErrorClass::Truncated, "{log}: {error}");
-        assert_eq!(error.position.offset as usize, log.len(), "{log}");
+        assert_eq!(error.position.byte_offset, Some(log.len() as u64), "{log}");
     }
     // Complete patches precede the error.
     let outcome = read("TX .\nZ .\nTC .\nA <a:>");
     assert_eq!(outcome.patches, [["TX"]]);
-    assert_eq!(outcome.error.unwrap().position.message, Some(1));
+    assert_eq!(outcome.error.unwrap().position.message_index, Some(1));
 }
 
 #[test]
@@ -515,7 +515,7 @@ fn invalid_utf_8_is_an_error_at_its_byte() {
     );
     assert_eq!(error.position.line_column, Some((3, 14)));
     let cut = read_as(TEXT, &Options::default(), b"A <a:> <b:> \"\xc3");
-    assert_eq!(cut.error.unwrap().position.offset, 13);
+    assert_eq!(cut.error.unwrap().position.byte_offset, Some(13));
 }
 
 #[test]
@@ -585,7 +585,7 @@ fn reading_resumes_after_the_next_segment() {
             match decoder.next_batch_of::<Operation>() {
                 Ok(Some(batch)) => {
                     for patch in 0..batch.len() {
-                        let index = batch.first_index() + patch as u64;
+                        let index = batch.first_message_index() + patch as u64;
                         found.push((index, render(&batch, &batch.message(patch)[0])));
                     }
                 }
@@ -689,7 +689,10 @@ fn a_header_inside_a_patch_is_rejected_or_moved_to_the_front() {
     for format in [TEXT, THRIFT] {
         let (out, error, _) = write(format, &Options::default(), std::slice::from_ref(&batch));
         let error = error.unwrap();
-        assert_eq!((error.class, error.message), (ErrorClass::Unsupported, 1));
+        assert_eq!(
+            (error.class, error.message_index),
+            (ErrorClass::Unsupported, 1)
+        );
         let remedies = error.reason.remedies();
         assert_eq!(remedies[0].option, "headers_first");
         assert_eq!(read_as(format, &Options::default(), &out).patches, [["TX"]]);
@@ -905,11 +908,11 @@ fn errors_in_thrift_contain_cause_and_position() {
         let found = error.reason.to_string();
         assert!(found.starts_with(reason), "{bytes:?}: {found}");
         assert_eq!(
-            (error.class, error.position.offset),
-            (class, offset),
+            (error.class, error.position.byte_offset),
+            (class, Some(offset)),
             "{bytes:?}"
         );
-        assert_eq!(error.position.message, Some(0));
+        assert_eq!(error.position.message_index, Some(0));
     }
     let small = Options::with("max_message_bytes", 64u64);
     let mut long = vec![0x1c, 0x18, 0xff, 0x7f];

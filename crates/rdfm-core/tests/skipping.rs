@@ -289,7 +289,7 @@ fn prefixes_and_base_before_an_error_remain_declared() {
         decoder.skip_message().unwrap().unwrap();
     }
     let batch = decoder.next_batch_of::<Quad>().unwrap().unwrap();
-    assert_eq!(batch.first_index(), 3);
+    assert_eq!(batch.first_message_index(), 3);
     assert_eq!(batch.namespaces(0).get(b"e"), Some(&b"a:"[..]));
     assert_eq!(batch.namespaces(0).get(b"f"), Some(&b"b:"[..]));
 }

@@ -358,7 +358,9 @@ fn the_position_of_a_message_is_that_of_its_first_statement() {
             let mut found = Vec::new();
             let mut take = |decoder: &mut dyn rdfm_core::codec::Decoder| {
                 while let Some(batch) = decoder.next_batch_of::<Quad>().unwrap() {
-                    found.extend((0..batch.len()).map(|message| batch.position(message)));
+                    found.extend(
+                        (0..batch.len()).map(|message| batch.byte_offset(message).unwrap()),
+                    );
                 }
             };
             for piece in log.as_bytes().chunks(size) {
@@ -643,13 +645,17 @@ fn complete_messages_do_not_wait_for_the_next() {
     decoder.finish();
     let second = decoder.next_batch_of::<Quad>().unwrap().unwrap();
     assert_eq!(
-        (second.len(), second.first_index(), second.continued()),
+        (
+            second.len(),
+            second.first_message_index(),
+            second.continued()
+        ),
         (1, 1, false)
     );
     let whole = decode("trig", &options, format!("{log}@en }}").as_bytes(), 4096);
     assert_eq!(support::lines(&first, 0), whole.messages[0]);
     assert_eq!(support::lines(&second, 0), whole.messages[1]);
-    assert_eq!(second.position(0), 54);
+    assert_eq!(second.byte_offset(0).unwrap(), 54);
 }
 
 #[test]

@@ -397,7 +397,7 @@ fn differences(batches: &[MessageBatch]) {
     for pair in all.windows(2) {
         let [old, new] = [0, 1].map(|at| pair[at].records.iter().cloned().collect::<BTreeSet<_>>());
         for parts in [false, true] {
-            let mut difference = Difference::from(dataset(&pair[0]), 0, parts);
+            let mut difference = Difference::from(dataset(&pair[0]), 0, parts, None);
             difference
                 .add(&batch(&pair[1].records))
                 .expect("a small dataset");
@@ -439,7 +439,12 @@ fn snapshots(batches: &[MessageBatch]) {
                     .expect("a difference can be applied");
                 let message = expected.next().expect("a patch for each message");
                 let quads: BTreeSet<Values> = message.records.into_iter().collect();
-                assert_eq!(quads_of(&dataset), quads, "message {}", message.index);
+                assert_eq!(
+                    quads_of(&dataset),
+                    quads,
+                    "message {}",
+                    message.message_index
+                );
             }
         }
     };

@@ -187,7 +187,10 @@ pub fn outcome_in(batches: &[Batch], error: Option<DecodeError>) -> Outcome {
         outcome.messages.extend(found.messages);
     }
     for (at, message) in outcome.messages.iter().enumerate() {
-        assert_eq!(message.index, at as u64, "messages are numbered in order");
+        assert_eq!(
+            message.message_index, at as u64,
+            "messages are numbered in order"
+        );
     }
     outcome
 }
@@ -286,7 +289,7 @@ pub fn parts(reading: &Reading, data: &[u8], whole: &Outcome) {
                 let (rest, last) = (found.next(), joined.last_mut());
                 let (rest, last) = (rest.expect("a part"), last.expect("an earlier part"));
                 assert_eq!(
-                    rest.index, last.index,
+                    rest.message_index, last.message_index,
                     "{}: the parts of a message have different indexes",
                     reading.format.name
                 );
@@ -391,21 +394,21 @@ pub fn each_invalid(reading: &Reading, data: &[u8]) {
         let (messages, errors) = skip_all(reading, &modified, modified.len());
         assert!(
             !errors[0].0.follows()
-                && errors[0].0.position.message == Some(invalid as u64)
+                && errors[0].0.position.message_index == Some(invalid as u64)
                 && errors.iter().skip(1).all(|(error, _)| error.follows()),
             "{}: only message {invalid} is invalid, but the errors are:\n{errors:#?}",
             reading.format.name,
         );
         let lost: Vec<_> = errors
             .iter()
-            .filter_map(|(error, _)| error.position.message)
+            .filter_map(|(error, _)| error.position.message_index)
             .collect();
-        let content = |message: &Message| (message.index, message.records.clone());
+        let content = |message: &Message| (message.message_index, message.records.clone());
         let found: Vec<_> = messages.iter().map(content).collect();
         let others: Vec<_> = whole
             .messages
             .iter()
-            .filter(|message| !lost.contains(&message.index))
+            .filter(|message| !lost.contains(&message.message_index))
             .map(content)
             .collect();
         assert!(
@@ -421,7 +424,8 @@ pub fn each_invalid(reading: &Reading, data: &[u8]) {
 fn positions(batch: &Batch) -> Vec<usize> {
     fn of<R: ToValues>(batch: &LogBatch<R>) -> Vec<usize> {
         (0..batch.len())
-            .map(|at| usize::try_from(batch.position(at)).expect("a log in memory"))
+            .map(|at| batch.byte_offset(at).expect("a log of bytes"))
+            .map(|offset| usize::try_from(offset).expect("a log in memory"))
             .collect()
     }
     match batch {

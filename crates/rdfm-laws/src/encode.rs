@@ -314,7 +314,7 @@ fn check_output(
         String::from_utf8_lossy(out)
     );
     let accepted = rejection.map_or(expected.len(), |error| {
-        usize::try_from(error.message).expect("an index fits")
+        usize::try_from(error.message_index).expect("an index fits")
     });
     let expected = &expected[..accepted.min(expected.len())];
     if !writing.format.carries.boundaries && expected.is_empty() {

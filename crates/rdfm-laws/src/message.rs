@@ -40,9 +40,9 @@ pub type Values = Vec<Term>;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Message {
     /// Index in the log.
-    pub index: u64,
+    pub message_index: u64,
     /// Offset of the first byte in the log.
-    pub position: u64,
+    pub byte_offset: Option<u64>,
     /// The records, in order.
     pub records: Vec<Values>,
     /// The namespaces in scope, IRIs by name.
@@ -140,8 +140,8 @@ pub fn messages<R: ToValues>(batch: &LogBatch<R>) -> Vec<Message> {
     let table = batch.table();
     (0..batch.len())
         .map(|at| Message {
-            index: batch.index(at),
-            position: batch.position(at),
+            message_index: batch.message_index(at),
+            byte_offset: batch.byte_offset(at),
             records: batch
                 .message(at)
                 .iter()

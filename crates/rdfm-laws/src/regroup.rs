@@ -128,8 +128,8 @@ fn keeps_quads(by: GroupBy, input: &[Message], (found, error): &Grouped) {
 /// All quads as one message, with separate blank nodes for each message.
 fn joined(messages: &[Message]) -> Message {
     let mut all = Message {
-        index: 0,
-        position: 0,
+        message_index: 0,
+        byte_offset: None,
         records: Vec::new(),
         namespaces: BTreeMap::default(),
         metadata: BTreeMap::default(),
@@ -137,7 +137,7 @@ fn joined(messages: &[Message]) -> Message {
     for message in messages {
         let mut quads = message.records.clone();
         for term in quads.iter_mut().flatten() {
-            term.rename(&mut |label| format!("{} {label}", message.index));
+            term.rename(&mut |label| format!("{} {label}", message.message_index));
         }
         all.records.extend(quads);
     }

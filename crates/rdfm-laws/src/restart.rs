@@ -103,7 +103,7 @@ fn from_every_mark(log: &[u8]) {
     for start in found {
         let at = whole
             .iter()
-            .position(|message| message.position == start as u64)
+            .position(|message| message.byte_offset == Some(start as u64))
             .expect("a message begins at every mark");
         let rest = read("jelly", &log[start..]);
         assert!(

@@ -76,7 +76,7 @@ pub fn at_cuts(reading: &Reading, data: &[u8], cuts: &[usize], piece: usize) {
     }
     for (mut split, input, before) in splits {
         let inner = split.opening.split.is_some_and(|split| split.start > 0);
-        split.opening.first_index = inner.then_some(before + leading);
+        split.opening.first_message_index = inner.then_some(before + leading);
         let events = read(&split, input, piece);
         // A log with an error that cannot be skipped has no splits.
         indivisible |= events
@@ -132,7 +132,7 @@ pub fn frames_at_cuts(reading: &Reading, data: &[u8], cuts: &[usize], piece: usi
     let is_correct = marks == Marks::Correct;
     let starts = [0].iter().chain(cuts);
     let stops = cuts.iter().chain(&[usize::MAX]);
-    let (mut first_index, mut at) = (0, 0);
+    let (mut first_message_index, mut at) = (0, 0);
     for (&start, &stop) in starts.zip(stops) {
         let mut split = reading.clone();
         split.opening.split = Some(Split {
@@ -140,7 +140,7 @@ pub fn frames_at_cuts(reading: &Reading, data: &[u8], cuts: &[usize], piece: usi
             stop: stop as u64,
             dialect: None,
         });
-        split.opening.first_index = Some(first_index);
+        split.opening.first_message_index = Some(first_message_index);
         let input = data.get(start.saturating_sub(1)..).unwrap_or_default();
         let mut counter = split.counter();
         for piece in input.chunks(piece) {
@@ -185,7 +185,7 @@ pub fn frames_at_cuts(reading: &Reading, data: &[u8], cuts: &[usize], piece: usi
             count,
             "messages of the split at {start} of {cuts:?}: {data:x?}"
         );
-        first_index += count;
+        first_message_index += count;
     }
     assert_eq!(
         at,

@@ -147,7 +147,7 @@ impl ArrowCoalescer {
 ///
 /// Args:
 ///     rows: Any object with the Arrow PyCapsule interface, as in `MessageBatch.from_arrow`.
-///     first_index: Index of the first row's message. Error positions are relative to it, too.
+///     first_message_index: Index of the first row's message. Error positions are relative to it, too.
 ///     max_depth: Maximum nesting of triple terms.
 ///     max_message_bytes: Maximum size of a message in decoded bytes; 2 GiB by default.
 /// Returns:
@@ -157,35 +157,39 @@ impl ArrowCoalescer {
 ///     TypeError: If `rows` is not Arrow data, has both a `quads` and an `operations` column, or
 ///         has neither of them and lacks the columns of quad rows.
 #[pyfunction]
-#[pyo3(signature = (rows, *, first_index=0, max_depth=64, max_message_bytes=None))]
+#[pyo3(signature = (rows, *, first_message_index=0, max_depth=64, max_message_bytes=None))]
 fn batches_from_arrow(
     rows: &Bound<'_, PyAny>,
-    first_index: u64,
+    first_message_index: u64,
     max_depth: u32,
     max_message_bytes: Option<u64>,
 ) -> PyResult<ArrowRows> {
     fn read<R: rdfm_arrow::from_arrow::InputListRecord>(
         reader: Reader,
-        first_index: u64,
+        first_message_index: u64,
         max_depth: u32,
         max_message_bytes: Option<u64>,
     ) -> Box<dyn Batches> {
         Box::new(match max_message_bytes {
-            Some(max) => RowReader::<_, R>::with_limit(reader, first_index, max_depth, max),
-            None => RowReader::new(reader, first_index, max_depth),
+            Some(max) => RowReader::<_, R>::with_limit(reader, first_message_index, max_depth, max),
+            None => RowReader::new(reader, first_message_index, max_depth),
         })
     }
     let reader = arrow::reader(rows)?;
     let max_depth = options::depth(max_depth)?;
     let found = row_kind(&reader.schema()).map_err(|error| arrow::exception(rows.py(), error))?;
     let rows = match found {
-        RowKind::Patches => read::<Operation>(reader, first_index, max_depth, max_message_bytes),
-        RowKind::Messages => read::<Quad>(reader, first_index, max_depth, max_message_bytes),
+        RowKind::Patches => {
+            read::<Operation>(reader, first_message_index, max_depth, max_message_bytes)
+        }
+        RowKind::Messages => {
+            read::<Quad>(reader, first_message_index, max_depth, max_message_bytes)
+        }
         RowKind::Quads => Box::new(QuadBatches {
             reader,
             quads: match max_message_bytes {
-                Some(max) => QuadReader::new(first_index, max_depth, max, false),
-                None => QuadReader::within_2_gib(first_index, max_depth),
+                Some(max) => QuadReader::new(first_message_index, max_depth, max, false),
+                None => QuadReader::within_2_gib(first_message_index, max_depth),
             },
         }),
     };
@@ -232,7 +236,7 @@ impl Batches for QuadBatches {
 /// Reads messages from quad rows, one record batch at a time.
 ///
 /// Args:
-///     first_index: Index of the first message.
+///     first_message_index: Index of the first message.
 ///     max_depth: Maximum nesting of triple terms.
 ///     max_message_bytes: Maximum size of a message in decoded bytes.
 ///     parts: Whether to return large messages in parts.
@@ -244,15 +248,15 @@ pub struct QuadRows {
 #[pymethods]
 impl QuadRows {
     #[new]
-    #[pyo3(signature = (*, max_depth, max_message_bytes, first_index=0, parts=false))]
+    #[pyo3(signature = (*, max_depth, max_message_bytes, first_message_index=0, parts=false))]
     fn new(
         max_depth: u32,
         max_message_bytes: u64,
-        first_index: u64,
+        first_message_index: u64,
         parts: bool,
     ) -> PyResult<Self> {
         let max_depth = options::depth(max_depth)?;
-        let quads = QuadReader::new(first_index, max_depth, max_message_bytes, parts);
+        let quads = QuadReader::new(first_message_index, max_depth, max_message_bytes, parts);
         Ok(Self {
             quads: Mutex::new(quads),
         })

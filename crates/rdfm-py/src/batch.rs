@@ -6,7 +6,7 @@
 
 use std::sync::{Mutex, PoisonError};
 
-use pyo3::exceptions::PyIndexError;
+use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyBytes, PyCapsule, PyDict, PyList, PyString, PyTuple};
@@ -24,7 +24,7 @@ use rustc_hash::FxHashMap;
 
 use crate::arrow::ArrowBatch;
 use crate::terms::Quad;
-use crate::views::{View, iterate};
+use crate::views::{View, call};
 use crate::{arrow, build, errors, options};
 
 /// Index of a message in its batch, and the name and IRI of a namespace.
@@ -83,27 +83,53 @@ impl MessageBatch {
 
     /// Index of the first message in the log, from 0.
     #[getter]
-    fn first_index(&self) -> u64 {
-        self.view.batch.first_index()
+    fn first_message_index(&self) -> u64 {
+        self.view.batch.first_message_index()
     }
 
-    /// Return the batch with its messages numbered from `first_index`.
-    #[pyo3(signature = (first_index, /))]
-    fn numbered(&self, py: Python<'_>, first_index: u64) -> PyResult<Self> {
-        errors::guarded(py, || self.inner().numbered(first_index)).map(Self::new)
+    /// Return the batch with its messages numbered from `first_message_index`.
+    #[pyo3(signature = (first_message_index, /))]
+    fn numbered(&self, py: Python<'_>, first_message_index: u64) -> PyResult<Self> {
+        errors::guarded(py, || self.inner().numbered(first_message_index)).map(Self::new)
     }
 
-    /// Return a message's index in the log, given its number in the batch.
+    /// Return the batch with other places of its messages in the log, for pickling. Without
+    /// `indexes`, messages are numbered from `first_message_index`.
+    ///
+    /// Raises:
+    ///     ValueError: If the numbers of indexes or offsets do not match.
+    fn _with_places(
+        &self,
+        first_message_index: u64,
+        indexes: Vec<u64>,
+        byte_offsets: Vec<Option<u64>>,
+        continued: bool,
+        continues: bool,
+    ) -> PyResult<Self> {
+        self.inner()
+            .with_places(
+                first_message_index,
+                indexes,
+                &byte_offsets,
+                [continued, continues],
+            )
+            .map(Self::new)
+            .ok_or_else(|| PyValueError::new_err("expected an index and an offset per message"))
+    }
+
+    /// Pickles the batch with its messages, their places in the log, and the namespaces in scope.
+    fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
+        static REDUCE: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
+        call(slf, &REDUCE, "reduce_batch")
+    }
+
+    /// Return a message's index in the log, given its number in the batch; negative numbers count
+    /// from the end.
     ///
     /// Raises:
     ///     IndexError: If there is no such message.
-    fn index_of(&self, message: usize) -> PyResult<u64> {
-        if message >= self.view.batch.len() {
-            return Err(PyIndexError::new_err(format!(
-                "the batch has no message {message}"
-            )));
-        }
-        Ok(self.view.batch.index(message))
+    fn message_index(&self, message: isize) -> PyResult<u64> {
+        self.view.message_index(message)
     }
 
     /// Whether the first message continues the last message of the previous batch.
@@ -132,7 +158,7 @@ impl MessageBatch {
 
     fn __iter__<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
         static VIEWS: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
-        iterate(slf, &VIEWS, "views")
+        call(slf, &VIEWS, "views")
     }
 
     fn __repr__(&self) -> String {
@@ -223,9 +249,10 @@ impl MessageBatch {
         changes.map(declaration).collect()
     }
 
-    /// Return the offset of a message's first byte in the decompressed log.
-    fn position(&self, message: isize) -> PyResult<u64> {
-        self.view.position(message)
+    /// Return the offset of a message's first byte in the decompressed log; None if the message is
+    /// not from a log of bytes, but for example from rows.
+    fn byte_offset(&self, message: isize) -> PyResult<Option<u64>> {
+        self.view.byte_offset(message)
     }
 
     /// Return the messages from `start` up to `stop` (exclusive), sharing this batch's terms.
@@ -275,9 +302,10 @@ impl MessageBatch {
     /// Convert the batch to Arrow, with one row per message or quad.
     ///
     /// Args:
-    ///     columns: Any of "source", "offset", "quads", "metadata", "position", "namespaces", in
-    ///         the requested order; the first four by default. For quad rows, any of "source",
-    ///         "message", "subject", "predicate", "object", "graph"; all by default.
+    ///     columns: Any of "source", "message_index", "byte_offset", "quads", "metadata",
+    ///         "namespaces", in the requested order; all but "byte_offset" and "namespaces" by
+    ///         default. For quad rows, any of "source", "message_index", "subject", "predicate",
+    ///         "object", "graph"; all by default.
     ///     source: Value of the source column; null by default.
     ///     rows: "messages" for one row per message, or "quads" for one row per quad.
     ///     terms: "ntriples", or "structs" of kind, value, datatype, language and direction.
@@ -354,19 +382,19 @@ impl MessageBatch {
     ///
     /// Args:
     ///     messages: `Message` objects or iterables of `Quad`.
-    ///     first_index: Index of the first message in the log.
+    ///     first_message_index: Index of the first message in the log.
     ///     after: The previous batch of the log, whose namespaces remain in scope.
     /// Raises:
     ///     TypeError: If `messages` contains anything else.
     #[staticmethod]
-    #[pyo3(signature = (messages, *, first_index=0, after=None))]
+    #[pyo3(signature = (messages, *, first_message_index=0, after=None))]
     fn from_messages(
         messages: &Bound<'_, PyAny>,
-        first_index: u64,
+        first_message_index: u64,
         after: Option<&Bound<'_, Self>>,
     ) -> PyResult<Self> {
         let after = after.map(|batch| batch.get().inner());
-        build::from_messages(messages, first_index, after, Self::of).map(Self::new)
+        build::from_messages(messages, first_message_index, after, Self::of).map(Self::new)
     }
 }
 

@@ -30,14 +30,14 @@ pub type BatchOf = for<'a> fn(&'a Bound<'_, PyAny>) -> PyResult<&'a MessageBatch
 /// Builds a batch from an iterable of messages or of quad iterables.
 pub fn from_messages(
     messages: &Bound<'_, PyAny>,
-    first_index: u64,
+    first_message_index: u64,
     after: Option<&MessageBatch>,
     batch_of: BatchOf,
 ) -> PyResult<MessageBatch> {
     let py = messages.py();
     let class = message_class(py)?;
     let mut build = MessageBuilder {
-        terms: BatchTerms::new(first_index),
+        terms: BatchTerms::new(first_message_index),
         batch_of,
         copied: None,
         declared: None,
@@ -47,7 +47,7 @@ pub fn from_messages(
     }
     for message in messages.try_iter()? {
         let message = message?;
-        build.terms.builder.begin_message(0);
+        build.terms.builder.begin_message(None);
         if message.is_instance(class)? {
             build.message(&message)?;
         } else {
@@ -60,10 +60,10 @@ pub fn from_messages(
 
 /// Builds a batch from an iterable of patches, each an iterable of operations: tuples of code,
 /// name, subject, predicate, object and graph.
-pub fn from_patches(patches: &Bound<'_, PyAny>, first_index: u64) -> PyResult<PatchBatch> {
-    let mut terms = BatchTerms::<Operation>::new(first_index);
+pub fn from_patches(patches: &Bound<'_, PyAny>, first_message_index: u64) -> PyResult<PatchBatch> {
+    let mut terms = BatchTerms::<Operation>::new(first_message_index);
     for patch in patches.try_iter()? {
-        terms.builder.begin_message(0);
+        terms.builder.begin_message(None);
         for operation in patch?.try_iter()? {
             let operation = terms.operation(&operation?)?;
             terms.builder.add(operation).map_err(errors::exceeded)?;
@@ -77,9 +77,9 @@ pub fn from_patches(patches: &Bound<'_, PyAny>, first_index: u64) -> PyResult<Pa
 pub fn from_rows(
     rows: &Bound<'_, PyAny>,
     head: ResultHead,
-    first_index: u64,
+    first_message_index: u64,
 ) -> PyResult<ResultBatch> {
-    let mut terms = BatchTerms::<TermId>::new(first_index);
+    let mut terms = BatchTerms::<TermId>::new(first_message_index);
     let width = head.variables.len();
     let answers = head.boolean.is_some();
     terms.builder.set_head(Arc::new(head));
@@ -89,7 +89,7 @@ pub fn from_rows(
                 "the answer to an ASK query has no rows",
             ));
         }
-        terms.builder.begin_message(0);
+        terms.builder.begin_message(None);
         let mut cells = 0;
         for cell in row?.try_iter()? {
             let cell = terms.optional(&cell?)?;
@@ -134,9 +134,9 @@ struct MessageBuilder<'py> {
 }
 
 impl<'py, R: Record> BatchTerms<'py, R> {
-    fn new(first_index: u64) -> Self {
+    fn new(first_message_index: u64) -> Self {
         let mut builder = LogBuilder::within_2_gib();
-        builder.start_at(first_index);
+        builder.start_at(first_message_index);
         Self {
             builder,
             objects: FxHashMap::default(),
@@ -203,7 +203,7 @@ impl<'py, R: Record> BatchTerms<'py, R> {
     fn new_term(&mut self, term: AnyTerm<'_, 'py>) -> PyResult<TermId> {
         match term.parts()? {
             Parts::Iri(text) => self.text(TermKind::Iri, text, 0, 0),
-            Parts::Bnode(text) => self.text(TermKind::Bnode, text, 0, 0),
+            Parts::BlankNode(text) => self.text(TermKind::Bnode, text, 0, 0),
             Parts::Simple(text) => self.text(TermKind::Literal, text, 0, 0),
             Parts::Typed(text, datatype) => {
                 let datatype = self.term(datatype)?;

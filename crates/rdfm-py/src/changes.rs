@@ -4,6 +4,7 @@ use std::sync::{Mutex, MutexGuard, TryLockError};
 
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
+use rdfm_core::changes::chain;
 use rdfm_core::changes::dataset;
 use rdfm_core::changes::difference;
 use rdfm_core::changes::logs;
@@ -139,12 +140,19 @@ impl DatasetDifference {
     ///     old: The old dataset.
     ///     index: Index of the patch in its log.
     ///     parts: Whether a patch larger than a batch is returned in parts.
+    ///     max_bytes: Maximum size of a patch that is not returned in parts, in decoded bytes
+    ///         (default: 2 GiB).
     #[new]
-    #[pyo3(signature = (old, /, *, index=0, parts=false))]
-    fn new(old: &Bound<'_, Dataset>, index: u64, parts: bool) -> PyResult<Self> {
+    #[pyo3(signature = (old, /, *, index=0, parts=false, max_bytes=None))]
+    fn new(
+        old: &Bound<'_, Dataset>,
+        index: u64,
+        parts: bool,
+        max_bytes: Option<u64>,
+    ) -> PyResult<Self> {
         let old = std::mem::take(&mut *lock(&old.get().state)?);
         Ok(Self {
-            state: Mutex::new(difference::Difference::from(old, index, parts)),
+            state: Mutex::new(difference::Difference::from(old, index, parts, max_bytes)),
         })
     }
 
@@ -165,6 +173,9 @@ impl DatasetDifference {
 
     /// Return the next batch of the patch, or None after the last one. The patch is one transaction,
     /// and may be returned in parts.
+    ///
+    /// Raises:
+    ///     LimitError: If the patch is too large.
     fn next_batch(&self, py: Python<'_>) -> PyResult<Option<PatchBatch>> {
         let batch = with(py, &self.state, difference::Difference::next_batch)?;
         Ok(batch.map_err(errors::exceeded)?.map(PatchBatch::new))
@@ -181,10 +192,14 @@ pub struct ToPatches {
 #[pymethods]
 impl ToPatches {
     /// Create a converter for a log.
+    ///
+    /// Args:
+    ///     patches: Number of patches in the log before the first message.
     #[new]
-    fn new() -> Self {
+    #[pyo3(signature = (*, patches=0))]
+    fn new(patches: u64) -> Self {
         Self {
-            state: Mutex::default(),
+            state: Mutex::new(logs::ToPatches::new(patches)),
         }
     }
 
@@ -207,6 +222,42 @@ impl ToPatches {
     /// Return the number of metadata entries omitted so far because patches cannot contain them.
     fn dropped(&self) -> PyResult<u64> {
         Ok(lock(&self.state)?.dropped_metadata())
+    }
+}
+
+/// Adds `id` and `prev` headers to the patches of a log. An id depends only on the rows of the patch
+/// and on `prev`.
+#[pyclass(frozen, module = "rdfm._core")]
+pub struct PatchChain {
+    state: Mutex<chain::Chain>,
+}
+
+#[pymethods]
+impl PatchChain {
+    /// Create a chain for a new log.
+    #[new]
+    fn new() -> Self {
+        Self {
+            state: Mutex::default(),
+        }
+    }
+
+    /// Read patches that precede the next patch to link.
+    #[pyo3(signature = (batch, /))]
+    fn follow(&self, py: Python<'_>, batch: &Bound<'_, PatchBatch>) -> PyResult<()> {
+        let batch = batch.get().inner();
+        with(py, &self.state, |state| state.follow(batch))
+    }
+
+    /// Return complete patches with their headers. Returns None if there are no patches.
+    ///
+    /// Raises:
+    ///     LimitError: If the patches are larger than 2 GiB.
+    #[pyo3(signature = (batch, /))]
+    fn link(&self, py: Python<'_>, batch: &Bound<'_, PatchBatch>) -> PyResult<Option<PatchBatch>> {
+        let batch = batch.get().inner();
+        let batch = with(py, &self.state, |state| state.link(batch))?;
+        Ok(batch.map_err(errors::exceeded)?.map(PatchBatch::new))
     }
 }
 
@@ -245,7 +296,7 @@ impl ToMessages {
         let batch = batch.get().inner();
         with(py, &self.state, |state| state.messages(batch))?
             .map(|batch| batch.map(MessageBatch::new))
-            .map_err(|row| errors::encode_row(py, &row.error, row.offset))
+            .map_err(|row| errors::encode_row(py, &row.error, row.byte_offset))
     }
 
     /// Return the messages before an error that `messages` raised.
@@ -269,9 +320,9 @@ pub struct PatchRules {
     state: Mutex<rules::Rules>,
 }
 
-/// Name of the violated rule, index of the patch in its log, number of the row in the patch, offset
-/// in the log, and text.
-type Violation = (&'static str, u64, u64, u64, String);
+/// Name of the violated rule, index of the patch in its log, number of the row in the patch, byte
+/// offset in the log if known, and text.
+type Violation = (&'static str, u64, u64, Option<u64>, String);
 
 #[pymethods]
 impl PatchRules {
@@ -304,8 +355,8 @@ impl PatchRules {
     ///
     /// Returns:
     ///     Tuples of the rule ("transaction", "unfinished" for a transaction without an end,
-    ///     "chain" or "chain-of-logs"), the index of the patch, the row in the patch, the offset in
-    ///     the log, and the text.
+    ///     "chain" or "chain-of-logs"), the index of the patch, the row in the patch, the byte
+    ///     offset in the log or None, and the text.
     #[pyo3(signature = (batch, /))]
     fn check(&self, py: Python<'_>, batch: &Bound<'_, PatchBatch>) -> PyResult<Vec<Violation>> {
         let batch = batch.get().inner();
@@ -314,7 +365,13 @@ impl PatchRules {
         Ok(found
             .map(|one| {
                 let rule = one.violation.rule.name();
-                (rule, one.patch, one.row, one.offset, one.violation.text)
+                (
+                    rule,
+                    one.message_index,
+                    one.row,
+                    one.byte_offset,
+                    one.violation.text,
+                )
             })
             .collect())
     }
@@ -513,6 +570,7 @@ pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<Dataset>()?;
     module.add_class::<DatasetDifference>()?;
     module.add_class::<ToPatches>()?;
+    module.add_class::<PatchChain>()?;
     module.add_class::<ToMessages>()?;
     module.add_class::<PatchRules>()?;
     module.add_class::<MessageDifferences>()?;

@@ -104,7 +104,7 @@ impl Decoder {
     ///     parts: Which messages may be returned in parts: none ("never"), only those that consist
     ///         of many frames ("frames"), or all ("always").
     ///     split: Start, stop (or None) and dialect (or None) of the split to read.
-    ///     first_index: Index of the first message, if known.
+    ///     first_message_index: Index of the first message, if known.
     ///     checks_marks: Whether to check the restart marks.
     ///     context_loader: Function that takes a URL and returns `(document, final URL)`, or None
     ///         if it has no document for that URL.
@@ -112,19 +112,25 @@ impl Decoder {
     ///     OptionError: If an option is unknown, or its value is invalid.
     ///     UnknownFormatError: If no native format has that name.
     #[new]
-    #[pyo3(signature = (format, options=None, /, *, parts="never", split=None, first_index=None, checks_marks=false, context_loader=None))]
+    #[pyo3(signature = (format, options=None, /, *, parts="never", split=None, first_message_index=None, checks_marks=false, context_loader=None))]
     fn new(
         format: &str,
         options: Option<&Bound<'_, PyDict>>,
         parts: &str,
         split: Option<SplitTuple>,
-        first_index: Option<u64>,
+        first_message_index: Option<u64>,
         checks_marks: bool,
         context_loader: Option<Py<PyAny>>,
     ) -> PyResult<Self> {
         let spec = find(format)?;
         let values = options::values(spec.reads(), options)?;
-        let opening = opening(parts, split, first_index, checks_marks, context_loader)?;
+        let opening = opening(
+            parts,
+            split,
+            first_message_index,
+            checks_marks,
+            context_loader,
+        )?;
         let decoder = registry::decoder(spec, &values, &opening).map_err(errors::option)?;
         Ok(Self {
             spec,
@@ -354,7 +360,7 @@ type SplitTuple = (u64, Option<u64>, Option<String>);
 fn opening(
     parts: &str,
     split: Option<SplitTuple>,
-    first_index: Option<u64>,
+    first_message_index: Option<u64>,
     checks_marks: bool,
     context_loader: Option<Py<PyAny>>,
 ) -> PyResult<Opening> {
@@ -385,7 +391,7 @@ fn opening(
     Ok(Opening {
         parts,
         split: split.transpose()?,
-        first_index,
+        first_message_index,
         checks_marks,
         contexts: context_loader
             .map(|load| Arc::new(PyLoader::new(load)) as Arc<dyn ContextLoader>),
@@ -433,7 +439,7 @@ fn header_dict<'py>(
     let warnings = observations.warnings.0.iter().map(|warning| {
         let first = warning.first.iter();
         let first: Vec<_> = first
-            .map(|data| (data.offset, data.frame, data.text.as_str()))
+            .map(|data| (data.byte_offset, data.frame, data.text.as_str()))
             .collect();
         (warning.rule, warning.count, first)
     });
@@ -466,16 +472,16 @@ pub struct DelimiterCounter {
 impl DelimiterCounter {
     /// Create a counter. The arguments are those of `Decoder`.
     #[new]
-    #[pyo3(signature = (format, options=None, /, *, split=None, first_index=None))]
+    #[pyo3(signature = (format, options=None, /, *, split=None, first_message_index=None))]
     fn new(
         format: &str,
         options: Option<&Bound<'_, PyDict>>,
         split: Option<SplitTuple>,
-        first_index: Option<u64>,
+        first_message_index: Option<u64>,
     ) -> PyResult<Self> {
         let spec = find(format)?;
         let values = options::values(spec.reads(), options)?;
-        let opening = opening("never", split, first_index, false, None)?;
+        let opening = opening("never", split, first_message_index, false, None)?;
         let counter = registry::counter(spec, &values, &opening).map_err(errors::option)?;
         Ok(Self {
             state: Mutex::new(CodecState::Live(counter)),

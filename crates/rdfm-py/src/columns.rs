@@ -26,7 +26,7 @@ impl TypedColumns {
     ///     variables: The variables, in order.
     ///     types: Type of each variable: string, iri, boolean, integer, decimal, float, double,
     ///         dateTime, date, time or duration.
-    ///     messages: Whether `source` and `message` columns precede the variables.
+    ///     messages: Whether `source` and `message_index` columns precede the variables.
     /// Raises:
     ///     OptionError: If a type or variable is unknown, or two columns would have the same name.
     #[new]
@@ -79,7 +79,7 @@ impl TypedColumns {
             ));
         };
         let (rows, batch) = (rows.get().inner(), batch.get().inner());
-        let index = |message: &u32| batch.index(*message as usize);
+        let index = |message: &u32| batch.message_index(*message as usize);
         let messages: Vec<u64> = evaluated.messages.iter().map(index).collect();
         self.make(py, rows, &messages, source, misfits_are_null)
     }
@@ -89,7 +89,7 @@ impl TypedColumns {
     ///
     /// Args:
     ///     rows: The rows.
-    ///     messages: Index of each row's message, if there is a `message` column.
+    ///     messages: Index of each row's message, if there is a `message_index` column.
     ///     source: Name of the messages' log.
     ///     misfits_are_null: Whether a value that does not fit becomes null.
     /// Raises:
@@ -129,7 +129,7 @@ impl TypedColumns {
             Err(Failure::Misfit(misfit)) => Err(errors::misfit(
                 py,
                 misfit.reason,
-                misfit.message,
+                misfit.message_index,
                 misfit.row,
                 source,
             )),

@@ -93,8 +93,8 @@ pub fn decode(py: Python<'_>, error: &DecodeError) -> PyErr {
     let build = || -> PyResult<PyErr> {
         let attributes = PyDict::new(py);
         attributes.set_item("format", error.format)?;
-        attributes.set_item("offset", error.position.offset)?;
-        attributes.set_item("message_index", error.position.message)?;
+        attributes.set_item("byte_offset", error.position.byte_offset)?;
+        attributes.set_item("message_index", error.position.message_index)?;
         if let Some((line, column)) = error.position.line_column {
             attributes.set_item("line", line)?;
             attributes.set_item("column", column)?;
@@ -121,7 +121,7 @@ pub fn encode(py: Python<'_>, error: &EncodeError, completed: &[u8]) -> PyErr {
     let build = || -> PyResult<PyErr> {
         let attributes = PyDict::new(py);
         attributes.set_item("format", error.format)?;
-        attributes.set_item("message_index", error.message)?;
+        attributes.set_item("message_index", error.message_index)?;
         attributes.set_item("completed", PyBytes::new(py, completed))?;
         let lacks = error.missing_feature();
         let extra_remedy = lacks.and_then(|lacks| registry::suggest_target(error.format, lacks));
@@ -133,9 +133,9 @@ pub fn encode(py: Python<'_>, error: &EncodeError, completed: &[u8]) -> PyErr {
 
 /// Returns the exception for a row of a patch that an encoder rejects, with the offset of the row's
 /// first byte in its log.
-pub fn encode_row(py: Python<'_>, error: &EncodeError, offset: u64) -> PyErr {
+pub fn encode_row(py: Python<'_>, error: &EncodeError, byte_offset: Option<u64>) -> PyErr {
     let exception = encode(py, error, b"");
-    match exception.value(py).setattr("offset", offset) {
+    match exception.value(py).setattr("byte_offset", byte_offset) {
         Ok(()) => exception,
         Err(error) => error,
     }

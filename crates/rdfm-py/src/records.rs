@@ -17,7 +17,7 @@ use rdfm_core::model::term::TermId;
 use rdfm_query::labelled::labelled;
 
 use crate::arrow::{self, ArrowBatch};
-use crate::views::{View, iterate};
+use crate::views::{View, call};
 use crate::{build, errors, options};
 
 /// Consecutive patches of a log, columnar and dictionary-encoded. Iteration yields `Patch` views.
@@ -59,8 +59,8 @@ impl PatchBatch {
 
     /// Index of the first patch in the log, from 0.
     #[getter]
-    fn first_index(&self) -> u64 {
-        self.inner().first_index()
+    fn first_message_index(&self) -> u64 {
+        self.inner().first_message_index()
     }
 
     /// Whether the first patch continues the last patch of the previous batch.
@@ -89,7 +89,7 @@ impl PatchBatch {
 
     fn __iter__<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
         static VIEWS: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
-        iterate(slf, &VIEWS, "patch_views")
+        call(slf, &VIEWS, "patch_views")
     }
 
     fn __repr__(&self) -> String {
@@ -170,9 +170,16 @@ impl PatchBatch {
             .collect()
     }
 
-    /// Return the offset of a patch's first byte in the decompressed log.
-    fn position(&self, patch: isize) -> PyResult<u64> {
-        self.view.position(patch)
+    /// Return a patch's index in the log, given its number in the batch; negative numbers count
+    /// from the end.
+    fn message_index(&self, patch: isize) -> PyResult<u64> {
+        self.view.message_index(patch)
+    }
+
+    /// Return the offset of a patch's first byte in the decompressed log; None if the patch is not
+    /// from a log of bytes, but for example from rows.
+    fn byte_offset(&self, patch: isize) -> PyResult<Option<u64>> {
+        self.view.byte_offset(patch)
     }
 
     /// Return the patches from `start` up to `stop` (exclusive), sharing this batch's terms.
@@ -183,9 +190,9 @@ impl PatchBatch {
     /// Convert the batch to Arrow, with one row per patch.
     ///
     /// Args:
-    ///     columns: Any of "source", "offset", "operations", "metadata", "position", "namespaces",
-    ///         in the requested order; the first four by default. Patches have neither metadata nor
-    ///         namespaces.
+    ///     columns: Any of "source", "message_index", "byte_offset", "operations", "metadata",
+    ///         "namespaces", in the requested order; all but "byte_offset" and "namespaces" by
+    ///         default. Patches have neither metadata nor namespaces.
     ///     source: Value of the source column; null by default.
     ///     terms: "ntriples", or "structs" of kind, value, datatype, language and direction.
     /// Returns:
@@ -251,15 +258,15 @@ impl PatchBatch {
     ///
     /// Args:
     ///     patches: `Patch` objects or iterables of operation tuples.
-    ///     first_index: Index of the first patch in the log.
+    ///     first_message_index: Index of the first patch in the log.
     /// Raises:
     ///     TypeError: If `patches` contains anything else.
     ///     ValueError: If a code is unknown, or an operation has too few or too many values for its
     ///         code.
     #[staticmethod]
-    #[pyo3(signature = (patches, *, first_index=0))]
-    fn from_patches(patches: &Bound<'_, PyAny>, first_index: u64) -> PyResult<Self> {
-        build::from_patches(patches, first_index).map(Self::new)
+    #[pyo3(signature = (patches, *, first_message_index=0))]
+    fn from_patches(patches: &Bound<'_, PyAny>, first_message_index: u64) -> PyResult<Self> {
+        build::from_patches(patches, first_message_index).map(Self::new)
     }
 }
 
@@ -304,8 +311,8 @@ impl ResultBatch {
 
     /// Index of the first row, from 0.
     #[getter]
-    fn first_index(&self) -> u64 {
-        self.inner().first_index()
+    fn first_message_index(&self) -> u64 {
+        self.inner().first_message_index()
     }
 
     /// Names of the variables, without `?`.
@@ -372,12 +379,19 @@ impl ResultBatch {
         PyList::new(py, rows)
     }
 
-    /// Return the offset of a row's first byte in the decompressed log.
-    fn position(&self, row: isize) -> PyResult<u64> {
-        self.view.position(row)
+    /// Return a row's index in the log, given its number in the batch; negative numbers count from
+    /// the end.
+    fn message_index(&self, row: isize) -> PyResult<u64> {
+        self.view.message_index(row)
     }
 
-    /// Return the rows with leading `source` and `message` cells, and with blank node labels that
+    /// Return the offset of a row's first byte in the decompressed log; None if the row is not from
+    /// a log of bytes.
+    fn byte_offset(&self, row: isize) -> PyResult<Option<u64>> {
+        self.view.byte_offset(row)
+    }
+
+    /// Return the rows with leading `source` and `message_index` cells, and with blank node labels that
     /// are unique to each message.
     ///
     /// Args:
@@ -456,22 +470,22 @@ impl ResultBatch {
     ///     variables: Names of the variables, without `?`.
     ///     boolean: Answer to an ASK query, if there are no rows.
     ///     links: IRI references of documents with more information.
-    ///     first_index: Index of the first row.
+    ///     first_message_index: Index of the first row.
     /// Raises:
     ///     TypeError: If `rows` contains anything else.
     ///     ValueError: If a row has too many or too few terms, or both rows and an answer are
     ///         given.
     #[staticmethod]
     #[pyo3(
-        signature = (rows, variables, *, boolean=None, links=Vec::new(), first_index=0),
-        text_signature = "(rows, variables, *, boolean=None, links=(), first_index=0)"
+        signature = (rows, variables, *, boolean=None, links=Vec::new(), first_message_index=0),
+        text_signature = "(rows, variables, *, boolean=None, links=(), first_message_index=0)"
     )]
     fn from_rows(
         rows: &Bound<'_, PyAny>,
         variables: Vec<String>,
         boolean: Option<bool>,
         links: Vec<String>,
-        first_index: u64,
+        first_message_index: u64,
     ) -> PyResult<Self> {
         let boxed = |texts: Vec<String>| texts.into_iter().map(String::into_boxed_str).collect();
         let head = ResultHead {
@@ -479,7 +493,7 @@ impl ResultBatch {
             boolean,
             links: boxed(links),
         };
-        build::from_rows(rows, head, first_index).map(Self::new)
+        build::from_rows(rows, head, first_message_index).map(Self::new)
     }
 }
 

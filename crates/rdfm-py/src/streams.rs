@@ -89,7 +89,7 @@ impl StreamRules {
         })?;
         let found = found
             .into_iter()
-            .map(|each| (each.message, each.rule, each.text));
+            .map(|each| (each.message_index, each.rule, each.text));
         Ok((MessageBatch::new(ordered), found.collect()))
     }
 }

@@ -175,7 +175,7 @@ impl codec::Encoder for EncodeFunction {
                 format: "python",
                 class: ErrorClass::Internal,
                 reason: "".into(),
-                message: 0,
+                message_index: 0,
             }
         })
     }

@@ -46,12 +46,18 @@ impl<R: Record> View<R> {
 
     /// Returns the index of a message in the batch; negative numbers count from the end.
     pub fn at(&self, message: isize) -> PyResult<usize> {
-        message_index(message, self.batch.len())
+        number_in_batch(message, self.batch.len())
     }
 
-    /// Returns the offset of a message's first byte in the log.
-    pub fn position(&self, message: isize) -> PyResult<u64> {
-        Ok(self.batch.position(self.at(message)?))
+    /// Returns the index of a message in the log.
+    pub fn message_index(&self, message: isize) -> PyResult<u64> {
+        Ok(self.batch.message_index(self.at(message)?))
+    }
+
+    /// Returns the offset of a message's first byte in the log; `None` if the message is not from a
+    /// log of bytes.
+    pub fn byte_offset(&self, message: isize) -> PyResult<Option<u64>> {
+        Ok(self.batch.byte_offset(self.at(message)?))
     }
 
     /// Returns the number of records of each message.
@@ -73,8 +79,8 @@ impl<R: Record> View<R> {
     }
 }
 
-/// Iterates over a batch with a function from `rdfm.message`.
-pub fn iterate<'py, T: PyClass>(
+/// Calls a function from `rdfm.message` with a batch.
+pub fn call<'py, T: PyClass>(
     batch: &Bound<'py, T>,
     found: &PyOnceLock<Py<PyAny>>,
     function: &str,
@@ -85,7 +91,7 @@ pub fn iterate<'py, T: PyClass>(
 }
 
 /// Returns the index of one of `count` messages; negative numbers count from the end.
-fn message_index(message: isize, count: usize) -> PyResult<usize> {
+fn number_in_batch(message: isize, count: usize) -> PyResult<usize> {
     let index = if message < 0 {
         message.checked_add_unsigned(count)
     } else {

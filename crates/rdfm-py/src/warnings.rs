@@ -11,8 +11,9 @@ use rdfm_core::model::datatypes::Datatype;
 use crate::codecs::{contiguous, core_batch};
 use crate::errors;
 
-/// Rule, message, offset of the message's first byte, text, and the term as it is usually written.
-type FindingTuple<'py> = (&'static str, u64, u64, String, Bound<'py, PyBytes>);
+/// Rule, message index, byte offset of the message if known, text, and the term as it is usually
+/// written.
+type FindingTuple<'py> = (&'static str, u64, Option<u64>, String, Bound<'py, PyBytes>);
 
 /// Finds valid but suspicious data in batches, log by log.
 ///
@@ -48,8 +49,8 @@ impl Checker {
     ///     labels: Which blank node labels are suspicious if several messages share them: "none",
     ///         "chosen" (those that do not just number the blank nodes of a message) or "all".
     /// Returns:
-    ///     Findings in message order, as tuples of rule, message, offset of the message's first
-    ///     byte, text, and the term as it is usually written in text formats.
+    ///     Findings in message order, as tuples of rule, message index, byte offset of the
+    ///     message or None, text, and the term as it is usually written in text formats.
     fn check<'py>(
         &self,
         py: Python<'py>,
@@ -75,8 +76,8 @@ impl Checker {
         let tuple = |finding: Finding| {
             (
                 finding.rule.name(),
-                finding.message,
-                finding.position,
+                finding.message_index,
+                finding.byte_offset,
                 finding.text,
                 PyBytes::new(py, &finding.written),
             )

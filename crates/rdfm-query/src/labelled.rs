@@ -16,7 +16,7 @@ use rdfm_core::model::term::{TermId, TermKind};
 use rustc_hash::FxHashMap;
 
 /// Names of the two leading columns.
-pub const NAMES: [&str; 2] = ["source", "message"];
+pub const NAMES: [&str; 2] = ["source", "message_index"];
 const INTEGER: &[u8] = b"http://www.w3.org/2001/XMLSchema#integer";
 
 /// Returns the rows with two leading cells: the source, and the index of the row's message in that
@@ -31,7 +31,7 @@ pub fn labelled(
     first: i64,
 ) -> Result<ResultBatch, LimitExceeded> {
     let mut builder = ResultBuilder::within_2_gib();
-    builder.start_at(rows.first_index());
+    builder.start_at(rows.first_message_index());
     let names = NAMES.iter().map(|&name| name.into());
     let head = rows.head();
     builder.set_head(Arc::new(ResultHead {
@@ -61,7 +61,7 @@ pub fn labelled(
                 terms
             }
         };
-        copies.builder.begin_message(0);
+        copies.builder.begin_message(None);
         copies.builder.add(source)?;
         copies.builder.add(index)?;
         for &cell in rows.message(row) {

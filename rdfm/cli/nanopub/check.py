@@ -10,7 +10,7 @@ from rdfm.cli.findings import output_options, run_check
 from rdfm.cli.specs import SpecCommand
 
 if TYPE_CHECKING:
-    from rdfm.exchange.nanopub.checking import NanopubCheck
+    from rdfm.nanopub.checking import NanopubCheck
 
 _EPILOG = """Examples:
   rdfm nanopub check nanopubs.jelly
@@ -23,7 +23,7 @@ Exit status: 0 no errors, 1 errors found, 2 bad usage."""
 @click.command(
     "check",
     cls=SpecCommand,
-    stages="rdfm.exchange.nanopub.options:CHECK",
+    stages="rdfm.nanopub.nanopub_options:CHECK",
     kinds={"read": ("messages",)},
     epilog=_EPILOG,
     short_help="Check structure, trusty URIs and signatures.",
@@ -41,8 +41,8 @@ def command(
     without a trusty URI or a signature is valid, unless --require is given. Findings have the same
     form as those of rdfm validate.
     """
-    from rdfm.exchange.nanopub.checking import check
-    from rdfm.exchange.nanopub.options import CHECK
+    from rdfm.nanopub.checking import check
+    from rdfm.nanopub.nanopub_options import CHECK
 
     return run_check(
         check,

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from rdfm.cli.headers import header_option
-from rdfm.cli.options import output_option, quiet_option
+from rdfm.cli.parameters import output_option, quiet_option
 from rdfm.cli.specs import SpecCommand, given
 
 if TYPE_CHECKING:
-    from rdfm.exchange.nanopub import FetchProgress, FetchResult
+    from rdfm.nanopub import FetchProgress, FetchResult
 
 _EPILOG = """Examples:
   rdfm nanopub fetch https://registry.knowledgepixels.com/ -o nanopubs.jelly
@@ -22,7 +22,7 @@ _EPILOG = """Examples:
 @click.command(
     "fetch",
     cls=SpecCommand,
-    stages="rdfm.exchange.nanopub.fetch_options:FETCH",
+    stages="rdfm.nanopub.nanopub_options:FETCH",
     sides=("write",),
     kinds={"write": ("messages",)},
     epilog=_EPILOG,
@@ -39,13 +39,13 @@ def command(registry: str, log: str, quiet: bool, **options: Any) -> None:
     runs append new nanopublications. After an interruption, the next run continues: nothing is lost
     or repeated.
     """
+    from rdfm import nanopub
     from rdfm.cli.bar import Bar
     from rdfm.cli.losses import print_notes
     from rdfm.cli.run import CodedError
     from rdfm.cli.signals import unwinding
     from rdfm.errors import LogBusyError
-    from rdfm.exchange import nanopub
-    from rdfm.exchange.nanopub.fetch_options import FETCH
+    from rdfm.nanopub.nanopub_options import FETCH
 
     if log == "-":
         raise click.UsageError(
@@ -55,7 +55,6 @@ def command(registry: str, log: str, quiet: bool, **options: Any) -> None:
         name: FETCH[name].value(value) if name in FETCH else value
         for name, value in given(options).items()
     }
-    values["format"] = values.pop("to_format", None)
     values = {name.removeprefix("to_"): value for name, value in values.items()}
     bar = None if quiet else Bar.on_terminal(unit=" counters")
 
@@ -64,7 +63,7 @@ def command(registry: str, log: str, quiet: bool, **options: Any) -> None:
             click.echo(f"rdfm: {_sentence(done)}", err=True)
 
     def show(progress: FetchProgress) -> None:
-        from rdfm.logs.progress import Progress
+        from rdfm.logs.input.progress import Progress
 
         assert bar is not None
         done = max(progress.counter - progress.start, 0)

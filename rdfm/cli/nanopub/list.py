@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from rdfm.cli.options import output_option, quiet_option
+from rdfm.cli.parameters import output_option, quiet_option
 from rdfm.cli.specs import SpecCommand, given
 
 if TYPE_CHECKING:
-    from rdfm.exchange.nanopub.listing import NanopubLog
+    from rdfm.nanopub.listing import NanopubLog
 
 _EPILOG = """Examples:
   rdfm nanopub list nanopubs.jelly
@@ -24,7 +24,7 @@ Exit status: 0 done, 1 bad data, 2 bad usage."""
 @click.command(
     "list",
     cls=SpecCommand,
-    stages="rdfm.exchange.nanopub.options:LIST",
+    stages="rdfm.nanopub.nanopub_options:LIST",
     sides=("read", "write"),
     kinds={"read": ("messages",), "write": ("results",)},
     epilog=_EPILOG,
@@ -41,8 +41,8 @@ def command(logs: tuple[str, ...], output: str | None, quiet: bool, **options: A
     """
     from rdfm.cli.signals import unwinding
     from rdfm.cli.stdio import inputs_of, is_terminal
-    from rdfm.exchange.nanopub.listing import NanopubLog
     from rdfm.logs.options import WRITING
+    from rdfm.nanopub.listing import NanopubLog
 
     options = given(options)
     inputs = inputs_of(logs)
@@ -59,11 +59,11 @@ def _write(inputs: list[Any], options: dict[str, Any], output: str, quiet: bool)
     from rdfm.cli.bar import Bar
     from rdfm.cli.losses import print_summary
     from rdfm.cli.stdio import add_stdout_defaults, is_terminal, reject_terminal, standard_output
-    from rdfm.exchange.nanopub.listing import NanopubLog
     from rdfm.logs.kinds import DEFAULT_FORMATS
+    from rdfm.nanopub.listing import NanopubLog
 
     if output == "-":
-        options.setdefault("to_format", DEFAULT_FORMATS["results"])
+        options.setdefault("to", DEFAULT_FORMATS["results"])
         reject_terminal(options)
         options = add_stdout_defaults(options)
     bar = None if quiet or (output == "-" and is_terminal(sys.stdout)) else Bar.on_terminal()
@@ -82,7 +82,7 @@ def _show(log: NanopubLog, quiet: bool) -> None:
     """Print the rows as a table."""
     from rdfm.cli.stdio import plural
     from rdfm.cli.table import TerminalTable
-    from rdfm.exchange.nanopub.listing import COLUMNS, cells
+    from rdfm.nanopub.listing import COLUMNS, cells
 
     table = TerminalTable(COLUMNS)
     with log.rows() as found:

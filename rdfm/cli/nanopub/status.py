@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 import click
 
 from rdfm.cli.headers import header_option
-from rdfm.cli.options import GroupedCommand, option
+from rdfm.cli.parameters import GroupedCommand, option
 
 if TYPE_CHECKING:
-    from rdfm.exchange.nanopub import RegistryState
+    from rdfm.nanopub import RegistryState
 
 _EPILOG = """Examples:
   rdfm nanopub status https://registry.knowledgepixels.com/
@@ -71,7 +71,7 @@ def command(registries: tuple[str, ...], as_json: bool, allow_http: bool) -> int
     """
     from rdfm.cli.stdio import json_line
     from rdfm.errors import render, visible
-    from rdfm.exchange.nanopub import status
+    from rdfm.nanopub import status
 
     found: list[RegistryState] = []
     failed = 0

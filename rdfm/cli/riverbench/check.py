@@ -19,7 +19,7 @@ Exit status: 0 no errors, 1 errors found, 2 bad usage."""
 @click.command(
     "check",
     cls=SpecCommand,
-    stages="rdfm.exchange.riverbench.options:CHECK",
+    stages="rdfm.riverbench.names:CHECK",
     kinds={"read": ("messages",)},
     epilog=_EPILOG,
     short_help="Check files, metadata and messages of a package.",
@@ -33,8 +33,8 @@ def command(folder: str, output: str, as_json: bool, quiet: bool, **options: Any
     rdfm riverbench package, or is a release of RiverBench. Findings have the same form as those of
     rdfm validate.
     """
-    from rdfm.exchange.riverbench import check
-    from rdfm.exchange.riverbench.options import CHECK
+    from rdfm.riverbench import check
+    from rdfm.riverbench.names import CHECK
 
     return run_check(
         lambda folders, **settings: check(folders[0], **settings),

@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from rdfm.cli.options import output_option, quiet_option
+from rdfm.cli.parameters import output_option, quiet_option
 from rdfm.cli.specs import SpecCommand, given
 
 if TYPE_CHECKING:
-    from rdfm.exchange.riverbench import Package
+    from rdfm.riverbench import Package
 
 _EPILOG = """Examples:
   rdfm riverbench package sensors.jelly --stream-type graphs -o sensors/
@@ -22,7 +22,7 @@ Exit status: 0 done, 1 bad data, 2 bad usage."""
 @click.command(
     "package",
     cls=SpecCommand,
-    stages="rdfm.exchange.riverbench.options:PACKAGE",
+    stages="rdfm.riverbench.names:PACKAGE",
     kinds={"read": ("messages",)},
     epilog=_EPILOG,
     short_help="Write all distributions of a dataset, and their metadata.",
@@ -41,8 +41,8 @@ def command(log: str, output: str, quiet: bool, **options: Any) -> None:
     from rdfm.cli.bar import Bar
     from rdfm.cli.signals import unwinding
     from rdfm.cli.stdio import inputs_of
-    from rdfm.exchange.riverbench import package
-    from rdfm.exchange.riverbench.options import PACKAGE
+    from rdfm.riverbench import package
+    from rdfm.riverbench.names import PACKAGE
 
     settings = given(options)
     settings["format"] = settings.pop("from_format", None)

@@ -39,7 +39,7 @@ def rows_of(frame):
     return [
         [
             row.source,
-            row.offset,
+            row.message_index,
             row.quads,
             {key: [*value] for key, value in (row.metadata or {}).items()},
         ]
@@ -52,13 +52,15 @@ def read(spark, folder):
     import rdfm.spark
 
     logs = str(folder / "logs")
-    columns = "source, offset, quads, metadata"
+    columns = "source, message_index, quads, metadata"
     rows = (
         spark.read.format("rdfm")
         .options(splitBytes="2k", packBytes="1", columns=columns)
         .load(logs)
     )
-    keys = rdfm.spark.read(spark, [logs], schema="offset bigint, position bigint", split_bytes=2048)
+    keys = rdfm.spark.read(
+        spark, [logs], schema="message_index bigint, byte_offset bigint", split_bytes=2048
+    )
     try:
         spark.read.format("rdfm").load(str(folder / "nothing")).collect()
         error = None
@@ -68,20 +70,22 @@ def read(spark, folder):
 
 
 def stream(spark, folder):
-    """Returns the source and offset of each row of two streams."""
+    """Returns the source and message index of each row of two streams."""
     import rdfm.spark
 
     logs, state = str(folder / "logs"), str(folder / "state")
     streams = {
-        "read_stream": rdfm.spark.read_stream(spark, logs, schema="source string, offset bigint"),
+        "read_stream": rdfm.spark.read_stream(
+            spark, logs, schema="source string, message_index bigint"
+        ),
         "format": spark.readStream.format("rdfm")
-        .options(stateLocation=state, columns="source, offset")
+        .options(stateLocation=state, columns="source, message_index")
         .load(logs),
     }
     found = {}
     for name, rows in streams.items():
         out = str(folder / name)
-        writer = rows.select("source", "offset").writeStream.format("parquet")
+        writer = rows.select("source", "message_index").writeStream.format("parquet")
         writer = writer.option("checkpointLocation", str(folder / f"{name} checkpoint"))
         writer.trigger(availableNow=True).start(out).awaitTermination()
         found[name] = sorted([*row] for row in spark.read.parquet(out).collect())
@@ -97,7 +101,7 @@ def values(spark):
     register_functions(spark)
     schema = StructType([StructField("id", LongType()), StructField("quads", QUADS)])
     frame = spark.createDataFrame([(1, [QUAD, QUAD]), (2, []), (3, None)], schema)
-    names = [each.name for each in formats.every() if each.spec.kinds[0] == "messages"]
+    names = [each.name for each in formats.all() if each.spec.kinds[0] == "messages"]
     functions = [from_rdf(to_rdf("quads", name), name).alias(name) for name in names]
     calls = [
         f"from_{f}(to_{f}(quads)) AS `{name}`" for name in names if (f := name.replace("-", "_"))
@@ -114,7 +118,7 @@ def terms(spark, folder):
     """Returns the values of all objects, and the messages rebuilt from rows of quads."""
     from rdfm.spark.functions import explode_quads, messages, value
 
-    logs = spark.read.format("rdfm").option("columns", "source, offset, quads")
+    logs = spark.read.format("rdfm").option("columns", "source, message_index, quads")
     quads = explode_quads(logs.load(str(folder / "logs")))
     values = quads.select(value("object").alias("value")).collect()
     return {

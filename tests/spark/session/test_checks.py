@@ -39,8 +39,8 @@ def test_findings_equal_those_of_validate(spark, logs):
             found.source,
             found.severity,
             found.rule,
-            found.message,
-            found.offset,
+            found.message_index,
+            found.byte_offset,
             found.line,
             found.column,
         )
@@ -49,7 +49,15 @@ def test_findings_equal_those_of_validate(spark, logs):
     ]
     rows = rdfm.spark.validate(logs, spark=spark).collect()
     found = [
-        (row.source, row.severity, row.rule, row.message, row.position, row.line, row["column"])
+        (
+            row.source,
+            row.severity,
+            row.rule,
+            row.message_index,
+            row.byte_offset,
+            row.line,
+            row["column"],
+        )
         for row in rows
     ]
     assert found == expected
@@ -71,13 +79,13 @@ def test_omitted_warnings_are_counted(spark, tmp_path):
 
 def test_rows_are_validated(spark, logs):
     valid = rdfm.spark.read(
-        spark, logs / "c.nt", mode="DROPMALFORMED", columns=["source", "position", "quads"]
+        spark, logs / "c.nt", mode="DROPMALFORMED", columns=["source", "byte_offset", "quads"]
     )
-    invalid = valid.withColumn("position", F.lit(7).cast("bigint")).withColumn(
+    invalid = valid.withColumn("byte_offset", F.lit(7).cast("bigint")).withColumn(
         "quads", F.transform("quads", lambda quad: quad.withField("subject", F.lit("oops")))
     )
-    rows = rdfm.spark.validate(invalid.unionAll(valid)).orderBy("position").collect()
-    assert [(row.position, row.severity, row.rule) for row in rows] == [
+    rows = rdfm.spark.validate(invalid.unionAll(valid)).orderBy("byte_offset").collect()
+    assert [(row.byte_offset, row.severity, row.rule) for row in rows] == [
         (0, "warning", "ill-typed-literal"),
         (7, "error", "syntax"),
     ]
@@ -146,8 +154,10 @@ def test_differing_messages_are_found_in_any_order(spark, logs, tmp_path):
     assert sorted(sides) == ["a", "b", "b"]
     (missing,) = [row for row in rows if row.side == "a"]
     assert missing.source == str(logs / "a.nq")
-    rows_of_a = rdfm.spark.read(spark, logs / "a.nq", columns=["position", "quads"])
-    (quads,) = [row.quads for row in rows_of_a.where(f"position = {missing.position}").collect()]
+    rows_of_a = rdfm.spark.read(spark, logs / "a.nq", columns=["byte_offset", "quads"])
+    (quads,) = [
+        row.quads for row in rows_of_a.where(f"byte_offset = {missing.byte_offset}").collect()
+    ]
     assert len(quads) == len(messages[39])
     assert not any(row.undecided for row in rows)
     a, b = rdfm.spark.read(spark, logs / "a.nq"), rdfm.spark.read(spark, tmp_path / "b")

@@ -36,7 +36,7 @@ def expected_rows(path):
         return [
             [
                 str(path),
-                message.index,
+                message.message_index,
                 [[part and str(part) for part in quad] for quad in message],
                 {key: [*value] for key, value in message.metadata.items()},
             ]
@@ -64,7 +64,7 @@ def test_logs_and_values_are_read_and_written_in_other_sessions(kind, tmp_path, 
     expected = [[str(path), offset] for path in paths for offset in range(count)]
     assert result["stream"] == {"read_stream": expected, "format": expected}
     quad = ["<http://e/s>", "<http://e/p>", '"o"@en', None]
-    names = [each.name for each in formats.every() if each.spec.kinds[0] == "messages"]
+    names = [each.name for each in formats.all() if each.spec.kinds[0] == "messages"]
     assert result["values"] == {name: [[[quad, quad], [], None]] * 2 for name in names}
     found = result["read"]
     assert found["rows"] == [row for path in paths for row in expected_rows(path)]

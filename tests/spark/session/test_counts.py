@@ -9,7 +9,7 @@ import rdfm
 import rdfm.spark
 from rdfm import OptionError
 from rdfm.spark import WriteSummary
-from rdfm.spark.reader import LogSourceReader
+from rdfm.spark.readers.reader import LogSourceReader
 
 LINE = '<http://e/s> <http://e/p> "{}" .\n'
 QUADS = "quads array<struct<subject: string, predicate: string, object: string, graph: string>>"
@@ -36,16 +36,16 @@ def test_skipped_errors_are_written_to_a_table(spark, tmp_path, mode):
     (logs / "good.nq").write_text(LINE.format(1))
     options = {"mode": mode, "errors_to": str(errors), "split_bytes": 2048}
     for _ in range(2):  # a repeated read replaces the files
-        frame = rdfm.spark.read(spark, logs, columns=["position"], **options)
+        frame = rdfm.spark.read(spark, logs, columns=["byte_offset"], **options)
         assert frame.count() == 300 + 1 + (0 if mode == "DROPMALFORMED" else 1) - (
             len(invalid_indexes) if mode == "DROPMALFORMED" else 0
         )
         table = spark.read.parquet(str(errors))
-        assert table.columns == ["source", "position", "message", "error"]
+        assert table.columns == ["source", "message_index", "byte_offset", "error"]
         rows = table.collect()
         assert len(rows) == len(invalid_indexes) + 1
         text = (logs / "a.nq").read_text()
-        found = sorted(row.position for row in rows if row.source.endswith("a.nq"))
+        found = sorted(row.byte_offset for row in rows if row.source.endswith("a.nq"))
         assert all(text.startswith("oops", position) for position in found)
         assert len(set(found)) == len(invalid_indexes)
         assert all("expected a statement" in row.error for row in rows if "a.nq" in row.source)
@@ -55,7 +55,8 @@ def test_skipped_errors_are_written_to_a_table(spark, tmp_path, mode):
     log_with_errors(logs / "a.nq", 1, 7)
     rdfm.spark.read(spark, logs, **{**options, "split_bytes": 0}).count()
     assert (
-        spark.read.parquet(str(errors)).where("source LIKE '%a.nq' AND position = 0").count() == 0
+        spark.read.parquet(str(errors)).where("source LIKE '%a.nq' AND byte_offset = 0").count()
+        == 0
     )
 
 
@@ -68,7 +69,7 @@ def test_the_ignored_rest_of_a_file_counts_as_one_error(spark, tmp_path):
     )
     assert frame.count() == 1
     (row,) = spark.read.parquet(str(errors)).collect()
-    assert (row.source, row.message) == (str(logs / "a.nq"), 1)
+    assert (row.source, row.message_index) == (str(logs / "a.nq"), 1)
 
 
 def test_an_error_table_requires_a_lenient_mode_and_a_separate_folder(tmp_path):

@@ -19,8 +19,8 @@ import pytest
 from parts import LogQuery, Query, messages_in, numbered, numbers_in, remaining_files, visible_files
 from support import ROOT
 
-from rdfm.spark import remove_abandoned
-from rdfm.spark.commit import find_settled
+from rdfm.spark import remove_orphan_files
+from rdfm.spark.writers.commit import find_settled
 
 pytestmark = pytest.mark.slow
 
@@ -212,7 +212,7 @@ def a_batch_write(spark, folder, number):
         assert found == expected
     save(numbered(spark.range(0, ROWS, 1, 4)), out, **options)
     assert read_numbers(out) == expected
-    remove_abandoned(str(out), untouched=0)
+    remove_orphan_files(str(out), untouched=0)
     assert remaining_files(out) == []
 
 
@@ -340,7 +340,7 @@ def test_a_retry_after_a_crash_finishes_or_undoes_the_first_attempt(spark, sessi
             save(numbered(spark.range(0, ROWS, 1, 4)), out, kind, **write)
         old = [100, 101, 102, 103] if kind in ("append", "single") else []
         assert sorted(numbers_in(out)) == sorted([*range(ROWS), *old]), name
-        remove_abandoned(str(out), untouched=0)
+        remove_orphan_files(str(out), untouched=0)
         assert remaining_files(out) == [], name
 
 
@@ -453,9 +453,9 @@ def test_a_late_attempt_leaves_no_files(tmp_path):
     """
     import pyarrow
 
-    from rdfm.spark.commit import CommitTarget
     from rdfm.spark.schema import default_schema
-    from rdfm.spark.writer import LogSourceWriter
+    from rdfm.spark.writers.commit import CommitTarget
+    from rdfm.spark.writers.writer import LogSourceWriter
 
     options = {"path": str(tmp_path), "to": "nq"}
     writer = LogSourceWriter(options, default_schema(("quads",)), False)

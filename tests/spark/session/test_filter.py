@@ -27,19 +27,24 @@ def log(tmp_path):
 @pytest.mark.parametrize("options", [{}, {"splitBytes": "4k"}, {"mode": "PERMISSIVE"}])
 def test_rows_equal_those_of_the_reader(spark, log, options):
     reader = spark.read.format("rdfm").option("filter", json.dumps(CRANE_FILTER)).options(**options)
-    rows = reader.option("columns", "offset, quads").load(str(log)).orderBy("offset").collect()
+    rows = (
+        reader.option("columns", "message_index, quads")
+        .load(str(log))
+        .orderBy("message_index")
+        .collect()
+    )
     with rdfm.open_log(log) as opened:
         expected = [
-            (message.index, str(message.quads[0].subject))
+            (message.message_index, str(message.quads[0].subject))
             for message in opened.filter(**CRANE_FILTER)
         ]
-    assert [(row.offset, row.quads[0].subject) for row in rows] == expected
+    assert [(row.message_index, row.quads[0].subject) for row in rows] == expected
     assert [index for index, _ in expected] == CRANE_INDEXES
 
 
 def test_messages_that_do_not_match_are_not_returned(spark, log):
     found = rdfm.spark.read(
-        spark, log, filter={**CRANE_FILTER, "invert": True}, schema="offset bigint"
+        spark, log, filter={**CRANE_FILTER, "invert": True}, schema="message_index bigint"
     )
     assert found.count() == 900
     quads = rdfm.spark.read(spark, log, filter={"predicate": "<http://e/none>", "quads": "true"})
@@ -48,17 +53,19 @@ def test_messages_that_do_not_match_are_not_returned(spark, log):
 
 def test_an_ask_query_selects_messages(spark, log):
     where = "ASK { <http://e/s7> ?p ?o }"
-    found = rdfm.spark.read(spark, log, columns=["offset"], filter={"where": where})
-    assert [row.offset for row in found.collect()] == [7]
+    found = rdfm.spark.read(spark, log, columns=["message_index"], filter={"where": where})
+    assert [row.message_index for row in found.collect()] == [7]
     with pytest.raises(OptionError, match="the option filter: where must be an ASK query"):
         rdfm.spark.read(spark, log, filter={"where": "SELECT * { ?s ?p ?o }"})
 
 
 def test_streams_can_be_filtered(spark, log, tmp_path):
-    arguments = {"filter": json.dumps(CRANE_FILTER), "schema": "offset bigint"}
+    arguments = {"filter": json.dumps(CRANE_FILTER), "schema": "message_index bigint"}
     stream = rdfm.spark.read_stream(spark, str(log.parent), **arguments)
     reader = spark.readStream.format("rdfm").option("filter", arguments["filter"])
-    reader = reader.option("columns", "offset").option("stateLocation", str(tmp_path / "state"))
+    reader = reader.option("columns", "message_index").option(
+        "stateLocation", str(tmp_path / "state")
+    )
     source = reader.load(str(log.parent))
     for name, rows in (("one", stream), ("other", source)):
         query = (
@@ -69,8 +76,8 @@ def test_streams_can_be_filtered(spark, log, tmp_path):
             .start()
         )
         query.awaitTermination()
-        found = spark.table(f"filtered_{name}").orderBy("offset").collect()
-        assert [row.offset for row in found] == CRANE_INDEXES
+        found = spark.table(f"filtered_{name}").orderBy("message_index").collect()
+        assert [row.message_index for row in found] == CRANE_INDEXES
 
 
 @pytest.mark.parametrize(

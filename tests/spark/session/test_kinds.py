@@ -34,12 +34,12 @@ OBJECTS = ['"a0"', '"a1"', '"b0"', '"b1"']
 @pytest.mark.parametrize("to", ["jelly-patch", "parquet"])
 def test_patches_are_read_and_written(spark, tmp_path, patches, to):
     frame = spark.read.format("rdfm").load(str(patches))
-    assert frame.columns == ["source", "position", "operations", "metadata"]
+    assert frame.columns == ["source", "byte_offset", "operations", "metadata"]
     assert objects(frame) == OBJECTS
     out = str(tmp_path / "out")
     frame.write.format("rdfm").option("to", to).mode("append").save(out)
     assert objects(spark.read.format("rdfm").load(out)) == OBJECTS
-    with rdfm.open_log(out) as log:
+    with rdfm.open_log(out, kind="patches") as log:
         assert sum(len(patch.adds) for patch in log) == 4
     with pytest.raises(
         Exception, match="the column operations contains patches, but N-Quads is for messages"
@@ -71,7 +71,7 @@ def test_result_variables_are_columns(spark, tmp_path):
     folder = tmp_path / "results"
     folder.mkdir()
     for name, variables in (("1.srj", ["name", "age"]), ("2.srt", ["age", "name"])):
-        with rdfm.create_results(folder / name, variables) as results:
+        with rdfm.create_log(folder / name, kind="results", variables=variables) as results:
             results.write([Iri(f"http://e/{variable}") for variable in variables])
             results.write([Literal(variables[0]), None])
     frame = spark.read.format("rdfm").load(str(folder))

@@ -31,12 +31,12 @@ def listing(spark, logs):
 
 
 def key(row):
-    return (row.source, row.position)
+    return (row.source, row.byte_offset)
 
 
 @pytest.mark.feature("`read(files=…)`")
 def test_listed_logs_have_the_same_rows_as_a_folder(spark, logs):
-    options = {"columns": ["source", "position", "offset", "quads"], "split_bytes": 2048}
+    options = {"columns": ["source", "byte_offset", "message_index", "quads"], "split_bytes": 2048}
     expected = rdfm.spark.read(spark, logs, recursive_file_lookup=True, **options)
     found = rdfm.spark.read(spark, files=listing(spark, logs), **options)
     assert found.schema == expected.schema
@@ -54,7 +54,7 @@ def test_the_list_of_files_may_be_a_stream(spark, logs, tmp_path):
         "path STRING, modificationTime TIMESTAMP, length BIGINT, content BINARY"
     )
     files = found.load(str(logs)).select("path", "length", "modificationTime")
-    rows = rdfm.spark.read(spark, files=files, columns=["source", "position"], split_bytes=2048)
+    rows = rdfm.spark.read(spark, files=files, columns=["source", "byte_offset"], split_bytes=2048)
     query = (
         rows.writeStream.format("parquet")
         .option("checkpointLocation", str(tmp_path / "checkpoint"))
@@ -70,8 +70,10 @@ def test_queries_filters_and_modes_apply_to_listed_logs(spark, logs):
     found = rdfm.spark.read(spark, files=files, query="SELECT ?o { ?s ?p ?o }", min_partitions=3)
     assert found.rdd.getNumPartitions() == 3
     assert found.count() == 2 * COUNT + 2
-    filtered = rdfm.spark.read(spark, files=files, filter={"object": '"7"'}, columns=["offset"])
-    assert [row.offset for row in filtered.collect()] == [7, 7]
+    filtered = rdfm.spark.read(
+        spark, files=files, filter={"object": '"7"'}, columns=["message_index"]
+    )
+    assert [row.message_index for row in filtered.collect()] == [7, 7]
     (logs / "bad.nq").write_text(LINE.format(1) + "# @message\noops\n")
     files = listing(spark, logs).where("path LIKE '%bad.nq'")
     with pytest.raises(Exception, match="expected a statement"):

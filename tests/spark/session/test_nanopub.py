@@ -6,7 +6,8 @@ from nanopubs import BASE, DCTERMS, NPX, iri, triple
 from pyspark.sql import functions as F
 
 import rdfm.spark
-from rdfm.exchange.nanopub.listing import NanopubRow, list_nanopubs
+from rdfm import nanopub
+from rdfm.nanopub.listing import NanopubRow
 from rdfm.spark import functions as R
 
 NANOPUB_IRI = BASE + "1"
@@ -28,24 +29,30 @@ def path(tmp_path):
 
 
 @pytest.mark.feature("`nanopub`")
-def test_structs_equal_the_rows_of_list_nanopubs(spark, path):
+def test_structs_equal_the_rows_of_nanopub_list(spark, path):
     frame = spark.read.format("rdfm").load(str(path))
-    found = frame.select("position", R.nanopub("quads").alias("n")).orderBy("position").collect()
-    with list_nanopubs(path) as rows:
-        expected = {row.message: row for row in rows}
+    found = (
+        frame.select("byte_offset", R.nanopub("quads").alias("n")).orderBy("byte_offset").collect()
+    )
+    with nanopub.list(path) as rows:
+        expected = {row.message_index: row for row in rows}
     assert [each.n is None for each in found] == [False, True, True, False]
     for index in (0, 3):
         assert found[index].n.asDict() == {
             name: value
             for name, value in zip(NanopubRow._fields, expected[index], strict=True)
-            if name not in ("source", "message")
+            if name not in ("source", "message_index")
         }
 
 
 def test_null_quads_remain_null(spark, path):
-    frame = rdfm.spark.read(spark, path, columns=["offset", "quads"])
-    quads = F.when(F.col("offset") == 3, F.col("quads")).alias("quads")
-    found = frame.select(R.nanopub(quads).alias("n"), "offset").orderBy("offset").collect()
+    frame = rdfm.spark.read(spark, path, columns=["message_index", "quads"])
+    quads = F.when(F.col("message_index") == 3, F.col("quads")).alias("quads")
+    found = (
+        frame.select(R.nanopub(quads).alias("n"), "message_index")
+        .orderBy("message_index")
+        .collect()
+    )
     assert [each.n is None for each in found] == [True, True, True, False]
 
 

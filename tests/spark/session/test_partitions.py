@@ -8,7 +8,7 @@ from pyspark.sql.types import StringType
 import rdfm
 import rdfm.spark
 from rdfm import OptionError
-from rdfm.spark.reader import LogSourceReader
+from rdfm.spark.readers.reader import LogSourceReader
 
 LINE = '<http://e/s> <http://e/p> "{}" .\n'
 TIME_LINE = '<http://e/s> <http://www.w3.org/ns/sosa/resultTime> "{}"^^<http://www.w3.org/2001/XMLSchema#dateTime> .\n'
@@ -50,7 +50,7 @@ def test_partition_columns_have_the_same_types_and_values_as_in_spark(spark, tmp
             (root / "text" / f"k={value}" / "a.txt").write_text("x\n")
         text_frame = spark.read.text(str(root / "text"))
         frame = spark.read.format("rdfm").load(str(root / "logs"))
-        assert frame.columns == ["source", "position", "quads", "metadata", "k"]
+        assert frame.columns == ["source", "byte_offset", "quads", "metadata", "k"]
         # In Spark, a column has no type if all its values are null.
         expected = StringType() if name == "nulls" else text_frame.schema["k"].dataType
         assert frame.schema["k"].dataType == expected, name
@@ -75,13 +75,13 @@ def test_nested_folders_are_found_and_can_be_selected(spark, tmp_path):
         assert read_back.dtypes == frame.dtypes
         assert texts(read_back.collect()) == expected
         assert all(f"/k={row.k}/" in row.source for row in read_back.collect())
-    selected = rdfm.spark.read(spark, tmp_path, columns=["k", "position"], min_partitions=1)
+    selected = rdfm.spark.read(spark, tmp_path, columns=["k", "byte_offset"], min_partitions=1)
     assert sorted(tuple(row) for row in selected.collect()) == [(0, 0)] * 3 + [(1, 0)] * 3
     assert rdfm.spark.read(spark, tmp_path, schema="k string").distinct().count() == 2
     assert rdfm.spark.read(spark, tmp_path, rows="quads").columns[-2:] == ["day", "k"]
     query = rdfm.spark.query("SELECT ?o { ?s ?p ?o }", tmp_path, partitions={"k": 0})
     assert sorted(row.o.strip('"') for row in query.collect()) == folders[::2]
-    assert query.columns == ["source", "message", "o", "day", "k"]
+    assert query.columns == ["source", "message_index", "o", "day", "k"]
 
 
 def test_a_folder_named_in_the_path_is_not_a_column(spark, tmp_path):
@@ -91,7 +91,7 @@ def test_a_folder_named_in_the_path_is_not_a_column(spark, tmp_path):
     assert frame.columns[-2:] == ["k", "j"]
     assert frame.count() == 2
     recursive = rdfm.spark.read(spark, tmp_path, recursive_file_lookup=True)
-    assert recursive.columns == ["source", "position", "quads", "metadata"]
+    assert recursive.columns == ["source", "byte_offset", "quads", "metadata"]
     assert recursive.count() == 2
 
 
@@ -99,9 +99,9 @@ def test_a_folder_named_in_the_path_is_not_a_column(spark, tmp_path):
     ("folders", "options", "reason"),
     [
         (
-            ["position=1"],
+            ["byte_offset=1"],
             {},
-            "the partition column position .* has the same name as another column",
+            "the partition column byte_offset .* has the same name as another column",
         ),
         (["Source=1"], {}, r"\(from the folders Source=…\) has the same name as another column"),
         (["_corrupt_record=1"], {"columnNameOfCorruptRecord": "bad"}, None),
@@ -141,7 +141,7 @@ def test_ambiguous_folders_and_invalid_selections_are_rejected(tmp_path, folders
 
 def test_a_folder_value_that_does_not_match_the_schema_is_an_error(spark, tmp_path):
     fill(tmp_path, ["k=x"])
-    frame = rdfm.spark.read(spark, tmp_path, schema="position bigint, k int")
+    frame = rdfm.spark.read(spark, tmp_path, schema="byte_offset bigint, k int")
     with pytest.raises(
         Exception, match="the folder k=x is not of type int, the type of the column"
     ):
@@ -290,7 +290,14 @@ def test_source_and_index_identify_a_message_in_all_parts(spark, tmp_path, rows)
         rdfm.spark.write(
             df, folder, "parquet", rows=rows, partition_columns=columns, maxRecordsPerFile=2
         )
-        index = "offset" if rows == "messages" else "message"
         table = spark.read.parquet(str(folder))
-        assert table.select("source", index).distinct().count() == 8
+        assert table.select("source", "message_index").distinct().count() == 8
         assert table.where("source is null").count() == 0
+
+
+def test_a_value_that_is_too_long_for_a_folder_is_an_error(spark, tmp_path):
+    rows = spark.range(1).selectExpr(
+        "repeat('v', 300) AS k", "array(struct('<a:s>' AS subject, '<a:p>' AS predicate, '<a:o>' AS object)) AS quads"
+    )  # fmt: skip
+    with pytest.raises(Exception, match=r"partition column k is too long .*\(300 bytes\): vvv"):
+        rdfm.spark.write(rows, tmp_path / "out", "nq", partition_columns=["k"])

@@ -40,7 +40,7 @@ def run_query(request, spark, log):
     """Runs a query on the log, given as a path or as a DataFrame."""
     if request.param == "logs":
         return lambda text, **options: rdfm.spark.query(text, log, **options)
-    rows = rdfm.spark.read(spark, log, columns=["source", "offset", "position", "quads"])
+    rows = rdfm.spark.read(spark, log, columns=["source", "message_index", "byte_offset", "quads"])
     return lambda text, **options: rdfm.spark.query(text, rows, **options)
 
 
@@ -49,26 +49,26 @@ def test_solutions_are_typed_columns(run_query, log):
     found = run_query(SELECT, types=TYPES)
     assert found.dtypes == [
         ("source", "string"),
-        ("message", "bigint"),
+        ("message_index", "bigint"),
         ("s", "string"),
         ("v", "double"),
         ("t", "timestamp"),
     ]
-    rows = found.orderBy("message").collect()
-    assert [row.message for row in rows] == list(range(10, COUNT))
+    rows = found.orderBy("message_index").collect()
+    assert [row.message_index for row in rows] == list(range(10, COUNT))
     assert {row.source for row in rows} == {str(log)}
     assert [(row.s, row.v) for row in rows[:2]] == [("http://e/s10", 10.5), ("http://e/s11", 11.5)]
-    seconds = found.where("message = 10").select(F.unix_timestamp("t")).first()[0]
+    seconds = found.where("message_index = 10").select(F.unix_timestamp("t")).first()[0]
     assert seconds == datetime.datetime(2026, 6, 1, 8, 10, tzinfo=datetime.UTC).timestamp()
 
 
 def test_constructed_messages_have_the_columns_of_a_read(run_query, spark, tmp_path):
     text = "CONSTRUCT { ?s <http://e/is> ?v } { ?s <http://e/value> ?v FILTER (?v < 3) }"
     found = run_query(text)
-    # If the input has the column `offset`, so does the result.
-    columns = [name for name in found.columns if name != "offset"]
-    assert columns == ["source", "position", "quads", "metadata"]
-    rows = found.orderBy("position").collect()
+    # If the input has the column `message_index`, so does the result.
+    columns = [name for name in found.columns if name != "message_index"]
+    assert columns == ["source", "byte_offset", "quads", "metadata"]
+    rows = found.orderBy("byte_offset").collect()
     assert len(rows) == COUNT
     assert [len(row.quads) for row in rows[:4]] == [1, 1, 1, 0]
     assert rows[1].quads[0].asDict() == {
@@ -78,8 +78,8 @@ def test_constructed_messages_have_the_columns_of_a_read(run_query, spark, tmp_p
         "graph": None,
     }
     non_empty = run_query(text, skip_empty=True)
-    positions = [row.position for row in non_empty.orderBy("position").collect()]
-    assert positions == [row.position for row in rows[:3]]
+    positions = [row.byte_offset for row in non_empty.orderBy("byte_offset").collect()]
+    assert positions == [row.byte_offset for row in rows[:3]]
     non_empty.write.format("rdfm").mode("append").option("to", "nq").save(str(tmp_path / "out"))
     assert rdfm.spark.read(spark, tmp_path / "out").count() == 3
 
@@ -87,20 +87,22 @@ def test_constructed_messages_have_the_columns_of_a_read(run_query, spark, tmp_p
 def test_rows_without_an_index_are_identified_by_their_position(spark, log):
     rows = rdfm.spark.read(spark, log)
     found = rdfm.spark.query("SELECT ?s { ?s <http://e/at> ?t }", rows)
-    assert found.columns == ["source", "position", "s"]
-    positions = [row.position for row in rows.orderBy("position").collect()]
-    assert [row.position for row in found.orderBy("position").collect()] == positions
-    with pytest.raises(OptionError, match=r"\?position has the name of a column"):
-        rdfm.spark.query("SELECT ?position { ?position <http://e/at> ?t }", rows)
-    constructed = rdfm.spark.query("CONSTRUCT WHERE { ?s ?p ?o }", rows.drop("position"))
-    assert {row.position for row in constructed.collect()} == {None}
+    assert found.columns == ["source", "byte_offset", "s"]
+    positions = [row.byte_offset for row in rows.orderBy("byte_offset").collect()]
+    assert [row.byte_offset for row in found.orderBy("byte_offset").collect()] == positions
+    with pytest.raises(OptionError, match=r"\?byte_offset has the name of a column"):
+        rdfm.spark.query("SELECT ?byte_offset { ?byte_offset <http://e/at> ?t }", rows)
+    constructed = rdfm.spark.query("CONSTRUCT WHERE { ?s ?p ?o }", rows.drop("byte_offset"))
+    assert {row.byte_offset for row in constructed.collect()} == {None}
 
 
 def test_boolean_answers_are_rows(run_query):
     found = run_query("ASK { ?s <http://e/value> ?v FILTER (?v < 3) }")
-    assert found.dtypes == [("source", "string"), ("message", "bigint"), ("holds", "boolean")]
+    assert found.dtypes == [("source", "string"), ("message_index", "bigint"), ("holds", "boolean")]
     assert found.count() == COUNT
-    assert [row.message for row in found.where("holds").orderBy("message").collect()] == [0, 1, 2]
+    assert [
+        row.message_index for row in found.where("holds").orderBy("message_index").collect()
+    ] == [0, 1, 2]
 
 
 def test_a_query_may_be_an_option(spark, log):
@@ -111,21 +113,21 @@ def test_a_query_may_be_an_option(spark, log):
     }
     for split in ("0", "4k"):
         reader = spark.read.format("rdfm").option("query", "SELECT ?s { ?s <http://e/at> ?t }")
-        rows = reader.option("splitBytes", split).load(str(log)).select("message", "s")
+        rows = reader.option("splitBytes", split).load(str(log)).select("message_index", "s")
         assert sorted(rows.collect()) == [(n, f"<http://e/s{n}>") for n in range(COUNT)]
     settings["query"] = "SELECT ?v { ?s e:at ?v }"
     settings["types"] = {"v": "dateTime"}
     frame = spark.read.format("rdfm").option("query", json.dumps(settings)).load(str(log.parent))
     assert frame.dtypes[-1] == ("v", "timestamp")
     solutions = rdfm.spark.read(
-        spark, log, query="SELECT ?s { ?s ?p ?o }", schema="S string, message bigint"
+        spark, log, query="SELECT ?s { ?s ?p ?o }", schema="S string, message_index bigint"
     )
-    assert (solutions.columns, solutions.count()) == (["S", "message"], 2 * COUNT)
+    assert (solutions.columns, solutions.count()) == (["S", "message_index"], 2 * COUNT)
 
 
 def test_a_query_may_be_combined_with_a_filter(spark, log):
     found = rdfm.spark.query(SELECT, log, filter={"subject": "<http://e/s42>"})
-    assert [(row.message, row.s) for row in found.collect()] == [(42, "<http://e/s42>")]
+    assert [(row.message_index, row.s) for row in found.collect()] == [(42, "<http://e/s42>")]
 
 
 def test_streams_can_be_queried(spark, log, tmp_path):
@@ -154,7 +156,7 @@ def test_a_value_of_the_wrong_type_is_an_error(spark, tmp_path):
         ):
             rdfm.spark.query(text, logs, types={"v": "double"}).collect()
     found = rdfm.spark.query(text, path, types={"v": "double"}, mode="PERMISSIVE")
-    assert [(row.v, row._corrupt_record) for row in found.orderBy("message").collect()] == [
+    assert [(row.v, row._corrupt_record) for row in found.orderBy("message_index").collect()] == [
         (None, None),
         (0.5, None),
     ]
@@ -233,7 +235,7 @@ def test_invalid_rows_options_and_columns_are_rejected(spark, log):
     ):
         rdfm.spark.query(SELECT, rdfm.spark.read(spark, log), mode="PERMISSIVE")
     with pytest.raises(
-        OptionError, match="there is no column 'w'; the query returns source, message, s"
+        OptionError, match="there is no column 'w'; the query returns source, message_index, s"
     ):
         rdfm.spark.read(spark, log, query=SELECT, schema="w string")
     with pytest.raises(OptionError, match="the column v is string, not double"):

@@ -38,7 +38,7 @@ from rdfm.spark.schema import COLUMNS
 
 # Schemas as strings require a session.
 pytestmark = pytest.mark.usefixtures("spark")
-FORMATS = [each.name for each in formats.every() if each.spec.kinds[0] == "messages"]
+FORMATS = [each.name for each in formats.all() if each.spec.kinds[0] == "messages"]
 COMPRESSED = {"": bytes, ".gz": gzip.compress}
 ALL_COLUMNS = StructType([StructField(name, type) for name, type in COLUMNS.items()])
 LINE = '<http://e/s> <http://e/p> "{}" .\n'
@@ -76,7 +76,7 @@ def suffix(format):
     return formats.find(format).spec.suffixes[0]
 
 
-COLUMNS_WITH_OFFSET = ["source", "offset", "position", "quads", "metadata"]
+COLUMNS_WITH_OFFSET = ["source", "message_index", "byte_offset", "quads", "metadata"]
 
 
 def as_rows(path, format=None, **options):
@@ -85,7 +85,7 @@ def as_rows(path, format=None, **options):
         return [
             (
                 str(path),
-                message.index,
+                message.message_index,
                 [tuple(part and str(part) for part in quad) for quad in message],
                 message.metadata or None,
             )
@@ -98,7 +98,7 @@ def comparable(rows):
     return [
         (
             row.source,
-            row.offset,
+            row.message_index,
             [tuple(quad) for quad in row.quads],
             row.metadata and {key: bytes(value) for key, value in row.metadata.items()},
         )
@@ -161,7 +161,7 @@ def test_spark_and_open_log_agree_on_a_folder_with_every_format(spark, tmp_path)
     (tmp_path / "_SUCCESS").write_bytes(b"")
     (tmp_path / ".hidden.nq").write_text("no log")
     frame = spark.read.format("rdfm").load(str(tmp_path))
-    assert frame.columns == ["source", "position", "quads", "metadata"]
+    assert frame.columns == ["source", "byte_offset", "quads", "metadata"]
     rows = comparable(rdfm.spark.read(spark, tmp_path, columns=COLUMNS_WITH_OFFSET).collect())
     assert len(rows) > 2 * len(FORMATS)
     assert sorted(rows, key=lambda row: row[:2]) == sorted(expected, key=lambda row: row[:2])
@@ -177,13 +177,13 @@ def test_every_format_has_every_column(tmp_path, format):
     rows = read(path, ALL_COLUMNS, format=format)
     with rdfm.open_log(path, format) as log:
         expected = [
-            (batch.position(at), batch.quad_count_of(at), batch.namespaces(at))
+            (batch.byte_offset(at), batch.quad_count_of(at), batch.namespaces(at))
             for batch in log.batches()
             for at in range(len(batch))
         ]
     assert len(rows) == len(expected)
     for row, (position, quads, current_namespaces) in zip(rows, expected, strict=True):
-        assert (row["position"], len(row["quads"])) == (position, quads)
+        assert (row["byte_offset"], len(row["quads"])) == (position, quads)
         # Namespaces that the message declares or uses.
         namespaces = dict(row["namespaces"])
         assert namespaces.items() <= current_namespaces.items()
@@ -193,7 +193,7 @@ def test_every_format_has_every_column(tmp_path, format):
             if any(f"<{iri}" in part for quad in row["quads"] for part in quad if part)
         }
         assert used <= namespaces.items()
-    assert [row["offset"] for row in rows] == list(range(len(rows)))
+    assert [row["message_index"] for row in rows] == list(range(len(rows)))
     assert {row["source"] for row in rows} == {str(path)}
 
 
@@ -253,15 +253,18 @@ def test_non_nullable_columns_may_be_requested(spark, tmp_path):
 @pytest.mark.parametrize(
     ("schema", "reason"),
     [
-        ("sauce string", r"no column 'sauce'; known: source string, position bigint, quads array<"),
-        ("offset string", r"the column offset is bigint, not string"),
-        ("offset int", r"the column offset is bigint, not int"),
+        (
+            "sauce string",
+            r"no column 'sauce'; known: source string, message_index bigint, byte_offset bigint, quads array<",
+        ),
+        ("message_index string", r"the column message_index is bigint, not string"),
+        ("message_index int", r"the column message_index is bigint, not int"),
         ("quads array<string>", r"the column quads is array<struct<subject:string,"),
         ("quads array<struct<who:string>>", r"the column quads is array<struct<subject:string,"),
         ("metadata map<string,string>", r"the column metadata is map<string,binary>, not"),
         (
-            "offset bigint NOT NULL",
-            r"the column offset, or a field in it, can be null; remove NOT NULL",
+            "message_index bigint NOT NULL",
+            r"the column message_index, or a field in it, can be null; remove NOT NULL",
         ),
         ("quads array<struct<graph:string NOT NULL>>", r"quads, or a field in it, can be null"),
     ],
@@ -274,12 +277,14 @@ def test_invalid_schemas_are_rejected(tmp_path, schema, reason):
 
 def test_a_schema_without_columns_is_rejected(tmp_path):
     (tmp_path / "a.nq").write_text(lines("a"))
-    with pytest.raises(OptionError, match="has no columns; known: source, position"):
+    with pytest.raises(
+        OptionError, match="has no columns; known: source, message_index, byte_offset"
+    ):
         DefaultSource({"path": str(tmp_path)}).reader(StructType([]))
 
 
 def test_only_requested_columns_are_rendered(tmp_path, monkeypatch):
-    from rdfm.spark import rows
+    from rdfm.spark.readers import rows
 
     requested = []
 
@@ -290,14 +295,17 @@ def test_only_requested_columns_are_rendered(tmp_path, monkeypatch):
     original = rows.ArrowCoalescer
     monkeypatch.setattr(rows, "ArrowCoalescer", record)
     path = write_log(tmp_path / "a.jelly", "jelly", messages_for("jelly"))
-    assert [row["offset"] for row in read(path, StructType([StructField("offset", LongType())]))]
-    assert requested == [["offset"]]
+    assert [
+        row["message_index"]
+        for row in read(path, StructType([StructField("message_index", LongType())]))
+    ]
+    assert requested == [["message_index"]]
 
 
 def test_the_logical_type_determines_the_meaning_of_jelly_frames(tmp_path):
     """Frames have 256 rows, like those of other writers."""
-    objects = [rdfm.Bnode(str(number)) for number in range(300)]
-    quads = [rdfm.Quad(rdfm.Bnode("b"), term("p"), each) for each in objects]
+    objects = [rdfm.BlankNode(str(number)) for number in range(300)]
+    quads = [rdfm.Quad(rdfm.BlankNode("b"), term("p"), each) for each in objects]
     path = tmp_path / "flat.jelly"
     with rdfm.create_log(path, frames="flat", physical_type="triples") as log:
         log.write(quads)
@@ -448,10 +456,13 @@ def test_options_of_rdfm_spark_read_are_checked_first(spark, tmp_path):
     frame = rdfm.spark.read(
         spark, [tmp_path / "a.nq"], mode="PERMISSIVE", lenient=True, pack_bytes=1 << 20, base=None
     )
-    assert frame.columns == ["source", "position", "quads", "metadata", "_corrupt_record"]
+    assert frame.columns == ["source", "byte_offset", "quads", "metadata", "_corrupt_record"]
     assert [row._corrupt_record for row in frame.collect()] == [None, "b!\n", None]
     assert (
-        rdfm.spark.read(spark, tmp_path, schema="offset bigint", mode="DROPMALFORMED").count() == 2
+        rdfm.spark.read(
+            spark, tmp_path, schema="message_index bigint", mode="DROPMALFORMED"
+        ).count()
+        == 2
     )
 
 
@@ -469,7 +480,9 @@ def test_errors_are_raised_by_load(spark, tmp_path):
     with pytest.raises(AnalysisException, match=r"OptionError: no path is given; .*atalog"):
         reader.load()
     with pytest.raises(AnalysisException, match=r"FileNotFoundError: .*ignoreMissing.*nothing"):
-        spark.read.format("rdfm").schema("offset bigint").load(str(tmp_path / "nothing")).count()
+        spark.read.format("rdfm").schema("message_index bigint").load(
+            str(tmp_path / "nothing")
+        ).count()
     assert reader.load(str(tmp_path)).count() == 0  # a folder without files
 
 
@@ -480,7 +493,7 @@ def test_a_catalog_table_is_rejected_with_a_remedy(spark, tmp_path):
         AnalysisException, match=r"OptionError: .*Catalog tables pass no options.*create a view"
     ):
         spark.sql(f"CREATE TABLE tabled USING rdfm {path}")
-    spark.sql(f"CREATE TABLE tabled (offset bigint) USING rdfm {path}")
+    spark.sql(f"CREATE TABLE tabled (message_index bigint) USING rdfm {path}")
     try:
         with pytest.raises(
             AnalysisException, match=r"OptionError: .*Catalog tables pass no options.*create a view"
@@ -511,10 +524,13 @@ def test_errors_become_rows_at_their_positions(tmp_path):
     assert [row["_corrupt_record"] for row in rows] == [
         *(None, "b!\n", None, "d!\n", "e!\n", None, "g!\n")
     ]
-    assert [row["offset"] for row in rows] == [0, 1, 2, 3, 4, 5, 0]
+    assert [row["message_index"] for row in rows] == [0, 1, 2, 3, 4, 5, 0]
     assert [Path(row["source"]).name for row in rows] == ["1.nq"] * 6 + ["2.nq"]
     renamed = read(
-        tmp_path, "bad string, position bigint", mode="PERMISSIVE", columnNameOfCorruptRecord="bad"
+        tmp_path,
+        "bad string, byte_offset bigint",
+        mode="PERMISSIVE",
+        columnNameOfCorruptRecord="bad",
     )
     assert [row["bad"] for row in renamed] == [row["_corrupt_record"] for row in rows]
     # An invalid message has the position of its error.
@@ -522,32 +538,32 @@ def test_errors_become_rows_at_their_positions(tmp_path):
         LOG_WITH_ERRORS.index(text)
         for text in (LINE.format("a"), "b!", LINE.format("c"), "d!", "e!", LINE.format("f"))
     ]
-    assert [row["position"] for row in renamed] == [*positions, 0]
+    assert [row["byte_offset"] for row in renamed] == [*positions, 0]
     without_text = read(
-        tmp_path, "offset bigint, quads array<struct<object:string>>", mode="PERMISSIVE"
+        tmp_path, "message_index bigint, quads array<struct<object:string>>", mode="PERMISSIVE"
     )
     assert texts(without_text) == texts(rows)
 
 
 def test_many_errors_do_not_cause_many_batches(tmp_path):
-    from rdfm.spark.reader import LogSourceReader
+    from rdfm.spark.readers.reader import LogSourceReader
 
     count = 20_000
     (tmp_path / "a.nq").write_text(lines(*(f"{i}!" if i % 2 else str(i) for i in range(count))))
-    columns = "offset, quads, _corrupt_record"
+    columns = "message_index, quads, _corrupt_record"
     reader = LogSourceReader({"path": str(tmp_path), "mode": "PERMISSIVE", "columns": columns})
     batches = [batch for partition in reader.partitions() for batch in reader.read(partition)]
     assert len(batches) < 8
     assert max(batch.num_rows for batch in batches) < 3 * 8192
     table = pa.Table.from_batches(batches)
-    assert table["offset"].to_pylist() == list(range(count))
+    assert table["message_index"].to_pylist() == list(range(count))
     assert table["_corrupt_record"].to_pylist() == [
         f"{i}!\n" if i % 2 else None for i in range(count)
     ]
 
 
 def test_large_errors_are_not_collected_in_memory(tmp_path):
-    from rdfm.spark.reader import LogSourceReader
+    from rdfm.spark.readers.reader import LogSourceReader
 
     (tmp_path / "a.nq").write_text(lines(*(f"{i}{'x' * 500_000}!" for i in range(60))))
     reader = LogSourceReader({"path": str(tmp_path), "mode": "PERMISSIVE"})
@@ -575,7 +591,7 @@ def test_a_truncated_log_is_handled_in_every_format_and_mode(tmp_path, caplog, f
     with rdfm.open_log(path) as log:
         try:
             for message in log:
-                complete.append(message.index)
+                complete.append(message.message_index)
         except DecodeError as error:
             expected = error
     with pytest.raises(type(expected)) as raised:
@@ -584,17 +600,17 @@ def test_a_truncated_log_is_handled_in_every_format_and_mode(tmp_path, caplog, f
     without_remedies = {"renderer": None, "remedies": ()}
     assert vars(raised.value) | without_remedies == vars(expected) | without_remedies
     assert str(path) in str(expected)
-    assert [row["offset"] for row in read(path, ignoreCorruptFiles="true")] == complete
+    assert [row["message_index"] for row in read(path, ignoreCorruptFiles="true")] == complete
     assert caplog.messages == [f"{expected}; the rest of {path} is skipped"]
     *rows, last = read(path, mode="PERMISSIVE")
-    assert [row["offset"] for row in rows] == complete
-    assert last["offset"] == expected.message_index
+    assert [row["message_index"] for row in rows] == complete
+    assert last["message_index"] == expected.message_index
     assert last["quads"] is None
     if formats.find(format).spec.resumable:
         assert path.read_text().endswith(last["_corrupt_record"])
     else:
         assert last["_corrupt_record"] == f"{expected}; the rest of the file is skipped"
-    assert [row["offset"] for row in read(path, mode="DROPMALFORMED")] == complete
+    assert [row["message_index"] for row in read(path, mode="DROPMALFORMED")] == complete
 
 
 @pytest.mark.parametrize("name", ["a.ttl", "a.trig", "a.yamlld", "a.ndjsonld"])
@@ -607,7 +623,7 @@ def test_reading_resumes_after_an_invalid_message(tmp_path, name):
     (tmp_path / name).write_bytes(data.replace(b'"2"', b'"2\x00').replace(b": '2'", b": '2\x00"))
     rows = read(tmp_path / name, mode="PERMISSIVE")
     assert texts(rows) == ["1", None, "3"], data
-    assert rows[1]["offset"] == 1
+    assert rows[1]["message_index"] == 1
     assert "2" in rows[1]["_corrupt_record"]
     assert "3" not in rows[1]["_corrupt_record"]
     assert texts(read(tmp_path / name, mode="DROPMALFORMED")) == ["1", "3"]
@@ -679,9 +695,9 @@ def test_large_logs_are_split_at_messages(tmp_path, format):
     assert len(found) == -(-path.stat().st_size // 4096) > 5
     assert [row for rows in found for row in rows] == expected
     # Messages are counted only on request, but positions are always correct.
-    keys = partitions(path, "source string, position bigint", splitBytes="4k")
-    expected_keys = [(row["source"], row["position"]) for row in expected]
-    assert [(row["source"], row["position"]) for rows in keys for row in rows] == expected_keys
+    keys = partitions(path, "source string, byte_offset bigint", splitBytes="4k")
+    expected_keys = [(row["source"], row["byte_offset"]) for row in expected]
+    assert [(row["source"], row["byte_offset"]) for rows in keys for row in rows] == expected_keys
     with_others = partitions(
         [FIXTURES / "basic/log.jelly", path, FIXTURES / "basic/log.trig"], splitBytes="4k"
     )
@@ -693,7 +709,7 @@ def test_large_logs_are_split_at_messages(tmp_path, format):
 
 
 def test_indexes_are_counted_only_on_request(tmp_path, monkeypatch):
-    from rdfm.spark import rows
+    from rdfm.spark.readers import rows
 
     requested = []
 
@@ -701,11 +717,14 @@ def test_indexes_are_counted_only_on_request(tmp_path, monkeypatch):
         requested.append(count)
         return original(*args, count=count, **options)
 
-    original = rows.plan_splits
-    monkeypatch.setattr(rows, "plan_splits", record)
+    original = rows.split_log
+    monkeypatch.setattr(rows, "split_log", record)
     (tmp_path / "a.nq").write_text(lines(*map(str, range(100))))
     (tmp_path / "small.nq").write_text(lines("1"))
-    for schema in ("quads array<struct<object:string>>, position bigint", "Offset bigint"):
+    for schema in (
+        "quads array<struct<object:string>>, byte_offset bigint",
+        "Message_index bigint",
+    ):
         assert len(read(tmp_path, schema, splitBytes="1k")) == 101
     assert requested == [False, True]
 
@@ -718,7 +737,7 @@ def test_errors_in_splits_have_the_positions_of_the_complete_log(tmp_path):
     assert [row for rows in found for row in rows] == expected
     assert sum(row["quads"] is None for row in expected) == 71
     remaining = read(tmp_path, mode="DROPMALFORMED", splitBytes="1k")
-    assert [row["offset"] for row in remaining] == [i for i in range(500) if i % 7 != 3]
+    assert [row["message_index"] for row in remaining] == [i for i in range(500) if i % 7 != 3]
     (tmp_path / "a.nq").write_text(lines(*(f"{i}!" if i == 400 else f"{i}" for i in range(500))))
     with pytest.raises(DecodeError, match=r"byte \d+, message 400\)$"):
         read(tmp_path, splitBytes="1k")
@@ -730,12 +749,12 @@ def test_recorded_errors_in_splits_have_the_byte_and_on_request_the_message(tmp_
     path = tmp_path / "a.nq"
     path.write_text(lines(*(f"{i}!" if i == 400 else f"{i}" for i in range(500))))
     options = {"mode": "DROPMALFORMED", "splitBytes": "1k"}
-    for columns, message in (("position bigint", None), ("offset bigint", 400)):
+    for columns, message in (("byte_offset bigint", None), ("message_index bigint", 400)):
         errors = tmp_path / "errors" / columns
         assert len(read(path, columns, errorsTo=str(errors), **options)) == 499
         (row,) = pq.read_table(errors).to_pylist()
-        assert row["message"] == message
-        assert b"400!" in path.read_bytes()[row["position"] :].partition(b"\n")[0]
+        assert row["message_index"] == message
+        assert b"400!" in path.read_bytes()[row["byte_offset"] :].partition(b"\n")[0]
 
 
 def test_rows_follow_the_order_of_the_logs(spark, tmp_path):
@@ -749,13 +768,13 @@ def test_rows_follow_the_order_of_the_logs(spark, tmp_path):
     assert frame.rdd.getNumPartitions() > 10
     rows = frame.collect()
     assert [row.quads[0].object.strip('"') for row in rows] == expected
-    positions = [row.position for row in rows if Path(row.source).name == "5.nq"]
+    positions = [row.byte_offset for row in rows if Path(row.source).name == "5.nq"]
     assert positions == sorted(set(positions))
     assert len(positions) == 200
 
 
 def test_files_that_disappear_after_planning_raise_errors_or_are_skipped(tmp_path, caplog):
-    from rdfm.spark.reader import LogSourceReader
+    from rdfm.spark.readers.reader import LogSourceReader
 
     for name in "ab":
         (tmp_path / f"{name}.nq").write_text(lines(name))
@@ -856,7 +875,7 @@ def test_members_of_an_archive_are_rows_of_one_task(spark, tmp_path):
     path = pack_tar(tmp_path / "stream.tar.gz", {**members, "more.nq": lines("a", "b")})
     (rows,) = partitions(path, splitBytes="100", packBytes="1000")
     assert [row["source"] for row in rows[:50]] == [f"{path}!{name}" for name in members]
-    assert [row["offset"] for row in rows] == [0] * 51 + [1]
+    assert [row["message_index"] for row in rows] == [0] * 51 + [1]
     assert texts(rows) == [str(number) for number in range(50)] + ["a", "b"]
     found = rdfm.spark.read(spark, str(tmp_path), max_message_bytes=1 << 20)
     assert sorted(row.source for row in found.collect()) == sorted(row["source"] for row in rows)

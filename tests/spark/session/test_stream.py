@@ -16,13 +16,13 @@ import rdfm
 from rdfm import formats
 from rdfm.errors import DecodeError, OptionError
 from rdfm.spark import read_stream
-from rdfm.spark.commit import CommitTarget
 from rdfm.spark.compat import ReadAllAvailable, ReadMaxBytes, ReadMaxFiles
-from rdfm.spark.options import Options
-from rdfm.spark.rows import SparkReading
+from rdfm.spark.readers.rows import SparkReading
 from rdfm.spark.schema import default_schema
-from rdfm.spark.stream import LogSourceStreamReader, as_found
-from rdfm.spark.writer import LogSourceWriter
+from rdfm.spark.spark_options import Options
+from rdfm.spark.streams.stream import LogSourceStreamReader, as_found
+from rdfm.spark.writers.commit import CommitTarget
+from rdfm.spark.writers.writer import LogSourceWriter
 from rdfm.storage.files import File
 
 ODD_NAMES = ["a b.nq", "c%20d.nq", "é🙂.nq", "p+q.nq", "h#.nq", "x;y=1.nq", "c:d.nq", "&'.nq"]
@@ -178,7 +178,7 @@ both_sources = pytest.mark.parametrize("source", ["read_stream", "format"])
     ],
 )
 def test_each_file_is_read_once_over_many_runs(spark_folder, source):
-    for module in formats.every():
+    for module in formats.all():
         if module.spec.kinds[0] != "messages":
             continue
         options = {} if module.spec.carries["boundaries"] else {"count": 1}
@@ -190,7 +190,7 @@ def test_each_file_is_read_once_over_many_runs(spark_folder, source):
         spark_folder.add_log(name, count=1)
     spark_folder.run(source)
     assert spark_folder.numbers() == list(range(spark_folder.written))
-    names = sorted(Path(row.source).name for row in spark_folder.rows() if row.position == 0)
+    names = sorted(Path(row.source).name for row in spark_folder.rows() if row.byte_offset == 0)
     assert names == sorted(path.name for path in spark_folder.logs.iterdir())
 
 
@@ -223,9 +223,9 @@ def test_the_spark_source_accepts_its_options_and_reads_no_content(spark_folder)
         "read_stream",
         recursive_file_lookup=True,
         pathGlobFilter="*.nq",
-        schema="position bigint, source string",
+        schema="byte_offset bigint, source string",
     )
-    assert rows.columns == ["position", "source"]
+    assert rows.columns == ["byte_offset", "source"]
     query = (
         rows.writeStream.format("memory")
         .queryName("found")
@@ -235,7 +235,7 @@ def test_the_spark_source_accepts_its_options_and_reads_no_content(spark_folder)
     )
     query.awaitTermination()
     found = spark_folder.spark.table("found").collect()
-    assert sorted((row.position, Path(row.source).name) for row in found) == [
+    assert sorted((row.byte_offset, Path(row.source).name) for row in found) == [
         (0, "a.nq"),
         (0, "b.nq"),
     ]
@@ -467,12 +467,12 @@ def test_limits_count_files_or_bytes_and_spark_may_lift_them(local_folder):
 def test_large_logs_are_split_and_small_logs_are_combined(local_folder):
     for name in ("a.nq", "b.nq", "c.jelly"):
         local_folder.add_log(name, count=200)
-    engine = local_folder.engine(splitbytes="2000", columns="offset, quads")
+    engine = local_folder.engine(splitbytes="2000", columns="message_index, quads")
     end = engine.plan()
     parts = engine.reader.partitions(json.loads(engine.offset), json.loads(end))
     assert len(parts) > 5
     rows = engine.read(end)
-    assert [row["offset"] for row in rows] == [*range(200)] * 3
+    assert [row["message_index"] for row in rows] == [*range(200)] * 3
     assert numbers(rows) == list(range(600))
     one_task = local_folder.engine(minpartitions="1")
     assert len(one_task.reader.partitions(json.loads(engine.offset), json.loads(end))) == 1

@@ -276,7 +276,7 @@ def messages_frame(spark, log):
         for index, message in enumerate(log)
     ]
     return spark.createDataFrame(
-        rows, f"source string, offset bigint, quads {QUADS.simpleString()}"
+        rows, f"source string, message_index bigint, quads {QUADS.simpleString()}"
     )
 
 
@@ -299,11 +299,11 @@ def test_quad_rows_become_the_same_messages_again(spark, random_log, keep_empty)
     frame = messages_frame(spark, random_log)
     exploded = terms.explode_quads(frame, keep_empty=keep_empty)
     assert exploded.columns == [
-        "source", "offset", "quad_index", "subject", "predicate", "object", "graph",
+        "source", "message_index", "quad_index", "subject", "predicate", "object", "graph",
     ]  # fmt: skip
     grouped = terms.messages(exploded.repartition(3))
     assert grouped.schema["quads"].dataType == QUADS
-    found = {row.offset: [tuple(quad) for quad in row.quads] for row in grouped.collect()}
+    found = {row.message_index: [tuple(quad) for quad in row.quads] for row in grouped.collect()}
     expected = {i: quads for i, quads in enumerate(random_log) if quads or keep_empty}
     assert sorted(found) == sorted(expected)
     for index, quads in expected.items():
@@ -408,13 +408,13 @@ def test_columns_of_any_name_are_kept(spark):
 
     names = ("label", "Quad", "label_", "__label", "__quad")
     frame = messages_frame(spark, [[]]).drop("quads").select("*", *map(F.lit, range(5)))
-    frame = frame.toDF("source", "offset", *names)
+    frame = frame.toDF("source", "message_index", *names)
     quad = F.struct(
         *(F.lit("_:b").alias(part) for part in ("subject", "predicate", "object", "graph"))
     )
     row = terms.explode_quads(frame.withColumn("quads", F.array(quad))).head()
     assert row.asDict().keys() == {
-        "source", "offset", *names, "quad_index", "subject", "predicate", "object", "graph",
+        "source", "message_index", *names, "quad_index", "subject", "predicate", "object", "graph",
     }  # fmt: skip
     assert [row[name] for name in names] == [0, 1, 2, 3, 4]
     assert row.subject.endswith("_b")
@@ -432,7 +432,7 @@ def test_strings_that_look_like_labels_are_unchanged(spark):
     ]
     frame = spark.createDataFrame(
         [("s", 0, [(text, "<p>", text, None) for text in texts])],
-        "source string, position bigint, quads array<struct<subject: string, predicate: string, "
+        "source string, byte_offset bigint, quads array<struct<subject: string, predicate: string, "
         "object: string, graph: string>>",
     )
     found = [row.object for row in terms.explode_quads(frame).orderBy("quad_index").collect()]
@@ -467,9 +467,55 @@ def test_missing_columns_are_named(spark):
     frame = messages_frame(spark, [[]])
     with pytest.raises(OptionError, match="explode_quads needs the column quads"):
         terms.explode_quads(frame.drop("quads"))
-    with pytest.raises(OptionError, match="nor source and offset are among source, quads"):
-        terms.explode_quads(frame.drop("offset"))
+    with pytest.raises(OptionError, match="nor source and message_index are among source, quads"):
+        terms.explode_quads(frame.drop("message_index"))
     with pytest.raises(OptionError, match="messages needs the column topic"):
         terms.messages(terms.explode_quads(frame), by="topic")
     with pytest.raises(OptionError, match="adds a column graph"):
         terms.explode_quads(frame.withColumn("graph", F.lit("<g>")))
+
+
+@pytest.mark.parametrize("format", ["parquet", "arrow"])
+def test_rows_without_a_byte_offset_are_identified_by_their_index(spark, tmp_path, format):
+    from rdfm.spark import terms
+
+    log, table = tmp_path / "log.nq", tmp_path / f"log.{format}"
+    log.write_text("# @message\n".join(f'_:b <http://e/p> "{n}" .\n' for n in range(3)))
+    rdfm.convert(log, table)
+    columns = ["source", "message_index", "byte_offset", "quads"]
+    frame = rdfm.spark.read(spark, table, columns=columns)
+    rows = frame.orderBy("message_index").collect()
+    assert [(row.message_index, row.byte_offset) for row in rows] == [(n, None) for n in range(3)]
+    quads = terms.explode_quads(frame)
+    assert quads.select("subject").distinct().count() == 3
+    assert terms.messages(quads).count() == 3
+    by_default = rdfm.spark.read(spark, table)
+    assert by_default.columns == ["source", "byte_offset", "quads", "metadata"]
+    for failing in (
+        terms.explode_quads(by_default),
+        terms.messages(quads.drop("message_index")),
+    ):
+        with pytest.raises(Exception, match="is identified by its message_index"):
+            failing.collect()
+    log.write_text("# @message\n".join(f'_:b <http://e/p> "{n}" .\n' for n in (1, 2)))
+    other = tmp_path / f"other.{format}"
+    rdfm.convert(log, other)
+    (row,) = rdfm.spark.diff(table, other, spark=spark).collect()
+    assert (row.side, row.message_index, row.byte_offset) == ("a", 0, None)
+
+
+def test_labels_do_not_depend_on_whether_the_index_is_read(spark, tmp_path):
+    from rdfm.spark import terms
+
+    log = tmp_path / "log.nq"
+    log.write_text("# @message\n".join(f'_:b <http://e/p> "{n}" .\n' for n in range(3)))
+    subjects = [
+        sorted(
+            row.subject
+            for row in terms.explode_quads(
+                rdfm.spark.read(spark, log, columns=["source", *columns, "quads"])
+            ).collect()
+        )
+        for columns in (["byte_offset"], ["message_index", "byte_offset"])
+    ]
+    assert subjects[0] == subjects[1]

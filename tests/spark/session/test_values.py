@@ -17,7 +17,7 @@ from support import as_batch
 from rdfm import OptionError, UnknownFormatError, convert, formats
 from rdfm.spark.functions import from_rdf, register_functions, to_rdf
 
-FORMATS = [format.name for format in formats.every() if format.spec.kinds[0] == "messages"]
+FORMATS = [format.name for format in formats.all() if format.spec.kinds[0] == "messages"]
 TWO_MESSAGES = b"<a:s> <a:p> <a:o> .\n# @message\n<a:s> <a:p> <a:p> .\n"
 
 
@@ -232,7 +232,7 @@ def test_sql_reads_jelly_frames_according_to_the_logical_type(spark):
     def value(logical_type):
         lines = b"_:b <http://e/p> <http://e/1> .\n# @message\n_:b <http://e/p> <http://e/2> .\n"
         file = io.BytesIO()
-        convert(lines, file, from_format="nq", to_format="jelly", logical_type=logical_type)
+        convert(lines, file, from_format="nq", to="jelly", logical_type=logical_type)
         return file.getvalue()
 
     rows = [(name, value(name)) for name in ("flat_quads", "datasets")]

@@ -14,8 +14,8 @@ import rdfm
 import rdfm.spark
 from pyspark_rdfm import DefaultSource
 from rdfm.spark import workers
-from rdfm.spark.options import Options
-from rdfm.spark.rows import SparkReading
+from rdfm.spark.readers.rows import SparkReading
+from rdfm.spark.spark_options import Options
 
 LOG = str(FIXTURES / "nanopubs/log.trig")
 ENTRY_POINTS = {

@@ -22,7 +22,7 @@ def rows(spark):
 
 
 @pytest.mark.parametrize(
-    "name", [each.name for each in formats.every() if each.spec.kinds[0] == "messages"]
+    "name", [each.name for each in formats.all() if each.spec.kinds[0] == "messages"]
 )
 def test_spark_writes_every_format_like_convert_and_reads_it_back(spark, tmp_path, name):
     format = formats.find(name).spec
@@ -297,10 +297,10 @@ def test_the_format_and_the_path_are_required(rows, tmp_path):
 
 
 def test_an_empty_path_is_not_the_working_directory(tmp_path, monkeypatch):
-    from rdfm.spark.reader import LogSourceReader
+    from rdfm.spark.readers.reader import LogSourceReader
     from rdfm.spark.schema import default_schema
-    from rdfm.spark.stream import LogSourceStreamReader
-    from rdfm.spark.writer import LogSourceStreamWriter, LogSourceWriter
+    from rdfm.spark.streams.stream import LogSourceStreamReader
+    from rdfm.spark.writers.writer import LogSourceStreamWriter, LogSourceWriter
 
     monkeypatch.chdir(tmp_path)
     (tmp_path / "other").mkdir()
@@ -323,8 +323,8 @@ def test_an_empty_path_is_not_the_working_directory(tmp_path, monkeypatch):
 
 def test_a_url_with_one_slash_is_rejected(spark, rows, tmp_path):
     from rdfm.spark.schema import default_schema
-    from rdfm.spark.stream import LogSourceStreamReader
-    from rdfm.spark.writer import LogSourceStreamWriter
+    from rdfm.spark.streams.stream import LogSourceStreamReader
+    from rdfm.spark.writers.writer import LogSourceStreamWriter
 
     text = r"hdfs:/logs has one slash after hdfs:.* write hdfs://host/logs"
     with pytest.raises(Exception, match=text):
@@ -402,7 +402,7 @@ QUAD = {"subject": "_:s", "predicate": "<http://ex/p>", "object": "_:o", "graph"
 def writer(tmp_path):
     """A writer without a session."""
     from rdfm.spark.schema import default_schema
-    from rdfm.spark.writer import LogSourceWriter
+    from rdfm.spark.writers.writer import LogSourceWriter
 
     schema = default_schema(("quads", "metadata", "namespaces"))
     return LogSourceWriter({"path": str(tmp_path), "to": "nq"}, schema, False)
@@ -419,10 +419,10 @@ def test_a_warning_reports_dropped_data(writer, tmp_path, caplog):
 def test_a_path_in_the_temporary_folder_of_a_session_is_rejected(tmp_path, monkeypatch):
     from pyspark import SparkFiles
 
-    from rdfm.spark.reader import LogSourceReader
+    from rdfm.spark.readers.reader import LogSourceReader
     from rdfm.spark.schema import default_schema
-    from rdfm.spark.stream import LogSourceStreamReader
-    from rdfm.spark.writer import LogSourceWriter
+    from rdfm.spark.streams.stream import LogSourceStreamReader
+    from rdfm.spark.writers.writer import LogSourceWriter
 
     (tmp_path / "logs").mkdir()
     monkeypatch.chdir(tmp_path)

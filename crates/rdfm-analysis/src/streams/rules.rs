@@ -62,7 +62,7 @@ pub struct StreamRules {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StreamViolation {
     /// Index of the message in the log.
-    pub message: u64,
+    pub message_index: u64,
     /// The rule: "graphs", "time", "subject", "rdf12" or "generalized".
     pub rule: &'static str,
     /// The text of the violation. It continues a sentence that begins with, for example,
@@ -76,9 +76,8 @@ impl StreamRules {
         (0..batch.len())
             .filter_map(|number| {
                 let (rule, text) = self.violation(batch.table(), batch.message(number))?;
-                let message = batch.index(number);
                 Some(StreamViolation {
-                    message,
+                    message_index: batch.message_index(number),
                     rule,
                     text,
                 })

@@ -78,7 +78,7 @@ impl RecentLabels {
             }
             self.current.sort_unstable();
             self.current.dedup_by_key(|label| label.0);
-            let index = batch.index(message);
+            let index = batch.message_index(message);
             let distinct = self.current.len() as u64;
             for &(hash, id) in &self.current {
                 let label = table.text(id);
@@ -98,8 +98,8 @@ impl RecentLabels {
                     slot.message |= REPORTED;
                     sink.add(Rule::SharedBlankNode, || Finding {
                         rule: Rule::SharedBlankNode,
-                        message: index,
-                        position: batch.position(message),
+                        message_index: index,
+                        byte_offset: batch.byte_offset(message),
                         text: format!(
                             "the blank node _:{} has the same label as a blank node in message {before}, but is a different node: \
                              blank node labels are scoped to their message",

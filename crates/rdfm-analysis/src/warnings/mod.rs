@@ -61,9 +61,9 @@ pub struct Finding {
     /// The rule that the data violates.
     pub rule: Rule,
     /// Index of the message in its log.
-    pub message: u64,
-    /// Offset of the message's first byte.
-    pub position: u64,
+    pub message_index: u64,
+    /// Offset of the message's first byte; `None` if the message is not from a log of bytes.
+    pub byte_offset: Option<u64>,
     /// The text of the warning: the data found, and what was expected.
     pub text: String,
     /// The term as it is usually written in text logs.
@@ -139,7 +139,7 @@ impl Checker {
             self.labels.check(batch, labels, &mut sink);
         }
         self.prefixes.check(batch, &mut sink);
-        self.found.sort_by_key(|finding| finding.message);
+        self.found.sort_by_key(|finding| finding.message_index);
         std::mem::take(&mut self.found)
     }
 
@@ -212,7 +212,13 @@ mod tests {
             .iter()
             .flat_map(|batch| checker.check(batch, SuspiciousLabels::Chosen));
         let mut found: Vec<_> = found
-            .map(|finding| (finding.rule, finding.message, finding.position))
+            .map(|finding| {
+                (
+                    finding.rule,
+                    finding.message_index,
+                    finding.byte_offset.unwrap(),
+                )
+            })
             .collect();
         found.sort_unstable_by_key(|found| (found.1, found.0 as u8));
         found

@@ -54,8 +54,8 @@ impl Prefixes {
             let (current, earlier) = quote_difference(iri, &before);
             sink.add(Rule::RedeclaredNamespace, || Finding {
                 rule: Rule::RedeclaredNamespace,
-                message: batch.index(message),
-                position: batch.position(message.min(batch.len().saturating_sub(1))),
+                message_index: batch.message_index(message),
+                byte_offset: batch.byte_offset(message.min(batch.len().saturating_sub(1))),
                 text: format!(
                     "the prefix {}: is declared as {} here but was declared as {} earlier in this log",
                     String::from_utf8_lossy(name),

@@ -107,7 +107,7 @@ impl TermChecker {
             if message > 0 {
                 reported.clear();
             }
-            let index = batch.index(message);
+            let index = batch.message_index(message);
             for &record in batch.message(message) {
                 record.each(|id| {
                     if problems[id.index()] != Problem::Nothing {
@@ -136,7 +136,7 @@ impl TermChecker {
                                 term,
                                 own_prefix,
                                 index,
-                                batch.position(message),
+                                batch.byte_offset(message),
                             )
                         });
                     }
@@ -258,8 +258,8 @@ fn finding(
     table: &TermTable,
     term: Term,
     own_prefix: &[u8],
-    message: u64,
-    position: u64,
+    message_index: u64,
+    byte_offset: Option<u64>,
 ) -> Finding {
     let text = table.text_of(term);
     let (reason, written) = match rule {
@@ -297,8 +297,8 @@ fn finding(
     };
     Finding {
         rule,
-        message,
-        position,
+        message_index,
+        byte_offset,
         text: reason,
         written,
     }

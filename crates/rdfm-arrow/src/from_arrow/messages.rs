@@ -21,23 +21,23 @@ pub struct MessagesBuilder<R: InputListRecord> {
 }
 
 impl<R: InputListRecord> MessagesBuilder<R> {
-    /// Creates a builder that numbers messages from `first_index`.
-    pub fn new(first_index: u64, max_depth: u32) -> Self {
-        Self::with(LogBuilder::within_2_gib(), first_index, max_depth)
+    /// Creates a builder that numbers messages from `first_message_index`.
+    pub fn new(first_message_index: u64, max_depth: u32) -> Self {
+        Self::with(LogBuilder::within_2_gib(), first_message_index, max_depth)
     }
 
     /// Creates a builder for messages of at most `max_message_bytes` decoded bytes each.
-    pub fn with_limit(first_index: u64, max_depth: u32, max_message_bytes: u64) -> Self {
+    pub fn with_limit(first_message_index: u64, max_depth: u32, max_message_bytes: u64) -> Self {
         let limits = Limits {
             max_message_bytes,
             max_depth,
             ..Limits::default()
         };
-        Self::with(LogBuilder::new(limits), first_index, max_depth)
+        Self::with(LogBuilder::new(limits), first_message_index, max_depth)
     }
 
-    fn with(mut builder: LogBuilder<R>, first_index: u64, max_depth: u32) -> Self {
-        builder.start_at(first_index);
+    fn with(mut builder: LogBuilder<R>, first_message_index: u64, max_depth: u32) -> Self {
+        builder.start_at(first_message_index);
         Self {
             builder,
             cells: CellReader::new(max_depth),
@@ -51,7 +51,7 @@ impl<R: InputListRecord> MessagesBuilder<R> {
         row: usize,
         extras: impl FnOnce(&mut LogBuilder<R>) -> Result<(), Error>,
     ) -> Result<(), Error> {
-        self.builder.begin_message(self.builder.message_index());
+        self.builder.begin_message(None);
         let result = self
             .add_records(lists, row)
             .and_then(|()| extras(&mut self.builder));

@@ -57,23 +57,32 @@ pub struct RowReader<I, R: InputListRecord> {
 }
 
 impl<I: Iterator<Item = Result<RecordBatch, ArrowError>>, R: InputListRecord> RowReader<I, R> {
-    /// Creates a reader that numbers messages from `first_index` and limits the nesting of triple
+    /// Creates a reader that numbers messages from `first_message_index` and limits the nesting of triple
     /// terms.
-    pub fn new(reader: I, first_index: u64, max_depth: u32) -> Self {
+    pub fn new(reader: I, first_message_index: u64, max_depth: u32) -> Self {
         Self {
             reader,
             open: None,
             whole: false,
-            messages: MessagesBuilder::new(first_index, max_depth),
+            messages: MessagesBuilder::new(first_message_index, max_depth),
             failed: None,
         }
     }
 
     /// Creates a reader of messages of at most `max_message_bytes` decoded bytes each.
-    pub fn with_limit(reader: I, first_index: u64, max_depth: u32, max_message_bytes: u64) -> Self {
+    pub fn with_limit(
+        reader: I,
+        first_message_index: u64,
+        max_depth: u32,
+        max_message_bytes: u64,
+    ) -> Self {
         Self {
-            messages: MessagesBuilder::with_limit(first_index, max_depth, max_message_bytes),
-            ..Self::new(reader, first_index, max_depth)
+            messages: MessagesBuilder::with_limit(
+                first_message_index,
+                max_depth,
+                max_message_bytes,
+            ),
+            ..Self::new(reader, first_message_index, max_depth)
         }
     }
 

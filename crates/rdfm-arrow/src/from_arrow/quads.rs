@@ -29,7 +29,7 @@ use crate::schema::{self, QuadColumn};
 struct QuadRowColumns {
     rows: usize,
     sources: Option<Strings>,
-    messages: Int64Array,
+    message_indexes: Int64Array,
     quads: InputQuads,
 }
 
@@ -41,19 +41,19 @@ impl QuadRowColumns {
         let sources = sources
             .map(|array| Strings::new(array, source))
             .transpose()?;
-        let name = QuadColumn::Message.name();
-        let messages = batch.column_by_name(name).ok_or_else(|| missing(name))?;
-        let messages = integers(messages).ok_or_else(|| {
+        let name = QuadColumn::MessageIndex.name();
+        let indexes = batch.column_by_name(name).ok_or_else(|| missing(name))?;
+        let message_indexes = integers(indexes).ok_or_else(|| {
             Error::wrong_columns(format!(
                 "column {name}: expected integers, found {}",
-                messages.data_type()
+                indexes.data_type()
             ))
         })?;
         let quads = InputQuads::named(|name| batch.column_by_name(name))?;
         Ok(Self {
             rows: batch.num_rows(),
             sources,
-            messages,
+            message_indexes,
             quads: quads.ok_or_else(|| missing("subject', 'predicate' or 'object"))?,
         })
     }
@@ -103,25 +103,45 @@ pub struct QuadReader {
 }
 
 impl QuadReader {
-    /// Creates a reader that numbers messages from `first_index` and limits the nesting of triple
+    /// Creates a reader that numbers messages from `first_message_index` and limits the nesting of triple
     /// terms and the decoded size of a message. If `parts` is true, a message can be returned in
     /// parts, and the size limit applies to each part.
-    pub fn new(first_index: u64, max_depth: u32, max_message_bytes: u64, parts: bool) -> Self {
+    pub fn new(
+        first_message_index: u64,
+        max_depth: u32,
+        max_message_bytes: u64,
+        parts: bool,
+    ) -> Self {
         let limits = Limits {
             max_message_bytes,
             max_depth,
             ..Limits::default()
         };
-        Self::with(BatchBuilder::new(limits), first_index, max_depth, parts)
+        Self::with(
+            BatchBuilder::new(limits),
+            first_message_index,
+            max_depth,
+            parts,
+        )
     }
 
     /// Creates a reader for messages that are already in memory.
-    pub fn within_2_gib(first_index: u64, max_depth: u32) -> Self {
-        Self::with(LogBuilder::within_2_gib(), first_index, max_depth, false)
+    pub fn within_2_gib(first_message_index: u64, max_depth: u32) -> Self {
+        Self::with(
+            LogBuilder::within_2_gib(),
+            first_message_index,
+            max_depth,
+            false,
+        )
     }
 
-    fn with(mut builder: BatchBuilder, first_index: u64, max_depth: u32, parts: bool) -> Self {
-        builder.start_at(first_index);
+    fn with(
+        mut builder: BatchBuilder,
+        first_message_index: u64,
+        max_depth: u32,
+        parts: bool,
+    ) -> Self {
+        builder.start_at(first_message_index);
         Self {
             builder,
             cells: CellReader::new(max_depth),
@@ -214,7 +234,7 @@ impl QuadReader {
         if let Some((columns, row)) = &mut self.open {
             while *row < columns.rows {
                 let at = *row;
-                if columns.messages.is_null(at) {
+                if columns.message_indexes.is_null(at) {
                     let index = self.builder.message_index();
                     let reason = "column message: expected a message number, found null";
                     return Err(Error::in_row(index, ErrorClass::Malformed, reason));
@@ -228,7 +248,7 @@ impl QuadReader {
                     let reason = format!("source: {reason}");
                     return Err(Error::in_row(index, ErrorClass::Malformed, reason));
                 }
-                let (source, message) = (columns.source(at), columns.messages.value(at));
+                let (source, message) = (columns.source(at), columns.message_indexes.value(at));
                 let same = self.builder.is_open()
                     && message == self.message
                     && source == self.source.as_deref();
@@ -240,7 +260,7 @@ impl QuadReader {
                             return Ok(self.builder.take());
                         }
                     }
-                    self.builder.begin_message(self.builder.message_index());
+                    self.builder.begin_message(None);
                     self.message = message;
                     self.quads = 0;
                     if source != self.source.as_deref() {

@@ -113,7 +113,7 @@ impl QuadRows {
         let terms = self.terms.finish()?;
         let array = |column: &QuadColumn| match column {
             QuadColumn::Source => Arc::clone(&sources),
-            QuadColumn::Message => Arc::clone(&messages),
+            QuadColumn::MessageIndex => Arc::clone(&messages),
             QuadColumn::Part(part) => {
                 let column = self.parts.iter().position(|selected| selected == part);
                 Arc::clone(&terms[column.unwrap_or_default()])
@@ -185,7 +185,7 @@ impl QuadCoalescer {
             if quads.is_empty() && !rest && !continues {
                 self.dropped.empty_messages += 1;
             }
-            let index = batch.index(message).cast_signed();
+            let index = batch.message_index(message).cast_signed();
             if !quads.is_empty() {
                 let same = |(last_source, before): &(Option<String>, i64)| {
                     last_source.as_deref() == source && *before == index

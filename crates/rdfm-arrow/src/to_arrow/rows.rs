@@ -29,8 +29,8 @@ pub struct RowBuilder<R: RowRecord> {
     bytes: usize,
     sources: Texts,
     source_valid: Vec<bool>,
-    indexes: Vec<i64>,
-    positions: Vec<i64>,
+    message_indexes: Vec<i64>,
+    byte_offsets: Vec<Option<i64>>,
     records: R::Columns,
     metadata: OutputMaps,
     namespaces: OutputMaps,
@@ -60,8 +60,8 @@ impl<R: RowRecord> RowBuilder<R> {
             bytes: 0,
             sources: Texts::new(),
             source_valid: Vec::new(),
-            indexes: Vec::new(),
-            positions: Vec::new(),
+            message_indexes: Vec::new(),
+            byte_offsets: Vec::new(),
             records: R::Columns::new(head, layout.terms),
             metadata: OutputMaps::new(),
             namespaces: OutputMaps::new(),
@@ -113,8 +113,12 @@ impl<R: RowRecord> RowBuilder<R> {
         needs: &mut NeededNamespaces,
     ) -> Result<(), BuildError> {
         self.count += 1;
-        self.indexes.push(batch.index(message).cast_signed());
-        self.positions.push(batch.position(message).cast_signed());
+        let index = batch.message_index(message).cast_signed();
+        self.message_indexes.push(index);
+        if self.has(Column::ByteOffset) {
+            let offset = batch.byte_offset(message).map(u64::cast_signed);
+            self.byte_offsets.push(offset);
+        }
         if self.has(Column::Source) {
             let text = source.unwrap_or_default();
             charge(&mut self.bytes, text.len())?;
@@ -160,8 +164,8 @@ impl<R: RowRecord> RowBuilder<R> {
         self.bytes = mark.bytes;
         self.sources.truncate(mark.count);
         self.source_valid.truncate(mark.count);
-        self.indexes.truncate(mark.count);
-        self.positions.truncate(mark.count);
+        self.message_indexes.truncate(mark.count);
+        self.byte_offsets.truncate(mark.count);
         self.records.truncate(mark.count, mark.records);
         self.metadata.truncate(mark.count);
         self.namespaces.truncate(mark.count);
@@ -195,8 +199,10 @@ impl<R: RowRecord> RowBuilder<R> {
                     Some((texts, valid)) => Some(Arc::new(texts.strings(nulls(valid))?)),
                     None => None,
                 },
-                Column::Offset => Some(Arc::new(Int64Array::from(self.indexes.clone()))),
-                Column::Position => Some(Arc::new(Int64Array::from(self.positions.clone()))),
+                Column::MessageIndex => {
+                    Some(Arc::new(Int64Array::from(self.message_indexes.clone())))
+                }
+                Column::ByteOffset => Some(Arc::new(Int64Array::from(self.byte_offsets.clone()))),
                 Column::Quads | Column::Operations | Column::Variables => {
                     if let Some(records) = records.take() {
                         arrays.extend(records.finish()?);

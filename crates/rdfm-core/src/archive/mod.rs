@@ -135,13 +135,12 @@ impl TarMembers {
     }
 
     fn error(&self, class: ErrorClass, reason: String) -> DecodeError {
-        let offset = self.before + self.at as u64;
         DecodeError {
             format: "tar",
             class,
             reason: reason.into(),
             position: Position {
-                offset,
+                byte_offset: Some(self.before + self.at as u64),
                 ..Position::default()
             },
         }

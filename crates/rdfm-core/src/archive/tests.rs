@@ -111,7 +111,7 @@ fn fails(data: &[u8], class: ErrorClass, reason: &str, offset: u64) -> usize {
     let error = error.expect("an error");
     assert_eq!(error.class, class, "{error}");
     assert!(error.reason.text().contains(reason), "{error}");
-    assert_eq!(error.position.offset, offset, "{error}");
+    assert_eq!(error.position.byte_offset, Some(offset), "{error}");
     found.len()
 }
 

@@ -366,7 +366,7 @@ impl Quads<'_> {
         }
         if !self.begun {
             self.begun = true;
-            self.builder.begin_message(0);
+            self.builder.begin_message(None);
             for (name, iri) in self.dataset.namespaces.iter() {
                 self.builder.add_namespace(name, iri)?;
             }

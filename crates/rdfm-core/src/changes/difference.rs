@@ -12,7 +12,7 @@ use crate::model::batch::{MessageBatch, PatchBatch};
 use crate::model::builder::PatchBuilder;
 use crate::model::error::LimitExceeded;
 use crate::model::limits::Limits;
-use crate::model::record::{Operation, OperationCode};
+use crate::model::record::{Operation, OperationCode, Record as _};
 
 /// The difference from one dataset to another.
 pub struct Difference {
@@ -27,6 +27,8 @@ pub struct Difference {
     copies: Copies,
     /// Whether a patch larger than a batch is returned in parts.
     parts: bool,
+    /// Whether the limit is below 2 GiB.
+    is_limited: bool,
     /// Next item of the patch: places of the old dataset, followed by indices of `added`.
     next: usize,
     begun: bool,
@@ -35,13 +37,17 @@ pub struct Difference {
 
 impl Difference {
     /// Starts with the old dataset and an empty new one. `index` is the index of the patch in its
-    /// log. If `parts` is true, a patch larger than a batch is returned in parts.
+    /// log. If `parts` is true, a patch larger than a batch is returned in parts. Otherwise, the
+    /// patch may have `max_bytes` decoded bytes, or 2 GiB.
     #[must_use]
-    pub fn from(old: Dataset, index: u64, parts: bool) -> Self {
-        let mut builder = if parts {
-            PatchBuilder::new(Limits::default())
-        } else {
-            PatchBuilder::within_2_gib()
+    pub fn from(old: Dataset, index: u64, parts: bool, max_bytes: Option<u64>) -> Self {
+        let mut builder = match max_bytes {
+            _ if parts => PatchBuilder::new(Limits::default()),
+            None => PatchBuilder::within_2_gib(),
+            Some(max_message_bytes) => PatchBuilder::new(Limits {
+                max_message_bytes,
+                ..Limits::default()
+            }),
         };
         builder.start_at(index);
         Self {
@@ -52,6 +58,7 @@ impl Difference {
             builder,
             copies: Copies::default(),
             parts,
+            is_limited: max_bytes.is_some(),
             next: 0,
             begun: false,
             ended: false,
@@ -97,14 +104,18 @@ impl Difference {
     /// deletions followed by the additions, each in order.
     ///
     /// # Errors
-    /// If the patch is larger than 2 GiB and `parts` is false.
+    /// If the patch is too large and `parts` is false.
     pub fn next_batch(&mut self) -> Result<Option<PatchBatch>, LimitExceeded> {
         if self.ended {
             return Ok(None);
         }
         if !self.begun {
             self.begun = true;
-            self.builder.begin_message(0);
+            self.builder.begin_message(None);
+            if self.is_limited && !self.parts {
+                let (deleted, added) = self.counts();
+                self.builder.charge(Operation::BYTES * (deleted + added))?;
+            }
             self.builder.push(Operation::bare(OperationCode::Begin));
         }
         let old = self.old.places();

@@ -102,14 +102,29 @@ impl CopiedTerms {
             graph: self.term(builder, table, quad.graph, message_number)?,
         })
     }
+
+    /// Copies an operation with its terms.
+    pub(super) fn operation(
+        &mut self,
+        builder: &mut PatchBuilder,
+        table: &TermTable,
+        operation: Operation,
+    ) -> Result<Operation, LimitExceeded> {
+        let name = self.term(builder, table, operation.name, None)?;
+        let quad = self.quad(builder, table, operation.quad(), None)?;
+        Ok(Operation {
+            name,
+            ..Operation::of(operation.code, quad)
+        })
+    }
 }
 
-fn patch_error(message: u64, class: ErrorClass, reason: Reason) -> EncodeError {
+fn patch_error(message_index: u64, class: ErrorClass, reason: Reason) -> EncodeError {
     EncodeError {
         format: "patches",
         class,
         reason,
-        message,
+        message_index,
     }
 }
 
@@ -118,21 +133,16 @@ pub struct ToPatches {
     builder: PatchBuilder,
     copied: CopiedTerms,
     in_force: InForceNamespaces,
-    /// Number of messages begun. Message indices are not unique, because each log counts from 0.
+    /// Number of patches of the log, with those before the first message. Message indices are not
+    /// unique, because each log counts from 0.
     begun: u64,
     metadata: u64,
 }
 
-impl Default for ToPatches {
-    fn default() -> Self {
-        Self::new()
-    }
-}
-
 impl ToPatches {
-    /// Starts at the beginning of a log.
+    /// Starts after `patches` patches of a log, so that blank node labels differ from theirs.
     #[must_use]
-    pub fn new() -> Self {
+    pub fn new(patches: u64) -> Self {
         Self {
             builder: PatchBuilder::new(Limits {
                 max_message_bytes: u64::MAX,
@@ -140,7 +150,7 @@ impl ToPatches {
             }),
             copied: CopiedTerms::default(),
             in_force: InForceNamespaces::default(),
-            begun: 0,
+            begun: patches,
             metadata: 0,
         }
     }
@@ -156,8 +166,9 @@ impl ToPatches {
     /// # Errors
     /// If the patches are too large for a batch.
     pub fn patches(&mut self, batch: &MessageBatch) -> Result<Option<PatchBatch>, EncodeError> {
-        let limit =
-            |error: LimitExceeded| patch_error(batch.first_index(), ErrorClass::Limit, error.0);
+        let limit = |error: LimitExceeded| {
+            patch_error(batch.first_message_index(), ErrorClass::Limit, error.0)
+        };
         self.copied.begin_batch(batch.table());
         self.metadata += batch.all_metadata().len() as u64;
         let table = batch.table();
@@ -165,7 +176,7 @@ impl ToPatches {
         for message in 0..batch.len() {
             if !(message == 0 && batch.continued()) {
                 self.begun += 1;
-                self.builder.begin_message(batch.position(message));
+                self.builder.begin_message(batch.byte_offset(message));
                 self.builder.push(Operation::bare(OperationCode::Begin));
             }
             let mut declared: Vec<(&[u8], &[u8])> = Vec::new();
@@ -215,8 +226,8 @@ pub struct RejectedRow {
     /// The error, with the index of the patch.
     pub error: EncodeError,
     /// Offset of the row in the log if the format of the patches reports it; otherwise the offset
-    /// of the patch.
-    pub offset: u64,
+    /// of the patch. `None` if the patches are not from a log of bytes.
+    pub byte_offset: Option<u64>,
 }
 
 /// Converts patches to messages: one for each committed transaction, and one for the quads added
@@ -227,13 +238,13 @@ pub struct ToMessages {
     transactions: Transactions,
     /// Reason to reject the open transaction if it is committed, with the number and offset of the
     /// row.
-    rejection: Option<(u64, u64, Reason)>,
+    rejection: Option<(u64, Option<u64>, Reason)>,
     /// The message of each blank node, by a hash of its label. `None` if blank nodes are separate
     /// in each message.
     labels: Option<FxHashMap<u64, u64>>,
     /// Number and offset of the next row of the patch.
     row: u64,
-    offset: u64,
+    byte_offset: Option<u64>,
     headers: u64,
     prefixes: u64,
     undone: u64,
@@ -254,7 +265,7 @@ impl ToMessages {
             rejection: None,
             labels: (!separate).then(FxHashMap::default),
             row: 0,
-            offset: 0,
+            byte_offset: None,
             headers: 0,
             prefixes: 0,
             undone: 0,
@@ -288,16 +299,20 @@ impl ToMessages {
                 self.row = 0;
             }
             for at in batch.range(patch) {
-                let position = batch.position(patch);
-                self.offset = batch.record_offset(at).unwrap_or(position);
-                self.operation(batch.table(), batch.records()[at], position)
+                let patch_offset = batch.byte_offset(patch);
+                self.byte_offset = batch.record_offset(at).or(patch_offset);
+                self.operation(batch.table(), batch.records()[at], patch_offset)
                     .map_err(|(class, reason)| {
                         if self.builder.is_open() {
                             self.builder.discard_message();
                         }
                         RejectedRow {
-                            error: patch_error(batch.index(patch), class, in_row(self.row, reason)),
-                            offset: self.offset,
+                            error: patch_error(
+                                batch.message_index(patch),
+                                class,
+                                in_row(self.row, reason),
+                            ),
+                            byte_offset: self.byte_offset,
                         }
                     })?;
                 self.row += 1;
@@ -332,7 +347,7 @@ impl ToMessages {
         &mut self,
         table: &TermTable,
         operation: Operation,
-        position: u64,
+        patch_offset: Option<u64>,
     ) -> Result<(), (ErrorClass, Reason)> {
         let limit = |error: LimitExceeded| (ErrorClass::Limit, error.0);
         self.transactions
@@ -344,11 +359,11 @@ impl ToMessages {
                 if self.builder.is_open() {
                     self.builder.end_message();
                 }
-                self.builder.begin_message(position);
+                self.builder.begin_message(patch_offset);
             }
             OperationCode::Commit => {
-                if let Some((row, offset, reason)) = self.rejection.take() {
-                    (self.row, self.offset) = (row, offset);
+                if let Some((row, byte_offset, reason)) = self.rejection.take() {
+                    (self.row, self.byte_offset) = (row, byte_offset);
                     return Err((ErrorClass::Unsupported, reason));
                 }
                 self.builder.end_message();
@@ -367,7 +382,7 @@ impl ToMessages {
                     .map_err(limit)?;
             }
             OperationCode::Add => {
-                self.open(position);
+                self.open(patch_offset);
                 self.record_bnodes(table, operation.quad())?;
                 let quad = self
                     .copied
@@ -386,13 +401,13 @@ impl ToMessages {
             return Err((ErrorClass::Unsupported, reason));
         }
         self.rejection
-            .get_or_insert((self.row, self.offset, reason));
+            .get_or_insert((self.row, self.byte_offset, reason));
         Ok(())
     }
 
-    fn open(&mut self, position: u64) {
+    fn open(&mut self, patch_offset: Option<u64>) {
         if !self.builder.is_open() {
-            self.builder.begin_message(position);
+            self.builder.begin_message(patch_offset);
         }
     }
 

@@ -1,4 +1,4 @@
-//! Changes of datasets: checking, applying and reverting patches, converting between messages and
+//! Changes of datasets: checking, linking, applying and reverting patches, converting between messages and
 //! patches, and computing differences of datasets and messages.
 //!
 //! - In: batches of messages and of patches. Out: batches of the other kind.
@@ -6,6 +6,7 @@
 //!   batch, or the waiting messages ([`per_message`]).
 //! - Law: blank nodes of datasets and patches are identified by their labels.
 
+pub mod chain;
 pub mod dataset;
 pub mod difference;
 mod index;

@@ -187,7 +187,7 @@ impl MessageDifferences {
         let missing = before.keys.iter().zip(&kept).filter(|(_, kept)| !**kept);
         let deletes = missing.map(|(key, _)| (OperationCode::Delete, key));
         let adds = added.keys.iter().map(|key| (OperationCode::Add, key));
-        self.builder.begin_message(0);
+        self.builder.begin_message(None);
         self.builder.push(Operation::bare(OperationCode::Begin));
         for (at, (code, key)) in deletes.chain(adds).enumerate() {
             let quad = quad(&self.terms, key, &mut self.copies, &mut self.builder)?;
@@ -211,7 +211,7 @@ impl MessageDifferences {
     fn drop_unused_terms(&mut self) -> Result<(), LimitExceeded> {
         let mut builder = BatchBuilder::within_2_gib();
         let mut copies = Copies::default();
-        builder.begin_message(0);
+        builder.begin_message(None);
         let last = self.last.iter().flatten();
         for key in self.old.keys.iter().chain(&self.new.keys).chain(last) {
             let quad = quad(&self.terms, key, &mut copies, &mut builder)?;

@@ -17,6 +17,7 @@
 
 use rustc_hash::FxHashMap;
 
+use super::chain::{LastId, PatchId};
 use super::logs::CopiedTerms;
 use super::rules::{Rules, in_row, row_error};
 use crate::model::batch::PatchBatch;
@@ -53,9 +54,6 @@ pub struct RevertedCounts {
     /// Deletions of prefixes whose IRI is not in the log. They cannot be undone.
     pub prefixes: u64,
 }
-
-/// The id of the last patch of a log, if the term consists only of kind, text and flags.
-type PatchId = (TermKind, Vec<u8>, u8);
 
 /// A prefix and its graph, as text.
 type GraphPrefix = (Box<[u8]>, Box<[u8]>);
@@ -123,9 +121,7 @@ pub struct ForwardPass {
     in_transaction: bool,
     /// Number of blocks of the open transaction that were stored.
     stored: u64,
-    id: Option<PatchId>,
-    /// Whether the current patch has an id.
-    has_id: bool,
+    last: LastId,
     done: RevertedCounts,
     /// Counts at the start of the open transaction.
     before: RevertedCounts,
@@ -149,8 +145,7 @@ impl ForwardPass {
             },
             in_transaction: false,
             stored: 0,
-            id: None,
-            has_id: false,
+            last: LastId::default(),
             done: RevertedCounts::default(),
             before: RevertedCounts::default(),
         }
@@ -172,8 +167,7 @@ impl ForwardPass {
         for patch in 0..batch.len() {
             if patch > 0 || !batch.continued() {
                 self.rules.begin_patch();
-                self.has_id = false;
-                self.id = None;
+                self.last.begin_patch();
             }
             for at in batch.range(patch) {
                 let operation = batch.records()[at];
@@ -201,7 +195,8 @@ impl ForwardPass {
         if self.builder.is_open() {
             self.builder.end_message();
         }
-        (self.builder.take(), BackwardPass::new(self.id, parts))
+        let prev = self.last.take();
+        (self.builder.take(), BackwardPass::new(prev, parts))
     }
 
     fn operation(
@@ -218,7 +213,10 @@ impl ForwardPass {
             return Err((ErrorClass::Malformed, violation.reason(row)));
         }
         match operation.code {
-            OperationCode::Header => self.header(table, operation),
+            OperationCode::Header => {
+                self.done.headers += 1;
+                self.last.header(table, operation);
+            }
             OperationCode::Begin => {
                 if self.builder.is_open() {
                     self.builder.end_message();
@@ -254,17 +252,6 @@ impl ForwardPass {
             }
         }
         Ok(())
-    }
-
-    fn header(&mut self, table: &TermTable, operation: Operation) {
-        self.done.headers += 1;
-        if self.has_id || !table.text(operation.name).eq_ignore_ascii_case(b"id") {
-            return;
-        }
-        self.has_id = true;
-        let term = table.term(operation.object);
-        let text_only = [TermKind::Iri, TermKind::Bnode, TermKind::Literal].contains(&term.kind);
-        self.id = text_only.then(|| (term.kind, table.text_of(term).to_vec(), term.flags));
     }
 
     /// Restores the previous IRI of a prefix, or deletes the prefix if it had none.
@@ -303,7 +290,7 @@ impl ForwardPass {
 
     fn push(&mut self, operation: Operation) {
         if !self.builder.is_open() {
-            self.builder.begin_message(0);
+            self.builder.begin_message(None);
         }
         self.builder.push(operation);
     }
@@ -431,14 +418,8 @@ impl BackwardPass {
             code => {
                 self.deleted += u64::from(code == OperationCode::Delete);
                 self.added += u64::from(code == OperationCode::Add);
-                let builder = &mut self.builder;
-                let name = self.copied.term(builder, table, operation.name, None)?;
-                let quad = self.copied.quad(builder, table, operation.quad(), None)?;
-                let copy = Operation {
-                    name,
-                    ..Operation::of(code, quad)
-                };
-                builder.push(copy);
+                let copy = self.copied.operation(&mut self.builder, table, operation)?;
+                self.builder.push(copy);
             }
         }
         Ok(())
@@ -449,15 +430,10 @@ impl BackwardPass {
         if self.builder.is_open() {
             self.builder.end_message();
         }
-        self.builder.begin_message(0);
-        if let Some((kind, text, flags)) = self.prev.take() {
-            let name = self.builder.add_simple(TermKind::Literal, b"prev", 0)?;
-            let object = self.builder.add_simple(kind, &text, flags)?;
-            self.builder.push(Operation {
-                name,
-                object,
-                ..Operation::bare(OperationCode::Header)
-            });
+        self.builder.begin_message(None);
+        if let Some(prev) = self.prev.take() {
+            let prev = prev.prev(&mut self.builder)?;
+            self.builder.push(prev);
         }
         Ok(())
     }

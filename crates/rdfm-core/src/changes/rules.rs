@@ -79,11 +79,12 @@ pub struct FoundViolation {
     /// The violated rule.
     pub violation: Violation,
     /// Index of the patch in its log, from 0.
-    pub patch: u64,
+    pub message_index: u64,
     /// Number of the row in its patch, from 0.
     pub row: u64,
     /// Offset of the row in the log if the format reports it; otherwise the offset of the patch.
-    pub offset: u64,
+    /// `None` if the patches are not from a log of bytes.
+    pub byte_offset: Option<u64>,
 }
 
 /// Tracks the rows that begin and end transactions.
@@ -232,7 +233,7 @@ pub struct Rules {
     /// Number of the next row of the patch.
     row: u64,
     /// Row and offset of the open `TX`, in [`Self::check`].
-    begun: (u64, u64),
+    begun: (u64, Option<u64>),
 }
 
 impl Rules {
@@ -314,35 +315,35 @@ impl Rules {
             if patch > 0 || !batch.continued() {
                 self.begin_patch();
             }
-            let index = batch.index(patch);
+            let message_index = batch.message_index(patch);
             for at in batch.range(patch) {
                 let operation = batch.records()[at];
-                let offset = || batch.record_offset(at).unwrap_or(batch.position(patch));
+                let byte_offset = || batch.record_offset(at).or_else(|| batch.byte_offset(patch));
                 match self.check_row(batch.table(), operation) {
                     Err(violation) => found.push(FoundViolation {
                         violation,
-                        patch: index,
+                        message_index,
                         row: self.row,
-                        offset: offset(),
+                        byte_offset: byte_offset(),
                     }),
                     Ok(()) if operation.code == OperationCode::Begin => {
-                        self.begun = (self.row, offset());
+                        self.begun = (self.row, byte_offset());
                     }
                     Ok(()) => {}
                 }
                 self.next_row();
             }
             if (patch + 1 < batch.len() || !batch.continues()) && self.end_patch() {
-                let (row, offset) = self.begun;
+                let (row, byte_offset) = self.begun;
                 found.push(FoundViolation {
                     violation: Violation {
                         rule: Rule::Unfinished,
                         text: "the patch does not end its transaction, which is then undone"
                             .to_owned(),
                     },
-                    patch: index,
+                    message_index,
                     row,
-                    offset,
+                    byte_offset,
                 });
             }
         }
@@ -364,14 +365,14 @@ pub(super) fn row_error(
     record: Option<usize>,
     (class, reason): (ErrorClass, Reason),
 ) -> DecodeError {
-    let offset = record.and_then(|at| batch.record_offset(at));
+    let record_offset = record.and_then(|at| batch.record_offset(at));
     DecodeError {
         format: "patches",
         class,
         reason,
         position: Position {
-            offset: offset.unwrap_or(batch.position(patch)),
-            message: Some(batch.index(patch)),
+            byte_offset: record_offset.or_else(|| batch.byte_offset(patch)),
+            message_index: Some(batch.message_index(patch)),
             ..Position::default()
         },
     }

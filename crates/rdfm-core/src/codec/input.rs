@@ -78,7 +78,7 @@ impl Buffer {
     #[cold]
     pub fn error(&self, class: ErrorClass, reason: impl Into<Reason>) -> ReadError {
         let position = Position {
-            offset: self.offset(),
+            byte_offset: Some(self.offset()),
             ..Position::default()
         };
         ReadError::new(class, reason, position)
@@ -298,7 +298,7 @@ impl<R: Reader> InputSide<R> {
             class: error.class,
             reason: error.reason,
             position: Position {
-                message: self.reader.knows_indices().then_some(index),
+                message_index: self.reader.knows_indices().then_some(index),
                 ..error.position
             },
         }
@@ -514,8 +514,12 @@ mod tests {
         loop {
             match side.next_batch_of::<Quad>() {
                 Ok(Some(batch)) => messages.extend((0..batch.len()).map(|at| {
-                    let index = batch.index(at);
-                    (index, batch.position(at), batch.message(at).len())
+                    let index = batch.message_index(at);
+                    (
+                        index,
+                        batch.byte_offset(at).unwrap(),
+                        batch.message(at).len(),
+                    )
                 })),
                 Ok(None) if side.input.finished => return (messages, errors),
                 Ok(None) => feed(side),
@@ -612,7 +616,10 @@ mod tests {
         let error = side.skip_message().unwrap_err();
         assert_eq!(error.class, ErrorClass::Unsupported);
         assert_eq!(
-            side.next_batch_of::<Quad>().unwrap().unwrap().first_index(),
+            side.next_batch_of::<Quad>()
+                .unwrap()
+                .unwrap()
+                .first_message_index(),
             0
         );
     }

@@ -251,7 +251,7 @@ impl<W: Writer> MessageLoop<W> {
             format: self.format.name,
             class,
             reason,
-            message: batch.first_index(),
+            message_index: batch.first_message_index(),
         })
     }
 
@@ -269,7 +269,7 @@ impl<W: Writer> MessageLoop<W> {
             format: self.format.name,
             class,
             reason,
-            message: batch.index(message),
+            message_index: batch.message_index(message),
         };
         self.has_records |= !batch.records().is_empty();
         self.writer.begin_batch(batch, out);
@@ -390,7 +390,7 @@ impl<W: Writer> Encoder for MessageLoop<W> {
                 format: self.format.name,
                 class: ErrorClass::Unsupported,
                 reason: format!("{title} can represent only {supported}, not {found}").into(),
-                message: self.messages,
+                message_index: self.messages,
             });
         };
         let before = out.len();
@@ -681,7 +681,7 @@ mod tests {
             let mut out = b"before ".to_vec();
             let error = encoder.encode((&log).into(), &mut out).unwrap_err();
             assert_eq!(
-                (error.format, error.class, error.message),
+                (error.format, error.class, error.message_index),
                 ("toy", class, 6)
             );
             assert_eq!(out, b"before 0(a)!");
@@ -745,7 +745,7 @@ mod tests {
         out.clear();
         let error = without_parts.encode((&first).into(), &mut out).unwrap_err();
         assert_eq!(error.reason, Reason::new(PART));
-        assert_eq!((error.message, out), (1, b"0(a)!".to_vec()));
+        assert_eq!((error.message_index, out), (1, b"0(a)!".to_vec()));
     }
 
     #[test]
@@ -844,7 +844,7 @@ mod tests {
         let error = encoder
             .encode((&batch(&[&["b"]])).into(), &mut out)
             .unwrap_err();
-        assert_eq!((error.reason, error.message), ("a second".into(), 5));
+        assert_eq!((error.reason, error.message_index), ("a second".into(), 5));
         assert_eq!(out, b"0(a)!");
     }
 }

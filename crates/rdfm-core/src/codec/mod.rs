@@ -192,7 +192,7 @@ pub struct Opening {
     /// The part of the log to read, or `None` for all of it. For formats with splits.
     pub split: Option<Split>,
     /// Index of the first message, if known.
-    pub first_index: Option<u64>,
+    pub first_message_index: Option<u64>,
     /// Whether to check restart marks, and warn about wrong ones.
     pub checks_marks: bool,
     /// Loads remote contexts. If `None`, no remote context is available.
@@ -370,7 +370,7 @@ pub struct DecoderWarning {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SuspiciousData {
     /// Offset in the log, if known.
-    pub offset: Option<u64>,
+    pub byte_offset: Option<u64>,
     /// Index of the frame, for logs of frames.
     pub frame: Option<u64>,
     /// The data found, and what was expected.

@@ -41,6 +41,9 @@ impl InForceNamespaces {
     }
 }
 
+/// The offset of a message that is not from a log of bytes.
+pub(super) const NO_OFFSET: u64 = u64::MAX;
+
 /// An entry of a message's metadata (Jelly frame metadata).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Metadata {
@@ -73,13 +76,14 @@ pub struct LogBatch<R: Record> {
     /// Offset of each record in the log; empty if the codec does not report it.
     pub(super) record_offsets: Vec<u64>,
     pub(super) message_ends: Vec<u32>,
-    pub(super) positions: Vec<u64>,
+    /// Offset of each message in the log, or [`NO_OFFSET`].
+    pub(super) byte_offsets: Vec<u64>,
     pub(super) namespaces: Arc<Namespaces>,
     pub(super) namespaces_after: Arc<Namespaces>,
     pub(super) namespace_changes: Vec<NamespaceChange>,
     pub(super) reached: AppliedChanges,
     pub(super) metadata: Vec<Metadata>,
-    pub(super) first_index: u64,
+    pub(super) first_message_index: u64,
     /// Index of each message if they are not consecutive; otherwise empty.
     pub(super) indexes: Vec<u64>,
     pub(super) has_graphs: bool,
@@ -148,13 +152,13 @@ impl<R: Record> LogBatch<R> {
             records: Vec::new(),
             record_offsets: Vec::new(),
             message_ends: Vec::new(),
-            positions: Vec::new(),
+            byte_offsets: Vec::new(),
             reached: Arc::new(Mutex::new((0, Arc::clone(&namespaces)))),
             namespaces_after: Arc::clone(&namespaces),
             namespaces,
             namespace_changes: Vec::new(),
             metadata: Vec::new(),
-            first_index: 0,
+            first_message_index: 0,
             indexes: Vec::new(),
             has_graphs: false,
             continued: false,
@@ -215,30 +219,55 @@ impl<R: Record> LogBatch<R> {
     }
 
     /// Index of the batch's first message in the log.
-    pub fn first_index(&self) -> u64 {
-        self.first_index
+    pub fn first_message_index(&self) -> u64 {
+        self.first_message_index
     }
 
-    /// Returns the batch with its messages numbered from `first_index`.
+    /// Returns the batch with its messages numbered from `first_message_index`.
     #[must_use]
-    pub fn numbered(&self, first_index: u64) -> Self {
+    pub fn numbered(&self, first_message_index: u64) -> Self {
         Self {
-            first_index,
+            first_message_index,
             indexes: Vec::new(),
             ..self.clone()
         }
     }
 
-    /// Index of a message in the log.
-    #[inline]
-    pub fn index(&self, message: usize) -> u64 {
-        let stored = self.indexes.get(message).copied();
-        stored.unwrap_or(self.first_index + message as u64)
+    /// Returns the batch with other places of its messages in the log. Without `indexes`, messages
+    /// are numbered from `first_message_index`. Returns `None` if the numbers of values do not match.
+    #[must_use]
+    pub fn with_places(
+        &self,
+        first_message_index: u64,
+        indexes: Vec<u64>,
+        byte_offsets: &[Option<u64>],
+        [continued, continues]: [bool; 2],
+    ) -> Option<Self> {
+        let is_valid = |count: usize| count == self.len();
+        let indexes_fit = indexes.is_empty() || is_valid(indexes.len());
+        (indexes_fit && is_valid(byte_offsets.len())).then(|| Self {
+            first_message_index,
+            indexes,
+            byte_offsets: (byte_offsets.iter())
+                .map(|offset| offset.unwrap_or(NO_OFFSET))
+                .collect(),
+            continued,
+            continues,
+            ..self.clone()
+        })
     }
 
-    /// Offset of a message in the decompressed log.
-    pub fn position(&self, message: usize) -> u64 {
-        self.positions[message]
+    /// Index of a message in the log.
+    #[inline]
+    pub fn message_index(&self, message: usize) -> u64 {
+        let stored = self.indexes.get(message).copied();
+        stored.unwrap_or(self.first_message_index + message as u64)
+    }
+
+    /// Offset of a message in the decompressed log; `None` if the message is not from a log of
+    /// bytes.
+    pub fn byte_offset(&self, message: usize) -> Option<u64> {
+        Some(self.byte_offsets[message]).filter(|offset| *offset != NO_OFFSET)
     }
 
     /// Namespaces in force before the batch's first message.
@@ -370,7 +399,7 @@ impl<R: Record> LogBatch<R> {
                 .iter()
                 .map(|record_end| record_end - first)
                 .collect(),
-            positions: self.positions[start..end].to_vec(),
+            byte_offsets: self.byte_offsets[start..end].to_vec(),
             reached: Arc::new(Mutex::new((0, Arc::clone(&namespaces)))),
             namespaces,
             namespaces_after,
@@ -389,7 +418,7 @@ impl<R: Record> LogBatch<R> {
                     ..entry.clone()
                 })
                 .collect(),
-            first_index: self.index(start),
+            first_message_index: self.message_index(start),
             indexes: self.indexes.get(start..end).unwrap_or_default().to_vec(),
             continued: self.continued && start == 0 && end > 0,
             continues: self.continues && end == self.len() && end > start,
@@ -483,14 +512,14 @@ impl<R: Record> LogBatch<R> {
             records,
             record_offsets: Vec::new(),
             message_ends,
-            positions: messages.iter().map(|at| self.positions[*at]).collect(),
+            byte_offsets: messages.iter().map(|at| self.byte_offsets[*at]).collect(),
             reached: Arc::new(Mutex::new((0, Arc::clone(&namespaces)))),
             namespaces,
             namespaces_after: self.namespaces_before(last + 1),
             namespace_changes,
             metadata,
-            first_index: self.index(first),
-            indexes: messages.iter().map(|at| self.index(*at)).collect(),
+            first_message_index: self.message_index(first),
+            indexes: messages.iter().map(|at| self.message_index(*at)).collect(),
             continued: self.continued && first == 0,
             continues: self.continues && last + 1 == self.len(),
         }

@@ -11,7 +11,7 @@ use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
 
-use super::batch::{LogBatch, Metadata};
+use super::batch::{LogBatch, Metadata, NO_OFFSET};
 use super::error::LimitExceeded;
 use super::limits::Limits;
 use super::namespaces::{Declaration, NamespaceChange, Namespaces, PreviousDeclaration};
@@ -59,7 +59,7 @@ pub struct LogBuilder<R: Record> {
     /// Offset of each record in the log, if the decoder reports it: for all records or for none.
     record_offsets: Vec<u64>,
     message_ends: Vec<u32>,
-    positions: Vec<u64>,
+    byte_offsets: Vec<u64>,
     at_start: Arc<Namespaces>,
     /// Namespaces in force after the last declaration.
     in_force: Namespaces,
@@ -67,7 +67,7 @@ pub struct LogBuilder<R: Record> {
     undo: Vec<PreviousDeclaration>,
     namespace_changes: Vec<NamespaceChange>,
     metadata: Vec<Metadata>,
-    first_index: u64,
+    first_message_index: u64,
     any_graph: u32,
     continued: bool,
     open: Option<u64>,
@@ -113,13 +113,13 @@ impl<R: Record> LogBuilder<R> {
             records: Vec::new(),
             record_offsets: Vec::new(),
             message_ends: Vec::new(),
-            positions: Vec::new(),
+            byte_offsets: Vec::new(),
             at_start: Arc::default(),
             in_force: Namespaces::default(),
             undo: Vec::new(),
             namespace_changes: Vec::new(),
             metadata: Vec::new(),
-            first_index: 0,
+            first_message_index: 0,
             any_graph: 0,
             continued: false,
             open: None,
@@ -167,7 +167,7 @@ impl<R: Record> LogBuilder<R> {
         self.records.clear();
         self.record_offsets.clear();
         self.message_ends.clear();
-        self.positions.clear();
+        self.byte_offsets.clear();
         if !self.at_start.is_empty() {
             self.at_start = Arc::default();
         }
@@ -177,7 +177,7 @@ impl<R: Record> LogBuilder<R> {
         self.undo.clear();
         self.namespace_changes.clear();
         self.metadata.clear();
-        self.first_index = 0;
+        self.first_message_index = 0;
         self.any_graph = 0;
         self.continued = false;
         self.open = None;
@@ -197,7 +197,7 @@ impl<R: Record> LogBuilder<R> {
     pub fn take_head(&mut self) -> LogBatch<R> {
         LogBatch {
             head: self.head.clone(),
-            first_index: self.message_index(),
+            first_message_index: self.message_index(),
             ..LogBatch::empty()
         }
     }
@@ -216,7 +216,7 @@ impl<R: Record> LogBuilder<R> {
     /// Sets the index of the first message. Call before anything is added.
     pub fn start_at(&mut self, index: u64) {
         debug_assert!(self.message_ends.is_empty());
-        self.first_index = index;
+        self.first_message_index = index;
     }
 
     /// The limits.
@@ -238,7 +238,7 @@ impl<R: Record> LogBuilder<R> {
 
     /// Index in the log of the open message, or of the next one.
     pub fn message_index(&self) -> u64 {
-        self.first_index + self.message_ends.len() as u64
+        self.first_message_index + self.message_ends.len() as u64
     }
 
     /// Charges decoded bytes to the current message.
@@ -474,11 +474,11 @@ impl<R: Record> LogBuilder<R> {
         Ok(())
     }
 
-    /// Begins a message at an offset in the log.
+    /// Begins a message at an offset in the log; `None` if it is not from a log of bytes.
     #[inline]
-    pub fn begin_message(&mut self, position: u64) {
+    pub fn begin_message(&mut self, byte_offset: impl Into<Option<u64>>) {
         debug_assert!(self.open.is_none());
-        self.open = Some(position);
+        self.open = Some(byte_offset.into().unwrap_or(NO_OFFSET));
     }
 
     /// Whether a message is open.
@@ -489,7 +489,7 @@ impl<R: Record> LogBuilder<R> {
 
     /// Offset of the open message in the log.
     pub fn open_since(&self) -> Option<u64> {
-        self.open
+        self.open.filter(|offset| *offset != NO_OFFSET)
     }
 
     /// Whether completed messages are waiting to be taken.
@@ -514,7 +514,7 @@ impl<R: Record> LogBuilder<R> {
                 self.append_change(&name, &iri);
             }
         }
-        self.positions.push(self.open.take().unwrap_or_default());
+        self.byte_offsets.push(self.open.take().unwrap_or_default());
         self.message_ends.push(self.records.len() as u32);
         if self.namespace_changes.len() > self.mark.namespace_changes {
             self.undo.clear();
@@ -552,7 +552,7 @@ impl<R: Record> LogBuilder<R> {
     /// drops its terms. Call only if no messages are waiting to be taken.
     pub fn skip_index(&mut self) {
         debug_assert!(self.message_ends.is_empty());
-        self.first_index += 1;
+        self.first_message_index += 1;
         self.continued = false;
         if self.namespace_changes.is_empty() {
             self.forget_terms();
@@ -724,14 +724,18 @@ mod tests {
         add_message(&mut builder, &["c"]);
         let batch = builder.take().unwrap();
         assert_eq!(
-            (batch.len(), batch.first_index(), batch.position(2)),
-            (3, 0, 7)
+            (
+                batch.len(),
+                batch.first_message_index(),
+                batch.byte_offset(2)
+            ),
+            (3, 0, Some(7))
         );
         assert_eq!(subjects(&batch, 0), ["a", "b"]);
         assert!(subjects(&batch, 1).is_empty());
         assert_eq!(subjects(&batch, 2), ["c"]);
         add_message(&mut builder, &["d"]);
-        assert_eq!(builder.take().unwrap().first_index(), 3);
+        assert_eq!(builder.take().unwrap().first_message_index(), 3);
     }
 
     #[test]
@@ -775,7 +779,7 @@ mod tests {
         }
         let batch = builder.take().unwrap();
         let slice = batch.slice(1..2);
-        assert_eq!((slice.len(), slice.first_index()), (1, 1));
+        assert_eq!((slice.len(), slice.first_message_index()), (1, 1));
         assert_eq!(subjects(&slice, 0), ["b"]);
         assert_eq!(slice.namespaces_at_start().get(b"ns"), Some(&b"a"[..]));
         assert_eq!(slice.namespaces(0).get(b"ns"), Some(&b"b"[..]));
@@ -830,7 +834,7 @@ mod tests {
         assert!(largest < MAX_UNUSED_BYTES + 10_000, "{largest}");
         add_message(&mut builder, &["z"]);
         let batch = builder.take().unwrap();
-        assert_eq!((batch.first_index(), batch.len()), (20_001, 1));
+        assert_eq!((batch.first_message_index(), batch.len()), (20_001, 1));
         let declared: Vec<_> = batch
             .namespace_changes()
             .iter()
@@ -967,10 +971,17 @@ mod tests {
         builder.end_message();
         let second = builder.take().unwrap();
         assert_eq!(
-            (second.first_index(), second.continued(), second.continues()),
+            (
+                second.first_message_index(),
+                second.continued(),
+                second.continues()
+            ),
             (1, true, false)
         );
-        assert_eq!((subjects(&second, 0), second.position(0)), (vec!["c"], 9));
+        assert_eq!(
+            (subjects(&second, 0), second.byte_offset(0)),
+            (vec!["c"], Some(9))
+        );
     }
 
     #[test]

@@ -26,11 +26,11 @@ pub enum ErrorClass {
 /// Position of an error in the input.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Position {
-    /// Offset in the decompressed log, from 0.
-    pub offset: u64,
+    /// Offset in the decompressed log, from 0; `None` if the input is not a log of bytes.
+    pub byte_offset: Option<u64>,
     /// Index of the message in the log, from 0; `None` in a split if the messages before it were
     /// not counted.
-    pub message: Option<u64>,
+    pub message_index: Option<u64>,
     /// Line and column, from 1, for formats with lines, except in splits. Columns count characters.
     pub line_column: Option<(u64, u64)>,
     /// Frame and row, from 0, for formats with frames.
@@ -61,18 +61,24 @@ impl fmt::Display for DecodeError {
     /// For example `nq: expected '.' after the object, found '<http://ex/…' (line 3, column 41,
     /// byte 127, message 1)`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}: {} (", self.format, self.reason)?;
-        if let Some((line, column)) = self.position.line_column {
-            write!(f, "line {line}, column {column}, ")?;
+        let (line, column) = self.position.line_column.unzip();
+        let (frame, row) = self.position.frame_row.unzip();
+        let known: Vec<String> = [
+            ("line", line),
+            ("column", column),
+            ("frame", frame),
+            ("row", row),
+            ("byte", self.position.byte_offset),
+            ("message", self.position.message_index),
+        ]
+        .iter()
+        .filter_map(|(name, value)| Some(format!("{name} {}", (*value)?)))
+        .collect();
+        write!(f, "{}: {}", self.format, self.reason)?;
+        if known.is_empty() {
+            return Ok(());
         }
-        if let Some((frame, row)) = self.position.frame_row {
-            write!(f, "frame {frame}, row {row}, ")?;
-        }
-        write!(f, "byte {}", self.position.offset)?;
-        if let Some(message) = self.position.message {
-            write!(f, ", message {message}")?;
-        }
-        f.write_str(")")
+        write!(f, " ({})", known.join(", "))
     }
 }
 
@@ -88,7 +94,7 @@ pub struct EncodeError {
     /// The content that cannot be written, and remedies.
     pub reason: Reason,
     /// Index of the message in the log, from 0.
-    pub message: u64,
+    pub message_index: u64,
 }
 
 impl EncodeError {
@@ -103,7 +109,7 @@ impl fmt::Display for EncodeError {
         write!(
             f,
             "{}: {} (message {})",
-            self.format, self.reason, self.message
+            self.format, self.reason, self.message_index
         )
     }
 }
@@ -174,8 +180,8 @@ mod tests {
             class: ErrorClass::Malformed,
             reason: "expected '.'".into(),
             position: Position {
-                offset: 127,
-                message: Some(1),
+                byte_offset: Some(127),
+                message_index: Some(1),
                 line_column: Some((3, 41)),
                 frame_row: None,
             },

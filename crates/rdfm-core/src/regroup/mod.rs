@@ -252,7 +252,7 @@ impl Regrouper {
             format: "group-by",
             class,
             reason,
-            message: self.before + self.next.0 as u64,
+            message_index: self.before + self.next.0 as u64,
         });
         if self.builder.is_open() {
             self.builder.discard_message();
@@ -296,7 +296,7 @@ impl Regrouper {
                     }
                 }
                 if !self.builder.is_open() {
-                    self.builder.begin_message(input.position(at));
+                    self.builder.begin_message(input.byte_offset(at));
                 }
                 self.copy(input.table(), quad, message)?;
                 self.next.1 += 1;
@@ -335,7 +335,7 @@ impl Regrouper {
         let continued = input.continued() && at == 0;
         let keeps_empty = matches!(self.options.by, GroupBy::Message | GroupBy::All);
         if keeps_empty && !self.builder.is_open() {
-            self.builder.begin_message(input.position(at));
+            self.builder.begin_message(input.byte_offset(at));
         }
         let metadata = input.metadata(at);
         if self.options.by == GroupBy::Message {

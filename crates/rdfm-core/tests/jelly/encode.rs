@@ -192,7 +192,7 @@ fn logs_round_trip_with_small_tables_or_are_rejected() {
                     // A statement may need more entries than a table has. It must then be rejected.
                     assert!(error.reason.text().ends_with("at once"), "{error}");
                     assert!(name_table < 4000);
-                    let whole = error.message as usize;
+                    let whole = error.message_index as usize;
                     if frames == "message" {
                         assert_eq!(statements(&read(&bytes)), statements(&log[..whole]));
                     }
@@ -368,7 +368,7 @@ fn data_that_the_options_forbid_is_rejected() {
         let found = error.reason.text().contains(expected)
             || remedies.iter().any(|remedy| remedy.option == expected);
         assert!(found, "{error}");
-        assert_eq!(error.message, 1);
+        assert_eq!(error.message_index, 1);
         assert_eq!(
             statements(&read(&bytes)),
             statements(std::slice::from_ref(&good))
@@ -499,7 +499,7 @@ fn after_an_error_a_flat_log_ends_with_the_last_complete_message() {
             .and("frames", "flat")
             .and("frame_rows", frame_rows);
         let (bytes, _, error) = write(&options, &[batch(&all)]);
-        assert_eq!(error.unwrap().message, 8);
+        assert_eq!(error.unwrap().message_index, 8);
         let flat = Options::with("frames", "flat");
         let mut decoder = decoder("jelly", &flat).unwrap();
         let (messages, error) = outcome(&mut *decoder, &bytes, bytes.len());

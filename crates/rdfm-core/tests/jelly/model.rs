@@ -82,7 +82,7 @@ pub fn messages(batch: &MessageBatch) -> Vec<Message> {
                 .iter()
                 .map(|(name, iri)| (string(name), string(iri)))
                 .collect(),
-            position: batch.position(index),
+            position: batch.byte_offset(index).unwrap(),
         })
         .collect()
 }
@@ -101,7 +101,7 @@ pub fn outcome(
             Ok(Some(batch)) => {
                 let mut new = messages(&batch);
                 let first = found.len() - usize::from(batch.continued());
-                assert_eq!(batch.first_index() as usize, first);
+                assert_eq!(batch.first_message_index() as usize, first);
                 if batch.continued() {
                     let rest = new.remove(0);
                     let last = found.last_mut().unwrap();

@@ -78,7 +78,7 @@ fn drain(decoder: &mut dyn Decoder, read: &mut Read, batches: &mut Vec<ResultBat
                 let head = (**batch.head()).clone();
                 assert!(read.head.as_ref().is_none_or(|known| *known == head));
                 read.head = Some(head);
-                assert_eq!(batch.first_index(), read.rows.len() as u64);
+                assert_eq!(batch.first_message_index(), read.rows.len() as u64);
                 read.rows
                     .extend((0..batch.len()).map(|row| cells(&batch, row)));
                 batches.push(batch);

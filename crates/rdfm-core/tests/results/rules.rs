@@ -210,7 +210,7 @@ fn invalid_json_is_rejected() {
         let good = format!("{{\"x\":{uri}}}");
         let found = read("results-json", json(&format!("{good},{rows}")));
         assert_eq!((found.reason(), found.rows.len()), (reason, 1));
-        assert_eq!(found.error.unwrap().position.message, Some(1));
+        assert_eq!(found.error.unwrap().position.message_index, Some(1));
     }
     for (term, reason) in [
         ("{}", "a term has no type"),
@@ -523,7 +523,7 @@ fn invalid_tsv_and_csv_are_rejected() {
         .unwrap();
     let position = error.position;
     assert_eq!(
-        (position.line_column, position.message),
+        (position.line_column, position.message_index),
         (Some((3, 5)), Some(1))
     );
 }
@@ -602,7 +602,7 @@ fn tuples_in_thrift_are_read() {
     ] {
         let error = read(format, log(rest)).error.unwrap();
         assert_eq!((error.class, error.reason.text()), (class, reason));
-        assert_eq!(error.position.offset, head.len() as u64);
+        assert_eq!(error.position.byte_offset, Some(head.len() as u64));
     }
     assert_eq!(
         read(format, b"").reason(),
@@ -664,7 +664,7 @@ fn tuples_in_protobuf_are_read() {
     ] {
         let error = read(format, log(rest)).error.unwrap();
         assert_eq!((error.class, error.reason.text()), (class, reason));
-        assert_eq!(error.position.offset, head.len() as u64);
+        assert_eq!(error.position.byte_offset, Some(head.len() as u64));
     }
     assert_eq!(
         read(format, b"").reason(),

@@ -296,7 +296,7 @@ fn unusual_strings_round_trip_or_are_rejected() {
                 &batches("results-tsv", unusual),
             );
             let error = result.unwrap_err();
-            assert_eq!(error.message, 0);
+            assert_eq!(error.message_index, 0);
             assert_eq!(
                 error.reason.text(),
                 "readers of the format would read the IRI '_:x' as a blank node; other formats can represent it"

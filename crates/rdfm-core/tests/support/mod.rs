@@ -107,7 +107,7 @@ fn drain(decoder: &mut dyn Decoder, outcome: &mut Outcome) {
                         let last = outcome.messages.last_mut().expect("a message to continue");
                         last.extend(lines);
                     } else {
-                        let index = batch.first_index() + message as u64;
+                        let index = batch.first_message_index() + message as u64;
                         assert_eq!(index, outcome.messages.len() as u64);
                         outcome.messages.push(lines);
                     }
@@ -172,7 +172,7 @@ pub fn skipping(format: &str, options: &Options, log: &[u8], piece: usize) -> Ve
             Ok(Some(batch)) => {
                 for message in 0..batch.len() {
                     let text = lines(&batch, message).join("|");
-                    seen.push((batch.first_index() + message as u64, text));
+                    seen.push((batch.first_message_index() + message as u64, text));
                 }
                 continue;
             }
@@ -181,7 +181,7 @@ pub fn skipping(format: &str, options: &Options, log: &[u8], piece: usize) -> Ve
             Err(error) => match decoder.skip_message().unwrap() {
                 Some(skipped) => {
                     let text = String::from_utf8_lossy(&skipped).into_owned();
-                    let index = error.position.message.unwrap();
+                    let index = error.position.message_index.unwrap();
                     let prefix = if error.follows() { "follows, " } else { "" };
                     seen.push((index, format!("{prefix}skipped {text}")));
                     continue;

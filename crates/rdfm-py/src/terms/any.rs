@@ -7,12 +7,12 @@
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 
-use super::{Bnode, Iri, Literal, LiteralKind, TripleTerm};
+use super::{BlankNode, Iri, Literal, LiteralKind, TripleTerm};
 
 /// A term of any kind, borrowed from its Python object.
 #[derive(Clone, Copy)]
 pub enum AnyTerm<'a, 'py> {
-    Bnode(&'a Bound<'py, Bnode>),
+    BlankNode(&'a Bound<'py, BlankNode>),
     Iri(&'a Bound<'py, Iri>),
     Literal(&'a Bound<'py, Literal>),
     Triple(&'a Bound<'py, TripleTerm>),
@@ -20,7 +20,7 @@ pub enum AnyTerm<'a, 'py> {
 
 /// The parts of a term, for a batch under construction.
 pub enum Parts<'a, 'py> {
-    Bnode(&'a str),
+    BlankNode(&'a str),
     Iri(&'a str),
     Simple(&'a str),
     Typed(&'a str, &'a Bound<'py, PyAny>),
@@ -35,8 +35,8 @@ impl<'a, 'py> AnyTerm<'a, 'py> {
             Some(Self::Iri(iri))
         } else if let Ok(literal) = object.cast_exact::<Literal>() {
             Some(Self::Literal(literal))
-        } else if let Ok(bnode) = object.cast_exact::<Bnode>() {
-            Some(Self::Bnode(bnode))
+        } else if let Ok(bnode) = object.cast_exact::<BlankNode>() {
+            Some(Self::BlankNode(bnode))
         } else if let Ok(triple) = object.cast_exact::<TripleTerm>() {
             Some(Self::Triple(triple))
         } else {
@@ -52,7 +52,7 @@ impl<'a, 'py> AnyTerm<'a, 'py> {
                 .name()
                 .map_or_else(|_| "an object".to_owned(), |name| name.to_string());
             PyTypeError::new_err(format!(
-                "{place} must be an Iri, Bnode, Literal or TripleTerm, not {found}"
+                "{place} must be an Iri, BlankNode, Literal or TripleTerm, not {found}"
             ))
         })
     }
@@ -60,7 +60,7 @@ impl<'a, 'py> AnyTerm<'a, 'py> {
     /// Returns the text: label, IRI or lexical form. It is empty for triple terms.
     pub(super) fn text(self) -> PyResult<&'a str> {
         match self {
-            Self::Bnode(bnode) => bnode.get().value.bind(bnode.py()).to_str(),
+            Self::BlankNode(bnode) => bnode.get().value.bind(bnode.py()).to_str(),
             Self::Iri(iri) => iri.get().value.bind(iri.py()).to_str(),
             Self::Literal(literal) => literal.get().value.bind(literal.py()).to_str(),
             Self::Triple(_) => Ok(""),
@@ -70,7 +70,7 @@ impl<'a, 'py> AnyTerm<'a, 'py> {
     /// Returns the parts of the term.
     pub fn parts(self) -> PyResult<Parts<'a, 'py>> {
         Ok(match self {
-            Self::Bnode(_) => Parts::Bnode(self.text()?),
+            Self::BlankNode(_) => Parts::BlankNode(self.text()?),
             Self::Iri(_) => Parts::Iri(self.text()?),
             Self::Literal(literal) => {
                 let py = literal.py();

@@ -1,7 +1,7 @@
 //! Terms and quads as small, frozen Python objects that are compared and hashed by content.
 //!
 //! - In: Python strings, or a batch's term table ([`TermObjects`]).
-//! - Out: `Iri`, `Bnode`, `Literal`, `TripleTerm`, `Quad`; `str()` is canonical N-Triples.
+//! - Out: `Iri`, `BlankNode`, `Literal`, `TripleTerm`, `Quad`; `str()` is canonical N-Triples.
 //! - Cost: one string and one object per term, shared by messages; a quad has four references.
 //! - Law: terms never change. Their order is total: blank nodes, IRIs, literals, triple terms.
 //!
@@ -41,7 +41,7 @@ pub struct Iri {
 
 /// A blank node. Its label is meaningful only within its message.
 #[pyclass(frozen, module = "rdfm._core")]
-pub struct Bnode {
+pub struct BlankNode {
     /// The label, without `_:`.
     #[pyo3(get)]
     value: Py<PyString>,
@@ -188,7 +188,7 @@ term_methods!(Iri, Iri {
     }
 });
 
-term_methods!(Bnode, Bnode {
+term_methods!(BlankNode, BlankNode {
     #[classattr]
     fn __match_args__() -> (&'static str,) {
         ("value",)
@@ -202,7 +202,7 @@ term_methods!(Bnode, Bnode {
     }
 
     fn __repr__(&self, py: Python<'_>) -> PyResult<String> {
-        Ok(format!("Bnode({})", self.value.bind(py).repr()?))
+        Ok(format!("BlankNode({})", self.value.bind(py).repr()?))
     }
 
     fn __getnewargs__(&self, py: Python<'_>) -> (Py<PyString>,) {
@@ -528,14 +528,14 @@ impl Quad {
 
 pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<Iri>()?;
-    module.add_class::<Bnode>()?;
+    module.add_class::<BlankNode>()?;
     module.add_class::<Literal>()?;
     module.add_class::<TripleTerm>()?;
     module.add_class::<Quad>()?;
     let py = module.py();
     let union = py
         .get_type::<Iri>()
-        .bitor(py.get_type::<Bnode>())?
+        .bitor(py.get_type::<BlankNode>())?
         .bitor(py.get_type::<Literal>())?
         .bitor(py.get_type::<TripleTerm>())?;
     module.add("Term", union)?;

@@ -14,7 +14,7 @@ use rdfm_core::model::builder::BatchBuilder;
 use rdfm_core::model::table::TermTable;
 use rdfm_core::model::term::{TermId, TermKind};
 
-use super::{Bnode, Direction, Iri, Literal, LiteralKind, TripleTerm};
+use super::{BlankNode, Direction, Iri, Literal, LiteralKind, TripleTerm};
 use crate::{errors, options};
 
 /// After this number of new objects, the objects that only one call has used are released.
@@ -83,7 +83,7 @@ impl TermObjects {
         Ok(match term.kind {
             TermKind::DefaultGraph => py.None(),
             TermKind::Iri => Py::new(py, Iri { value: value()? })?.into_any(),
-            TermKind::Bnode => Py::new(py, Bnode { value: value()? })?.into_any(),
+            TermKind::Bnode => Py::new(py, BlankNode { value: value()? })?.into_any(),
             TermKind::Language => value()?.into_any(),
             TermKind::Literal => Py::new(
                 py,

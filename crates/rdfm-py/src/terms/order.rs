@@ -18,7 +18,7 @@ use super::{AnyTerm, LiteralKind, Quad};
 impl<'py> AnyTerm<'_, 'py> {
     const fn rank(self) -> u8 {
         match self {
-            Self::Bnode(_) => 0,
+            Self::BlankNode(_) => 0,
             Self::Iri(_) => 1,
             Self::Literal(_) => 2,
             Self::Triple(_) => 3,
@@ -72,7 +72,7 @@ impl<'py> AnyTerm<'_, 'py> {
                 .map(|hash| mix(own, hash.cast_unsigned() as u64))
         };
         match self {
-            Self::Bnode(bnode) => text(&bnode.get().value, bnode.py()),
+            Self::BlankNode(bnode) => text(&bnode.get().value, bnode.py()),
             Self::Iri(iri) => text(&iri.get().value, iri.py()),
             Self::Literal(literal) => {
                 let py = literal.py();

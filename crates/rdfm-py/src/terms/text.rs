@@ -15,7 +15,7 @@ impl AnyTerm<'_, '_> {
     /// Appends the term as canonical N-Triples.
     pub fn write(self, out: &mut Vec<u8>) -> PyResult<()> {
         match self {
-            Self::Bnode(_) => write::write_label(self.text()?.as_bytes(), false, out),
+            Self::BlankNode(_) => write::write_label(self.text()?.as_bytes(), false, out),
             Self::Iri(_) => write::write_iri(self.text()?.as_bytes(), false, out),
             Self::Literal(literal) => {
                 let py = literal.py();
@@ -49,7 +49,7 @@ impl AnyTerm<'_, '_> {
     /// Appends the term in Python syntax.
     pub(super) fn write_repr(self, out: &mut String) -> PyResult<()> {
         let shown = match self {
-            Self::Bnode(bnode) => bnode.repr()?,
+            Self::BlankNode(bnode) => bnode.repr()?,
             Self::Iri(iri) => iri.repr()?,
             Self::Literal(literal) => literal.repr()?,
             Self::Triple(triple) => {

@@ -52,7 +52,7 @@ impl RowOutput {
         let width = self.head.variables.len();
         self.copier.begin();
         for row in 0..rows.messages.len() {
-            self.copier.builder.begin_message(0);
+            self.copier.builder.begin_message(None);
             for &cell in &rows.cells[row * width..][..width] {
                 let term = self.copier.cell(source.table(), &rows.others, cell)?;
                 let term = term.unwrap_or(TermId::DEFAULT_GRAPH);
@@ -114,7 +114,7 @@ impl MessageOutput {
             }
             self.copier
                 .builder
-                .begin_message(source.position(from + at));
+                .begin_message(source.byte_offset(from + at));
             self.add(source, rows, &triples.triples[start..end])?;
             self.copier.builder.end_message();
             start = end;
@@ -138,7 +138,7 @@ impl MessageOutput {
         self.declare(query)?;
         let mut start = 0;
         for &end in &triples.ends {
-            self.copier.builder.begin_message(0);
+            self.copier.builder.begin_message(None);
             self.add(source, rows, &triples.triples[start..end])?;
             self.copier.builder.end_message();
             start = end;

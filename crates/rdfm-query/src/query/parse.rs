@@ -17,6 +17,7 @@ use spargebra::{Query as Algebra, SparqlParser};
 
 use super::diagnosis::{diagnose, find};
 use super::functions::{Calls, StringJoin, limit, limit_strings};
+use super::graphs::{name_graphs, needs_graphs};
 use super::message::Graphs;
 use super::order::sort_by_keys;
 use super::paths::{expand, match_absent_ends};
@@ -82,6 +83,8 @@ pub struct Query {
     pub(super) graphs: Graphs,
     /// Number of triple patterns and paths.
     pub(super) parts: usize,
+    /// Whether a group of `GRAPH ?g` must be evaluated for each graph separately.
+    pub(super) needs_graphs: bool,
     /// All uses of `GROUP_CONCAT`.
     pub(super) joins: Vec<StringJoin>,
     /// Replacement functions that the query calls.
@@ -210,6 +213,7 @@ impl Query {
         sort_by_keys(&mut pattern)?;
         let joins = limit_strings(&mut pattern)?;
         let calls = Calls::of(&mut pattern)?;
+        let needs_graphs = needs_graphs(&mut pattern)?;
         let graphs = graphs(dataset, union_graphs);
         let dataset = None;
         let algebra = match form {
@@ -230,6 +234,7 @@ impl Query {
             algebra,
             graphs,
             parts,
+            needs_graphs,
             joins,
             calls,
             uses_default_graph,
@@ -250,6 +255,18 @@ impl Query {
             | Algebra::Describe { pattern, .. }
             | Algebra::Ask { pattern, .. } => pattern,
         }
+    }
+
+    /// Returns the algebra with the groups that are evaluated for each of the graphs.
+    pub(super) fn for_graphs(&self, graphs: &[NamedNode]) -> Result<Algebra, QueryError> {
+        let mut algebra = self.algebra.clone();
+        match &mut algebra {
+            Algebra::Select { pattern, .. }
+            | Algebra::Construct { pattern, .. }
+            | Algebra::Describe { pattern, .. }
+            | Algebra::Ask { pattern, .. } => name_graphs(pattern, graphs, self.parts)?,
+        }
+        Ok(algebra)
     }
 }
 

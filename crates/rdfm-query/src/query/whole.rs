@@ -44,7 +44,7 @@ pub struct Collector {
 impl Default for Collector {
     fn default() -> Self {
         let mut builder = BatchBuilder::within_2_gib();
-        builder.begin_message(0);
+        builder.begin_message(None);
         Self {
             builder,
             index: ClassIndex::default(),

@@ -362,9 +362,21 @@ impl<H: RowHandler> FrameReader<H> {
         let size = frame.end - frame.at;
         if size > ADVISED_FRAME_BYTES && !self.frames.is_bare() {
             self.warnings.add("large-frame", || SuspiciousData {
-                offset: Some(input.offset_of(frame.at)),
+                byte_offset: Some(input.offset_of(frame.at)),
                 frame: Some(self.frames.index),
                 text: format!("the frame of {size} bytes is larger than the recommended 1 MB"),
+            });
+        }
+    }
+
+    /// Warns about suspicious data in the rows of the frame.
+    #[inline]
+    fn note_suspicious(&mut self, input: &Buffer) {
+        for (rule, text) in self.rows.terms().suspicious.drain(..) {
+            self.warnings.add(rule, || SuspiciousData {
+                byte_offset: Some(input.offset()),
+                frame: Some(self.frames.index),
+                text: text.to_owned(),
             });
         }
     }
@@ -384,7 +396,7 @@ impl<H: RowHandler> FrameReader<H> {
         };
         if is_marked(frame) && self.depends_on_others(input.offset(), frame) {
             self.warnings.add("wrong-mark", || SuspiciousData {
-                offset: Some(input.offset()),
+                byte_offset: Some(input.offset()),
                 frame: Some(self.frames.index),
                 text: "the frame has a restart mark, but depends on earlier frames; convert the \
                        log to Jelly again, which writes new marks"
@@ -557,7 +569,9 @@ impl<H: RowHandler> FrameReader<H> {
                     NextFrame::Done => return self.end(input),
                 }
             };
-            if self.read_rows(input, &mut frame)? {
+            let is_cut = self.read_rows(input, &mut frame)?;
+            self.note_suspicious(input);
+            if is_cut {
                 self.read_metadata_ahead(input, &frame)?;
                 self.frame = Some(frame);
                 return Ok(self.cut());
@@ -698,7 +712,7 @@ impl<H: RowHandler> FrameReader<H> {
         if self.ends == Some(MessageEnd::Mark) {
             return Ok(());
         }
-        builder.begin_message(held.position(0));
+        builder.begin_message(held.byte_offset(0));
         let first = held.metadata(0);
         self.dropped_metadata += (held.all_metadata().len() - first.len()) as u64;
         for entry in first {
@@ -881,8 +895,9 @@ impl<H: RowHandler> Reader for FrameReader<H> {
     fn reset(&mut self) {
         let inner = self.reading.inner_split().is_some();
         self.rows.terms().reset();
-        let first_index = self.reading.first_index.filter(|_| inner);
-        self.builder().start_at(first_index.unwrap_or_default());
+        let first_message_index = self.reading.first_message_index.filter(|_| inner);
+        self.builder()
+            .start_at(first_message_index.unwrap_or_default());
         self.rows.reset();
         self.set_ends(H::requested_ends(&self.reading));
         self.frame = None;

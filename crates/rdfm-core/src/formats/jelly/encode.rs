@@ -55,6 +55,7 @@ struct JellyWriter {
     options: OptionsRow,
     physical: PhysicalType,
     merge_graphs: bool,
+    detects_generalized: bool,
     delimited: bool,
     flat: bool,
     frame_size: FrameSize,
@@ -93,6 +94,7 @@ impl JellyWriter {
         let messages = stream.delimited && !flat && !options.is_flat();
         Ok(Self {
             merge_graphs: stream.merge_graphs,
+            detects_generalized: stream.detects_generalized,
             delimited: stream.delimited,
             flat,
             frame_size: stream.frame_size,
@@ -211,6 +213,11 @@ impl Writer for JellyWriter {
         self.number = number;
         if self.flat {
             self.terms.set_apart(number, batch.table());
+        }
+        if number == 0 && self.detects_generalized {
+            let quads = batch.message(0).iter().copied();
+            self.terms
+                .declare_generalized(&mut self.options, batch.table(), quads);
         }
         let due = self.restart_bytes > 0 && self.frames.bytes >= self.restart_bytes;
         if due {

@@ -60,7 +60,7 @@ pub(super) struct FrameSplitter {
     /// Index of the current or next frame.
     pub index: u64,
     /// Index of the first frame that is read. In a split, this is also the index of a message.
-    first_index: u64,
+    first_message_index: u64,
     /// Whether the indices of frames and rows are known.
     knows_indices: bool,
 }
@@ -70,14 +70,14 @@ impl FrameSplitter {
         // Only length-prefixed frames can have restart marks.
         let inner = options.inner_split().map(|_| true);
         let delimited = inner.or(options.delimited);
-        let first_index = inner.and(options.first_index).unwrap_or_default();
+        let first_message_index = inner.and(options.first_message_index).unwrap_or_default();
         Self {
             requested: delimited,
             delimited,
             cuts_bare: options.joins == JoinMode::New,
             max_bytes: options.max_frame_bytes,
-            index: first_index,
-            first_index,
+            index: first_message_index,
+            first_message_index,
             knows_indices: options.knows_indices(),
         }
     }
@@ -90,7 +90,7 @@ impl FrameSplitter {
     /// Prepares for the next log.
     pub fn reset(&mut self) {
         self.delimited = self.requested;
-        self.index = self.first_index;
+        self.index = self.first_message_index;
     }
 
     /// Returns a name of the current or next frame for error messages.
@@ -120,7 +120,7 @@ impl FrameSplitter {
             }
         }
         let position = Position {
-            offset: input.offset_of(frame.at),
+            byte_offset: Some(input.offset_of(frame.at)),
             frame_row: self.knows_indices.then_some((self.index, frame.row)),
             ..Position::default()
         };

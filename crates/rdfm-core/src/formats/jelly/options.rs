@@ -296,7 +296,7 @@ pub(super) struct ReadSettings {
     /// The part of the log to read.
     pub split: Option<Split>,
     /// Index of the first message, if known.
-    pub first_index: Option<u64>,
+    pub first_message_index: Option<u64>,
 }
 
 impl ReadSettings {
@@ -307,7 +307,7 @@ impl ReadSettings {
 
     /// Whether message indices are known.
     pub fn knows_indices(&self) -> bool {
-        self.inner_split().is_none() || self.first_index.is_some()
+        self.inner_split().is_none() || self.first_message_index.is_some()
     }
 
     pub fn of(values: &Values, opening: &Opening) -> Self {
@@ -335,7 +335,7 @@ impl ReadSettings {
             marks: values.switch(&READ_MARKS),
             checks_marks: opening.checks_marks,
             split: opening.split,
-            first_index: opening.first_index,
+            first_message_index: opening.first_message_index,
         }
     }
 }

@@ -46,6 +46,8 @@ pub(super) struct QuadRows {
     terms: TermReader<Quad>,
     in_graph: bool,
     physical: PhysicalType,
+    /// Whether the version has namespaces, or namespaces were reported.
+    expects_namespaces: bool,
 }
 
 impl RowHandler for QuadRows {
@@ -65,6 +67,7 @@ impl RowHandler for QuadRows {
             terms: TermReader::new(reading),
             in_graph: false,
             physical: PhysicalType::Triples,
+            expects_namespaces: false,
         }
     }
 
@@ -109,6 +112,7 @@ impl RowHandler for QuadRows {
                 "physical type {number} is not allowed, expected 1 (TRIPLES), 2 (QUADS) or 3 (GRAPHS)"
             ))
         })?;
+        self.expects_namespaces = options.version >= 2;
         let graphs = self.physical != PhysicalType::Triples;
         self.terms.open(options, graphs)?;
         options.check_types(self.physical).map_err(malformed)
@@ -225,6 +229,11 @@ impl QuadRows {
     }
 
     fn namespace(&mut self, bytes: &[u8]) -> Checked<()> {
+        if !self.expects_namespaces {
+            self.expects_namespaces = true;
+            let text = "the stream options have version 1, but the log declares namespaces, which need version 2";
+            self.terms.suspicious.push(("beyond-version", text));
+        }
         let mut name = &[][..];
         let mut value: Option<Vec<u8>> = None;
         let mut wire = Wire::new(bytes);

@@ -7,7 +7,7 @@
 //!   both were given.
 
 use super::options::{
-    FrameMeaning, JELLY_VERSION, LOGICAL_TYPE, LOGICAL_TYPES, NAMESPACES, OptionsRow,
+    FrameMeaning, GENERALIZED, JELLY_VERSION, LOGICAL_TYPE, LOGICAL_TYPES, NAMESPACES, OptionsRow,
     PHYSICAL_TYPE, PhysicalType, RESTART_BYTES, STREAM_NAME, WRITE_DELIMITED, WRITE_FRAMES,
     logical_name,
 };
@@ -32,6 +32,8 @@ pub(super) struct StreamSettings {
     /// Output bytes after which the next message restarts the stream; 0 for never.
     pub restart_bytes: u64,
     pub merge_graphs: bool,
+    /// Whether the first message determines if generalized statements are declared.
+    pub detects_generalized: bool,
     /// Whether a namespace declaration is an error if the Jelly version does not support it.
     pub keeps_namespaces: bool,
 }
@@ -110,10 +112,19 @@ impl StreamSettings {
             delimited,
             restart_bytes: values.number(&RESTART_BYTES),
             merge_graphs: values.switch(&MERGE_GRAPHS),
+            detects_generalized: detects_generalized(values, source),
             keeps_namespaces: source.is_some_and(|source| source.continued)
                 && with_namespaces != Some(false),
         })
     }
+}
+
+/// Whether the first message determines if generalized statements are declared: if neither the given
+/// options nor the source log declare them. Source logs may contain them anyway.
+pub(super) fn detects_generalized(values: &Values, source: Option<&Source>) -> bool {
+    let undeclared = (GENERALIZED.name.to_owned(), GivenValue::Switch(false));
+    values.get(&GENERALIZED).is_none()
+        && source.is_some_and(|source| !source.requested && source.options.contains(&undeclared))
 }
 
 /// Checks that the log can have the requested restart marks.

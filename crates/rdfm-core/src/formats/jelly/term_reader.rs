@@ -74,6 +74,10 @@ pub(super) struct TermReader<R: Record> {
     /// The positions that every statement must have, given or repeated, as a bit set.
     required: u8,
     forbids_triple_terms: bool,
+    /// Whether generalized statements are declared, or were reported.
+    expects_generalized: bool,
+    /// Suspicious data found since the last frame, by rule of `validate`.
+    pub suspicious: Vec<(&'static str, &'static str)>,
     /// Offset of the restart mark at which reading began, if earlier frames were not read.
     pub mark: Option<u64>,
     max_depth: u32,
@@ -101,6 +105,8 @@ impl<R: Record> TermReader<R> {
             kept: [const { None }; 4],
             required: 0,
             forbids_triple_terms: false,
+            expects_generalized: false,
+            suspicious: Vec::new(),
             mark: None,
             max_depth: options.limits.max_depth,
             languages: Vec::new(),
@@ -121,6 +127,8 @@ impl<R: Record> TermReader<R> {
         }
         self.required = 0;
         self.forbids_triple_terms = false;
+        self.expects_generalized = false;
+        self.suspicious.clear();
         self.languages.clear();
         self.next_language = 0;
     }
@@ -179,8 +187,8 @@ impl<R: Record> TermReader<R> {
             }
         }
         self.begin_stream(tables);
-        // The option for generalized statements applies to writers only: files written by Jelly-JVM
-        // contain such statements without it.
+        // Jelly-JVM writes generalized statements without declaring them, so they are no error.
+        self.expects_generalized = options.generalized;
         self.forbids_triple_terms = !options.rdf_star;
         self.required = if graphs { 0b1111 } else { 0b0111 };
         Ok(())
@@ -318,9 +326,26 @@ impl<R: Record> TermReader<R> {
     pub fn term(&mut self, slot: TermField<'_>, depth: u32) -> Checked<TermId> {
         match slot.field {
             1 | 5 | 9 | 13 => self.iri(slot.bytes),
-            2 | 6 | 10 | 14 => self.bnode(slot.bytes),
-            3 | 7 | 11 | 16 => self.literal(slot.bytes),
+            2 | 10 | 14 => self.bnode(slot.bytes),
+            11 => self.literal(slot.bytes),
             15 => default_graph(slot.bytes),
+            4 | 12 => self.triple_term(slot.bytes, depth + 1),
+            _ => self.generalized_term(slot, depth),
+        }
+    }
+
+    /// Decodes a term that only generalized statements have in its position.
+    #[cold]
+    fn generalized_term(&mut self, slot: TermField<'_>, depth: u32) -> Checked<TermId> {
+        if !self.expects_generalized {
+            self.expects_generalized = true;
+            let text =
+                "the log has generalized statements, but its stream options do not declare them";
+            self.suspicious.push(("undeclared-generalized", text));
+        }
+        match slot.field {
+            6 => self.bnode(slot.bytes),
+            3 | 7 | 16 => self.literal(slot.bytes),
             _ => self.triple_term(slot.bytes, depth + 1),
         }
     }

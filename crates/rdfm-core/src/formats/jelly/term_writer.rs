@@ -16,7 +16,7 @@ use crate::model::error::{ErrorClass, quote};
 use crate::model::record::Record;
 use crate::model::remedy::{Reason, Remedy};
 use crate::model::table::TermTable;
-use crate::model::term::{Term, TermId, TermKind, flags};
+use crate::model::term::{Quad, Term, TermId, TermKind, flags};
 use crate::model::write::MessagePrefix;
 use crate::syntax::text::encode::contains_labels;
 use crate::syntax::wire::{put_bytes, put_number, put_varint, varint_size};
@@ -111,6 +111,36 @@ impl FrameSize {
     }
 }
 
+/// Whether a quad has a term that only generalized RDF allows in its position, also in a triple term.
+fn is_generalized(table: &TermTable, quad: Quad) -> bool {
+    use TermKind::{Bnode, LangLiteral, Literal, TripleTerm, TypedLiteral};
+    let is_wrong_triple = |id: TermId| {
+        let term = table.term(id);
+        term.kind == TripleTerm && {
+            let [subject, predicate, object] = table.triple(term);
+            let graph = TermId::DEFAULT_GRAPH;
+            is_generalized(
+                table,
+                Quad {
+                    subject,
+                    predicate,
+                    object,
+                    graph,
+                },
+            )
+        }
+    };
+    let kind = |id: TermId| table.term(id).kind;
+    matches!(kind(quad.subject), Literal | LangLiteral | TypedLiteral)
+        || matches!(
+            kind(quad.predicate),
+            Bnode | Literal | LangLiteral | TypedLiteral | TripleTerm
+        )
+        || matches!(kind(quad.graph), Literal | LangLiteral | TypedLiteral)
+        || is_wrong_triple(quad.subject)
+        || is_wrong_triple(quad.object)
+}
+
 /// The terms of the previous statement.
 #[derive(Default)]
 pub(super) struct PreviousTerms {
@@ -142,6 +172,17 @@ impl TermWriter {
             sets_apart: false,
             label_prefix: MessagePrefix::default(),
         }
+    }
+
+    /// Declares generalized statements if the first message, given as its statements, has any.
+    pub fn declare_generalized(
+        &mut self,
+        options: &mut OptionsRow,
+        table: &TermTable,
+        mut quads: impl Iterator<Item = Quad>,
+    ) {
+        options.generalized = quads.any(|quad| is_generalized(table, quad));
+        self.generalized = options.generalized;
     }
 
     /// Adds the options row with the given tag.

@@ -141,7 +141,8 @@ impl<R: Record> TermReader<R> {
             };
             return self.iri_of(last.0, last.1).ok();
         }
-        if tag == bnode_tag(POSITION)
+        if POSITION != 1
+            && tag == bnode_tag(POSITION)
             && let Some((term, length)) = self.usual_bnode(bytes, *at, word, end)
         {
             *at += length;

@@ -534,7 +534,7 @@ impl Reader for LineReader {
             |split| Dialects::after_head(&options.dialect_options, split.text_dialect()),
         );
         self.builder
-            .start_at(options.first_index.unwrap_or_default());
+            .start_at(options.first_message_index.unwrap_or_default());
         self.here = LinePosition::at(self.first_byte());
         self.scanned = 0;
         self.after_cr = false;
@@ -595,7 +595,7 @@ impl Reader for LineReader {
     }
 
     fn knows_indices(&self) -> bool {
-        !self.is_inner_split() || self.options.first_index.is_some()
+        !self.is_inner_split() || self.options.first_message_index.is_some()
     }
 
     fn done(&self) -> bool {

@@ -32,7 +32,7 @@ pub(super) struct LineReading {
     /// Options for the dialect.
     pub dialect_options: DialectOptions,
     pub split: Option<Split>,
-    pub first_index: Option<u64>,
+    pub first_message_index: Option<u64>,
 }
 
 impl LineReading {
@@ -44,7 +44,7 @@ impl LineReading {
             generalized: values.switch(&GENERALIZED),
             dialect_options: DialectOptions::of(values),
             split: opening.split,
-            first_index: opening.first_index,
+            first_message_index: opening.first_message_index,
         }
     }
 }

@@ -8,7 +8,7 @@
 //!   cut.
 
 use super::options::{BinaryReading, Framing};
-use super::protobuf::{self, looks_like_messages};
+use super::protobuf::{self, detect_framing};
 use super::thrift;
 use crate::codec::Observations;
 use crate::codec::input::{Buffer, ReadError, Reader};
@@ -54,6 +54,10 @@ enum RowLayout {
     /// Protobuf: rows in messages with lengths. The number is the remaining bytes of the open
     /// message.
     Messages(u64),
+    /// Protobuf: the rows of one `RDF_Stream` without a length.
+    Stream,
+    /// Protobuf: the triples of one `RDF_Graph` without a length.
+    Graph,
 }
 
 /// The next item in the buffer.
@@ -134,8 +138,12 @@ impl RdfBinaryReader {
                 Err(error) => return Err(error.into_parts()),
             }
         } else {
-            protobuf::row(bytes, &mut slots)
-                .and_then(|row| row.take::<Protobuf>(&slots, &mut self.terms))
+            let row = if self.layout == Some(RowLayout::Graph) {
+                protobuf::graph_triple(bytes, &mut slots)
+            } else {
+                protobuf::row(bytes, &mut slots)
+            };
+            row.and_then(|row| row.take::<Protobuf>(&slots, &mut self.terms))
                 .map_err(|error| match error.into_parts() {
                     // The row is complete, so its own lengths are inconsistent.
                     (ErrorClass::Truncated, reason) => (ErrorClass::Malformed, reason),
@@ -186,11 +194,13 @@ impl RdfBinaryReader {
         let rest = input.rest();
         let layout = match self.layout {
             Some(layout) => layout,
-            None => match (self.requested, looks_like_messages(rest)) {
-                (Some(Framing::Messages), _) | (None, Some(true)) => RowLayout::Messages(0),
-                (None, None) if !input.finished => return Ok(BinaryItem::Wait),
-                (None, None) if rest.is_empty() => return Ok(BinaryItem::Done),
-                _ => RowLayout::Rows,
+            None => match self.requested.or_else(|| detect_framing(rest)) {
+                Some(Framing::Messages) => RowLayout::Messages(0),
+                Some(Framing::Stream) => RowLayout::Stream,
+                Some(Framing::Graph) => RowLayout::Graph,
+                None if !input.finished => return Ok(BinaryItem::Wait),
+                None if rest.is_empty() => return Ok(BinaryItem::Done),
+                Some(Framing::Rows) | None => RowLayout::Rows,
             },
         };
         self.layout = Some(layout);
@@ -215,6 +225,9 @@ impl RdfBinaryReader {
             // One byte above the limit suffices to detect a row that exceeds it.
             let window = usize::try_from(self.max).map_or(usize::MAX, |max| max + 1);
             return Ok(BinaryItem::Row(input.at, input.at + rest.len().min(window)));
+        }
+        if layout != RowLayout::Rows {
+            return self.next_field(input, u64::MAX);
         }
         match length(rest, input.finished, "a row")? {
             None => Ok(BinaryItem::Wait),
@@ -266,6 +279,13 @@ impl RdfBinaryReader {
         if left == 0 {
             return Ok(BinaryItem::MessageEnd);
         }
+        self.next_field(input, left)
+    }
+
+    /// Returns the next row of a message, or skips another field. `left` is the number of bytes up
+    /// to the end of the message.
+    fn next_field(&mut self, input: &mut Buffer, left: u64) -> Result<BinaryItem, Failure> {
+        let rest = input.rest();
         // One byte above the limit suffices to detect a field that exceeds it.
         let max = left.min(self.max.saturating_add(32));
         let window = rest
@@ -388,8 +408,13 @@ impl Reader for RdfBinaryReader {
 
     fn observations(&self) -> Observations {
         Observations {
-            closed: (self.layout == Some(RowLayout::Rows))
-                .then_some("its rows have no message boundaries"),
+            closed: match self.layout {
+                Some(RowLayout::Rows) => Some("its rows have no message boundaries"),
+                Some(RowLayout::Stream | RowLayout::Graph) => {
+                    Some("it is one message without a length prefix")
+                }
+                _ => None,
+            },
             ..Observations::default()
         }
     }

@@ -6,15 +6,12 @@ use crate::codec::values::Values;
 use crate::codec::{Opening, Parts};
 use crate::model::limits::Limits;
 
-/// Names of the framings of RDF Protobuf rows.
-pub const FRAMINGS: &[&str] = &["messages", "rows"];
-
 /// The framing of the input.
 pub const READ_FRAMING: OptionSpec = OptionSpec::new(
     "framing",
-    ValueKind::Choice(FRAMINGS),
+    ValueKind::Choice(&["messages", "rows", "stream", "graph"]),
     "RDF Protobuf: read length-prefixed messages, or length-prefixed rows that form one message, \
-     as Jena writes them.",
+     as Jena writes them; or a single RDF_Stream or RDF_Graph without a length prefix.",
 )
 .default(Default::Detected)
 .group(RDF_BINARY);
@@ -22,7 +19,7 @@ pub const READ_FRAMING: OptionSpec = OptionSpec::new(
 /// The framing of the output.
 pub const WRITE_FRAMING: OptionSpec = OptionSpec::new(
     "framing",
-    ValueKind::Choice(FRAMINGS),
+    ValueKind::Choice(&["messages", "rows"]),
     "RDF Protobuf: write length-prefixed messages (the default without flat), or length-prefixed \
      rows that form one message, as Jena does.",
 )
@@ -45,12 +42,18 @@ pub(super) enum Framing {
     Messages,
     /// Each row follows its length, as in Jena. The entire log is one message.
     Rows,
+    /// The entire log is one `RDF_Stream`.
+    Stream,
+    /// The entire log is one `RDF_Graph`.
+    Graph,
 }
 
 impl Framing {
     fn of(values: &Values, option: &OptionSpec) -> Option<Self> {
         values.text(option).map(|word| match word {
             "rows" => Self::Rows,
+            "stream" => Self::Stream,
+            "graph" => Self::Graph,
             _ => Self::Messages,
         })
     }

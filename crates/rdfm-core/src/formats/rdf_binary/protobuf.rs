@@ -7,6 +7,7 @@
 //!   repeated field that protobuf would merge.
 
 use super::encode::RowWriter;
+use super::options::Framing;
 use super::row::BinaryRow;
 use crate::codec::start::Start;
 use crate::syntax::rdf_binary::encode::TermPlace;
@@ -24,6 +25,9 @@ pub(super) const ROW: u8 = 0x0a;
 const PREFIX: u8 = 0x0a;
 const TRIPLE: u8 = 0x12;
 const QUAD: u8 = 0x1a;
+const BASE: u8 = 0x22;
+/// Tag of the subject in a triple.
+const SUBJECT: u8 = 0x0a;
 
 /// Decodes a row. The terms of a statement go into empty slots.
 #[inline]
@@ -57,12 +61,60 @@ pub(super) fn row<'a>(bytes: &'a [u8], slots: &mut Slots<'a>) -> Checked<BinaryR
     row.ok_or_else(|| unset("the row"))
 }
 
+/// Returns the framing that the first bytes of a log show; `None` if more bytes are needed.
+///
+/// A log without a length prefix begins with the field of a row or a triple. If its first byte were
+/// the length 10, the third byte would be the length of a row, or of the content of a row, in these
+/// 10 bytes. Without a length prefix, it is the tag of a row or of a subject, and all these tags are
+/// larger than 8. So no log has both framings.
+pub(super) fn detect_framing(first: &[u8]) -> Option<Framing> {
+    let mut rest = first;
+    if *rest.split_off_first()? != ROW {
+        return prefixed_framing(first);
+    }
+    let length = varint(&mut rest)?;
+    let tag = *rest.split_off_first()?;
+    if !matches!(tag, PREFIX | TRIPLE | QUAD | BASE) {
+        return prefixed_framing(first);
+    }
+    let before = rest.len();
+    let inner = varint(&mut rest)?;
+    let end = inner.saturating_add(1 + (before - rest.len()) as u64);
+    if end == length {
+        return Some(Framing::Stream);
+    }
+    if tag == SUBJECT
+        && inner > 0
+        && end < length
+        && matches!(*rest.first()?, 0x0a | 0x12 | 0x1a | 0x22 | 0x32)
+    {
+        return Some(Framing::Graph);
+    }
+    prefixed_framing(first)
+}
+
+/// Like [`detect_framing`], for logs that begin with a length.
+fn prefixed_framing(first: &[u8]) -> Option<Framing> {
+    let messages = looks_like_messages(first)?;
+    Some(if messages {
+        Framing::Messages
+    } else {
+        Framing::Rows
+    })
+}
+
+/// Decodes a triple of an `RDF_Graph`.
+pub(super) fn graph_triple<'a>(bytes: &'a [u8], slots: &mut Slots<'a>) -> Checked<BinaryRow<'a>> {
+    statement(bytes, TRIPLE_FIELDS, slots)?;
+    Ok(BinaryRow::Statement)
+}
+
 /// Whether a log begins with messages, not rows; `None` if more bytes are needed.
 ///
 /// Both begin with a length. In a message, the tag of a row follows. In a row, the tag of its kind
 /// follows. For a prefix declaration, both tags are the same byte. The next bytes differ: after
 /// three lengths, a message contains another tag where a prefix declaration contains text.
-pub(super) fn looks_like_messages(first: &[u8]) -> Option<bool> {
+fn looks_like_messages(first: &[u8]) -> Option<bool> {
     let mut rest = first;
     if varint(&mut rest)? == 0 {
         return Some(true);

@@ -17,7 +17,27 @@ pub fn protobuf(head: &[u8], complete: bool) -> Sniff {
                     || row.tag == 0x0a && row.end <= end && is_row(head, row.start, row.end)),
         )
     };
-    Sniff::of(detected() == Some(true), complete)
+    let found = detected() == Some(true) || is_bare(head) == Some(true);
+    Sniff::of(found, complete)
+}
+
+/// Whether the log begins with a row of an `RDF_Stream`, or a triple of an `RDF_Graph`, without a
+/// length prefix. `None` if the bytes end before the result is known.
+fn is_bare(head: &[u8]) -> Option<bool> {
+    let field = TaggedField::at(head, 0)?;
+    if field.tag != 0x0a || is_row(head, field.start, field.end) {
+        return Some(field.tag == 0x0a);
+    }
+    let subject = TaggedField::at(head, field.start)?;
+    let term = TaggedField::at(head, subject.start)?;
+    let predicate = TaggedField::at(head, subject.end)?;
+    Some(
+        subject.tag == 0x0a
+            && term.end == subject.end
+            && matches!(term.tag, 0x0a | 0x12 | 0x1a | 0x22 | 0x32)
+            && predicate.tag == 0x12
+            && predicate.end < field.end,
+    )
 }
 
 /// A length-delimited field with a one-byte tag.

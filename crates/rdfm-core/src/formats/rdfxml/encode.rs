@@ -14,7 +14,7 @@ use std::collections::BTreeMap;
 
 use rustc_hash::FxHashMap;
 
-use super::names::{is_declarable, split};
+use super::names::{Edition, is_declarable, split};
 use super::spec::RDFXML;
 use super::vocabulary::{ITS, RDF};
 use crate::codec::Encoder;
@@ -71,6 +71,8 @@ struct PredicateNames {
     /// Indices into `namespaces`, by IRI.
     index_by_iri: FxHashMap<Box<[u8]>, u32>,
     elements: Vec<PredicateElement>,
+    /// Whether a name of a predicate is valid only in the fifth edition of XML 1.0.
+    needs_fifth_edition: bool,
     batch: u32,
     message: u64,
     /// Number of the next generated prefix.
@@ -226,12 +228,13 @@ impl PredicateNames {
         if let Some(error) = term_error(table, id, lenient) {
             return Err(DocumentError::Term(error));
         }
-        let Some(at) = split(iri) else {
+        let Some((at, edition)) = split(iri) else {
             return Err(DocumentError::Predicate(id));
         };
         if let Some(at) = not_xml(&iri[..at]) {
             return Err(DocumentError::Character(id, at));
         }
+        self.needs_fifth_edition |= edition == Edition::Fifth;
         let namespace = self.intern(&iri[..at]);
         self.elements[id.index()] = PredicateElement {
             batch: self.batch,
@@ -638,5 +641,14 @@ impl Writer for RdfXmlWriter {
 
     fn reset(&mut self) {
         self.names = PredicateNames::default();
+    }
+
+    fn notes(&self, _messages: u64) -> Vec<Reason> {
+        // The text is the same for all twins, so that their notes become one.
+        let text = "the local names of some predicates have characters that XML 1.0 allows only \
+                    since its fifth edition, so many readers, such as Apache Jena and all that use \
+                    expat, reject them";
+        let needed = self.names.needs_fifth_edition;
+        needed.then(|| Reason::new(text)).into_iter().collect()
     }
 }

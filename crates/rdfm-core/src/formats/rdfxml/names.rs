@@ -10,12 +10,22 @@ use super::vocabulary::{RDF, is_syntax};
 use crate::model::chars::{self, NAME, is};
 use crate::syntax::xml::{XML, XMLNS, is_nc_name};
 
+/// Edition of XML 1.0 that defines names.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Edition {
+    Fourth,
+    Fifth,
+}
+
 /// Returns the start of an IRI's local part: its longest suffix that is a name in the fourth edition
 /// of XML 1.0 or, if there is none, in the fifth edition. Returns `None` if there is no such name
 /// either, or if RDF/XML gives the name another meaning.
-pub(super) fn split(iri: &[u8]) -> Option<usize> {
-    split_if(iri, fourth_edition::is_letter, fourth_edition::is_name)
-        .or_else(|| split_if(iri, chars::is_letter, chars::is_name))
+pub(super) fn split(iri: &[u8]) -> Option<(usize, Edition)> {
+    if let Some(at) = split_if(iri, fourth_edition::is_letter, fourth_edition::is_name) {
+        return Some((at, Edition::Fourth));
+    }
+    let at = split_if(iri, chars::is_letter, chars::is_name)?;
+    Some((at, Edition::Fifth))
 }
 
 /// Returns the start of the longest name at the end of an IRI, given the characters beyond ASCII
@@ -70,6 +80,9 @@ pub(super) fn is_declarable(name: &[u8], iri: &[u8]) -> bool {
 mod tests {
     use super::*;
 
+    /// IRIs with a name only in the fifth edition.
+    const RECENT: [&str; 1] = ["http://ex/a\u{1f600}"];
+
     #[test]
     fn the_local_part_is_the_longest_name_at_the_end_of_the_iri() {
         for (iri, local) in [
@@ -103,8 +116,10 @@ mod tests {
             ("http://www.w3.org/1999/02/22-rdf-syntax-ns#_1", Some("_1")),
             ("http://www.w3.org/2000/xmlns/a", None),
         ] {
-            let found = split(iri.as_bytes()).map(|at| &iri[at..]);
-            assert_eq!(found, local, "{iri}");
+            let found = split(iri.as_bytes());
+            assert_eq!(found.map(|(at, _)| &iri[at..]), local, "{iri}");
+            let is_recent = found.is_some_and(|(_, edition)| edition == Edition::Fifth);
+            assert_eq!(is_recent, RECENT.contains(&iri), "{iri}");
         }
     }
 

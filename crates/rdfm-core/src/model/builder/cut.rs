@@ -162,19 +162,19 @@ impl<R: Record> LogBuilder<R> {
             records: std::mem::replace(&mut self.records, Vec::with_capacity(records_hint)),
             record_offsets: std::mem::take(&mut self.record_offsets),
             message_ends: std::mem::take(&mut self.message_ends),
-            positions: std::mem::take(&mut self.positions),
+            byte_offsets: std::mem::take(&mut self.byte_offsets),
             reached: Arc::new(Mutex::new((0, Arc::clone(&at_start)))),
             namespaces: at_start,
             namespaces_after: Arc::clone(&self.at_start),
             namespace_changes: changes,
             metadata: std::mem::take(&mut self.metadata),
-            first_index: self.first_index,
+            first_message_index: self.first_message_index,
             indexes: Vec::new(),
             has_graphs: self.any_graph != 0,
             continued: self.continued,
             continues,
         };
-        self.first_index += u64::from(messages) - u64::from(continues);
+        self.first_message_index += u64::from(messages) - u64::from(continues);
         self.continued = continues;
         self.any_graph = 0;
         self.mark = Mark::default();

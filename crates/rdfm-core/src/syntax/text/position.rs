@@ -90,7 +90,7 @@ impl LinePosition {
     pub fn error(&self, text: &[u8], at: usize, class: ErrorClass, reason: Reason) -> ReadError {
         let before = text.get(..at).unwrap_or(text);
         let position = Position {
-            offset: self.offset + before.len() as u64,
+            byte_offset: Some(self.offset + before.len() as u64),
             line_column: Some(self.position(before)),
             ..Position::default()
         };

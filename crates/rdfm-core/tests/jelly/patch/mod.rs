@@ -75,9 +75,9 @@ pub fn read_pieces(options: &Options, log: &[u8], piece: usize) -> (Outcome, usi
                         found.patches.last_mut().unwrap().extend(lines);
                         continue;
                     }
-                    let index = batch.first_index() + at as u64;
+                    let index = batch.first_message_index() + at as u64;
                     assert_eq!(index, found.patches.len() as u64);
-                    found.positions.push(batch.position(at));
+                    found.positions.push(batch.byte_offset(at).unwrap());
                     found.patches.push(lines);
                 }
             }

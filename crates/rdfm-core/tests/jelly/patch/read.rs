@@ -362,7 +362,7 @@ fn complete_patches_do_not_wait_for_an_open_one() {
         .map(|each| super::line(&batch, each))
         .collect();
     assert_eq!(lines, ["D _:a _:b _:d .", "A _:e _:b _:d ."]);
-    assert_eq!(batch.first_index(), 1);
+    assert_eq!(batch.first_message_index(), 1);
 }
 
 #[test]
@@ -519,9 +519,9 @@ fn errors_contain_positions_and_follow_complete_patches() {
     let outcome = read(&[first.clone(), second].concat());
     assert_eq!(outcome.patches.len(), 1);
     let position = &outcome.error.as_ref().unwrap().position;
-    assert_eq!(position.offset, first.len() as u64 + 5);
+    assert_eq!(position.byte_offset, Some(first.len() as u64 + 5));
     assert_eq!(position.frame_row, Some((1, 1)));
-    assert_eq!(position.message, Some(1));
+    assert_eq!(position.message_index, Some(1));
 }
 
 #[test]

@@ -181,7 +181,10 @@ fn the_default_statement_type_allows_graphs() {
     let triples = with(&[("statement_type", "triples")]);
     let (out, _, error) = write(&triples, &[batch_of("a a A")]);
     let error = error.unwrap();
-    assert_eq!((error.class, error.message), (ErrorClass::Unsupported, 2));
+    assert_eq!(
+        (error.class, error.message_index),
+        (ErrorClass::Unsupported, 2)
+    );
     assert_eq!(
         error.to_string(),
         "jelly-patch: statement type TRIPLES does not allow graph names (message 2)"
@@ -429,7 +432,10 @@ fn unmatched_transactions_are_rejected() {
             let options = with(&[("stream_type", stream), ("frame_rows", "1")]);
             let (out, _, found) = write(&options, &[batch_of(words)]);
             let found = found.unwrap();
-            assert_eq!((found.class, found.message), (ErrorClass::Unsupported, 1));
+            assert_eq!(
+                (found.class, found.message_index),
+                (ErrorClass::Unsupported, 1)
+            );
             assert!(found.to_string().contains(error), "{found}");
             let reread = read(&out);
             assert_eq!(
@@ -475,7 +481,10 @@ fn undeclared_features_are_rejected() {
     ] {
         let (out, _, found) = write(&Options::default(), &[batch_of(words)]);
         let found = found.unwrap();
-        assert_eq!((found.class, found.message), (ErrorClass::Unsupported, 1));
+        assert_eq!(
+            (found.class, found.message_index),
+            (ErrorClass::Unsupported, 1)
+        );
         assert!(found.to_string().contains(error), "{found}");
         assert_eq!(found.reason.remedies()[0].option, option);
         assert_eq!(read(&out).patches.len(), 1);

@@ -197,13 +197,18 @@ impl Writer for PatchWriter {
         self.terms.begin_batch(batch);
     }
 
-    fn begin_message(&mut self, _batch: &PatchBatch, number: u64, out: &mut Vec<u8>) {
+    fn begin_message(&mut self, batch: &PatchBatch, number: u64, out: &mut Vec<u8>) {
         if std::mem::take(&mut self.unmarked) {
             out.extend_from_slice(&MARK_FRAME);
         }
         self.frames.begin_message(&self.terms.rows);
         self.in_transaction = false;
         if number == 0 {
+            if self.stream.detects_generalized {
+                let quads = batch.message(0).iter().map(|operation| operation.quad());
+                self.terms
+                    .declare_generalized(&mut self.stream.options, batch.table(), quads);
+            }
             self.terms.write_options(OPTIONS, &self.stream.options);
         }
     }

@@ -323,9 +323,9 @@ impl PatchRows {
             )));
         }
         let name = self.literal(fields.name, "a header's key")?;
-        // The field numbers of header values are one higher than those of subjects.
+        // The field numbers of header values are seven lower than those of objects.
         let slot = TermField {
-            field: fields.term.field - 1,
+            field: fields.term.field + 7,
             bytes: &fields.term.bytes,
         };
         let object = self.terms.term(slot, 0)?;

@@ -8,7 +8,7 @@
 use super::super::options::{
     DATATYPE_TABLE, NAME_TABLE, OptionsRow, PREFIX_TABLE, WRITE_DELIMITED,
 };
-use super::super::stream::check_continued;
+use super::super::stream::{check_continued, detects_generalized};
 use super::super::term_writer::FrameSize;
 use super::options::{self, FRAME_BYTES, STATEMENT_TYPE, STREAM_TYPE, StatementType, StreamType};
 use crate::codec::Source;
@@ -31,6 +31,8 @@ pub(super) struct PatchStreamSettings {
     /// Whether frames are length-prefixed. If not, a log of more than one frame is an error.
     pub delimited: bool,
     pub merge_graphs: bool,
+    /// Whether the first patch determines if generalized statements are declared.
+    pub detects_generalized: bool,
 }
 
 impl PatchStreamSettings {
@@ -47,6 +49,7 @@ impl PatchStreamSettings {
             frame_size: FrameSize::of(values, values.number(&FRAME_BYTES) as usize),
             delimited: values.switch(&WRITE_DELIMITED),
             merge_graphs: values.switch(&MERGE_GRAPHS),
+            detects_generalized: detects_generalized(values, source),
         };
         if let Some(source) = source {
             stream.follow(source);

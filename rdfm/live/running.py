@@ -1,0 +1,256 @@
+"""Serving logs: `serve`, and the server that `rdfm serve` runs.
+
+In: a folder or logs, and the options of the command. Out: a running server.
+Law: an option that needs another one is rejected before the server listens.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import os
+import sys
+import threading
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from rdfm.errors import MissingExtraError, OptionError, spelled
+from rdfm.formats import OptionSpec
+from rdfm.live.events import EventLog, LogFormat
+from rdfm.logs.options import declare
+
+if TYPE_CHECKING:
+    from rdfm.live.server import Server
+    from rdfm.live.service import Access
+    from rdfm.live.tls import Tls
+
+__all__ = ["opened_server", "serve"]
+
+PathName = str | os.PathLike[str]
+
+# For the errors below; the command declares these options separately.
+declare(
+    OptionSpec("client_ca", "file", "Accept only clients with a certificate from these CAs."),
+    OptionSpec("allow_publish", "switch", "Accept messages."),
+    OptionSpec("publish_token_file", "file", "File with the token for publishers."),
+)
+
+READ_VARIABLE = "RDFM_READ_TOKEN"
+PUBLISH_VARIABLE = "RDFM_PUBLISH_TOKEN"
+_MAX_TOKEN_BYTES = 1 << 16
+_POLL_SECONDS = 0.1
+
+
+def serve(
+    folder: PathName | None = None,
+    *,
+    topic: Mapping[str, PathName] | None = None,
+    default_topic: str | None = None,
+    follow: bool = True,
+    from_end: bool = False,
+    grpc: str | int = "127.0.0.1:9090",
+    tls_cert: PathName | None = None,
+    tls_key: PathName | None = None,
+    insecure: bool = False,
+    gzip: bool = False,
+    max_streams: int = 1000,
+    max_client_bytes: int | str = "256M",
+    metrics: str | int | None = None,
+    log_format: LogFormat = "text",
+    client_ca: PathName | None = None,
+    read_token_file: PathName | None = None,
+    allow_publish: bool = False,
+    publish_token_file: PathName | None = None,
+    create_topics: bool = False,
+    quiet: bool = False,
+    started: Callable[[int], None] | None = None,
+    stop: threading.Event | None = None,
+) -> None:
+    """Serve logs as live streams over gRPC, until `stop` is set or Ctrl-C is pressed.
+
+    Each log is a topic, named after its file without suffixes. Events are written to standard
+    error.
+
+    Args:
+        folder: Folder of logs.
+        topic: Further logs, by the names of their topics.
+        default_topic: Topic to serve under the empty name.
+        follow: Whether subscriptions continue as logs grow, or end at the end of the log.
+        from_end: Send new messages only.
+        grpc: "HOST:PORT" or a port; port 0 selects a free one. Other machines can connect only if
+            the host is not a loopback address.
+        tls_cert: Server certificate with its chain, as a PEM file.
+        tls_key: Private key of the certificate, as a PEM file.
+        insecure: Serve other machines without TLS.
+        gzip: Compress responses.
+        max_streams: Maximum number of simultaneous calls.
+        max_client_bytes: Maximum size of the frames buffered for a connection, in bytes.
+        metrics: "HOST:PORT" or a port at which to serve metrics for Prometheus over HTTP.
+        log_format: Format of the events, "text" or "json".
+        client_ca: Accept only clients with a certificate from these CAs, a PEM file.
+        read_token_file: File with the token for subscribers. Defaults to the environment variable
+            RDFM_READ_TOKEN.
+        allow_publish: Accept messages. Requires a token.
+        publish_token_file: File with the token for publishers. Defaults to the environment variable
+            RDFM_PUBLISH_TOKEN.
+        create_topics: Create missing topics when they are published to.
+        quiet: Write only errors.
+        started: Called with the port of the server when it accepts calls.
+        stop: An event that ends the server, for servers in a thread. The open calls are then ended.
+
+    Raises:
+        OptionError: If there is nothing to serve, options cannot be combined, an address is in use,
+            or a TLS file is invalid.
+        OSError: If a file cannot be read.
+        MissingExtraError: If grpcio is not installed.
+    """
+    options = {
+        "default_topic": default_topic,
+        "follow": follow,
+        "from_end": from_end,
+        "grpc": str(grpc),
+        "tls_cert": tls_cert,
+        "tls_key": tls_key,
+        "insecure": insecure,
+        "gzip": gzip,
+        "max_streams": max_streams,
+        "max_client_bytes": max_client_bytes,
+        "metrics": None if metrics is None else str(metrics),
+        "log_format": log_format,
+        "client_ca": client_ca,
+        "read_token_file": read_token_file,
+        "allow_publish": allow_publish,
+        "publish_token_file": publish_token_file,
+        "create_topics": create_topics,
+    }
+    with opened_server(folder, topic or {}, options, quiet=quiet) as server:
+        asyncio.run(_run(server, started, stop))
+
+
+async def _run(
+    server: Server, started: Callable[[int], None] | None, stop: threading.Event | None
+) -> None:
+    """Run a server until an event of another thread is set."""
+    ending = asyncio.Event()
+    running = asyncio.create_task(
+        server.run(ending, lambda server: None if started is None else started(server.port))
+    )
+    while not (running.done() or (stop is not None and stop.is_set())):
+        await asyncio.wait([running], timeout=None if stop is None else _POLL_SECONDS)
+    ending.set()
+    await running
+
+
+@contextlib.contextmanager
+def opened_server(
+    folder: PathName | None,
+    topics: Mapping[str, PathName],
+    options: Mapping[str, Any],
+    *,
+    quiet: bool,
+) -> Iterator[Server]:
+    """Yield a server with its settings, which does not run yet. Closes its event log at the end.
+
+    Raises:
+        OptionError, OSError, MissingExtraError: As in `serve`.
+    """
+    os.environ.setdefault("GRPC_VERBOSITY", "NONE")  # errors are raised, not logged
+    try:
+        import grpc  # noqa: F401
+        import grpc_health
+        import grpc_reflection
+    except ImportError as error:
+        raise MissingExtraError("serving logs needs grpcio: pip install 'rdfm[grpc]'") from error
+    del grpc_health, grpc_reflection
+    from rdfm.live.addresses import parse_address
+    from rdfm.live.memory import MAX_CLIENT_BYTES
+    from rdfm.live.server import Server, ServerSettings
+    from rdfm.live.topics import Topics
+
+    settings = ServerSettings(
+        address=parse_address(options["grpc"]),
+        metrics=None if options["metrics"] is None else parse_address(options["metrics"]),
+        tls=_tls(options),
+        insecure=options["insecure"],
+        access=_access(options),
+        load_access=lambda: _access(options),
+        follow=options["follow"],
+        from_end=options["from_end"],
+        compress=options["gzip"],
+        max_streams=options["max_streams"],
+        max_client_bytes=MAX_CLIENT_BYTES.value(options["max_client_bytes"]),
+    )
+    served = Topics(folder, topics, options["default_topic"], creates=options["create_topics"])
+    log = EventLog(sys.stderr, options["log_format"], errors_only=quiet)
+    try:
+        yield Server(served, settings, log)
+    finally:
+        log.close()
+
+
+def _tls(options: Mapping[str, Any]) -> Tls | None:
+    """Return the TLS files, or None.
+
+    Raises:
+        OptionError: If a file is missing.
+    """
+    from rdfm.live.tls import Tls
+
+    certificate, key, authority = (
+        None if options[name] is None else Path(options[name])
+        for name in ("tls_cert", "tls_key", "client_ca")
+    )
+    if certificate is not None and key is not None:
+        return Tls(certificate, key, authority)
+    if certificate is not None or key is not None:
+        raise OptionError(f"{spelled('tls_cert')} and {spelled('tls_key')} must be given together")
+    if authority is not None:
+        raise OptionError(
+            f"{spelled('client_ca')} needs TLS; give {spelled('tls_cert')} and {spelled('tls_key')}"
+        )
+    return None
+
+
+def _access(options: Mapping[str, Any]) -> Access:
+    """Return the access rules, with tokens from files or the environment.
+
+    Raises:
+        OptionError: If publishers have no token, a token is invalid, or an option needs another.
+        OSError: If a token file cannot be read.
+    """
+    from rdfm.live.service import Access
+
+    read_token = _token(options["read_token_file"], READ_VARIABLE)
+    if not options["allow_publish"]:
+        for name in ("publish_token_file", "create_topics"):
+            if options[name]:
+                raise OptionError(f"{spelled(name)} needs {spelled('allow_publish')}")
+        return Access(read_token)
+    publish_token = _token(options["publish_token_file"], PUBLISH_VARIABLE)
+    if publish_token is None:
+        raise OptionError(
+            f"{spelled('allow_publish')} needs a token; give {spelled('publish_token_file')}, or set {PUBLISH_VARIABLE}"
+        )
+    return Access(read_token, publish_token)
+
+
+def _token(file: PathName | None, variable: str) -> str | None:
+    """Return a token from a file or the environment; None if there is none.
+
+    Raises:
+        OptionError: If the token is empty or not printable ASCII.
+        OSError: If the file cannot be read.
+    """
+    if file is not None:
+        with Path(file).open("rb") as stream:
+            text = stream.read(_MAX_TOKEN_BYTES).decode("latin-1").strip()
+        source = os.fspath(file)
+    else:
+        found = os.environ.get(variable)
+        if found is None:
+            return None
+        text, source = found.strip(), variable
+    if not text or not text.isascii() or not text.isprintable() or " " in text:
+        raise OptionError(f"{source} has no token; expected printable ASCII without spaces")
+    return text

@@ -1,0 +1,105 @@
+"""The progress of a conversion or an inspection, reported to a function about ten times a second.
+
+In: the work done so far. Out: calls of the caller's function.
+Cost: one clock reading per update. Law: each call gets its own `Progress`, which never changes.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from rdfm.errors import OptionError
+from rdfm.logs.input.inputs import is_folder_or_glob
+from rdfm.storage.listing import find_files
+from rdfm.storage.paths import local_path
+
+__all__ = ["Progress", "Reporter", "interpolate", "total_bytes"]
+
+PROGRESS_SECONDS = 0.1
+
+
+@dataclass(frozen=True)
+class Progress:
+    """The progress of a conversion or an inspection.
+
+    Attributes:
+        bytes_in: Bytes of the inputs (compressed) whose messages are written, or counted by
+            `inspect`.
+        bytes_total: Bytes of all inputs; None if the size of one of them is unknown.
+        messages: Messages (or patches, or result rows) written, or counted by `inspect`.
+        quads: Quads (operations for patches, rows for results) written, or counted by `inspect`.
+        kind: The kind of the messages: "messages", "patches" or "results".
+        evaluating: Whether all inputs have been read, and a query over all messages is being
+            evaluated.
+    """
+
+    bytes_in: int = 0
+    bytes_total: int | None = None
+    messages: int = 0
+    quads: int = 0
+    kind: str = "messages"
+    evaluating: bool = False
+
+
+def interpolate(earlier: Progress, later: Progress, share: float) -> Progress:
+    """Interpolate the progress: `share` of the way from `earlier` to `later`."""
+    return replace(
+        later,
+        bytes_in=earlier.bytes_in + int((later.bytes_in - earlier.bytes_in) * share),
+        messages=earlier.messages + int((later.messages - earlier.messages) * share),
+        quads=earlier.quads + int((later.quads - earlier.quads) * share),
+    )
+
+
+class Reporter:
+    """Calls a function, if there is one, with a `Progress`, at a limited rate."""
+
+    def __init__(self, function: Callable[[Progress], None] | None) -> None:
+        """Initialize with the function.
+
+        Raises:
+            OptionError: If the argument is not callable.
+        """
+        if function is not None and not callable(function):
+            raise OptionError(
+                f"progress must be a function that takes a Progress, not {repr(function)[:40]}"
+            )
+        self._function = function
+        self._next = 0.0
+
+    def __call__(self, progress: Callable[[], Progress], *, force: bool = False) -> None:
+        """Report the result of `progress` if enough time has passed or `force` is true."""
+        if self._function is None:
+            return
+        now = time.perf_counter()
+        if now >= self._next or force:
+            self._next = now + PROGRESS_SECONDS
+            self._function(progress())
+
+
+def total_bytes(inputs: Iterable[Any]) -> int | None:
+    """Return the total size of all inputs in bytes, or None if the size of any input is unknown.
+
+    The size is known for bytes, and for local files, folders and globs.
+    """
+    total = 0
+    for given in inputs:
+        if isinstance(given, (bytes, bytearray, memoryview)):
+            total += len(given)
+            continue
+        path = local_path(os.fspath(given)) if isinstance(given, (str, os.PathLike)) else None
+        if path is None:
+            return None
+        if Path(path).is_file():
+            total += Path(path).stat().st_size
+        elif is_folder_or_glob(path):
+            found, _ = find_files([path], recursive=True)
+            total += sum(file.size for file in found)
+        else:
+            return None
+    return total

@@ -1,0 +1,1 @@
+"""Reading logs: open logs, slices and splits of them, their rows, and tables."""

@@ -1,0 +1,174 @@
+"""Division of a large log into splits, for readers on several cores or machines.
+
+In: a log. Out: splits; `open_log(path, split=split)` reads the messages of one, on any machine.
+Cost: the log's head; with `count` all of its bytes, which are searched but not decoded.
+Law: the splits of a log together contain every message once, in order.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import replace
+from itertools import accumulate
+from typing import Any
+
+from rdfm._core import DelimiterCounter
+from rdfm.errors import OptionError
+from rdfm.formats import FormatSpec
+from rdfm.logs.input.driver import Driver, Reading
+from rdfm.logs.input.inputs import Input, Readable, is_folder_or_glob, reads_once
+from rdfm.logs.input.splits import Split
+from rdfm.logs.read.reader import LogReader
+
+__all__ = ["count_delimiters", "plan_splits", "split_log", "split_of_whole"]
+
+MAX_THREADS = 8
+
+
+def plan_splits(
+    source: Readable,
+    format: str | None = None,
+    *,
+    split_bytes: int = 64 << 20,
+    count: bool = False,
+    compression: str | None = None,
+    storage_options: Mapping[str, Any] | None = None,
+    **options: Any,
+) -> list[Split]:
+    r"""Divide a log into splits, if it can be read from the middle.
+
+    The log must be in N-Triples or N-Quads with message delimiters, or in Jelly with restart marks.
+    It must be an uncompressed file, or a URL whose storage supports random access (not http or
+    https). Any other log is one split, and so is a folder, an archive, or a log smaller than 1.5
+    times the size of a split.
+
+    Args:
+        source: As in `open_log`.
+        format: As in `open_log`.
+        split_bytes: The approximate size of a split in bytes.
+        count: Count the messages, so that every split has the index of its first message. This
+            reads the entire log, in threads.
+        compression: As in `open_log`.
+        storage_options: As in `open_log`.
+        **options: Options of the format's decoder; open the splits with the same options.
+
+    Returns:
+        The splits in the order of the log, at least one.
+
+    Raises:
+        UnknownFormatError, OptionError, OSError, MissingExtraError: As in `open_log`.
+
+    Example:
+        >>> log = b'<http://ex/s> <http://ex/p> "o" .\n# @message\n' * 100
+        >>> splits = plan_splits(log, "nq", split_bytes=1000, count=True)
+        >>> [(split.start, split.stop, split.first_message_index) for split in splits[:2]]
+        [(0, 900, 0), (900, 1800, 21)]
+    """
+    reading = Reading(format, options, compression, storage_options)
+    return split_log(source, reading, split_bytes=split_bytes, count=count)
+
+
+def split_log(source: Readable, reading: Reading, *, split_bytes: int, count: bool) -> list[Split]:
+    """Divide a log into splits, as `plan_splits` does, with the options of `reading`."""
+    if split_bytes < 1:
+        raise OptionError(f"split_bytes must be at least 1, not {split_bytes}")
+    if reads_once(source) or is_folder_or_glob(source, reading.storage_options):
+        return [Split(first_message_index=0, format=reading.format)]
+    with LogReader(Driver([source], reading)) as log:
+        if log._format is None:  # an archive
+            return [Split(first_message_index=0, format=reading.format)]
+        whole = [Split(first_message_index=0, format=log._format.name)]
+        whole_split = split_of_whole(log, reading)
+        size = 0 if log._input is None else log._input.size or 0
+        format = log._format.spec
+    if whole_split is None or 2 * size < 3 * split_bytes:
+        return whole
+    pieces = (2 * size + split_bytes) // (2 * split_bytes)
+    starts = [size * piece // pieces for piece in range(pieces)]
+    splits = [
+        replace(whole_split, start=start, stop=stop, first_message_index=0 if start == 0 else None)
+        for start, stop in zip(starts, [*starts[1:], None], strict=True)
+    ]
+    if not count:
+        return splits
+    return _numbered(source, splits, format, reading) or whole
+
+
+def split_of_whole(log: LogReader, reading: Reading) -> Split | None:
+    """Return one split with the entire log if it can be read from the middle; None otherwise.
+
+    Reads the head of the log if all other conditions are met.
+    """
+    data, found = log._input, log._format
+    if data is None or found is None or not found.spec.splittable:
+        return None
+    if data.compression is not None or not data.seekable:
+        return None
+    if reading.options.get("dialect") == "plain":
+        return None
+    header = log.header
+    whole = Split(0, None, 0, found.name)
+    if header.get("restarts"):
+        return whole
+    shown: str | None = header.get("dialect")
+    # The head has no delimiter, has an error before the first delimiter, or has both dialects.
+    if shown is None or header.get("changes_dialect"):
+        return None
+    dialect: str | None = reading.options.get("dialect")
+    return replace(whole, dialect=dialect or shown)
+
+
+def count_delimiters(
+    source: Readable, split: Split, format: FormatSpec, reading: Reading
+) -> DelimiterCounter:
+    """Count the delimiters, or in Jelly the messages, of a split without decoding it."""
+    supported = format.options("read")
+    given = {name: value for name, value in reading.options.items() if name in supported}
+    opening = split.opening(format)
+    counter = DelimiterCounter(
+        format.name,
+        format.values("read", given),
+        split=opening.split,
+        first_message_index=opening.first_message_index,
+    )
+    start = max(split.start - 1, 0)
+    data = Input(source, "none", start=start, storage_options=reading.storage_options)
+    try:
+        for piece in data:
+            counter.feed(piece)
+            if counter.done:
+                return counter
+    finally:
+        data.close()
+    counter.finish()
+    return counter
+
+
+def _numbered(
+    source: Readable,
+    splits: list[Split],
+    format: FormatSpec,
+    reading: Reading,
+) -> list[Split] | None:
+    """Return the splits with the indexes of their first messages; None if the log has no splits."""
+    from concurrent.futures import ThreadPoolExecutor  # costly to import
+
+    threads = min(len(splits), os.cpu_count() or 1, MAX_THREADS)
+    with ThreadPoolExecutor(threads) as pool:
+        counters = list(
+            pool.map(lambda split: count_delimiters(source, split, format, reading), splits)
+        )
+    if any(counter.indivisible for counter in counters):
+        return None
+    before = [0, *accumulate(counter.delimiters for counter in counters)]
+    # Whether there is a message before the log's first delimiter.
+    first = any(
+        counter.content_first
+        for counter, count in zip(counters, before, strict=False)
+        if count == 0
+    )
+    return [
+        replace(split, first_message_index=count + first if split.start else 0)
+        for split, count in zip(splits, before, strict=False)
+    ]

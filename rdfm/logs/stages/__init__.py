@@ -1,0 +1,1 @@
+"""Stages: the steps between reading and writing that every command can use."""

@@ -1,0 +1,230 @@
+"""Stages: the steps between reading and writing, such as a filter, a query or a selection.
+
+In: items from the driver: messages of a log, its end, errors, and skipped data. Out: items.
+Cost: the sum of the costs of the stages; items are processed one at a time, and never collected.
+Law: a stage keeps the order of items. The result does not depend on the division into batches.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from itertools import chain
+from typing import Any, ClassVar
+
+from rdfm.errors import LimitError
+from rdfm.logs.input.driver import NOTHING_DROPPED, Item, Read, ReadError, Skipped
+
+__all__ = ["MAX_LISTED_ERRORS", "SkipErrors", "Stage", "Stages", "Tally", "Watcher", "through"]
+
+MAX_LISTED_ERRORS = 10
+
+
+class Stage:
+    """One step between reading and writing.
+
+    Subclasses override `batch`, or `take` to see all items.
+
+    Attributes:
+        kind: Kind of the batches that the stage yields; None if the stage keeps the kind.
+        carries: Features of the batches that the stage yields, if they differ from those of the
+            input format. The keys are those of `FormatSpec.carries`.
+        done: True once no further item can change the output.
+        is_slow: Whether the stage takes longer than decoding, so that decoded items wait for it.
+        works_at_end: Whether `finish` does the main work.
+    """
+
+    kind: str | None = None
+    carries: ClassVar[Mapping[str, Any]] = {}
+    done = False
+    is_slow = False
+    works_at_end = False
+
+    def take(self, item: Item) -> Iterable[Item]:
+        """Process an item; items without messages pass through by default.
+
+        Raises:
+            RdfmError: As raised by the stage.
+        """
+        if isinstance(item, Read) and item.batch is not None:
+            return self.batch(item)
+        return (item,)
+
+    def batch(self, read: Read) -> Iterable[Item]:
+        """Process messages; `read.batch` is not None."""
+        return (read,)
+
+    def finish(self) -> Iterable[Item]:
+        """Yield the items that the stage has buffered.
+
+        Called once, after the last item or once the stage is done.
+
+        Raises:
+            RdfmError: As raised by the stage.
+        """
+        return ()
+
+    def dropped(self) -> dict[str, int]:
+        """Return the data dropped so far: counts by name."""
+        return {}
+
+
+class Stages:
+    """A sequence of stages, each of which processes the output of the previous one."""
+
+    def __init__(self, stages: Sequence[Stage]) -> None:
+        """Initialize with the stages in order."""
+        self._stages = stages
+        self.kind = next((each.kind for each in reversed(stages) if each.kind is not None), None)
+        self.is_slow = any(each.is_slow for each in stages)
+        self.works_at_end = any(each.works_at_end for each in stages)
+
+    @property
+    def done(self) -> bool:
+        """Whether no further item can change the output."""
+        return any(each.done for each in self._stages)
+
+    def take(self, item: Item) -> Iterator[Item]:
+        """Process an item. Later stages run as the result is consumed."""
+        items: Iterator[Item] = iter((item,))
+        for stage in self._stages:
+            items = chain.from_iterable(map(stage.take, items))
+        return items
+
+    def finish(self) -> Iterator[Item]:
+        """Yield the items that the stages have buffered.
+
+        Stages before a completed stage are not finished, because their output would have no effect.
+        """
+        first = max((at for at, each in enumerate(self._stages) if each.done), default=0)
+        items: Iterator[Item] = iter(())
+        for stage in self._stages[first:]:
+            items = chain(chain.from_iterable(map(stage.take, items)), _end(stage))
+        return items
+
+    def carries(self) -> dict[str, Any]:
+        """Return the features of batches that the stages change."""
+        return {name: value for each in self._stages for name, value in each.carries.items()}
+
+    def dropped(self) -> Counter[str]:
+        """Return the data dropped so far: counts by name."""
+        return sum((Counter(each.dropped()) for each in self._stages), Counter[str]())
+
+
+def _end(stage: Stage) -> Iterator[Item]:
+    """Finish a stage, but only when the first item is requested."""
+    yield from stage.finish()
+
+
+def through(items: Iterable[Item], stages: Sequence[Stage]) -> Iterator[Item]:
+    """Yield the items that result from the stages. Reading stops once a stage is done.
+
+    Raises:
+        RdfmError, OSError: As raised by `items` and the stages.
+    """
+    line = Stages(stages)
+    for item in items:
+        yield from line.take(item)
+        if line.done:
+            break
+    yield from line.finish()
+
+
+class SkipErrors(Stage):
+    """Raises errors about invalid data, or skips the data.
+
+    If the data is skipped, the `Skipped` item after the error contains the error.
+    """
+
+    def __init__(
+        self, *, skip: bool = True, explain: Callable[[ReadError], None] | None = None
+    ) -> None:
+        """Initialize with the handling of errors.
+
+        Args:
+            skip: Whether errors are skipped. Errors about limits are always raised, because the
+                data is not invalid.
+            explain: Called with each error before it is raised or skipped, for example to add
+                remedies.
+        """
+        self._skip = skip
+        self._explain = explain
+        self._error: ReadError | None = None
+
+    def take(self, item: Item) -> Iterable[Item]:
+        """Process an item.
+
+        Raises:
+            DecodeError: If the item is an error that is not skipped.
+        """
+        if isinstance(item, ReadError):
+            if self._explain is not None:
+                self._explain(item)
+            if not self._skip or isinstance(item.error, LimitError):
+                raise item.error
+            self._error = item
+            return ()
+        if self._error is not None and isinstance(item, Skipped):
+            item = item._replace(data=b"", errors=1, error=self._error.error)
+            self._error = None
+        return (item,)
+
+
+class Watcher(Stage):
+    """Calls functions with the items, for progress. Passes the items on unchanged."""
+
+    def __init__(self, on_item: Callable[[Read], None], end: Callable[[], None]) -> None:
+        """Initialize with two functions.
+
+        Args:
+            on_item: Called with the messages and the end of each log.
+            end: Called at the end of all logs.
+        """
+        self._on_item = on_item
+        self._end = end
+
+    def take(self, item: Item) -> tuple[Item]:
+        """Call `on_item`."""
+        if isinstance(item, Read):
+            self._on_item(item)
+        return (item,)
+
+    def finish(self) -> tuple[()]:
+        """Call `end`."""
+        self._end()
+        return ()
+
+
+class Tally:
+    """Counts the data dropped between reading and writing.
+
+    Attributes:
+        skipped: Number of errors that were skipped.
+        errors: Texts of the first `MAX_LISTED_ERRORS` of these errors.
+        abandoned: Names of the logs that were not read to the end.
+        dropped: Counts of dropped namespaces, metadata entries and JSON-LD keys.
+        dropped_key: The first of these keys, quoted.
+    """
+
+    def __init__(self) -> None:
+        """Initialize all counts to zero."""
+        self.skipped = 0
+        self.errors: list[str] = []
+        self.abandoned: list[str] = []
+        self.dropped: Counter[str] = Counter()
+        self.dropped_key: str | None = None
+
+    def take(self, item: Item) -> None:
+        """Count an item."""
+        if isinstance(item, Skipped):
+            self.skipped += item.errors
+            if item.error is not None and len(self.errors) < MAX_LISTED_ERRORS:
+                self.errors.append(str(item.error))
+            if item.abandoned:
+                self.abandoned.append(item.source.name)
+        elif isinstance(item, Read) and item.lost is not NOTHING_DROPPED:
+            lost = item.lost
+            self.dropped["namespaces"] += lost.namespaces
+            self.dropped["metadata"] += lost.metadata
+            self.dropped["keys"] += lost.keys
+            self.dropped_key = self.dropped_key or lost.key

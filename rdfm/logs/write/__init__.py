@@ -1,0 +1,1 @@
+"""Writing logs: created logs, output files and folders, and appending."""

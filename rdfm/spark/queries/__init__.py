@@ -1,0 +1,1 @@
+"""SPARQL queries on messages, in reads and in Spark SQL."""

@@ -1,0 +1,474 @@
+"""SPARQL queries in Spark, on messages read from logs or on rows that contain messages.
+
+In: a query with its options, and logs or rows. Out: a row per solution, constructed message or
+answer.
+Cost: memory for one batch of messages and its rows.
+Law: the columns depend only on the query and its types, so they are known before anything is read.
+Only these columns leave the worker.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+from collections.abc import Container, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
+from pyspark.sql.types import (
+    BooleanType,
+    DataType,
+    LongType,
+    StringType,
+    StructField,
+    StructType,
+)
+
+from rdfm._core import EvaluationResult, MessageBatch, Query, TypedColumns
+from rdfm.errors import DecodeError, LimitError, OptionError
+from rdfm.logs.kinds import wrong_kind_error
+from rdfm.message import AnyBatch
+from rdfm.spark.compat import arrow_schema, spark_schema
+from rdfm.spark.schema import QUADS, RowShape, default_schema, message_shape
+from rdfm.sparql.query_options import QUERY, as_texts, seconds, types_of
+from rdfm.sparql.text import parsed, text_of
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+__all__ = ["Evaluation", "QueryRows", "SparkQuery", "query_rows"]
+
+# Options of a query besides its text.
+_OPTIONS = ("prefixes", "union_graphs", "types", "skip_empty", "timeout", "max_rows")
+_METHODS = {"select": "solutions", "construct": "construct", "ask": "answers"}
+# Columns of constructed messages.
+_CONSTRUCTED = ("source", "message_index", "byte_offset", "quads", "metadata")
+# Number of rows that are collected before they are returned.
+ROWS = 8192
+
+_log = logging.getLogger("rdfm.spark")
+
+
+@dataclass(frozen=True)
+class SparkQuery:
+    """A query with its options, in the form that tasks receive.
+
+    Attributes:
+        text: The text of the query.
+        base: Base for relative IRIs.
+        options: Values of the options in `QUERY`.
+        kind: "select", "construct" or "ask".
+        schema: The columns of its rows; None for CONSTRUCT, whose rows are messages.
+    """
+
+    text: str
+    base: str | None
+    options: Mapping[str, Any]
+    kind: str = field(init=False)
+    schema: StructType | None = field(init=False)
+
+    def __post_init__(self) -> None:
+        """Parse the query.
+
+        Raises:
+            QueryError: If the query is invalid or of a form that rdfm does not support.
+            OptionError: If an option does not apply to the query.
+        """
+        query = self.query()
+        object.__setattr__(self, "kind", query.kind)
+        for name, kind in (("types", "select"), ("skip_empty", "construct")):
+            if self.options.get(name) and query.kind != kind:
+                raise OptionError(
+                    f"{name} applies to {kind.upper()}, but the query is {query.kind.upper()}"
+                )
+        object.__setattr__(self, "schema", _schema(query, self.columns(query)))
+
+    @classmethod
+    def of(cls, given: str | None, types: str | None = None) -> SparkQuery | None:
+        """Parse the value of the option `query`: the text, or JSON with the text and its options.
+
+        Args:
+            given: The value.
+            types: The value of the option `types`, if it is given separately.
+
+        Raises:
+            QueryError: If the query is invalid or of a form that rdfm does not support.
+            OptionError: If an option is unknown, or a value is invalid.
+            OSError: If the value names a file that cannot be read.
+        """
+        if given is None:
+            if types is not None:
+                raise OptionError("types requires the option query; set it too")
+            return None
+        options: dict[str, Any] = {"query": given}
+        if given.lstrip().startswith("{"):
+            try:
+                options = json.loads(given)
+            except (ValueError, RecursionError):
+                raise OptionError(
+                    'the option query must be text, or a JSON object such as {"query": "SELECT …", "types": {"n": "double"}}'
+                ) from None
+        if types is not None:
+            if "types" in options:
+                raise OptionError(
+                    "types is given twice: in the option query and as an option; remove one of them"
+                )
+            options["types"] = types
+        query, base = options.pop("query", None), options.pop("base", None)
+        for name in options:
+            if name not in _OPTIONS:
+                raise OptionError(
+                    f"a query has no option {name[:40]}; its options are {', '.join(_OPTIONS)}"
+                )
+        if not isinstance(query, str):
+            raise OptionError(
+                "the JSON object in the option query has no key 'query' (the query text)"
+            )
+        text, _, found = text_of(query)
+        values = {name: QUERY[name].value(value) for name, value in as_texts(options).items()}
+        return cls(text, base or found, values)
+
+    def query(self) -> Query:
+        """Return the query, ready for evaluation."""
+        options = self.options
+        query = parsed(
+            self.text,
+            base=self.base,
+            prefixes=options.get("prefixes"),
+            union_graphs=options.get("union_graphs", False),
+            timeout=seconds(options.get("timeout")),
+            max_rows=options.get("max_rows", QUERY["max_rows"].default),
+        )
+        return query
+
+    def columns(self, query: Query) -> TypedColumns | None:
+        """Return the converter from solutions to columns; None if the query is not SELECT.
+
+        Raises:
+            OptionError: If a type is invalid.
+        """
+        if query.kind != "select":
+            return None
+        return TypedColumns(query.variables, types_of(self.options.get("types")))
+
+    def shape(self) -> RowShape:
+        """Return the columns of the query's rows."""
+        if self.schema is None:
+            constructed = default_schema(_CONSTRUCTED)
+            known = {each.name: each.dataType for each in constructed}
+            default = default_schema()
+            return RowShape(known, default, message_shape("messages", "ntriples").core)
+        known = {each.name: each.dataType for each in self.schema}
+        return RowShape(known, self.schema, self.columns_of)
+
+    def columns_of(self, schema: StructType, corrupt: str) -> list[str | None]:
+        """Return the query column for each column of a user's schema.
+
+        The result contains None for the column of corrupt records.
+
+        Raises:
+            OptionError: If a column does not exist or has the wrong type.
+        """
+        assert self.schema is not None
+        known = {each.name.lower(): each for each in self.schema}
+        found: list[str | None] = []
+        for each in schema:
+            if each.name.lower() == corrupt.lower():
+                found.append(None)
+                continue
+            wanted = known.get(each.name.lower())
+            if wanted is None:
+                raise OptionError(
+                    f"there is no column '{each.name[:40]}'; the query returns {', '.join(self.schema.names)}"
+                )
+            if wanted.dataType != each.dataType:
+                raise OptionError(
+                    f"the column {each.name} is {wanted.dataType.simpleString()}, not "
+                    f"{each.dataType.simpleString()}; set other types with the option types"
+                )
+            found.append(wanted.name)
+        return found
+
+
+def _schema(query: Query, columns: TypedColumns | None) -> StructType | None:
+    """Return the columns of the rows of a query; None for CONSTRUCT.
+
+    Raises:
+        OptionError: If two names differ only in case, because Spark treats them as one column.
+    """
+    if query.kind == "construct":
+        return None
+    fields: list[tuple[str, DataType]] = [("source", StringType()), ("message_index", LongType())]
+    if columns is None:
+        return StructType([StructField(*each) for each in (*fields, ("holds", BooleanType()))])
+    schema = spark_schema(pa.schema(columns))
+    names: dict[str, str] = {}
+    for name in schema.names:
+        if (other := names.setdefault(name.lower(), name)) != name:
+            raise OptionError(
+                f"Spark treats ?{other} and ?{name} as one column; rename one of the variables"
+            )
+    return schema
+
+
+class Evaluation:
+    """Evaluates a query in a task."""
+
+    def __init__(self, spark_query: SparkQuery, *, lenient: bool = False) -> None:
+        """Prepare the query. If `lenient`, values that do not match their column type become null."""
+        self._query = spark_query.query()
+        self._evaluate = getattr(self._query, _METHODS[spark_query.kind])
+        self._columns = spark_query.columns(self._query)
+        self._skip_empty = bool(spark_query.options.get("skip_empty"))
+        self._lenient = lenient
+        self.nulls = 0
+
+    def tables(self, batch: AnyBatch, source: str | None) -> Iterator[pa.RecordBatch | LimitError]:
+        """Yield the rows of messages, or the error for a message that exceeds a limit of the query.
+
+        Raises:
+            DecodeError: If a value does not match its column's type.
+            OptionError: If the batch does not contain messages.
+        """
+        if not isinstance(batch, MessageBatch):
+            raise wrong_kind_error(source or "the log", batch.kind, "only messages can be queried")
+        done = 0
+        while done < len(batch):
+            found: EvaluationResult = self._evaluate(batch, done)
+            if found.done > done:
+                yield self._table(batch, source, range(done, found.done), found)
+            done = found.done
+            if found.error is not None:
+                yield LimitError(
+                    found.error[0], message_index=batch.message_index(done), source=source
+                )
+                done += 1
+
+    def _table(
+        self, batch: MessageBatch, source: str | None, messages: range, found: EvaluationResult
+    ) -> pa.RecordBatch:
+        if self._columns is not None:
+            rows, nulls = self._columns.of_messages(
+                found, batch, source, misfits_are_null=self._lenient
+            )
+            self.nulls += nulls
+            return pa.record_batch(rows)
+        indexes = pa.array([batch.message_index(at) for at in messages], pa.int64())
+        sources = pa.repeat(pa.scalar(source, pa.string()), len(indexes))
+        if found.constructed is None and self._query.kind == "ask":
+            answers = pa.array(found.answers, pa.bool_())
+            return pa.RecordBatch.from_arrays(
+                [sources, indexes, answers], ["source", "message_index", "holds"]
+            )
+        constructed = found.constructed or MessageBatch.from_messages([[] for _ in messages])
+        rows = pa.record_batch(constructed)
+        offsets = pa.array([batch.byte_offset(at) for at in messages], pa.int64())
+        table = pa.RecordBatch.from_arrays(
+            [sources, indexes, offsets, rows["quads"], rows["metadata"]], list(_CONSTRUCTED)
+        )
+        if not self._skip_empty:
+            return table
+        return table.filter(pa.array([count > 0 for count in constructed.quad_counts()]))
+
+
+class QueryRows:
+    """Collects the rows of a query, and error rows between them, in record batches for Spark."""
+
+    def __init__(
+        self, spark_query: SparkQuery, schema: pa.Schema, columns: tuple[str | None, ...], mode: str
+    ) -> None:
+        """Create a collector of rows.
+
+        Args:
+            spark_query: The query.
+            schema: The schema that Spark expects.
+            columns: The query's column for each column of the schema.
+            mode: The error mode.
+        """
+        self._schema = schema
+        self._columns = columns
+        self._mode = mode
+        self._of_messages = spark_query.kind == "construct"
+        self._evaluation = Evaluation(spark_query, lenient=mode != "FAILFAST")
+        self._collected: list[pa.RecordBatch] = []
+        self._rows = 0
+
+    def add(self, batch: AnyBatch, source: str) -> Iterator[pa.RecordBatch]:
+        """Add messages, and return the complete record batches.
+
+        Raises:
+            LimitError: If a message exceeds a limit of the query, unless the mode is PERMISSIVE.
+            DecodeError: If a value does not match its column's type.
+            OptionError: If the batch does not contain messages.
+        """
+        for table in self._evaluation.tables(batch, source):
+            if isinstance(table, LimitError):
+                if self._mode != "PERMISSIVE":
+                    raise table
+                yield from self.add_error(source, table, str(table))
+            else:
+                yield from self._collect(self._shaped(table))
+
+    def add_error(self, source: str, error: DecodeError, text: str) -> Iterator[pa.RecordBatch]:
+        """Add a row for a message that could not be read."""
+        values: dict[str | None, Any] = {None: text, "source": source}
+        values["message_index"] = error.message_index
+        if self._of_messages:  # otherwise a variable may have this name
+            values["byte_offset"] = error.byte_offset
+        columns = [
+            pa.array([values.get(name)], each.type)
+            for name, each in zip(self._columns, self._schema, strict=True)
+        ]
+        yield from self._collect(pa.RecordBatch.from_arrays(columns, schema=self._schema))
+
+    def finish(self) -> Iterator[pa.RecordBatch]:
+        """Return the remaining rows."""
+        yield from self._flush()
+        if self._evaluation.nulls:
+            _log.warning(
+                "%d values are null because they do not match the types of their columns",
+                self._evaluation.nulls,
+            )
+
+    def _shaped(self, table: pa.RecordBatch) -> pa.RecordBatch:
+        columns = [
+            pa.nulls(table.num_rows, each.type) if name is None else _cast(table[name], each.type)
+            for name, each in zip(self._columns, self._schema, strict=True)
+        ]
+        return pa.RecordBatch.from_arrays(columns, schema=self._schema)
+
+    def _collect(self, batch: pa.RecordBatch) -> Iterator[pa.RecordBatch]:
+        if batch.num_rows:
+            self._collected.append(batch)
+            self._rows += batch.num_rows
+        if self._rows >= ROWS:
+            yield from self._flush()
+
+    def _flush(self) -> Iterator[pa.RecordBatch]:
+        if self._collected:
+            table = pa.Table.from_batches(self._collected, self._schema)
+            self._collected, self._rows = [], 0
+            yield from table.combine_chunks().to_batches()
+
+
+def _cast(array: pa.Array, wanted: pa.DataType) -> pa.Array:
+    """Cast an array to Spark's type if it differs."""
+    return array if array.type == wanted else array.cast(wanted)
+
+
+def evaluate_rows(
+    spark_query: SparkQuery, schema: pa.Schema, batches: Iterator[pa.RecordBatch]
+) -> Iterator[pa.RecordBatch]:
+    """Run a query in a task, on rows that contain messages, and yield the rows of the result.
+
+    Args:
+        spark_query: The query.
+        schema: The columns of the result.
+        batches: Rows with a column `quads` and optionally `source`, `message_index` and
+            `byte_offset`.
+
+    Raises:
+        DecodeError: If a value does not match its column's type, a message exceeds a limit of the
+            query, or quads are not valid RDF.
+    """
+    from rdfm._core import batches_from_arrow
+
+    evaluation = Evaluation(spark_query)
+    for given in batches:
+        present = given.filter(given["quads"].is_valid()) if given["quads"].null_count else given
+        arrays = dict(zip(present.schema.names, present.columns, strict=True))
+        arrays.setdefault("message_index", pa.nulls(len(present), pa.int64()))
+        for batch in batches_from_arrow(present.select(["quads"])):
+            try:
+                for table in evaluation.tables(batch, None):
+                    if isinstance(table, LimitError):
+                        raise table
+                    computed = table.schema.names[2:]
+                    if spark_query.kind == "construct":
+                        computed.remove("byte_offset")
+                    yield _with_message_columns(table, computed, arrays, schema)
+            except DecodeError as error:
+                if (row := error.message_index) is not None:
+                    error.source = arrays["source"][row].as_py() if "source" in arrays else None
+                    error.message_index = arrays["message_index"][row].as_py()
+                    error.byte_offset = (
+                        arrays["byte_offset"][row].as_py() if "byte_offset" in arrays else None
+                    )
+                raise
+
+
+def _with_message_columns(
+    table: pa.RecordBatch,
+    computed: Container[str],
+    known: Mapping[str, pa.Array],
+    schema: pa.Schema,
+) -> pa.RecordBatch:
+    """Replace the row number in the result with the columns that identify the message.
+
+    Args:
+        table: The rows of the result.
+        computed: Names of the columns that the query computed.
+        known: The columns of the messages.
+        schema: The columns to return.
+    """
+    rows = table.column(1)
+    columns = []
+    for each in schema:
+        if each.name in computed:
+            column = table[each.name]
+        elif each.name in known:
+            column = known[each.name].take(rows)
+        else:
+            column = pa.nulls(table.num_rows, each.type)
+        columns.append(_cast(column, each.type))
+    return pa.RecordBatch.from_arrays(columns, schema=schema)
+
+
+def query_rows(rows: DataFrame, given: str) -> DataFrame:
+    """Run a query on rows that contain messages.
+
+    Args:
+        rows: A DataFrame with a column `quads`.
+        given: The value of the option `query`.
+
+    Raises:
+        QueryError: As in `SparkQuery.of`.
+        OptionError: As in `SparkQuery.of`, or if there is no column of quads, or a variable has the
+            name of a column that identifies the message.
+    """
+    spark_query = SparkQuery.of(given)
+    assert spark_query is not None
+    columns = {each.name.lower(): each for each in rows.schema}
+    if "quads" not in columns or columns["quads"].dataType != QUADS:
+        raise OptionError(
+            f"the rows need a column quads of type {QUADS.simpleString()}, as returned when reading messages"
+        )
+    schema = _schema_of_rows(spark_query, columns)
+    arrow = arrow_schema(schema)
+
+    def evaluated(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        return evaluate_rows(spark_query, arrow, batches)
+
+    names = ("source", "message_index", "byte_offset", "quads")
+    columns_used = [name for name in names if name in columns]
+    return rows.select(*columns_used).mapInArrow(evaluated, schema)
+
+
+def _schema_of_rows(spark_query: SparkQuery, columns: Container[str]) -> StructType:
+    """Return the columns of the result of a query on rows with the given columns.
+
+    Raises:
+        OptionError: If a variable has the name of the column `byte_offset`, which identifies the
+            message.
+    """
+    if spark_query.schema is None:
+        return default_schema(_CONSTRUCTED if "message_index" in columns else None)
+    if "message_index" in columns or "byte_offset" not in columns:
+        return spark_query.schema
+    first, _, *others = spark_query.schema
+    if "byte_offset" in {each.name.lower() for each in others}:
+        raise OptionError(
+            "?byte_offset has the name of a column that identifies the message; rename the variable"
+        )
+    return StructType([first, StructField("byte_offset", LongType()), *others])

@@ -1,0 +1,1 @@
+"""Batch reads: files, tasks, rows and errors."""

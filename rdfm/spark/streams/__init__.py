@@ -1,0 +1,1 @@
+"""Streaming reads, and reads of listed logs, which may be streaming."""

@@ -1,0 +1,1 @@
+"""Writes: part files, folders, commits and joined logs."""
