@@ -24,7 +24,7 @@ a after allow_http allow_publish any append b batches before boolean canonical c
 changed_files check checksum clean_source client_ca color column_name_of_corrupt_record columns
 commit_seconds compression contains count create_topics debug default_graph_as default_topic
 discard_cached_input_ratio errors_to file_name_only filter first_byte_timeout folder follow
-format format_a format_b from full_iris graph group_by grpc gzip header help html
+format format_a format_b from full_iris graph group_by grpc gzip header help html ids
 ignore_corrupt_files ignore_metadata ignore_missing_files inputs insecure interval invert iri
 jobs json keep_partial kind latest latest_first limit links log_format logs
 max_bytes_per_trigger max_cached_files max_client_bytes max_errors max_file_age

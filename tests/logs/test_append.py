@@ -262,7 +262,7 @@ def varied_message(name, number):
 def read_if_valid(path):
     """Returns the messages, or None if the log is invalid."""
     try:
-        with rdfm.open_log(path) as log:
+        with rdfm.open_log(path, kind=kind_of(path)) as log:
             return [list(each) for each in log]
     except rdfm.DecodeError:
         return None
@@ -283,7 +283,7 @@ def test_a_log_truncated_at_any_byte_is_repaired(tmp_path, name, options):
     path = log_of(tmp_path, name)
     sizes = []
     for count in (2, 3):
-        with rdfm.create_log(path, **options) as log:
+        with rdfm.create_log(path, kind=kind_of(path), **options) as log:
             for number in range(count):
                 log.write(varied_message(name, number))
         sizes.append(path.stat().st_size)
@@ -453,7 +453,9 @@ def test_unsuitable_targets_are_rejected(tmp_path, name):
     with pytest.raises(rdfm.OptionError, match=UNSUITABLE_TARGETS[name]):
         rdfm.convert(LINE % 0, target, from_format="nq", append=True, **format_option(name))
     with pytest.raises(rdfm.OptionError, match=UNSUITABLE_TARGETS[name]):
-        rdfm.create_log(target, append=True, **({"format": "nq"} if format_option(name) else {}))
+        kind = "patches" if name == "log.trp" else "messages"
+        format = "nq" if format_option(name) else None
+        rdfm.create_log(target, format, kind=kind, append=True)
     assert list(tmp_path.iterdir()) == []
 
 
