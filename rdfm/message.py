@@ -5,9 +5,9 @@ A view keeps its batch alive. It stores only two references until its quads or o
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import chain
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, overload
 
 from rdfm import _core
 from rdfm._core import Quad
@@ -52,8 +52,10 @@ OPERATIONS = ("H", "TX", "TC", "TA", "PA", "PD", "A", "D")
 QUADS = "each item of a message must be a Quad"
 
 
-class Message:
+class Message(Sequence[Quad]):
     """An RDF dataset with its own blank-node scope: quads in order, metadata and namespaces.
+
+    It is a sequence of its quads; a slice is a list. Unlike a list, it is true even if it is empty.
 
     Args:
         quads: The quads; repetitions and order are kept.
@@ -126,6 +128,14 @@ class Message:
         None if the message was created in Python or read from rows, such as Parquet and Arrow.
         """
         return None if self._batch is None else self._batch.byte_offset(self._index)
+
+    @overload
+    def __getitem__(self, index: int) -> Quad: ...
+    @overload
+    def __getitem__(self, index: slice) -> list[Quad]: ...
+    def __getitem__(self, index: int | slice) -> Quad | list[Quad]:
+        """A quad by its index, or a list of quads by a slice."""
+        return self.quads[index]
 
     def __iter__(self) -> Iterator[Quad]:
         """The quads, in order."""
@@ -255,8 +265,11 @@ class Operation(NamedTuple):
     graph: Term | None = None
 
 
-class Patch:
+class Patch(Sequence[Operation]):
     """Changes to a dataset, as operations in order.
+
+    It is a sequence of its operations; a slice is a list. Unlike a list, it is true even if it is
+    empty.
 
     Blank node labels identify nodes of the changed dataset, and apply to the entire log.
 
@@ -354,6 +367,14 @@ class Patch:
         None if the patch was created in Python or read from rows, such as Parquet and Arrow.
         """
         return None if self._batch is None else self._batch.byte_offset(self._index)
+
+    @overload
+    def __getitem__(self, index: int) -> Operation: ...
+    @overload
+    def __getitem__(self, index: slice) -> list[Operation]: ...
+    def __getitem__(self, index: int | slice) -> Operation | list[Operation]:
+        """An operation by its index, or a list of operations by a slice."""
+        return self.operations[index]
 
     def __iter__(self) -> Iterator[Operation]:
         """The operations, in order."""

@@ -2,10 +2,23 @@
 
 import pickle
 import re
+from collections.abc import Sequence
+from itertools import product
 
 import pytest
 
-from rdfm import BlankNode, Iri, Literal, Message, Operation, Patch, PatchBatch, Quad, TripleTerm
+from rdfm import (
+    BlankNode,
+    Iri,
+    Literal,
+    Message,
+    MessageBatch,
+    Operation,
+    Patch,
+    PatchBatch,
+    Quad,
+    TripleTerm,
+)
 
 A, B = Iri("http://ex/a"), Iri("http://ex/b")
 QUADS = [
@@ -25,6 +38,36 @@ def test_messages_are_created_from_quads():
     assert Message()
     with pytest.raises(TypeError):
         hash(message)
+
+
+@pytest.mark.parametrize("view", [False, True])
+def test_messages_and_patches_are_sequences(view):
+    operations = [Operation("TX"), Operation("A", None, A, B, A), Operation("TC")]
+    message, patch = Message(QUADS), Patch(operations)
+    if view:
+        (message,), (patch,) = (
+            MessageBatch.from_messages([message]),
+            PatchBatch.from_patches([patch]),
+        )
+    for found, items in ((message, QUADS), (patch, operations)):
+        assert isinstance(found, Sequence)
+        for index in range(-len(items), len(items)):
+            assert found[index] == items[index]
+        for begin, end, step in product([None, 0, 1, -1], [None, 2, -1], [None, 2, -1]):
+            assert found[begin:end:step] == items[begin:end:step]
+        for index in (len(items), -len(items) - 1):
+            with pytest.raises(IndexError):
+                found[index]
+        assert list(reversed(found)) == items[::-1]
+        assert (found.index(items[1]), found.count(items[1])) == (1, 1)
+        assert (items[1] in found, A in found) == (True, False)
+        first, *others = found
+        assert [first, *others] == items
+        with pytest.raises(TypeError):
+            found["a"]
+    match message:
+        case [first, *_]:
+            assert first == QUADS[0]
 
 
 @pytest.mark.parametrize(

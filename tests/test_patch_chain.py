@@ -50,7 +50,7 @@ def diff(source, old, new, to="rdf-patch", **options):
 
 
 def batches(name, data):
-    with rdfm.open_log(data, name) as log:
+    with rdfm.open_log(data, name, kind="patches") as log:
         return list(log.batches())
 
 

@@ -353,10 +353,8 @@ class FolderCheck(LogCheck):
                 rule = name
         details = {}
         if isinstance(error, DecodeError):
-            details = {
-                name: getattr(error, name) for name in ("line", "column", "offset", "frame", "row")
-            }
-            details["message"] = error.message_index
+            names = ("message_index", "byte_offset", "line", "column", "frame", "row")
+            details = {name: getattr(error, name) for name in names}
         # The formats and dialects of the files are fixed, so only limits can be changed.
         error.remedies = tuple(each for each in error.remedies if each.option.startswith("max_"))
         source = error.source if isinstance(error, DecodeError) else None

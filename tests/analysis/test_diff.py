@@ -225,7 +225,11 @@ def test_differences_of_random_logs_agree_with_pyoxigraph(seed, batch):
                 canonical_logs[0][each.message_index_a] != canonical_logs[1][each.message_index_b]
             )
     remaining = [
-        [form for at, form in enumerate(side) if at not in {getattr(d, f"message_index_{name}") for d in found}]
+        [
+            form
+            for at, form in enumerate(side)
+            if at not in {getattr(d, f"message_index_{name}") for d in found}
+        ]
         for side, name in zip(canonical_logs, "ab", strict=True)
     ]
     assert remaining[0] == remaining[1]

@@ -80,7 +80,7 @@ def test_csv_output_is_plain_text(rdfm):
     run = rdfm("query", SPECIES, "log.trig", "-o", "out.csv")
     assert run.code == 0
     assert Path("out.csv").read_text().splitlines()[:2] == [
-        "source,message,s,o",
+        "source,message_index,s,o",
         "log.trig,0,http://e/s1,http://e/crane",
     ]
 
@@ -350,8 +350,8 @@ def test_a_note_is_printed_if_a_part_of_a_query_finds_nothing(rdfm):
             "?source would be a second column named source",
         ),
         (
-            ["SELECT ?message { ?message ?p ?o }", "a.nq"],
-            "?message would be a second column named message",
+            ["SELECT ?message_index { ?message_index ?p ?o }", "a.nq"],
+            "?message_index would be a second column named message_index",
         ),
         (["SELECT * { ?s ?p ?o }", "a.nq", "-o", "out.nq"], "SELECT produces rows"),
         (
@@ -533,7 +533,7 @@ def test_rows_are_a_table_on_a_terminal(rdfm):
     parent_end, child_end = pty.openpty()
     process = subprocess.Popen(
         [sys.executable, "-m", "rdfm", "query", SPECIES, "log.trig"],
-        env={**ENVIRONMENT, "COLUMNS": "44"},
+        env={**ENVIRONMENT, "COLUMNS": "53"},
         stdout=child_end,
         stderr=subprocess.PIPE,
     )
@@ -551,11 +551,11 @@ def test_rows_are_a_table_on_a_terminal(rdfm):
     os.close(parent_end)
     assert (process.returncode, err) == (0, b"rdfm: 4 rows\n")
     assert output.decode().replace("\r\n", "\n") == (
-        "source    message  s            o\n"
-        "log.trig  0        <…p://e/s1>  <…/e/crane>\n"
-        "log.trig  1        <…p://e/s2>  <…//e/wren>\n"
-        "log.trig  3        <…p://e/s4>  <…/e/crane>\n"
-        "log.trig  3        <…p://e/s4>  <…/e/heron>\n"
+        "source    message_index  s              o\n"
+        "log.trig  0              <http://e/s1>  <…://e/crane>\n"
+        "log.trig  1              <http://e/s2>  <…p://e/wren>\n"
+        "log.trig  3              <http://e/s4>  <…://e/crane>\n"
+        "log.trig  3              <http://e/s4>  <…://e/heron>\n"
     )
 
 

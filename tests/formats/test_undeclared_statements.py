@@ -33,9 +33,9 @@ ALLOWED = [
 ]
 
 
-def converted(source, from_format, to_format, **options):
+def converted(source, from_format, to, **options):
     out = io.BytesIO()
-    rdfm.convert(source, out, from_format=from_format, to_format=to_format, **options)
+    rdfm.convert(source, out, from_format=from_format, to=to, **options)
     return out.getvalue()
 
 
@@ -130,7 +130,7 @@ def test_requested_options_are_kept(name, tmp_path):
     with pytest.raises(rdfm.EncodeError, match="does not declare"):
         converted(log, name, name, options_from=path)
     with pytest.raises(rdfm.EncodeError, match="does not declare"):
-        rdfm.convert(log, path, from_format=name, to_format=name, append=True)
+        rdfm.convert(log, path, from_format=name, to=name, append=True)
 
 
 class Pieces(io.RawIOBase):

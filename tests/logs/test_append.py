@@ -37,8 +37,7 @@ def patch(number):
 
 
 def kind_of(path):
-    found = formats.by_path(str(path))
-    return "messages" if found is None else found.spec.kinds[0]
+    return formats.by_path(str(path)).spec.kinds[0]
 
 
 def append(path, *messages, **options):
@@ -484,8 +483,9 @@ def test_unsuitable_targets_are_rejected(tmp_path, name):
     with pytest.raises(rdfm.OptionError, match=UNSUITABLE_TARGETS[name]):
         rdfm.convert(LINE % 0, target, from_format="nq", append=True, **format_option(name))
     with pytest.raises(rdfm.OptionError, match=UNSUITABLE_TARGETS[name]):
-        options = {"format": "nq"} if format_option(name) else {"kind": kind_of(name)}
-        rdfm.create_log(target, append=True, **options)
+        kind = "patches" if name == "log.trp" else "messages"
+        format = "nq" if format_option(name) else None
+        rdfm.create_log(target, format, kind=kind, append=True)
     assert list(tmp_path.iterdir()) == []
 
 

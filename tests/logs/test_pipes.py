@@ -86,5 +86,5 @@ def test_what_is_not_a_regular_file_may_be_endless(tmp_path, name, expected):
     path = tmp_path / name
     assert may_be_endless(path) is expected
     if path.exists():
-        with open(os.open(path, os.O_RDONLY | os.O_NONBLOCK), "rb") as file:
+        with os.fdopen(os.open(path, os.O_RDONLY | os.O_NONBLOCK), "rb") as file:
             assert may_be_endless(file) is expected

@@ -3,6 +3,7 @@
 import ast
 import importlib
 import importlib.util
+import io
 import re
 import subprocess
 import sys
@@ -139,6 +140,26 @@ def test_public_names_have_docstrings():
     for name in rdfm.__all__:
         if name != "__version__":
             assert (getattr(rdfm, name).__doc__ or "").strip(), name
+
+
+def test_readers_and_writers_have_only_documented_attributes():
+    objects = (
+        rdfm.open_log(b"", "nq"),
+        rdfm.open_log(b"", "rdf-patch", kind="patches"),
+        rdfm.open_log(b"?a\n", "results-tsv", kind="results"),
+        rdfm.create_log(io.BytesIO(), "nq"),
+        rdfm.create_log(io.BytesIO(), "results-tsv", kind="results", variables=["a"]),
+        rdfm.Progress(),
+    )
+    for each in objects:
+        doc = "\n".join(base.__doc__ or "" for base in type(each).__mro__)
+        for name in vars(each):
+            assert name.startswith("_") or re.search(rf"^\s+{name}: ", doc, re.MULTILINE), name
+        for base in type(each).__mro__[:-1]:
+            for name, member in vars(base).items():
+                if not name.startswith("_") and callable(member):
+                    assert member.__doc__, name
+                    assert "nternal" not in member.__doc__, name
 
 
 def public_names(module):

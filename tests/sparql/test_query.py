@@ -98,7 +98,7 @@ def test_rows_are_read_by_arrow_libraries():
 
     assert polars.DataFrame(rdfm.query(SELECT, LOG, format="trig")).shape == (2, 4)
     rows = rdfm.query(SELECT, LOG, format="trig")  # noqa: F841 - DuckDB finds it by its name
-    assert duckdb.sql("SELECT max(message) FROM rows").fetchall() == [(1,)]
+    assert duckdb.sql("SELECT max(message_index) FROM rows").fetchall() == [(1,)]
 
 
 def test_rows_are_yielded_in_batches():

@@ -83,8 +83,8 @@ def test_columns_in_spark_have_the_same_names_and_order():
     from pyspark.sql.types import StructType
 
     from rdfm.spark import checks
-    from rdfm.spark.queries.evaluation import SparkQuery
-    from rdfm.spark.readers.side_table import _SCHEMA
+    from rdfm.spark.queries import evaluation
+    from rdfm.spark.readers import side_table
     from rdfm.spark.schema import COLUMNS, default_schema
 
     check_columns(list(COLUMNS), has=KEY)
@@ -92,8 +92,8 @@ def test_columns_in_spark_have_the_same_names_and_order():
     check_columns(default_schema(kind="quads").names, has=KEY[:2])
     for schema in (checks.FINDINGS, checks.HASHES):
         check_columns([part.split()[0].strip("`") for part in schema.split(", ")], has=KEY)
-    check_columns(_SCHEMA.names, has=KEY)
+    check_columns(side_table._SCHEMA.names, has=KEY)
     for text in ("SELECT * { ?s ?p ?o }", "ASK { ?s ?p ?o }", "CONSTRUCT WHERE { ?s ?p ?o }"):
-        shape = SparkQuery.of(text).shape()
+        shape = evaluation.SparkQuery.of(text).shape()
         check_columns(list(shape.known), has=KEY[:2])
         assert isinstance(shape.default, StructType)

@@ -7,6 +7,8 @@ Law: the messages in a folder stay in row order.
 
 from __future__ import annotations
 
+import errno
+import os
 import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -27,7 +29,7 @@ from pyspark.sql.types import (
 )
 
 from rdfm._core import MessageBatch, batches_from_arrow
-from rdfm.errors import DecodeError, OptionError
+from rdfm.errors import DecodeError, OptionError, visible
 from rdfm.logs.kinds import wrong_kind_error
 
 if TYPE_CHECKING:
@@ -43,6 +45,7 @@ __all__ = [
     "column_folder",
     "escape",
     "key_column",
+    "long_name_error",
     "unescape",
 ]
 
@@ -129,6 +132,19 @@ def check_columns(names: Sequence[str], schema: StructType, split_by: SplitBy | 
                 f"the partition column {name} is {types[name].simpleString()}; cast it to string, an integer type, "
                 "boolean or date"
             )
+
+
+def long_name_error(folder: str, error: OSError) -> OptionError | None:
+    """Return the error for a partition folder whose name is too long; None for other errors."""
+    if error.errno != errno.ENAMETOOLONG:
+        return None
+    column, _, value = max(folder.split("/"), key=len).partition("=")
+    size = len(os.fsencode(value))
+    return OptionError(
+        f"a value of the partition column {visible(column[:40])} is too long for the name of a "
+        f"folder ({size} bytes): {visible(value[:40])}…; partition by a shorter value, such as a "
+        "hash"
+    )
 
 
 class RowDivider:

@@ -40,7 +40,7 @@ from rdfm.spark.spark_options import WRITE_ID, WRITING, Options, camel, compress
 from rdfm.spark.spark_remedies import in_spark
 from rdfm.spark.workers import DriverObject
 from rdfm.spark.writers.commit import CommitTarget, FolderCommit, stream_job
-from rdfm.spark.writers.dividing import RowDivider, check_columns
+from rdfm.spark.writers.dividing import RowDivider, check_columns, long_name_error
 from rdfm.spark.writers.single import Fragment, FragmentWriter, check_single, join_fragments
 from rdfm.spark.writers.summary import REPORT, WriteSummary
 from rdfm.storage import compression as compressions
@@ -539,7 +539,10 @@ class _Task:
             self._folder = self._target.attempt(self._job, self._attempt)
         name = f"{self._stem}-c{len(self._names):03d}{plan.suffix}"
         if folder:
-            self._target.storage.make_folder(f"{self._folder}/{folder}")
+            try:
+                self._target.storage.make_folder(f"{self._folder}/{folder}")
+            except OSError as error:
+                raise (long_name_error(folder, error) or error) from None
             name = f"{folder}/{name}"
         self._names.append(name)
         return _OpenPart(plan, self._target, f"{self._folder}/{name}")

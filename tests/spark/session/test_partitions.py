@@ -293,3 +293,11 @@ def test_source_and_index_identify_a_message_in_all_parts(spark, tmp_path, rows)
         table = spark.read.parquet(str(folder))
         assert table.select("source", "message_index").distinct().count() == 8
         assert table.where("source is null").count() == 0
+
+
+def test_a_value_that_is_too_long_for_a_folder_is_an_error(spark, tmp_path):
+    rows = spark.range(1).selectExpr(
+        "repeat('v', 300) AS k", "array(struct('<a:s>' AS subject, '<a:p>' AS predicate, '<a:o>' AS object)) AS quads"
+    )  # fmt: skip
+    with pytest.raises(Exception, match=r"partition column k is too long .*\(300 bytes\): vvv"):
+        rdfm.spark.write(rows, tmp_path / "out", "nq", partition_columns=["k"])

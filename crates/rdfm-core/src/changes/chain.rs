@@ -156,7 +156,9 @@ impl Chain {
             let id = self.id(batch, patch, prev);
             let header = id.header(&mut self.builder, ID)?;
             self.builder.push(header);
-            prev.into_iter().for_each(|prev| self.builder.push(prev));
+            if let Some(prev) = prev {
+                self.builder.push(prev);
+            }
             self.last.id = Some(id);
             for operation in batch.message(patch) {
                 let copy = self

@@ -202,6 +202,13 @@ impl Reason {
         self
     }
 
+    /// Removes the remedies of an option, which would not help.
+    #[must_use]
+    pub fn without(mut self, option: &str) -> Self {
+        self.0.remedies.retain(|remedy| remedy.option != option);
+        self
+    }
+
     /// Sets the missing feature.
     #[must_use]
     pub fn lacking(mut self, feature: Feature) -> Self {

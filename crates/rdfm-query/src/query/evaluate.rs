@@ -18,7 +18,7 @@ use super::fresh::FreshLabels;
 use super::functions::evaluator;
 use super::message::{Graphs, Message};
 use super::native::{Matcher, Plan};
-use super::parse::{Form, Query};
+use super::parse::{Form, Query, QueryError};
 use super::rows::SolutionRows;
 use super::stack::with_stack;
 use super::view::View;
@@ -162,7 +162,7 @@ impl Evaluation {
             ),
             ..limits.clone()
         };
-        let plan = || Plan::of(query.pattern(), &query.variables);
+        let plan = || Self::plan(&query);
         let plan = || budget::within(&short, &cancel, || Ok(plan())).ok();
         Self {
             plan: native.then(plan).flatten().flatten(),
@@ -177,7 +177,14 @@ impl Evaluation {
 
     /// Whether the pattern of a query can be matched natively.
     pub fn is_covered(query: &Query) -> bool {
-        Plan::of(query.pattern(), &query.variables).is_some()
+        Self::plan(query).is_some()
+    }
+
+    fn plan(query: &Query) -> Option<Plan> {
+        let is_supported = !query.needs_graphs;
+        is_supported
+            .then(|| Plan::of(query.pattern(), &query.variables))
+            .flatten()
     }
 
     /// Sets a function that is called periodically during evaluation and may cancel it.
@@ -423,7 +430,15 @@ impl Evaluation {
         } else {
             &self.evaluator
         };
-        let prepared = evaluator.prepare(&self.query.algebra);
+        let named;
+        let algebra = if self.query.needs_graphs {
+            let failed = |error: QueryError| Stop::Failed(error.reason);
+            named = self.query.for_graphs(&view.graph_names()).map_err(failed)?;
+            &named
+        } else {
+            &self.query.algebra
+        };
+        let prepared = evaluator.prepare(algebra);
         match prepared.execute(&view).map_err(failed)? {
             QueryResults::Solutions(solutions) => {
                 for solution in solutions {

@@ -12,6 +12,7 @@ pub mod dictionary;
 pub mod evaluate;
 mod fresh;
 mod functions;
+mod graphs;
 pub mod message;
 pub mod native;
 mod order;

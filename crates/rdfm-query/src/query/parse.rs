@@ -17,6 +17,7 @@ use spargebra::{Query as Algebra, SparqlParser};
 
 use super::diagnosis::{diagnose, find};
 use super::functions::{Calls, StringJoin, limit, limit_strings};
+use super::graphs::{name_graphs, needs_graphs};
 use super::message::Graphs;
 use super::order::sort_by_keys;
 use super::paths::{expand, match_absent_ends};
@@ -82,6 +83,8 @@ pub struct Query {
     pub(super) graphs: Graphs,
     /// Number of triple patterns and paths.
     pub(super) parts: usize,
+    /// Whether a group of `GRAPH ?g` must be evaluated for each graph separately.
+    pub(super) needs_graphs: bool,
     /// All uses of `GROUP_CONCAT`.
     pub(super) joins: Vec<StringJoin>,
     /// Replacement functions that the query calls.
@@ -135,26 +138,9 @@ impl Query {
         prefixes: &[(String, String)],
         union_graphs: bool,
     ) -> Result<Self, QueryError> {
-        let algebra = match parser.clone().parse_query(text) {
-            Ok(algebra) => algebra,
-            Err(error) => {
-                return Err(match parser.clone().parse_update(text) {
-                    Ok(update) if update.operations.is_empty() => {
-                        QueryError::new("the text does not contain a query")
-                    }
-                    Ok(_) => QueryError::new(
-                        "updates are not supported; use CONSTRUCT to create messages, or rdfm patch to apply changes",
-                    ),
-                    Err(_) => {
-                        let in_text = declared(text);
-                        let names = prefixes.iter().chain(&in_text).map(|(name, _)| name);
-                        diagnose(text, &error.to_string(), parser, |prefix| {
-                            names.clone().any(|name| name == prefix)
-                        })
-                    }
-                });
-            }
-        };
+        let parsed = parser.clone().parse_query(text);
+        let algebra =
+            parsed.map_err(|error| invalid(text, &error.to_string(), parser, prefixes))?;
         let base_iri = algebra.base_iri().cloned();
         let dataset = algebra.dataset().cloned();
         let (form, variables, mut pattern) = match algebra {
@@ -210,6 +196,7 @@ impl Query {
         sort_by_keys(&mut pattern)?;
         let joins = limit_strings(&mut pattern)?;
         let calls = Calls::of(&mut pattern)?;
+        let needs_graphs = needs_graphs(&mut pattern)?;
         let graphs = graphs(dataset, union_graphs);
         let dataset = None;
         let algebra = match form {
@@ -230,6 +217,7 @@ impl Query {
             algebra,
             graphs,
             parts,
+            needs_graphs,
             joins,
             calls,
             uses_default_graph,
@@ -251,6 +239,18 @@ impl Query {
             | Algebra::Ask { pattern, .. } => pattern,
         }
     }
+
+    /// Returns the algebra with the groups that are evaluated for each of the graphs.
+    pub(super) fn for_graphs(&self, graphs: &[NamedNode]) -> Result<Algebra, QueryError> {
+        let mut algebra = self.algebra.clone();
+        match &mut algebra {
+            Algebra::Select { pattern, .. }
+            | Algebra::Construct { pattern, .. }
+            | Algebra::Describe { pattern, .. }
+            | Algebra::Ask { pattern, .. } => name_graphs(pattern, graphs, self.parts)?,
+        }
+        Ok(algebra)
+    }
 }
 
 /// Replaces calls to `NOW()` by one time, and calls to functions without limits by calls to limited
@@ -270,6 +270,30 @@ fn check_and_replace(
         _ => limit(expression),
     }
     Ok(())
+}
+
+/// Returns the error for a text that is not a query. `reason` is the error of the parser.
+fn invalid(
+    text: &str,
+    reason: &str,
+    parser: &SparqlParser,
+    prefixes: &[(String, String)],
+) -> QueryError {
+    match parser.clone().parse_update(text) {
+        Ok(update) if update.operations.is_empty() => {
+            QueryError::new("the text does not contain a query")
+        }
+        Ok(_) => QueryError::new(
+            "updates are not supported; use CONSTRUCT to create messages, or rdfm patch to apply changes",
+        ),
+        Err(_) => {
+            let in_text = declared(text);
+            let names = prefixes.iter().chain(&in_text).map(|(name, _)| name);
+            diagnose(text, reason, parser, |prefix| {
+                names.clone().any(|name| name == prefix)
+            })
+        }
+    }
 }
 
 /// Whether any pattern of the query matches the default graph.

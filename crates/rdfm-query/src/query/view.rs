@@ -12,11 +12,12 @@ use std::rc::Rc;
 
 use oxrdf::{Literal, NamedNode, Term};
 use rdfm_core::model::term::TermId;
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 use spareval::{ExpressionTerm, InternalQuad, QueryableDataset};
 
 use super::budget;
 use super::dictionary::{DEFAULT_GRAPH, Dictionary, hash_of};
+use super::graphs::{class_of_name, name_of_class};
 use super::message::{Message, Quad};
 use super::order::{is_marker, key, key_of};
 
@@ -167,8 +168,44 @@ impl<'d> View<'d> {
         key
     }
 
+    /// Returns the named graphs, as names for `GRAPH`.
+    pub fn graph_names(&self) -> Vec<NamedNode> {
+        if let Some(named) = self.named {
+            let mut seen = FxHashSet::default();
+            return named
+                .iter()
+                .filter(|name| seen.insert(*name))
+                .cloned()
+                .collect();
+        }
+        self.graphs().into_iter().map(name_of_class).collect()
+    }
+
+    /// Returns the classes of the graphs that have quads.
+    fn graphs(&self) -> Vec<u32> {
+        let mut graphs: Vec<u32> = Vec::new();
+        if self.message.quads.len() <= FEW_QUADS {
+            for &[.., graph] in &self.message.quads {
+                if graph != DEFAULT_GRAPH && !graphs.contains(&graph) {
+                    graphs.push(graph);
+                }
+            }
+        } else {
+            let numbers = self.sorted(3).iter();
+            graphs.extend(numbers.map(|&at| self.message.quads[at as usize][3]));
+            graphs.dedup();
+            graphs.retain(|&graph| graph != DEFAULT_GRAPH);
+        }
+        graphs
+    }
+
     /// Returns the representation of a query term.
     fn internalize(&self, term: Term) -> EvaluationTerm {
+        if let Term::NamedNode(name) = &term
+            && let Some(class) = class_of_name(name)
+        {
+            return EvaluationTerm::of(self.dictionary, class);
+        }
         if let Some(class) = self.message.find(self.dictionary, &term) {
             return EvaluationTerm::of(self.dictionary, class);
         }
@@ -355,33 +392,17 @@ impl<'d> QueryableDataset<'d> for &'d View<'d> {
     fn internal_named_graphs(
         &self,
     ) -> impl Iterator<Item = Result<EvaluationTerm, UnsupportedTerm>> + use<'d> {
-        let mut graphs: Vec<u32> = Vec::new();
         let view: &'d View<'d> = self;
-        let mut named = Vec::new();
-        if let Some(names) = view.named {
-            for name in names {
-                let key = view.internalize(name.clone().into());
-                if !named.contains(&key) {
-                    named.push(key);
-                }
-            }
-        } else if view.message.quads.len() <= FEW_QUADS {
-            for &[.., graph] in &view.message.quads {
-                if graph != DEFAULT_GRAPH && !graphs.contains(&graph) {
-                    graphs.push(graph);
-                }
-            }
+        let terms: Vec<EvaluationTerm> = if view.named.is_some() {
+            let names = view.graph_names().into_iter();
+            names.map(|name| view.internalize(name.into())).collect()
         } else {
-            let numbers = view.sorted(3).iter();
-            graphs.extend(numbers.map(|&at| view.message.quads[at as usize][3]));
-            graphs.dedup();
-            graphs.retain(|&graph| graph != DEFAULT_GRAPH);
-        }
-        let keys = graphs
-            .into_iter()
-            .map(|graph| EvaluationTerm::of(view.dictionary, graph));
-        named.extend(keys);
-        named.into_iter().map(Ok)
+            let classes = view.graphs().into_iter();
+            classes
+                .map(|class| EvaluationTerm::of(view.dictionary, class))
+                .collect()
+        };
+        terms.into_iter().map(Ok)
     }
 
     fn contains_internal_graph_name(

@@ -62,44 +62,45 @@ pub(super) fn row<'a>(bytes: &'a [u8], slots: &mut Slots<'a>) -> Checked<BinaryR
 }
 
 /// Returns the framing that the first bytes of a log show; `None` if more bytes are needed.
-pub(super) fn detect_framing(first: &[u8]) -> Option<Framing> {
-    if let Some(framing) = bare_framing(first)? {
-        return Some(framing);
-    }
-    Some(if looks_like_messages(first)? {
-        Framing::Messages
-    } else {
-        Framing::Rows
-    })
-}
-
-/// Returns [`Framing::Stream`] or [`Framing::Graph`] if a log begins with the first field of such a
-/// message.
 ///
-/// If the first byte were the length 10, the third byte would be the length of a row, or of the
-/// content of a row, in these 10 bytes. In a message without a length prefix, it is the tag of a row
-/// or of a subject, and all these tags are larger than 8. So no log has both framings.
-fn bare_framing(first: &[u8]) -> Option<Option<Framing>> {
+/// A log without a length prefix begins with the field of a row or a triple. If its first byte were
+/// the length 10, the third byte would be the length of a row, or of the content of a row, in these
+/// 10 bytes. Without a length prefix, it is the tag of a row or of a subject, and all these tags are
+/// larger than 8. So no log has both framings.
+pub(super) fn detect_framing(first: &[u8]) -> Option<Framing> {
     let mut rest = first;
     if *rest.split_off_first()? != ROW {
-        return Some(None);
+        return prefixed_framing(first);
     }
     let length = varint(&mut rest)?;
     let tag = *rest.split_off_first()?;
     if !matches!(tag, PREFIX | TRIPLE | QUAD | BASE) {
-        return Some(None);
+        return prefixed_framing(first);
     }
     let before = rest.len();
     let inner = varint(&mut rest)?;
     let end = inner.saturating_add(1 + (before - rest.len()) as u64);
     if end == length {
-        return Some(Some(Framing::Stream));
+        return Some(Framing::Stream);
     }
-    if tag != SUBJECT || inner == 0 || end > length {
-        return Some(None);
+    if tag == SUBJECT
+        && inner > 0
+        && end < length
+        && matches!(*rest.first()?, 0x0a | 0x12 | 0x1a | 0x22 | 0x32)
+    {
+        return Some(Framing::Graph);
     }
-    let is_term = matches!(*rest.first()?, 0x0a | 0x12 | 0x1a | 0x22 | 0x32);
-    Some(is_term.then_some(Framing::Graph))
+    prefixed_framing(first)
+}
+
+/// Like [`detect_framing`], for logs that begin with a length.
+fn prefixed_framing(first: &[u8]) -> Option<Framing> {
+    let messages = looks_like_messages(first)?;
+    Some(if messages {
+        Framing::Messages
+    } else {
+        Framing::Rows
+    })
 }
 
 /// Decodes a triple of an `RDF_Graph`.

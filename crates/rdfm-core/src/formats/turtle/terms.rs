@@ -49,6 +49,17 @@ const KNOWN: [&[u8]; 9] = [
     b"http://www.w3.org/2001/XMLSchema#double",
 ];
 
+/// The use of an IRI, which determines what `lenient` accepts.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum IriUse {
+    /// A term. `lenient` accepts relative IRIs, and escapes for any character.
+    Term,
+    /// A namespace. `lenient` accepts relative IRIs.
+    Namespace,
+    /// A base, which must be absolute.
+    Base,
+}
+
 /// Number of entries of the term cache.
 const SLOTS: usize = 4096;
 /// Number of entries of the prefix cache.
@@ -350,7 +361,7 @@ impl LogTerms {
         end: usize,
         at: usize,
     ) -> Lexed<TermId> {
-        let (resolved, flags) = self.resolve(text, start, end)?;
+        let (resolved, flags) = self.resolve(text, start, end, IriUse::Term)?;
         let same = resolved.len() == end - start - 2 && *resolved == text[start + 1..end - 1];
         let id = builder
             .add_simple(TermKind::Iri, resolved, flags)
@@ -367,6 +378,7 @@ impl LogTerms {
         text: &'a [u8],
         start: usize,
         end: usize,
+        purpose: IriUse,
     ) -> Lexed<(&'a [u8], u8)> {
         let raw = &text[start + 1..end - 1];
         let mut iri = raw;
@@ -381,12 +393,14 @@ impl LogTerms {
             self.scratch.clear();
             unescape_iri(raw, start + 1, &mut self.scratch)?;
             let bad = self.scratch.iter().position(|&byte| !is(byte, IRI));
-            if let (Some(bad), false) = (bad, self.lenient) {
-                let reason = Reason::from(describe_bad_iri_character(&self.scratch, bad));
-                return Err(TokenError::malformed(
-                    start,
-                    reason.with(Remedy::lenient("accepts the escape")),
-                ));
+            if let Some(bad) = bad
+                && !(purpose == IriUse::Term && self.lenient)
+            {
+                let mut reason = Reason::from(describe_bad_iri_character(&self.scratch, bad));
+                if purpose == IriUse::Term {
+                    reason = reason.with(Remedy::lenient("accepts the escape"));
+                }
+                return Err(TokenError::malformed(start, reason));
             }
             iri = &self.scratch;
             // A lenient writer escaped this IRI. No base applies to it.
@@ -400,34 +414,21 @@ impl LogTerms {
         let base = self.base.as_ref().filter(|_| !self.base_lost);
         // If a base was dropped, the IRI is not kept relative even with `lenient`, because the base
         // would have applied.
-        let lenient = self.lenient && !self.base_lost;
+        let may_be_relative = purpose != IriUse::Base && !self.base_lost;
+        let lenient = self.lenient && may_be_relative;
         let lacks = base.is_none();
         match resolve(iri, base, lenient, &mut self.resolved) {
             Ok(true) => Ok((self.resolved.as_bytes(), flags::PLAIN)),
             Ok(false) => Ok((iri, 0)),
-            Err(reason) if lacks => Err(TokenError::malformed(
-                start,
-                reason.perhaps_declared_in(self.skipped),
-            )),
-            Err(reason) => Err(TokenError::malformed(start, reason)),
-        }
-    }
-
-    /// Like [`resolve`](Self::resolve), for namespaces and bases, which must be plain because IRIs
-    /// are built from them.
-    fn resolve_directive<'a>(
-        &'a mut self,
-        text: &'a [u8],
-        start: usize,
-        end: usize,
-    ) -> Lexed<&'a [u8]> {
-        let (iri, _) = self.resolve(text, start, end)?;
-        match iri.iter().position(|&byte| !is(byte, IRI)) {
-            Some(bad) => Err(TokenError::malformed(
-                start,
-                describe_bad_iri_character(iri, bad),
-            )),
-            None => Ok(iri),
+            Err(mut reason) => {
+                if !may_be_relative {
+                    reason = reason.without("lenient");
+                }
+                if lacks {
+                    reason = reason.perhaps_declared_in(self.skipped);
+                }
+                Err(TokenError::malformed(start, reason))
+            }
         }
     }
 
@@ -525,7 +526,8 @@ impl LogTerms {
         start: usize,
         end: usize,
     ) -> Lexed<()> {
-        let iri: Box<[u8]> = self.resolve_directive(text, start, end)?.into();
+        let (iri, _) = self.resolve(text, start, end, IriUse::Namespace)?;
+        let iri: Box<[u8]> = iri.into();
         let bound = self.prefix_of_name.get(name).copied();
         if let Some(at) = bound
             && self.namespaces[self.prefixes[at]].iri == iri
@@ -605,7 +607,7 @@ impl LogTerms {
 
     /// Sets the base to the `IRIREF` at `start`.
     pub fn set_base(&mut self, text: &[u8], start: usize, end: usize) -> Lexed<()> {
-        let iri = self.resolve_directive(text, start, end)?;
+        let (iri, _) = self.resolve(text, start, end, IriUse::Base)?;
         let iri = String::from_utf8_lossy(iri).into_owned();
         let shown = quote(iri.as_bytes());
         match Iri::parse(iri) {
