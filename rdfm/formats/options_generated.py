@@ -61,7 +61,7 @@ class ReadOptions(TypedDict, total=False):
     exact_doubles: bool | str | None
     expand_context: str | os.PathLike[str] | Mapping[str, Any] | None
     frames: Literal["auto", "message", "flat"] | None
-    framing: Literal["messages", "rows"] | None
+    framing: Literal["messages", "rows", "stream", "graph"] | None
     generalized: bool | str | None
     joins: Literal["error", "warn", "new"] | None
     lenient: bool | str | None
@@ -153,7 +153,7 @@ class _BothOptions(TypedDict, total=False):
     frame_bytes: int | str | None
     frame_rows: int | str | None
     frames: Literal["auto", "message", "flat"] | None
-    framing: Literal["messages", "rows"] | None
+    framing: Literal["messages", "rows", "stream", "graph"] | None
     generalized: bool | str | None
     headers_first: bool | str | None
     jelly_version: int | str | None
@@ -216,7 +216,7 @@ class _BothOptions(TypedDict, total=False):
     from_exact_doubles: bool | str | None
     from_expand_context: str | os.PathLike[str] | Mapping[str, Any] | None
     from_frames: Literal["auto", "message", "flat"] | None
-    from_framing: Literal["messages", "rows"] | None
+    from_framing: Literal["messages", "rows", "stream", "graph"] | None
     from_generalized: bool | str | None
     from_joins: Literal["error", "warn", "new"] | None
     from_lenient: bool | str | None

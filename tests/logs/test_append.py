@@ -421,6 +421,36 @@ def test_a_last_line_that_is_not_json_ld_is_rejected(tmp_path, first, line, end)
     assert path.read_text() == first + line + end
 
 
+def test_a_complete_line_of_json_is_not_removed(tmp_path):
+    path = tmp_path / "log.ndjsonld"
+    before = '{"@id": "http://e/s", "http://e/p": 1}\n{"@id": 5}'
+    path.write_text(before)
+    with pytest.raises(rdfm.DecodeError, match=r"@id must be a string"):
+        append(path, message(1), repair=True)
+    assert path.read_text() == before
+
+
+def test_a_yaml_log_may_end_with_a_document_end_marker_without_a_line_feed(tmp_path):
+    path = tmp_path / "log.yamlld"
+    append(path, message(0))
+    path.write_bytes(path.read_bytes().removesuffix(b"\n"))
+    assert path.read_bytes().endswith(b"\n...")
+    append(path, message(1))
+    assert numbers(path) == [0, 1]
+
+
+@pytest.mark.parametrize("dialect", ["comment", "directive"])
+def test_the_end_of_a_large_log_is_repaired_without_reading_its_middle(tmp_path, dialect):
+    path = tmp_path / "log.nq"
+    append(path, message(0), message(1), dialect=dialect)
+    delimiter = DELIMITER if dialect == "comment" else b"MESSAGE\n"
+    middle = delimiter + b"oops\n" * 100_000 + delimiter
+    complete = path.read_bytes() + middle + LINE % 2 + delimiter
+    path.write_bytes(complete + LINE % 3 + b"<http://e/s> <htt")
+    append(path, message(4), repair=True)
+    assert path.read_bytes() == complete + LINE % 4
+
+
 def test_the_last_line_may_have_a_different_context_than_the_first(tmp_path):
     path = tmp_path / "log.ndjsonld"
     path.write_text(

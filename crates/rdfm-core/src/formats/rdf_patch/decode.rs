@@ -455,6 +455,13 @@ impl Reader for PatchReader {
         self.read(input).map_err(|error| self.fail(input, error))
     }
 
+    /// A `Z` at the end of the log can only be a truncated delimiter.
+    fn complete(&mut self, input: &Buffer) -> Option<u64> {
+        let begin = self.builder.open_since();
+        let begin = begin.filter(|_| input.rest().trim_ascii() != b"Z");
+        begin.or(Some(input.offset()))
+    }
+
     fn skip(&mut self, input: &mut Buffer) -> Result<Option<Vec<u8>>, ReadError> {
         let Some(mut skip) = self.skip.take() else {
             return Ok(None);
@@ -472,8 +479,11 @@ impl Reader for PatchReader {
     }
 
     fn observations(&self) -> Observations {
+        let is_inside = self.end == Some(LogEnd::Inside);
         Observations {
             end: self.end,
+            complete: is_inside.then_some(self.open),
+            incomplete: is_inside.then_some("the last transaction has no end"),
             ..Observations::default()
         }
     }
