@@ -66,9 +66,10 @@ impl FastPath {
     #[must_use]
     pub fn is_on(self) -> bool {
         #[cfg(feature = "switches")]
-        return OFF.get() != Some(self);
+        let is_off = OFF.get() == Some(self);
         #[cfg(not(feature = "switches"))]
-        true
+        let is_off = false;
+        !is_off
     }
 
     /// Calls a function that does not take this path on this thread.
