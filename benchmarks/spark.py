@@ -42,7 +42,7 @@ REPETITIONS = 10
 SMALL_FILES = 20_000
 # Rows whose target applies to the ratio of CPU seconds.
 BY_CPU = ("read jelly, sum", "read nq, sum")
-# With TCP, every task waits 40 ms for its input, on both sides; see docs/spark.md.
+# With TCP, every task waits 40 ms for its input, on both sides; see docs/spark-reference.md.
 UNIX_SOCKETS = "spark.python.unix.domain.socket.enabled"
 QUADS_PER_MESSAGE = 6
 TERMS = ("subject", "predicate", "object", "graph")

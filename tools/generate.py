@@ -1,8 +1,8 @@
 """Generates tables in the docs and types for editors, from the declared formats and options.
 
 Out: `rdfm/formats/options_generated.py`, `rdfm/formats/formats_generated.py`,
-`docs/options-generated.md`, the tables in `docs/spark.md`, and
-`rdfm/live/descriptors_generated.py` from `proto`. With `--check`, nothing is written, and
+`docs/options-generated.md`, the tables in `docs/spark-reference.md` and `docs/spark-streaming.md`,
+and `rdfm/live/descriptors_generated.py` from `proto`. With `--check`, nothing is written, and
 the exit status is 1 if a file is out of date.
 """
 
@@ -44,7 +44,7 @@ from rdfm.sparql.query_options import QUERYING
 ALSO_OF_FORMATS = {"namespaces", "options_from", "prefixes"}
 ROOT = Path(__file__).resolve().parent.parent
 PROTO = ROOT / "proto"
-SPARK_PAGE = ROOT / "docs/spark.md"
+SPARK_PAGES = (ROOT / "docs/spark-reference.md", ROOT / "docs/spark-streaming.md")
 SPARK = {"reading": READING | FILES, "writing": WRITING | WRITE_ID, "streaming": STREAMING}
 SPECS = [format.spec for format in formats.built_in()]
 BATCHES = {"messages": "MessageBatch", "patches": "PatchBatch", "results": "ResultBatch"}
@@ -406,14 +406,14 @@ def spark_table(options: Mapping[str, OptionSpec]) -> str:
     return "\n".join(lines)
 
 
-def spark_page() -> str:
-    """The page about Spark, with its tables."""
+def spark_page(path: Path) -> str:
+    """A page about Spark, with its tables."""
 
     def table(found: re.Match[str]) -> str:
         return f"{found[1]}\n{spark_table(SPARK[found[2]])}\n\n"
 
     begin = r"(<!-- made by `make generate`: (\w+) -->\n)"
-    return re.sub(begin + r"\n(?:\|.*\n)*\n", table, SPARK_PAGE.read_text("utf-8"))
+    return re.sub(begin + r"\n(?:\|.*\n)*\n", table, path.read_text("utf-8"))
 
 
 def formatted(text: str) -> str:
@@ -459,7 +459,7 @@ def main() -> int:
         ROOT / "rdfm/formats/options_generated.py": formatted(types()),
         ROOT / "rdfm/formats/formats_generated.py": formatted(attributes()),
         ROOT / "docs/options-generated.md": docs(),
-        ROOT / "docs/spark.md": spark_page(),
+        **{path: spark_page(path) for path in SPARK_PAGES},
         ROOT / "rdfm/live/descriptors_generated.py": formatted(descriptors()),
     }
     outdated = [

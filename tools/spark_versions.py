@@ -1,7 +1,7 @@
 """Runs the tests marked `feature` with each supported version of PySpark.
 
-The results are written to the table in docs/spark.md. The environments are in `build/spark`. Each
-contains one version of PySpark, and finds all other packages in `.venv`.
+The results are written to the table in docs/spark-platforms.md. The environments are in
+`build/spark`. Each contains one version of PySpark, and finds all other packages in `.venv`.
 
     .venv/bin/python tools/spark_versions.py [4.0 4.1 …]
 """
@@ -18,7 +18,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 FOLDER = ROOT / "build/spark"
 VERSIONS = {"4.0": "4.0.5", "4.1": "4.1.4", "4.2": "4.2.1", "4.3": "4.3.0"}
-PAGE = ROOT / "docs/spark.md"
+PAGE = ROOT / "docs/spark-platforms.md"
 BEGIN = "<!-- made by `make test-spark-versions` -->"
 # From best to worst. The table shows the worst result of a feature's tests.
 RESULTS = ("yes", "no", "failed")

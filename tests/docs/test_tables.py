@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+import importlib
 import re
 from pathlib import Path
 
 import click
 import pytest
 
-import rdfm
 from rdfm import errors, formats
 from rdfm.cli.app import SHORT_FORMS, app
 from rdfm.conversion.convert_options import STAGES
@@ -102,7 +102,9 @@ def formats_of(cell: str) -> set[str]:
 @pytest.mark.parametrize(("heading", "side"), [("Reading", "read"), ("Writing", "write")])
 def test_the_options_table_lists_every_option_with_its_formats(heading, side):
     documented: dict[str, set[str]] = {}
-    for name, _flags, _value, _default, format_cell, _help in rows(section(read(OPTIONS), heading))[1:]:
+    for name, _flags, _value, _default, format_cell, _help in rows(section(read(OPTIONS), heading))[
+        1:
+    ]:
         documented.setdefault(name.strip("`| "), set()).update(formats_of(format_cell))
     declared: dict[str, set[str]] = {}
     for format in formats.built_in():
@@ -141,9 +143,20 @@ def test_the_index_lists_every_page():
     ]
 
 
-@pytest.mark.parametrize("name", ["index.md", "cli.md", "python.md", "spark.md"])
+@pytest.mark.parametrize(
+    "name", ["index.md", "cli.md", "python.md", "spark.md", "spark-reference.md"]
+)
 def test_other_pages_link_to_the_options(name):
     assert re.search(r"\]\(options-generated\.md[#)]", read(f"docs/{name}"))
+
+
+@pytest.mark.parametrize("module", ["rdfm.spark", "rdfm.spark.functions"])
+def test_the_reference_of_spark_names_every_public_function(module):
+    if module == "rdfm.spark.functions":
+        pytest.importorskip("pyspark")
+    page = read("docs/spark-reference.md")
+    names = importlib.import_module(module).__all__
+    assert not [name for name in names if not re.search(rf"[`.]{name}\b", page)]
 
 
 def test_the_conversions_table_lists_every_stage_option():
