@@ -6,7 +6,7 @@ use crate::codec::spec::{Default, OptionSpec, ValueKind};
 use crate::codec::values::{Value, Values};
 use crate::codec::{Opening, Parts, Split};
 use crate::model::limits::Limits;
-use crate::syntax::wire::{Checked, LENGTH, VARINT, Wire, put_bytes, put_number, utf8};
+use crate::syntax::wire::{Checked, LENGTH, VARINT, Wire, malformed, put_bytes, put_number, utf8};
 
 const GROUP: &str = "Jelly";
 const LIMITS: &str = crate::codec::options::LIMITS;
@@ -371,6 +371,10 @@ pub struct OptionsRow {
     pub generalized: bool,
     /// Whether triple terms may occur.
     pub rdf_star: bool,
+    /// Stream type of a stream in the column layout.
+    pub stream_type: u32,
+    /// Version of RDF that a stream in the column layout announces.
+    pub rdf_version: u32,
     /// Sizes of the lookups.
     pub tables: TableSizes,
     /// Protocol version.
@@ -415,6 +419,8 @@ pub const fn logical_name(number: u32) -> &'static str {
 
 /// Newest protocol version that is read and written.
 pub const MAX_VERSION: u32 = 2;
+/// Version with the column layout.
+pub(super) const COLUMNS_VERSION: u32 = 3;
 /// Smallest name table that the specification allows.
 pub const MIN_NAME_TABLE: u32 = 8;
 
@@ -486,6 +492,8 @@ impl OptionsRow {
                 2 => options.physical_type = wire.varint32()?,
                 3 => options.generalized = wire.varint()? != 0,
                 4 => options.rdf_star = wire.varint()? != 0,
+                5 => options.stream_type = wire.varint32()?,
+                6 => options.rdf_version = wire.varint32()?,
                 9 => options.tables.name = wire.varint32()?,
                 10 => options.tables.prefix = wire.varint32()?,
                 11 => options.tables.datatype = wire.varint32()?,
@@ -494,6 +502,24 @@ impl OptionsRow {
             }
         }
         Ok(options)
+    }
+
+    /// Checks that a stream in the row layout sets no option of the column layout.
+    pub(super) fn check_layout(&self) -> Checked<()> {
+        let options = [
+            ("stream_type", self.stream_type),
+            ("rdf_version", self.rdf_version),
+        ];
+        let set = options.into_iter().find(|(_, value)| *value != 0);
+        match set {
+            Some((name, value)) if (1..COLUMNS_VERSION).contains(&self.version) => {
+                Err(malformed(format!(
+                    "the stream options set {name} to {value}, which needs version {COLUMNS_VERSION}, but have version {}",
+                    self.version
+                )))
+            }
+            _ => Ok(()),
+        }
     }
 
     /// Appends the row's fields.
@@ -505,6 +531,8 @@ impl OptionsRow {
         put_number(fields, 2 << 3, self.physical_type);
         put_number(fields, 3 << 3, u32::from(self.generalized));
         put_number(fields, 4 << 3, u32::from(self.rdf_star));
+        put_number(fields, 5 << 3, self.stream_type);
+        put_number(fields, 6 << 3, self.rdf_version);
         put_number(fields, 9 << 3, self.tables.name);
         put_number(fields, 10 << 3, self.tables.prefix);
         put_number(fields, 11 << 3, self.tables.datatype);
