@@ -55,7 +55,7 @@ def read(spark, folder):
     columns = "source, message_index, quads, metadata"
     rows = (
         spark.read.format("rdfm")
-        .options(splitBytes="2k", packBytes="1", columns=columns)
+        .options(splitBytes="2k", columns=columns)
         .load(logs)
     )
     keys = rdfm.spark.read(
