@@ -23,7 +23,7 @@ CARGO_FUZZ := fuzz/target/cargo-fuzz-$(CARGO_FUZZ_VERSION)/bin/cargo-fuzz
 FUZZ := RUSTC_BOOTSTRAP=1 $(CARGO_FUZZ) run -s none
 
 .DEFAULT_GOAL := help
-.PHONY: help demo build dev test test-fast test-fast-rust test-fast-python test-rust test-python test-plain test-spark test-spark-versions test-suites lint fmt types bench bench-growth bench-spark fuzz docs soak peers wheel generate notices lock clean
+.PHONY: help demo build dev test test-fast test-fast-rust test-fast-python test-rust test-python test-plain test-spark test-spark-versions test-suites lint fmt types bench bench-gains bench-growth bench-spark fuzz docs soak peers wheel generate notices lock clean
 
 help: ## List the commands
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{ printf "make %-12s %s\n", $$1, $$2 }'
@@ -128,6 +128,10 @@ types: build ## Check types with mypy --strict, the examples in the docs with my
 bench: build ## Compare rdfm with pyjelly, pyoxigraph, rdflib and Jelly-JVM, and print the ratios
 	$(PY) benchmarks/run.py
 	$(PY) benchmarks/live.py
+
+bench-gains: build ## Measure the gain of each fast path; PATHS='jelly-rows splits' selects some
+	cargo bench --quiet --locked -p rdfm-core --features switches --bench gains -- $(PATHS)
+	$(PY) benchmarks/gains.py $(PATHS)
 
 bench-growth: build ## Measure the cost of doubling the size of hostile JSON-LD and YAML-LD
 	$(PY) benchmarks/growth.py

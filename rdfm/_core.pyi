@@ -51,20 +51,26 @@ __all__ = [
     "coalesce",
     "common_blocks",
     "count_lines",
+    "cut_frames",
     "debug_build",
     "decode_values",
+    "delimited",
     "describe_nanopubs",
     "encode_values",
+    "first_options",
     "format_names",
     "format_spec",
+    "has_rows",
     "is_lexical_form",
+    "is_marked",
     "isomorphism",
-    "last_mark",
     "option_value",
     "parquet_columns",
     "parse_term",
+    "read_subscription",
     "sniff",
     "verify_nanopubs",
+    "write_options",
 ]
 
 _Object: TypeAlias = object  # for classes with a property `object`
@@ -699,7 +705,7 @@ class Decoder:
     ) -> tuple[Sequence[AnyBatch], bool]: ...
     # the end of a log with delimiters ("start", "content", "delimiter", "inside"), and the reason
     # if no message can be appended
-    def ending(self) -> tuple[str | None, str | None]: ...
+    def ending(self) -> tuple[str | None, str | None, int | None, str | None]: ...
     @property
     def done(self) -> bool: ...  # all further input belongs to other splits
     # Keys, absent if the property is unknown:
@@ -863,11 +869,23 @@ def option_value(
     given: object,
 ) -> Any: ...
 
-# Position of the last frame with a restart mark in part of a log.
-def last_mark(format: str, part: bytes) -> int | None: ...
-
 # Whether the first bytes of a log are those of a format; None if more bytes are needed.
 def sniff(format: str, head: bytes, complete: bool) -> bool | None: ...
+
+# --- Jelly gRPC; malformed messages are ValueErrors ---
+
+# The fields of rdfm.storage.jelly_wire.StreamOptions.
+_OptionFields: TypeAlias = tuple[str, int, bool, bool, int, int, int, int, int]
+
+def read_subscription(message: bytes) -> tuple[str, _OptionFields]: ...
+def has_rows(frame: bytes) -> bool: ...
+def is_marked(frame: bytes) -> bool: ...
+def first_options(frame: bytes) -> _OptionFields | None: ...
+def write_options(options: _OptionFields) -> bytes: ...
+def delimited(message: bytes) -> bytes: ...
+
+# The frames, the offset after the last one, and the number of bytes missing from the next one.
+def cut_frames(data: bytes, start: int, max_bytes: int) -> tuple[list[bytes], int, int]: ...
 
 # --- warnings ---
 

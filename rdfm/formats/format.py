@@ -208,10 +208,10 @@ class FileDecoder(Decoder):
     """Base class of decoders that read a log from its end (`FormatSpec.whole_file`).
 
     Attributes:
-        position: The approximate position in the file after the returned messages, in bytes.
+        bytes_read: The approximate part of the file that the returned messages take, in bytes.
     """
 
-    position: int = 0
+    bytes_read: int = 0
 
     @abstractmethod
     def feed_file(self, file: BinaryIO) -> None:

@@ -24,7 +24,7 @@ a after allow_http allow_publish any append b batches before boolean canonical c
 changed_files check checksum clean_source client_ca color column_name_of_corrupt_record columns
 commit_seconds compression contains count create_topics debug default_graph_as default_topic
 discard_cached_input_ratio errors_to file_name_only filter first_byte_timeout folder follow
-format format_a format_b from full_iris graph group_by grpc gzip header help html
+format format_a format_b from full_iris graph group_by grpc gzip header help html ids
 ignore_corrupt_files ignore_metadata ignore_missing_files inputs insecure interval invert iri
 jobs json keep_partial kind latest latest_first limit links log_format logs
 max_bytes_per_trigger max_cached_files max_client_bytes max_errors max_file_age
@@ -61,7 +61,7 @@ class ReadOptions(TypedDict, total=False):
     exact_doubles: bool | str | None
     expand_context: str | os.PathLike[str] | Mapping[str, Any] | None
     frames: Literal["auto", "message", "flat"] | None
-    framing: Literal["messages", "rows"] | None
+    framing: Literal["messages", "rows", "stream", "graph"] | None
     generalized: bool | str | None
     joins: Literal["error", "warn", "new"] | None
     lenient: bool | str | None
@@ -153,7 +153,7 @@ class _BothOptions(TypedDict, total=False):
     frame_bytes: int | str | None
     frame_rows: int | str | None
     frames: Literal["auto", "message", "flat"] | None
-    framing: Literal["messages", "rows"] | None
+    framing: Literal["messages", "rows", "stream", "graph"] | None
     generalized: bool | str | None
     headers_first: bool | str | None
     jelly_version: int | str | None
@@ -216,7 +216,7 @@ class _BothOptions(TypedDict, total=False):
     from_exact_doubles: bool | str | None
     from_expand_context: str | os.PathLike[str] | Mapping[str, Any] | None
     from_frames: Literal["auto", "message", "flat"] | None
-    from_framing: Literal["messages", "rows"] | None
+    from_framing: Literal["messages", "rows", "stream", "graph"] | None
     from_generalized: bool | str | None
     from_joins: Literal["error", "warn", "new"] | None
     from_lenient: bool | str | None

@@ -143,7 +143,7 @@ class RowDecoder(FileDecoder):
 
     Attributes:
         format: The format's name.
-        position: The approximate position in the file after the returned rows, in bytes.
+        bytes_read: The approximate part of the file that the returned rows take, in bytes.
     """
 
     format: str
@@ -182,7 +182,7 @@ class RowDecoder(FileDecoder):
         self._index = 0  # of the next message
         self._row = 0  # number of the next row
         self._row_kind = "messages"  # the kind of rows: "messages", "patches" or "quads"
-        self.position = 0
+        self.bytes_read = 0
         self._size = 0  # of the file
         self._rows: int | None = None  # of the file, if it declares their number first
         self._batches: Iterator[AnyBatch] | None = None
@@ -357,7 +357,7 @@ class RowDecoder(FileDecoder):
             if self._row_kind == "quads":
                 yield from self._read_quads(quads, rows)
                 continue
-            start, given = self.position, 0
+            start, given = self.bytes_read, 0
             with _row_errors(self.format):
                 for batch in batches_from_arrow(
                     rows,
@@ -366,7 +366,7 @@ class RowDecoder(FileDecoder):
                     max_message_bytes=self._max_bytes,
                 ):
                     given += len(batch)
-                    self.position = self._position_after(start, given, rows.num_rows)
+                    self.bytes_read = self._bytes_up_to(start, given, rows.num_rows)
                     yield batch
             self._index = self._row = self._row + rows.num_rows
         if self._row_kind == "quads":
@@ -375,22 +375,22 @@ class RowDecoder(FileDecoder):
 
     def _read_quads(self, quads: QuadRows, rows: Any = None) -> Iterator[AnyBatch]:
         """Yield the messages that quad rows complete or, without rows, the remaining messages."""
-        start, count = self.position, 0 if rows is None else rows.num_rows
+        start, count = self.bytes_read, 0 if rows is None else rows.num_rows
         with _row_errors(self.format):
             if rows is not None:
                 quads.feed(rows)
             while (batch := quads.next_batch()) is not None:
                 given = count if quads.row is None else quads.row
                 if count:
-                    self.position = self._position_after(start, given, count)
+                    self.bytes_read = self._bytes_up_to(start, given, count)
                 self._index = batch.first_message_index + len(batch) - batch.continues
                 yield batch
         if count:
-            self.position = self._position_after(start, count, count)
+            self.bytes_read = self._bytes_up_to(start, count, count)
             self._row += count
 
-    def _position_after(self, start: int, given: int, count: int) -> int:
-        """Return the approximate offset after `given` of `count` rows that begin at `start`."""
+    def _bytes_up_to(self, start: int, given: int, count: int) -> int:
+        """Return the approximate offset in the file after `given` of `count` rows from `start`."""
         if self._rows:
             return self._size * (self._row + given) // self._rows
         end = self._size if self._file is None else self._file.tell()

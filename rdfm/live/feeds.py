@@ -32,7 +32,7 @@ from rdfm.live.following import (
     messages_from,
 )
 from rdfm.live.requests import LogOptions, Response
-from rdfm.storage.jelly_wire import WireError, cut_frames
+from rdfm.storage.jelly_wire import cut_frames
 
 __all__ = ["Feed", "Member", "TopicLog"]
 
@@ -364,8 +364,8 @@ def _cut(data: bytes) -> list[bytes]:
     end = 0
     try:
         while end < len(data):
-            found, end = cut_frames(data, end)
+            found, end, _ = cut_frames(data, end)
             frames += found
-    except WireError as error:
+    except ValueError as error:
         raise _EncodingError(frames, LimitError(str(error), format="jelly")) from None
     return frames

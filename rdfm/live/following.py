@@ -30,12 +30,10 @@ from rdfm.storage import compression as compressions
 from rdfm.storage.jelly_wire import (
     MAX_FRAME_BYTES,
     StreamOptions,
-    WireError,
     cut_frames,
     delimited,
     has_rows,
     is_marked,
-    missing_bytes,
     stream_options,
     with_options,
 )
@@ -262,9 +260,8 @@ class StoredFrames:
         """Read until there is a frame. Return False at the end."""
         while not self._frames:
             try:
-                frames, end = cut_frames(self._rest)
-                missing = 0 if frames else missing_bytes(self._rest)
-            except WireError as error:
+                frames, end, missing = cut_frames(self._rest)
+            except ValueError as error:
                 raise self._invalid(str(error)) from None
             if frames:
                 self._frames.extend(frames)
@@ -279,7 +276,7 @@ class StoredFrames:
     def _options_of(self, frame: bytes) -> StreamOptions | None:
         try:
             return stream_options(frame)
-        except WireError as error:
+        except ValueError as error:
             raise self._invalid(str(error)) from None
 
     def _invalid(self, reason: str) -> DecodeError:
@@ -482,10 +479,10 @@ def _first_options(head: bytes) -> StreamOptions | None:
     if compressions.by_content(head[: compressions.MAGIC_BYTES]) is not None:
         return None
     try:
-        frames, _ = cut_frames(head)
+        frames, _, _ = cut_frames(head)
         first = next((frame for frame in frames if has_rows(frame)), None)
         found = None if first is None else stream_options(first)
-    except WireError:
+    except ValueError:
         return None
     if found is None or found.physical_type not in _PHYSICAL_TYPES:
         return None

@@ -43,7 +43,6 @@ from rdfm.storage.jelly_wire import (
     SERVICE,
     SUBSCRIBE,
     StreamOptions,
-    WireError,
     parse_subscribe,
     stream_options,
 )
@@ -390,7 +389,7 @@ class Streams(grpc.GenericRpcHandler):  # type: ignore[misc]  # grpcio has no ty
                 )
             try:
                 options = stream_options(first)
-            except WireError as error:
+            except ValueError as error:
                 raise StatusError(
                     Status.INVALID_ARGUMENT, f"the first frame is malformed: {error}"
                 ) from None
@@ -660,7 +659,7 @@ def _move(topic: TopicLog, member: Member, response: Response, log: LogOptions) 
 def _parse_request(request: bytes) -> tuple[str, StreamOptions | None]:
     try:
         return parse_subscribe(request)
-    except WireError as error:
+    except ValueError as error:
         raise StatusError(
             Status.INVALID_ARGUMENT, f"the subscription is malformed: {error}"
         ) from None

@@ -29,7 +29,6 @@ from rdfm.storage.jelly_wire import (
     PUBLISH,
     SUBSCRIBE,
     StreamOptions,
-    WireError,
     cut_frames,
     delimited,
     stream_options,
@@ -451,7 +450,7 @@ class Subscription:
     def _first_options(self, frame: bytes) -> StreamOptions:
         try:
             found = stream_options(frame)
-        except WireError as error:
+        except ValueError as error:
             raise DecodeError(
                 f"the first frame is malformed: {error}", format="jelly", source=self.name
             ) from None
@@ -631,8 +630,8 @@ class LiveTarget:
         self._rest += b"".join(part.data for part in parts)
         while True:
             try:
-                frames, end = cut_frames(self._rest)
-            except WireError as error:
+                frames, end, _ = cut_frames(self._rest)
+            except ValueError as error:
                 raise LiveError(self.name, str(error), "RESOURCE_EXHAUSTED") from None
             if not frames:
                 break

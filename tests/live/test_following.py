@@ -143,9 +143,9 @@ def test_the_options_are_moved_to_the_first_frame(tmp_path):
 @pytest.mark.parametrize(
     ("invalid", "reason"),
     [
-        (with_length(b"\x0a\xff\xff"), "ends inside a number"),
+        (with_length(b"\x0a\xff\xff"), "first row is damaged"),
         (b"\xff\xff\xff\xff\x7f", "at most 64 MiB"),
-        (b"\xff" * 11, "more than 10 bytes"),
+        (b"\xff" * 11, "longer than 10 bytes"),
         (with_length(b"\x0a\x04\x0a\x02\x10\x01"), "the stream options change"),
     ],
 )

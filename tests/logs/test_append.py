@@ -262,7 +262,7 @@ def varied_message(name, number):
 def read_if_valid(path):
     """Returns the messages, or None if the log is invalid."""
     try:
-        with rdfm.open_log(path) as log:
+        with rdfm.open_log(path, kind=kind_of(path)) as log:
             return [list(each) for each in log]
     except rdfm.DecodeError:
         return None
@@ -283,7 +283,7 @@ def test_a_log_truncated_at_any_byte_is_repaired(tmp_path, name, options):
     path = log_of(tmp_path, name)
     sizes = []
     for count in (2, 3):
-        with rdfm.create_log(path, **options) as log:
+        with rdfm.create_log(path, kind=kind_of(path), **options) as log:
             for number in range(count):
                 log.write(varied_message(name, number))
         sizes.append(path.stat().st_size)
@@ -421,6 +421,36 @@ def test_a_last_line_that_is_not_json_ld_is_rejected(tmp_path, first, line, end)
     assert path.read_text() == first + line + end
 
 
+def test_a_complete_line_of_json_is_not_removed(tmp_path):
+    path = tmp_path / "log.ndjsonld"
+    before = '{"@id": "http://e/s", "http://e/p": 1}\n{"@id": 5}'
+    path.write_text(before)
+    with pytest.raises(rdfm.DecodeError, match=r"@id must be a string"):
+        append(path, message(1), repair=True)
+    assert path.read_text() == before
+
+
+def test_a_yaml_log_may_end_with_a_document_end_marker_without_a_line_feed(tmp_path):
+    path = tmp_path / "log.yamlld"
+    append(path, message(0))
+    path.write_bytes(path.read_bytes().removesuffix(b"\n"))
+    assert path.read_bytes().endswith(b"\n...")
+    append(path, message(1))
+    assert numbers(path) == [0, 1]
+
+
+@pytest.mark.parametrize("dialect", ["comment", "directive"])
+def test_the_end_of_a_large_log_is_repaired_without_reading_its_middle(tmp_path, dialect):
+    path = tmp_path / "log.nq"
+    append(path, message(0), message(1), dialect=dialect)
+    delimiter = DELIMITER if dialect == "comment" else b"MESSAGE\n"
+    middle = delimiter + b"oops\n" * 100_000 + delimiter
+    complete = path.read_bytes() + middle + LINE % 2 + delimiter
+    path.write_bytes(complete + LINE % 3 + b"<http://e/s> <htt")
+    append(path, message(4), repair=True)
+    assert path.read_bytes() == complete + LINE % 4
+
+
 def test_the_last_line_may_have_a_different_context_than_the_first(tmp_path):
     path = tmp_path / "log.ndjsonld"
     path.write_text(
@@ -453,7 +483,9 @@ def test_unsuitable_targets_are_rejected(tmp_path, name):
     with pytest.raises(rdfm.OptionError, match=UNSUITABLE_TARGETS[name]):
         rdfm.convert(LINE % 0, target, from_format="nq", append=True, **format_option(name))
     with pytest.raises(rdfm.OptionError, match=UNSUITABLE_TARGETS[name]):
-        rdfm.create_log(target, append=True, **({"format": "nq"} if format_option(name) else {}))
+        kind = "patches" if name == "log.trp" else "messages"
+        format = "nq" if format_option(name) else None
+        rdfm.create_log(target, format, kind=kind, append=True)
     assert list(tmp_path.iterdir()) == []
 
 

@@ -130,16 +130,15 @@ fn measure(format: &str, log: &[u8], quads: usize) {
 fn main() {
     let (patches, lines) = logs();
     let quads = 12 * TRANSACTIONS;
-    let mut thrift = Vec::new();
-    write(
-        "rdf-patch-thrift",
-        &read("rdf-patch", patches.as_bytes()),
-        &mut thrift,
-    );
     if let Some(path) = std::env::var_os("RDFM_BENCH_QUADS") {
         std::fs::write(path, &lines).unwrap();
     }
     measure("nq", lines.as_bytes(), quads);
     measure("rdf-patch", patches.as_bytes(), quads);
-    measure("rdf-patch-thrift", &thrift, quads);
+    let batches = read("rdf-patch", patches.as_bytes());
+    for format in ["rdf-patch-thrift", "jelly-patch"] {
+        let mut log = Vec::new();
+        write(format, &batches, &mut log);
+        measure(format, &log, quads);
+    }
 }

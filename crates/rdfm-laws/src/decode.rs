@@ -2,6 +2,7 @@
 //!
 //! - Pieces: cutting the bytes differently changes neither the messages nor the error.
 //! - Reset: after a reset, a decoder behaves like a new one.
+//! - Fast paths: the general path has the same result.
 //! - Batches: the result does not depend on how messages are divided into batches. Parts together
 //!   equal the complete message.
 //! - Truncation: any prefix of a log yields a prefix of its messages, except that the last one may
@@ -13,6 +14,7 @@ use rdfm_core::codec::batch::{Batch, LogRecord};
 use rdfm_core::codec::spec::Kind;
 use rdfm_core::model::batch::LogBatch;
 use rdfm_core::model::error::DecodeError;
+use rdfm_core::model::fast_path::FastPath;
 use rdfm_core::model::record::ResultHead;
 
 use crate::message::{Message, ToValues, messages};
@@ -261,6 +263,14 @@ fn assert_same(reading: &Reading, found: &Outcome, whole: &Outcome, what: &str) 
         "{}: a different {what} changes the outcome:\n{found:#?}\nwhole:\n{whole:#?}",
         reading.format.name
     );
+}
+
+/// Decoding without a fast path has the same result.
+pub fn fast_paths(reading: &Reading, data: &[u8], whole: &Outcome) {
+    for (path, name) in FastPath::ALL {
+        let found = path.without(|| outcome(reading, data, data.len()));
+        assert_same(reading, &found, whole, name);
+    }
 }
 
 /// The parts of messages together equal the messages. After an error, a part of an incomplete

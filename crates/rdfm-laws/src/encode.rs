@@ -4,6 +4,7 @@
 //!   one.
 //! - Batches: the division of messages into batches does not change the output. Parts of messages
 //!   are written like complete messages, or rejected.
+//! - Fast paths: the general path writes the same output.
 //! - Twins: an encoder and its twins write the same output as the encoder alone, with the same
 //!   counts.
 //! - Reset: after a reset, an encoder writes the same output again.
@@ -18,6 +19,7 @@ use rdfm_core::codec::spec::{Append, FormatSpec, Kind};
 use rdfm_core::codec::{Encoder, LogEnd};
 use rdfm_core::model::batch::LogBatch;
 use rdfm_core::model::error::{EncodeError, ErrorClass};
+use rdfm_core::model::fast_path::FastPath;
 use rdfm_core::model::record::Operation;
 use rdfm_core::model::term::{Quad, TermId};
 
@@ -195,6 +197,15 @@ fn round_trip_of<R: ToValues>(writing: &Writing, reading: &Reading, data: &[u8])
         twins(writing, cut);
     }
     twins(writing, &batches);
+    for (path, name) in FastPath::ALL {
+        let general = path.without(|| encode_with(&mut *writing.encoder(), &batches));
+        assert!(
+            general == (out.clone(), rejection.clone()),
+            "{}: a different output without {name}:\n{}",
+            writing.format.name,
+            String::from_utf8_lossy(&general.0)
+        );
+    }
 
     check_output(writing, reading.format, &expected, &out, rejection.as_ref());
     if rejection.is_none() && error.is_none() {

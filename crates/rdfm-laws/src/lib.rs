@@ -82,6 +82,7 @@ pub fn any_bytes(format: &'static FormatSpec, data: &[u8]) {
         let whole = decode::pieces(&reading, data);
         decode::reset(&reading, data, &whole);
         decode::batch_sizes(&reading, data, &whole);
+        decode::fast_paths(&reading, data, &whole);
         decode::parts(&reading, data, &whole);
         decode::skipping(&reading, data);
         if format.kinds == [Kind::Messages] {

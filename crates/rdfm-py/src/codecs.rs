@@ -15,7 +15,7 @@ use rdfm_core::codec::batch::{Batch, BatchRef};
 use rdfm_core::codec::chain;
 use rdfm_core::codec::contexts::ContextLoader;
 use rdfm_core::codec::sniff::Sniff;
-use rdfm_core::codec::spec::{Append, FormatSpec};
+use rdfm_core::codec::spec::FormatSpec;
 use rdfm_core::codec::{
     self, Dialect, LogEnd, LogHeader, LogPlace, Observations, Opening, Parts, Split,
 };
@@ -245,15 +245,19 @@ impl Decoder {
         Ok((batches.collect::<PyResult<_>>()?, is_complete))
     }
 
-    /// Return how the log ends, and why no message can be appended to it. Either may be None.
+    /// Return how the log ends: four values, each of which may be None.
     ///
-    /// The end is available after the last batch of a log with delimiters. It is "start" (before
-    /// the first message), "content", "delimiter" or "inside" (a transaction). The reason is
-    /// available after the first batch.
-    fn ending(&self, py: Python<'_>) -> PyResult<(Option<&'static str>, Option<&'static str>)> {
+    /// 1. The end, after the last batch of a log with delimiters: "start" (before the first
+    ///    message), "content", "delimiter" or "inside" (a transaction).
+    /// 2. Why no message can be appended, after the first batch.
+    /// 3. Offset after the last message that is certainly complete, if the last message may be
+    ///    incomplete: because of an error that may be due to truncation, or for the next reason.
+    /// 4. Why the last message may be incomplete, although it is valid.
+    fn ending(&self, py: Python<'_>) -> PyResult<EndingTuple> {
         let mut state = take(&self.state, "decoder")?;
-        let observations = run(py, &mut state, |decoder| decoder.observations())?;
-        Ok((observations.end.map(LogEnd::name), observations.closed))
+        let found = run(py, &mut state, |decoder| decoder.observations())?;
+        let end = found.end.map(LogEnd::name);
+        Ok((end, found.closed, found.complete, found.incomplete))
     }
 
     /// Discard all input and start another log with the same options.
@@ -540,6 +544,14 @@ impl DelimiterCounter {
         })
     }
 }
+
+/// See `Decoder.ending`.
+type EndingTuple = (
+    Option<&'static str>,
+    Option<&'static str>,
+    Option<u64>,
+    Option<&'static str>,
+);
 
 /// Number of messages before a place in a log, whether the last of these messages continues, and
 /// whether that message is empty.
@@ -907,22 +919,6 @@ fn sniff(format: &str, head: &[u8], complete: bool) -> PyResult<Option<bool>> {
     })
 }
 
-/// Find the last frame with a restart mark in a part of a log. Decoding can begin at that frame.
-///
-/// Args:
-///     format: Name of the format.
-///     part: The bytes of that part.
-/// Returns:
-///     The position of that frame's first byte in `part`, or None if no frame is marked or the
-///     format has no marks.
-#[pyfunction]
-fn last_mark(format: &str, part: &[u8]) -> PyResult<Option<usize>> {
-    Ok(match find(format)?.append {
-        Append::Lengths(Some(last_mark)) => last_mark(part),
-        _ => None,
-    })
-}
-
 /// Return the specification of a native format: the fields of `rdfm.formats.FormatSpec`.
 #[pyfunction]
 fn format_spec<'py>(py: Python<'py>, name: &str) -> PyResult<Bound<'py, PyDict>> {
@@ -936,7 +932,6 @@ pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<LengthChain>()?;
     module.add_function(wrap_pyfunction!(sniff, module)?)?;
     module.add_function(wrap_pyfunction!(format_names, module)?)?;
-    module.add_function(wrap_pyfunction!(last_mark, module)?)?;
     module.add_function(wrap_pyfunction!(format_spec, module)?)?;
     module.add_function(wrap_pyfunction!(options::option_value, module)?)
 }

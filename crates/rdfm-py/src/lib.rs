@@ -6,7 +6,7 @@
 //!   batches from Python messages.
 //! - [`terms`]: terms and quads. [`arrow`]: the PyCapsule interface. [`arrow_rows`]: conversion
 //!   between batches and Arrow rows.
-//! - [`contexts`]: remote JSON-LD contexts.
+//! - [`contexts`]: remote JSON-LD contexts. [`grpc`]: messages of Jelly gRPC.
 //! - [`regroup`]: regrouping of messages. [`keys`]: division of a log by message key. [`changes`]:
 //!   patches and datasets. [`comparison`]: message comparison.
 //! - [`statistics`]: log statistics. [`streams`]: stream type rules.
@@ -41,6 +41,7 @@ mod comparison;
 mod contexts;
 mod errors;
 mod filter;
+mod grpc;
 mod keys;
 mod nanopub;
 mod options;
@@ -72,6 +73,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     parquet::register(module)?;
     archive::register(module)?;
     filter::register(module)?;
+    grpc::register(module)?;
     keys::register(module)?;
     query::register(module)?;
     columns::register(module)?;

@@ -231,7 +231,7 @@ pub fn spec_dict<'py>(py: Python<'py>, spec: &'static FormatSpec) -> PyResult<Bo
     let (append, reason) = match spec.append {
         Append::Never(reason) => ("never", reason),
         Append::LastLine => ("last line", ""),
-        Append::Lengths(_) => ("lengths", ""),
+        Append::Lengths => ("lengths", ""),
         Append::Decode => ("decode", ""),
     };
     dict.set_item("append", append)?;

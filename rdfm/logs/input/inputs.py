@@ -301,7 +301,7 @@ class Input:
     @property
     def reached(self) -> int:
         """Offset reached in the (compressed) file, even if a decoder reads it directly."""
-        return self.bytes_read if self._reader is None else self._reader.position
+        return self.bytes_read if self._reader is None else self._reader.bytes_read
 
     @property
     def local_path(self) -> str | None:

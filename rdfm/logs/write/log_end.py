@@ -1,22 +1,22 @@
 """The end of an existing log, for a writer that appends to it.
 
 In: an open file and its format. Out: `Ending`: where and how the log ends, and its header.
-Cost: if the last line shows how the log ends, only the head and that line are read. Of
+Cost: if the last lines show how the log ends, only the head and these lines are read. Of
 length-prefixed messages, only the lengths are read. Other logs are decoded once. Memory is bounded
 in each case.
-Law: a log that ends inside a message is rejected, or shortened to its last complete message.
+Law: a log that ends inside a message is rejected, or shortened to its last complete message. Only
+decoders know where messages end.
 """
 
 from __future__ import annotations
 
 import contextlib
 import os
-import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from rdfm._core import DelimiterCounter, LengthChain, last_mark
+from rdfm._core import DelimiterCounter, LengthChain
 from rdfm.errors import (
     DecodeError,
     OptionError,
@@ -47,35 +47,10 @@ TAIL_BYTES = 1 << 16
 MAX_TAIL_BYTES = 1 << 26
 # Number of bytes to search first for the last mark: more than the distance between marks.
 MARKED_BYTES = 5 << 20
-# Maximum number of comments and blank lines at the end of a log that are skipped.
-MAX_LINES = 1000
-# A byte order mark, or `<`, in UTF-16.
-_UTF16_STARTS = (b"\xff\xfe", b"\xfe\xff", b"<\0", b"\0<")
-_LINE_END = re.compile(rb"\r\n|\n|\r")
-_PROBE = b"<rdfm:end> <rdfm:end> <rdfm:end> .\n"
 _BASE = "http://localhost/"
-_DELIMITER_LINE = {
-    "comment": re.compile(rb"[ \t]*#\s*@message[^\r\n]*"),
-    "directive": re.compile(rb"[ \t]*(?:(?i:MESSAGE)|@message[ \t]*\.)[ \t]*(?:#[^\r\n]*)?"),
-}
 BOM = b"\xef\xbb\xbf"
-# Lines that end messages, in formats without dialects.
-_MESSAGE_ENDS = {"rdf-patch": re.compile(rb"[ \t]*Z[ \t]*\.[ \t]*(?:#[^\r\n]*)?")}
-# Last lines that can only be truncated delimiters. In Turtle, they could also start a name.
-_PARTIAL_DELIMITERS = {
-    "nt": (b"M", b"ME", b"MES", b"MESS", b"MESSA", b"MESSAG"),
-    "nq": (b"M", b"ME", b"MES", b"MESS", b"MESSA", b"MESSAG"),
-    "yamlld": (b"--", b".."),
-    "rdf-patch": (b"Z",),
-}
 # The error code of the specification for a remote context that cannot be loaded.
 _NO_CONTEXT = "loading remote context failed"
-_MESSAGE_STARTS = {"yamlld": re.compile(rb"---(?:[ \t][^\r\n]*)?")}
-_WHITE_SPACE = re.compile(rb"\s*")
-# Lines without a message, in formats with one document per line.
-_BLANK_LINE = {"rdfxml": re.compile(rb"\s*(?:<!--(?:[^-]|-(?!-))*-->\s*)*")}
-# A line that may belong to a different dialect than that of the head.
-_OTHER_DIALECT = re.compile(rb"(?m)^[ \t]*(?:VERSION|MESSAGE)\b")
 REPAIR = Remedy("stage", "repair", "true", "removes the incomplete message")
 
 
@@ -152,12 +127,12 @@ class StoredLog:
             head = BOM
         return not head.removeprefix(BOM).strip()
 
-    def decoder(self, **options: Any) -> Any:
+    def decoder(self, split: tuple[int, None, str | None] | None = None, **options: Any) -> Any:
         """Return a decoder that accepts everything that a lenient writer may have written."""
         supported = self.format.spec.options("read")
         given = {"lenient": True, "generalized": True, "base": _BASE, **options}
         usable = {name: value for name, value in given.items() if name in supported}
-        return self.format.decoder(usable, Opening("always"))
+        return self.format.decoder(usable, Opening("always", split=split))
 
     def unfinished_error(
         self, reason: str, *, repairable: bool = True, at: Mapping[str, Any] | None = None
@@ -191,9 +166,7 @@ def find_end(log: StoredLog, *, repair: bool = False, known: str = "") -> Ending
     append_rule = log.format.spec.append
     if append_rule == "lengths":
         return _end_of_chain(log, header, repair)
-    found = None
-    if append_rule == "last line":
-        found = _end_by_last_line(log, header, repair)
+    found = _end_by_tail(log, header, repair) if append_rule == "last line" else None
     found = found or _end_by_decoding(log, repair)
     if found.header.get("dialect") == "directive":
         _check_announced(log, found.header)
@@ -224,10 +197,9 @@ def count_messages(log: StoredLog, ending: Ending) -> int:
         if not counter.indivisible:
             # No message follows a delimiter at the end.
             return counter.delimiters + counter.content_first - (ending.end == "delimiter")
-    _, _, count, problem = _decode(log, log.pieces())
-    if problem is not None:
-        raise log.unfinished_error(problem.text, at=problem.at)
-    return count
+    counted = _end_by_decoding(log).messages
+    assert counted is not None
+    return counted
 
 
 def stored_batches(log: StoredLog, ending: Ending) -> Iterator[AnyBatch]:
@@ -309,7 +281,7 @@ def _check_accepted(log: StoredLog, decoder: DecoderLike) -> None:
 
 def _check_open(log: StoredLog, decoder: Any) -> None:
     """Reject a log to which no message can be appended."""
-    _, closed = decoder.ending()
+    closed = decoder.ending()[1]
     if closed is not None:
         if log.format.spec.append == "lengths":
             chain, size = _chain_and_size(log)
@@ -326,123 +298,40 @@ def _may_lack_contexts(log: StoredLog) -> bool:
     return "contexts" in log.format.spec.options("read")
 
 
-# --- formats whose last line shows how they end ---
+# --- formats whose last lines show how they end ---
 
 
-def _end_by_last_line(log: StoredLog, header: Mapping[str, Any], repair: bool) -> Ending | None:
-    """Find the end from the last line; return None if the log must be decoded."""
-    if "dialect" in log.format.spec.options("read"):
-        return _end_of_statements(log, header, repair)
-    if log.format.name == "rdfxml" and next(log.pieces(), b"")[:2] in _UTF16_STARTS:
-        raise OptionError(
-            f"cannot append to {log.name}, because it is in UTF-16; convert it to a new log, which is "
-            "in UTF-8"
-        )
-    tail = _Tail(log)
-    import json  # costly to import
+def _end_by_tail(log: StoredLog, header: Mapping[str, Any], repair: bool) -> Ending | None:
+    """Find the end from the last lines; return None if the log must be decoded.
 
-    blank = _BLANK_LINE.get(log.format.name, _WHITE_SPACE)
-    while True:
-        lines = tail.lines()
-        last = next(((start, line) for start, line in lines if not blank.fullmatch(line)), None)
-        if last is not None and (last[0] > tail.start or tail.start == 0):
-            break
-        if not tail.grow():
-            return None
-    start, line = last
-    ended = tail.ended
-    if log.format.name == "rdfxml":
-        return _end_of_documents(log, header, repair, tail, start, line)
-    try:
-        if not isinstance(json.loads(line), dict):
-            raise ValueError("it is not an object")  # handled like invalid JSON
-    except (ValueError, RecursionError) as error:
-        if not ended:
-            return _repaired(log, start, "content", header, "the last line is incomplete", repair)
-        raise _not_a_message_error(log, str(error)) from None
-    # In most logs, the first line has the context of all lines.
-    checked = line if start == 0 else (_first_line(log) or b"") + b"\n" + line
-    if (problem := _problem(log, checked)) is not None:
-        # The last line may have another context. Decoding the log shows this and other errors.
-        *_, problem = _decode(log, log.pieces())
-        if problem is not None:
-            raise _not_a_message_error(log, problem.text)
-    return Ending(log.size, "content", header, not ended)
-
-
-def _end_of_documents(
-    log: StoredLog,
-    header: Mapping[str, Any],
-    repair: bool,
-    tail: _Tail,
-    start: int,
-    line: bytes,
-) -> Ending:
-    """Find the end of an RDF/XML log from its last line, which should be a document.
-
-    Raises:
-        OptionError: If a document spans several lines.
-        DecodeError: If the last line is not a document.
+    A log that can be read in splits is read from the first delimiter in these lines, if any.
     """
-    problem = _problem(log, line, documents=1)
-    # A line with the start of a document is either truncated or continues on the next line.
-    if start > 0:
-        first = _problem(log, _first_line(log) or b"", documents=1)
-        if first is not None and first.is_incomplete:
-            raise _long_document_error(log)
-    if problem is None:
-        return Ending(log.size, "content", header, not tail.ended)
-    if not problem.is_incomplete:
-        raise _not_a_message_error(log, problem.text)
-    before = _line_before(tail, start)
-    if tail.ended or (before is not None and _problem(log, before, documents=1) is not None):
-        raise _long_document_error(log)
-    return _repaired(log, start, "content", header, "the last line is incomplete", repair)
-
-
-def _line_before(tail: _Tail, offset: int) -> bytes | None:
-    """Return the last non-blank line before an offset; None if there is none."""
-    blank = _BLANK_LINE["rdfxml"]
-    while True:
-        found = next(
-            (
-                (start, line)
-                for start, line in tail.lines()
-                if start < offset and not blank.fullmatch(line)
-            ),
-            None,
-        )
-        if found is not None and (found[0] > tail.start or tail.start == 0):
-            return found[1]
-        if not tail.grow():
-            return None
-
-
-def _long_document_error(log: StoredLog) -> OptionError:
-    return OptionError(
-        f"cannot append to {log.name}, because it has a document of several lines; convert it to a "
-        "new log, which has one document per line"
-    )
-
-
-def _not_a_message_error(log: StoredLog, problem: str) -> DecodeError:
-    return DecodeError(
-        f"the last line is not a message: {problem}", format=log.format.name, source=log.name
-    )
-
-
-def _problem(log: StoredLog, lines: bytes, documents: int | None = None) -> _Problem | None:
-    """Return the problem with lines of a log, if any.
-
-    If `documents` is given, the lines must contain this number of documents.
-    """
-    try:
-        _, _, count, problem = _decode(log, (lines,))
-    except DecodeError as error:
-        return _Problem(error.reason, is_incomplete=False)
-    if problem is None and documents is not None and count != documents:
-        return _Problem(f"it has {count} documents", is_incomplete=False)
-    return problem
+    splittable = log.format.spec.splittable
+    # In other formats, the first line may have the context of all lines.
+    first = b"" if splittable else _first_line(log)
+    if first is None:
+        return None
+    dialect = header.get("dialect") or "comment"
+    for start, data in _tails(log):
+        lines = first + data.partition(b"\n")[2]
+        has_delimiter = False
+        try:
+            if splittable:
+                found = _decode(log, (data,), split=(start + 1, None, dialect))
+                has_delimiter = found.end is not None or found.problem is not None
+            if not has_delimiter:
+                found = _decode(log, (lines,), dialect=dialect)
+        except (DecodeError, OptionError):
+            return None  # decoding reports the error and its position
+        if found.problem is not None:
+            if not has_delimiter and (splittable or found.complete <= len(first)):
+                return None
+            before = 0 if has_delimiter else log.size - len(lines)
+            return _repaired(log, before + found.complete, found.problem, repair)
+        if has_delimiter or found.messages > (first != b""):
+            line_feed = not data.endswith((b"\n", b"\r"))
+            return Ending(log.size, found.end or "content", header, line_feed)
+    return None
 
 
 def _first_line(log: StoredLog) -> bytes | None:
@@ -450,154 +339,28 @@ def _first_line(log: StoredLog) -> bytes | None:
     head = b""
     for piece in log.pieces():
         head += piece
-        end = _LINE_END.search(head)
-        if end is not None:
-            return head[: end.start()]
+        end = head.find(b"\n")
+        if end >= 0:
+            return head[: end + 1]
         if len(head) > MAX_TAIL_BYTES:
-            return None
-    return head
+            break
+    return None
 
 
-def _end_of_statements(log: StoredLog, header: Mapping[str, Any], repair: bool) -> Ending | None:
-    """Find the end of a log in N-Triples or N-Quads; return None if the log must be decoded."""
-    dialect = header.get("dialect") or "comment"
-    tail = _Tail(log)
-    while True:
-        complete_lines = tail.data if tail.start == 0 else tail.data[_after_line(tail.data) :]
-        if header.get("changes_dialect") or (
-            dialect == "comment" and _OTHER_DIALECT.search(complete_lines)
-        ):
-            return None
-        for passed, (start, line) in enumerate(tail.lines()):
-            if start == tail.start and tail.start > 0:  # the line may start earlier
-                break
-            if passed == MAX_LINES:
-                return None
-            try:
-                end = _line_kind(log, line, dialect)
-            except DecodeError as error:
-                if passed > 0 or tail.ended:
-                    return None  # decoding reports the error and its position
-                return _repair_statements(log, tail, start, dialect, header, error.reason, repair)
-            if end is not None:
-                return Ending(log.size, end, header, not tail.ended)
-        if tail.start == 0:
-            return Ending(log.size, "start", header, not tail.ended)
-        if not tail.grow():
-            return None
+def _tails(log: StoredLog, length: int = TAIL_BYTES) -> Iterator[tuple[int, bytes]]:
+    """Yield the last bytes of a log and their offset, more bytes each time, but not all.
 
-
-def _after_line(data: bytes) -> int:
-    """Return the offset after the first line end."""
-    found = _LINE_END.search(data)
-    return len(data) if found is None else found.end()
-
-
-def _line_kind(log: StoredLog, line: bytes, dialect: str) -> str | None:
-    """Return how a log ends after a line: "content" or "delimiter"; None if the line is neither.
-
-    Raises:
-        DecodeError: If the line is invalid.
+    The first part of an uncompressed log has `length` bytes.
     """
-    if not line.strip():
-        return None
-    decoder = log.decoder(dialect=dialect)
-    decoder.feed(_PROBE + line + b"\n" + _PROBE)
-    decoder.finish()
-    last = 0
-    while (batch := decoder.next_batch()) is not None:
-        if len(batch):
-            last = len(batch.quads(len(batch) - 1))
-    return {1: "delimiter", 2: None}.get(last, "content")
-
-
-def _repair_statements(
-    log: StoredLog,
-    tail: _Tail,
-    invalid_start: int,
-    dialect: str,
-    header: Mapping[str, Any],
-    reason: str,
-    repair: bool,
-) -> Ending:
-    """Repair a log whose last line is invalid, and return its end: after the last delimiter."""
-    if not repair:
-        raise log.unfinished_error(reason)
-    if _partial_delimiter(log) == invalid_start and dialect == "directive":
-        shorter = StoredLog(log.file, invalid_start, log.name, log.format, log.compression)
-        before = _end_of_statements(shorter, header, repair=False)
-        if before is not None:
-            return _repaired(log, invalid_start, before.end, header, reason, repair)
-    while True:
-        for start, line in tail.lines():
-            if start >= invalid_start or (start == tail.start and tail.start > 0):
-                continue
-            if b"essage" not in line and b"ESSAGE" not in line:
-                continue
-            try:
-                kind = _line_kind(log, line, dialect)
-            except DecodeError:
-                continue
-            if kind == "delimiter":
-                after = start + len(line)
-                rest = tail.data[after - tail.start :]
-                found = _LINE_END.match(rest)
-                return _repaired(
-                    log, after + (0 if found is None else found.end()), kind, header, reason, repair
-                )
-        if not tail.grow(unbounded=True):
-            raise _no_complete_message_error(log)
-
-
-class _Tail:
-    """The last part of a log, which can be extended to earlier bytes.
-
-    Attributes:
-        data: The bytes.
-        start: Offset of the first byte in the decompressed log.
-    """
-
-    def __init__(self, log: StoredLog) -> None:
-        self._log = log
-        self._compressed = log.compression is not None
-        if self._compressed:
-            self.data, self.start = _tail_of(log.pieces())
-        else:
-            self.start = max(log.size - TAIL_BYTES, 0)
-            self.data = b"".join(log.raw(self.start))
-
-    @property
-    def ended(self) -> bool:
-        """Whether the last line is terminated."""
-        return self.data.endswith((b"\n", b"\r"))
-
-    def grow(self, *, unbounded: bool = False) -> bool:
-        """Extend the part to earlier bytes. Return False if that is impossible."""
-        if self.start == 0 or self._compressed:
-            return False
-        length = 4 * len(self.data)
-        if length > MAX_TAIL_BYTES and not unbounded:
-            return False
-        self.start = max(self._log.size - length, 0)
-        self.data = b"".join(self._log.raw(self.start))
-        return True
-
-    def lines(self) -> Iterator[tuple[int, bytes]]:
-        """Yield the lines with their offsets, the last one first."""
-        stop = len(self.data)
-        if self.data.endswith(b"\r\n"):
-            stop -= 2
-        elif self.ended:
-            stop -= 1
-        while True:
-            # Search backwards for a line end. In a CRLF, the LF is found first.
-            before = max(self.data.rfind(b"\n", 0, stop), self.data.rfind(b"\r", 0, stop))
-            yield self.start + before + 1, self.data[before + 1 : stop]
-            if before < 0:
-                return
-            stop = before
-            if self.data[before : before + 1] == b"\n" and before and self.data[before - 1] == 13:
-                stop -= 1
+    if log.compression is not None:
+        tail, start = _tail_of(log.pieces())
+        if start > 0:
+            yield start, tail
+        return
+    while length < log.size and length <= MAX_TAIL_BYTES:
+        start = log.size - length
+        yield start, b"".join(log.raw(start))
+        length *= 4
 
 
 def _tail_of(pieces: Iterable[bytes]) -> tuple[bytes, int]:
@@ -631,7 +394,7 @@ def _end_of_chain(log: StoredLog, header: Mapping[str, Any], repair: bool) -> En
     if chain.end == size:
         return Ending(log.size, "content", header, messages=chain.messages)
     reason = f"the last complete message ends {byte_count(size - chain.end)} before the end"
-    return _repaired(log, chain.end, "content", header, reason, repair)
+    return _repaired(log, chain.end, reason, repair)
 
 
 def _chain_and_size(log: StoredLog) -> tuple[LengthChain, int]:
@@ -650,35 +413,19 @@ def _chain_and_size(log: StoredLog) -> tuple[LengthChain, int]:
 
 
 def _is_complete_after_mark(log: StoredLog) -> bool:
-    """Decode a log from its last restart mark, and return whether it is complete.
+    """Decode the last messages, from a restart mark on, and return whether they are complete.
 
     Returns False if there is no mark near the end or the data is invalid. In that case, the caller
     reads the log from its start.
     """
-    length = MARKED_BYTES
-    while True:
-        start = max(log.size - length, 0)
-        data = b"".join(log.raw(start))
-        mark = last_mark(log.format.name, data)
-        if mark is not None:
-            break
-        length *= 4
-        if start == 0 or length > MAX_TAIL_BYTES:
+    for start, data in _tails(log, MARKED_BYTES) if log.format.spec.splittable else ():
+        try:
+            found = _decode(log, (data,), split=(start + 1, None, None))
+        except DecodeError:
             return False
-    data = data[mark:]
-    chain = LengthChain()
-    chain.feed(data)
-    if chain.is_malformed or chain.end != len(data):
-        return False
-    decoder = log.decoder()
-    decoder.feed(data)
-    decoder.finish()
-    try:
-        while decoder.next_batch() is not None:
-            pass
-    except DecodeError:
-        return False
-    return True
+        if found.problem is not None or found.messages > 0:
+            return found.problem is None
+    return False
 
 
 def follow_lengths(file: int, size: int) -> LengthChain:
@@ -702,8 +449,33 @@ def follow_lengths(file: int, size: int) -> LengthChain:
 # --- formats that are decoded ---
 
 
-def _end_by_decoding(log: StoredLog, repair: bool) -> Ending:
-    """Find the end of a log by decoding it."""
+class _Decoded(NamedTuple):
+    """The result of decoding a log.
+
+    Attributes:
+        header: Its header.
+        messages: Number of complete messages.
+        end: How it ends, as in `Encoder.continue_log`; None if the format has no delimiters.
+        problem: Why its last message is incomplete, if it is.
+        complete: Offset after the last complete message if there is a problem.
+        at: The position of the problem if known, as in `DecodeError`.
+    """
+
+    header: Mapping[str, Any]
+    messages: int
+    end: str | None = None
+    problem: str | None = None
+    complete: int = 0
+    at: Mapping[str, Any] | None = None
+
+
+def _end_by_decoding(log: StoredLog, repair: bool = False) -> Ending:
+    """Find the end of a log by decoding it.
+
+    Raises:
+        OptionError: If messages cannot be appended to the log.
+        DecodeError: If the log is invalid, or ends inside a message and `repair` is false.
+    """
     last = b"\n"
 
     def pieces() -> Iterator[bytes]:
@@ -712,63 +484,24 @@ def _end_by_decoding(log: StoredLog, repair: bool) -> Ending:
             last = piece[-1:]
             yield piece
 
-    end, header, count, error = _decode(log, pieces())
-    if header.get("changes_dialect"):
-        raise OptionError(
-            f"cannot append to {log.name}, because it changes its dialect; convert it first"
-        )
+    found = _decode(log, pieces())
+    if found.problem is not None:
+        return _repaired(log, found.complete, found.problem, repair, found.at)
     line_feed = not log.format.spec.binary and last not in (b"\n", b"\r")
-    if error is None and line_feed and log.format.name == "yamlld":
-        if not repair:
-            raise TruncatedError(
-                "the last line has no line feed, so a word or number may be truncated; add a line feed "
-                "if the last message is complete",
-                format=log.format.name,
-                source=log.name,
-                remedies=(REPAIR,),
-            )
-        error = _Problem("the last line has no line feed", is_incomplete=True)
-    if error is None:
-        return Ending(log.size, end, header, line_feed, count)
-    if not repair:
-        raise log.unfinished_error(error.text, at=error.at)
-    if log.compression is None:
-        for length in _possible_lengths(log, header):
-            shorter = StoredLog(log.file, length, log.name, log.format)
-            end, header, complete, problem = _decode(shorter, shorter.raw())
-            # Before a truncated delimiter, the last message is complete.
-            max_complete = count + (length == _partial_delimiter(log))
-            if problem is None and 0 < complete <= max_complete:
-                return _repaired(log, length, end, header, error.text, repair)
-    raise _no_complete_message_error(log)
+    return Ending(log.size, found.end or "content", found.header, line_feed, found.messages)
 
 
-class _Problem(NamedTuple):
-    """A problem with a log or a part of it.
-
-    Attributes:
-        text: The reason.
-        is_incomplete: Whether more bytes could make the data valid, so that it may be truncated.
-        at: The position, if known, as in `DecodeError`.
-    """
-
-    text: str
-    is_incomplete: bool
-    at: Mapping[str, Any] | None = None
-
-
-def _decode(
-    log: StoredLog, pieces: Iterable[bytes]
-) -> tuple[str, Mapping[str, Any], int, _Problem | None]:
-    """Decode a log. Return its end, header, number of complete messages, and problem.
+def _decode(log: StoredLog, pieces: Iterable[bytes], **options: Any) -> _Decoded:
+    """Decode a log, or a part of it.
 
     Decoders report an error as soon as no further bytes can correct it. If an error is found only
     at the end, it may therefore be caused by a truncated word, escape or character.
 
     Raises:
+        OptionError: If messages cannot be appended to the log.
         DecodeError: If the log is invalid before its end.
     """
-    decoder = log.decoder()
+    decoder = log.decoder(**options)
     count = 0
     has_ended = False
     try:
@@ -779,18 +512,16 @@ def _decode(
         has_ended = True
         count += _drain(log, decoder)
     except DecodeError as error:
-        if has_ended or isinstance(error, TruncatedError):
+        _check_open(log, decoder)
+        complete = decoder.ending()[2]
+        if complete is not None and (has_ended or isinstance(error, TruncatedError)):
             at = {"byte_offset": error.byte_offset, "line": error.line, "column": error.column}
-            problem = _Problem(error.reason, is_incomplete=True, at=at)
-            return "content", decoder.header(), count, problem
+            return _Decoded(decoder.header(), count, None, error.reason, complete, at)
         error.source = log.name
         raise
     _check_open(log, decoder)
-    end, _ = decoder.ending()
-    if end == "inside":
-        problem = _Problem("the last transaction has no end", is_incomplete=True)
-        return "content", decoder.header(), count - 1, problem
-    return end or "content", decoder.header(), count, None
+    end, _, complete, problem = decoder.ending()
+    return _Decoded(decoder.header(), count, end, problem, complete or 0)
 
 
 def _drain(log: StoredLog, decoder: DecoderLike) -> int:
@@ -813,48 +544,14 @@ def _drain(log: StoredLog, decoder: DecoderLike) -> int:
         count += len(batch) - batch.continued
 
 
-def _possible_lengths(log: StoredLog, header: Mapping[str, Any]) -> Iterator[int]:
-    """Yield the lengths to which an incomplete log may be shortened, the longest first."""
-    if log.format.spec.binary:
-        yield follow_lengths(log.file, log.size).end
-        return
-    delimiter_start = _partial_delimiter(log)
-    if delimiter_start is not None:
-        yield delimiter_start
-    name, dialect = log.format.name, header.get("dialect") or "comment"
-    ends = _MESSAGE_STARTS.get(name) or _MESSAGE_ENDS.get(name) or _DELIMITER_LINE[dialect]
-    tail = _Tail(log)
-    shortest = log.size
-    while True:
-        for start, line in tail.lines():
-            if start == tail.start and start > 0:
-                break
-            if start < shortest and ends.fullmatch(line):
-                shortest = start
-                stop = start + len(line)
-                yield start if name in _MESSAGE_STARTS else stop + _line_end(tail, stop)
-        if not tail.grow(unbounded=True):
-            return
-
-
-def _partial_delimiter(log: StoredLog) -> int | None:
-    """Return the start of the last line if it can only be a truncated delimiter."""
-    tail = _Tail(log)
-    start, line = next(tail.lines())
-    is_partial = not tail.ended and line.strip() in _PARTIAL_DELIMITERS.get(log.format.name, ())
-    return start if is_partial and start > 0 else None
-
-
-def _line_end(tail: _Tail, offset: int) -> int:
-    """Return the length of the line end at an offset."""
-    found = _LINE_END.match(tail.data, offset - tail.start)
-    return 0 if found is None else len(found[0])
-
-
 def _repaired(
-    log: StoredLog, length: int, end: str, header: Mapping[str, Any], reason: str, repair: bool
+    log: StoredLog,
+    length: int,
+    reason: str,
+    repair: bool,
+    at: Mapping[str, Any] | None = None,
 ) -> Ending:
-    """Return the end of a repaired log.
+    """Return the end of a log that is shortened to its complete messages.
 
     Raises:
         DecodeError: If `repair` is false, or the log has no complete message.
@@ -862,7 +559,7 @@ def _repaired(
     if length == 0:
         raise _no_complete_message_error(log)
     if not repair:
-        raise log.unfinished_error(reason)
+        raise log.unfinished_error(reason, at=at)
     if log.compression is not None:
         raise UnsupportedError(
             "the log ends inside a message, and compressed logs cannot be repaired; decompress the "
@@ -870,7 +567,10 @@ def _repaired(
             format=log.format.name,
             source=log.name,
         )
-    return Ending(length, end, header)
+    ending = find_end(replace(log, size=length))
+    if ending.messages == 0:
+        raise _no_complete_message_error(log)
+    return ending
 
 
 def _no_complete_message_error(log: StoredLog) -> TruncatedError:

@@ -169,6 +169,12 @@ pub trait Reader: Send {
         self.builder().take()
     }
 
+    /// After an error, returns the offset after the last message that is certainly complete, with
+    /// its delimiter, or `None` if the error cannot be due to truncation.
+    fn complete(&mut self, input: &Buffer) -> Option<u64> {
+        self.builder().open_since().or(Some(input.offset()))
+    }
+
     /// Discards the open message after an error.
     fn discard(&mut self) {
         let builder = self.builder();
@@ -235,6 +241,8 @@ struct InputSide<R> {
     reader: R,
     input: Buffer,
     error: Option<DecodeError>,
+    /// See [`Observations::complete`].
+    complete: Option<u64>,
     /// Whether the error can be skipped.
     resumable: bool,
     /// Number of the first field that the format does not define.
@@ -250,6 +258,7 @@ impl<R: Reader> InputSide<R> {
             reader,
             input: Buffer::default(),
             error: None,
+            complete: None,
             resumable: false,
             unknown: None,
             exceeded: None,
@@ -266,6 +275,7 @@ impl<R: Reader> InputSide<R> {
         self.input.finished = false;
         self.input.start = self.reader.first_byte();
         self.error = None;
+        self.complete = None;
         self.unknown = None;
         self.exceeded = None;
     }
@@ -308,6 +318,7 @@ impl<R: Reader> InputSide<R> {
     #[cold]
     fn stop(&mut self, error: ReadError) -> DecodeError {
         self.resumable = error.resumable;
+        self.complete = self.reader.complete(&self.input);
         if !self.resumable {
             self.input.release();
         }
@@ -357,6 +368,7 @@ impl<R: Reader> Decoder for InputSide<R> {
         }
         match self.reader.skip(&mut self.input) {
             Ok(Some(bytes)) => {
+                self.complete = None;
                 if self.error.take().is_some() {
                     self.reader.builder().skip_index();
                 }
@@ -382,6 +394,7 @@ impl<R: Reader> Decoder for InputSide<R> {
 
     fn observations(&self) -> Observations {
         let mut observations = self.reader.observations();
+        observations.complete = self.complete.or(observations.complete);
         if let Some(field) = self.unknown {
             observations
                 .warnings

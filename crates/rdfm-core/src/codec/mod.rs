@@ -349,6 +349,11 @@ pub struct Observations {
     pub end: Option<LogEnd>,
     /// The reason if no message can be appended to the log.
     pub closed: Option<&'static str>,
+    /// If the log ends inside a message, or after an error that may be due to truncation: offset
+    /// after the last message that is certainly complete, with its delimiter.
+    pub complete: Option<u64>,
+    /// The reason if the last message may be incomplete, although it is valid.
+    pub incomplete: Option<&'static str>,
 }
 
 /// Legal but suspicious data that only the decoder sees, by rule of `validate`.

@@ -12,8 +12,6 @@ use crate::model::remedy::Reason;
 
 /// A codec created from options, or the reason why the options are rejected.
 pub type CodecResult<T> = Result<Box<T>, Reason>;
-/// Returns the index of the last marked frame in a part of a log.
-pub type FindLastMark = fn(&[u8]) -> Option<usize>;
 /// Creates a counter of the delimiters of a split.
 pub type NewDelimiterCounter = fn(&Values, &Opening) -> Box<dyn DelimiterCounter>;
 
@@ -84,12 +82,11 @@ impl FormatSpec {
 pub enum Append {
     /// No, for this reason.
     Never(&'static str),
-    /// The last line shows how the log ends.
+    /// The last lines show how the log ends.
     LastLine,
-    /// The log is a chain of messages with length prefixes. The function, if any, returns the index
-    /// of the last marked frame, which does not depend on earlier frames.
-    Lengths(Option<FindLastMark>),
-    /// The log must be decoded, unless its last line is a delimiter.
+    /// The log is a chain of messages with length prefixes.
+    Lengths,
+    /// The log must be decoded.
     Decode,
 }
 

@@ -4,6 +4,7 @@
 //!   cells) and messages, dictionary-encoded; [`namespaces`].
 //! - [`write`]: writes terms; their characters ([`chars`]) and labels.
 //! - [`datatypes`]: checks lexical forms of datatypes.
+//! - [`fast_path`]: switches for measuring and testing fast paths.
 //! - [`limits`], [`error`], [`remedy`]: limits, errors with positions, and options that would help.
 
 pub mod batch;
@@ -11,6 +12,7 @@ pub mod builder;
 pub mod chars;
 pub mod datatypes;
 pub mod error;
+pub mod fast_path;
 pub(crate) mod labels;
 pub mod limits;
 pub mod namespaces;

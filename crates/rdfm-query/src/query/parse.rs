@@ -138,26 +138,9 @@ impl Query {
         prefixes: &[(String, String)],
         union_graphs: bool,
     ) -> Result<Self, QueryError> {
-        let algebra = match parser.clone().parse_query(text) {
-            Ok(algebra) => algebra,
-            Err(error) => {
-                return Err(match parser.clone().parse_update(text) {
-                    Ok(update) if update.operations.is_empty() => {
-                        QueryError::new("the text does not contain a query")
-                    }
-                    Ok(_) => QueryError::new(
-                        "updates are not supported; use CONSTRUCT to create messages, or rdfm patch to apply changes",
-                    ),
-                    Err(_) => {
-                        let in_text = declared(text);
-                        let names = prefixes.iter().chain(&in_text).map(|(name, _)| name);
-                        diagnose(text, &error.to_string(), parser, |prefix| {
-                            names.clone().any(|name| name == prefix)
-                        })
-                    }
-                });
-            }
-        };
+        let parsed = parser.clone().parse_query(text);
+        let algebra =
+            parsed.map_err(|error| invalid(text, &error.to_string(), parser, prefixes))?;
         let base_iri = algebra.base_iri().cloned();
         let dataset = algebra.dataset().cloned();
         let (form, variables, mut pattern) = match algebra {
@@ -287,6 +270,30 @@ fn check_and_replace(
         _ => limit(expression),
     }
     Ok(())
+}
+
+/// Returns the error for a text that is not a query. `reason` is the error of the parser.
+fn invalid(
+    text: &str,
+    reason: &str,
+    parser: &SparqlParser,
+    prefixes: &[(String, String)],
+) -> QueryError {
+    match parser.clone().parse_update(text) {
+        Ok(update) if update.operations.is_empty() => {
+            QueryError::new("the text does not contain a query")
+        }
+        Ok(_) => QueryError::new(
+            "updates are not supported; use CONSTRUCT to create messages, or rdfm patch to apply changes",
+        ),
+        Err(_) => {
+            let in_text = declared(text);
+            let names = prefixes.iter().chain(&in_text).map(|(name, _)| name);
+            diagnose(text, reason, parser, |prefix| {
+                names.clone().any(|name| name == prefix)
+            })
+        }
+    }
 }
 
 /// Whether any pattern of the query matches the default graph.

@@ -101,10 +101,7 @@ pub(super) trait RowHandler: Send {
     /// Decodes rows from the start of a frame, up to the first one in an unusual encoding, and
     /// advances the frame to that row. Returns true if a part of a message ends there, which
     /// happens only if `parts` is true.
-    #[inline]
-    fn usual_rows(&mut self, _bytes: &[u8], _frame: &mut Frame, _parts: bool) -> Checked<bool> {
-        Ok(false)
-    }
+    fn usual_rows(&mut self, bytes: &[u8], frame: &mut Frame, parts: bool) -> Checked<bool>;
 
     /// Decodes a row.
     fn row(&mut self, field: usize, payload: &[u8]) -> Checked<()>;

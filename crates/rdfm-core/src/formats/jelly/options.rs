@@ -232,9 +232,12 @@ pub(super) enum JoinMode {
 
 /// Sizes of the lookups, in number of entries.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct TableSizes {
+pub struct TableSizes {
+    /// Size of the name lookup.
     pub name: u32,
+    /// Size of the prefix lookup.
     pub prefix: u32,
+    /// Size of the datatype lookup.
     pub datatype: u32,
 }
 
@@ -311,7 +314,7 @@ pub enum PhysicalType {
 
 /// The stream options row of both formats, with numbers as in the log.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct OptionsRow {
+pub struct OptionsRow {
     /// Name of a Jelly-RDF stream; empty if it has none.
     pub stream_name: String,
     /// Statement type of a Jelly-Patch stream.
@@ -373,7 +376,7 @@ pub const MIN_NAME_TABLE: u32 = 8;
 
 impl OptionsRow {
     /// The "big" preset of other implementations: 4000 names, 150 prefixes, 32 datatypes.
-    pub fn preset() -> Self {
+    pub(super) fn preset() -> Self {
         Self {
             tables: TableSizes {
                 name: 4000,
@@ -386,7 +389,7 @@ impl OptionsRow {
     }
 
     /// Sets the fields that both formats share from the given options.
-    pub fn apply(&mut self, values: &Values) {
+    pub(super) fn apply(&mut self, values: &Values) {
         for (flag, option) in [
             (&mut self.generalized, &GENERALIZED),
             (&mut self.rdf_star, &RDF_STAR),
@@ -408,7 +411,7 @@ impl OptionsRow {
     ///
     /// # Errors
     /// If the name table is too small.
-    pub fn check_tables(&self) -> Result<(), String> {
+    pub(super) fn check_tables(&self) -> Result<(), String> {
         let size = self.tables.name;
         if size >= MIN_NAME_TABLE {
             return Ok(());
@@ -420,7 +423,7 @@ impl OptionsRow {
 
     /// Reads the row. `numbers` is the set of its numeric fields; field 1 is the stream name if it
     /// is not in the set.
-    pub fn read(bytes: &[u8], numbers: u32, what: &'static str) -> Checked<Self> {
+    pub(super) fn read(bytes: &[u8], numbers: u32, what: &'static str) -> Checked<Self> {
         let mut options = Self::default();
         let mut wire = Wire::new(bytes);
         while !wire.is_done() {
@@ -450,7 +453,7 @@ impl OptionsRow {
     }
 
     /// Appends the row's fields.
-    pub fn write(&self, fields: &mut Vec<u8>) {
+    pub(super) fn write(&self, fields: &mut Vec<u8>) {
         if !self.stream_name.is_empty() {
             put_bytes(fields, 0x0a, self.stream_name.as_bytes());
         }
@@ -467,12 +470,12 @@ impl OptionsRow {
 
     /// Whether the logical type makes all frames one message. This is true if its base type, which
     /// is its last digit, is flat.
-    pub const fn is_flat(&self) -> bool {
+    pub(super) const fn is_flat(&self) -> bool {
         matches!(self.logical_type % 10, 1 | 2)
     }
 
     /// Returns the encoder options that reproduce the fields common to both formats.
-    pub fn shared_values(&self) -> [(&'static str, Value); 5] {
+    pub(super) fn shared_values(&self) -> [(&'static str, Value); 5] {
         [
             (GENERALIZED.name, Value::Switch(self.generalized)),
             (RDF_STAR.name, Value::Switch(self.rdf_star)),
@@ -486,7 +489,7 @@ impl OptionsRow {
     }
 
     /// Returns the options of a Jelly-RDF encoder that reproduce this row.
-    pub fn values(&self) -> Vec<(&'static str, Value)> {
+    pub(super) fn values(&self) -> Vec<(&'static str, Value)> {
         let size = |number: u32| Value::Number(number.into());
         let word = |name: &str| Value::Text(name.to_ascii_lowercase());
         let physical = PhysicalType::from_number(self.physical_type).unwrap_or_default();
@@ -507,7 +510,7 @@ impl OptionsRow {
     }
 
     /// Returns the name of the logical type as used in options, or its number.
-    pub fn type_name(&self) -> String {
+    pub(super) fn type_name(&self) -> String {
         match logical_name(self.logical_type) {
             "" => format!("logical type {}", self.logical_type),
             name => name.to_ascii_lowercase(),
@@ -518,7 +521,7 @@ impl OptionsRow {
     ///
     /// # Errors
     /// If the types conflict. The error names them.
-    pub fn check_types(&self, physical: PhysicalType) -> Result<(), String> {
+    pub(super) fn check_types(&self, physical: PhysicalType) -> Result<(), String> {
         let consistent = match self.logical_type % 10 {
             1 | 3 => physical == PhysicalType::Triples,
             2 | 4 => physical != PhysicalType::Triples,

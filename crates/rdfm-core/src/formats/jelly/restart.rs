@@ -130,19 +130,6 @@ impl MarkFinder {
     }
 }
 
-/// Index of the first byte of the last marked frame.
-pub fn last_mark(bytes: &[u8]) -> Option<usize> {
-    let mut end = bytes.len();
-    while let Some(at) = memchr::memmem::rfind(&bytes[..end], &HEAD) {
-        let length = marked_length(&bytes[at..]);
-        if let Some(start) = length.and_then(|length| frame_start(bytes, at, length)) {
-            return Some(start);
-        }
-        end = at + HEAD.len() - 1;
-    }
-    None
-}
-
 /// Index of the length prefix before a mark, if the bytes before the mark encode this length.
 fn frame_start(bytes: &[u8], mark: usize, length: u64) -> Option<usize> {
     if length < MARK_BYTES as u64 {
@@ -192,9 +179,6 @@ mod tests {
                 assert_eq!(finder.find(&log, before), MarkSearch::Found(before));
                 let second = MarkSearch::Found(before + frame.len());
                 assert_eq!(finder.find(&log, before + 1), second);
-                assert_eq!(last_mark(&log), Some(before + frame.len()));
-                let cut = &log[..log.len() - rest - 1];
-                assert_eq!(last_mark(cut), Some(before));
             }
         }
     }

@@ -9,6 +9,7 @@ use super::frames::{EMPTY_ROW, FRAME_FIELDS, Frame};
 use super::lookup::wrong_mark;
 use super::options::{FrameMeaning, MAX_VERSION, OptionsRow, PhysicalType, ReadSettings};
 use super::term_reader::{GRAPH, QUAD_FIELDS, TRIPLE_FIELDS, TermField, TermReader, skip_all};
+use super::usual_rows::RowTags;
 use crate::codec::values::Value;
 use crate::model::error::quote;
 use crate::model::term::{Quad, TermId};
@@ -29,6 +30,16 @@ const ROW_NAMES: [&str; 12] = [
     "prefix",
     "datatype",
 ];
+
+/// Tags of the usual rows of a log of triples, and of a log of quads.
+const TRIPLES: RowTags = RowTags {
+    statements: [0x12; 2],
+    name: 0x4a,
+};
+const QUADS: RowTags = RowTags {
+    statements: [0x1a; 2],
+    ..TRIPLES
+};
 
 /// Decoding state of a log.
 pub(super) struct QuadRows {
@@ -113,13 +124,12 @@ impl RowHandler for QuadRows {
 
     #[inline(never)]
     fn usual_rows(&mut self, bytes: &[u8], frame: &mut Frame, parts: bool) -> Checked<bool> {
-        if self.terms.options.is_none() {
-            return Ok(false);
-        }
+        let terms = &mut self.terms;
+        let record = |_, ids| quad(ids);
         match self.physical {
-            PhysicalType::Quads => self.terms.usual_rows::<true>(bytes, frame, parts, quad),
+            PhysicalType::Quads => terms.usual_rows::<true>(&QUADS, bytes, frame, parts, record),
             PhysicalType::Graphs if !self.in_graph => Ok(false),
-            _ => self.terms.usual_rows::<false>(bytes, frame, parts, quad),
+            _ => terms.usual_rows::<false>(&TRIPLES, bytes, frame, parts, record),
         }
     }
 

@@ -8,7 +8,6 @@ use super::options::{
     NAMESPACES, OPTIONS_FROM, PHYSICAL_TYPE, PREFIX_TABLE, RDF_STAR, READ_DELIMITED, READ_FRAMES,
     READ_MARKS, RESTART_BYTES, ReadSettings, STREAM_NAME, WRITE_DELIMITED, WRITE_FRAMES,
 };
-use super::restart::last_mark;
 use super::rows::QuadRows;
 use super::sniff::sniff;
 use crate::codec::carries::Capabilities;
@@ -60,5 +59,5 @@ pub static JELLY: FormatSpec = FormatSpec {
     splitter: Some(|values, opening| {
         Box::new(FrameCounter::new(&ReadSettings::of(values, opening)))
     }),
-    append: Append::Lengths(Some(last_mark)),
+    append: Append::Lengths,
 };

@@ -242,28 +242,6 @@ impl<R: Record> TermReader<R> {
         self.live = 0;
     }
 
-    /// Decodes the terms of a statement. Fields that are not in `fields` are skipped.
-    #[inline]
-    pub fn statement(&mut self, bytes: &[u8], fields: u32) -> Checked<[TermId; 4]> {
-        match self.usual_statement(bytes, fields) {
-            Some(ids) => Ok(ids),
-            None => self.unusual_statement(bytes, fields),
-        }
-    }
-
-    /// Like [`statement`](Self::statement), but returns `None` if the fast path does not apply.
-    #[inline]
-    pub fn usual_statement(&mut self, bytes: &[u8], fields: u32) -> Option<[TermId; 4]> {
-        let iri_state = self.last_iri();
-        if self.repeats_are_live()
-            && let Ok(Some(ids)) = self.fields_in_order(bytes, fields)
-        {
-            return Some(ids);
-        }
-        self.set_last_iri(iri_state);
-        None
-    }
-
     /// Sets the graph from a row that is not a statement; later statements repeat it.
     pub fn set_graph(&mut self, slot: TermField<'_>) -> Checked<TermId> {
         let graph = self.term(slot, 0)?;
@@ -292,50 +270,11 @@ impl<R: Record> TermReader<R> {
         Ok([prefix.text(), name.text()].concat())
     }
 
-    /// Decodes a statement whose fields are in the order that writers produce, and whose repeated
-    /// terms are all in the batch. Otherwise returns `None` or an error.
-    #[inline]
-    fn fields_in_order(&mut self, bytes: &[u8], fields: u32) -> Checked<Option<[TermId; 4]>> {
-        let mut wire = Wire::new(bytes);
-        // No loop, and the address of the ids is not taken, so that they stay in registers.
-        let subject = self.in_order::<0>(&mut wire, fields)?;
-        let predicate = self.in_order::<1>(&mut wire, fields)?;
-        let object = self.in_order::<2>(&mut wire, fields)?;
-        let graph = self.in_order::<GRAPH>(&mut wire, fields)?;
-        if !wire.is_done() {
-            return Ok(None);
-        }
-        self.last = [subject, predicate, object, graph];
-        Ok(Some([subject, predicate, object, graph]))
-    }
-
-    /// Decodes the term at a position if its field is next; otherwise returns the previous one.
-    #[inline(always)]
-    #[allow(clippy::inline_always)] // called four times per statement
-    pub(super) fn in_order<const POSITION: usize>(
-        &mut self,
-        wire: &mut Wire<'_>,
-        fields: u32,
-    ) -> Checked<TermId> {
-        let fields = fields & (0b1_1110 << (4 * POSITION));
-        if !wire.next_is(fields) {
-            return Ok(self.last[POSITION]);
-        }
-        let (field, bytes) = wire.field(fields, "the statement")?;
-        if field == 4 * POSITION + 1 {
-            self.iri(bytes)
-        } else {
-            self.term(TermField { field, bytes }, 0)
-        }
-    }
-
-    /// Like [`fields_in_order`](Self::fields_in_order), for fields in any order and terms repeated
-    /// from an earlier batch.
-    #[cold]
-    pub fn unusual_statement(&mut self, bytes: &[u8], fields: u32) -> Checked<[TermId; 4]> {
+    /// Decodes the terms of a statement. Fields that are not in `fields` are skipped.
+    pub fn statement(&mut self, bytes: &[u8], fields: u32) -> Checked<[TermId; 4]> {
         let Some(slots) = positions(bytes, fields)? else {
             self.builder.charge(bytes.len())?;
-            return self.unusual_statement(&normalized(bytes, fields)?, fields);
+            return self.statement(&normalized(bytes, fields)?, fields);
         };
         let mut ids = self.last;
         let mut given = 0;
@@ -677,29 +616,7 @@ fn normalized(bytes: &[u8], fields: u32) -> Checked<Vec<u8>> {
 }
 
 /// Returns the prefix id and the name id of an IRI, as written.
-#[inline]
 fn iri_ids(bytes: &[u8]) -> Checked<(u32, u32)> {
-    match *bytes {
-        [] => return Ok((0, 0)),
-        [0x10, name] if name < 0x80 => return Ok((0, u32::from(name))),
-        [0x08, prefix] if prefix < 0x80 => return Ok((u32::from(prefix), 0)),
-        [0x10, low, high] if low >= 0x80 && high < 0x80 => {
-            return Ok((0, u32::from(low & 0x7f) | u32::from(high) << 7));
-        }
-        [0x08, prefix, 0x10, name] if prefix < 0x80 && name < 0x80 => {
-            return Ok((u32::from(prefix), u32::from(name)));
-        }
-        [0x08, prefix, 0x10, low, high] if prefix < 0x80 && low >= 0x80 && high < 0x80 => {
-            let name = u32::from(low & 0x7f) | u32::from(high) << 7;
-            return Ok((u32::from(prefix), name));
-        }
-        _ => {}
-    }
-    any_iri_ids(bytes)
-}
-
-#[inline(never)]
-fn any_iri_ids(bytes: &[u8]) -> Checked<(u32, u32)> {
     let (mut prefix, mut name) = (0, 0);
     let mut wire = Wire::new(bytes);
     while !wire.is_done() {
@@ -721,25 +638,7 @@ enum LiteralKind<'a> {
 }
 
 /// Returns the lexical form and the kind of a literal.
-#[inline]
 fn literal_fields(bytes: &[u8]) -> Checked<(&[u8], LiteralKind<'_>)> {
-    if let [0x0a, length, rest @ ..] = bytes
-        && *length < 0x80
-        && let Some((lexical, rest)) = rest.split_at_checked(*length as usize)
-    {
-        match rest {
-            [] => return Ok((lexical, LiteralKind::Plain)),
-            [0x18, datatype] if *datatype < 0x80 => {
-                return Ok((lexical, LiteralKind::Typed(u32::from(*datatype))));
-            }
-            _ => {}
-        }
-    }
-    any_literal_fields(bytes)
-}
-
-#[inline(never)]
-fn any_literal_fields(bytes: &[u8]) -> Checked<(&[u8], LiteralKind<'_>)> {
     let mut lexical = &[][..];
     let mut literal = LiteralKind::Plain;
     let mut wire = Wire::new(bytes);

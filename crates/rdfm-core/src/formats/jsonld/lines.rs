@@ -34,6 +34,8 @@ pub struct NdjsonReader {
     lines: LinePosition,
     max: u64,
     lenient: bool,
+    /// Whether the current line is complete JSON.
+    is_json: bool,
     /// The first bytes of the line with the error, while it is being skipped.
     skipped: Option<Skipped>,
 }
@@ -53,6 +55,7 @@ impl NdjsonReader {
             lines: LinePosition::default(),
             max: options.limits.max_message_bytes,
             lenient: options.lenient,
+            is_json: false,
             skipped: None,
         })
     }
@@ -83,6 +86,7 @@ impl NdjsonReader {
     /// Reads a line. Positions of errors are relative to the line.
     fn line(&mut self, input: &Buffer, end: usize) -> Result<(), ParseError> {
         let offset = input.offset();
+        self.is_json = false;
         let mut line = input.bytes.get(input.at..end).unwrap_or_default();
         let mut bom_bytes = 0;
         // Logs joined from several files may contain byte order marks at the joins.
@@ -132,6 +136,7 @@ impl NdjsonReader {
                 tape: form.template.tape(),
                 source: line,
             };
+            self.is_json = true;
             let (builder, plan) = (&mut self.builder, form.plan.as_mut());
             return self.reader.read_known(&view, start(&view), builder, plan);
         }
@@ -139,6 +144,7 @@ impl NdjsonReader {
             self.lose_context(line);
             return Err(error);
         }
+        self.is_json = true;
         let view = View {
             tape: &self.tape,
             source: line,
@@ -206,6 +212,10 @@ impl Reader for NdjsonReader {
                 return Ok(self.builder.take());
             }
         }
+    }
+
+    fn complete(&mut self, input: &Buffer) -> Option<u64> {
+        (!self.is_json).then(|| input.offset())
     }
 
     fn skip(&mut self, input: &mut Buffer) -> Result<Option<Vec<u8>>, ReadError> {

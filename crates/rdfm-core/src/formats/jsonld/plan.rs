@@ -3,6 +3,7 @@
 //! - In: the tape of a message that was read. Out: its [`Plan`], for tapes that differ only in the
 //!   text of values.
 //! - Cost: no key is looked up, and no object is classified.
+//! - Gain: 1.1 to 1.5 times (`make bench-gains PATHS=plans`).
 //! - Law: the steps create the quads, terms and errors of [`Walk::value`], in the same order. A
 //!   plan is valid while the contexts of the log do not change.
 //!

@@ -335,9 +335,6 @@ impl<'c> Processor<'c> {
 
     fn definition(&mut self, origin: &Origin<'_>, object: u32, overrides: bool) -> Read<()> {
         let view = origin.view;
-        if self.plain_entries(origin, object)? {
-            return Ok(());
-        }
         let Some(import) = view.get(object, b"@import") else {
             return self.entries(origin, object, None, overrides);
         };
@@ -424,25 +421,6 @@ impl<'c> Processor<'c> {
             self.entry(&mut local, own.view.text(key))?;
         }
         Ok(())
-    }
-
-    /// Fast path for a context definition that only maps names to absolute IRIs, as most do.
-    /// Returns false for other definitions.
-    fn plain_entries(&mut self, origin: &Origin<'_>, object: u32) -> Read<bool> {
-        let view = origin.view;
-        let is_keyword = |key| view.text(key).first() == Some(&b'@');
-        if self.state.protected > 0 || view.keys(object).any(is_keyword) {
-            return Ok(false);
-        }
-        // If another kind of entry follows, the terms defined so far are defined again later.
-        for key in view.keys(object) {
-            let Some(plain) = plain_entry(&view, key) else {
-                return Ok(false);
-            };
-            self.contexts.take_work()?;
-            self.define_plain(view.text(key), &plain)?;
-        }
-        Ok(true)
     }
 
     /// Processes a context definition with exactly the same names as the state. Returns the names

@@ -8,7 +8,7 @@
 use memchr::memmem::Finder;
 
 use super::context::Property;
-use super::iri::IriChecker;
+use super::iri::is_iri;
 use crate::model::builder::BatchBuilder;
 use crate::model::chars::{self, ESCAPE};
 use crate::model::error::LimitExceeded;
@@ -28,7 +28,6 @@ const RDF_TYPE: &[u8] = b"http://www.w3.org/1999/02/22-rdf-syntax-ns#type";
 /// Creates terms.
 pub(super) struct MessageTerms {
     cache: Cache,
-    checker: IriChecker,
     /// The message in which each cache slot was last used.
     used: Box<[u32]>,
     message: u32,
@@ -48,7 +47,6 @@ impl MessageTerms {
     pub fn new() -> Self {
         Self {
             cache: Cache::new(),
-            checker: IriChecker::default(),
             used: vec![0; SLOTS].into(),
             message: 0,
             type_term: RecentTerm::NONE,
@@ -77,12 +75,12 @@ impl MessageTerms {
         kind: TermKind,
         text: &[u8],
         flags: u8,
-        check: impl FnOnce(&mut IriChecker) -> bool,
+        check: impl FnOnce() -> bool,
     ) -> LimitResult<Option<TermId>> {
         let slot = Cache::slot(kind, text);
         let cached = self.cache.get(slot);
         let found = cached.is(builder, kind, text);
-        if !found && !check(&mut self.checker) {
+        if !found && !check() {
             return Ok(None);
         }
         let used = self.used.get_mut(slot);
@@ -109,7 +107,7 @@ impl MessageTerms {
         text: &[u8],
         flags: u8,
     ) -> LimitResult {
-        let id = self.shared(builder, kind, text, flags, |_| true)?;
+        let id = self.shared(builder, kind, text, flags, || true)?;
         Ok(id.unwrap_or(TermId::DEFAULT_GRAPH))
     }
 
@@ -127,8 +125,8 @@ impl MessageTerms {
         text: &[u8],
         is_sure: impl FnOnce() -> bool,
     ) -> LimitResult<Option<TermId>> {
-        self.shared(builder, TermKind::Iri, text, flags::PLAIN, |checker| {
-            is_sure() || checker.is_iri(text)
+        self.shared(builder, TermKind::Iri, text, flags::PLAIN, || {
+            is_sure() || is_iri(text)
         })
     }
 

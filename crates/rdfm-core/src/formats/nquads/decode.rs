@@ -576,6 +576,14 @@ impl Reader for LineReader {
         Ok(self.builder.take())
     }
 
+    /// A part of `MESSAGE` at the end of the log can only be a truncated delimiter.
+    fn complete(&mut self, input: &Buffer) -> Option<u64> {
+        let line = input.rest().trim_ascii();
+        let is_delimiter = !line.is_empty() && b"MESSAGE".starts_with(line);
+        let begin = self.builder.open_since().filter(|_| !is_delimiter);
+        begin.or(Some(input.offset()))
+    }
+
     fn skip(&mut self, input: &mut Buffer) -> Result<Option<Vec<u8>>, ReadError> {
         self.continue_skip(input)
     }

@@ -37,7 +37,7 @@ pub static PROTOBUF: FormatSpec = FormatSpec {
     },
     encoder: |values, _| protobuf(values),
     splitter: None,
-    append: Append::Lengths(None),
+    append: Append::Lengths,
 };
 
 /// RDF Thrift.

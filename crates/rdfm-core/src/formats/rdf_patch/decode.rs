@@ -20,7 +20,6 @@ use crate::model::chars::{self, BOM, NAME};
 use crate::model::error::ErrorClass;
 use crate::model::record::{Operation, OperationCode};
 use crate::model::remedy::Reason;
-use crate::syntax::default_graph;
 use crate::syntax::ntriples::lex::LexError;
 use crate::syntax::ntriples::{StatementGrammar, StatementReader};
 use crate::syntax::text::position::LinePosition;
@@ -230,10 +229,6 @@ impl PatchReader {
     fn read(&mut self, input: &mut Buffer) -> Result<Option<PatchBatch>, LexError> {
         self.check_utf8(input);
         loop {
-            // An incomplete row is read only once per call.
-            if self.scanned == 0 && !self.in_comment {
-                self.quads(input)?;
-            }
             let ended = match self.next(input)? {
                 PatchItem::Row(end, PatchRow::Operation(operation)) => {
                     self.take_row(input, end, operation)?;
@@ -277,47 +272,6 @@ impl PatchReader {
             }
             return Ok(self.complete());
         }
-    }
-
-    /// Fast path: reads rows with quads, one per line, up to the first row of another form. Nearly
-    /// all rows have this form.
-    #[inline]
-    fn quads(&mut self, input: &mut Buffer) -> Result<(), LexError> {
-        let text = input.bytes.get(..self.valid).unwrap_or_default();
-        let max = self.options.limits.max_message_bytes;
-        let mut at = input.at;
-        loop {
-            let code = match text.get(at..) {
-                Some([b'A', b' ', ..]) => OperationCode::Add,
-                Some([b'D', b' ', ..]) => OperationCode::Delete,
-                _ => break,
-            };
-            // Errors and incomplete rows are handled by the general path.
-            let Ok((end, mut quad)) = self.statements.quad(&mut self.builder, text, at + 2) else {
-                break;
-            };
-            quad.graph = default_graph::read(self.builder.table(), quad.graph);
-            if text.get(end) != Some(&b'\n')
-                || (end - at) as u64 > max
-                || self.options.parts && self.builder.part_full()
-            {
-                break;
-            }
-            if let Err(error) = self.statements.charge(&mut self.builder, at, end) {
-                input.at = at;
-                return Err(*error);
-            }
-            if !self.builder.is_open() {
-                self.open = input.offset_of(at);
-                self.builder.begin_message(self.open);
-            }
-            self.builder
-                .push_at(Operation::of(code, quad), input.offset_of(at));
-            self.has_changes = true;
-            at = end + 1;
-        }
-        input.at = at;
-        Ok(())
     }
 
     /// Returns the complete patches before an open one.
@@ -501,6 +455,13 @@ impl Reader for PatchReader {
         self.read(input).map_err(|error| self.fail(input, error))
     }
 
+    /// A `Z` at the end of the log can only be a truncated delimiter.
+    fn complete(&mut self, input: &Buffer) -> Option<u64> {
+        let begin = self.builder.open_since();
+        let begin = begin.filter(|_| input.rest().trim_ascii() != b"Z");
+        begin.or(Some(input.offset()))
+    }
+
     fn skip(&mut self, input: &mut Buffer) -> Result<Option<Vec<u8>>, ReadError> {
         let Some(mut skip) = self.skip.take() else {
             return Ok(None);
@@ -518,8 +479,11 @@ impl Reader for PatchReader {
     }
 
     fn observations(&self) -> Observations {
+        let is_inside = self.end == Some(LogEnd::Inside);
         Observations {
             end: self.end,
+            complete: is_inside.then_some(self.open),
+            incomplete: is_inside.then_some("the last transaction has no end"),
             ..Observations::default()
         }
     }

@@ -5,10 +5,11 @@ use std::sync::Arc;
 
 use super::machine::RdfXmlMachine;
 use super::spec::RDFXML;
+use crate::codec::input::Buffer;
 use crate::codec::options::{BASE, LENIENT, limits};
 use crate::codec::spec::CodecResult;
 use crate::codec::values::Values;
-use crate::codec::{Decoder, LogHeader, Opening, Parts};
+use crate::codec::{Decoder, LogHeader, Observations, Opening, Parts};
 use crate::model::batch::MessageBatch;
 use crate::model::builder::BatchBuilder;
 use crate::model::term::Quad;
@@ -45,6 +46,17 @@ impl Grammar for RdfXmlMachine {
 
     fn builder(&mut self) -> &mut BatchBuilder {
         &mut self.builder
+    }
+
+    fn complete(&mut self, _: &Buffer) -> u64 {
+        RdfXmlMachine::complete(self)
+    }
+
+    fn observations(&self, _done: bool) -> Observations {
+        Observations {
+            closed: (self.multiline).then_some("it has a document of several lines"),
+            ..Observations::default()
+        }
     }
 
     fn header(&self) -> Arc<LogHeader> {

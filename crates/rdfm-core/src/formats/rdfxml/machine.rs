@@ -125,6 +125,8 @@ pub(super) struct RdfXmlMachine {
     repeated: u64,
     scan: TokenScan,
     prolog: Prolog,
+    /// Whether a document has white space with a line break between two tags.
+    pub multiline: bool,
     terms: XmlTerms,
     entities: Entities,
     scope: NamespaceScope,
@@ -174,6 +176,7 @@ impl RdfXmlMachine {
             repeated: 0,
             scan: TokenScan::default(),
             prolog: Prolog::default(),
+            multiline: false,
             terms: XmlTerms::new(),
             entities: Entities::default(),
             scope: NamespaceScope::default(),
@@ -203,6 +206,7 @@ impl RdfXmlMachine {
         self.repeated = 0;
         self.scan = TokenScan::default();
         self.prolog = Prolog::default();
+        self.multiline = false;
         self.declared = Namespaces::default();
         self.header = LogHeader::none();
         self.frames.clear();
@@ -221,6 +225,12 @@ impl RdfXmlMachine {
         self.ids_bytes = 0;
         self.text.clear();
         self.terms.begin_message();
+    }
+
+    /// Offset after the last complete document.
+    pub fn complete(&self) -> u64 {
+        let position = self.offset + self.pos as u64;
+        self.prolog.position.unwrap_or(position)
     }
 
     fn max(&self) -> u64 {

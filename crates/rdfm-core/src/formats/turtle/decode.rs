@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::machine::TurtleMachine;
 use super::terms::LogTerms;
-use crate::codec::input::Skipped;
+use crate::codec::input::{Buffer, Skipped};
 use crate::codec::options::{BASE, LENIENT, limits};
 use crate::codec::spec::{CodecResult, FormatSpec};
 use crate::codec::values::Values;
@@ -75,6 +75,10 @@ impl Grammar for Turtle {
     fn stop(&mut self, text: &[u8], follows: bool) -> bool {
         self.machine.begin_search(text, follows);
         true
+    }
+
+    fn complete(&mut self, _: &Buffer) -> u64 {
+        self.machine.after_delimiter
     }
 
     /// Declarations before the error stay in force.

@@ -169,6 +169,8 @@ pub(super) struct TurtleMachine {
     pub offset: u64,
     /// Whether the first line of the text is preceded only by white space.
     pub blank: bool,
+    /// Offset after the last delimiter.
+    pub after_delimiter: u64,
     pub builder: BatchBuilder,
     pub dialects: Dialects,
     terms: LogTerms,
@@ -207,6 +209,7 @@ impl TurtleMachine {
             pos: 0,
             offset: 0,
             blank: true,
+            after_delimiter: 0,
             builder,
             dialects,
             terms,
@@ -235,6 +238,7 @@ impl TurtleMachine {
         self.pos = 0;
         self.offset = 0;
         self.blank = true;
+        self.after_delimiter = 0;
         self.dialects = dialects;
         self.terms.reset();
         self.top = BracketFrame::new(ParserState::Statement);

@@ -11,6 +11,7 @@ use super::model::{
     NativeValue, Placeholder, PrefixedName, Raw, RawLiteralKind, Slots, ambiguous, unset,
 };
 use super::terms::TripleTermReader;
+use crate::model::fast_path::FastPath;
 use crate::syntax::wire::{
     Checked, FIXED64, LENGTH, VARINT, Wire, from_zigzag, malformed, put_bytes, put_varint,
     to_zigzag, varint_size,
@@ -49,8 +50,12 @@ pub(crate) fn statement<'a>(bytes: &'a [u8], fields: u32, slots: &mut Slots<'a>)
             let slot = slots.slot(field)?;
             match *payload {
                 // Fast path: only an IRI or a label.
+                // Gain: 1.1 to 1.2 times (`make bench-gains PATHS=protobuf-terms`).
                 [tag @ (IRI | BNODE), outer, 0x0a, inner, ref text @ ..]
-                    if inner < 0x7e && text.len() == inner as usize && outer == inner + 2 =>
+                    if FastPath::ProtobufTerms.is_on()
+                        && inner < 0x7e
+                        && text.len() == inner as usize
+                        && outer == inner + 2 =>
                 {
                     *slot = Some(if tag == IRI {
                         Raw::Iri(text)

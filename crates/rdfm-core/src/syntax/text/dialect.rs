@@ -318,6 +318,7 @@ impl Dialects {
                 .into_iter()
                 .collect(),
             end: self.end,
+            closed: (self.header.changes_dialect).then_some("it changes its dialect"),
             ..Observations::default()
         }
     }

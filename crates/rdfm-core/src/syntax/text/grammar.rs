@@ -120,6 +120,11 @@ pub(crate) trait Grammar: Send {
         false
     }
 
+    /// Offset after the last message that is certainly complete, after an error.
+    fn complete(&mut self, input: &Buffer) -> u64 {
+        self.builder().open_since().unwrap_or(input.offset())
+    }
+
     /// Discards the open message after an error.
     fn discard(&mut self) {
         let builder = self.builder();
@@ -297,6 +302,10 @@ impl<G: Grammar> Reader for TextReader<G> {
 
     fn take(&mut self) -> Option<LogBatch<G::Record>> {
         self.grammar.take()
+    }
+
+    fn complete(&mut self, input: &Buffer) -> Option<u64> {
+        Some(self.grammar.complete(input))
     }
 
     fn discard(&mut self) {

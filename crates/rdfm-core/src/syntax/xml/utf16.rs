@@ -169,6 +169,13 @@ impl Decoder for Utf16Decoder {
     }
 
     fn observations(&self) -> Observations {
-        self.inner.observations()
+        let is_utf16 = self
+            .encoding
+            .is_some_and(|encoding| encoding != Encoding::Utf8);
+        let mut observations = self.inner.observations();
+        observations.closed = is_utf16
+            .then_some("it is in UTF-16")
+            .or(observations.closed);
+        observations
     }
 }

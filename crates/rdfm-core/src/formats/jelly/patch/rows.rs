@@ -8,11 +8,12 @@
 //!   triples log.
 
 use super::super::decode::{MessageEnd, RowHandler};
-use super::super::frames::EMPTY_ROW;
+use super::super::frames::{EMPTY_ROW, Frame};
 use super::super::options::{FrameMeaning, OptionsRow, ReadSettings};
 use super::super::term_reader::{
     GRAPH, QUAD_FIELDS, TRIPLE_FIELDS, TermField, TermReader, skip_all,
 };
+use super::super::usual_rows::RowTags;
 use super::options::{MAX_VERSION, StatementType, StreamType, values};
 use crate::codec::values::Value;
 use crate::model::error::quote;
@@ -40,6 +41,11 @@ const ROW_NAMES: [&str; 16] = [
     "header",
     "punctuation",
 ];
+/// Tags of the usual rows: added and deleted statements, and names.
+const ROW_TAGS: RowTags = RowTags {
+    statements: [0x12, 0x1a],
+    name: 0x5a,
+};
 /// Fields of the graph in a quad, as a bit set.
 const GRAPH_FIELDS: u32 = QUAD_FIELDS & !TRIPLE_FIELDS;
 
@@ -136,6 +142,27 @@ impl RowHandler for PatchRows {
         self.position = position;
     }
 
+    #[inline(never)]
+    fn usual_rows(&mut self, bytes: &[u8], frame: &mut Frame, parts: bool) -> Checked<bool> {
+        let terms = &mut self.terms;
+        let record = |tag, ids| {
+            let code = if tag == ROW_TAGS.statements[0] {
+                OperationCode::Add
+            } else {
+                OperationCode::Delete
+            };
+            operation(code, ids)
+        };
+        match self.statement_type {
+            StatementType::Quads => {
+                terms.usual_rows::<true>(&ROW_TAGS, bytes, frame, parts, record)
+            }
+            StatementType::Triples => {
+                terms.usual_rows::<false>(&ROW_TAGS, bytes, frame, parts, record)
+            }
+        }
+    }
+
     #[inline]
     fn row(&mut self, field: usize, payload: &[u8]) -> Checked<()> {
         match field {
@@ -173,6 +200,17 @@ impl RowHandler for PatchRows {
         let count = self.deleted_iris;
         (count > 0).then(|| format!("IRIs of deleted prefixes are omitted: {count}"))
     }
+}
+
+#[inline]
+fn operation(code: OperationCode, ids: [TermId; 4]) -> Operation {
+    let quad = Quad {
+        subject: ids[0],
+        predicate: ids[1],
+        object: ids[2],
+        graph: ids[GRAPH],
+    };
+    Operation::of(code, quad)
 }
 
 impl PatchRows {
@@ -235,23 +273,13 @@ impl PatchRows {
     fn statement(&mut self, code: OperationCode, bytes: &[u8]) -> Checked<()> {
         let ids = if self.statement_type == StatementType::Quads {
             self.terms.statement(bytes, QUAD_FIELDS)?
-        } else if let Some(ids) = self.terms.usual_statement(bytes, TRIPLE_FIELDS) {
-            ids
         } else {
-            self.unusual_triple(bytes)?
+            self.triple(bytes)?
         };
-        let quad = Quad {
-            subject: ids[0],
-            predicate: ids[1],
-            object: ids[2],
-            graph: ids[GRAPH],
-        };
-        self.add(Operation::of(code, quad))
+        self.add(operation(code, ids))
     }
 
-    /// Reads a triple with fields in an unusual order, or with a graph.
-    #[cold]
-    fn unusual_triple(&mut self, bytes: &[u8]) -> Checked<[TermId; 4]> {
+    fn triple(&mut self, bytes: &[u8]) -> Checked<[TermId; 4]> {
         let mut wire = Wire::new(bytes);
         while !wire.is_done() {
             let (field, _) = wire.field(QUAD_FIELDS, "the statement")?;
@@ -259,7 +287,7 @@ impl PatchRows {
                 self.reject_graph("statement")?;
             }
         }
-        self.terms.unusual_statement(bytes, TRIPLE_FIELDS)
+        self.terms.statement(bytes, TRIPLE_FIELDS)
     }
 
     /// Rejects a graph in a triples log, unless `lenient`.

@@ -230,6 +230,8 @@ fn bare_scheme(iri: &[u8]) -> Option<&[u8]> {
 
 /// Whether a string consists of `http://` or `https://`, letters, digits and a few marks, like most
 /// IRIs. These need no parser.
+///
+/// Gain: 1.2 times (`make bench-gains PATHS=usual-iris`).
 pub fn is_usual(text: &[u8]) -> bool {
     let Some(rest) = text
         .strip_prefix(b"http")

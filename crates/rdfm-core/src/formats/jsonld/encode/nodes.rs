@@ -14,6 +14,7 @@ use super::native::NativeDatatype;
 use super::shape::{MessageShape, RdfTerm, ShapeNode, ShapeProperty};
 use crate::formats::jsonld::sink::{MAX_KEY, Sink};
 use crate::model::batch::MessageBatch;
+use crate::model::fast_path::FastPath;
 use crate::model::table::TermTable;
 use crate::model::term::{Quad, Term, TermId, TermKind, flags, is_language_type};
 use crate::model::write::{Style, TermError, term_error};
@@ -684,7 +685,7 @@ impl<S: Sink> NodeWriter<S> {
     #[inline]
     fn check_iri(&self, message: Message<'_>, id: TermId) -> Result<(), StatementError> {
         let text = message.table.text(id);
-        if self.lenient || is_usual(text) {
+        if self.lenient || FastPath::UsualIris.is_on() && is_usual(text) {
             return Ok(());
         }
         let error = term_error(message.table, id, false).or_else(|| {

@@ -23,10 +23,6 @@ use crate::model::term::{Quad, TermId, TermKind};
 
 /// Maximum nesting of nodes.
 const MAX_NESTED: u8 = 12;
-
-/// Up to this number of quads, terms are compared pairwise.
-const MAX_PAIRWISE: usize = 12;
-
 const RDF: &[u8] = b"http://www.w3.org/1999/02/22-rdf-syntax-ns#";
 
 /// Role of an IRI in the shape.
@@ -378,9 +374,6 @@ impl MessageShape {
     ) -> Range<usize> {
         let start = range.start;
         let slice = &mut order[range];
-        if let Some(groups) = self.group_few(table, slice, start, &term) {
-            return groups;
-        }
         self.marks.begin(table.terms().len());
         self.ranks.clear();
         let mut groups = 0;
@@ -422,39 +415,6 @@ impl MessageShape {
             }
         }
         first..first + groups as usize
-    }
-
-    /// Fast path without sorting, for a few quads with distinct terms or for quads that all have
-    /// the same term. Returns `None` for other quads.
-    fn group_few(
-        &mut self,
-        table: &TermTable,
-        slice: &[u32],
-        start: usize,
-        term: impl Fn(u32) -> TermId,
-    ) -> Option<Range<usize>> {
-        let first = self.ends.len();
-        let (&head, rest) = slice.split_first()?;
-        let id = term(head);
-        if rest.iter().all(|&at| term(at) == id) {
-            let end = start + slice.len();
-            self.ends.extend_from_slice(&[start as u32, end as u32]);
-            return Some(first..first + 1);
-        }
-        let mut seen = [TermId(0); MAX_PAIRWISE];
-        if slice.len() > MAX_PAIRWISE {
-            return None;
-        }
-        for (count, &at) in slice.iter().enumerate() {
-            let first_id = self.entry(table, term(at)).first_id;
-            if seen[..count].contains(&first_id) {
-                return None;
-            }
-            seen[count] = first_id;
-        }
-        self.ends
-            .extend((0..=slice.len()).map(|count| (start + count) as u32));
-        Some(first..first + slice.len())
     }
 
     /// Range of a group that [`Self::group`] returned.

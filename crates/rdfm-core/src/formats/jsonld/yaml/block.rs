@@ -4,6 +4,7 @@
 //! - Out: its tape, or `None` if the document needs the event parser of
 //!   [`compose`](super::compose).
 //! - Cost: linear; each byte is read about once.
+//! - Gain: 5.1 times (`make bench-gains PATHS=block-yaml`).
 //! - Law: the tape is identical to that of the event parser. A document with an error needs the
 //!   event parser, which describes the error.
 //!

@@ -17,6 +17,7 @@ use super::block::BlockComposer;
 use super::layout::{self, LayoutError, column};
 use super::schema::{ScalarValue, resolve};
 use crate::model::error::{ErrorClass, quote};
+use crate::model::fast_path::FastPath;
 use crate::model::remedy::Reason;
 use crate::syntax::json::{Bounds, JsonKind, ParseError, Tape};
 
@@ -52,7 +53,7 @@ impl Composer {
         tape: &mut Tape,
         bounds: &Bounds,
     ) -> Result<bool, ParseError> {
-        if self.block.compose(text, tape, bounds).is_some() {
+        if FastPath::BlockYaml.is_on() && self.block.compose(text, tape, bounds).is_some() {
             return Ok(true);
         }
         self.compose_events(text, tape, bounds)

@@ -33,6 +33,8 @@ pub struct YamlReader {
     max: u64,
     /// Present while the document with the error is skipped.
     skip: Option<DocumentSkip>,
+    /// If the last line of the log has no line feed: [`Observations::complete`].
+    complete: Option<u64>,
 }
 
 /// State of skipping a document after an error.
@@ -57,6 +59,7 @@ impl YamlReader {
             lines: LinePosition::default(),
             max: options.limits.max_message_bytes,
             skip: None,
+            complete: None,
         })
     }
 
@@ -161,6 +164,7 @@ impl Reader for YamlReader {
         self.search = DocumentSearch::default();
         self.lines = LinePosition::default();
         self.skip = None;
+        self.complete = None;
     }
 
     fn advance(&mut self, input: &mut Buffer) -> Result<Option<MessageBatch>, ReadError> {
@@ -185,11 +189,22 @@ impl Reader for YamlReader {
             };
             self.document(input, end)
                 .map_err(|error| self.fail(input, error, Some(end), last))?;
+            if last && !matches!(input.bytes.last(), Some(b'\n' | b'\r')) {
+                self.complete = self.complete(input);
+            }
             self.go_to(input, end);
             if self.builder.full() && self.builder.has_messages() {
                 return Ok(self.builder.take());
             }
         }
+    }
+
+    /// A part of a marker in the last line can only be a truncated delimiter.
+    fn complete(&mut self, input: &Buffer) -> Option<u64> {
+        let rest = input.rest();
+        let line = memchr::memrchr(b'\n', rest).map_or(0, |end| end + 1);
+        let is_marker = matches!(rest[line..].trim_ascii(), b"--" | b"..");
+        Some(input.offset() + if is_marker { line as u64 } else { 0 })
     }
 
     fn skip(&mut self, input: &mut Buffer) -> Result<Option<Vec<u8>>, ReadError> {
@@ -224,6 +239,13 @@ impl Reader for YamlReader {
     }
 
     fn observations(&self) -> Observations {
-        self.reader.observations()
+        Observations {
+            complete: self.complete,
+            incomplete: self.complete.map(|_| {
+                "the last line has no line feed, so a word or number may be truncated; add a line \
+                 feed if the last message is complete"
+            }),
+            ..self.reader.observations()
+        }
     }
 }

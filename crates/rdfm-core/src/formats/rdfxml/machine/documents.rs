@@ -104,7 +104,9 @@ impl RdfXmlMachine {
                     format!("expected an XML document, which begins with '<', found {found}"),
                 );
             }
-            self.prolog.line_ended |= byte == b'\n' || byte == b'\r';
+            let is_line_end = byte == b'\n' || byte == b'\r';
+            self.prolog.line_ended |= is_line_end;
+            self.multiline |= is_line_end && self.prolog.begun;
         }
         Ok(())
     }

@@ -54,6 +54,7 @@ impl RdfXmlMachine {
         if !cdata {
             // A character reference may represent white space, so references are expanded first.
             while from < end && is(text[from], SPACE) {
+                self.multiline |= text[from] == b'\n' || text[from] == b'\r';
                 from += 1;
             }
             if from == end {

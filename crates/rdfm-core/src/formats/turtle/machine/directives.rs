@@ -20,7 +20,7 @@ impl TurtleMachine {
         }
         self.dotted = false;
         if is("MESSAGE") {
-            self.delimit(Delimiter::Directive)?;
+            self.delimit(Delimiter::Directive, end)?;
         } else if is("PREFIX") {
             self.top.state = ParserState::PrefixName;
         } else if is("BASE") {
@@ -153,7 +153,7 @@ impl TurtleMachine {
                 self.pos += 1;
                 if self.top.state == ParserState::DelimiterEnd {
                     let (effect, position) = self.delimiter;
-                    self.apply(effect, position);
+                    self.apply(effect, position, start + 1);
                 }
                 self.top.state = ParserState::Statement;
                 Ok(())

@@ -83,7 +83,7 @@ impl TurtleMachine {
                     },
                 ));
             }
-            self.delimit(Delimiter::Comment)?;
+            self.delimit(Delimiter::Comment, self.pos + 1 + end.unwrap_or(body.len()))?;
         } else if between
             && self.dialects.resembles(comment, window < max)
             && self.is_blank(&text[..self.pos])
@@ -102,17 +102,19 @@ impl TurtleMachine {
         last.map_or(self.blank, |byte| matches!(byte, b'\n' | b'\r'))
     }
 
-    pub(super) fn delimit(&mut self, delimiter: Delimiter) -> Lexed<()> {
+    /// Processes a delimiter that ends at `end`.
+    pub(super) fn delimit(&mut self, delimiter: Delimiter, end: usize) -> Lexed<()> {
         let position = self.offset + self.pos as u64;
         let effect = self
             .dialects
             .delimiter(delimiter, self.builder.is_open())
             .map_err(|reason| TokenError::malformed(self.pos, reason))?;
-        self.apply(effect, position);
+        self.apply(effect, position, end);
         Ok(())
     }
 
-    pub(super) fn apply(&mut self, effect: DelimiterEffect, position: u64) {
+    pub(super) fn apply(&mut self, effect: DelimiterEffect, position: u64, end: usize) {
+        self.after_delimiter = self.offset + end as u64;
         if effect == DelimiterEffect::Ends {
             if !self.builder.is_open() {
                 self.builder.begin_message(position);
