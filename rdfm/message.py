@@ -45,7 +45,6 @@ _UNLIMITED = {
     "batch_bytes": 512 << 20,
     "batch_messages": 1 << 28,
     "max_message_bytes": 3 << 30,
-    "max_frame_bytes": 3 << 30,
     "max_depth": 100,
 }
 OPERATIONS = ("H", "TX", "TC", "TA", "PA", "PD", "A", "D")

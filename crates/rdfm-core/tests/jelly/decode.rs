@@ -758,11 +758,18 @@ fn limits_apply_before_memory_is_allocated() {
     assert_eq!(class(&Options::default(), &huge), ErrorClass::Limit);
     let (_, error) = decode(&huge);
     assert!(error.unwrap().contains("is larger than 67108864 bytes"));
-    let small = Options::with("max_frame_bytes", 20);
+    let small = Options::with("max_message_bytes", 20);
     let bare = [options(1, &[]), bnodes("a", "b", "c")].concat();
     assert_eq!(class(&small, &bare), ErrorClass::Limit);
     let piecewise = decode_with(&small, &bare).1.unwrap();
     assert!(piecewise.contains("the log is one frame"), "{piecewise}");
+    for log in [huge, bare] {
+        let mut decoder = decoder("jelly", &small).unwrap();
+        decoder.feed(&log);
+        decoder.finish();
+        let reason = decoder.next_batch().unwrap_err().reason;
+        assert_eq!(reason.remedies()[0].option, "max_message_bytes");
+    }
 }
 
 #[test]

@@ -80,7 +80,7 @@ impl FrameSplitter {
             requested: delimited,
             delimited,
             cuts_bare: options.joins == JoinMode::New,
-            max_bytes: options.max_frame_bytes,
+            max_bytes: options.limits.max_message_bytes,
             index: first_message_index,
             first_message_index,
             knows_indices: options.knows_indices(),
@@ -190,7 +190,7 @@ impl FrameSplitter {
                 ErrorClass::Limit,
                 Reason::limit(
                     format!("{size} is larger than {} bytes", self.max_bytes),
-                    "max_frame_bytes",
+                    "max_message_bytes",
                 ),
             ));
         }

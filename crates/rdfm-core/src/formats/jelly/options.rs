@@ -1,7 +1,7 @@
 //! Options specific to Jelly, its stream options (specification, section "Stream options"), and the
 //! settings of a decoder.
 
-use crate::codec::options::{LENIENT, MAX_COUNT, MAX_MESSAGE_BYTES, TEXT, limits};
+use crate::codec::options::{LENIENT, MAX_COUNT, TEXT, limits};
 use crate::codec::spec::{Default, OptionSpec, ValueKind};
 use crate::codec::values::{Value, Values};
 use crate::codec::{Opening, Parts, Split};
@@ -9,10 +9,12 @@ use crate::model::limits::Limits;
 use crate::syntax::wire::{Checked, LENGTH, VARINT, Wire, malformed, put_bytes, put_number, utf8};
 
 const GROUP: &str = "Jelly";
-const LIMITS: &str = crate::codec::options::LIMITS;
-const TABLE: ValueKind<'static> = ValueKind::Count(0, i32::MAX as u64);
-/// Table sizes that every reader accepts by default.
-const USUAL_TABLE: ValueKind<'static> = ValueKind::Count(0, 65_536);
+/// Maximum sizes of the lookups of a log.
+pub(super) const MAX_TABLES: TableSizes = TableSizes {
+    name: 65_536,
+    prefix: 65_536,
+    datatype: 4096,
+};
 
 /// The logical types of the specification, with their numbers.
 pub const LOGICAL_TYPES: &[(&str, u64)] = &[
@@ -45,42 +47,6 @@ pub const READ_DELIMITED: OptionSpec = OptionSpec::new(
 .default(Default::Detected)
 .off("undelimited")
 .group(GROUP);
-
-/// Maximum size of a frame.
-pub const MAX_FRAME_BYTES: OptionSpec = OptionSpec::new(
-    "max_frame_bytes",
-    ValueKind::Bytes(1, MAX_MESSAGE_BYTES),
-    "Jelly: maximum frame size.",
-)
-.default(Default::Number(64 << 20))
-.group(LIMITS);
-
-/// Maximum size of the name lookup.
-pub const MAX_NAME_TABLE: OptionSpec = OptionSpec::new(
-    "max_name_table",
-    TABLE,
-    "Jelly: maximum size of a name table in the input, in entries.",
-)
-.default(Default::Number(65_536))
-.group(LIMITS);
-
-/// Maximum size of the prefix lookup.
-pub const MAX_PREFIX_TABLE: OptionSpec = OptionSpec::new(
-    "max_prefix_table",
-    TABLE,
-    "Jelly: maximum size of a prefix table in the input, in entries.",
-)
-.default(Default::Number(65_536))
-.group(LIMITS);
-
-/// Maximum size of the datatype lookup.
-pub const MAX_DATATYPE_TABLE: OptionSpec = OptionSpec::new(
-    "max_datatype_table",
-    TABLE,
-    "Jelly: maximum size of a datatype table in the input, in entries.",
-)
-.default(Default::Number(4096))
-.group(LIMITS);
 
 /// The handling of streams that may have been joined into one log.
 pub const JOINS: OptionSpec = OptionSpec::new(
@@ -209,7 +175,7 @@ pub const RDF_STAR: OptionSpec = OptionSpec::new(
 /// Size of the name lookup.
 pub const NAME_TABLE: OptionSpec = OptionSpec::new(
     "name_table",
-    USUAL_TABLE,
+    ValueKind::Count(0, MAX_TABLES.name as u64),
     "Size of the name table, in entries.",
 )
 .default(Default::Number(4000))
@@ -218,7 +184,7 @@ pub const NAME_TABLE: OptionSpec = OptionSpec::new(
 /// Size of the prefix lookup.
 pub const PREFIX_TABLE: OptionSpec = OptionSpec::new(
     "prefix_table",
-    USUAL_TABLE,
+    ValueKind::Count(0, MAX_TABLES.prefix as u64),
     "Size of the prefix table, in entries.",
 )
 .default(Default::Number(150))
@@ -227,7 +193,7 @@ pub const PREFIX_TABLE: OptionSpec = OptionSpec::new(
 /// Size of the datatype lookup.
 pub const DATATYPE_TABLE: OptionSpec = OptionSpec::new(
     "datatype_table",
-    ValueKind::Count(0, 4096),
+    ValueKind::Count(0, MAX_TABLES.datatype as u64),
     "Size of the datatype table, in entries.",
 )
 .default(Default::Number(32))
@@ -285,10 +251,6 @@ pub(super) struct ReadSettings {
     pub frames: Option<FrameMeaning>,
     /// Whether frames are length-prefixed. `None`: detected.
     pub delimited: Option<bool>,
-    /// Maximum size of a frame, in bytes.
-    pub max_frame_bytes: u64,
-    /// Maximum sizes of the tables that a log may declare.
-    pub largest: TableSizes,
     /// Whether documented deviations are accepted.
     pub lenient: bool,
     pub joins: JoinMode,
@@ -323,12 +285,6 @@ impl ReadSettings {
                 _ => None,
             },
             delimited: values.try_switch(&READ_DELIMITED),
-            max_frame_bytes: values.number(&MAX_FRAME_BYTES),
-            largest: TableSizes {
-                name: values.number(&MAX_NAME_TABLE) as u32,
-                prefix: values.number(&MAX_PREFIX_TABLE) as u32,
-                datatype: values.number(&MAX_DATATYPE_TABLE) as u32,
-            },
             lenient: values.switch(&LENIENT),
             joins: match values.text(&JOINS) {
                 Some("warn") => JoinMode::Warn,
