@@ -211,8 +211,7 @@ class MessageBatch:
         first_message_index: int,
         indexes: list[int],
         byte_offsets: list[int | None],
-        continued: bool,
-        continues: bool,
+        edges: tuple[bool, bool],
     ) -> MessageBatch: ...
     def __reduce__(self) -> tuple[Any, ...]: ...
     @property

@@ -45,7 +45,6 @@ _UNLIMITED = {
     "batch_bytes": 512 << 20,
     "batch_messages": 1 << 28,
     "max_message_bytes": 3 << 30,
-    "max_frame_bytes": 3 << 30,
     "max_depth": 100,
 }
 OPERATIONS = ("H", "TX", "TC", "TA", "PA", "PD", "A", "D")
@@ -466,9 +465,9 @@ def reduce_batch(batch: MessageBatch) -> tuple[Any, ...]:
     byte_offsets = [batch.byte_offset(message) for message in range(count)]
     start = _core.MessageBatch.from_messages([()], after=batch.slice(0, 0))
     encoder = _core.Encoder("jelly", _PICKLED)
-    complete = batch._with_places(first, [], byte_offsets, False, False)
+    complete = batch._with_places(first, [], byte_offsets, (False, False))
     data = encoder.encode(start) + encoder.encode(complete) + encoder.finish()
-    places = (first, indexes, byte_offsets, batch.continued, batch.continues)
+    places = (first, indexes, byte_offsets, (batch.continued, batch.continues))
     return _restore_batch, (data, *places)
 
 

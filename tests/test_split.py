@@ -221,17 +221,20 @@ def test_a_split_in_another_dialect_cannot_be_skipped():
 
 
 def test_a_message_larger_than_splits_is_read_in_parts_by_one_split():
-    data = b"".join((QUAD % n).encode() for n in range(500)) + b"# @message\n" + COMMENT_LOG
-    splits = plan_splits(data, "nq", split_bytes=1000)
+    data = b"".join((QUAD % n).encode() for n in range(20_000)) + b"# @message\n" + COMMENT_LOG
+    splits = plan_splits(data, "nq", split_bytes=20_000)
     sizes = []
+    parts = 0
     for split in splits:
-        with rdfm.open_log(data, split=split, parts=True, batch_quads=1) as log:
+        with rdfm.open_log(data, split=split, parts=True) as log:
             for batch in log.batches():
                 counts = batch.quad_counts()
                 if batch.continued:
+                    parts += 1
                     sizes[-1] += counts.pop(0)
                 sizes += counts
-    assert sizes == [500] + [1] * COUNT
+    assert sizes == [20_000] + [1] * COUNT
+    assert parts > 0
 
 
 @pytest.fixture

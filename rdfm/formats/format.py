@@ -41,9 +41,6 @@ __all__ = [
     "encode_view",
 ]
 
-# Decoder options for reading an entire log into one batch: the largest values that are allowed.
-WHOLE_LOG_LIMITS = {"batch_quads": 1 << 28, "batch_bytes": 512 << 20, "batch_messages": 1 << 28}
-
 
 class Opening(NamedTuple):
     """Settings for opening a log for reading, in addition to the options of its format.
@@ -54,12 +51,20 @@ class Opening(NamedTuple):
         split: Start, stop (or None) and dialect (or None) of the part of the log to read.
         first_message_index: The index of the first message, if known.
         checks_marks: Whether to look for wrong restart marks.
+        batches: The size at which a batch of a native format ends, if it is not the usual one:
+            `batch_quads` and `batch_bytes`.
     """
 
     parts: Literal["never", "frames", "always"] = "never"
     split: tuple[int, int | None, str | None] | None = None
     first_message_index: int | None = None
     checks_marks: bool = False
+    batches: Mapping[str, int] | None = None
+
+
+# Settings for reading an entire log into one batch: the largest values that are allowed.
+_ONE_BATCH = Opening(batches={"batch_quads": 1 << 28, "batch_bytes": 512 << 20})
+_MAX_BATCH_MESSAGES = 1 << 28
 
 
 class DecoderLike(Protocol):
@@ -358,16 +363,14 @@ class Format(Generic[B]):
         """
         if not isinstance(data, bytes):
             data = memoryview(data).tobytes()
-        limits = {
-            name: limit
-            for name, limit in WHOLE_LOG_LIMITS.items()
-            if name in self.spec.options("read")
-        }
-        decoder = self.decoder({**options, **limits})
+        has_batches = "batch_messages" in self.spec.options("read")
+        if has_batches:
+            options["batch_messages"] = _MAX_BATCH_MESSAGES
+        decoder = self.decoder(options, _ONE_BATCH)
         batches, is_complete = decoder.decode_log(data)
         if not is_complete:
             decoder.next_batch()
-        if len(batches) > 1 and limits:
+        if len(batches) > 1 and has_batches:
             raise LimitError("the log is too large for one batch; read it with rdfm.open_log")
         if len(batches) == 1:
             return cast("B", batches[0])

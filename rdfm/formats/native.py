@@ -29,7 +29,9 @@ class NativeFormat(Format):
             from rdfm.storage.contexts import ContextLoader  # costly to import
 
             loader = ContextLoader(**loader_options)
-        return _core.Decoder(self.name, values, context_loader=loader, **opening._asdict())
+        settings = opening._asdict()
+        values |= settings.pop("batches") or {}
+        return _core.Decoder(self.name, values, context_loader=loader, **settings)
 
     def _make_encoder(
         self, values: dict[str, Any], source: Mapping[str, Any] | None

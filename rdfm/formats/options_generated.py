@@ -24,14 +24,13 @@ a after allow_http allow_publish any append b batches before boolean canonical c
 changed_files check checksum clean_source client_ca color column_name_of_corrupt_record columns
 commit_seconds compression contains count create_topics debug default_graph_as default_topic
 discard_cached_input_ratio errors_to file_name_only filter first_byte_timeout folder follow
-format format_a format_b from full_iris graph group_by grpc gzip header help html ids
-ignore_corrupt_files ignore_metadata ignore_missing_files inputs insecure interval invert iri
-jobs json keep_partial kind latest latest_first limit links log_format logs
-max_bytes_per_trigger max_cached_files max_client_bytes max_errors max_file_age
-max_files_per_trigger max_open max_records_per_file max_rows max_steps max_streams
-max_total_steps max_warnings message_per_file messages metadata metrics min_partitions mode
-modified_after modified_before no_follow no_marks no_namespaces no_rdf_star object on_error
-open_cost_bytes output overlap overwrite pack_bytes partition_columns partitions parts
+format format_a format_b from graph group_by grpc gzip header help html ids ignore_corrupt_files
+ignore_metadata ignore_missing_files inputs insecure interval invert iri jobs json keep_partial
+kind latest latest_first limit links log_format logs max_bytes_per_trigger max_cached_files
+max_client_bytes max_errors max_file_age max_files_per_trigger max_open max_records_per_file
+max_rows max_steps max_streams max_total_steps max_warnings message_per_file messages metadata
+metrics min_partitions mode modified_after modified_before no_follow no_marks no_namespaces
+no_rdf_star object on_error output overlap overwrite partition_columns partitions parts
 patch_format path path_glob_filter paths per_message plain_flat predicate prefix progress
 publish_token_file quads query quiet rdf rdf12 read_token_file recursive_file_lookup regex
 rejects repair require restart retry rows sample schema seed separate_blank_nodes shapes
@@ -50,9 +49,7 @@ class ReadOptions(TypedDict, total=False):
     allow_network: bool | str | None
     announced: str | None
     base: str | None
-    batch_bytes: int | str | None
     batch_messages: int | str | None
-    batch_quads: int | str | None
     context: Mapping[str, str] | None
     context_cache: str | os.PathLike[str] | None
     contexts: str | os.PathLike[str] | None
@@ -66,12 +63,8 @@ class ReadOptions(TypedDict, total=False):
     joins: Literal["error", "warn", "new"] | None
     lenient: bool | str | None
     marks: bool | str | None
-    max_datatype_table: int | str | None
     max_depth: int | str | None
-    max_frame_bytes: int | str | None
     max_message_bytes: int | str | None
-    max_name_table: int | str | None
-    max_prefix_table: int | str | None
     max_spool_bytes: int | str | None
     rdf_direction: Literal["literal", "none", "i18n-datatype", "compound-literal"] | None
 
@@ -85,7 +78,6 @@ class WriteOptions(TypedDict, total=False):
     delimited: bool | str | None
     dialect: Literal["comment", "directive", "plain"] | None
     flat: bool | str | None
-    frame_bytes: int | str | None
     frame_rows: int | str | None
     frames: Literal["message", "flat"] | None
     framing: Literal["messages", "rows"] | None
@@ -115,7 +107,6 @@ class WriteOptions(TypedDict, total=False):
     options_from: str | os.PathLike[str] | None
     physical_type: Literal["triples", "quads", "graphs"] | None
     prefix_table: int | str | None
-    prefixed_names: bool | str | None
     prefixes: Mapping[str, str] | None
     rdf_star: bool | str | None
     rdf_star_syntax: bool | str | None
@@ -136,9 +127,7 @@ class _BothOptions(TypedDict, total=False):
     allow_network: bool | str | None
     announced: str | None
     base: str | None
-    batch_bytes: int | str | None
     batch_messages: int | str | None
-    batch_quads: int | str | None
     compact_with: str | os.PathLike[str] | Mapping[str, Any] | None
     context: Mapping[str, str] | None
     context_cache: str | os.PathLike[str] | None
@@ -150,7 +139,6 @@ class _BothOptions(TypedDict, total=False):
     exact_doubles: bool | str | None
     expand_context: str | os.PathLike[str] | Mapping[str, Any] | None
     flat: bool | str | None
-    frame_bytes: int | str | None
     frame_rows: int | str | None
     frames: Literal["auto", "message", "flat"] | None
     framing: Literal["messages", "rows", "stream", "graph"] | None
@@ -175,12 +163,8 @@ class _BothOptions(TypedDict, total=False):
     )
     lossy: bool | str | None
     marks: bool | str | None
-    max_datatype_table: int | str | None
     max_depth: int | str | None
-    max_frame_bytes: int | str | None
     max_message_bytes: int | str | None
-    max_name_table: int | str | None
-    max_prefix_table: int | str | None
     max_spool_bytes: int | str | None
     merge_graphs: bool | str | None
     name_table: int | str | None
@@ -188,7 +172,6 @@ class _BothOptions(TypedDict, total=False):
     options_from: str | os.PathLike[str] | None
     physical_type: Literal["triples", "quads", "graphs"] | None
     prefix_table: int | str | None
-    prefixed_names: bool | str | None
     prefixes: Mapping[str, str] | None
     rdf_direction: Literal["literal", "none", "i18n-datatype", "compound-literal"] | None
     rdf_star: bool | str | None
@@ -205,9 +188,7 @@ class _BothOptions(TypedDict, total=False):
     from_allow_network: bool | str | None
     from_announced: str | None
     from_base: str | None
-    from_batch_bytes: int | str | None
     from_batch_messages: int | str | None
-    from_batch_quads: int | str | None
     from_context: Mapping[str, str] | None
     from_context_cache: str | os.PathLike[str] | None
     from_contexts: str | os.PathLike[str] | None
@@ -221,12 +202,8 @@ class _BothOptions(TypedDict, total=False):
     from_joins: Literal["error", "warn", "new"] | None
     from_lenient: bool | str | None
     from_marks: bool | str | None
-    from_max_datatype_table: int | str | None
     from_max_depth: int | str | None
-    from_max_frame_bytes: int | str | None
     from_max_message_bytes: int | str | None
-    from_max_name_table: int | str | None
-    from_max_prefix_table: int | str | None
     from_max_spool_bytes: int | str | None
     from_rdf_direction: Literal["literal", "none", "i18n-datatype", "compound-literal"] | None
     to_compact_with: str | os.PathLike[str] | Mapping[str, Any] | None
@@ -235,7 +212,6 @@ class _BothOptions(TypedDict, total=False):
     to_delimited: bool | str | None
     to_dialect: Literal["comment", "directive", "plain"] | None
     to_flat: bool | str | None
-    to_frame_bytes: int | str | None
     to_frame_rows: int | str | None
     to_frames: Literal["message", "flat"] | None
     to_framing: Literal["messages", "rows"] | None
@@ -265,7 +241,6 @@ class _BothOptions(TypedDict, total=False):
     to_options_from: str | os.PathLike[str] | None
     to_physical_type: Literal["triples", "quads", "graphs"] | None
     to_prefix_table: int | str | None
-    to_prefixed_names: bool | str | None
     to_prefixes: Mapping[str, str] | None
     to_rdf_star: bool | str | None
     to_rdf_star_syntax: bool | str | None

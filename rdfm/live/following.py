@@ -54,7 +54,7 @@ _HEAD_BYTES = 8 << 20
 _PRESET = StreamOptions(name_table=4000, prefix_table=150, datatype_table=32, version=2)
 _TRIPLES, _QUADS = 1, 2
 _PHYSICAL_TYPES, _VERSIONS = (1, 2, 3), (1, 2)
-_DECODER: dict[str, Any] = {"frames": "message", "max_frame_bytes": MAX_FRAME_BYTES}
+_DECODER: dict[str, Any] = {"frames": "message", "max_message_bytes": MAX_FRAME_BYTES}
 
 
 class ReplacedError(Exception):

@@ -20,9 +20,8 @@ from rdfm import formats
 from rdfm._core import MessageBatch
 from rdfm.errors import RdfmError
 from rdfm.live.memory import BufferedFrames
-from rdfm.live.requests import MAX_TABLES
 from rdfm.logs.write.writer import LogWriter, create_log
-from rdfm.storage.jelly_wire import MAX_FRAME_BYTES, StreamOptions, delimited
+from rdfm.storage.jelly_wire import StreamOptions, delimited
 
 __all__ = ["DECODED_BATCHES", "FrameQueue", "Publication", "TopicWriter"]
 
@@ -173,19 +172,11 @@ class Publication:
             decoding: Limits the number of decoded batches of all publications.
             max_message_bytes: Maximum size of a decoded message, in bytes.
         """
-        names, prefixes, datatypes = MAX_TABLES
         self.messages = 0
         self._writer = writer
         self._decoding = decoding
         self._decoder = formats.find("jelly").decoder(
-            {
-                "delimited": True,
-                "max_frame_bytes": MAX_FRAME_BYTES,
-                "max_message_bytes": max_message_bytes,
-                "max_name_table": names,
-                "max_prefix_table": prefixes,
-                "max_datatype_table": datatypes,
-            }
+            {"delimited": True, "max_message_bytes": max_message_bytes}
         )
 
     async def append(self, frames: list[bytes], *, ended: bool = False) -> None:

@@ -39,7 +39,7 @@ _OPTIONS = {
 }
 
 # The limits were checked when the patches were read.
-_LIMITS = {"max_message_bytes": 3 << 30, "max_frame_bytes": 3 << 30, "max_depth": 100}
+_LIMITS = {"max_message_bytes": 3 << 30, "max_depth": 100}
 
 
 def revert(

@@ -153,21 +153,8 @@ FILES = _by_name(
     OptionSpec(
         "split_bytes",
         "bytes",
-        "Size of the splits of large files, if the format can be split; 0 never splits.",
+        "Size of the splits of large files, if the format can be split; 0 never splits. Small files are combined into tasks of about this size, at most 64M.",
         default=64 << 20,
-    ),
-    OptionSpec(  # a task costs Spark about 50 ms, the time to read several MB of a log
-        "pack_bytes",
-        "bytes",
-        "Combine small files into tasks of about this size.",
-        minimum=1,
-        default=64 << 20,
-    ),
-    OptionSpec(  # opening a local file takes about 0.1 ms
-        "open_cost_bytes",
-        "bytes",
-        "Cost of opening a file, in bytes, which counts towards `packBytes`.",
-        default=4 << 10,
     ),
     OptionSpec(
         "min_partitions",

@@ -28,7 +28,7 @@ def test_the_most_frequent_names_are_listed():
 @pytest.mark.parametrize("batch", [1, 100, 8192])
 def test_names_beyond_the_table_size_are_counted_together(batch):
     log = quads([*range(TABLE_SIZE + 100), *range(50)])
-    report = rdfm.inspect(log, "nq", batch_quads=batch)
+    report = rdfm.inspect(log.replace(b".\n", b".\n# @message\n"), "nq", batch_messages=batch)
     assert set(report.predicates.values()) == {2}
     assert report.more["predicates"] == TABLE_SIZE - 10
     assert report.others["predicates"] == 100

@@ -161,7 +161,9 @@ def test_time_properties_are_those_of_split_by_day(rdfm, size):
     found = {}
     for day in range(1, 5):
         criteria = {"after": f"2026-06-0{day}", "before": f"2026-06-0{day + 1}"}
-        with library.open_log(TIMES.encode(), "trig", batch_quads=size).filter(**criteria) as log:
+        with library.open_log(TIMES.encode(), "trig", batch_messages=size).filter(
+            **criteria
+        ) as log:
             found[day] = [str(quad.subject) for message in log for quad in list(message)[-1:]]
     assert found == {1: ["<http://e/s1>"], 2: ["<http://e/s2>"], 3: ["<http://e/s3>"], 4: []}
     Path("times.trig").write_text(TIMES)

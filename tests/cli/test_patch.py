@@ -353,9 +353,9 @@ def test_standard_input_and_output_are_supported(data):
             "the option --name-table is for writing Jelly",
         ),
         (
-            "apply old.nq c.rdfp -o out.nq --max-name-table 9",
+            "apply old.nq c.rdfp -o out.nq --joins warn",
             2,
-            "the option --max-name-table is for reading Jelly",
+            "the option --joins is for reading Jelly",
         ),
         ("apply old.nq c.rdfp -o out.nq --patch-format nosuch", 2, "there is no format 'nosuch'"),
         ("apply old.nq c.rdfp -o out.nq --per-message", 2, "No such option '--per-message'"),

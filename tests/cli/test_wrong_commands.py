@@ -68,8 +68,8 @@ import pytest
             "is for writing N-Triples, N-Quads, Turtle",
         ),
         (
-            "convert a.nq out.jelly --full-iris",
-            "--prefixed-names is for writing RDF Protobuf and RDF Thrift",
+            "convert a.nq out.nt --no-rdf-star",
+            "--rdf-star is for writing Jelly and Jelly-Patch",
         ),
         ("convert a.nq out.trig --rdf-star-syntax", "is for writing N-Triples and N-Quads"),
         (

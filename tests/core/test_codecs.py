@@ -83,13 +83,13 @@ def test_unknown_formats_are_rejected():
 
 
 # Valid values that are empty or at a limit. Any valid value is used for the other options.
-VALID_VALUES = {"max_depth": 100, "max_prefix_table": 0, "context": {}}
+VALID_VALUES = {"max_depth": 100, "context": {}}
 INVALID_VALUES = {
     "max_message_bytes": [0, -1, (3 << 30) + 1, 1 << 70, 1.5, True, "x"], "max_depth": [0, 101],
-    "batch_quads": [0], "batch_bytes": [0, 1 << 40], "batch_messages": [0],
+    "batch_messages": [0],
     "dialect": ["Comments", 3], "announced": [3, "\ud800"], "base": [3], "frames": ["flats", 3],
     "delimited": ["yes"], "prefixes": [3, {"a": 3}, {3: "a"}, [("a", "b")]], "physical_type": ["triple", 1],
-    "framing": ["frames", 3], "flat": ["yes"], "prefixed_names": [1], "values": [3],
+    "framing": ["frames", 3], "flat": ["yes"], "values": [3],
     "logical_type": ["graph", 5, True], "jelly_version": [0, 3], "name_table": [-1, 1 << 40], "frame_rows": [0],
 }  # fmt: skip
 
@@ -115,7 +115,7 @@ def test_contradictory_options_are_rejected():
 
 def test_options_that_are_detected_may_be_none():
     formats.rdf_protobuf.Decoder(framing=None)
-    formats.rdf_protobuf.Encoder(framing=None, prefixed_names=None)
+    formats.rdf_protobuf.Encoder(framing=None)
     formats.nq.Decoder(dialect=None, announced=None)
     formats.jelly.Decoder(delimited=None)
 

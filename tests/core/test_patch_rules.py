@@ -6,13 +6,13 @@ from rdfm import Iri, formats, open_log
 from rdfm._core import PatchBatch, PatchRules
 
 
-def violations(*logs, batch_quads=8192):
+def violations(*logs, batch_messages=8192):
     """Returns violations in consecutive RDF Patch logs: rule, patch, row, line of the row, text."""
     rules = PatchRules()
     found = []
     for log in logs:
         rules.begin_log()
-        decoder = formats.find("rdf-patch").Decoder(batch_quads=batch_quads)
+        decoder = formats.find("rdf-patch").Decoder(batch_messages=batch_messages)
         decoder.feed(log.encode())
         decoder.finish()
         while (batch := decoder.next_batch()) is not None:
@@ -73,10 +73,10 @@ COMPLETE_CHAIN = [patch_with("1"), patch_with("2", "1"), patch_with("3", "2")]
     ],
 )
 def test_links_between_patches_are_checked(patches, expected, size):
-    in_one_log = violations("Z .\n".join(patches), batch_quads=size)
+    in_one_log = violations("Z .\n".join(patches), batch_messages=size)
     assert [(patch, text) for _, patch, _, _, text in in_one_log] == expected
     assert {rule for rule, *_ in in_one_log} <= {"chain"}
-    in_separate_logs = violations(*patches, batch_quads=size)
+    in_separate_logs = violations(*patches, batch_messages=size)
     assert [text for *_, text in in_separate_logs] == [text for _, text in expected]
     for rule, patch, _, _, text in in_separate_logs:
         assert (rule, patch) == ("chain" if "same patch" in text else "chain-of-logs", 0)
@@ -115,7 +115,7 @@ def test_links_between_patches_are_checked(patches, expected, size):
     ],
 )
 def test_transactions_are_checked(rows, expected, size):
-    assert violations(rows, batch_quads=size) == expected
+    assert violations(rows, batch_messages=size) == expected
 
 
 def test_a_patch_after_a_skipped_one_may_have_any_prev():

@@ -58,7 +58,7 @@ PREFIXES = {"": "http://example.org/", "x": "http://example.org/a/", "xsd": XSD}
 @pytest.mark.parametrize("values", [False, True])
 @given(log=SINGLE_MESSAGES)
 def test_prefixed_names_and_values_denote_the_same_terms(values, log):
-    options = {"prefixed_names": True, "prefixes": PREFIXES, "values": values}
+    options = {"prefixes": PREFIXES, "values": values}
     protobuf = encode("rdf-protobuf", log, framing="rows", **options)
     thrift = encode("rdf-thrift", log, **options)
     assert_same(decoded("rdf-protobuf", protobuf), log)
@@ -75,7 +75,7 @@ def test_a_prefix_rebound_to_an_unusable_namespace_is_not_used(name):
     decoder.feed(log)
     decoder.finish()
     options = {"framing": "rows"} if name == "rdf-protobuf" else {}
-    encoder = formats.find(name).Encoder(flat=True, prefixed_names=True, **options)
+    encoder = formats.find(name).Encoder(flat=True, **options)
     written = encoder.encode(decoder.next_batch()) + encoder.finish()
     decoders = {
         "rdf-protobuf": rdf_binary.decode_protobuf_rows,

@@ -16,8 +16,6 @@ from rdfm.patch.patch_options import APPLY, CHANGING, DIFF, FROM_LOG, TO_LOG
 ROOT = Path(__file__).parents[2]
 BUILT_IN = tuple(format.name for format in formats.built_in())
 OPTIONS = "docs/options-generated.md"
-# Batch size options, which docs/limits.md explains.
-BATCHING = {"batch_quads", "batch_bytes", "batch_messages"}
 # Options of a plug-in in docs/plugins.md, of spark-submit, of Glue's jobs and of benchmarks/run.py.
 OPTIONS_OF_OTHER_PROGRAMS = {
     *("--no-spaces", "--conf", "--archives", "--additional-python-modules", "--quick", "--only"),
@@ -176,11 +174,6 @@ def test_the_command_line_page_explains_the_stages_of_changes():
             for option in stages.values()
             if not re.search(rf"`--{option.option}[` ]", page)
         ]
-
-
-def test_the_limits_page_explains_the_batching_options():
-    page = read("docs/limits.md")
-    assert not {option for option in BATCHING if f"`{option}`" not in page}
 
 
 def commands(group: click.Group, program: str = "rdfm") -> list[tuple[str, click.Command]]:

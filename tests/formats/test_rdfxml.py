@@ -218,7 +218,9 @@ def test_entity_values_are_parsed_at_each_use():
 
 def test_a_document_of_any_size_is_read_in_parts():
     module = formats.find("rdfxml")
-    decoder = module.decoder({"max_message_bytes": 100_000, "batch_quads": 1000}, Opening("always"))
+    decoder = module.decoder(
+        {"max_message_bytes": 100_000}, Opening("always", batches={"batch_quads": 1000})
+    )
     decoder.feed(f'<r:RDF xmlns:r="{RDF}" xmlns="http://e/">'.encode())
     quads = parts = 0
     for _ in range(50):

@@ -73,7 +73,7 @@ def in_parts(sizes):
     )
     from rdfm.formats import Opening
 
-    decoder = nquads.decoder({"batch_quads": 10}, Opening("always"))
+    decoder = nquads.decoder({}, Opening("always", batches={"batch_quads": 10}))
     decoder.feed(log)
     decoder.finish()
     while (batch := decoder.next_batch()) is not None:

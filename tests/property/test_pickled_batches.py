@@ -8,6 +8,7 @@ from logs import logs
 from support import as_batch
 
 from rdfm import Message, MessageBatch, formats
+from rdfm.formats import Opening
 
 
 def content(batch):
@@ -70,8 +71,10 @@ def test_parts_of_a_message_and_filtered_messages_are_pickled():
     import rdfm
 
     data = b"".join(b'<x:s> <x:p> "%d" <x:g> .\n' % number for number in range(100))
-    with rdfm.open_log(data, "nq", parts=True, batch_quads=30) as log:
-        parts = list(log.batches())
+    decoder = formats.nq.decoder({}, Opening("always", batches={"batch_quads": 30}))
+    decoder.feed(data)
+    decoder.finish()
+    parts = list(iter(decoder.next_batch, None))
     assert any(batch.continues for batch in parts)
     with rdfm.open_log(data.replace(b".\n", b".\n# @message\n"), "nq") as log:
         filtered = list(log.filter(regex="7$").batches())

@@ -48,5 +48,5 @@ def test_conversion_options_are_shown_if_spark_accepts_them(name):
 @pytest.mark.parametrize("side", ["read", "write"])
 @pytest.mark.parametrize("renderer", [in_spark, in_function])
 def test_python_only_and_undeclared_options_are_omitted(side, renderer):
-    assert Remedy(side, "batch_bytes", "1", "").render(renderer) is None
+    assert Remedy(side, "batch_messages", "1", "").render(renderer) is None
     assert Remedy(side, "no_such_option", "1", "").render(renderer) is None

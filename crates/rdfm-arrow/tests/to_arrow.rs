@@ -50,8 +50,8 @@ fn a_row_contains_its_message() {
 #[test]
 fn the_default_graph_and_a_missing_source_are_null() {
     let source_batch = batch(&everything());
-    let rows = to_arrow::record_batch(&[&source_batch], &Column::default_of(Kind::Messages), None)
-        .unwrap();
+    let rows =
+        to_arrow::record_batch(&[&source_batch], Column::default_of(Kind::Messages), None).unwrap();
     assert_eq!(rows.column(0).null_count(), 3);
     let quads = arrow_array::cast::AsArray::as_list::<i32>(rows.column(2));
     let graphs = arrow_array::cast::AsArray::as_struct(quads.values()).column(3);

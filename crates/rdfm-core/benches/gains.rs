@@ -3,7 +3,7 @@
 //! `make bench-gains`, or `make bench-gains PATHS='jelly-rows xml-binding'`. Needs valgrind, which
 //! counts the same instructions on a busy machine. Setup is not counted: each figure is the
 //! difference between two runs and one run of the same work.
-#![allow(clippy::unwrap_used, clippy::cast_precision_loss)] // a benchmark may fail during setup
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::cast_precision_loss)] // a benchmark may fail
 
 use std::fmt::Write as _;
 use std::hint::black_box;
@@ -80,10 +80,10 @@ fn nanopubs() -> String {
         .unwrap();
         for k in 0..2 + below(n, 9) {
             let other = below(n * 16 + k, 5000);
-            write!(
+            writeln!(
                 log,
                 "<http://example.org/paper/{}> dct:property{k} <http://example.org/paper/{other}>, \
-                 \"Paper number {other}\" .\n",
+                 \"Paper number {other}\" .",
                 n + k / 3
             )
             .unwrap();

@@ -52,8 +52,7 @@ fn quick_of<R: ToValues>(format: &'static FormatSpec, data: &[u8]) {
         // A message needs less memory if it shares terms with others in its batch.
         reading = reading
             .with("batch_messages", 1)
-            .with("max_message_bytes", 64u64 << random.below(5))
-            .with_if_supported("max_frame_bytes", 32u64 << random.below(5));
+            .with("max_message_bytes", 64u64 << random.below(5));
     }
     let size = decode::PIECES[random.below(decode::PIECES.len())];
     let targets: Vec<_> = targets(format).collect();

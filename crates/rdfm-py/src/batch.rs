@@ -94,7 +94,8 @@ impl MessageBatch {
     }
 
     /// Return the batch with other places of its messages in the log, for pickling. Without
-    /// `indexes`, messages are numbered from `first_message_index`.
+    /// `indexes`, messages are numbered from `first_message_index`. `edges` are `continued` and
+    /// `continues`.
     ///
     /// Raises:
     ///     ValueError: If the numbers of indexes or offsets do not match.
@@ -103,16 +104,10 @@ impl MessageBatch {
         first_message_index: u64,
         indexes: Vec<u64>,
         byte_offsets: Vec<Option<u64>>,
-        continued: bool,
-        continues: bool,
+        edges: [bool; 2],
     ) -> PyResult<Self> {
         self.inner()
-            .with_places(
-                first_message_index,
-                indexes,
-                &byte_offsets,
-                [continued, continues],
-            )
+            .with_places(first_message_index, indexes, &byte_offsets, edges)
             .map(Self::new)
             .ok_or_else(|| PyValueError::new_err("expected an index and an offset per message"))
     }

@@ -244,7 +244,7 @@ pub fn spec_dict<'py>(py: Python<'py>, spec: &'static FormatSpec) -> PyResult<Bo
     dict.set_item("value_options", spec.value_options.to_vec())?;
     let options = |specs: &mut dyn Iterator<Item = &'static OptionSpec>| {
         let list = PyList::empty(py);
-        for spec in specs {
+        for spec in specs.filter(|spec| spec.audience != Audience::Internal) {
             list.append(option_dict(py, spec)?)?;
         }
         Ok::<_, PyErr>(list)

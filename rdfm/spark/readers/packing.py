@@ -14,7 +14,12 @@ from itertools import accumulate, groupby
 
 from rdfm.storage.files import File
 
-__all__ = ["pack"]
+__all__ = ["OPEN_COST", "PACK_BYTES", "pack"]
+
+# A task costs Spark about 50 ms, the time to read several MB of a log.
+PACK_BYTES = 64 << 20
+# Opening a local file takes about 0.1 ms, the time to read 4 kB of Jelly.
+OPEN_COST = 4 << 10
 
 
 def pack(

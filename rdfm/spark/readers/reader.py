@@ -24,7 +24,7 @@ from rdfm.errors import OptionError
 from rdfm.logs.read.plan import MAX_THREADS
 from rdfm.spark.paths import absolute, real
 from rdfm.spark.readers.folders import PartitionFilter, PartitionFolders, root_of
-from rdfm.spark.readers.packing import pack
+from rdfm.spark.readers.packing import OPEN_COST, PACK_BYTES, pack
 from rdfm.spark.readers.rows import SparkReading
 from rdfm.spark.spark_options import FILES, Options
 from rdfm.spark.writers.commit import CommitTarget, find_settled, settle_around
@@ -91,8 +91,6 @@ class LogSourceReader(DataSourceReader):
         self._after = None if after is None else after.timestamp()
         self._before = None if before is None else before.timestamp()
         self._split_bytes = values["split_bytes"] or sys.maxsize
-        self._pack_bytes = values["pack_bytes"]
-        self._open_cost = values["open_cost_bytes"]
         self._min_tasks = values["min_partitions"]
         # Streams do not inspect files before they read them.
         self._listed: list[File] | None = None  # while the columns are determined
@@ -287,8 +285,8 @@ class LogSourceReader(DataSourceReader):
 
     def work(self, files: Iterable[File]) -> Iterator[list[tuple[File, Split | None]]]:
         """Divide files among tasks: combine small ones and split large ones."""
-        pack_bytes = min(self._pack_bytes, self._split_bytes)
-        packs = list(pack(files, pack_bytes, self._open_cost, self._min_tasks or _cores()))
+        pack_bytes = min(PACK_BYTES, self._split_bytes)
+        packs = list(pack(files, pack_bytes, OPEN_COST, self._min_tasks or _cores()))
         # A file that is split gets a separate pack.
         large = [pack[0].path for pack in packs if pack[0].size > self._split_bytes]
         # Planning waits for the storage, so several files are planned in parallel.

@@ -53,11 +53,7 @@ def read(spark, folder):
 
     logs = str(folder / "logs")
     columns = "source, message_index, quads, metadata"
-    rows = (
-        spark.read.format("rdfm")
-        .options(splitBytes="2k", packBytes="1", columns=columns)
-        .load(logs)
-    )
+    rows = spark.read.format("rdfm").options(splitBytes="2k", columns=columns).load(logs)
     keys = rdfm.spark.read(
         spark, [logs], schema="message_index bigint, byte_offset bigint", split_bytes=2048
     )

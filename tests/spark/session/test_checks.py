@@ -115,7 +115,7 @@ def numbers_of(statistics):
 def test_statistics_equal_those_of_one_process(spark, logs, tmp_path):
     path = logs / "a.nq"
     expected = rdfm.statistics(path, top=None)
-    found = rdfm.spark.statistics(path, spark=spark, top=None, split_bytes=4096, pack_bytes=1)
+    found = rdfm.spark.statistics(path, spark=spark, top=None, split_bytes=4096)
     assert found.bytes == path.stat().st_size
     assert (found.format, found.logs, found.source) == ("nq", 1, str(path))
     check_equal(found, expected)

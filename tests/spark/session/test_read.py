@@ -200,7 +200,7 @@ def test_every_format_has_every_column(tmp_path, format):
 def test_the_format_is_detected_by_content(tmp_path):
     path = write_log(tmp_path / "log", "jelly", messages_for("jelly"))
     assert len(read(path)) == len(read(path, format="Jelly")) == 4
-    assert len(read(path, maxNameTable="100000", lenient="true")) == 4
+    assert len(read(path, maxDepth="5", joins="warn")) == 4
     with pytest.raises(UnknownFormatError, match="the formats are nt, nq"):
         read(path, format="nope")
 
@@ -351,7 +351,7 @@ def test_the_logical_type_determines_the_meaning_of_jelly_frames(tmp_path):
         ({"compression": "zip"}, "the option compression must be one of 'auto', 'gzip', 'zstd'"),
         ({"recursiveFileLookup": "1"}, "recursiveFileLookup must be true or false"),
         ({"modifiedAfter": "yesterday"}, "modifiedAfter must be a date and time, such as 2026"),
-        ({"packBytes": "0"}, "packBytes must be a number >= 1"),
+        ({"minPartitions": "0"}, "minPartitions must be a number >= 1"),
         (
             {"storageOptions": "key=secret"},
             r'storageOptions must be a JSON object, such as {"key": "value"}$',
@@ -370,9 +370,9 @@ def test_each_format_receives_only_options_that_it_supports(tmp_path):
     long_text = "x" * 2000
     (tmp_path / "a.nq").write_text(lines(long_text))
     write_log(tmp_path / "b.jelly", "jelly", messages_for("jelly"))
-    assert len(read(tmp_path, maxNameTable="5000", generalized="true")) == 5
-    with pytest.raises(DecodeError, match=r"b.jelly: .*maxNameTable"):
-        read(tmp_path, maxNameTable="8")
+    assert len(read(tmp_path, joins="warn", generalized="true")) == 5
+    with pytest.raises(DecodeError, match=r"b.jelly: "):
+        read(tmp_path, delimited="false")
     with pytest.raises(LimitError, match=r"a.nq: .*maxMessageBytes"):
         read(tmp_path, max_message_bytes="1k")
 
@@ -454,7 +454,7 @@ def test_options_of_rdfm_spark_read_are_checked_first(spark, tmp_path):
     with pytest.raises(FileNotFoundError):
         rdfm.spark.read(spark, tmp_path / "nothing")
     frame = rdfm.spark.read(
-        spark, [tmp_path / "a.nq"], mode="PERMISSIVE", lenient=True, pack_bytes=1 << 20, base=None
+        spark, [tmp_path / "a.nq"], mode="PERMISSIVE", lenient=True, split_bytes=1 << 20, base=None
     )
     assert frame.columns == ["source", "byte_offset", "quads", "metadata", "_corrupt_record"]
     assert [row._corrupt_record for row in frame.collect()] == [None, "b!\n", None]
@@ -662,15 +662,16 @@ def test_messages_above_a_limit_are_never_dropped_silently(tmp_path):
 # --- partitions ---
 
 
-def test_small_files_share_a_task_in_order(tmp_path):
+def test_small_files_share_a_task_in_order(tmp_path, monkeypatch):
     for number in range(25):
         (tmp_path / f"part-{number}.nq").write_text(lines(f"{number}"))
     options = {"minPartitions": "1"}
-    found = partitions(tmp_path, packBytes="1k", openCostBytes="60", **options)
+    assert len(partitions(tmp_path, **options)) == 1
+    assert len(partitions(tmp_path, splitBytes="1k")) == 25
+    monkeypatch.setattr("rdfm.spark.readers.reader.OPEN_COST", 60)
+    found = partitions(tmp_path, splitBytes="1k", **options)
     assert len(found) == 3
     assert [text for rows in found for text in texts(rows)] == [str(number) for number in range(25)]
-    assert len(partitions(tmp_path, **options)) == 1
-    assert len(partitions(tmp_path, packBytes="1")) == 25
 
 
 def test_every_core_gets_a_task_if_there_are_enough_files(spark, tmp_path, monkeypatch):
@@ -702,7 +703,7 @@ def test_large_logs_are_split_at_messages(tmp_path, format):
         [FIXTURES / "basic/log.jelly", path, FIXTURES / "basic/log.trig"], splitBytes="4k"
     )
     assert [len(rows) for rows in with_others] == [2, *map(len, found), 2]
-    assert len(partitions(path, splitBytes="0", packBytes="1")) == 1
+    assert len(partitions(path, splitBytes="0")) == 1
     compressed = tmp_path / "a.gz"
     compressed.write_bytes(gzip.compress(path.read_bytes(), 0))
     assert len(partitions(compressed, format=format, splitBytes="4k")) == 1
@@ -763,7 +764,7 @@ def test_rows_follow_the_order_of_the_logs(spark, tmp_path):
         texts = [f"{number}.{i}" for i in range(200 if number == 5 else 3)]
         (tmp_path / f"{number}.nq").write_text(lines(*texts))
         expected += texts
-    options = {"splitBytes": "2k", "packBytes": "300", "openCostBytes": "1"}
+    options = {"splitBytes": "2k"}
     frame = spark.read.format("rdfm").options(**options).load(str(tmp_path))
     assert frame.rdd.getNumPartitions() > 10
     rows = frame.collect()
@@ -873,7 +874,7 @@ def pack_tar(path, members):
 def test_members_of_an_archive_are_rows_of_one_task(spark, tmp_path):
     members = {f"000/{number:010}.ttl": LINE.format(number) for number in range(50)}
     path = pack_tar(tmp_path / "stream.tar.gz", {**members, "more.nq": lines("a", "b")})
-    (rows,) = partitions(path, splitBytes="100", packBytes="1000")
+    (rows,) = partitions(path, splitBytes="100")
     assert [row["source"] for row in rows[:50]] == [f"{path}!{name}" for name in members]
     assert [row["message_index"] for row in rows] == [0] * 51 + [1]
     assert texts(rows) == [str(number) for number in range(50)] + ["a", "b"]

@@ -34,7 +34,7 @@ use crate::error::Error;
 use crate::schema::Layout;
 
 const TOO_LARGE: &str = "the strings of the messages exceed the 2 GiB limit of an Arrow batch; use smaller batches \
-    (batch_quads, batch_bytes), or smaller messages (max_message_bytes)";
+    (batch_messages) or smaller messages (max_message_bytes)";
 
 /// Converts several batches of a log to one record batch.
 ///

@@ -1,6 +1,6 @@
 //! Options that several formats share, each declared once.
 
-use super::spec::{Default, OptionSpec, ValueKind};
+use super::spec::{Audience, Default, OptionSpec, ValueKind};
 use super::values::Values;
 use crate::model::limits::Limits;
 
@@ -81,7 +81,7 @@ pub const BATCH_QUADS: OptionSpec = OptionSpec::new(
 )
 .default(Default::Number(8192))
 .group(LIMITS)
-.python();
+.audience(Audience::Internal);
 
 /// Number of decoded bytes at which a batch ends.
 pub const BATCH_BYTES: OptionSpec = OptionSpec::new(
@@ -91,7 +91,7 @@ pub const BATCH_BYTES: OptionSpec = OptionSpec::new(
 )
 .default(Default::Number(4 << 20))
 .group(LIMITS)
-.python();
+.audience(Audience::Internal);
 
 /// Number of messages at which a batch ends.
 pub const BATCH_MESSAGES: OptionSpec = OptionSpec::new(
@@ -101,7 +101,7 @@ pub const BATCH_MESSAGES: OptionSpec = OptionSpec::new(
 )
 .default(Default::Number(8192))
 .group(LIMITS)
-.python();
+.audience(Audience::Python);
 
 /// Accepts the deviations listed on the format's page.
 pub const LENIENT: OptionSpec = OptionSpec::switch(

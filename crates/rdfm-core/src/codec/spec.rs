@@ -245,6 +245,8 @@ pub enum Audience {
     Everyone,
     /// Only Python programs.
     Python,
+    /// Only rdfm itself. Interfaces and docs omit the option.
+    Internal,
 }
 
 impl OptionSpec {
@@ -329,10 +331,10 @@ impl OptionSpec {
         self
     }
 
-    /// Makes the option available only in Python.
+    /// Sets the intended users.
     #[must_use]
-    pub const fn python(mut self) -> Self {
-        self.audience = Audience::Python;
+    pub const fn audience(mut self, audience: Audience) -> Self {
+        self.audience = audience;
         self
     }
 }

@@ -5,7 +5,7 @@
 
 use std::fmt;
 
-use super::spec::{Default, OptionSpec, ValueKind};
+use super::spec::{Audience, Default, OptionSpec, ValueKind};
 
 /// A value from a user.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -183,7 +183,8 @@ impl Values {
         let mut values = Vec::new();
         for (name, given) in given {
             let Some(spec) = specs.clone().find(|spec| spec.name == name) else {
-                let known: Vec<&str> = specs.map(|spec| spec.name).collect();
+                let public = specs.filter(|spec| spec.audience != Audience::Internal);
+                let known: Vec<&str> = public.map(|spec| spec.name).collect();
                 let known = if known.is_empty() {
                     "there are no options".to_owned()
                 } else {

@@ -234,14 +234,15 @@ impl<R: Record> LogBatch<R> {
     }
 
     /// Returns the batch with other places of its messages in the log. Without `indexes`, messages
-    /// are numbered from `first_message_index`. Returns `None` if the numbers of values do not match.
+    /// are numbered from `first_message_index`. `edges` are [`Self::continued`] and
+    /// [`Self::continues`]. Returns `None` if the numbers of values do not match.
     #[must_use]
     pub fn with_places(
         &self,
         first_message_index: u64,
         indexes: Vec<u64>,
         byte_offsets: &[Option<u64>],
-        [continued, continues]: [bool; 2],
+        edges: [bool; 2],
     ) -> Option<Self> {
         let is_valid = |count: usize| count == self.len();
         let indexes_fit = indexes.is_empty() || is_valid(indexes.len());
@@ -251,8 +252,8 @@ impl<R: Record> LogBatch<R> {
             byte_offsets: (byte_offsets.iter())
                 .map(|offset| offset.unwrap_or(NO_OFFSET))
                 .collect(),
-            continued,
-            continues,
+            continued: edges[0],
+            continues: edges[1],
             ..self.clone()
         })
     }

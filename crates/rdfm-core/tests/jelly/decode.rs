@@ -368,6 +368,73 @@ fn errors_contain_positions_and_follow_complete_messages() {
 }
 
 #[test]
+fn columns_are_an_error_in_the_row_layout() {
+    let columns = || bytes(2, number(1, 1));
+    let stream = || options(1, &[]);
+    let triple = || bnodes("a", "b", "c");
+    for version in [1, 2] {
+        let stream = || options(1, &[number(15, version)]);
+        let error = format!(
+            "the frame has columns, which need version 3, but the stream options have version {version}"
+        );
+        let first = frame(&[stream(), triple()]);
+        for (fields, at) in [
+            (vec![columns()], 0),
+            (vec![bytes(2, "")], 0),
+            (vec![triple(), columns()], triple().len()),
+            (vec![columns(), stream()], 0),
+        ] {
+            let log = [first.clone(), frame(&fields), frame(&[])].concat();
+            let (messages, found) = decode(&log);
+            let at = first.len() + 1 + at;
+            assert_eq!(counts(&messages), [1]);
+            let row = u64::from(fields.len() == 2 && fields[0] == triple());
+            let place = format!("(frame 1, row {row}, byte {at}, message 1)");
+            assert_eq!(found.unwrap(), format!("jelly: {error} {place}"));
+        }
+        // In the first frame, with and without a length.
+        for fields in [[stream(), columns()], [columns(), stream()]] {
+            for log in [frame(&fields), fields.concat()] {
+                let (messages, found) = decode(&log);
+                assert_eq!(messages, []);
+                let found = found.unwrap();
+                assert!(
+                    found.starts_with(&format!("jelly: {error} (frame 0")),
+                    "{found}"
+                );
+            }
+        }
+    }
+    for (fields, error) in [
+        (
+            vec![columns()],
+            "the log begins with columns, expected the stream options",
+        ),
+        (
+            vec![columns(), options(1, &[number(15, 3)])],
+            "version 3 is newer than 2",
+        ),
+        (
+            vec![stream(), options(1, &[number(5, 1)])],
+            "the stream options set stream_type to 1, which needs version 3, but have version 1",
+        ),
+        (
+            vec![options(1, &[number(15, 2), number(6, 2)])],
+            "the stream options set rdf_version to 2, which needs version 3, but have version 2",
+        ),
+    ] {
+        let (messages, found) = decode(&frame(&fields));
+        let found = found.unwrap();
+        assert_eq!(messages, []);
+        assert!(found.contains(error), "{found}");
+        assert!(found.contains("(frame 0, row "), "{found}");
+    }
+    // A number that is its default counts as not set.
+    let unset = options(1, &[number(5, 0), number(6, 0)]);
+    assert_eq!(counts(&ok(&frame(&[unset, triple()]))), [1]);
+}
+
+#[test]
 fn frames_without_quads_are_empty_messages() {
     assert_eq!(ok(&[]), []);
     assert_eq!(counts(&ok(&[0])), [0]);
@@ -691,11 +758,18 @@ fn limits_apply_before_memory_is_allocated() {
     assert_eq!(class(&Options::default(), &huge), ErrorClass::Limit);
     let (_, error) = decode(&huge);
     assert!(error.unwrap().contains("is larger than 67108864 bytes"));
-    let small = Options::with("max_frame_bytes", 20);
+    let small = Options::with("max_message_bytes", 20);
     let bare = [options(1, &[]), bnodes("a", "b", "c")].concat();
     assert_eq!(class(&small, &bare), ErrorClass::Limit);
     let piecewise = decode_with(&small, &bare).1.unwrap();
     assert!(piecewise.contains("the log is one frame"), "{piecewise}");
+    for log in [huge, bare] {
+        let mut decoder = decoder("jelly", &small).unwrap();
+        decoder.feed(&log);
+        decoder.finish();
+        let reason = decoder.next_batch().unwrap_err().reason;
+        assert_eq!(reason.remedies()[0].option, "max_message_bytes");
+    }
 }
 
 #[test]

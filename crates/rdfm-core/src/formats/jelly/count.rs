@@ -54,7 +54,7 @@ impl FrameCounter {
         });
         Self {
             split,
-            max_frame_bytes: reading.max_frame_bytes,
+            max_frame_bytes: reading.limits.max_message_bytes,
             marks: MarkFinder::default(),
             seeking: split.start > 0,
             offset: split.start.saturating_sub(1),

@@ -16,12 +16,12 @@ use std::sync::Arc;
 use rustc_hash::FxHashMap;
 
 use super::frames::{
-    EMPTY_ROW, FRAME_OVERHEAD, FirstRow, Frame, FrameSplitter, METADATA_FIELD, NextFrame,
-    after_length, begins_delimited, begins_with_options, first_row, row_field,
+    COLUMNS_FIELD, EMPTY_ROW, FRAME_OVERHEAD, FirstRow, Frame, FrameSplitter, METADATA_FIELD,
+    NextFrame, after_length, begins_delimited, begins_with_options, first_row, row_field,
 };
 use super::lookup::{NEW_TABLES, WITHOUT_MARKS, wrong_mark};
 use super::metadata::FrameMetadata;
-use super::options::{FrameMeaning, JoinMode, OptionsRow, ReadSettings};
+use super::options::{COLUMNS_VERSION, FrameMeaning, JoinMode, OptionsRow, ReadSettings};
 use super::restart::{MarkFinder, MarkSearch, begins_log, is_marked};
 use super::term_reader::TermReader;
 use crate::codec::batch::LogRecord;
@@ -161,6 +161,7 @@ pub(super) trait RowHandler: Send {
     /// [`TermReader::begins_stream`] is set.
     fn options(&mut self, bytes: &[u8]) -> Checked<()> {
         let options = read_options::<Self>(bytes)?;
+        options.check_layout()?;
         let terms = self.terms();
         terms.options_rows += 1;
         if std::mem::take(&mut terms.begins_stream) {
@@ -247,6 +248,29 @@ fn before_options<H: RowHandler + ?Sized>(mark: Option<u64>, field: usize) -> Wi
             "the log begins with a {name} row, expected {expected}"
         )),
     }
+}
+
+/// Returns the error for columns in a stream of the row layout, or before the stream options. The
+/// options may follow the columns in their frame.
+#[cold]
+fn unexpected_columns<H: RowHandler>(rows: &mut H, frame: &[u8]) -> WireError {
+    if rows.terms_read().options.is_none()
+        && let FirstRow::Row(1, payload) = first_row(frame, H::FIELDS)
+        && let Err(error) = rows.options(&payload)
+    {
+        return error;
+    }
+    let Some(options) = &rows.terms_read().options else {
+        return malformed(format!(
+            "the log begins with columns, expected {}",
+            H::OPTIONS
+        ));
+    };
+    malformed(format!(
+        "the frame has columns, which need version {COLUMNS_VERSION}, but {} have version {}",
+        H::OPTIONS,
+        options.version
+    ))
 }
 
 /// Whether a file with length prefixes begins where a later field of a bare frame is expected.
@@ -858,6 +882,9 @@ impl<H: RowHandler> FrameReader<H> {
                             break error;
                         }
                     }
+                }
+                Ok((COLUMNS_FIELD, _)) => {
+                    break unexpected_columns(rows, &input.bytes[frame.at..frame.end]);
                 }
                 Ok(_) => {
                     if self.frames.is_bare() && is_joined(input, frame) {

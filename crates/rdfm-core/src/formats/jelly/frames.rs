@@ -16,16 +16,21 @@ use crate::model::error::{ErrorClass, Position};
 use crate::model::remedy::Reason;
 use crate::syntax::wire::{Checked, LENGTH, Varint, Wire, long_varint};
 
-/// Tags of a frame's fields: a row, and metadata.
+/// Tags of a frame's fields: a row, columns, and metadata.
 const ROW: u8 = 0x0a;
+const COLUMNS: u8 = 0x12;
 const METADATA: u8 = 0x7a;
 /// Size in bytes of a 122-byte metadata entry at the start of a bare frame, including its tag and
 /// length.
 const LONG_ENTRY: usize = 124;
+/// Size in bytes of a frame whose length looks like the tag of columns, including its length.
+const LIKE_COLUMNS: usize = 1 + COLUMNS as usize;
+/// Field number of the columns in a frame.
+pub(super) const COLUMNS_FIELD: usize = 2;
 /// Field number of the metadata in a frame.
 pub(super) const METADATA_FIELD: usize = 15;
-/// Fields of a frame, as a bit set: rows and metadata.
-pub(super) const FRAME_FIELDS: u32 = 1 << 1 | 1 << METADATA_FIELD;
+/// Fields of a frame, as a bit set: rows, columns and metadata.
+pub(super) const FRAME_FIELDS: u32 = 1 << 1 | 1 << COLUMNS_FIELD | 1 << METADATA_FIELD;
 /// Fields of a metadata entry, as a bit set: key and value.
 const ENTRY_FIELDS: u32 = 1 << 1 | 1 << 2;
 /// Bytes counted for a buffered frame in addition to its content.
@@ -75,7 +80,7 @@ impl FrameSplitter {
             requested: delimited,
             delimited,
             cuts_bare: options.joins == JoinMode::New,
-            max_bytes: options.max_frame_bytes,
+            max_bytes: options.limits.max_message_bytes,
             index: first_message_index,
             first_message_index,
             knows_indices: options.knows_indices(),
@@ -185,7 +190,7 @@ impl FrameSplitter {
                 ErrorClass::Limit,
                 Reason::limit(
                     format!("{size} is larger than {} bytes", self.max_bytes),
-                    "max_frame_bytes",
+                    "max_message_bytes",
                 ),
             ));
         }
@@ -341,7 +346,7 @@ fn looks_like_options(frame: &[u8]) -> Start {
     let row = match *frame {
         [ROW, ref row @ ..] => row,
         [METADATA, ..] if looks_like_mark(frame) => return Start::Same,
-        [METADATA, ..] | [] => return Start::Unclear,
+        [METADATA | COLUMNS, ..] | [] => return Start::Unclear,
         _ => return Start::Other,
     };
     let Varint::Value(length, prefix) = long_varint(row) else {
@@ -365,12 +370,13 @@ fn looks_like_options(frame: &[u8]) -> Start {
 /// `None` if more bytes are needed. Only the required number of bytes is examined, so the result
 /// does not depend on how the input is cut.
 ///
-/// A bare frame begins with the tag of a row (0x0a) or of metadata (0x7a), a length, and the tag of
-/// a field inside. Both bytes are also valid lengths (10 and 122). In that case the first fields of
-/// the frame decide.
+/// A bare frame begins with the tag of a row (0x0a), of columns (0x12) or of metadata (0x7a), a
+/// length, and the tag of a field inside. These bytes are also valid lengths (10, 18 and 122). In
+/// that case the first fields of the frame decide.
 fn looks_delimited(first: &[u8], ended: bool) -> Option<bool> {
     let required = match first {
         [METADATA, METADATA, ..] => LONG_ENTRY,
+        [COLUMNS, ..] => LIKE_COLUMNS,
         [METADATA, ROW, ..] => 4,
         [METADATA | ROW, ..] => 3,
         _ => 1,
@@ -391,8 +397,23 @@ fn looks_delimited(first: &[u8], ended: bool) -> Option<bool> {
         }
         [METADATA, ROW | METADATA, ..] => true,
         [METADATA, length, tag, ..] => length < 0x80 && !matches!(tag, 0x0a | 0x12),
+        [COLUMNS, ..] => !begins_with_columns(first),
         _ => true,
     })
+}
+
+/// Whether bytes that begin with the tag of columns are a bare frame, not a frame of 18 bytes.
+fn begins_with_columns(first: &[u8]) -> bool {
+    /// Tags of the fields of columns.
+    const TAGS: [u8; 11] = [8, 18, 26, 34, 42, 50, 58, 66, 74, 120, 122];
+    let Some(frame) = first.get(1..LIKE_COLUMNS) else {
+        return is_frame(first);
+    };
+    match long_varint(&first[1..]) {
+        _ if is_frame(frame) => false,
+        Varint::Value(length, prefix) => length == 0 || TAGS.contains(&first[1 + prefix]),
+        Varint::Incomplete | Varint::TooLong => false,
+    }
 }
 
 /// Whether a bare frame with stream options begins where the length of a frame is expected. Returns
@@ -418,13 +439,13 @@ pub(super) fn begins_delimited(rest: &[u8]) -> bool {
     after_length(rest).is_some_and(|frame| matches!(looks_like_options(frame), Start::Same))
 }
 
-/// Whether the bytes consist only of rows and metadata, judging by field lengths.
+/// Whether the bytes consist only of rows, columns and metadata, judging by field lengths.
 fn is_frame(bytes: &[u8]) -> bool {
     let mut wire = Wire::new(bytes);
     while !wire.is_done() {
         match wire.field(FRAME_FIELDS, "the frame") {
-            Ok((1, _)) => {}
-            Ok((15, entry)) if is_entry(entry) => {}
+            Ok((1 | COLUMNS_FIELD, _)) => {}
+            Ok((METADATA_FIELD, entry)) if is_entry(entry) => {}
             _ => return false,
         }
     }
@@ -465,6 +486,14 @@ mod tests {
         delimited(&[0x7a, 0x0a, 0x0a, 0x0a, 0x08]);
         delimited(&[0x7a, 0x0a, 0x20, 0x0a, 0x1e]);
         delimited(&[0x7a, 0x7a, 0x0a, 0x0a, 0x03]);
+        // Columns first.
+        let columns: &[u8] = &[0x12, 0x03, 0x08, 0x80, 0x01];
+        let options: &[u8] = b"\x0a\x0b\x0a\x09\x10\x01\x48\x80\x01\x50\x08\x78\x03";
+        delimited(&[&[0x12], columns, options].concat());
+        delimited(&[&[0x12], options, &[0x7a, 0x03, 0x0a, 0x01, b'k']].concat());
+        bare(&[columns, options].concat());
+        bare(&[&[0x12, 0x00], options, columns].concat());
+        bare(&[&[0x12, 0x80, 0x01, 0x08], options, columns].concat());
         // Empty frames, and other lengths.
         delimited(&[0x00]);
         delimited(&[0x2a, 0x0a, 0x28, 0x0a, 0x26]);

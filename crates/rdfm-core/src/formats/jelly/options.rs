@@ -1,18 +1,20 @@
 //! Options specific to Jelly, its stream options (specification, section "Stream options"), and the
 //! settings of a decoder.
 
-use crate::codec::options::{LENIENT, MAX_COUNT, MAX_MESSAGE_BYTES, TEXT, limits};
+use crate::codec::options::{LENIENT, MAX_COUNT, TEXT, limits};
 use crate::codec::spec::{Default, OptionSpec, ValueKind};
 use crate::codec::values::{Value, Values};
 use crate::codec::{Opening, Parts, Split};
 use crate::model::limits::Limits;
-use crate::syntax::wire::{Checked, LENGTH, VARINT, Wire, put_bytes, put_number, utf8};
+use crate::syntax::wire::{Checked, LENGTH, VARINT, Wire, malformed, put_bytes, put_number, utf8};
 
 const GROUP: &str = "Jelly";
-const LIMITS: &str = crate::codec::options::LIMITS;
-const TABLE: ValueKind<'static> = ValueKind::Count(0, i32::MAX as u64);
-/// Table sizes that every reader accepts by default.
-const USUAL_TABLE: ValueKind<'static> = ValueKind::Count(0, 65_536);
+/// Maximum sizes of the lookups of a log.
+pub(super) const MAX_TABLES: TableSizes = TableSizes {
+    name: 65_536,
+    prefix: 65_536,
+    datatype: 4096,
+};
 
 /// The logical types of the specification, with their numbers.
 pub const LOGICAL_TYPES: &[(&str, u64)] = &[
@@ -45,42 +47,6 @@ pub const READ_DELIMITED: OptionSpec = OptionSpec::new(
 .default(Default::Detected)
 .off("undelimited")
 .group(GROUP);
-
-/// Maximum size of a frame.
-pub const MAX_FRAME_BYTES: OptionSpec = OptionSpec::new(
-    "max_frame_bytes",
-    ValueKind::Bytes(1, MAX_MESSAGE_BYTES),
-    "Jelly: maximum frame size.",
-)
-.default(Default::Number(64 << 20))
-.group(LIMITS);
-
-/// Maximum size of the name lookup.
-pub const MAX_NAME_TABLE: OptionSpec = OptionSpec::new(
-    "max_name_table",
-    TABLE,
-    "Jelly: maximum size of a name table in the input, in entries.",
-)
-.default(Default::Number(65_536))
-.group(LIMITS);
-
-/// Maximum size of the prefix lookup.
-pub const MAX_PREFIX_TABLE: OptionSpec = OptionSpec::new(
-    "max_prefix_table",
-    TABLE,
-    "Jelly: maximum size of a prefix table in the input, in entries.",
-)
-.default(Default::Number(65_536))
-.group(LIMITS);
-
-/// Maximum size of the datatype lookup.
-pub const MAX_DATATYPE_TABLE: OptionSpec = OptionSpec::new(
-    "max_datatype_table",
-    TABLE,
-    "Jelly: maximum size of a datatype table in the input, in entries.",
-)
-.default(Default::Number(4096))
-.group(LIMITS);
 
 /// The handling of streams that may have been joined into one log.
 pub const JOINS: OptionSpec = OptionSpec::new(
@@ -209,7 +175,7 @@ pub const RDF_STAR: OptionSpec = OptionSpec::new(
 /// Size of the name lookup.
 pub const NAME_TABLE: OptionSpec = OptionSpec::new(
     "name_table",
-    USUAL_TABLE,
+    ValueKind::Count(0, MAX_TABLES.name as u64),
     "Size of the name table, in entries.",
 )
 .default(Default::Number(4000))
@@ -218,7 +184,7 @@ pub const NAME_TABLE: OptionSpec = OptionSpec::new(
 /// Size of the prefix lookup.
 pub const PREFIX_TABLE: OptionSpec = OptionSpec::new(
     "prefix_table",
-    USUAL_TABLE,
+    ValueKind::Count(0, MAX_TABLES.prefix as u64),
     "Size of the prefix table, in entries.",
 )
 .default(Default::Number(150))
@@ -227,7 +193,7 @@ pub const PREFIX_TABLE: OptionSpec = OptionSpec::new(
 /// Size of the datatype lookup.
 pub const DATATYPE_TABLE: OptionSpec = OptionSpec::new(
     "datatype_table",
-    ValueKind::Count(0, 4096),
+    ValueKind::Count(0, MAX_TABLES.datatype as u64),
     "Size of the datatype table, in entries.",
 )
 .default(Default::Number(32))
@@ -285,10 +251,6 @@ pub(super) struct ReadSettings {
     pub frames: Option<FrameMeaning>,
     /// Whether frames are length-prefixed. `None`: detected.
     pub delimited: Option<bool>,
-    /// Maximum size of a frame, in bytes.
-    pub max_frame_bytes: u64,
-    /// Maximum sizes of the tables that a log may declare.
-    pub largest: TableSizes,
     /// Whether documented deviations are accepted.
     pub lenient: bool,
     pub joins: JoinMode,
@@ -323,12 +285,6 @@ impl ReadSettings {
                 _ => None,
             },
             delimited: values.try_switch(&READ_DELIMITED),
-            max_frame_bytes: values.number(&MAX_FRAME_BYTES),
-            largest: TableSizes {
-                name: values.number(&MAX_NAME_TABLE) as u32,
-                prefix: values.number(&MAX_PREFIX_TABLE) as u32,
-                datatype: values.number(&MAX_DATATYPE_TABLE) as u32,
-            },
             lenient: values.switch(&LENIENT),
             joins: match values.text(&JOINS) {
                 Some("warn") => JoinMode::Warn,
@@ -371,6 +327,10 @@ pub struct OptionsRow {
     pub generalized: bool,
     /// Whether triple terms may occur.
     pub rdf_star: bool,
+    /// Stream type of a stream in the column layout.
+    pub stream_type: u32,
+    /// Version of RDF that a stream in the column layout announces.
+    pub rdf_version: u32,
     /// Sizes of the lookups.
     pub tables: TableSizes,
     /// Protocol version.
@@ -415,6 +375,8 @@ pub const fn logical_name(number: u32) -> &'static str {
 
 /// Newest protocol version that is read and written.
 pub const MAX_VERSION: u32 = 2;
+/// Version with the column layout.
+pub(super) const COLUMNS_VERSION: u32 = 3;
 /// Smallest name table that the specification allows.
 pub const MIN_NAME_TABLE: u32 = 8;
 
@@ -486,6 +448,8 @@ impl OptionsRow {
                 2 => options.physical_type = wire.varint32()?,
                 3 => options.generalized = wire.varint()? != 0,
                 4 => options.rdf_star = wire.varint()? != 0,
+                5 => options.stream_type = wire.varint32()?,
+                6 => options.rdf_version = wire.varint32()?,
                 9 => options.tables.name = wire.varint32()?,
                 10 => options.tables.prefix = wire.varint32()?,
                 11 => options.tables.datatype = wire.varint32()?,
@@ -494,6 +458,24 @@ impl OptionsRow {
             }
         }
         Ok(options)
+    }
+
+    /// Checks that a stream in the row layout sets no option of the column layout.
+    pub(super) fn check_layout(&self) -> Checked<()> {
+        let options = [
+            ("stream_type", self.stream_type),
+            ("rdf_version", self.rdf_version),
+        ];
+        let set = options.into_iter().find(|(_, value)| *value != 0);
+        match set {
+            Some((name, value)) if (1..COLUMNS_VERSION).contains(&self.version) => {
+                Err(malformed(format!(
+                    "the stream options set {name} to {value}, which needs version {COLUMNS_VERSION}, but have version {}",
+                    self.version
+                )))
+            }
+            _ => Ok(()),
+        }
     }
 
     /// Appends the row's fields.
@@ -505,6 +487,8 @@ impl OptionsRow {
         put_number(fields, 2 << 3, self.physical_type);
         put_number(fields, 3 << 3, u32::from(self.generalized));
         put_number(fields, 4 << 3, u32::from(self.rdf_star));
+        put_number(fields, 5 << 3, self.stream_type);
+        put_number(fields, 6 << 3, self.rdf_version);
         put_number(fields, 9 << 3, self.tables.name);
         put_number(fields, 10 << 3, self.tables.prefix);
         put_number(fields, 11 << 3, self.tables.datatype);

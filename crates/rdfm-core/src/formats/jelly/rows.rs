@@ -55,7 +55,7 @@ impl RowHandler for QuadRows {
 
     const FILE: &'static str = "a Jelly file";
     const OPTIONS: &'static str = "the stream options";
-    const OPTION_NUMBERS: u32 = 0b1100_1110_0001_1100;
+    const OPTION_NUMBERS: u32 = 0b1100_1110_0111_1100;
     const VERSIONS: (u32, &'static str) = (MAX_VERSION, "1 or 2");
     const FRAME_FIELDS: u32 = FRAME_FIELDS;
     const NAMES: &'static [&'static str] = &ROW_NAMES;

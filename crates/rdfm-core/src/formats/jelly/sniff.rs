@@ -6,6 +6,8 @@ use crate::syntax::wire::length_at;
 
 /// Tag of three fields: the rows in a frame, the options in a row, and the name in the options.
 const FIRST: u8 = 0x0a;
+/// Tag of the columns in a frame.
+const COLUMNS: u8 = 0x12;
 
 /// Whether the first frame has a restart mark, or begins with a row of stream options. In the
 /// second case, the frame may lack a length prefix.
@@ -22,14 +24,15 @@ pub fn sniff(head: &[u8], complete: bool) -> Sniff {
     )
 }
 
-/// Whether a frame of `length` bytes begins with a row that contains only the options.
+/// Whether a frame of `length` bytes begins with a row that contains only the options, or with
+/// columns and such a row.
 fn has_options(frame: &[u8], length: usize) -> bool {
     number_in_options(frame, length).is_some_and(|(tag, value)| match tag {
         // Small numbers: types, switches, table sizes, the version.
         0x10 | 0x18 | 0x20 => true,
         // These tags are also letters, and result sets in RDF Protobuf begin in the same way with
         // variable names.
-        0x48 | 0x50 | 0x58 | 0x70 | 0x78 => !(0x20..0x80).contains(&value),
+        0x28 | 0x30 | 0x48 | 0x50 | 0x58 | 0x70 | 0x78 => !(0x20..0x80).contains(&value),
         _ => false,
     })
 }
@@ -41,7 +44,11 @@ fn number_in_options(frame: &[u8], length: usize) -> Option<(u8, u8)> {
         Some(&FIRST) => length_at(frame, at + 1),
         _ => None,
     };
-    let (row, row_at) = field(0)?;
+    let start = match frame.first()? {
+        &COLUMNS => length_at(frame, 1).map(|(columns, at)| at + columns)?,
+        _ => 0,
+    };
+    let (row, row_at) = field(start)?;
     let (options, options_at) = field(row_at)?;
     if row_at + row > length || options_at + options != row_at + row {
         return None;
@@ -73,6 +80,20 @@ mod tests {
                 assert_eq!(sniff(&head[..4], true), Sniff::No);
             }
         }
+    }
+
+    #[test]
+    fn columns_may_precede_the_options() {
+        let frame = [&[0x12, 0x02, 0x08, 0x01], BARE].concat();
+        let delimited = [&[frame.len() as u8], frame.as_slice()].concat();
+        for head in [frame, delimited] {
+            assert_eq!(sniff(&head, false), Sniff::Yes);
+            assert_eq!(sniff(&head[..8], false), Sniff::More);
+        }
+        assert_eq!(
+            sniff(&[0x12, 0x02, 0x08, 0x01, 0x12, 0x00], true),
+            Sniff::No
+        );
     }
 
     #[test]

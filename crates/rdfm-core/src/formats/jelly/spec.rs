@@ -4,16 +4,15 @@ use super::count::FrameCounter;
 use super::decode::FrameReader;
 use super::encode::encoder;
 use super::options::{
-    DATATYPE_TABLE, FRAME_ROWS, GENERALIZED, JELLY_VERSION, JOINS, LOGICAL_TYPE,
-    MAX_DATATYPE_TABLE, MAX_FRAME_BYTES, MAX_NAME_TABLE, MAX_PREFIX_TABLE, NAME_TABLE, NAMESPACES,
-    OPTIONS_FROM, PHYSICAL_TYPE, PREFIX_TABLE, RDF_STAR, READ_DELIMITED, READ_FRAMES, READ_MARKS,
-    RESTART_BYTES, ReadSettings, STREAM_NAME, WRITE_DELIMITED, WRITE_FRAMES,
+    DATATYPE_TABLE, FRAME_ROWS, GENERALIZED, JELLY_VERSION, JOINS, LOGICAL_TYPE, NAME_TABLE,
+    NAMESPACES, OPTIONS_FROM, PHYSICAL_TYPE, PREFIX_TABLE, RDF_STAR, READ_DELIMITED, READ_FRAMES,
+    READ_MARKS, RESTART_BYTES, ReadSettings, STREAM_NAME, WRITE_DELIMITED, WRITE_FRAMES,
 };
 use super::rows::QuadRows;
 use super::sniff::sniff;
 use crate::codec::carries::Capabilities;
 use crate::codec::input;
-use crate::codec::options::{BOUNDS, FLAT, LENIENT, MERGE_GRAPHS, PREFIXES};
+use crate::codec::options::{BOUNDS, FLAT, MERGE_GRAPHS, PREFIXES};
 use crate::codec::spec::{Append, Continuable, FormatSpec, Kind};
 
 /// Jelly.
@@ -30,22 +29,8 @@ pub static JELLY: FormatSpec = FormatSpec {
     resumable: false,
     continuable: Continuable::With(&[("frames", "flat"), ("flat", "true")]),
     value_options: &[("delimited", "false")],
-    reads: &[
-        BOUNDS,
-        &[
-            LENIENT,
-            READ_FRAMES,
-            READ_DELIMITED,
-            JOINS,
-            READ_MARKS,
-            MAX_FRAME_BYTES,
-            MAX_NAME_TABLE,
-            MAX_PREFIX_TABLE,
-            MAX_DATATYPE_TABLE,
-        ],
-    ],
+    reads: &[BOUNDS, &[READ_FRAMES, READ_DELIMITED, JOINS, READ_MARKS]],
     writes: &[&[
-        LENIENT,
         MERGE_GRAPHS,
         FLAT,
         PREFIXES,

@@ -9,7 +9,7 @@
 use super::lookup::{
     LookupBudget, LookupEntry, LookupTable, Memo, NEW_TABLES, UNKNOWN, memo_key, wrong_mark,
 };
-use super::options::{MIN_NAME_TABLE, OptionsRow, ReadSettings, TableSizes};
+use super::options::{MAX_TABLES, MIN_NAME_TABLE, OptionsRow, ReadSettings, TableSizes};
 use super::owned::OwnedTerm;
 use crate::model::builder::LogBuilder;
 use crate::model::chars;
@@ -58,8 +58,6 @@ pub(super) struct TermReader<R: Record> {
     pub repeats_options: bool,
     /// Whether the next options row begins a new stream.
     pub begins_stream: bool,
-    /// Maximum sizes of the tables that the options may declare.
-    largest: TableSizes,
     budget: LookupBudget,
     names: LookupTable,
     prefixes: LookupTable,
@@ -93,7 +91,6 @@ impl<R: Record> TermReader<R> {
             options_rows: 0,
             repeats_options: false,
             begins_stream: false,
-            largest: options.largest,
             budget: LookupBudget::new(options.limits.max_message_bytes),
             names: LookupTable::new("name", 0, options.joins),
             prefixes: LookupTable::new("prefix", 0, options.joins),
@@ -168,22 +165,16 @@ impl<R: Record> TermReader<R> {
                 tables.name
             )));
         }
-        let largest = self.largest;
-        for (what, option, size, max) in [
-            ("name", "max_name_table", tables.name, largest.name),
-            ("prefix", "max_prefix_table", tables.prefix, largest.prefix),
-            (
-                "datatype",
-                "max_datatype_table",
-                tables.datatype,
-                largest.datatype,
-            ),
+        for (what, size, max) in [
+            ("name", tables.name, MAX_TABLES.name),
+            ("prefix", tables.prefix, MAX_TABLES.prefix),
+            ("datatype", tables.datatype, MAX_TABLES.datatype),
         ] {
             if size > max {
-                return Err(limit(Reason::limit(
-                    format!("the {what} table of {size} entries is larger than {max}"),
-                    option,
-                )));
+                let reason = format!(
+                    "the {what} table of {size} entries is larger than {max}, the largest that rdfm reads"
+                );
+                return Err(limit(reason));
             }
         }
         self.begin_stream(tables);

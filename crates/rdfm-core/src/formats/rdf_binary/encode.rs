@@ -45,8 +45,8 @@ pub(super) trait RowWriter: Send + 'static {
 /// Returns an RDF Thrift encoder for a new log.
 pub(super) fn thrift(values: &Values) -> Box<dyn Encoder> {
     let options = BinaryWriting::of(values);
-    let abbreviates = options.prefixed_names.unwrap_or(true);
-    let writer = RdfBinaryWriter::new(&options, abbreviates, false, ThriftRows);
+    // Like Jena, only RDF Thrift abbreviates IRIs with the namespaces.
+    let writer = RdfBinaryWriter::new(&options, true, false, ThriftRows);
     Box::new(MessageLoop::new(&THRIFT, values, writer))
 }
 
@@ -56,7 +56,6 @@ pub(super) fn thrift(values: &Values) -> Box<dyn Encoder> {
 /// If options cannot be combined.
 pub(super) fn protobuf(values: &Values) -> CodecResult<dyn Encoder> {
     let options = BinaryWriting::of(values);
-    let abbreviates = options.prefixed_names.unwrap_or(false);
     let in_message = match options.framing {
         Some(Framing::Messages) if options.flat => {
             let reason = "flat writes all messages as one, but the framing keeps them separate";
@@ -66,7 +65,7 @@ pub(super) fn protobuf(values: &Values) -> CodecResult<dyn Encoder> {
         framing => !options.flat && framing != Some(Framing::Rows),
     };
     let rows = ProtobufRows { in_message };
-    let mut writer = RdfBinaryWriter::new(&options, abbreviates, in_message, rows);
+    let mut writer = RdfBinaryWriter::new(&options, false, in_message, rows);
     writer.can_frame = true;
     writer.notes_framing = in_message && options.framing.is_none();
     Ok(Box::new(MessageLoop::new(&PROTOBUF, values, writer)))

@@ -25,16 +25,6 @@ pub const WRITE_FRAMING: OptionSpec = OptionSpec::new(
 )
 .group(RDF_BINARY);
 
-/// Whether IRIs are abbreviated with the namespaces.
-pub const PREFIXED_NAMES: OptionSpec = OptionSpec::new(
-    "prefixed_names",
-    ValueKind::Switch,
-    "Abbreviate IRIs with the declared namespaces (default for RDF Thrift), or write full IRIs \
-     (default for RDF Protobuf).",
-)
-.off("full-iris")
-.group(RDF_BINARY);
-
 /// Framing of the rows in an RDF Protobuf log.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Framing {
@@ -83,8 +73,6 @@ pub(super) struct BinaryWriting {
     pub framing: Option<Framing>,
     /// Whether to write all messages as one, with distinct blank nodes.
     pub flat: bool,
-    /// Whether to abbreviate IRIs with the namespaces. By default only RDF Thrift does, as in Jena.
-    pub prefixed_names: Option<bool>,
     /// Whether to write numbers as native values if these preserve their lexical forms.
     pub values: bool,
 }
@@ -94,7 +82,6 @@ impl BinaryWriting {
         Self {
             framing: Framing::of(values, &WRITE_FRAMING),
             flat: values.switch(&FLAT),
-            prefixed_names: values.try_switch(&PREFIXED_NAMES),
             values: values.switch(&VALUES),
         }
     }

@@ -2,7 +2,7 @@
 
 use super::decode::RdfBinaryReader;
 use super::encode::{protobuf, thrift};
-use super::options::{BinaryReading, PREFIXED_NAMES, READ_FRAMING, WRITE_FRAMING};
+use super::options::{BinaryReading, READ_FRAMING, WRITE_FRAMING};
 use super::sniff;
 use crate::codec::carries::Capabilities;
 use crate::codec::input;
@@ -29,7 +29,7 @@ pub static PROTOBUF: FormatSpec = FormatSpec {
     continuable: Continuable::With(&[("framing", "rows"), ("flat", "true")]),
     value_options: &[],
     reads: &[BOUNDS, &[READ_FRAMING]],
-    writes: &[&[WRITE_FRAMING, FLAT, PREFIXES, PREFIXED_NAMES, VALUES]],
+    writes: &[&[WRITE_FRAMING, FLAT, PREFIXES, VALUES]],
     decoder: |values, opening| {
         let options = BinaryReading::of(values, opening);
         let reader = RdfBinaryReader::new(PROTOBUF.title, false, &options);
@@ -58,7 +58,7 @@ pub static THRIFT: FormatSpec = FormatSpec {
     continuable: Continuable::Always,
     value_options: &[],
     reads: &[BOUNDS],
-    writes: &[&[FLAT, PREFIXES, PREFIXED_NAMES, VALUES]],
+    writes: &[&[FLAT, PREFIXES, VALUES]],
     decoder: |values, opening| {
         let options = BinaryReading::of(values, opening);
         let reader = RdfBinaryReader::new(THRIFT.title, true, &options);

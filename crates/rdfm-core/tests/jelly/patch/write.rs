@@ -317,38 +317,43 @@ fn frames_end_at_a_number_of_rows_or_bytes() {
     let frames = |log: &[u8]| {
         let (mut at, mut sizes) = (0, Vec::new());
         while at < log.len() {
-            let mut length = usize::from(log[at]);
-            let mut prefix = 1;
-            if length >= 128 {
-                length = (length & 127) + (usize::from(log[at + 1]) << 7);
-                prefix = 2;
+            let (mut length, mut prefix) = (0, 0);
+            loop {
+                let byte = usize::from(log[at + prefix]);
+                length |= (byte & 127) << (7 * prefix);
+                prefix += 1;
+                if byte < 128 {
+                    break;
+                }
             }
             sizes.push(length);
             at += prefix + length;
         }
         sizes
     };
-    let words = format!("t{}c tc", "Aa".repeat(50));
-    let frame_sizes = |pairs: &[(&'static str, &str)]| {
-        let (out, _, error) = write(&with(pairs), &[batch_of(&words)]);
+    let sizes_of = |words: &str, pairs: &[(&'static str, &str)]| {
+        let (out, _, error) = write(&with(pairs), &[batch_of(words)]);
         assert_eq!(error, None);
         assert_eq!(
             read(&out).patches,
-            read(&write(&Options::default(), &[batch_of(&words)]).0).patches
+            read(&write(&Options::default(), &[batch_of(words)]).0).patches
         );
         frames(&out)
     };
+    let words = format!("t{}c tc", "Aa".repeat(50));
+    let frame_sizes = |pairs: &[(&'static str, &str)]| sizes_of(&words, pairs);
     // Frames end with patches.
     assert_eq!(frame_sizes(&[]).len(), 2);
     assert_eq!(frame_sizes(&[("stream_type", "frame")]).len(), 2);
     // 102 operations, options, lookup entries, and the punctuation rows.
     assert_eq!(frame_sizes(&[("frame_rows", "10")]).len(), 12);
-    let sizes = frame_sizes(&[("frame_bytes", "100")]);
-    assert!(sizes.len() > 5);
+    let many = format!("t{}c", "Aa".repeat(60_000));
+    let sizes = sizes_of(&many, &[("frame_rows", "1000000")]);
+    let (last, full) = sizes.split_last().unwrap();
+    assert!(*last <= 512 << 10 && !full.is_empty(), "{sizes:?}");
     assert!(
-        sizes[..sizes.len() - 2]
-            .iter()
-            .all(|size| (100..170).contains(size)),
+        full.iter()
+            .all(|size| ((512 << 10)..(512 << 10) + 70).contains(size)),
         "{sizes:?}"
     );
     assert_eq!(

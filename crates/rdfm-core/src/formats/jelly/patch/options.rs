@@ -6,8 +6,8 @@ use crate::codec::spec::{Default, OptionSpec, ValueKind};
 use crate::codec::values::Value;
 
 const GROUP: &str = "Jelly-Patch";
-/// Largest frame size in bytes that can be requested.
-const MAX_REQUESTED_FRAME_BYTES: u64 = 1 << 30;
+/// If a patch is split into several frames, a frame ends with the row that reaches this many bytes.
+pub(super) const FRAME_BYTES: usize = 512 << 10;
 
 /// The stream type, which determines how the log delimits patches.
 pub const STREAM_TYPE: OptionSpec = OptionSpec::new(
@@ -27,15 +27,6 @@ pub const STATEMENT_TYPE: OptionSpec = OptionSpec::new(
      input, otherwise to quads if the input format has graph names.",
 )
 .default(Default::Source)
-.group(GROUP);
-
-/// Number of bytes per frame.
-pub const FRAME_BYTES: OptionSpec = OptionSpec::new(
-    "frame_bytes",
-    ValueKind::Bytes(1, MAX_REQUESTED_FRAME_BYTES),
-    "If a patch is split into several frames, a frame ends with the row that reaches this many bytes.",
-)
-.default(Default::Number(512 << 10))
 .group(GROUP);
 
 /// Newest protocol version that is read and written.

@@ -2,12 +2,11 @@
 
 use super::super::decode::FrameReader;
 use super::super::options::{
-    DATATYPE_TABLE, FRAME_ROWS, GENERALIZED, JOINS, MAX_DATATYPE_TABLE, MAX_FRAME_BYTES,
-    MAX_NAME_TABLE, MAX_PREFIX_TABLE, NAME_TABLE, OPTIONS_FROM, PREFIX_TABLE, RDF_STAR,
-    READ_DELIMITED, READ_FRAMES, ReadSettings, WRITE_DELIMITED,
+    DATATYPE_TABLE, FRAME_ROWS, GENERALIZED, JOINS, NAME_TABLE, OPTIONS_FROM, PREFIX_TABLE,
+    RDF_STAR, READ_DELIMITED, READ_FRAMES, ReadSettings, WRITE_DELIMITED,
 };
 use super::encode::encoder;
-use super::options::{FRAME_BYTES, STATEMENT_TYPE, STREAM_TYPE};
+use super::options::{STATEMENT_TYPE, STREAM_TYPE};
 use super::rows::PatchRows;
 use crate::codec::carries::Capabilities;
 use crate::codec::input;
@@ -32,19 +31,7 @@ pub static JELLY_PATCH: FormatSpec = FormatSpec {
     resumable: false,
     continuable: Continuable::Always,
     value_options: &[("delimited", "false")],
-    reads: &[
-        BOUNDS,
-        &[
-            LENIENT,
-            READ_FRAMES,
-            READ_DELIMITED,
-            JOINS,
-            MAX_FRAME_BYTES,
-            MAX_NAME_TABLE,
-            MAX_PREFIX_TABLE,
-            MAX_DATATYPE_TABLE,
-        ],
-    ],
+    reads: &[BOUNDS, &[LENIENT, READ_FRAMES, READ_DELIMITED, JOINS]],
     writes: &[&[
         MERGE_GRAPHS,
         FLAT,
@@ -52,7 +39,6 @@ pub static JELLY_PATCH: FormatSpec = FormatSpec {
         STREAM_TYPE,
         STATEMENT_TYPE,
         FRAME_ROWS,
-        FRAME_BYTES,
         WRITE_DELIMITED,
         GENERALIZED,
         RDF_STAR,

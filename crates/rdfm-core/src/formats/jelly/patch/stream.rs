@@ -46,7 +46,7 @@ impl PatchStreamSettings {
             kind: StreamType::Punctuated,
             statements: StatementType::Quads,
             flat: values.switch(&FLAT),
-            frame_size: FrameSize::of(values, values.number(&FRAME_BYTES) as usize),
+            frame_size: FrameSize::of(values, FRAME_BYTES),
             delimited: values.switch(&WRITE_DELIMITED),
             merge_graphs: values.switch(&MERGE_GRAPHS),
             detects_generalized: detects_generalized(values, source),
