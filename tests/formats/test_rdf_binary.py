@@ -117,6 +117,6 @@ def test_a_file_without_a_length_prefix_is_read_on_request(framing, tmp_path):
         assert error or (len(found) == 1 and end % (len(log) // 3) == 0)
     path = tmp_path / "log.rpb"
     path.write_bytes(log)
-    with pytest.raises(rdfm.OptionError, match="cannot append"):
+    with pytest.raises(rdfm.DecodeError, match="the log is a single RDF_"):
         rdfm.convert(LINE, path, from_format="nq", append=True)
     assert path.read_bytes() == log
