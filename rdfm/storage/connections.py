@@ -168,7 +168,7 @@ def _tls_context(
                 f"the certificate {visible(str(certificate))} and the key {visible(str(key))} "
                 + ("do not match" if mismatch else "must be PEM files, without a password")
             ) from None
-    # Some versions of Python set it: a connection that is cut then looks like one that was ended.
+    # Some Pythons, such as 3.11.2, set it: a connection that is cut then looks like one that ended.
     context.options &= ~getattr(ssl, "OP_IGNORE_UNEXPECTED_EOF", 0)
     return context
 
