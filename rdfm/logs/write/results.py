@@ -51,7 +51,7 @@ class ResultWriter(LogWriter[Row]):
             self.discard()
             raise
 
-    def _checked(self, message: Any) -> tuple[Any, ...]:
+    def _convert(self, message: Any) -> tuple[Any, ...]:
         cells = tuple(message)
         if self._boolean is not None:
             raise ValueError("the results of an ASK query have no rows")
