@@ -15,7 +15,7 @@ from rdfm.conversion.regroup import DefaultGraph, Regrouping, make_regrouper
 from rdfm.conversion.selection_plan import select
 from rdfm.conversion.summary import ConversionSummary
 from rdfm.conversion.target import Target
-from rdfm.errors import OptionError, spelled
+from rdfm.errors import OptionError, spell_option
 from rdfm.formats import OptionSpec
 from rdfm.logs.input.driver import Driver, Reading
 from rdfm.logs.input.inputs import Readable, as_inputs, is_folder_or_glob
@@ -201,17 +201,17 @@ def plan(
     # message is buffered completely if errors are skipped.
     skip_errors = stages.get("on_error") == "skip"
     # A filter needs the complete message.
-    accepts_parts = (target.takes_parts and not filters) or is_regrouped
+    accepts_parts = (target.accepts_parts and not filters) or is_regrouped
     buffers_messages = accepts_parts and skip_errors
 
     skolemizes = stages.get("skolemize") is not None
     # The index of a message in the log identifies its blank nodes, so it must be known.
     numbers_output = shape.appends and skolemizes
     if numbers_output and (is_regrouped or stages.get("split_by") is not None):
-        other = spelled("group_by" if is_regrouped else "split_by")
+        other = spell_option("group_by" if is_regrouped else "split_by")
         raise OptionError(
-            f"{spelled('append')} and {spelled('skolemize')} cannot be combined with {other}, because IRIs of different runs could be equal; write a new log "
-            f"with another IRI for {spelled('skolemize')}, and append that log"
+            f"{spell_option('append')} and {spell_option('skolemize')} cannot be combined with {other}, because IRIs of different runs could be equal; write a new log "
+            f"with another IRI for {spell_option('skolemize')}, and append that log"
         )
 
     def regrouping() -> tuple[Regrouping, ...]:
@@ -220,7 +220,7 @@ def plan(
         regrouper = make_regrouper(
             group_by,
             skolemize=stages.get("skolemize"),
-            parts=target.takes_parts or stays_flat,
+            parts=target.accepts_parts or stays_flat,
             max_message_bytes=_max_message_bytes(reads),
         )
         count_before = shape.count_continued if numbers_output else None

@@ -26,7 +26,7 @@ from rdfm.conversion.interruption import Interrupted
 from rdfm.conversion.summary import ConversionSummary
 from rdfm.conversion.target import Target, source_of
 from rdfm.errors import EncodeError, RdfmError
-from rdfm.formats.spec import listed
+from rdfm.formats.spec import join_words
 from rdfm.logs import remedies
 from rdfm.logs.channel import Channel, Stopped, feeding_thread
 from rdfm.logs.counters import CounterRange
@@ -359,7 +359,7 @@ class Pipeline:
         """Reject messages of a kind that the target format does not support."""
         spec = self._plan.target.format.spec
         if kind not in spec.kinds:
-            reason = f"{spec.title} is for {listed(list(spec.kinds))}"
+            reason = f"{spec.title} is for {join_words(list(spec.kinds))}"
             raise wrong_kind_error(read.source.name, kind, reason, spec.kinds[0])
         self._kind = kind
 

@@ -26,7 +26,7 @@ from rdfm.errors import (
     UnknownFormatError,
 )
 from rdfm.formats import FormatSpec, OptionSpec
-from rdfm.formats.spec import listed
+from rdfm.formats.spec import join_words
 from rdfm.logs.input.driver import Driver, Read, Reading
 from rdfm.logs.input.inputs import Input, Readable, is_folder_or_glob
 from rdfm.logs.input.progress import Progress, Reporter, total_bytes
@@ -182,7 +182,7 @@ class Streams:
         spec = self._format.spec
         if kind not in spec.kinds:
             raise OptionError(
-                f"{spec.title} supports only {listed(list(spec.kinds))}, but the output contains {kind}"
+                f"{spec.title} supports only {join_words(list(spec.kinds))}, but the output contains {kind}"
             )
         all_candidates = [spec for specs in candidates for spec in specs]
         divided = divide(options, all_candidates, self._format.spec, stages)
@@ -271,7 +271,7 @@ class LazyOutput:
     """An output. Its log is created with the first batch, when the source formats are known.
 
     Attributes:
-        takes_parts: Whether messages can be written in parts. With ids they cannot, because the id
+        accepts_parts: Whether messages can be written in parts. With ids they cannot, because the id
             of a patch precedes the rows that determine it.
     """
 
@@ -287,7 +287,7 @@ class LazyOutput:
     ) -> None:
         """Open the output; the log is created later, when `drivers` have opened the inputs."""
         self._kind = kind
-        self.takes_parts = target.takes_parts and not ids
+        self.accepts_parts = target.accepts_parts and not ids
         self._chain = PatchChain() if ids else None
         self._target = target
         self._drivers = drivers
@@ -366,8 +366,8 @@ class LazyOutput:
         if (
             isinstance(error, LimitError)
             and error.missing_feature == "parts"
-            and self._target.takes_parts
-            and not self.takes_parts
+            and self._target.accepts_parts
+            and not self.accepts_parts
         ):
             error.remedies += (_NO_IDS,)
         if self._log is not None:

@@ -27,7 +27,7 @@ from rdfm.errors import (
     OptionError,
     RdfmError,
     TruncatedError,
-    spelled,
+    spell_option,
     visible,
 )
 from rdfm.formats import DecoderLike, Format, Opening
@@ -44,7 +44,7 @@ from rdfm.logs.input.splits import Split
 from rdfm.logs.journal import byte_count
 from rdfm.logs.likely import unread_content_text
 from rdfm.logs.notes import MAX_LISTED
-from rdfm.storage.addresses import shown
+from rdfm.storage.addresses import redact_url
 from rdfm.storage.paths import is_url
 
 TYPE_CHECKING = False
@@ -776,7 +776,7 @@ def _name(given: Readable) -> str:
     """Return the name of an input before it is opened."""
     if isinstance(given, (str, os.PathLike)):
         path = os.fspath(given)
-        return shown(path) if is_url(path) else visible(path)
+        return redact_url(path) if is_url(path) else visible(path)
     return "bytes" if isinstance(given, (bytes, bytearray, memoryview)) else "input"
 
 
@@ -832,8 +832,8 @@ def _too_many_messages_error(source: Source) -> DecodeError:
     option = "frames" if "frames" in source.format.spec.options("read") else "dialect"
     value = "flat" if option == "frames" else "plain"
     return DecodeError(
-        f"contains more than one message, but {spelled('message_per_file')} requires one per input; "
-        f"remove that option, or read the input as one message with {spelled(option, value, 'read')}",
+        f"contains more than one message, but {spell_option('message_per_file')} requires one per input; "
+        f"remove that option, or read the input as one message with {spell_option(option, value, 'read')}",
         format=source.format.name,
         source=source.name,
     )
