@@ -23,7 +23,7 @@ from rdfm.errors import (
     Remedy,
     TruncatedError,
     UnsupportedError,
-    spelled,
+    spell_option,
 )
 from rdfm.formats import DecoderLike, Format, Opening
 from rdfm.logs.journal import byte_count
@@ -272,7 +272,7 @@ def _check_accepted(log: StoredLog, decoder: DecoderLike) -> None:
     try:
         decoder.next_batch()
     except DecodeError as error:
-        lenient = spelled("lenient", "true", "read")
+        lenient = spell_option("lenient", "true", "read")
         raise OptionError(
             f"cannot append to {log.name}, because readers reject it: {error.reason}; "
             f"convert it to a new log with {lenient} first"
