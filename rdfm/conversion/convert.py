@@ -18,7 +18,7 @@ from rdfm.conversion.target import Target
 from rdfm.errors import OptionError, spell_option
 from rdfm.formats import OptionSpec
 from rdfm.logs.input.driver import Driver, ReadSettings
-from rdfm.logs.input.inputs import Readable, input_list, is_folder_or_glob, may_be_endless
+from rdfm.logs.input.inputs import Readable, input_list, is_folder_or_glob
 from rdfm.logs.input.progress import Progress, Reporter, total_bytes
 from rdfm.logs.stages.criteria import FILTERING, FilterStage
 from rdfm.logs.write.append import AppendSettings
@@ -94,7 +94,7 @@ def convert(
             - sync, repair: As in `create_log`.
             - commit_seconds: When appending, the interval in seconds at which complete messages
               become part of the log; 0 for only at the end. Defaults to 10 if an input is a live
-              stream, pipe, FIFO or socket, and to 0 otherwise.
+              stream, pipe, FIFO, socket, or a URL whose response has no length, and to 0 otherwise.
             - follow, from_end, retry, tls_ca, tls_cert, tls_key: For live streams (`grpc://…`), as
               in the `storage_options` of `open_log`.
             - jobs: Number of threads for each parallel step. Defaults to half the number of cores
@@ -173,7 +173,6 @@ def plan(
             stages.get("repair", False),
             stages.get("keep_partial", False),
             stages.get("commit_seconds"),
-            may_be_endless=any(map(may_be_endless, inputs)),
         ),
         SplitBy.from_options(
             stages.get("split_by"),

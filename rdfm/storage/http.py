@@ -225,6 +225,7 @@ class Response(io.BufferedIOBase):
         name: The requested URL, for errors.
         headers: The headers of the response, with case-insensitive names.
         size: The size of the body in bytes, if known.
+        has_length: Whether the headers announce where the body ends; otherwise it may be endless.
     """
 
     def __init__(self, address: Address, settings: HttpSettings, method: str, accept: str) -> None:
@@ -256,6 +257,7 @@ class Response(io.BufferedIOBase):
             has_body = method == "GET" and self._raw.status != 204
             self._total = self._announced_length() if has_body else None
             self.size = None if encodings or method != "GET" else self._total
+            self.has_length = self._total is not None or not has_body
             pieces = self._read_encoded()
             for encoding in reversed(encodings):
                 pieces = compression.decompress(encoding, pieces, redact_url(self.url))

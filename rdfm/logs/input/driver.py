@@ -33,7 +33,14 @@ from rdfm.errors import (
 from rdfm.formats import DecoderLike, Format, Opening
 from rdfm.logs import remedies
 from rdfm.logs.file_advice import unread_content_text
-from rdfm.logs.input.inputs import Input, MemberInput, Readable, is_folder_or_glob, open_inputs
+from rdfm.logs.input.inputs import (
+    Input,
+    MemberInput,
+    Readable,
+    is_folder_or_glob,
+    may_be_endless,
+    open_inputs,
+)
 from rdfm.logs.input.splits import Split
 from rdfm.logs.journal import byte_count
 from rdfm.logs.notes import MAX_LISTED
@@ -269,7 +276,11 @@ class Driver:
         format: The name of the format of all logs, if it is known.
         uncommitted: Number of bytes at the end of each log that were not read, because no run has
             committed them, by name.
+        may_be_endless: Whether an input may be endless. Set by `pieces`, for URLs when they are
+            opened.
     """
+
+    may_be_endless = False
 
     def __init__(self, inputs: list[Readable], settings: ReadSettings) -> None:
         """Initialize with the inputs and the settings for reading them.
@@ -345,10 +356,12 @@ class Driver:
             UnknownFormatError: If a format cannot be detected.
             OSError: If a file cannot be read.
         """
+        self.may_be_endless = any(map(may_be_endless, self._inputs))
         for readable in self._inputs:
             logs_before = self._logs
             for data in self._open_files(readable):
                 self.opened.append(data)
+                self.may_be_endless = self.may_be_endless or data.may_be_endless
                 if data.uncommitted_bytes:
                     self.uncommitted[data.name] = data.uncommitted_bytes
                 if self._settings.split is None and data.is_archive(self._settings.format):

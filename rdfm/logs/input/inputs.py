@@ -82,9 +82,11 @@ class Input:
             that appended them had not committed them when the file was opened.
         watch: Called with the log and each piece before the piece is decoded.
         announced: The format and options that the headers of a response announce.
+        may_be_endless: Whether the input may have no end: its length is unknown, or it is a pipe.
     """
 
     uncommitted_bytes = 0
+    may_be_endless = False
     rejection: str | None = None
     rejection_remedies: tuple[Remedy, ...] = ()
     unreadable = False
@@ -131,8 +133,10 @@ class Input:
                 self.uncommitted_bytes = self.size - length
                 self.size = length
         self._remote = self._owned and is_url(self.name)
+        self.may_be_endless = may_be_endless(source) or (self._remote and self.size is None)
         if self._remote and is_web(self.name):
             self.announced = announced_format(*self._file.media_type)  # type: ignore[attr-defined]  # a Response
+            self.may_be_endless = not self._file.has_length  # type: ignore[attr-defined]
         if self._remote and is_live(name):
             self.announced, compression = AnnouncedFormat(formats.find("jelly")), "none"
         self._one_of_many = one_of_many
@@ -474,7 +478,10 @@ def input_list(source: Readable | Iterable[Readable]) -> list[Any]:
 
 
 def may_be_endless(source: Readable) -> bool:
-    """Whether a source is a live stream, pipe, FIFO, socket or device, which may have no end."""
+    """Whether a source is a live stream, pipe, FIFO, socket or device, which may have no end.
+
+    For a URL, only the opened `Input` knows.
+    """
     if isinstance(source, (str, os.PathLike)):
         return is_read_once(source)
     try:

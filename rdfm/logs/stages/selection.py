@@ -106,12 +106,12 @@ class Selection(Stage):
         if self.done and not isinstance(item.batch, ResultBatch):
             return
         assert item.batch is not None
-        lost = item.dropped_data
+        dropped_data = item.dropped_data
         for selected in self._select(item._replace(dropped_data=NOTHING_DROPPED)):
-            yield selected._replace(dropped_data=lost)
-            lost = NOTHING_DROPPED
-        if lost is not NOTHING_DROPPED:
-            yield item._replace(batch=None, dropped_data=lost._replace(metadata=0))
+            yield selected._replace(dropped_data=dropped_data)
+            dropped_data = NOTHING_DROPPED
+        if dropped_data is not NOTHING_DROPPED:
+            yield item._replace(batch=None, dropped_data=dropped_data._replace(metadata=0))
 
     def _select(self, item: ReadBatch) -> Iterator[ReadBatch]:
         assert item.batch is not None

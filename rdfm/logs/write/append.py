@@ -56,13 +56,14 @@ class AppendSettings(NamedTuple):
         format: The format to write.
         sync: Whether to commit each batch, and wait until it is on disk.
         repair: Whether to shorten a log that ends inside a message.
-        commit_seconds: Interval of commits during the run; 0 to commit only at the end.
+        commit_seconds: Interval of commits during the run; 0 to commit only at the end. None means
+            `COMMIT_SECONDS` if an input may be endless, otherwise 0.
     """
 
     format: Format
     sync: bool = False
     repair: bool = False
-    commit_seconds: int = 0
+    commit_seconds: int | None = None
 
     @classmethod
     def of(
@@ -73,8 +74,6 @@ class AppendSettings(NamedTuple):
         repair: bool,
         keep_partial: bool,
         commit_seconds: int | None = None,
-        *,
-        may_be_endless: bool = False,
     ) -> AppendSettings | None:
         """Create the settings from the options; None if the log will be replaced.
 
@@ -87,8 +86,6 @@ class AppendSettings(NamedTuple):
                 remedies=[Remedy("stage", "sync", "true", "keeps each batch in the log")],
             )
         if append:
-            if commit_seconds is None:
-                commit_seconds = COMMIT_SECONDS if may_be_endless else 0
             return cls(format, sync, repair, commit_seconds)
         for name, given in (
             ("sync", sync),
@@ -113,7 +110,6 @@ class AppendEncoder:
         *,
         pauses: bool,
         note: str | None,
-        commits: bool = False,
     ) -> None:
         """Initialize with the encoder of the format.
 
@@ -122,14 +118,12 @@ class AppendEncoder:
             ending: The end of the log; None for a new log.
             pauses: Whether the log may end after each batch.
             note: A note about the log, if any.
-            commits: Whether to commit the messages before one that arrives in parts.
 
         Raises:
             OptionError: If the options do not allow another message in the log.
         """
         self._encoder = encoder
         self._pauses = pauses
-        self._commits = commits and not pauses
         self._note = note
         self._fixed = (
             _FIXED | set(ending.header.get("options", ())) if ending is not None else set()
@@ -148,15 +142,6 @@ class AppendEncoder:
         """
         if len(batch) == 0:
             return []
-        if self._commits and batch.continues and (len(batch) > 1 or not batch.continued):
-            # The messages before an incomplete one can be committed only here.
-            rest = len(batch) - 1
-            done = self.encode(batch.slice(0, rest), source) if rest else []
-            return [*done, *self.pause(), *self._encode(batch.slice(rest, rest + 1), source)]
-        return self._encode(batch, source)
-
-    def _encode(self, batch: AnyBatch, source: str | None) -> list[Part]:
-        """Encode a batch, completely or up to an error."""
         before, self._before, self._begun = self._before, b"", True
         try:
             data = self._encoder.encode(batch, source)
@@ -244,7 +229,6 @@ class AppendOutput:
         self.source: Mapping[str, Any] = {}
         self._format = appending.format
         self._sync = appending.sync
-        self._commits = appending.commit_seconds > 0
         self._ending: Ending | None = None
         self._stored: StoredLog | None = None
         self._end = ""  # how the log ends after the bytes written so far
@@ -321,6 +305,12 @@ class AppendOutput:
         """The committed length of the log; 0 for a new log without a commit."""
         return self._state.committed
 
+    def commit_each_batch(self) -> None:
+        """Commit as with `sync`. Call it before `encoder`."""
+        self._sync = True
+        if self._ending is not None:
+            self._state.sync_folder()
+
     def count_messages(self) -> int:
         """Return the number of messages in the log before this run.
 
@@ -388,7 +378,6 @@ class AppendOutput:
             self._ending,
             pauses=self._sync,
             note=self._note,
-            commits=self._commits,
         )
 
     def check_process(self) -> None:

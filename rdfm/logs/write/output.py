@@ -34,7 +34,7 @@ from rdfm.logs import remedies
 from rdfm.logs.file_advice import unsupported_suffix_text, writing_advice
 from rdfm.logs.journal import remove_stale
 from rdfm.logs.kinds import DEFAULT_FORMATS
-from rdfm.logs.write.append import AppendOutput, AppendSettings, check_appending
+from rdfm.logs.write.append import COMMIT_SECONDS, AppendOutput, AppendSettings, check_appending
 from rdfm.logs.write.keyed import KeyEncoder, SplitBy
 from rdfm.logs.write.keyed_append import AppendFolder, KeyAppender
 from rdfm.logs.write.parts import ArchiveEncoder, FolderEncoder, Part
@@ -578,10 +578,21 @@ class OutputShape:
         """The header of the log that is appended to, once it is open."""
         return {} if self._appended is None else self._appended.source
 
-    @property
-    def commit_seconds(self) -> int:
-        """Interval of commits during the run, in seconds; 0 to commit only at the end."""
-        return 0 if self._append is None else self._append.commit_seconds
+    def commit_seconds(self, *, may_be_endless: bool) -> int:
+        """Return the interval of commits during the run, in seconds; 0 to commit only at the end.
+
+        Args:
+            may_be_endless: Whether an input may be endless.
+        """
+        if self._append is None:
+            return 0
+        default = COMMIT_SECONDS if may_be_endless else 0
+        return default if self._append.commit_seconds is None else self._append.commit_seconds
+
+    def commit_each_batch(self) -> None:
+        """When appending to a log, commit as with `sync`. Call it before `encoder`."""
+        if self._appended is not None:
+            self._appended.commit_each_batch()
 
     def count_continued(self) -> int:
         """Return the number of messages in the log that is appended to; 0 for a new log.
