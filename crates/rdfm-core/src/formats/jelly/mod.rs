@@ -16,6 +16,7 @@ pub mod sniff;
 pub mod spec;
 pub mod stream;
 
+mod columns;
 mod count;
 mod frame_writer;
 mod frames;

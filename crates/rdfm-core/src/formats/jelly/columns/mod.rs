@@ -1,0 +1,10 @@
+//! The column layout of Jelly 1.2, a draft: statements by column, and messages by their lengths.
+//!
+//! `fields` reads the fields of a message of the draft, and the lists in them. `layout` reads the
+//! runs of a column.
+
+mod fields;
+mod layout;
+
+/// The definition that rdfm reads. The version number does not distinguish states of the draft.
+pub(super) const DRAFT: &str = "commit 15c10bef of jelly-protobuf";
