@@ -102,6 +102,11 @@ impl<'a> Fields<'a> {
         Ok(Some(Field { number, at, value }))
     }
 
+    /// Index of the byte after the last field that was returned.
+    pub fn end_of_field(&self) -> usize {
+        self.at
+    }
+
     /// Returns the error for a field that the message does not have.
     #[cold]
     pub fn unknown(&self, at: usize, number: u32) -> Fault {

@@ -1,10 +1,12 @@
 //! The column layout of Jelly 1.2, a draft: statements by column, and messages by their lengths.
 //!
 //! `fields` reads the fields of a message of the draft, and the lists in them. `layout` reads the
-//! runs of a column.
+//! runs of a column, `triples` reads terms that are messages, and `column` checks a column.
 
+mod column;
 mod fields;
 mod layout;
+mod triples;
 
 /// The definition that rdfm reads. The version number does not distinguish states of the draft.
 pub(super) const DRAFT: &str = "commit 15c10bef of jelly-protobuf";
