@@ -4,6 +4,7 @@
 //! runs of a column, `triples` reads terms that are messages, and `column` checks a column.
 
 mod column;
+mod cursor;
 mod fields;
 mod layout;
 mod triples;
