@@ -377,6 +377,8 @@ pub const fn logical_name(number: u32) -> &'static str {
 pub const MAX_VERSION: u32 = 2;
 /// Version with the column layout.
 pub(super) const COLUMNS_VERSION: u32 = 3;
+/// Smallest name table in the column layout.
+pub(super) const MIN_COLUMN_NAMES: u32 = 128;
 /// Smallest name table that the specification allows.
 pub const MIN_NAME_TABLE: u32 = 8;
 

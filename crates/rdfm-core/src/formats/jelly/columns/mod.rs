@@ -3,11 +3,16 @@
 //! `fields` reads the fields of a message of the draft, and the lists in them. `layout` reads the
 //! runs of a column, `triples` reads terms that are messages, and `column` checks a column.
 
+mod batch;
 mod column;
 mod cursor;
 mod fields;
 mod layout;
+mod stream;
 mod triples;
+
+pub(super) use fields::{Fault, Found, Locate};
+pub(super) use stream::{ColumnReader, FrameParts, check_meaning, read_options};
 
 /// The definition that rdfm reads. The version number does not distinguish states of the draft.
 pub(super) const DRAFT: &str = "commit 15c10bef of jelly-protobuf";
