@@ -15,6 +15,7 @@ use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
 
+use super::columns::{ColumnReader, Fault, Found, FrameParts, Locate as _, check_meaning};
 use super::frames::{
     COLUMNS_FIELD, EMPTY_ROW, FRAME_OVERHEAD, FirstRow, Frame, FrameSplitter, METADATA_FIELD,
     NextFrame, after_length, begins_delimited, begins_with_options, first_row, row_field,
@@ -34,6 +35,7 @@ use crate::model::batch::LogBatch;
 use crate::model::builder::LogBuilder;
 use crate::model::error::ErrorClass;
 use crate::model::remedy::{Reason, Remedy};
+use crate::model::term::Quad;
 use crate::syntax::wire::{Checked, Wire, WireError, malformed};
 
 /// The boundary that ends a message.
@@ -110,6 +112,17 @@ pub(super) trait RowHandler: Send {
     #[inline]
     fn take_mark(&mut self) -> bool {
         false
+    }
+
+    /// Begins a log in the column layout, before its options have been read. Returns false if the
+    /// format has no such layout.
+    fn begin_columns(&mut self) -> bool {
+        false
+    }
+
+    /// Returns the state of a log in the column layout, and its terms; `None` in the row layout.
+    fn columns(&mut self) -> Option<(&mut ColumnReader, &mut TermReader<Quad>)> {
+        None
     }
 
     /// Prepares for a new stream with the same options.
@@ -375,6 +388,7 @@ impl<H: RowHandler> FrameReader<H> {
     fn flat_type(&self) -> Option<String> {
         let from_type = self.reading.frames.is_none() && self.is_flat();
         let options = self.rows.terms_read().options.as_ref();
+        let options = options.filter(|options| options.version != COLUMNS_VERSION);
         let name = H::FLAT_TYPE.filter(|_| from_type)?;
         options.map(name)
     }
@@ -408,7 +422,8 @@ impl<H: RowHandler> FrameReader<H> {
     /// Warns about a marked frame with valid rows that depends on earlier frames.
     #[inline]
     fn check_mark(&mut self, input: &Buffer, end: usize) {
-        if self.reading.checks_marks && input.offset() > 0 && !self.frames.is_bare() {
+        let checks = self.reading.checks_marks && self.rows.columns().is_none();
+        if checks && input.offset() > 0 && !self.frames.is_bare() {
             self.check_mark_of(input, end);
         }
     }
@@ -593,7 +608,11 @@ impl<H: RowHandler> FrameReader<H> {
                     NextFrame::Done => return self.end(input),
                 }
             };
-            let is_cut = self.read_rows(input, &mut frame)?;
+            let is_cut = if self.rows.columns().is_some() {
+                self.read_columns(input, &mut frame)?
+            } else {
+                self.read_rows(input, &mut frame)?
+            };
             self.note_suspicious(input);
             if is_cut {
                 self.read_metadata_ahead(input, &frame)?;
@@ -628,6 +647,9 @@ impl<H: RowHandler> FrameReader<H> {
         if input.offset() == 0 {
             self.restarts = self.reading.marks && !self.frames.is_bare() && is_marked(bytes);
         }
+        if self.rows.terms_read().options.is_none() {
+            self.decide_layout(input, bytes)?;
+        }
         if self.ends.is_none() {
             self.decide_message_end(input, bytes)?;
         }
@@ -635,8 +657,10 @@ impl<H: RowHandler> FrameReader<H> {
             let reason = "all frames of the log are one message, so it cannot be read in splits; read it in one piece";
             return Err(input.error(ErrorClass::Unsupported, reason));
         }
+        let in_rows = self.rows.columns().is_none();
         let terms = self.rows.terms();
-        terms.repeats_options = terms.options.is_some() && begins_with_options(bytes, H::FIELDS);
+        let has_options = in_rows && terms.options.is_some();
+        terms.repeats_options = has_options && begins_with_options(bytes, H::FIELDS);
         if terms.repeats_options {
             self.repeat_options(input, bytes)?;
         }
@@ -645,6 +669,85 @@ impl<H: RowHandler> FrameReader<H> {
             terms.builder.begin_message(input.offset());
         }
         Ok(())
+    }
+
+    /// Begins a log in the column layout if the stream options of its first frame say so. Errors in
+    /// the options are reported when the frame is read.
+    fn decide_layout(&mut self, input: &Buffer, frame: &[u8]) -> Result<(), ReadError> {
+        let FirstRow::Row(1, payload) = first_row(frame, H::FIELDS) else {
+            return Ok(());
+        };
+        let options = read_options::<H>(&payload).ok();
+        let options = options.filter(|options| options.version == COLUMNS_VERSION);
+        let Some(options) = options else {
+            return Ok(());
+        };
+        if self.rows.columns().is_some() || !self.rows.begin_columns() {
+            return Ok(());
+        }
+        if self.frames.index > self.first_frame {
+            let reason = "an earlier frame has no stream options, which the first frame must have";
+            return Err(input.error(ErrorClass::Malformed, reason));
+        }
+        if self.reading.split.is_some() {
+            let reason = "a log of version 3 cannot be read in splits; read it in one piece";
+            return Err(input.error(ErrorClass::Unsupported, reason));
+        }
+        let messages = options.stream_type == 1;
+        if let Err(error) = check_meaning(self.reading.frames, messages) {
+            let (class, reason) = error.into_parts();
+            return Err(input.error(class, reason));
+        }
+        self.set_ends(Some(if messages {
+            MessageEnd::Mark
+        } else {
+            MessageEnd::Log
+        }));
+        Ok(())
+    }
+
+    /// Reads a frame in the column layout. Returns true if the batch must end before the frame does.
+    fn read_columns(&mut self, input: &Buffer, frame: &mut Frame) -> Result<bool, ReadError> {
+        self.read_batch(input, frame).map_err(|fault| {
+            let Fault { at, row, error } = fault;
+            (frame.at, frame.row) = (at, row);
+            let (class, reason) = error.into_parts();
+            self.frames.error(input, frame, class, reason, true)
+        })
+    }
+
+    /// Opens the frame, unless it is being expanded, and adds its statements.
+    fn read_batch(&mut self, input: &Buffer, frame: &Frame) -> Found<bool> {
+        let (is_flat, omits_metadata) = (self.is_flat(), self.omits_metadata());
+        let bytes = &input.bytes;
+        let Some((columns, terms)) = self.rows.columns() else {
+            return Ok(false);
+        };
+        if !columns.is_expanding() {
+            let contents = FrameParts::read(bytes, &(frame.at..frame.end))?;
+            let place = (frame.at, input.offset());
+            let begun = columns.open(bytes, &contents, place, terms)?;
+            self.metadata_was_read = true;
+            // Metadata belong to a message if it is the only one that begins in the frame.
+            let keeps = if is_flat { !omits_metadata } else { begun == 1 };
+            for entry in &contents.metadata {
+                let entry_bytes = &bytes[entry.clone()];
+                if keeps {
+                    let stored = self.metadata.store(entry_bytes, &mut terms.builder);
+                    stored.at(entry.start)?;
+                } else {
+                    let counts = FrameMetadata::check(entry_bytes).at(entry.start)?;
+                    self.dropped_metadata += u64::from(counts);
+                }
+            }
+            if keeps {
+                if !terms.builder.is_open() {
+                    terms.builder.begin_message(input.offset());
+                }
+                self.metadata.add_to(&mut terms.builder).at(frame.at)?;
+            }
+        }
+        columns.expand(bytes, self.parts, terms)
     }
 
     /// Handles a frame that repeats the options at its start, where a new stream may begin.

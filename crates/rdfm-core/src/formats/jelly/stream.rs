@@ -7,9 +7,9 @@
 //!   both were given.
 
 use super::options::{
-    FrameMeaning, GENERALIZED, JELLY_VERSION, LOGICAL_TYPE, LOGICAL_TYPES, NAMESPACES, OptionsRow,
-    PHYSICAL_TYPE, PhysicalType, RESTART_BYTES, STREAM_NAME, WRITE_DELIMITED, WRITE_FRAMES,
-    logical_name,
+    COLUMNS_VERSION, FrameMeaning, GENERALIZED, JELLY_VERSION, LOGICAL_TYPE, LOGICAL_TYPES,
+    NAMESPACES, OptionsRow, PHYSICAL_TYPE, PhysicalType, RESTART_BYTES, STREAM_NAME,
+    WRITE_DELIMITED, WRITE_FRAMES, logical_name,
 };
 use super::term_writer::FrameSize;
 use crate::codec::Source;
@@ -47,6 +47,16 @@ impl StreamSettings {
         let template = source.filter(|source| !source.options.is_empty());
         let mut options = template.map_or_else(preset, from_source);
         let requested = template.is_some_and(|source| source.requested);
+        let continued = source.is_some_and(|source| source.continued);
+        if options.version == COLUMNS_VERSION {
+            if requested || continued {
+                return Err(format!(
+                    "version {COLUMNS_VERSION} of Jelly is not written; convert the log to an earlier version"
+                )
+                .into());
+            }
+            to_rows(&mut options);
+        }
         let mut namespaces = template.is_some() && options.version >= 2;
         if let (None, Some(source)) = (template, source) {
             if !source.carries.graphs || values.switch(&MERGE_GRAPHS) {
@@ -263,6 +273,15 @@ fn from_source(source: &Source) -> OptionsRow {
         }
     }
     options
+}
+
+/// Changes the options of a source in the column layout to options of the row layout.
+fn to_rows(options: &mut OptionsRow) {
+    options.version = 2;
+    // The column layout does not declare triple terms.
+    options.rdf_star = true;
+    let is_triples = options.physical_type == PhysicalType::Triples as u32;
+    options.logical_type = if is_triples { 3 } else { 4 };
 }
 
 fn physical_number(name: &str) -> u32 {

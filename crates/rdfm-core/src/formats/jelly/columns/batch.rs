@@ -41,6 +41,8 @@ pub(super) struct Stream {
 /// The fields of a batch.
 #[derive(Default)]
 struct Parts {
+    /// Index of the first byte.
+    at: usize,
     rows: u32,
     tables: [Vec<Range<usize>>; 3],
     namespaces: Vec<Range<usize>>,
@@ -166,7 +168,10 @@ fn statement(
 
 impl Parts {
     fn read(bytes: &[u8], range: &Range<usize>) -> Found<Self> {
-        let mut parts = Self::default();
+        let mut parts = Self {
+            at: range.start,
+            ..Self::default()
+        };
         let mut fields = Fields::new(bytes, range, "the columns");
         while let Some(field) = fields.next()? {
             match field.number {
@@ -208,7 +213,7 @@ impl Parts {
         let namespaces = self.read_namespaces(bytes, terms)?;
         let mut columns: [Column; 4] = Default::default();
         for ((column, range), place) in columns.iter_mut().zip(&self.columns).zip(PLACES) {
-            let range = range.clone().unwrap_or_default();
+            let range = range.clone().unwrap_or(self.at..self.at);
             let checked = Column::read(bytes, &range).and_then(|read| {
                 *column = read;
                 column.check(bytes, place, self.rows, stream.version, terms)
@@ -220,7 +225,6 @@ impl Parts {
             return Err(fault(range.start, reason));
         }
         let ends = self.check_lengths(bytes, stream)?;
-        let at = self.lengths.range.start;
         for (at, name, iri) in namespaces {
             // A restart frame redeclares the current namespaces.
             if restates && terms.builder.in_force().get(&name) == Some(iri.as_slice()) {
@@ -229,7 +233,7 @@ impl Parts {
             let added = terms.builder.add_namespace(&name, &iri);
             added.map_err(WireError::from).at(at)?;
         }
-        let cursor = |column: Column| Cursor::new(bytes, column).at(at);
+        let cursor = |column: Column| Cursor::new(bytes, column).at(self.at);
         let [subjects, predicates, objects, graphs] = columns;
         let has_graphs = self.columns[GRAPH].is_some();
         Ok(Batch {

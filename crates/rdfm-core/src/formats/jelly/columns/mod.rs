@@ -12,7 +12,7 @@ mod stream;
 mod triples;
 
 pub(super) use fields::{Fault, Found, Locate};
-pub(super) use stream::{ColumnReader, FrameParts, check_meaning, read_options};
+pub(super) use stream::{ColumnReader, FrameParts, check_meaning};
 
 /// The definition that rdfm reads. The version number does not distinguish states of the draft.
 pub(super) const DRAFT: &str = "commit 15c10bef of jelly-protobuf";

@@ -107,11 +107,6 @@ pub(in crate::formats::jelly) struct ColumnReader {
 }
 
 impl ColumnReader {
-    /// Whether the stream consists of messages.
-    pub fn has_messages(&self) -> bool {
-        self.stream.messages
-    }
-
     /// Whether a frame is being expanded.
     pub fn is_expanding(&self) -> bool {
         self.batch.is_some()
@@ -189,7 +184,7 @@ impl ColumnReader {
 }
 
 /// Reads and checks the stream options.
-pub(in crate::formats::jelly) fn read_options(bytes: &[u8]) -> Checked<OptionsRow> {
+fn read_options(bytes: &[u8]) -> Checked<OptionsRow> {
     let mut fields = Fields::new(bytes, &(0..bytes.len()), "the stream options");
     while let Some(field) = fields.next().map_err(|fault| fault.error)? {
         if field.number > 31 || OPTIONS >> field.number & 1 == 0 {
