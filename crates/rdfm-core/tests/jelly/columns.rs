@@ -140,7 +140,7 @@ fn every_kind_of_term_is_read() {
     let nested = [bytes(1, iri(1, 1)), bytes(5, ""), bytes(12, triple.clone())].concat();
     let objects = [
         // literal, IRI, triple, blank node; literal, literal, literal, triple; literal
-        bytes(1, [0b10_11_00_01, 0b11_01_01_01, 0b01]),
+        bytes(1, [0b10_11_00_01_u8, 0b11_01_01_01, 0b01]),
         names(&[3]),
         packed(4, &[1]),
         texts(5, &["plain", "1", "hi", "ha", ""]),
@@ -163,18 +163,12 @@ fn every_kind_of_term_is_read() {
     ]);
     let messages = ok(&frame(&[stream(QUADS, &[]), batch]));
     assert_eq!(messages.len(), 1);
-    let inner = Term::Triple(Box::new([
-        bnode("n"),
-        named("p"),
-        Term::Literal("x".to_owned(), Some("ar--rtl".to_owned()), None),
-    ]));
     // The IRIs in triple terms share a state: the first has a prefix, which the next ones repeat.
     let with_prefix = Term::Triple(Box::new([
         bnode("n"),
         named("http://e/p"),
         Term::Literal("x".to_owned(), Some("ar--rtl".to_owned()), None),
     ]));
-    assert_ne!(inner, with_prefix);
     let nested = Term::Triple(Box::new([
         named("http://e/s"),
         named("http://e/p"),
@@ -242,7 +236,7 @@ fn unbound_graphs_are_the_default_graph() {
     // Two unbound cells, `g` in 20 cells, `h` in one; the rest is unbound.
     let graphs = [
         packed(2, &[1 << 4 | 1, 15, 3]),
-        bytes(1, [0b10_00]),
+        bytes(1, [0b10_00_u8]),
         names(&[3]),
         texts(9, &["h"]),
     ];
@@ -357,7 +351,8 @@ fn restated_options_empty_the_tables_and_end_the_message() {
     let text = error(&log);
     assert!(text.contains("column subjects: name 1 is used"), "{text}");
     // A flat log stays one message.
-    let flat = |objects| [start(stream(TRIPLES, &[])), frame(&[rows(objects, &[])])].concat();
+    let flat =
+        |objects: &[&str]| [start(stream(TRIPLES, &[])), frame(&[rows(objects, &[])])].concat();
     assert_eq!(labels(&ok(&[flat(&["a"]), flat(&["b"])].concat())), ["ab"]);
     for (changed, name) in [
         (stream(QUADS, &[number(5, MESSAGES)]), "physical_type"),
@@ -488,7 +483,6 @@ fn errors_describe_the_violated_rule() {
             batch(&[bytes(2, number(3, 1))]),
         ),
         ("several rows", vec![triples(), triples()]),
-        ("the row is empty", vec![triples(), bytes(1, "")]),
         ("row_count is 134217728", batch(&[number(1, 1 << 27)])),
         ("the layout has 0 cells, expected 1", batch(&[number(1, 1)])),
         (
@@ -522,7 +516,7 @@ fn errors_describe_the_violated_rule() {
         ),
         (
             "1 direction for 2 language tags",
-            objects(&[texts(7, &["a", "b"]), packed(8, &[0])]),
+            objects(&[texts(5, &["a"]), texts(7, &["a", "b"]), packed(8, &[0])]),
         ),
         (
             "datatype 2 is used",
@@ -555,7 +549,7 @@ fn errors_describe_the_violated_rule() {
         ),
         (
             "a language tag is not valid UTF-8",
-            objects(&[bytes(7, b"\xff")]),
+            objects(&[texts(5, &["a"]), bytes(7, b"\xff")]),
         ),
         (
             "values of several kinds, but no kinds",
@@ -563,19 +557,19 @@ fn errors_describe_the_violated_rule() {
         ),
         (
             "the kinds of 1 values take 2 bytes",
-            objects(&[names(&[1]), bytes(1, [0, 0])]),
+            objects(&[names(&[1]), bytes(1, [0_u8, 0])]),
         ),
         (
             "the unused bits of the kinds are not 0",
-            objects(&[names(&[1]), bytes(1, [4])]),
+            objects(&[names(&[1]), bytes(1, [4_u8])]),
         ),
         (
-            "the kinds have 1 literal, but the list has 0",
-            objects(&[names(&[1]), bytes(1, [1])]),
+            "the kinds have 0 IRIs, but the list has 1",
+            objects(&[names(&[1]), bytes(1, [1_u8])]),
         ),
         (
             "packed numbers end inside a number",
-            objects(&[bytes(3, [0x80])]),
+            objects(&[bytes(3, [0x80_u8])]),
         ),
         (
             "column predicates: a blank node is not allowed",
@@ -606,7 +600,7 @@ fn errors_describe_the_violated_rule() {
             )]),
         ),
         (
-            "the namespace declaration of \"x\" has no IRI",
+            "the namespace declaration of 'x' has no IRI",
             batch(&[bytes(5, bytes(1, "x"))]),
         ),
     ];
@@ -628,6 +622,13 @@ fn errors_describe_the_violated_rule() {
         text.contains("the message lengths add up to 2 rows, but the frame has 1"),
         "{text}"
     );
+    let text = error(&[start(triples()), frame(&[bytes(1, "")])].concat());
+    assert!(
+        text.contains("the row is empty, expected the stream options"),
+        "{text}"
+    );
+    let text = error(&[start(triples()), frame(&[bytes(1, bytes(9, ""))])].concat());
+    assert!(text.contains("a name row in a log of version 3"), "{text}");
     let text = error(&frame(&[columns(&[]), number(3, 1)]));
     assert!(text.contains("the log begins with columns"), "{text}");
 }
@@ -710,7 +711,7 @@ fn large_batches_are_expanded_within_the_limits() {
     // Empty messages.
     let empty = frame(&[
         messages_of(TRIPLES),
-        columns(&[bytes(15, vec![0; 100_000])]),
+        columns(&[bytes(15, vec![0_u8; 100_000])]),
     ]);
     let mut decoder = decoder("jelly", &Options::default()).unwrap();
     assert_eq!(count(&mut *decoder, &empty), (100_000, 8192));
@@ -733,7 +734,7 @@ fn runs_continue_in_the_next_batch() {
     // Each run goes on after the batch of 3 statements, also those of literals and triple terms.
     let triple = [bytes(2, "s"), bytes(5, ""), bytes(10, "o")].concat();
     let objects = [
-        bytes(1, [0b11_01]),
+        bytes(1, [0b11_01_u8]),
         packed(2, &[3, 3]),
         texts(5, &["x"]),
         packed(6, &[2]),

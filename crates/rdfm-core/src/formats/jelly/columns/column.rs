@@ -217,7 +217,7 @@ impl Column {
         let at = self.kinds.start.max(self.at);
         for (kind, name) in KINDS.into_iter().enumerate() {
             if counts[kind] > 0 && place.kinds >> kind & 1 == 0 {
-                let reason = format!("a {name} is not allowed in the column {}", place.name);
+                let reason = format!("a {name} is not allowed");
                 return Err(fault(at, reason));
             }
         }
