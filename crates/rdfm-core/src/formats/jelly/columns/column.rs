@@ -23,8 +23,8 @@ pub(super) const NAMES: u32 = 3;
 pub(super) const PREFIXES: u32 = 4;
 pub(super) const LEXICAL: u32 = 5;
 pub(super) const LITERALS: u32 = 6;
-const TAGS: u32 = 7;
-const DIRECTIONS: u32 = 8;
+pub(super) const TAGS: u32 = 7;
+pub(super) const DIRECTIONS: u32 = 8;
 pub(super) const BNODES: u32 = 9;
 pub(super) const TRIPLES: u32 = 10;
 

@@ -5,6 +5,7 @@
 
 mod batch;
 mod column;
+mod column_writer;
 mod cursor;
 mod fields;
 mod layout;
