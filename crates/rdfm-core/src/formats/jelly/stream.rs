@@ -8,8 +8,8 @@
 
 use super::options::{
     COLUMNS_VERSION, FrameMeaning, GENERALIZED, JELLY_VERSION, LOGICAL_TYPE, LOGICAL_TYPES,
-    NAMESPACES, OptionsRow, PHYSICAL_TYPE, PhysicalType, RESTART_BYTES, STREAM_NAME,
-    WRITE_DELIMITED, WRITE_FRAMES, logical_name,
+    MIN_COLUMN_NAMES, NAMESPACES, OptionsRow, PHYSICAL_TYPE, PhysicalType, RDF_STAR, RESTART_BYTES,
+    STREAM_NAME, VERSIONS, WRITE_DELIMITED, WRITE_FRAMES, logical_name,
 };
 use super::term_writer::FrameSize;
 use crate::codec::Source;
@@ -73,11 +73,12 @@ impl StreamSettings {
         } else if with_namespaces == Some(false) && !requested {
             options.version = 1;
         }
-        if values.get(&JELLY_VERSION).is_some() {
-            options.version = values.number(&JELLY_VERSION) as u32;
+        if let Some(version) = values.text(&JELLY_VERSION) {
+            let mut versions = VERSIONS.iter().filter(|(name, _)| *name == version);
+            options.version = versions.next().map_or(0, |(_, number)| *number as u32);
             if options.version == 1 && with_namespaces == Some(true) {
                 return Err(Reason::new("Jelly version 1 does not support namespaces")
-                    .with(Remedy::write("jelly_version", "2", "supports them")));
+                    .with(Remedy::write("jelly_version", "1.1", "supports them")));
             }
         }
         options.apply(values);
@@ -97,7 +98,11 @@ impl StreamSettings {
             None if flat || source.is_some_and(|source| source.flat) => FrameMeaning::Flat,
             None => FrameMeaning::Message,
         };
+        let in_columns = options.version == COLUMNS_VERSION;
         set_types(&mut options, values, template.is_some(), requested, frames);
+        if in_columns {
+            to_columns(&mut options, values, frames)?;
+        }
         let delimited = values.switch(&WRITE_DELIMITED);
         if values.get(&RESTART_BYTES).is_some() && values.number(&RESTART_BYTES) > 0 {
             check_restarts(delimited, frames, &options)?;
@@ -118,7 +123,11 @@ impl StreamSettings {
         Ok(Self {
             options,
             frames,
-            frame_size: FrameSize::of(values, usize::MAX),
+            frame_size: if in_columns {
+                FrameSize::of_columns(values)
+            } else {
+                FrameSize::of(values, usize::MAX)
+            },
             delimited,
             restart_bytes: values.number(&RESTART_BYTES),
             merge_graphs: values.switch(&MERGE_GRAPHS),
@@ -273,6 +282,43 @@ fn from_source(source: &Source) -> OptionsRow {
         }
     }
     options
+}
+
+/// Changes the options of a stream in the row layout to options of the column layout.
+///
+/// # Errors
+/// If an option was given that the column layout does not have.
+fn to_columns(
+    options: &mut OptionsRow,
+    values: &Values,
+    frames: FrameMeaning,
+) -> Result<(), Reason> {
+    let given = [&LOGICAL_TYPE, &GENERALIZED, &RDF_STAR].map(|option| (option, values.get(option)));
+    if let Some((option, _)) = given.iter().find(|(_, value)| value.is_some()) {
+        let reason = format!("Jelly 1.2 has no {}", option.name.replace('_', " "));
+        let rows = Remedy::write("jelly_version", "1.1", "writes it");
+        return Err(Reason::from(reason).with(rows));
+    }
+    if values.text(&PHYSICAL_TYPE) == Some("graphs") {
+        let reason = "Jelly 1.2 does not have the physical type GRAPHS";
+        let quads = Remedy::write("physical_type", "quads", "writes the same statements");
+        return Err(Reason::new(reason).with(quads));
+    }
+    if options.physical_type == PhysicalType::Graphs as u32 {
+        options.physical_type = PhysicalType::Quads as u32;
+    }
+    options.logical_type = 0;
+    options.generalized = false;
+    options.rdf_star = false;
+    options.stream_type = u32::from(frames == FrameMeaning::Message);
+    let names = options.tables.name;
+    if names < MIN_COLUMN_NAMES {
+        let reason = format!(
+            "the name table size is {names}, but Jelly 1.2 needs {MIN_COLUMN_NAMES} or more"
+        );
+        return Err(Reason::from(reason).with(Remedy::larger("name_table")));
+    }
+    Ok(())
 }
 
 /// Changes the options of a source in the column layout to options of the row layout.

@@ -343,7 +343,7 @@ pub(super) fn put_two(out: &mut Vec<u8>, tag: u8, head: &[u8], rest: &[u8]) {
 }
 
 /// Lookup entries of one table, in runs of consecutive ids.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(in crate::formats::jelly) struct PackedEntries {
     /// The complete runs.
     runs: Vec<u8>,

@@ -7,11 +7,14 @@ mod batch;
 mod column;
 mod column_writer;
 mod cursor;
+mod encode;
 mod fields;
 mod layout;
 mod stream;
 mod triples;
 
+pub(super) use column_writer::PackedEntries;
+pub(super) use encode::ColumnLogWriter;
 pub(super) use fields::{Fault, Found, Locate};
 pub(super) use stream::{ColumnReader, FrameParts, check_meaning};
 
