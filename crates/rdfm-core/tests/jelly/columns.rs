@@ -4,7 +4,8 @@ use rdfm_core::codec::Decoder;
 use rdfm_core::codec::batch::NextBatchOf as _;
 use rdfm_core::model::term::Quad;
 
-use crate::model::{Message, Term, decode_every_way, outcome};
+use crate::encode::{cut, random, write};
+use crate::model::{Message, Statement, Term, batch, decode_every_way, outcome};
 use crate::support::{Options, decoder};
 use crate::wire::{bytes, iri, number, row, varint};
 
@@ -757,4 +758,208 @@ fn runs_continue_in_the_next_batch() {
     assert_eq!(decode_with(&small, &log), (whole.clone(), None));
     assert_eq!(whole[4].statements[0][2], whole[0].statements[0][2]);
     assert_eq!(whole[9].statements[0][2], whole[5].statements[0][2]);
+}
+
+/// Options that write version 3.
+fn writing() -> Options {
+    Options::with("jelly_version", "1.2")
+}
+
+fn statements(messages: &[Message]) -> Vec<&[Statement]> {
+    messages.iter().map(|m| m.statements.as_slice()).collect()
+}
+
+/// A message with these statements.
+fn message(statements: Vec<Statement>) -> Message {
+    Message {
+        statements,
+        ..Message::default()
+    }
+}
+
+#[test]
+fn written_logs_round_trip_and_do_not_depend_on_batches() {
+    for seed in 0..20 {
+        let log = random(seed, 30, false);
+        for (name_table, prefix_table, frame_rows) in [(4000, 150, 8192), (128, 4, 7), (128, 0, 1)]
+        {
+            let options = writing()
+                .and("name_table", name_table)
+                .and("prefix_table", prefix_table)
+                .and("frame_rows", frame_rows)
+                .and("namespaces", true);
+            let (bytes, dropped, error) = write(&options, &cut(&log, log.len()));
+            assert_eq!(error, None);
+            assert!(dropped.iter().all(|(_, count)| *count == 0), "{dropped:?}");
+            for size in [0, 1, 7] {
+                assert_eq!(write(&options, &cut(&log, size)).0, bytes, "{size}");
+            }
+            let messages = ok(&bytes);
+            assert_eq!(statements(&messages), statements(&log));
+            for (read, written) in messages.iter().zip(&log) {
+                assert_eq!(read.metadata, written.metadata);
+                for namespace in &written.namespaces {
+                    assert!(read.namespaces.contains(namespace), "{namespace:?}");
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn a_full_table_ends_the_frame() {
+    let row = |n: usize| {
+        let [s, p, o] = ["s", "p", "o"].map(|what| named(&format!("http://e/{what}{n}")));
+        [s, p, o, Term::Default]
+    };
+    let log = [message((0..500).map(row).collect()), message(vec![row(1)])];
+    let (bytes, _, error) = write(&writing().and("name_table", 128), &[batch(&log)]);
+    assert_eq!(error, None);
+    assert_eq!(statements(&ok(&bytes)), statements(&log));
+    let mut frames = 0;
+    let mut rest = bytes.as_slice();
+    while !rest.is_empty() {
+        let (length, prefix) = match rest {
+            [first, ..] if *first < 0x80 => (usize::from(*first), 1),
+            [first, second, ..] => (usize::from(first & 0x7f) | usize::from(*second) << 7, 2),
+            _ => panic!("a length of two bytes"),
+        };
+        rest = &rest[prefix + length..];
+        frames += 1;
+    }
+    // 42 rows use 126 names.
+    assert_eq!(frames, 12);
+}
+
+#[test]
+fn triple_terms_and_directions_are_written() {
+    let inner = Term::Triple(Box::new([
+        bnode("b"),
+        named("http://e/p"),
+        Term::Literal("x".to_owned(), Some("ar--rtl".to_owned()), None),
+    ]));
+    let outer = Term::Triple(Box::new([
+        named("http://e/s"),
+        named("http://f/p"),
+        inner.clone(),
+    ]));
+    let typed = Term::Literal("1".to_owned(), None, Some("http://e/d".to_owned()));
+    let other = Term::Triple(Box::new([bnode("c"), named("http://f/q"), typed]));
+    let with = |object: &Term| {
+        [
+            bnode("b"),
+            named("http://e/p"),
+            object.clone(),
+            named("http://e/g"),
+        ]
+    };
+    let tagged = |tag: &str| Term::Literal("x".to_owned(), Some(tag.to_owned()), None);
+    let objects = [
+        outer.clone(),
+        outer,
+        inner,
+        other,
+        tagged("en"),
+        tagged("en--ltr"),
+        tagged("en"),
+        literal(""),
+    ];
+    let log = [
+        message(objects.iter().map(with).collect()),
+        message(Vec::new()),
+        message(vec![with(&objects[2])]),
+    ];
+    for frame_rows in [1, 2, 100] {
+        let options = writing().and("frame_rows", frame_rows);
+        let (bytes, _, error) = write(&options, &[batch(&log)]);
+        assert_eq!(error, None);
+        assert_eq!(statements(&ok(&bytes)), statements(&log));
+    }
+    // All messages in one frame without a length.
+    let (bytes, _, error) = write(&writing().and("delimited", false), &[batch(&log)]);
+    assert_eq!(error, None);
+    assert_eq!(statements(&ok(&bytes)), statements(&log));
+}
+
+#[test]
+fn a_rejected_message_is_removed_from_the_open_frame() {
+    let good = |object: &str| {
+        [
+            named("http://e/s"),
+            named("http://e/p"),
+            bnode(object),
+            Term::Default,
+        ]
+    };
+    let bad = |statement: Statement| message(vec![good("x"), good("y"), statement]);
+    let [s, p, o, g] = good("z");
+    let star = Term::Triple(Box::new([s.clone(), p.clone(), o.clone()]));
+    for (statement, expected) in [
+        (
+            [literal("s"), p.clone(), o.clone(), g.clone()],
+            "a literal in the subjects",
+        ),
+        (
+            [s.clone(), bnode("p"), o.clone(), g.clone()],
+            "a blank node in the predicates",
+        ),
+        (
+            [star, p.clone(), o.clone(), g.clone()],
+            "a triple term in the subjects",
+        ),
+        (
+            [s.clone(), p.clone(), o.clone(), literal("g")],
+            "a literal in the graphs",
+        ),
+    ] {
+        let log = [
+            message(vec![good("a")]),
+            message(vec![good("b")]),
+            bad(statement),
+        ];
+        for frame_rows in [1, 3, 100] {
+            let options = writing().and("frame_rows", frame_rows);
+            let (bytes, _, error) = write(&options, &[batch(&log)]);
+            let error = error.unwrap();
+            assert!(error.reason.text().contains(expected), "{error}");
+            assert_eq!(error.message_index, 2);
+            assert_eq!(labels(&ok(&bytes)), ["a", "b"]);
+        }
+    }
+}
+
+#[test]
+fn flat_logs_are_one_message_with_distinct_labels() {
+    let row = |label: &str| {
+        [
+            bnode(label),
+            named("http://e/p"),
+            bnode(label),
+            Term::Default,
+        ]
+    };
+    let log = [message(vec![row("a")]), message(vec![row("a")])];
+    let (bytes, dropped, error) = write(&writing().and("frames", "flat"), &[batch(&log)]);
+    assert_eq!(error, None);
+    assert!(dropped.contains(&("boundaries", 1)), "{dropped:?}");
+    assert_eq!(labels(&ok(&bytes)), ["a_gm1_a"]);
+}
+
+#[test]
+fn options_of_the_row_layout_are_rejected() {
+    for (option, expected) in [
+        ("generalized", "Jelly 1.2 has no generalized"),
+        ("rdf_star", "Jelly 1.2 has no rdf star"),
+    ] {
+        let options = writing().and(option, true);
+        let error = crate::support::encoder("jelly", &options).err().unwrap();
+        assert!(error.text().contains(expected), "{}", error.text());
+    }
+    let small = writing().and("name_table", 127);
+    let error = crate::support::encoder("jelly", &small).err().unwrap();
+    assert!(
+        error.text().contains("the name table size is 127"),
+        "{}",
+        error.text()
+    );
 }

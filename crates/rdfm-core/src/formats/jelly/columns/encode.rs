@@ -253,7 +253,8 @@ impl ColumnLogWriter {
         }
         let added = self.add(table, quad);
         // All entries of a table are in use in the frame. In a new frame they are not.
-        if added.is_err() && self.terms.take_full() && self.delimited && self.content.rows > 0 {
+        let is_used = self.content.rows > 0 || !self.content.namespaces.is_empty();
+        if added.is_err() && self.terms.take_full() && self.delimited && is_used {
             self.write_part(out);
             return self.add(table, quad);
         }
