@@ -35,6 +35,8 @@ pub(super) const MAX_FRAME_BYTES: usize = 1 << 30;
 /// Statements and bytes after which a frame in the column layout ends.
 const COLUMN_ROWS: usize = 8192;
 const COLUMN_BYTES: usize = 512 << 10;
+/// Largest number of statements that a frame in the column layout can have.
+const MAX_COLUMN_ROWS: usize = (1 << 27) - 1;
 
 /// Tags of the lookup entry rows.
 #[derive(Clone, Copy)]
@@ -120,7 +122,7 @@ impl FrameSize {
         let given = values.get(&FRAME_ROWS).is_some();
         Self {
             rows: if given {
-                values.number(&FRAME_ROWS) as usize
+                (values.number(&FRAME_ROWS) as usize).min(MAX_COLUMN_ROWS)
             } else {
                 COLUMN_ROWS
             },

@@ -20,7 +20,7 @@ use crate::syntax::text::scan::{self, Excerpt};
 use crate::syntax::wire::{Checked, LENGTH, WireError, invalid_utf8, put_bytes, put_varint, utf8};
 
 /// Largest number of rows that the layout of a column can express.
-const MAX_ROWS: u32 = (1 << 27) - 1;
+pub(super) const MAX_ROWS: u32 = (1 << 27) - 1;
 /// Field number of the message lengths.
 const LENGTHS: u32 = 15;
 /// The columns, in the order of their fields, the first of which is field 6.

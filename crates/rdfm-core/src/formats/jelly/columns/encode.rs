@@ -7,6 +7,7 @@
 //! - Law: the bytes depend only on the messages, not on how they are divided into batches. A
 //!   message with metadata or namespaces begins a frame, so that readers assign them to it.
 
+use super::batch::MAX_ROWS;
 use super::column::{GRAPHS, Place};
 use super::column_writer::{ColumnMark, ColumnWriter, PackedEntries, put_two};
 use super::triples::{IriState, O_BNODE, O_IRI, O_LITERAL, O_TRIPLE, P_IRI, S_BNODE, S_IRI};
@@ -154,6 +155,8 @@ pub(in crate::formats::jelly) struct ColumnLogWriter {
     saved: Option<Box<Saved>>,
     /// Whether the open message has metadata.
     has_metadata: bool,
+    /// Whether the open message has statements.
+    has_rows: bool,
     /// Index of the open message.
     number: u64,
     declared: Namespaces,
@@ -179,6 +182,7 @@ impl ColumnLogWriter {
             before: ContentMark::default(),
             saved: None,
             has_metadata: false,
+            has_rows: false,
             number: 0,
             declared: Namespaces::default(),
             triple: Vec::new(),
@@ -251,6 +255,10 @@ impl ColumnLogWriter {
             self.merged_quads += 1;
             quad.graph = TermId::DEFAULT_GRAPH;
         }
+        if self.content.rows == MAX_ROWS {
+            let reason = format!("a frame cannot have more than {MAX_ROWS} statements");
+            return Err((ErrorClass::Limit, reason.into()));
+        }
         let added = self.add(table, quad);
         // All entries of a table are in use in the frame. In a new frame they are not.
         let is_used = self.content.rows > 0 || !self.content.namespaces.is_empty();
@@ -288,6 +296,7 @@ impl ColumnLogWriter {
                 Cell::Triple(state) => column.triple(&self.triple, state),
             }
         }
+        self.has_rows = true;
         self.content.rows += 1;
         self.content.since += 1;
         Ok(())
@@ -410,25 +419,19 @@ impl ColumnLogWriter {
         }
         let is_first = self.number == 0 && self.frames.count == 0 && self.content.rows == 0;
         // A later part of a message, and a later message of a frame that cannot end, have none.
-        let begins = self.saved.is_none() && self.content.since == 0;
-        if !(is_first || begins && self.delimited && !self.flat) {
+        let begins = !self.has_rows && self.delimited && !self.flat;
+        if !is_first && !begins {
             self.dropped_metadata += metadata.len() as u64;
             return Ok(());
         }
         if self.content.has_messages() {
-            self.end_frame_before_message(out);
+            self.write_part(out);
         }
         self.has_metadata = true;
         for entry in metadata {
             put_metadata(&mut self.frames.metadata, entry)?;
         }
         Ok(())
-    }
-
-    /// Writes the messages before the open one, which has no content yet, apart from lookup
-    /// entries.
-    fn end_frame_before_message(&mut self, out: &mut Vec<u8>) {
-        self.write_part(out);
     }
 }
 
@@ -492,6 +495,7 @@ impl Writer for ColumnLogWriter {
         self.before = self.content.mark(self.terms.rows.bytes.len());
         self.saved = None;
         self.has_metadata = false;
+        self.has_rows = false;
         self.number = number;
         if number == 0 {
             self.terms.write_options(OPTIONS, &self.options);
