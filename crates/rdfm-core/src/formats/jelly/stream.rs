@@ -34,6 +34,8 @@ pub(super) struct StreamSettings {
     pub merge_graphs: bool,
     /// Whether the first message determines if generalized statements are declared.
     pub detects_generalized: bool,
+    /// Whether namespace declarations are omitted on request.
+    pub omits_namespaces: bool,
     /// Whether a namespace declaration is an error if the Jelly version does not support it.
     pub keeps_namespaces: bool,
 }
@@ -47,13 +49,11 @@ impl StreamSettings {
         let template = source.filter(|source| !source.options.is_empty());
         let mut options = template.map_or_else(preset, from_source);
         let requested = template.is_some_and(|source| source.requested);
-        let continued = source.is_some_and(|source| source.continued);
-        if options.version == COLUMNS_VERSION {
-            if requested || continued {
-                return Err(format!(
-                    "version {COLUMNS_VERSION} of Jelly is not written; convert the log to an earlier version"
-                )
-                .into());
+        let from_columns = options.version == COLUMNS_VERSION;
+        if from_columns {
+            if source.is_some_and(|source| source.continued) {
+                let reason = "messages cannot be appended to a log of Jelly 1.2 yet; convert the log together with them";
+                return Err(Reason::new(reason));
             }
             to_rows(&mut options);
         }
@@ -72,6 +72,9 @@ impl StreamSettings {
             options.version = 2;
         } else if with_namespaces == Some(false) && !requested {
             options.version = 1;
+        }
+        if from_columns && requested {
+            options.version = COLUMNS_VERSION;
         }
         if let Some(version) = values.text(&JELLY_VERSION) {
             let mut versions = VERSIONS.iter().filter(|(name, _)| *name == version);
@@ -132,6 +135,7 @@ impl StreamSettings {
             restart_bytes: values.number(&RESTART_BYTES),
             merge_graphs: values.switch(&MERGE_GRAPHS),
             detects_generalized: detects_generalized(values, source),
+            omits_namespaces: with_namespaces == Some(false),
             keeps_namespaces: source.is_some_and(|source| source.continued)
                 && with_namespaces != Some(false),
         })
@@ -298,6 +302,11 @@ fn to_columns(
         let reason = format!("Jelly 1.2 has no {}", option.name.replace('_', " "));
         let rows = Remedy::write("jelly_version", "1.1", "writes it");
         return Err(Reason::from(reason).with(rows));
+    }
+    if values.get(&RESTART_BYTES).is_some() && values.number(&RESTART_BYTES) > 0 {
+        let reason = "restart marks are not written in Jelly 1.2 yet";
+        let none = Remedy::write("restart_bytes", "0", "writes none");
+        return Err(Reason::new(reason).with(none));
     }
     if values.text(&PHYSICAL_TYPE) == Some("graphs") {
         let reason = "Jelly 1.2 does not have the physical type GRAPHS";

@@ -147,6 +147,7 @@ pub(in crate::formats::jelly) struct ColumnLogWriter {
     flat: bool,
     delimited: bool,
     merge_graphs: bool,
+    omits_namespaces: bool,
     frame_size: FrameSize,
     terms: TermWriter,
     content: Content,
@@ -175,6 +176,7 @@ impl ColumnLogWriter {
             flat: stream.frames == FrameMeaning::Flat,
             delimited: stream.delimited,
             merge_graphs: stream.merge_graphs,
+            omits_namespaces: stream.omits_namespaces,
             frame_size: stream.frame_size,
             terms,
             content: Content::default(),
@@ -512,6 +514,9 @@ impl Writer for ColumnLogWriter {
 
     /// Declares a namespace, unless the same declaration is already in force.
     fn declare(&mut self, name: &[u8], iri: &[u8], out: &mut Vec<u8>) -> WriteResult<bool> {
+        if self.omits_namespaces {
+            return Ok(false);
+        }
         if self.declared.get(name) == Some(iri) {
             return Ok(true);
         }
