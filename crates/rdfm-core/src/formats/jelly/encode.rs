@@ -84,6 +84,8 @@ struct JellyWriter {
     merged_quads: u64,
     /// Whether a namespace declaration is an error if the Jelly version does not support it.
     keeps_namespaces: bool,
+    /// A note about the version.
+    note: Option<Reason>,
 }
 
 impl JellyWriter {
@@ -115,6 +117,7 @@ impl JellyWriter {
             redeclares: false,
             merged_quads: 0,
             keeps_namespaces: stream.keeps_namespaces,
+            note: stream.note,
             physical,
             options,
         })
@@ -373,6 +376,7 @@ impl Writer for JellyWriter {
     }
 
     fn notes(&self, messages: u64) -> Vec<Reason> {
+        let mut notes: Vec<Reason> = self.note.clone().into_iter().collect();
         let read_as = match (self.options.is_flat(), self.flat) {
             (true, false) if messages > 1 => {
                 "one message, in which equal blank node labels denote the same node"
@@ -380,11 +384,12 @@ impl Writer for JellyWriter {
             (false, true) if self.frames.count > 1 => {
                 "each frame as a message with its own blank nodes"
             }
-            _ => return Vec::new(),
+            _ => return notes,
         };
         let name = self.options.type_name();
         let text = format!("{name} was requested: readers, including rdfm, will read {read_as}");
-        vec![text.into()]
+        notes.push(text.into());
+        notes
     }
 }
 

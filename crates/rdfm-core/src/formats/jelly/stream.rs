@@ -34,6 +34,8 @@ pub(super) struct StreamSettings {
     pub merge_graphs: bool,
     /// Whether the first message determines if generalized statements are declared.
     pub detects_generalized: bool,
+    /// A note about the version, if the source has another one.
+    pub note: Option<Reason>,
     /// Whether namespace declarations are omitted on request.
     pub omits_namespaces: bool,
     /// Whether a namespace declaration is an error if the Jelly version does not support it.
@@ -135,6 +137,8 @@ impl StreamSettings {
             restart_bytes: values.number(&RESTART_BYTES),
             merge_graphs: values.switch(&MERGE_GRAPHS),
             detects_generalized: detects_generalized(values, source),
+            note: (from_columns && !in_columns && values.get(&JELLY_VERSION).is_none())
+                .then(note_of_version),
             omits_namespaces: with_namespaces == Some(false),
             keeps_namespaces: source.is_some_and(|source| source.continued)
                 && with_namespaces != Some(false),
@@ -328,6 +332,12 @@ fn to_columns(
         return Err(Reason::from(reason).with(Remedy::larger("name_table")));
     }
     Ok(())
+}
+
+/// Returns the note for a log that is not written in the version of its source.
+fn note_of_version() -> Reason {
+    let keeps = Remedy::write("jelly_version", "1.2", "keeps the version");
+    Reason::new("the input has Jelly 1.2, a draft, and the output an earlier version").with(keeps)
 }
 
 /// Changes the options of a source in the column layout to options of the row layout.
