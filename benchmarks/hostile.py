@@ -911,10 +911,10 @@ repeated(
 )
 
 
-for _kind in (b"@index", b"@id", b"@type"):
+for _container in (b"@index", b"@id", b"@type"):
     repeated(
-        f"a map by {_kind.decode()}",
-        b'{"@context":{"@vocab":"v:","@base":"http://e/","p":{"@container":"%s"}},"p":{' % _kind,
+        f"a map by {_container.decode()}",
+        b'{"@context":{"@vocab":"v:","@base":"http://e/","p":{"@container":"%s"}},"p":{' % _container,
         lambda at: b'"%s":{}' % name(at),
         b"}}",
     )

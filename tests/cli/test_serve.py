@@ -166,8 +166,8 @@ def test_quiet_omits_all_events_but_errors(tmp_path):
 def test_sigterm_ends_the_server_with_status_0_while_it_starts(tmp_path):
     program = (
         "import os, signal, sys\n"
-        "from rdfm.cli import serve\n"
-        "serve._settings = lambda options: os.kill(os.getpid(), signal.SIGTERM)\n"
+        "from rdfm.live import running\n"
+        "running.opened_server = lambda *_, **__: os.kill(os.getpid(), signal.SIGTERM)\n"
         "sys.argv[1:] = ['serve', '.']\n"
         "import runpy\n"
         "runpy.run_module('rdfm', run_name='__main__')\n"

@@ -365,7 +365,7 @@ def test_an_empty_path_is_not_the_current_folder(tmp_path, monkeypatch):
         ("rdfxml", {}),
         ("rdf-thrift", {}),
         ("rdf-protobuf", {"framing": "rows"}),
-        ("jelly", {"frames": "flat"}),
+        ("jelly", {"frames": "flat", "frame_rows": 20}),
     ],
 )
 def test_a_limit_below_the_batch_size_applies_to_parts(name, options):

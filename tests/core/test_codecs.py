@@ -108,6 +108,14 @@ def test_options_are_checked(name, side):
                 make(name, {option: invalid})
 
 
+@pytest.mark.parametrize("name", NATIVE)
+@pytest.mark.parametrize("option", ["batch_quads", "batch_bytes"])
+def test_internal_options_are_not_public(name, option):
+    _core.Decoder(name, {option: 1})
+    with pytest.raises(OptionError, match=f"there is no option '{option}'"):
+        formats.find(name).Decoder(**{option: 1})
+
+
 def test_contradictory_options_are_rejected():
     with pytest.raises(OptionError, match=r'flat .*framing="rows"'):
         formats.rdf_protobuf.Encoder(flat=True, framing="messages")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 import re
 from pathlib import Path
 
@@ -146,15 +145,6 @@ def test_the_index_lists_every_page():
 )
 def test_other_pages_link_to_the_options(name):
     assert re.search(r"\]\(options-generated\.md[#)]", read(f"docs/{name}"))
-
-
-@pytest.mark.parametrize("module", ["rdfm.spark", "rdfm.spark.functions"])
-def test_the_reference_of_spark_names_every_public_function(module):
-    if module == "rdfm.spark.functions":
-        pytest.importorskip("pyspark")
-    page = read("docs/spark-reference.md")
-    names = importlib.import_module(module).__all__
-    assert not [name for name in names if not re.search(rf"[`.]{name}\b", page)]
 
 
 def test_the_conversions_table_lists_every_stage_option():

@@ -88,23 +88,28 @@ def row_lists():
         yield [kinds.RDF_StreamRow(base=kinds.RDF_IRI(iri=iri[1])), *rows]
 
 
-def test_every_framing_is_detected_and_may_be_given():
+def test_framings_with_lengths_are_detected_and_all_may_be_given():
     for rows in row_lists():
         logs = framed(rows)
         expected, error = decode("rdf-protobuf", logs["rows"], framing="rows")
         assert (len(expected), error) == (1, None)
         for framing, log in logs.items():
-            for options in ({}, {"framing": framing}):
-                found = decode("rdf-protobuf", log, **options)
-                assert found == (expected, None), (framing, options, log[:40])
+            found = decode("rdf-protobuf", log, framing=framing)
+            assert found == (expected, None), (framing, log[:40])
+            found, error = decode("rdf-protobuf", log)
+            if framing in ("messages", "rows"):
+                assert (found, error) == (expected, None), (framing, log[:40])
+            else:
+                assert not found
+                assert f'framing="{framing}" reads it' in str(error), (framing, log[:40])
 
 
 @pytest.mark.parametrize("framing", ["stream", "graph"])
-def test_a_file_without_a_length_prefix_is_recognized_by_its_content(framing, tmp_path):
+def test_a_file_without_a_length_prefix_is_read_on_request(framing, tmp_path):
     kinds = rdf_binary.protobuf()
     rows = list(rdf_binary.rows_of(kinds, [(S, S, S, None)] * 3))
     log = framed(rows)[framing]
-    with rdfm.open_log(log) as messages:
+    with rdfm.open_log(log, framing=framing) as messages:
         assert [len(list(message)) for message in messages] == [3]
         assert messages.format == "rdf-protobuf"
     for end in range(1, len(log)):
@@ -112,6 +117,6 @@ def test_a_file_without_a_length_prefix_is_recognized_by_its_content(framing, tm
         assert error or (len(found) == 1 and end % (len(log) // 3) == 0)
     path = tmp_path / "log.rpb"
     path.write_bytes(log)
-    with pytest.raises(rdfm.OptionError, match="cannot append"):
+    with pytest.raises(rdfm.DecodeError, match="the log is a single RDF_"):
         rdfm.convert(LINE, path, from_format="nq", append=True)
     assert path.read_bytes() == log

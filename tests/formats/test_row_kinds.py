@@ -404,7 +404,7 @@ import resource, sys
 import pyarrow as pa
 import rdfm
 rows = 0
-for batch in pa.RecordBatchReader.from_stream(rdfm.open_log(sys.argv[1])):
+for batch in pa.RecordBatchReader.from_stream(rdfm.open_log(sys.argv[1], kind="results")):
     rows += batch.num_rows
 print(rows, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)
 """

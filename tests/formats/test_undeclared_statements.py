@@ -68,11 +68,12 @@ def undeclared(messages, name, **options):
 
 
 def warnings(log, name):
-    return [(each.rule, each.offset, each.frame) for each in rdfm.validate(log, name)]
+    return [(each.rule, each.byte_offset, each.frame) for each in rdfm.validate(log, name)]
 
 
 def declared(log, name):
-    with rdfm.open_log(log, name) as messages:
+    kind = "patches" if name == "jelly-patch" else "messages"
+    with rdfm.open_log(log, name, kind=kind) as messages:
         list(messages)
         return messages.header["options"]["generalized"]
 

@@ -8,6 +8,7 @@ import pytest
 import rdf_binary
 
 import rdfm
+from rdfm import formats
 
 FIXTURES = Path(__file__).resolve().parents[2] / "spec-fixtures"
 PROTOBUF = b"\xf8\x07\x01"  # field 127, a varint
@@ -56,7 +57,8 @@ def unknown_fields(log, name):
 def content(log, name):
     """Returns the messages, patches or rows of a log."""
     options = {"framing": "messages"} if name == "rdf-protobuf" else {}
-    with rdfm.open_log(log, name, **options) as messages:
+    (kind,) = formats.find(name).spec.kinds
+    with rdfm.open_log(log, name, kind=kind, **options) as messages:
         return list(messages)
 
 

@@ -15,7 +15,7 @@ import rdfm
 
 ROOT = Path(__file__).parents[2]
 PAGES = sorted([ROOT / "README.md", *ROOT.glob("docs/**/*.md")])
-SPARK_PAGES = ("spark", "spark-sql", "spark-recipes")
+REFERENCES = ("python", "spark-reference")
 MODULES = [
     "rdfm",
     "rdfm.errors",
@@ -170,7 +170,7 @@ def public_names(module):
 
 @pytest.mark.parametrize("module", MODULES)
 def test_public_names_are_documented(module):
-    pages = [(ROOT / f"docs/{name}.md").read_text("utf-8") for name in ("python", *SPARK_PAGES)]
+    pages = [(ROOT / f"docs/{name}.md").read_text("utf-8") for name in REFERENCES]
     code = [part for page in pages for part in re.findall(r"```.*?```|`[^`\n]+`", page, re.DOTALL)]
     documented = {word for part in code for word in re.findall(r"\w+", part)}
     assert not set(public_names(module)) - documented

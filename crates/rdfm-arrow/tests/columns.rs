@@ -433,7 +433,7 @@ fn invalid_columns_are_rejected() {
     );
     assert_eq!(
         rejected(&["message_index"], &[], true),
-        "?message would be a second column named message; rename the variable"
+        "?message_index would be a second column named message_index; rename the variable"
     );
     assert!(ResultColumns::new(["message_index", "source"], [], false).is_ok());
     assert_eq!(

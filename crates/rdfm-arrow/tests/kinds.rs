@@ -176,7 +176,7 @@ fn columns_determine_the_kind_of_rows() {
     let neither = rows(&["a", "b"]).unwrap_err();
     assert_eq!(
         neither.reason.to_string(),
-        "expected a column 'quads' (messages) or 'operations' (patches), or the columns 'message', 'subject', \
+        "expected a column 'quads' (messages) or 'operations' (patches), or the columns 'message_index', 'subject', \
          'predicate' and 'object' (quads); found: a, b"
     );
     assert!(rows(&parts[..3]).is_err());

@@ -105,7 +105,7 @@ fn columns_can_be_requested_in_any_order_and_repeatedly() {
     let unknown = QuadColumn::by_names(Some(&["offset".to_owned()])).unwrap_err();
     assert_eq!(
         unknown,
-        "unknown column 'offset'; expected one of source, message, subject, predicate, object, graph"
+        "unknown column 'offset'; expected one of source, message_index, subject, predicate, object, graph"
     );
 }
 
@@ -294,7 +294,7 @@ fn invalid_quad_rows_are_reported_after_the_previous_rows() {
     let feed_error = reader.feed(&texts).unwrap_err();
     assert_eq!(
         feed_error.reason.to_string(),
-        "column message: expected integers, found Utf8"
+        "column message_index: expected integers, found Utf8"
     );
 }
 

@@ -85,7 +85,7 @@ fn columns_are_found_by_name() {
         Column::default_of(Kind::Messages)
     );
     let unknown = Column::by_names(Kind::Messages, Some(&["graph".to_owned()])).unwrap_err();
-    assert!(unknown.starts_with("unknown column 'graph'; expected one of source, offset, "));
+    assert!(unknown.starts_with("unknown column 'graph'; expected one of source, message_index, "));
     assert_eq!(
         Column::of_schema(Kind::Messages, &schema(&found, &[])),
         Some(found)

@@ -225,9 +225,9 @@ def test_a_file_of_unknown_format_is_an_error(tmp_path):
 def test_columns_may_be_requested_in_any_order_and_number(spark, tmp_path):
     path = write_log(tmp_path / "a.jelly", "jelly", messages_for("jelly"))
     expected = as_rows(path)
-    frame = spark.read.format("rdfm").schema("OFFSET bigint, source string").load(str(path))
+    frame = spark.read.format("rdfm").schema("MESSAGE_INDEX bigint, source string").load(str(path))
     assert [tuple(row) for row in frame.collect()] == [(row[1], row[0]) for row in expected]
-    assert frame.columns == ["OFFSET", "source"]
+    assert frame.columns == ["MESSAGE_INDEX", "source"]
     quads = "quads array<struct<Object:string,subject:string>>"
     frame = spark.read.format("rdfm").schema(f"_corrupt_record string, {quads}").load(str(path))
     found = [(row[0], [tuple(quad) for quad in row.quads]) for row in frame.collect()]

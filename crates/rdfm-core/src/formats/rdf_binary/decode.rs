@@ -16,7 +16,7 @@ use crate::codec::start::{self, Start};
 use crate::model::batch::MessageBatch;
 use crate::model::builder::BatchBuilder;
 use crate::model::error::ErrorClass;
-use crate::model::remedy::Reason;
+use crate::model::remedy::{Reason, Remedy};
 use crate::model::term::Quad;
 use crate::syntax::rdf_binary::model::Slots;
 use crate::syntax::rdf_binary::protobuf::Protobuf;
@@ -196,8 +196,10 @@ impl RdfBinaryReader {
             Some(layout) => layout,
             None => match self.requested.or_else(|| detect_framing(rest)) {
                 Some(Framing::Messages) => RowLayout::Messages(0),
-                Some(Framing::Stream) => RowLayout::Stream,
-                Some(Framing::Graph) => RowLayout::Graph,
+                Some(Framing::Stream) if self.requested.is_some() => RowLayout::Stream,
+                Some(Framing::Graph) if self.requested.is_some() => RowLayout::Graph,
+                Some(Framing::Stream) => return Err(bare("RDF_Stream", "stream")),
+                Some(Framing::Graph) => return Err(bare("RDF_Graph", "graph")),
                 None if !input.finished => return Ok(BinaryItem::Wait),
                 None if rest.is_empty() => return Ok(BinaryItem::Done),
                 Some(Framing::Rows) | None => RowLayout::Rows,
@@ -423,4 +425,13 @@ impl Reader for RdfBinaryReader {
         let reason = "rows depend on earlier rows, so none can be skipped";
         Err(input.error(ErrorClass::Unsupported, reason))
     }
+}
+
+/// The error for a log without length prefixes. Jena rejects such files, so they are read only on
+/// request.
+#[cold]
+fn bare(structure: &str, framing: &'static str) -> Failure {
+    let text = format!("the log is a single {structure} without a length prefix");
+    let remedy = Remedy::read("framing", framing, "reads it as one message");
+    (ErrorClass::Malformed, Reason::new(text).with(remedy))
 }
