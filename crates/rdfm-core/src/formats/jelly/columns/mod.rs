@@ -1,7 +1,8 @@
 //! The column layout of Jelly 1.2, a draft: statements by column, and messages by their lengths.
 //!
-//! `fields` reads the fields of a message of the draft, and the lists in them. `layout` reads the
-//! runs of a column, `triples` reads terms that are messages, and `column` checks a column.
+//! To read, `stream` opens a frame and `batch` its columns, which `column` checks and `cursor`
+//! expands. They are based on `fields`, `layout` (runs of cells) and `triples` (terms that are
+//! messages). To write, `encode` collects statements in the columns of `column_writer`.
 
 mod batch;
 mod column;
