@@ -914,7 +914,8 @@ repeated(
 for _container in (b"@index", b"@id", b"@type"):
     repeated(
         f"a map by {_container.decode()}",
-        b'{"@context":{"@vocab":"v:","@base":"http://e/","p":{"@container":"%s"}},"p":{' % _container,
+        b'{"@context":{"@vocab":"v:","@base":"http://e/","p":{"@container":"%s"}},"p":{'
+        % _container,
         lambda at: b'"%s":{}' % name(at),
         b"}}",
     )

@@ -74,16 +74,24 @@ class GroupedCommand(click.Command):
                 if isinstance(parameter, click.Option) and not parameter.hidden
                 for name in (*parameter.opts, *parameter.secondary_opts)
             ]
-            advice = _advice(error.option_name, options)
+            takes_output = any(part == "OUT" for part in self.collect_usage_pieces(ctx))
+            if takes_output and error.option_name in ("-o", "--output"):
+                advice = f"; use: {self._usage(ctx)}"
+            else:
+                advice = _advice(error.option_name, options)
             raise click.UsageError(f"No such option '{error.option_name}'{advice}", ctx) from None
         except click.MissingParameter as error:
             if not isinstance(error.param, click.Argument):
                 raise
-            usage = " ".join((ctx.command_path, *self.collect_usage_pieces(ctx)[1:]))
+            name = error.param.make_metavar(ctx)
+            stream = "output" if name == "OUT" else "input"
             raise click.UsageError(
-                f"Missing argument '{error.param.make_metavar(ctx)}'; use: {usage} (- is standard input)",
-                ctx,
+                f"Missing argument '{name}'; use: {self._usage(ctx)} (- is standard {stream})", ctx
             ) from None
+
+    def _usage(self, ctx: click.Context) -> str:
+        """Return the command with its arguments."""
+        return " ".join((ctx.command_path, *self.collect_usage_pieces(ctx)[1:]))
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the options in a section for each heading."""

@@ -51,7 +51,7 @@ __all__ = [
     "register",
     "specs",
     "unregister",
-]
+]  # not `all`, which would replace the built-in function in a star import
 if TYPE_CHECKING:  # in an installed package, type checkers accept only these names from elsewhere
     __all__ += formats_generated.__all__
 

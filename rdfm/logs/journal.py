@@ -14,6 +14,7 @@ from __future__ import annotations
 import contextlib
 import errno
 import os
+import shlex
 import stat
 import zlib
 from pathlib import Path
@@ -222,13 +223,14 @@ class Journal:
 
     def _changed(self, log: str, written: int, size: int) -> OptionError:
         committed = 0 if self._slot is None else self._slot.commit.length
-        remove = f"truncate -s {committed} {log}"
+        name = shlex.quote(log)
+        remove = f"truncate -s {committed} {name}"
         if size > written:
             text = (
                 f"{log} was extended by another program during a run. Its bytes {committed} to "
                 f"{written - 1} are of that run, which is incomplete; the other program wrote those "
-                f"after them. To keep the latter: (head -c {committed} {log}; tail -c "
-                f"+{written + 1} {log}) > NEW && mv NEW {log}; to remove both: {remove}"
+                f"after them. To keep the latter: (head -c {committed} {name}; tail -c "
+                f"+{written + 1} {name}) > NEW && mv NEW {name}; to remove both: {remove}"
             )
         else:
             text = (

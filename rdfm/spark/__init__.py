@@ -247,7 +247,7 @@ def query(
 
     SELECT returns a row per solution: source, message_index, and a column for each variable, in
     order. CONSTRUCT returns a row per message, as `read` does. ASK returns a row per message:
-    source, message_index, holds.
+    source, message_index, answer.
 
     Args:
         query: The text of a query, or the path or URL of a file that contains it.

@@ -138,15 +138,13 @@ def _tls_context(
     authorities: str | os.PathLike[str] | None,
     certificate: str | os.PathLike[str] | None,
     key: str | os.PathLike[str] | None,
-) -> ssl.SSLContext | None:
-    """Return the settings for TLS; None for the default ones.
+) -> ssl.SSLContext:
+    """Return the settings for TLS, with which a connection that is cut is an error.
 
     Raises:
         OptionError: If a file cannot be read or is not of the expected kind, or the key does not
             match.
     """
-    if authorities is None and certificate is None:
-        return None
     import ssl  # costly to import
 
     for path in (authorities, certificate, key):
@@ -170,6 +168,8 @@ def _tls_context(
                 f"the certificate {visible(str(certificate))} and the key {visible(str(key))} "
                 + ("do not match" if mismatch else "must be PEM files, without a password")
             ) from None
+    # Some Pythons, such as 3.11.2, set it: a connection that is cut then looks like one that ended.
+    context.options &= ~getattr(ssl, "OP_IGNORE_UNEXPECTED_EOF", 0)
     return context
 
 

@@ -684,8 +684,12 @@ def _causes(error: BaseException) -> Iterator[BaseException]:
 
 def _is_final(error: Exception) -> bool:
     """Whether another attempt would fail too."""
-    kinds = {type(cause).__name__ for cause in _causes(error)}
-    if "SSLEOFError" in kinds:  # the connection was cut
+    causes = list(_causes(error))
+    kinds = {type(cause).__name__ for cause in causes}
+    # The connection was cut. In Python 3.11.2, only the reason says so.
+    if "SSLEOFError" in kinds or any(
+        getattr(cause, "reason", None) == "UNEXPECTED_EOF_WHILE_READING" for cause in causes
+    ):
         return False
     return isinstance(error, (SSLError, LocationValueError)) or "SSLCertVerificationError" in kinds
 

@@ -318,6 +318,8 @@ UTF_16 = "<http://e/s> <http://e/p> <http://e/o> .\n".encode("utf-16")
     [
         ("cat a.nq --json", "No such option '--json'; --to ndjsonld writes messages as JSON-LD"),
         ("cat a.nq -o f", "No such option '-o'; rdfm convert LOG OUT writes a file"),
+        ("patch from-log a.nq -o f", "No such option '-o'; use: rdfm patch from-log LOG OUT"),
+        ("patch from-log a.nq", "use: rdfm patch from-log LOG OUT (- is standard output)"),
         ("inspect a.nq -o f", "No such option '-o'; > FILE writes the output to a file"),
         ("convert a.nq b.nq --format nq", "'--format'; --from names the format of the input"),
         ("convert a.nq --output nq", "nq is a format, not the name of a file; write a name such"),

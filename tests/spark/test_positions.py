@@ -44,7 +44,9 @@ def log(tmp_path):
 def test_positions_identify_and_order_the_messages_of_a_file(log, tmp_path, format):
     path = tmp_path / f"other{format.spec.suffixes[0]}"
     rdfm.convert(log, path, to=format.name)
-    found = positions(path, format=format.name)
+    # Rows of tables have no bytes of their own.
+    key = "message_index" if format.name in ("parquet", "arrow") else "byte_offset"
+    found = [row[key] for row in rows(path, format=format.name)[0]]
     assert len(found) > 100
     assert found == sorted(set(found))
 

@@ -103,7 +103,7 @@ def test_skipping_the_rest_of_a_file_is_reported_in_every_mode(tmp_path, caplog)
 def test_planning_opens_only_files_that_can_be_split(tmp_path, monkeypatch):
     opened = []
     monkeypatch.setattr(
-        rows_module, "plan_splits", lambda path, *_, **__: opened.append(path) or [Split()]
+        rows_module, "split_log", lambda path, *_, **__: opened.append(path) or [Split()]
     )
     for name in ("a.ttl", "b.nq", "c.nq.gz", "d", "e.jelly"):
         (tmp_path / name).write_bytes(b"x" * 100)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import socket
+import ssl
 import struct
 import threading
 import time
@@ -136,7 +137,18 @@ def test_the_answer_of_a_proxy_has_a_deadline(monkeypatch):
 
 @contextlib.contextmanager
 def encrypted(tmp_path, monkeypatch):
-    """Runs a server with TLS whose certificate is trusted."""
+    """Runs a server with TLS whose certificate is trusted.
+
+    The default settings of TLS ignore cut connections, as in some versions of Python.
+    """
+    create = ssl.create_default_context
+
+    def create_as_in_old_versions(*arguments, **settings):
+        context = create(*arguments, **settings)
+        context.options |= getattr(ssl, "OP_IGNORE_UNEXPECTED_EOF", 0)
+        return context
+
+    monkeypatch.setattr(ssl, "create_default_context", create_as_in_old_versions)
     authority = Authority(tmp_path, "own")
     identity = authority.issue("server")
     monkeypatch.setenv("SSL_CERT_FILE", str(authority.file))

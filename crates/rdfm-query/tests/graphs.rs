@@ -35,7 +35,7 @@ fn found(query: &str) -> Vec<String> {
     found
 }
 
-const GROUPS: [&str; 32] = [
+const GROUPS: [&str; 36] = [
     "?s ex:p ?o",
     "BIND(1 AS ?n)",
     "{ SELECT (COUNT(*) AS ?n) { ?s ex:p ?o } }",
@@ -51,6 +51,8 @@ const GROUPS: [&str; 32] = [
     "?s ex:p ?o MINUS { ?s ex:q ?y }",
     "?s ex:p ?o MINUS { ?x ex:p ?z OPTIONAL { ?s ex:q ?y } }",
     "?s ex:p ?o MINUS { ?x ex:r ?g }",
+    "?s ex:p ?o MINUS { ?s ex:r ?g }",
+    "?s ex:p ?o MINUS { ?s ?q ?x MINUS { ?s ex:p ?x } }",
     "VALUES ?s { ex:a 1 }",
     "VALUES (?s ?n) { (ex:a 1) (UNDEF 2) }",
     "VALUES ?s { ex:a ex:c } ?s ?p ?o",
@@ -58,6 +60,8 @@ const GROUPS: [&str; 32] = [
     "OPTIONAL { VALUES ?s { ex:a } }",
     "VALUES ?g { ex:g ex:none }",
     "VALUES ?s { ex:a } OPTIONAL { ?s ex:p ?o }",
+    "?s ex:p ?o { VALUES ?x { ex:a ex:c 1 } OPTIONAL { ?x ex:q ?y } }",
+    "?s ex:p ?o OPTIONAL { GRAPH ?h { ?x ex:q ?n } OPTIONAL { ?n ?z ?y } }",
     "GRAPH ex:h { ?s ?p ?o }",
     "GRAPH ?h { ?s ex:p ?o }",
     "GRAPH ?h { { SELECT (COUNT(*) AS ?n) { ?s ex:p ?o } } }",

@@ -201,7 +201,7 @@ def _schema(query: Query, columns: TypedColumns | None) -> StructType | None:
         return None
     fields: list[tuple[str, DataType]] = [("source", StringType()), ("message_index", LongType())]
     if columns is None:
-        return StructType([StructField(*each) for each in (*fields, ("holds", BooleanType()))])
+        return StructType([StructField(*each) for each in (*fields, ("answer", BooleanType()))])
     schema = spark_schema(pa.schema(columns))
     names: dict[str, str] = {}
     for name in schema.names:
@@ -259,7 +259,7 @@ class Evaluation:
         if found.constructed is None and self._query.kind == "ask":
             answers = pa.array(found.answers, pa.bool_())
             return pa.RecordBatch.from_arrays(
-                [sources, indexes, answers], ["source", "message_index", "holds"]
+                [sources, indexes, answers], ["source", "message_index", "answer"]
             )
         constructed = found.constructed or MessageBatch.from_messages([[] for _ in messages])
         rows = pa.record_batch(constructed)

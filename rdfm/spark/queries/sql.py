@@ -102,7 +102,7 @@ class RdfQuery:
 
 def _ask() -> Callable[..., Column]:
     def rdf_ask(*columns: pa.Array) -> pa.Array:
-        return _evaluated("ask", "holds", pa.bool_(), columns)
+        return _evaluated("ask", "answer", pa.bool_(), columns)
 
     function: Callable[..., Column] = arrow_function(rdf_ask, BooleanType(), deterministic=True)
     return function

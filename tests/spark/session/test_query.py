@@ -98,10 +98,14 @@ def test_rows_without_an_index_are_identified_by_their_position(spark, log):
 
 def test_boolean_answers_are_rows(run_query):
     found = run_query("ASK { ?s <http://e/value> ?v FILTER (?v < 3) }")
-    assert found.dtypes == [("source", "string"), ("message_index", "bigint"), ("holds", "boolean")]
+    assert found.dtypes == [
+        ("source", "string"),
+        ("message_index", "bigint"),
+        ("answer", "boolean"),
+    ]
     assert found.count() == COUNT
     assert [
-        row.message_index for row in found.where("holds").orderBy("message_index").collect()
+        row.message_index for row in found.where("answer").orderBy("message_index").collect()
     ] == [0, 1, 2]
 
 

@@ -68,7 +68,9 @@ def test_a_table_function_accepts_query_options(spark, messages):
 @pytest.mark.feature("`rdf_query`, `rdf_ask`, `rdf_construct`, `rdf_value`")
 def test_answers_and_constructed_quads_are_columns(spark, messages):
     ask = "ASK { ?s <http://e/value> ?v FILTER (?v < 3) }"
-    found = spark.sql(f"SELECT rdf_ask(quads, '{ask}') AS holds, count(*) FROM messages GROUP BY 1")
+    found = spark.sql(
+        f"SELECT rdf_ask(quads, '{ask}') AS answer, count(*) FROM messages GROUP BY 1"
+    )
     assert dict(found.collect()) == {True: 3, False: 47, None: 1}
     text = "CONSTRUCT { ?s <http://e/is> ?v } { ?s <http://e/value> ?v FILTER (?v < 3) }"
     found = spark.sql(f"SELECT rdf_construct(quads, '{text}') AS quads FROM messages")

@@ -4,7 +4,10 @@
 //! - Cost: a copy of the group for each graph, up to [`MAX_PARTS`].
 //! - Law: `GRAPH ?g { P }` has the solutions of P in each graph, joined with the name of the graph
 //!   (SPARQL 1.1, section 18.6). The evaluator instead adds ?g to the quad patterns of P. The result
-//!   is the same only if these bind ?g in each solution, and if P has neither a subquery nor MINUS.
+//!   is the same only if these bind ?g in each solution, also on the left of each OPTIONAL, if P has
+//!   no subquery, and if the sides of each MINUS share a variable.
+
+use std::collections::HashSet;
 
 use oxrdf::{NamedNode, Variable};
 use spargebra::algebra::GraphPattern;
@@ -142,7 +145,10 @@ fn is_separate(inner: &mut GraphPattern, graph: &Variable) -> Result<bool, Query
             match pattern {
                 // Its patterns match another graph.
                 GraphPattern::Graph { .. } => **pattern = GraphPattern::default(),
-                GraphPattern::Project { .. } | GraphPattern::Minus { .. } => found = true,
+                GraphPattern::Project { .. } => found = true,
+                GraphPattern::Minus { left, right } => found |= !shares(left, right, graph),
+                // Otherwise the right side may bind ?g to another graph than the rest of the group.
+                GraphPattern::LeftJoin { left, .. } => found |= !binds(left, graph),
                 _ => {}
             }
         }
@@ -159,13 +165,51 @@ fn binds(pattern: &GraphPattern, graph: &Variable) -> bool {
         GraphPattern::Union { left, right } => binds(left, graph) && binds(right, graph),
         GraphPattern::LeftJoin { left, right, .. } => {
             // In OPTIONAL, ?g is a variable like others, which the name of the graph may not match.
-            let mut is_optional = false;
-            right.on_in_scope_variable(|variable| is_optional |= variable == graph);
-            !is_optional && binds(left, graph)
+            !mentions(right, graph) && binds(left, graph)
         }
-        GraphPattern::Filter { inner, .. } | GraphPattern::Extend { inner, .. } => {
-            binds(inner, graph)
-        }
+        GraphPattern::Filter { inner, .. }
+        | GraphPattern::Extend { inner, .. }
+        | GraphPattern::Minus { left: inner, .. } => binds(inner, graph),
         _ => false,
+    }
+}
+
+/// Whether MINUS has the same result with ?g in both sides: they always have another variable in
+/// common, so ?g does not decide whether solutions are disjoint.
+fn shares(left: &GraphPattern, right: &GraphPattern, graph: &Variable) -> bool {
+    if !binds(left, graph) || mentions(right, graph) {
+        return false;
+    }
+    let (mut one, mut other) = (HashSet::new(), HashSet::new());
+    add_bound(left, &mut one);
+    add_bound(right, &mut other);
+    one.iter()
+        .any(|variable| *variable != graph && other.contains(variable))
+}
+
+/// Whether a variable is in scope in a pattern.
+fn mentions(pattern: &GraphPattern, graph: &Variable) -> bool {
+    let mut found = false;
+    pattern.on_in_scope_variable(|variable| found |= variable == graph);
+    found
+}
+
+/// Adds variables that each solution of a pattern binds.
+fn add_bound<'p>(pattern: &'p GraphPattern, bound: &mut HashSet<&'p Variable>) {
+    match pattern {
+        GraphPattern::Bgp { .. } | GraphPattern::Path { .. } => {
+            pattern.on_in_scope_variable(|variable| {
+                bound.insert(variable);
+            });
+        }
+        GraphPattern::Join { left, right } => {
+            add_bound(left, bound);
+            add_bound(right, bound);
+        }
+        GraphPattern::LeftJoin { left: inner, .. }
+        | GraphPattern::Minus { left: inner, .. }
+        | GraphPattern::Filter { inner, .. }
+        | GraphPattern::Extend { inner, .. } => add_bound(inner, bound),
+        _ => {}
     }
 }

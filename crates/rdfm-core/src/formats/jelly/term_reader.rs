@@ -178,7 +178,7 @@ impl<R: Record> TermReader<R> {
             }
         }
         self.begin_stream(tables);
-        // Jelly-JVM writes generalized statements without declaring them, so they are no error.
+        // Jelly-JVM writes generalized statements without declaring them, so they are accepted.
         self.expects_generalized = options.generalized;
         self.forbids_triple_terms = !options.rdf_star;
         self.required = if graphs { 0b1111 } else { 0b0111 };
