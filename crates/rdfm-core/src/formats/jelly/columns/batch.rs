@@ -52,6 +52,13 @@ struct Parts {
     repeats: bool,
 }
 
+/// A namespace declaration, with the index of its first byte.
+struct Namespace {
+    at: usize,
+    name: Vec<u8>,
+    iri: Vec<u8>,
+}
+
 /// A batch that is being expanded.
 pub(super) struct Batch {
     /// The bytes, if they differ from those in the frame, because protobuf merges fields.
@@ -225,7 +232,7 @@ impl Parts {
             return Err(fault(range.start, reason));
         }
         let ends = self.check_lengths(bytes, stream)?;
-        for (at, name, iri) in namespaces {
+        for Namespace { at, name, iri } in namespaces {
             // A restart frame redeclares the current namespaces.
             if restates && terms.builder.in_force().get(&name) == Some(iri.as_slice()) {
                 continue;
@@ -274,11 +281,7 @@ impl Parts {
     }
 
     /// Returns the namespaces with their positions.
-    fn read_namespaces(
-        &self,
-        bytes: &[u8],
-        terms: &TermReader<Quad>,
-    ) -> Found<Vec<(usize, Vec<u8>, Vec<u8>)>> {
+    fn read_namespaces(&self, bytes: &[u8], terms: &TermReader<Quad>) -> Found<Vec<Namespace>> {
         let mut state = IriState::default();
         let mut namespaces = Vec::new();
         for range in &self.namespaces {
@@ -301,7 +304,11 @@ impl Parts {
             iri(bytes, &pieces, &mut state)?;
             let (prefix, _) = terms.prefixes.get(state.prefix).at(at)?;
             let (tail, _) = terms.names.get(state.name).at(at)?;
-            namespaces.push((at, name.to_vec(), [prefix.text(), tail.text()].concat()));
+            namespaces.push(Namespace {
+                at,
+                name: name.to_vec(),
+                iri: [prefix.text(), tail.text()].concat(),
+            });
         }
         Ok(namespaces)
     }

@@ -241,7 +241,14 @@ impl ColumnLogWriter {
                 options,
             }));
         }
+        // The metadata of a message are in the frame of its first statement.
+        let metadata = if self.flat || self.content.has_messages() {
+            Vec::new()
+        } else {
+            std::mem::take(&mut self.frames.metadata)
+        };
         self.write_frame(out);
+        self.frames.metadata = metadata;
     }
 
     fn statement(

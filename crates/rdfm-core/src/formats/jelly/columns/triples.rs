@@ -151,6 +151,10 @@ mod tests {
     #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
     use super::*;
 
+    fn one(range: Range<usize>) -> Pieces {
+        vec![range]
+    }
+
     #[test]
     fn merged_messages_are_read_as_one() {
         // The predicate occurs twice: a prefix, and a name.
@@ -158,7 +162,7 @@ mod tests {
             0x12, 1, b'a', 0x12, 1, b's', 0x2a, 2, 0x08, 3, 0x4a, 0, 0x2a, 2, 0x10, 7, 0x52, 1,
             b'o',
         ];
-        let [subject, predicate, object] = parts(&bytes, &[0..bytes.len()]).unwrap();
+        let [subject, predicate, object] = parts(&bytes, &one(0..bytes.len())).unwrap();
         assert_eq!(
             (subject.field, &bytes[subject.pieces[0].clone()]),
             (2, &b"s"[..])
@@ -180,14 +184,14 @@ mod tests {
         let reason =
             |fault: super::super::fields::Fault| fault.error.into_parts().1.text().to_owned();
         let bytes = [0x12, 1, b's', 0x2a, 0];
-        let missing = parts(&bytes, &[0..5]).unwrap_err();
+        let missing = parts(&bytes, &one(0..5)).unwrap_err();
         assert_eq!(reason(missing), "a triple term omits its object");
-        let alone = literal(&[0x20, 1], &[0..2]).unwrap_err();
+        let alone = literal(&[0x20, 1], &one(0..2)).unwrap_err();
         assert_eq!(
             reason(alone),
             "a literal has a direction, but no language tag"
         );
-        let tagged = literal(&[0x18, 3, 0x12, 0, 0x20, 2], &[0..6]).unwrap();
+        let tagged = literal(&[0x18, 3, 0x12, 0, 0x20, 2], &one(0..6)).unwrap();
         assert_eq!(
             (tagged.datatype, tagged.tag, tagged.direction),
             (None, Some(4..4), 2)
