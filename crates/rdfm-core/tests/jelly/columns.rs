@@ -2,6 +2,7 @@
 
 use rdfm_core::codec::Decoder;
 use rdfm_core::codec::batch::NextBatchOf as _;
+use rdfm_core::formats::jelly::restart::{MarkFinder, MarkSearch, put_mark};
 use rdfm_core::model::term::Quad;
 
 use crate::encode::{cut, random, write};
@@ -962,4 +963,54 @@ fn options_of_the_row_layout_are_rejected() {
         "{}",
         error.text()
     );
+}
+
+/// Offsets of the marked frames.
+fn marks(log: &[u8]) -> Vec<usize> {
+    let finder = MarkFinder::default();
+    let (mut marks, mut from) = (Vec::new(), 0);
+    while let MarkSearch::Found(start) = finder.find(log, from) {
+        marks.push(start);
+        from = start + 1;
+    }
+    marks
+}
+
+/// The lengths of the frames.
+fn frame_lengths(log: &[u8]) -> Vec<usize> {
+    let (mut lengths, mut rest) = (Vec::new(), log);
+    while !rest.is_empty() {
+        let size = 1 + rest.iter().take_while(|byte| **byte >= 0x80).count();
+        let prefix = rest[..size].iter().rev();
+        let length = prefix.fold(0, |length, byte| length << 7 | usize::from(byte & 0x7f));
+        lengths.push(size + length);
+        rest = &rest[size + length..];
+    }
+    lengths
+}
+
+#[test]
+fn kinds_cannot_forge_a_restart_mark() {
+    // The kinds of the objects are the length prefix and the mark of a frame.
+    let length: u64 = 90;
+    let mut forged = varint(length);
+    put_mark(&mut forged, length);
+    let kinds = forged.iter().flat_map(|byte| [0, 2, 4, 6].map(|bit| byte >> bit & 3));
+    let statement = |(n, kind): (usize, u8)| {
+        let text = n.to_string(); // equal objects would be one run
+        let object = match kind {
+            0 => named(&text),
+            1 => literal(&text),
+            2 => bnode(&text),
+            _ => Term::Triple(Box::new([bnode(&text), named("http://e/p"), bnode("o")])),
+        };
+        [named("http://e/s"), named("http://e/p"), object, Term::Default]
+    };
+    let statements: Vec<Statement> = kinds.enumerate().map(statement).collect();
+    let log = [message(statements), message(Vec::new())];
+    let (bytes, _, error) = write(&writing(), &[batch(&log)]);
+    assert_eq!(error, None);
+    assert_eq!(marks(&bytes), [0]);
+    assert_eq!(frame_lengths(&bytes).len(), 2);
+    assert_eq!(self::statements(&ok(&bytes)), self::statements(&log));
 }

@@ -15,7 +15,9 @@ use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
 
-use super::columns::{ColumnReader, Fault, Found, FrameParts, Locate as _, check_meaning};
+use super::columns::{
+    ColumnReader, Fault, Found, FrameParts, Locate as _, NO_OPTIONS, check_meaning,
+};
 use super::frames::{
     COLUMNS_FIELD, EMPTY_ROW, FRAME_OVERHEAD, FirstRow, Frame, FrameSplitter, METADATA_FIELD,
     NextFrame, after_length, begins_delimited, begins_with_options, first_row, row_field,
@@ -273,6 +275,9 @@ fn unexpected_columns<H: RowHandler>(rows: &mut H, frame: &[u8]) -> WireError {
     {
         return error;
     }
+    if let Some(mark) = rows.terms_read().mark {
+        return wrong_mark(mark, NO_OPTIONS);
+    }
     let Some(options) = &rows.terms_read().options else {
         return malformed(format!(
             "the log begins with columns, expected {}",
@@ -331,6 +336,8 @@ pub(super) struct FrameReader<H: RowHandler> {
     seeking: bool,
     /// Whether all further frames belong to other splits.
     done: bool,
+    /// Whether the next frame belongs to another split, but its options end the open message.
+    is_ending: bool,
     /// Whether the first frame of the log has a restart mark.
     restarts: bool,
 }
@@ -357,6 +364,7 @@ impl<H: RowHandler> FrameReader<H> {
             marks: MarkFinder::default(),
             seeking: false,
             done: false,
+            is_ending: false,
             restarts: false,
             reading,
         }
@@ -422,8 +430,7 @@ impl<H: RowHandler> FrameReader<H> {
     /// Warns about a marked frame with valid rows that depends on earlier frames.
     #[inline]
     fn check_mark(&mut self, input: &Buffer, end: usize) {
-        let checks = self.reading.checks_marks && self.rows.columns().is_none();
-        if checks && input.offset() > 0 && !self.frames.is_bare() {
+        if self.reading.checks_marks && input.offset() > 0 && !self.frames.is_bare() {
             self.check_mark_of(input, end);
         }
     }
@@ -446,6 +453,11 @@ impl<H: RowHandler> FrameReader<H> {
 
     /// Whether a marked frame cannot be decoded without the frames before it.
     fn depends_on_others(&mut self, mark: u64, frame: &[u8]) -> bool {
+        if self.rows.columns().is_some() {
+            // Restated options discard everything from before, but for the namespaces.
+            let parts = FrameParts::read(frame, &(0..frame.len()));
+            return !parts.is_ok_and(|parts| parts.has_options());
+        }
         let reading = &self.reading;
         let rows = self.alone.get_or_insert_with(|| Box::new(H::new(reading)));
         rows.terms().builder.reset();
@@ -496,8 +508,16 @@ impl<H: RowHandler> FrameReader<H> {
 
     /// Rebuilds the header if its values changed.
     fn update_header(&mut self) {
+        let in_columns = self.rows.columns().is_some();
+        let restarts = self.restarts
+            && match self.ends {
+                Some(MessageEnd::Frame) => true,
+                Some(MessageEnd::Mark) => in_columns,
+                _ => false,
+            };
+        // Frames of messages in the column layout have no meaning.
         let flat = self.ends.map(|ends| ends == MessageEnd::Log);
-        let restarts = self.restarts && self.ends == Some(MessageEnd::Frame);
+        let flat = flat.filter(|flat| *flat || !in_columns);
         let options = self.rows.terms_read().options.as_ref();
         let unchanged = self.header.flat == flat && self.header.restarts == restarts;
         if unchanged && self.header.options.is_empty() == options.is_none() {
@@ -548,13 +568,17 @@ impl<H: RowHandler> FrameReader<H> {
         if self.seeking && !self.seek(input, split) {
             return false;
         }
-        if input.offset() < split.stop {
+        if input.offset() < split.stop || self.is_ending {
             return true;
         }
         match begins_log(input.rest()) {
             Some(true) => {
-                self.end_split(input);
-                false
+                let open = |(_, terms): (_, &mut TermReader<Quad>)| terms.builder.is_open();
+                self.is_ending = self.rows.columns().is_some_and(open);
+                if !self.is_ending {
+                    self.end_split(input);
+                }
+                self.is_ending
             }
             None => input.finished,
             Some(false) => true,
@@ -598,6 +622,10 @@ impl<H: RowHandler> FrameReader<H> {
                     });
                 }
                 match self.frames.next_frame(input)? {
+                    NextFrame::Frame(frame) if self.is_ending => {
+                        self.end_last_message(input, frame)?;
+                        return Ok(self.rows.terms().builder.take());
+                    }
                     NextFrame::Frame(frame) => {
                         self.note_size(input, &frame);
                         self.check_marks(input, &frame)?;
@@ -689,10 +717,7 @@ impl<H: RowHandler> FrameReader<H> {
             let reason = "an earlier frame has no stream options, which the first frame must have";
             return Err(input.error(ErrorClass::Malformed, reason));
         }
-        if self.reading.split.is_some() {
-            let reason = "a log of version 3 cannot be read in splits; read it in one piece";
-            return Err(input.error(ErrorClass::Unsupported, reason));
-        }
+        self.frames.forget_indices();
         let messages = options.stream_type == 1;
         if let Err(error) = check_meaning(self.reading.frames, messages) {
             let (class, reason) = error.into_parts();
@@ -708,12 +733,29 @@ impl<H: RowHandler> FrameReader<H> {
 
     /// Reads a frame in the column layout. Returns true if the batch must end before the frame does.
     fn read_columns(&mut self, input: &Buffer, frame: &mut Frame) -> Result<bool, ReadError> {
-        self.read_batch(input, frame).map_err(|fault| {
-            let Fault { at, row, error } = fault;
-            (frame.at, frame.row) = (at, row);
-            let (class, reason) = error.into_parts();
-            self.frames.error(input, frame, class, reason, true)
-        })
+        self.read_batch(input, frame)
+            .map_err(|fault| self.column_error(input, frame, fault))
+    }
+
+    #[cold]
+    fn column_error(&self, input: &Buffer, frame: &mut Frame, fault: Fault) -> ReadError {
+        let Fault { at, row, error } = fault;
+        (frame.at, frame.row) = (at, row);
+        let (class, reason) = error.into_parts();
+        self.frames.error(input, frame, class, reason, true)
+    }
+
+    /// Ends the last message of a split in the column layout, by the first frame of the next split.
+    fn end_last_message(&mut self, input: &mut Buffer, mut frame: Frame) -> Result<(), ReadError> {
+        let place = (frame.at, input.offset());
+        let parts = FrameParts::read(&input.bytes, &(frame.at..frame.end));
+        let ended = parts.and_then(|parts| match self.rows.columns() {
+            Some((columns, terms)) => columns.end_message(&parts, place, terms),
+            None => Ok(()),
+        });
+        ended.map_err(|fault| self.column_error(input, &mut frame, fault))?;
+        self.end_split(input);
+        Ok(())
     }
 
     /// Opens the frame, unless it is being expanded, and adds its statements.
@@ -1042,6 +1084,7 @@ impl<H: RowHandler> Reader for FrameReader<H> {
         self.end = None;
         self.seeking = inner;
         self.done = false;
+        self.is_ending = false;
         self.restarts = false;
         self.update_header();
     }

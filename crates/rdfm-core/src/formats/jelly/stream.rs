@@ -52,11 +52,8 @@ impl StreamSettings {
         let mut options = template.map_or_else(preset, from_source);
         let requested = template.is_some_and(|source| source.requested);
         let from_columns = options.version == COLUMNS_VERSION;
+        let is_continued = source.is_some_and(|source| source.continued);
         if from_columns {
-            if source.is_some_and(|source| source.continued) {
-                let reason = "messages cannot be appended to a log of Jelly 1.2 yet; convert the log together with them";
-                return Err(Reason::new(reason));
-            }
             to_rows(&mut options);
         }
         let mut namespaces = template.is_some() && options.version >= 2;
@@ -75,7 +72,7 @@ impl StreamSettings {
         } else if with_namespaces == Some(false) && !requested {
             options.version = 1;
         }
-        if from_columns && requested {
+        if from_columns && (requested || is_continued) {
             options.version = COLUMNS_VERSION;
         }
         if let Some(version) = values.text(&JELLY_VERSION) {
@@ -113,7 +110,7 @@ impl StreamSettings {
             check_restarts(delimited, frames, &options)?;
         }
         if let Some(source) = source
-            && source.continued
+            && is_continued
         {
             let found = from_source(source);
             if logical_name(found.logical_type).is_empty() {
@@ -140,8 +137,7 @@ impl StreamSettings {
             note: (from_columns && !in_columns && values.get(&JELLY_VERSION).is_none())
                 .then(note_of_version),
             omits_namespaces: with_namespaces == Some(false),
-            keeps_namespaces: source.is_some_and(|source| source.continued)
-                && with_namespaces != Some(false),
+            keeps_namespaces: is_continued && with_namespaces != Some(false),
         })
     }
 }
@@ -306,11 +302,6 @@ fn to_columns(
         let reason = format!("Jelly 1.2 has no {}", option.name.replace('_', " "));
         let rows = Remedy::write("jelly_version", "1.1", "writes it");
         return Err(Reason::from(reason).with(rows));
-    }
-    if values.get(&RESTART_BYTES).is_some() && values.number(&RESTART_BYTES) > 0 {
-        let reason = "restart marks are not written in Jelly 1.2 yet";
-        let none = Remedy::write("restart_bytes", "0", "writes none");
-        return Err(Reason::new(reason).with(none));
     }
     if values.text(&PHYSICAL_TYPE) == Some("graphs") {
         let reason = "Jelly 1.2 does not have the physical type GRAPHS";

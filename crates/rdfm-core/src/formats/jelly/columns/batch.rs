@@ -10,19 +10,19 @@ use std::ops::Range;
 
 use super::column::{Column, GRAPHS, OBJECTS, PREDICATES, Place, SUBJECTS, Version};
 use super::cursor::Cursor;
-use super::fields::{Fault, Fields, Found, List, Locate as _, Numbers, Strings, Value, fault};
+use super::entries::{Tables, set_entries};
+use super::fields::{Fault, Fields, Found, List, Locate as _, Numbers, Value, fault};
 use super::triples::{IriState, iri};
-use crate::formats::jelly::lookup::{LookupBudget, LookupTable};
 use crate::formats::jelly::term_reader::TermReader;
 use crate::model::error::quote;
 use crate::model::term::{Quad, TermId};
-use crate::syntax::text::scan::{self, Excerpt};
-use crate::syntax::wire::{Checked, LENGTH, WireError, invalid_utf8, put_bytes, put_varint, utf8};
+use crate::syntax::wire::{Checked, LENGTH, WireError, put_bytes, put_varint, utf8};
 
 /// Largest number of rows that the layout of a column can express.
 pub(super) const MAX_ROWS: u32 = (1 << 27) - 1;
-/// Field number of the message lengths.
-const LENGTHS: u32 = 15;
+/// Field numbers of the row count and the message lengths.
+pub(super) const ROW_COUNT: u32 = 1;
+pub(super) const LENGTHS: u32 = 15;
 /// The columns, in the order of their fields, the first of which is field 6.
 const PLACES: [Place; 4] = [SUBJECTS, PREDICATES, OBJECTS, GRAPHS];
 const FIRST_COLUMN: u32 = 6;
@@ -44,7 +44,7 @@ struct Parts {
     /// Index of the first byte.
     at: usize,
     rows: u32,
-    tables: [Vec<Range<usize>>; 3],
+    tables: Tables,
     namespaces: Vec<Range<usize>>,
     columns: [Option<Range<usize>>; 4],
     lengths: List,
@@ -182,7 +182,7 @@ impl Parts {
         let mut fields = Fields::new(bytes, range, "the columns");
         while let Some(field) = fields.next()? {
             match field.number {
-                1 => {
+                ROW_COUNT => {
                     parts.rows = fields.number(&field)?;
                     if parts.rows > MAX_ROWS {
                         let reason = format!("row_count is {}, more than {MAX_ROWS}", parts.rows);
@@ -216,16 +216,12 @@ impl Parts {
         restates: bool,
         terms: &mut TermReader<Quad>,
     ) -> Found<Batch> {
-        self.set_entries(bytes, terms)?;
+        set_entries(bytes, &self.tables, terms)?;
         let namespaces = self.read_namespaces(bytes, terms)?;
         let mut columns: [Column; 4] = Default::default();
         for ((column, range), place) in columns.iter_mut().zip(&self.columns).zip(PLACES) {
             let range = range.clone().unwrap_or(self.at..self.at);
-            let checked = Column::read(bytes, &range).and_then(|read| {
-                *column = read;
-                column.check(bytes, place, self.rows, stream.version, terms)
-            });
-            checked.map_err(|fault| in_column(place.name, fault))?;
+            *column = Column::open(bytes, &range, place, (self.rows, stream.version), terms)?;
         }
         if let Some(range) = self.columns[GRAPH].as_ref().filter(|_| !stream.quads) {
             let reason = "the frame has a column of graphs in a log of physical type TRIPLES";
@@ -257,27 +253,6 @@ impl Parts {
             segment: None,
             messages: ends,
         })
-    }
-
-    /// Sets the lookup entries.
-    fn set_entries(&self, bytes: &[u8], terms: &mut TermReader<Quad>) -> Found<()> {
-        let TermReader {
-            names,
-            prefixes,
-            datatypes,
-            budget,
-            ..
-        } = terms;
-        for (entries, table, what, scan) in [
-            (&self.tables[0], names, "a name", scan::iri_part as Scan),
-            (&self.tables[1], prefixes, "a prefix", scan::iri),
-            (&self.tables[2], datatypes, "a datatype", scan::iri),
-        ] {
-            for entry in entries {
-                set_entry(bytes, entry, table, budget, (what, scan))?;
-            }
-        }
-        Ok(())
     }
 
     /// Returns the namespaces with their positions.
@@ -334,54 +309,6 @@ impl Parts {
             return Err(fault(at, reason));
         }
         Ok(self.lengths.count as u64 + u64::from(sum < u64::from(self.rows)))
-    }
-}
-
-/// Checks a string, and returns its flags.
-type Scan = fn(&[u8]) -> Option<u8>;
-
-/// Sets consecutive entries of a table.
-fn set_entry(
-    bytes: &[u8],
-    range: &Range<usize>,
-    table: &mut LookupTable,
-    budget: &mut LookupBudget,
-    (what, scan): (&'static str, Scan),
-) -> Found<()> {
-    let (mut id, mut values) = (0, List::default());
-    let mut fields = Fields::new(bytes, range, "the lookup entry");
-    while let Some(field) = fields.next()? {
-        match field.number {
-            1 => id = fields.number(&field)?,
-            2 => {
-                fields.bytes(&field)?;
-                values.add(field.at, fields.end_of_field());
-            }
-            other => return Err(fields.unknown(field.at, other)),
-        }
-    }
-    let mut values = Strings::new(2, &values);
-    while let Some(value) = values.next(bytes).at(range.start)? {
-        let text = &bytes[value.clone()];
-        let checked = scan(text).ok_or_else(|| invalid_utf8(text, what));
-        let set = checked.and_then(|flags| {
-            let excerpt = Excerpt::new(bytes, value.start, value.len());
-            let excerpt = excerpt.unwrap_or(Excerpt::of(text));
-            table.set(std::mem::take(&mut id), excerpt, flags, budget)
-        });
-        set.at(value.start)?;
-    }
-    Ok(())
-}
-
-/// Adds the name of a column to an error.
-#[cold]
-fn in_column(name: &str, fault: Fault) -> Fault {
-    let (class, reason) = fault.error.into_parts();
-    let reason = reason.reworded(|text| format!("column {name}: {text}"));
-    Fault {
-        error: WireError::new(class, reason),
-        ..fault
     }
 }
 

@@ -4,7 +4,7 @@
 //!   what its position allows ([`Place`]).
 //! - Out: the lists of the column ([`Column`]).
 //! - Cost: one pass over the values. Memory is constant, apart from the language tags.
-//! - Law: after [`Column::check`], every id, length, kind, string and run of the column is valid.
+//! - Law: after [`Column::open`], every id, length, kind, string and run of the column is valid.
 
 use std::ops::Range;
 
@@ -16,7 +16,7 @@ use crate::model::error::{counted, quote};
 use crate::model::record::Record;
 use crate::model::remedy::Reason;
 use crate::model::term::{TermId, flags, is_language_type};
-use crate::syntax::wire::{Checked, limit, malformed, utf8};
+use crate::syntax::wire::{Checked, WireError, limit, malformed, utf8};
 
 /// Field numbers of the lists in a column.
 pub(super) const NAMES: u32 = 3;
@@ -141,7 +141,7 @@ pub(super) struct Column {
 
 impl Column {
     /// Reads the fields of a column.
-    pub fn read(bytes: &[u8], range: &Range<usize>) -> Found<Self> {
+    fn read(bytes: &[u8], range: &Range<usize>) -> Found<Self> {
         let mut column = Self {
             at: range.start,
             ..Self::default()
@@ -175,6 +175,21 @@ impl Column {
         Ok(column)
     }
 
+    /// Reads and checks a column of so many rows in a stream that announces a version.
+    pub fn open<R: Record>(
+        bytes: &[u8],
+        range: &Range<usize>,
+        place: Place,
+        (rows, version): (u32, Version),
+        terms: &mut TermReader<R>,
+    ) -> Found<Self> {
+        let opened = Self::read(bytes, range).and_then(|mut column| {
+            column.check(bytes, place, rows, version, terms)?;
+            Ok(column)
+        });
+        opened.map_err(|fault| in_column(place.name, fault))
+    }
+
     /// Number of values.
     pub fn values(&self) -> usize {
         self.counts().iter().sum()
@@ -186,7 +201,7 @@ impl Column {
     }
 
     /// Checks a column of so many rows.
-    pub fn check<R: Record>(
+    fn check<R: Record>(
         &mut self,
         bytes: &[u8],
         place: Place,
@@ -429,6 +444,17 @@ impl Column {
             nth += 1;
         }
         Ok(())
+    }
+}
+
+/// Adds the name of a column to an error.
+#[cold]
+fn in_column(name: &str, fault: Fault) -> Fault {
+    let (class, reason) = fault.error.into_parts();
+    let reason = reason.reworded(|text| format!("column {name}: {text}"));
+    Fault {
+        error: WireError::new(class, reason),
+        ..fault
     }
 }
 

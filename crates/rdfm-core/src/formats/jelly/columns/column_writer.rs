@@ -14,6 +14,7 @@ use super::column::{
 };
 use super::layout::LAYOUTS;
 use super::triples::IriState;
+use crate::formats::jelly::restart::MARK_START;
 use crate::syntax::wire::{LENGTH, put_bytes, put_varint};
 
 /// Returns the tag of a string, a message, or packed numbers.
@@ -113,6 +114,8 @@ pub(super) struct ColumnWriter {
     triples: Vec<u8>,
     /// State of the IRIs in triple terms.
     pub nested: IriState,
+    /// Whether the kinds end with the first bytes of a restart mark.
+    pub resembles_mark: bool,
 }
 
 /// A length of a column, to which it can be cut back.
@@ -227,12 +230,16 @@ impl ColumnWriter {
     fn value(&mut self, kind: u8) {
         self.end_run();
         self.runs.run = 1;
-        let at: usize = self.counts.iter().sum();
-        if at.is_multiple_of(4) {
+        let position: usize = self.counts.iter().sum();
+        if position.is_multiple_of(4) {
             self.kinds.push(0);
         }
         if let Some(last) = self.kinds.last_mut() {
-            *last |= kind << (2 * (at % 4));
+            *last |= kind << (2 * (position % 4));
+            let is_complete = position % 4 == 3;
+            if is_complete && Some(&*last) == MARK_START.last() {
+                self.resembles_mark = self.kinds.ends_with(MARK_START);
+            }
         }
         self.counts[usize::from(kind)] += 1;
     }
@@ -302,6 +309,7 @@ impl ColumnWriter {
         self.bnodes.truncate(mark.bnodes);
         self.triples.truncate(mark.triples);
         self.nested = mark.nested;
+        self.resembles_mark = false;
     }
 
     /// Appends the column as a field of the batch, unless it has no values.

@@ -249,7 +249,7 @@ impl Cursor {
     }
 }
 
-/// Returns the error for a value that [`Column::check`] should have rejected.
+/// Returns the error for a value that [`Column::open`] should have rejected.
 #[cold]
 fn unchecked() -> WireError {
     WireError::new(ErrorClass::Internal, "a column was not checked")

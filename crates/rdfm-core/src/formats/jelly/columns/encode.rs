@@ -8,9 +8,10 @@
 //!   message with metadata or namespaces begins a frame, so that readers assign them to it.
 
 use super::batch::MAX_ROWS;
-use super::column::{GRAPHS, Place};
-use super::column_writer::{ColumnMark, ColumnWriter, PackedEntries, put_two};
-use super::triples::{IriState, O_BNODE, O_IRI, O_LITERAL, O_TRIPLE, P_IRI, S_BNODE, S_IRI};
+use super::cell_writer::{Cell, CellWriter, put_iri};
+use super::column::{GRAPHS, OBJECTS, PREDICATES, Place, SUBJECTS};
+use super::column_writer::{ColumnMark, ColumnWriter, PackedEntries};
+use super::triples::IriState;
 use crate::codec::LogEnd;
 use crate::codec::messages::{Counts, Dropped, Writer};
 use crate::codec::unsupported::WriteResult;
@@ -18,13 +19,12 @@ use crate::formats::jelly::encode::{graph_name_error, put_metadata};
 use crate::formats::jelly::frame_writer::FrameWriter;
 use crate::formats::jelly::options::{FrameMeaning, OptionsRow, PhysicalType};
 use crate::formats::jelly::stream::StreamSettings;
-use crate::formats::jelly::term_writer::{EntryTags, FrameSize, TermWriter};
 use crate::model::batch::MessageBatch;
-use crate::model::error::{ErrorClass, quote};
+use crate::model::error::ErrorClass;
 use crate::model::namespaces::Namespaces;
 use crate::model::remedy::Reason;
 use crate::model::table::TermTable;
-use crate::model::term::{Quad, Term, TermId, TermKind, flags, is_language_type};
+use crate::model::term::{Quad, TermId};
 use crate::syntax::wire::{put_bytes, put_number, put_varint};
 
 /// Tags of the columns in a frame, of the options in a row, and of fields of the batch.
@@ -33,31 +33,16 @@ const OPTIONS: u8 = 0x0a;
 const ROW_COUNT: u8 = 0x08;
 const NAMESPACE: u8 = 0x2a;
 const LENGTHS: u8 = 0x7a;
-/// Tags of the lookup entries, which are not rows here.
-const ENTRIES: EntryTags = EntryTags {
-    name: 2,
-    prefix: 3,
-    datatype: 4,
-};
 /// Field number of the first column.
 const FIRST_COLUMN: u32 = 6;
+const OBJECT: usize = 2;
 const GRAPH: usize = 3;
+/// Largest number of statements in a frame of a log that can have restart marks. The bytes of a mark
+/// include the number 1,884,031, which is therefore not in the layout of a column or a message
+/// length.
+const MAX_MARKED_ROWS: usize = 1 << 15;
 /// The size of a frame is checked after every so many statements.
 const SIZE_CHECK: u32 = 64;
-
-/// A cell whose ids are known.
-enum Cell {
-    /// The value of the previous cell.
-    Repeat,
-    Unbound,
-    Iri(u32, u32),
-    Bnode,
-    /// A literal without a language tag; datatype 0 stands for none.
-    Literal(u32),
-    Tagged,
-    /// A triple term, whose bytes are in the buffer, and the state after it.
-    Triple(IriState),
-}
 
 /// The statements of the open frame.
 #[derive(Clone, Default)]
@@ -148,8 +133,10 @@ pub(in crate::formats::jelly) struct ColumnLogWriter {
     delimited: bool,
     merge_graphs: bool,
     omits_namespaces: bool,
-    frame_size: FrameSize,
-    terms: TermWriter,
+    /// Statements and bytes after which a frame ends.
+    frame_rows: usize,
+    frame_bytes: usize,
+    cells: CellWriter,
     content: Content,
     frames: FrameWriter,
     before: ContentMark,
@@ -160,8 +147,11 @@ pub(in crate::formats::jelly) struct ColumnLogWriter {
     has_rows: bool,
     /// Index of the open message.
     number: u64,
+    /// Output bytes after which the next message restarts the stream; 0 if the log has no marks.
+    restart_bytes: u64,
     declared: Namespaces,
-    triple: Vec<u8>,
+    /// Whether the open message must redeclare the current namespaces.
+    redeclares: bool,
     merged_quads: u64,
     dropped_metadata: u64,
 }
@@ -169,16 +159,23 @@ pub(in crate::formats::jelly) struct ColumnLogWriter {
 impl ColumnLogWriter {
     pub fn new(stream: StreamSettings) -> Self {
         let options = stream.options;
-        let mut terms = TermWriter::new(ENTRIES, &options);
-        terms.packed = Some(Default::default());
+        let flat = stream.frames == FrameMeaning::Flat;
+        let messages = stream.delimited && !flat;
         Self {
             quads: options.physical_type == PhysicalType::Quads as u32,
-            flat: stream.frames == FrameMeaning::Flat,
+            flat,
+            restart_bytes: if messages { stream.restart_bytes } else { 0 },
+            redeclares: false,
             delimited: stream.delimited,
             merge_graphs: stream.merge_graphs,
             omits_namespaces: stream.omits_namespaces,
-            frame_size: stream.frame_size,
-            terms,
+            frame_rows: if messages {
+                stream.frame_size.rows().min(MAX_MARKED_ROWS)
+            } else {
+                stream.frame_size.rows()
+            },
+            frame_bytes: stream.frame_size.bytes(),
+            cells: CellWriter::new(&options),
             content: Content::default(),
             frames: FrameWriter::new(stream.delimited),
             before: ContentMark::default(),
@@ -187,7 +184,6 @@ impl ColumnLogWriter {
             has_rows: false,
             number: 0,
             declared: Namespaces::default(),
-            triple: Vec::new(),
             merged_quads: 0,
             dropped_metadata: 0,
             options,
@@ -199,7 +195,7 @@ impl ColumnLogWriter {
         let content = &mut self.content;
         let mut batch = Vec::with_capacity(content.size() + 256);
         put_number(&mut batch, ROW_COUNT, content.rows);
-        if let Some(tables) = &mut self.terms.packed {
+        if let Some(tables) = &mut self.cells.terms.packed {
             for (table, field) in tables.iter_mut().zip(2..) {
                 table.put(field, &mut batch);
             }
@@ -213,19 +209,55 @@ impl ColumnLogWriter {
         }
         content.clear();
         if !batch.is_empty() {
-            put_bytes(&mut self.terms.rows.bytes, COLUMNS, &batch);
+            put_bytes(&mut self.cells.terms.rows.bytes, COLUMNS, &batch);
         }
-        if !self.terms.rows.bytes.is_empty() || !self.frames.metadata.is_empty() {
-            self.frames.write(&mut self.terms.rows, out);
+        if !self.cells.terms.rows.bytes.is_empty() || !self.frames.metadata.is_empty() {
+            self.frames.write(&mut self.cells.terms.rows, out);
         }
         self.begin_frame();
+    }
+
+    /// Begins a frame that does not refer to earlier frames, except for the namespaces.
+    fn begin_stream(&mut self) {
+        self.cells.terms.write_options(OPTIONS, &self.options);
+        self.begin_frame();
+        self.redeclares = !self.declared.is_empty();
+        self.frames.marked = self.restart_bytes > 0;
+        self.frames.bytes = 0;
+    }
+
+    /// Redeclares the current namespaces, once after a restart.
+    fn redeclare(&mut self, out: &mut Vec<u8>) -> WriteResult<()> {
+        if std::mem::take(&mut self.redeclares) {
+            for (name, iri) in self.declared.clone().iter() {
+                self.add_namespace(name, iri, out)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn add_namespace(&mut self, name: &[u8], iri: &[u8], out: &mut Vec<u8>) -> WriteResult<()> {
+        let ids = match self.cells.terms.iri_ids(iri) {
+            Err(_) if self.cells.terms.take_full() && self.delimited => {
+                self.write_part(out);
+                self.cells.terms.iri_ids(iri)?
+            }
+            other => other?,
+        };
+        let mut fields = Vec::new();
+        if !name.is_empty() {
+            put_bytes(&mut fields, 0x0a, name);
+        }
+        put_iri(&mut fields, 0x12, ids, &mut self.content.declared);
+        put_bytes(&mut self.content.namespaces, NAMESPACE, &fields);
+        Ok(())
     }
 
     /// Begins a frame. Its statements use other lookup entries than those before, if the tables are
     /// full.
     fn begin_frame(&mut self) {
-        self.terms.begin_row();
-        self.terms.forget_last();
+        self.cells.terms.begin_row();
+        self.cells.terms.forget_last();
     }
 
     /// Writes the frame within a message, which may still be rejected.
@@ -233,8 +265,8 @@ impl ColumnLogWriter {
         if self.saved.is_none() {
             let mut content = self.content.clone();
             content.cut(&self.before);
-            let options = self.terms.rows.bytes[..self.before.options].to_vec();
-            let entries = self.terms.packed.clone().unwrap_or_default();
+            let options = self.cells.terms.rows.bytes[..self.before.options].to_vec();
+            let entries = self.cells.terms.packed.clone().unwrap_or_default();
             self.saved = Some(Box::new(Saved {
                 content,
                 entries,
@@ -271,7 +303,7 @@ impl ColumnLogWriter {
         let added = self.add(table, quad);
         // All entries of a table are in use in the frame. In a new frame they are not.
         let is_used = self.content.rows > 0 || !self.content.namespaces.is_empty();
-        if added.is_err() && self.terms.take_full() && self.delimited && is_used {
+        if added.is_err() && self.cells.terms.take_full() && self.delimited && is_used {
             self.write_part(out);
             return self.add(table, quad);
         }
@@ -288,22 +320,7 @@ impl ColumnLogWriter {
         ];
         let ids = [quad.subject, quad.predicate, quad.object, quad.graph];
         for ((column, cell), id) in self.content.columns.iter_mut().zip(cells).zip(ids) {
-            let term = || table.term(id);
-            match cell {
-                Cell::Repeat => column.repeat(),
-                Cell::Unbound => column.unbound(),
-                Cell::Iri(prefix, name) => column.iri(prefix, name),
-                Cell::Bnode => {
-                    let (head, rest) = self.terms.label_parts(table.text(id));
-                    column.bnode(head, rest);
-                }
-                Cell::Literal(datatype) => column.literal(table.text(id), datatype),
-                Cell::Tagged => {
-                    let language = table.text(TermId(term().aux));
-                    column.tagged(table.text(id), language, direction(term()));
-                }
-                Cell::Triple(state) => column.triple(&self.triple, state),
-            }
+            self.cells.add(column, cell, table, id);
         }
         self.has_rows = true;
         self.content.rows += 1;
@@ -314,105 +331,19 @@ impl ColumnLogWriter {
     /// Returns the cell for a term, whose lookup entries are in the frame.
     #[inline]
     fn cell<const POSITION: usize>(&mut self, table: &TermTable, id: TermId) -> WriteResult<Cell> {
-        let repeats = self.terms.last.equals_then_replace::<POSITION>(table, id);
-        if repeats && self.content.columns[POSITION].can_repeat() {
+        let column = &self.content.columns[POSITION];
+        let last = &mut self.cells.terms.last;
+        if last.equals_then_replace::<POSITION>(table, id) && column.can_repeat() {
             return Ok(Cell::Repeat);
         }
-        let term = table.term(id);
-        let place = PLACES[POSITION];
-        Ok(match term.kind {
-            TermKind::DefaultGraph if POSITION == GRAPH => Cell::Unbound,
-            TermKind::Iri => {
-                let (prefix, name) = self.terms.iri(table, id, term)?;
-                Cell::Iri(prefix, name)
-            }
-            TermKind::Bnode if POSITION != 1 => Cell::Bnode,
-            TermKind::Literal if POSITION == 2 => Cell::Literal(0),
-            TermKind::LangLiteral if POSITION == 2 => Cell::Tagged,
-            TermKind::TypedLiteral if POSITION == 2 => {
-                Cell::Literal(self.datatype(table, TermId(term.aux))?)
-            }
-            TermKind::TripleTerm if POSITION == 2 => {
-                let mut state = self.content.columns[POSITION].nested;
-                let mut bytes = std::mem::take(&mut self.triple);
-                bytes.clear();
-                let written = self.triple(table, term, &mut state, &mut bytes);
-                self.triple = bytes;
-                written?;
-                Cell::Triple(state)
-            }
-            kind => return Err(misplaced(kind, place.name)),
-        })
+        self.cells.cell(table, id, PLACES[POSITION], column)
     }
 
-    fn datatype(&mut self, table: &TermTable, id: TermId) -> WriteResult<u32> {
-        let text = table.text(id);
-        if is_language_type(text) {
-            let reason = format!(
-                "a literal of datatype {} has no language tag, which Jelly 1.2 does not allow",
-                quote(text)
-            );
-            return Err((ErrorClass::Unsupported, reason.into()));
-        }
-        self.terms.datatype(table, id)
-    }
-
-    /// Appends the fields of a triple term.
-    fn triple(
-        &mut self,
-        table: &TermTable,
-        term: Term,
-        state: &mut IriState,
-        out: &mut Vec<u8>,
-    ) -> WriteResult<()> {
-        let ids = table.triple(term);
-        for (id, [iri, bnode], name) in [
-            (ids[0], [S_IRI, S_BNODE], "subject of a triple term"),
-            (ids[1], [P_IRI, 0], "predicate of a triple term"),
-            (ids[2], [O_IRI, O_BNODE], "object of a triple term"),
-        ] {
-            let part = table.term(id);
-            let is_object = iri == O_IRI;
-            match part.kind {
-                TermKind::Iri => {
-                    let (prefix, name) = self.terms.iri(table, id, part)?;
-                    put_iri(out, tag(iri), (prefix, name), state);
-                }
-                TermKind::Bnode if bnode != 0 => {
-                    let (head, rest) = self.terms.label_parts(table.text_of(part));
-                    put_two(out, tag(bnode), head, rest);
-                }
-                TermKind::Literal | TermKind::LangLiteral | TermKind::TypedLiteral if is_object => {
-                    let literal = self.literal(table, part)?;
-                    put_bytes(out, tag(O_LITERAL), &literal);
-                }
-                TermKind::TripleTerm if is_object => {
-                    let mut nested = Vec::new();
-                    self.triple(table, part, state, &mut nested)?;
-                    put_bytes(out, tag(O_TRIPLE), &nested);
-                }
-                kind => return Err(misplaced(kind, name)),
-            }
-        }
-        Ok(())
-    }
-
-    /// Returns the fields of a literal in a triple term.
-    fn literal(&mut self, table: &TermTable, term: Term) -> WriteResult<Vec<u8>> {
-        let mut out = Vec::new();
-        put_bytes(&mut out, 0x0a, table.text_of(term));
-        match term.kind {
-            TermKind::LangLiteral => {
-                put_bytes(&mut out, 0x12, table.text(TermId(term.aux)));
-                put_number(&mut out, 4 << 3, u32::from(direction(term)));
-            }
-            TermKind::TypedLiteral => {
-                let datatype = self.datatype(table, TermId(term.aux))?;
-                put_number(&mut out, 3 << 3, datatype);
-            }
-            _ => {}
-        }
-        Ok(out)
+    /// Whether the next values could complete the bytes of a restart mark in the kinds of a column,
+    /// so that the frame must end. Only objects have kinds with such bytes.
+    #[inline]
+    fn resembles_mark(&self) -> bool {
+        self.content.columns[OBJECT].resembles_mark
     }
 
     /// Adds the metadata of a message, which begins a frame with them.
@@ -445,73 +376,31 @@ impl ColumnLogWriter {
 }
 
 /// The positions of a statement, for errors.
-const PLACES: [Place; 4] = [
-    super::column::SUBJECTS,
-    super::column::PREDICATES,
-    super::column::OBJECTS,
-    GRAPHS,
-];
-
-/// Returns the tag of a string or message.
-const fn tag(field: u32) -> u8 {
-    (field as u8) << 3 | 2
-}
-
-/// Returns the direction of a literal as a number of the log.
-fn direction(term: Term) -> u8 {
-    match term.flags & (flags::LTR | flags::RTL) {
-        flags::LTR => 1,
-        flags::RTL => 2,
-        _ => 0,
-    }
-}
-
-/// Appends an IRI, whose ids may be inferred from the previous one.
-fn put_iri(out: &mut Vec<u8>, tag: u8, (prefix, name): (u32, u32), state: &mut IriState) {
-    let mut ids = Vec::with_capacity(12);
-    put_number(
-        &mut ids,
-        1 << 3,
-        if prefix == state.prefix { 0 } else { prefix },
-    );
-    let is_next = name == state.name.saturating_add(1);
-    put_number(&mut ids, 2 << 3, if is_next { 0 } else { name });
-    put_bytes(out, tag, &ids);
-    *state = IriState { prefix, name };
-}
-
-/// Returns the error for a term that only generalized RDF, or RDF-star, allows in its position.
-#[cold]
-fn misplaced(kind: TermKind, position: &str) -> (ErrorClass, Reason) {
-    let what = match kind {
-        TermKind::Bnode => "a blank node",
-        TermKind::TripleTerm => "a triple term",
-        TermKind::Literal | TermKind::LangLiteral | TermKind::TypedLiteral => "a literal",
-        _ => "another term",
-    };
-    let reason = format!("Jelly 1.2 does not allow {what} in the {position}; version 1.1 does");
-    (ErrorClass::Unsupported, reason.into())
-}
+const PLACES: [Place; 4] = [SUBJECTS, PREDICATES, OBJECTS, GRAPHS];
 
 impl Writer for ColumnLogWriter {
     type Record = Quad;
 
     fn begin_batch(&mut self, batch: &MessageBatch, _out: &mut Vec<u8>) {
-        self.terms.begin_batch(batch);
+        self.cells.terms.begin_batch(batch);
     }
 
-    fn begin_message(&mut self, batch: &MessageBatch, number: u64, _out: &mut Vec<u8>) {
-        self.before = self.content.mark(self.terms.rows.bytes.len());
+    fn begin_message(&mut self, batch: &MessageBatch, number: u64, out: &mut Vec<u8>) {
+        let is_due = self.restart_bytes > 0 && self.frames.bytes >= self.restart_bytes;
+        if is_due {
+            self.write_frame(out);
+            self.cells.terms.restart();
+        }
+        self.before = self.content.mark(self.cells.terms.rows.bytes.len());
         self.saved = None;
         self.has_metadata = false;
         self.has_rows = false;
         self.number = number;
-        if number == 0 {
-            self.terms.write_options(OPTIONS, &self.options);
-            self.begin_frame();
+        if number == 0 || is_due {
+            self.begin_stream();
         }
         if self.flat {
-            self.terms.set_apart(number, batch.table());
+            self.cells.terms.set_apart(number, batch.table());
         }
     }
 
@@ -530,20 +419,9 @@ impl Writer for ColumnLogWriter {
         if self.delimited && self.content.has_messages() {
             self.write_part(out);
         }
-        let ids = match self.terms.iri_ids(iri) {
-            Err(_) if self.terms.take_full() && self.delimited => {
-                self.write_part(out);
-                self.terms.iri_ids(iri)?
-            }
-            other => other?,
-        };
+        self.redeclare(out)?;
         self.declared.set(name, iri);
-        let mut fields = Vec::new();
-        if !name.is_empty() {
-            put_bytes(&mut fields, 0x0a, name);
-        }
-        put_iri(&mut fields, 0x12, ids, &mut self.content.declared);
-        put_bytes(&mut self.content.namespaces, NAMESPACE, &fields);
+        self.add_namespace(name, iri, out)?;
         Ok(true)
     }
 
@@ -554,14 +432,17 @@ impl Writer for ColumnLogWriter {
         message: usize,
         out: &mut Vec<u8>,
     ) -> WriteResult<()> {
+        self.redeclare(out)?;
         self.add_metadata(batch, message, out)?;
         let table = batch.table();
         for quad in batch.message(message) {
             self.statement(table, *quad, out)?;
             let rows = self.content.rows;
             let is_large = rows.is_multiple_of(SIZE_CHECK)
-                && self.content.size() + self.terms.packed_size() >= self.frame_size.bytes();
-            if self.delimited && (is_large || rows as usize >= self.frame_size.rows()) {
+                && self.content.size() + self.cells.terms.packed_size() >= self.frame_bytes;
+            if self.delimited
+                && (is_large || rows as usize >= self.frame_rows || self.resembles_mark())
+            {
                 self.write_part(out);
             }
         }
@@ -574,14 +455,14 @@ impl Writer for ColumnLogWriter {
         }
         put_varint(&mut self.content.lengths, u64::from(self.content.since));
         self.content.since = 0;
-        let is_full = self.content.lengths.len() >= self.frame_size.bytes();
+        let is_full = self.content.lengths.len() >= self.frame_bytes;
         if self.delimited && (self.has_metadata || is_full) {
             self.write_frame(out);
         }
     }
 
     fn end_batch(&mut self, batch: &MessageBatch) {
-        self.terms.last.keep(batch.table());
+        self.cells.terms.last.keep(batch.table());
     }
 
     fn remove_message(&mut self, out: &mut Vec<u8>) {
@@ -590,11 +471,11 @@ impl Writer for ColumnLogWriter {
         }
         if let Some(saved) = self.saved.take() {
             self.content = saved.content;
-            self.terms.packed = Some(saved.entries);
-            self.terms.rows.bytes = saved.options;
+            self.cells.terms.packed = Some(saved.entries);
+            self.cells.terms.rows.bytes = saved.options;
         } else {
             self.content.cut(&self.before);
-            self.terms.rows.bytes.truncate(self.before.options);
+            self.cells.terms.rows.bytes.truncate(self.before.options);
         }
         if self.content.has_messages() {
             self.write_frame(out);
@@ -602,7 +483,13 @@ impl Writer for ColumnLogWriter {
     }
 
     fn continue_log(&mut self, _end: LogEnd) -> Result<(), Reason> {
-        Err("messages cannot be appended to a log of version 3 yet; convert it together with the new messages".into())
+        if self.flat || !self.delimited {
+            return Err(
+                "messages can be appended only to a log of messages in length-prefixed frames"
+                    .into(),
+            );
+        }
+        Ok(())
     }
 
     fn pause(&mut self, out: &mut Vec<u8>) -> Option<LogEnd> {
@@ -618,14 +505,14 @@ impl Writer for ColumnLogWriter {
     }
 
     fn reset(&mut self) {
-        self.terms.reset();
-        self.terms.packed = Some(Default::default());
+        self.cells.reset();
         self.content.clear();
         self.frames = FrameWriter::new(self.delimited);
         self.before = ContentMark::default();
         self.saved = None;
         self.has_metadata = false;
         self.declared = Namespaces::default();
+        self.redeclares = false;
         self.merged_quads = 0;
         self.dropped_metadata = 0;
     }

@@ -11,6 +11,7 @@ use super::DRAFT;
 use super::batch::{Batch, Stream};
 use super::column::Version;
 use super::fields::{Fields, Found, Locate as _, fault};
+use crate::formats::jelly::lookup::wrong_mark;
 use crate::formats::jelly::options::{
     COLUMNS_VERSION, FrameMeaning, MIN_COLUMN_NAMES, OptionsRow, PhysicalType,
 };
@@ -37,12 +38,16 @@ const ROWS: [&str; 12] = [
     "datatype",
 ];
 
+/// Error text for a first frame, or a marked frame, without stream options.
+pub(in crate::formats::jelly) const NO_OPTIONS: &str =
+    "the frame has no stream options, which the first frame must have";
+
 /// The parts of a frame.
 #[derive(Default)]
 pub(in crate::formats::jelly) struct FrameParts {
     /// The stream options, merged.
     options: Option<(usize, Vec<u8>)>,
-    columns: Vec<Range<usize>>,
+    pub columns: Vec<Range<usize>>,
     /// The metadata entries.
     pub metadata: Vec<Range<usize>>,
 }
@@ -68,6 +73,11 @@ impl FrameParts {
             }
         }
         Ok(parts)
+    }
+
+    /// Whether the frame has stream options.
+    pub fn has_options(&self) -> bool {
+        self.options.is_some()
     }
 }
 
@@ -126,12 +136,24 @@ impl ColumnReader {
         if let Some((at, options)) = &parts.options {
             self.apply(options, terms).at(*at)?;
         } else if terms.options.is_none() {
-            let reason = "the frame has no stream options, which the first frame must have";
-            return Err(fault(frame.0, reason));
+            return Err(fault(frame.0, NO_OPTIONS));
         }
         self.batch = Batch::open(bytes, &parts.columns, self.stream, restates, terms)?;
         let messages = self.batch.as_ref().map_or(0, |batch| batch.messages);
         Ok(if terms.builder.is_open() { 0 } else { messages })
+    }
+
+    /// Ends the open message by the stream options of the next frame, which has a restart mark.
+    pub fn end_message(
+        &mut self,
+        parts: &FrameParts,
+        (at, offset): (usize, u64),
+        terms: &mut TermReader<Quad>,
+    ) -> Found<()> {
+        match &parts.options {
+            Some((at, options)) => self.apply(options, terms).at(*at),
+            None => Err(wrong_mark(offset, NO_OPTIONS)).at(at),
+        }
     }
 
     /// Adds statements. Returns true if the batch of messages must end before the frame does.
