@@ -27,18 +27,21 @@ pub fn every_law(reading: &Reading, data: &[u8]) {
             let (batches, _) = batches::<Quad>(reading, data);
             let mut random = Random::of(data);
             let restart_bytes = [1, 1 + random.below(300) as u64, 4 << 20][random.below(3)];
-            let writing = writing("jelly").with("restart_bytes", restart_bytes);
-            let Some(log) = encoded(&writing, &batches) else {
-                return;
-            };
-            from_every_mark(&log);
-            join("jelly", &log);
-            in_splits(&log, &mut random, Marks::Correct);
-            in_splits(
-                &with_wrong_marks(&log, &mut random),
-                &mut random,
-                Marks::Any,
-            );
+            let frame_rows = 1 + random.below(20) as u64;
+            for writing in [writing("jelly"), in_columns(frame_rows)] {
+                let writing = writing.with("restart_bytes", restart_bytes);
+                let Some(log) = encoded(&writing, &batches) else {
+                    continue;
+                };
+                from_every_mark(&log);
+                join("jelly", &log);
+                in_splits(&log, &mut random, Marks::Correct);
+                in_splits(
+                    &with_wrong_marks(&log, &mut random),
+                    &mut random,
+                    Marks::Any,
+                );
+            }
         }
         Kind::Patches => {
             let (batches, _) = batches::<Operation>(reading, data);
@@ -56,6 +59,14 @@ fn writing(format: &str) -> Writing {
         .with("generalized", true)
         .with("rdf_star", true)
         .with_if_supported("namespaces", true)
+}
+
+/// Options to write Jelly 1.2, in frames with so many statements.
+fn in_columns(frame_rows: u64) -> Writing {
+    Writing::of("jelly")
+        .with("jelly_version", "1.2")
+        .with("namespaces", true)
+        .with("frame_rows", frame_rows)
 }
 
 /// Encodes batches as a log. Returns `None` if a message is rejected.
@@ -221,8 +232,15 @@ mod tests {
     fn logs_with_marks_can_be_cut_anywhere() {
         let reading = Reading::of("nq");
         let (found, _) = batches::<Quad>(&reading, &text(40));
-        for restart_bytes in [1, 150, 600] {
-            let writing = writing("jelly").with("restart_bytes", restart_bytes);
+        for (restart_bytes, writing) in [
+            (1, writing("jelly")),
+            (150, writing("jelly")),
+            (600, writing("jelly")),
+            (1, in_columns(3)),
+            (150, in_columns(3)),
+            (300, in_columns(8)),
+        ] {
+            let writing = writing.with("restart_bytes", restart_bytes);
             let log = encoded(&writing, &found).expect("a log");
             assert!(marks(&log).len() > 2);
             let reading = Reading::of("jelly");
@@ -243,7 +261,8 @@ mod tests {
             let data = text(3 + seed % 20);
             let reading = Reading::of("nq");
             let (found, _) = batches::<Quad>(&reading, &data);
-            let writing = writing("jelly").with("restart_bytes", 1000);
+            let layouts = [writing("jelly"), in_columns(1 + seed as u64 % 5)];
+            let writing = layouts[seed % 2].clone().with("restart_bytes", 1000);
             let log = encoded(&writing, &found).expect("a log");
             let mut random = Random::new(seed as u64);
             let modified = with_wrong_marks(&log, &mut random);
