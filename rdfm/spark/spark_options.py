@@ -287,7 +287,7 @@ class Options:
 
     Example:
         >>> options = Options({"splitBytes": "16m", "lenient": "true"})
-        >>> options.take(FILES)["split_bytes"], options.remaining
+        >>> options.pop_values(FILES)["split_bytes"], options.remaining
         (16777216, {'lenient': 'true'})
     """
 
