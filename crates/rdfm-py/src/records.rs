@@ -11,10 +11,10 @@ use pyo3::types::{PyCapsule, PyList, PyTuple};
 use rdfm_arrow::from_arrow;
 use rdfm_core::codec::spec::Kind;
 use rdfm_core::model::batch;
-use rdfm_core::model::error::counted;
+use rdfm_core::model::error::format_count;
 use rdfm_core::model::record::{Operation, OperationCode, ResultHead};
 use rdfm_core::model::term::TermId;
-use rdfm_query::labelled::labelled;
+use rdfm_query::labelled::add_labels;
 
 use crate::arrow::{self, ArrowBatch};
 use crate::views::{View, call};
@@ -97,7 +97,7 @@ impl PatchBatch {
             1 => "1 patch".to_owned(),
             patches => format!("{patches} patches"),
         };
-        let operations = counted(self.record_count(), "operation");
+        let operations = format_count(self.record_count(), "operation");
         format!("<PatchBatch: {patches}, {operations}>")
     }
 
@@ -248,8 +248,8 @@ impl PatchBatch {
     #[pyo3(signature = (batch, *, max_depth=64))]
     fn from_arrow(py: Python<'_>, batch: &Bound<'_, PyAny>, max_depth: u32) -> PyResult<Self> {
         let reader = arrow::reader(batch)?;
-        let max_depth = options::depth(max_depth)?;
-        errors::guarded(py, || from_arrow::batch(reader, max_depth))?
+        let max_depth = options::check_depth(max_depth)?;
+        errors::guarded(py, || from_arrow::read_batch(reader, max_depth))?
             .map(Self::new)
             .map_err(|error| arrow::exception(py, error))
     }
@@ -359,8 +359,8 @@ impl ResultBatch {
     }
 
     fn __repr__(&self) -> String {
-        let rows = counted(self.__len__(), "row");
-        let variables = counted(self.inner().head().variables.len(), "variable");
+        let rows = format_count(self.__len__(), "row");
+        let variables = format_count(self.inner().head().variables.len(), "variable");
         format!("<ResultBatch: {rows} of {variables}>")
     }
 
@@ -414,7 +414,7 @@ impl ResultBatch {
             let text = format!("{} message indexes for {} rows", messages.len(), rows.len());
             return Err(PyValueError::new_err(text));
         }
-        errors::guarded(py, || labelled(rows, source, &messages, first))?
+        errors::guarded(py, || add_labels(rows, source, &messages, first))?
             .map(Self::new)
             .map_err(errors::exceeded)
     }
