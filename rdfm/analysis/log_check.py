@@ -22,7 +22,7 @@ from rdfm.errors import (
     UnknownFormatError,
     UnsupportedError,
     recommendations,
-    spelled,
+    spell_option,
     visible,
 )
 from rdfm.logs.input.driver import Driver, Item, Read, ReadError, Reading, Source
@@ -55,9 +55,9 @@ def check_settings(
         UnknownFormatError: If the given format does not exist.
     """
     if max_errors is not None and max_errors < 1:
-        raise OptionError(f"{spelled('max_errors')} is {max_errors}, expected 1 or more")
+        raise OptionError(f"{spell_option('max_errors')} is {max_errors}, expected 1 or more")
     if max_warnings < 0:
-        raise OptionError(f"{spelled('max_warnings')} is {max_warnings}, expected 0 or more")
+        raise OptionError(f"{spell_option('max_warnings')} is {max_warnings}, expected 0 or more")
     if not inputs:
         raise OptionError(f"there is nothing to {verb}")
     _check_options(inputs, reading)

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from rdfm.errors import OptionError, RdfmError, spelled
+from rdfm.errors import OptionError, RdfmError, spell_option
 from rdfm.logs.input.driver import Driver, Reading
 from rdfm.logs.input.inputs import Readable
 from rdfm.logs.read.reader import LogReader
@@ -46,16 +46,16 @@ def read_stream_options(log: Readable) -> tuple[str, dict[str, Any]]:
             if options and read.format.startswith("jelly"):
                 return read.format, dict(options)
             raise OptionError(
-                f"{spelled('options_from')} requires a Jelly log, but {read.source} has no stream options"
+                f"{spell_option('options_from')} requires a Jelly log, but {read.source} has no stream options"
             )
     except OSError as error:
         raise OptionError(
-            f"cannot read {spelled('options_from')}: {error.filename}: {error.strerror}"
+            f"cannot read {spell_option('options_from')}: {error.filename}: {error.strerror}"
         ) from error
     except OptionError:
         raise
     except RdfmError as error:
-        raise OptionError(f"cannot read {spelled('options_from')}: {error}") from error
+        raise OptionError(f"cannot read {spell_option('options_from')}: {error}") from error
 
 
 def exceeded_options(found: Mapping[str, Any], allowed: Mapping[str, Any]) -> Iterator[str]:

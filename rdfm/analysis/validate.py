@@ -20,8 +20,8 @@ from rdfm.analysis.validate_rules import RULES
 from rdfm.errors import (
     EncodeError,
     OptionError,
+    spell_option,
     spell_options,
-    spelled,
 )
 from rdfm.logs.input.driver import Read, ReadError, Reading, Source
 from rdfm.logs.input.inputs import Readable, as_inputs
@@ -213,7 +213,7 @@ class Validation(LogCheck):
         """
         if self.stream_options is not None and not self._matched and self.ok:
             raise OptionError(
-                f"{spelled('options_from')} applies to {self.stream_options[0]} logs, "
+                f"{spell_option('options_from')} applies to {self.stream_options[0]} logs, "
                 "but no input is in that format"
             )
 
@@ -345,7 +345,7 @@ class Validation(LogCheck):
         """Report the messages that do not conform to the shapes."""
         if not isinstance(batch, MessageBatch):
             raise OptionError(
-                f"{spelled('shapes')} applies to messages, but {log.source.name} contains {batch.kind}"
+                f"{spell_option('shapes')} applies to messages, but {log.source.name} contains {batch.kind}"
             )
         assert self.shapes is not None
         for number, message in enumerate(batch):

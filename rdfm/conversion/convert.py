@@ -15,10 +15,10 @@ from rdfm.conversion.regroup import DefaultGraph, Regrouping, make_regrouper
 from rdfm.conversion.selection_plan import select
 from rdfm.conversion.summary import ConversionSummary
 from rdfm.conversion.target import Target
-from rdfm.errors import OptionError, spelled
+from rdfm.errors import OptionError, spell_option
 from rdfm.formats import OptionSpec
 from rdfm.logs.input.driver import Driver, Reading
-from rdfm.logs.input.inputs import Readable, as_inputs, is_folder_or_glob, may_be_endless
+from rdfm.logs.input.inputs import Readable, as_inputs, is_folder_or_glob
 from rdfm.logs.input.progress import Progress, Reporter, total_bytes
 from rdfm.logs.stages.criteria import FILTERING, Filtering
 from rdfm.logs.write.append import AppendSettings
@@ -94,7 +94,7 @@ def convert(
             - sync, repair: As in `create_log`.
             - commit_seconds: When appending, the interval in seconds at which complete messages
               become part of the log; 0 for only at the end. Defaults to 10 if an input is a live
-              stream, pipe, FIFO or socket, and to 0 otherwise.
+              stream, pipe, FIFO, socket, or a URL whose response has no length, and to 0 otherwise.
             - follow, from_end, retry, tls_ca, tls_cert, tls_key: For live streams (`grpc://…`), as
               in the `storage_options` of `open_log`.
             - jobs: Number of threads for each parallel step. Defaults to half the number of cores
@@ -173,7 +173,6 @@ def plan(
             stages.get("repair", False),
             stages.get("keep_partial", False),
             stages.get("commit_seconds"),
-            may_be_endless=any(map(may_be_endless, inputs)),
         ),
         SplitBy.of(
             stages.get("split_by"),
@@ -202,17 +201,17 @@ def plan(
     # message is buffered completely if errors are skipped.
     skip_errors = stages.get("on_error") == "skip"
     # A filter needs the complete message.
-    accepts_parts = (target.takes_parts and not filters) or is_regrouped
+    accepts_parts = (target.accepts_parts and not filters) or is_regrouped
     buffers_messages = accepts_parts and skip_errors
 
     skolemizes = stages.get("skolemize") is not None
     # The index of a message in the log identifies its blank nodes, so it must be known.
     numbers_output = shape.appends and skolemizes
     if numbers_output and (is_regrouped or stages.get("split_by") is not None):
-        other = spelled("group_by" if is_regrouped else "split_by")
+        other = spell_option("group_by" if is_regrouped else "split_by")
         raise OptionError(
-            f"{spelled('append')} and {spelled('skolemize')} cannot be combined with {other}, because IRIs of different runs could be equal; write a new log "
-            f"with another IRI for {spelled('skolemize')}, and append that log"
+            f"{spell_option('append')} and {spell_option('skolemize')} cannot be combined with {other}, because IRIs of different runs could be equal; write a new log "
+            f"with another IRI for {spell_option('skolemize')}, and append that log"
         )
 
     def regrouping() -> tuple[Regrouping, ...]:
@@ -221,7 +220,7 @@ def plan(
         regrouper = make_regrouper(
             group_by,
             skolemize=stages.get("skolemize"),
-            parts=target.takes_parts or stays_flat,
+            parts=target.accepts_parts or stays_flat,
             max_message_bytes=_max_message_bytes(reads),
         )
         count_before = shape.count_continued if numbers_output else None

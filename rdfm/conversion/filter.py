@@ -13,7 +13,7 @@ from rdfm.conversion.convert import plan
 from rdfm.conversion.convert_options import STAGES
 from rdfm.conversion.pipeline import Pipeline
 from rdfm.conversion.summary import ConversionSummary
-from rdfm.errors import OptionError, spelled
+from rdfm.errors import OptionError, spell_option
 from rdfm.logs.input.driver import Driver, Read, Reading
 from rdfm.logs.input.inputs import Readable, as_inputs
 from rdfm.logs.input.progress import Progress, Reporter, total_bytes
@@ -101,7 +101,9 @@ def _count(inputs: list[Readable], options: Mapping[str, Any]) -> ConversionSumm
     }
     for name in stages:
         if name in _WRITTEN:
-            raise OptionError(f"{spelled(name)} applies to output, but counting writes no output")
+            raise OptionError(
+                f"{spell_option(name)} applies to output, but counting writes no output"
+            )
     message_per_file = stages.get("message_per_file", False)
     reading = Reading(
         stages.get("from_format"), reads, message_per_file=message_per_file, needs_logs=True

@@ -26,7 +26,7 @@ from rdfm.conversion.interruption import Interrupted
 from rdfm.conversion.summary import ConversionSummary
 from rdfm.conversion.target import Target, source_of
 from rdfm.errors import EncodeError, RdfmError
-from rdfm.formats.spec import listed
+from rdfm.formats.spec import join_words
 from rdfm.logs import remedies
 from rdfm.logs.channel import Channel, Stopped, feeding_thread
 from rdfm.logs.counters import CounterRange
@@ -143,7 +143,7 @@ class Pipeline:
         )
         self._wake = batches.wake
         if self._plan.shape.appends:
-            self._next_commit = start + (self._plan.shape.commit_seconds or COMMIT_SECONDS)
+            self._next_commit = start + (self._commit_seconds or COMMIT_SECONDS)
         output_queue: Channel[list[Part]] = Channel(OUTPUT_BYTES)
         read = ((piece, piece.cost) for piece in driver.pieces())
         threads = [
@@ -283,7 +283,7 @@ class Pipeline:
         except (RdfmError, Interrupted) as error:
             if self._encoder is not None:
                 self._drain(output_queue)  # raises an earlier error
-                if isinstance(error, Interrupted) and self._plan.shape.commit_seconds:
+                if isinstance(error, Interrupted) and self._commit_seconds:
                     self._commit(output_queue)
                 with contextlib.suppress(Exception):  # completes the log that precedes the error
                     output_queue.put(self._encoder.finish(), 0)
@@ -327,13 +327,21 @@ class Pipeline:
 
     def _commit(self, output_queue: Channel[list[Part]]) -> None:
         """Commit the complete messages if requested, and check that the log has not changed."""
-        shape = self._plan.shape
-        if shape.commit_seconds and self._encoder is not None:
-            self._drain(output_queue)
-            self._put(output_queue, self._encoder.pause())
+        if self._commit_seconds and self._encoder is not None:
+            self._pause(self._encoder, output_queue)
         output_queue.put(CHECK, 0)
         output_queue.drain(lambda: self._report_progress(output_queue))  # raises its error
-        self._next_commit = time.perf_counter() + (shape.commit_seconds or COMMIT_SECONDS)
+        self._next_commit = time.perf_counter() + (self._commit_seconds or COMMIT_SECONDS)
+
+    def _pause(self, encoder: Encoding, output_queue: Channel[list[Part]]) -> None:
+        """Pass on what completes and commits the log, if no message is incomplete."""
+        self._drain(output_queue)
+        self._put(output_queue, encoder.pause())
+
+    @property
+    def _commit_seconds(self) -> int:
+        """Interval of commits. It may change from 0 when an input is opened."""
+        return self._plan.shape.commit_seconds(may_be_endless=self._plan.driver.may_be_endless)
 
     def _note(self, items: list[Item]) -> None:
         """Store the first item and the notes of the logs, and check the kind of the messages."""
@@ -351,7 +359,7 @@ class Pipeline:
         """Reject messages of a kind that the target format does not support."""
         spec = self._plan.target.format.spec
         if kind not in spec.kinds:
-            reason = f"{spec.title} is for {listed(list(spec.kinds))}"
+            reason = f"{spec.title} is for {join_words(list(spec.kinds))}"
             raise wrong_kind_error(read.source.name, kind, reason, spec.kinds[0])
         self._kind = kind
 
@@ -368,7 +376,7 @@ class Pipeline:
                     if encoder is None:
                         encoder = self._encoder = self._make_encoder(item.batch)
                     self._counters.add(item.batch)
-                    encoder.submit(item.batch, item.source.name, item.bytes_in)
+                    self._submit(item.batch, item, encoder, output_queue)
                     self._take(output_queue)
             self._take(output_queue)
         except BaseException:
@@ -378,6 +386,19 @@ class Pipeline:
         if encoder is None or not len(encoder):
             self._bytes_done = self._bytes_read
         self._pass_on(output_queue)  # reports progress even without bytes
+
+    def _submit(
+        self, batch: AnyBatch, read: Read, encoder: Encoding, output_queue: Channel[list[Part]]
+    ) -> None:
+        """Encode a batch. If its last message is incomplete, commit the messages before it."""
+        if batch.continues and self._commit_seconds and (len(batch) > 1 or not batch.continued):
+            # The messages before an incomplete one can be committed only here.
+            rest = len(batch) - 1
+            if rest:
+                encoder.submit(batch.slice(0, rest), read.source.name, read.bytes_in)
+            self._pause(encoder, output_queue)
+            batch = batch.slice(rest, rest + 1)
+        encoder.submit(batch, read.source.name, read.bytes_in)
 
     def _drain(self, output_queue: Channel[list[Part]]) -> None:
         """Wait for all batches that are being encoded, and pass on their bytes.

@@ -14,7 +14,7 @@ from contextlib import contextmanager
 from typing import Any, ClassVar
 
 from rdfm._core import MessageBatch, Regrouper, option_value
-from rdfm.errors import EncodeError, OptionError, spelled
+from rdfm.errors import EncodeError, OptionError, spell_option
 from rdfm.formats import OptionSpec
 from rdfm.logs import remedies
 from rdfm.logs.input.driver import NOTHING_DROPPED, Item, Read
@@ -213,7 +213,7 @@ class DefaultGraph(Stage):
         if not isinstance(read.batch, MessageBatch):
             kind = "messages" if read.batch is None else read.batch.kind
             raise OptionError(
-                f"{read.source.name} contains {kind}, but {spelled('default_graph_as')} applies to messages"
+                f"{read.source.name} contains {kind}, but {spell_option('default_graph_as')} applies to messages"
             )
         return (read._replace(batch=read.batch.with_default_graph(self._name)),)
 
@@ -232,7 +232,7 @@ def make_regrouper(
     """
     if not isinstance(group_by, str):
         raise OptionError(
-            f"{spelled('group_by')} must be a string such as 'count=100', not {group_by!r}"
+            f"{spell_option('group_by')} must be a string such as 'count=100', not {group_by!r}"
         )
     name, equals, number = group_by.partition("=")
     if name in _WITH_NUMBER and equals:
@@ -241,7 +241,7 @@ def make_regrouper(
         count = 0
     else:
         raise OptionError(
-            f"{spelled('group_by')} must be message, subject, graph, count=N, bytes=N or all, not '{group_by[:40]}'"
+            f"{spell_option('group_by')} must be message, subject, graph, count=N, bytes=N or all, not '{group_by[:40]}'"
         )
     return Regrouper(
         name, count, skolemize=skolemize, parts=parts, max_message_bytes=max_message_bytes
@@ -251,6 +251,6 @@ def make_regrouper(
 def _count(group_by: str, number: str) -> int:
     name = group_by.partition("=")[0]
     count: int = option_value(
-        f"N of {spelled('group_by')} {name}=N", "bytes", 1, _MAX_NUMBER, [], number
+        f"N of {spell_option('group_by')} {name}=N", "bytes", 1, _MAX_NUMBER, [], number
     )
     return count

@@ -13,7 +13,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
 
-from rdfm.errors import OptionError, RdfmError, spelled
+from rdfm.errors import OptionError, RdfmError, spell_option
 from rdfm.logs.input.driver import Driver, Read, Reading
 from rdfm.logs.input.inputs import Readable, reads_once
 from rdfm.logs.stages.selection import (
@@ -61,7 +61,7 @@ def select(
         return (_renumbered(random_subset(size, count, seed)),), reading
     if "seed" in stages:
         raise OptionError(
-            f"{spelled('seed')} applies to a random sample; add an option such as {spelled('sample', '1%')}"
+            f"{spell_option('seed')} applies to a random sample; add an option such as {spell_option('sample', '1%')}"
         )
     if (text := stages.get("messages")) is None:
         skip, take = stages.get("skip", 0), stages.get("take")
@@ -93,7 +93,7 @@ def _reject_conflicts(stages: Mapping[str, Any]) -> None:
     given = [name for name in _SELECTORS if stages.get(name) is not None]
     if len(given) > 1 and given != ["skip", "take"]:
         raise OptionError(
-            f"{spelled(given[0])} and {spelled(given[1])} both select messages; use only one of them"
+            f"{spell_option(given[0])} and {spell_option(given[1])} both select messages; use only one of them"
         )
 
 

@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from rdfm import formats
-from rdfm.errors import DecodeError, OptionError, spelled
+from rdfm.errors import DecodeError, OptionError, spell_option
 from rdfm.formats import EncoderLike, Format
 from rdfm.logs.input.driver import Driver, Read, Reading, Source
 from rdfm.logs.input.inputs import Readable, is_folder_or_glob
@@ -27,7 +27,7 @@ class Target:
     Attributes:
         format: The format.
         template: Stream options of the template log; empty without a template.
-        takes_parts: Whether the encoder accepts every message in parts.
+        accepts_parts: Whether the encoder accepts every message in parts.
         may_stay_flat: Whether an input log that is one message in many frames may keep that form,
             if it has the same format.
     """
@@ -55,7 +55,7 @@ class Target:
             if option.kind == "log" and name in self._options:
                 self.template = _stream_options(name, self._options.pop(name), format)
         one_log = not (shape.archive or shape.folder)
-        self.takes_parts = one_log and format.spec.takes_parts(self._options)
+        self.accepts_parts = one_log and format.spec.accepts_parts(self._options)
         frames = format.spec.options("write").get("frames")
         self.may_stay_flat = (
             one_log
@@ -97,15 +97,15 @@ def _differences(found: Mapping[str, Any], template: Mapping[str, Any]) -> str:
 
     def shown(options: Mapping[str, Any], others: Mapping[str, Any]) -> str:
         return " and ".join(
-            spelled(name, value if isinstance(value, str) else str(value).lower(), "write")
+            spell_option(name, value if isinstance(value, str) else str(value).lower(), "write")
             for name, value in options.items()
             if others.get(name) != value
         )
 
     return (
         f"the log has {shown(found, template)}, but the log given by "
-        f"{spelled('options_from', side='write')} has {shown(template, found)}; the stream options "
-        f"of a log cannot change, so omit {spelled('options_from', side='write')} or write a new "
+        f"{spell_option('options_from', side='write')} has {shown(template, found)}; the stream options "
+        f"of a log cannot change, so omit {spell_option('options_from', side='write')} or write a new "
         "log"
     )
 

@@ -76,7 +76,7 @@ class MirrorState:
     def save(self, log: str) -> None:
         """Write the state of a log atomically."""
         text = json.dumps({"version": _VERSION, **asdict(self)}, indent=1)
-        LocalStorage().write_whole(state_path(log), text.encode() + b"\n")
+        LocalStorage().write_file(state_path(log), text.encode() + b"\n")
 
     @classmethod
     def load(cls, log: str) -> MirrorState | None:

@@ -26,9 +26,9 @@ from rdfm.errors import (
     UnknownFormatError,
 )
 from rdfm.formats import FormatSpec, OptionSpec
-from rdfm.formats.spec import listed
+from rdfm.formats.spec import join_words
 from rdfm.logs.input.driver import Driver, Read, Reading
-from rdfm.logs.input.inputs import Input, Readable, is_folder_or_glob, may_be_endless
+from rdfm.logs.input.inputs import Input, Readable, is_folder_or_glob
 from rdfm.logs.input.progress import Progress, Reporter, total_bytes
 from rdfm.logs.kinds import wrong_kind_error
 from rdfm.logs.positions import Lines
@@ -182,7 +182,7 @@ class Streams:
         spec = self._format.spec
         if kind not in spec.kinds:
             raise OptionError(
-                f"{spec.title} supports only {listed(list(spec.kinds))}, but the output contains {kind}"
+                f"{spec.title} supports only {join_words(list(spec.kinds))}, but the output contains {kind}"
             )
         all_candidates = [spec for specs in candidates for spec in specs]
         divided = divide(options, all_candidates, self._format.spec, stages)
@@ -246,12 +246,10 @@ class Streams:
             OSError: If the output cannot be written.
         """
         stages = self.stages
-        append = stages.get("append", False)
-        endless = any(may_be_endless(log) for item in self._inputs for log in item.logs)
         appending = AppendSettings.of(
             self._format,
-            append,
-            stages.get("sync", False) or (append and endless),
+            stages.get("append", False),
+            stages.get("sync", False),
             stages.get("repair", False),
             stages.get("keep_partial", False),
         )
@@ -264,14 +262,16 @@ class Streams:
             appending,
         )
         target = Target(self._output, self._format, self._writes, shape)
-        return LazyOutput(target, shape, self._kind, stages.get("keep_partial", False), ids=ids)
+        return LazyOutput(
+            target, shape, self._kind, self._drivers, stages.get("keep_partial", False), ids=ids
+        )
 
 
 class LazyOutput:
     """An output. Its log is created with the first batch, when the source formats are known.
 
     Attributes:
-        takes_parts: Whether messages can be written in parts. With ids they cannot, because the id
+        accepts_parts: Whether messages can be written in parts. With ids they cannot, because the id
             of a patch precedes the rows that determine it.
     """
 
@@ -280,15 +280,17 @@ class LazyOutput:
         target: Target,
         shape: OutputShape,
         kind: str,
+        drivers: Sequence[Driver],
         keep_partial: bool,
         *,
         ids: bool = False,
     ) -> None:
-        """Open the output; the log is created later."""
+        """Open the output; the log is created later, when `drivers` have opened the inputs."""
         self._kind = kind
-        self.takes_parts = target.takes_parts and not ids
+        self.accepts_parts = target.accepts_parts and not ids
         self._chain = PatchChain() if ids else None
         self._target = target
+        self._drivers = drivers
         self._keep_partial = keep_partial
         self._shape = shape
         self._output = shape.output()
@@ -338,6 +340,8 @@ class LazyOutput:
                 "namespaces": namespaces,
                 "flat": False,
             }
+            if any(driver.may_be_endless for driver in self._drivers):
+                self._shape.commit_each_batch()
             encoder = self._target.encoder(None, known if sources else None)
             self._log = LogWriter(
                 self._output,
@@ -362,8 +366,8 @@ class LazyOutput:
         if (
             isinstance(error, LimitError)
             and error.missing_feature == "parts"
-            and self._target.takes_parts
-            and not self.takes_parts
+            and self._target.accepts_parts
+            and not self.accepts_parts
         ):
             error.remedies += (_NO_IDS,)
         if self._log is not None:

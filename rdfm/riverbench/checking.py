@@ -20,7 +20,7 @@ from rdfm.analysis.finding import READING_RULES, Finding, Rule
 from rdfm.analysis.log_statistics import LogStatistics
 from rdfm.errors import (
     OptionError,
-    spelled,
+    spell_option,
     visible,
 )
 from rdfm.logs.input.driver import Reading
@@ -121,7 +121,7 @@ def check(
         (3, 1, 0)
     """
     if max_errors is not None and max_errors < 1:
-        raise OptionError(f"{spelled('max_errors')} is {max_errors}, expected 1 or more")
+        raise OptionError(f"{spell_option('max_errors')} is {max_errors}, expected 1 or more")
     if not isinstance(folder, (str, os.PathLike)) or not Path(folder).is_dir():
         raise OptionError(
             f"expected the folder of a package, but {visible(str(folder))} is not a folder"
@@ -131,7 +131,7 @@ def check(
     for name in wanted:
         if name not in known:
             raise OptionError(
-                f"{spelled('sizes')} contains {name[:40]!r}, expected {', '.join(known)}"
+                f"{spell_option('sizes')} contains {name[:40]!r}, expected {', '.join(known)}"
             )
     source = None if metadata is None else Facts(metadata)
     return PackageCheck(

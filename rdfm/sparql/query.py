@@ -15,7 +15,7 @@ from rdfm.conversion.convert_options import divide, input_formats
 from rdfm.conversion.pipeline import ConversionPlan, Pipeline
 from rdfm.conversion.summary import ConversionSummary
 from rdfm.conversion.tables import computed_output
-from rdfm.errors import OptionError, QueryError, Remedy, spelled
+from rdfm.errors import OptionError, QueryError, Remedy, spell_option
 from rdfm.logs.input.driver import Driver, Read, Reading
 from rdfm.logs.input.inputs import Readable, as_inputs
 from rdfm.logs.input.progress import Progress, Reporter, total_bytes
@@ -39,9 +39,9 @@ __all__ = ["LogQuery", "QueryOutput", "ask", "construct", "query", "select"]
 # each index is paired with its source.
 Answer: TypeAlias = bool | list[int] | list[tuple[str, int]]
 
-_ONLY_TABLES = f"{spelled('types')} applies only to tables; write one, such as out.parquet"
+_ONLY_TABLES = f"{spell_option('types')} applies only to tables; write one, such as out.parquet"
 _LOGS_AND_SOLUTIONS = (
-    f"{spelled('solutions')} replaces the logs; remove the logs or {spelled('solutions')}"
+    f"{spell_option('solutions')} replaces the logs; remove the logs or {spell_option('solutions')}"
 )
 _FORMS = {"select": "a SELECT", "construct": "a CONSTRUCT", "ask": "an ASK"}
 # The output of each form, and suitable formats.
@@ -487,13 +487,13 @@ class LogQuery:
         ):
             if given and kind != form:
                 raise OptionError(
-                    f"{spelled(name)} applies to {form.upper()}, but the query is {kind.upper()}"
+                    f"{spell_option(name)} applies to {form.upper()}, but the query is {kind.upper()}"
                 )
         if self._solutions is not None:
             for name in ("whole", "union_graphs"):
                 if stages.get(name):
                     raise OptionError(
-                        f"{spelled(name)} applies to logs, but {spelled('solutions')} replaces them"
+                        f"{spell_option(name)} applies to logs, but {spell_option('solutions')} replaces them"
                     )
 
     def _check_open_log(self) -> None:

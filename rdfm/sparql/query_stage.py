@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from rdfm._core import EvaluationResult, MessageBatch, Query, QueryDataset, ResultBatch
-from rdfm.errors import LimitError, OptionError, spelled
+from rdfm.errors import LimitError, OptionError, spell_option
 from rdfm.logs.input.driver import NO_LOG, NOTHING_DROPPED, Item, Read, Skipped
 from rdfm.logs.kinds import wrong_kind_error
 from rdfm.logs.read.rows import ComputedBatch
@@ -134,7 +134,7 @@ class QueryStage(Stage):
         if self._instantiates:
             if not isinstance(batch, ResultBatch):
                 raise OptionError(
-                    f"{read.source.name} contains {batch.kind}, but {spelled('solutions')} requires "
+                    f"{read.source.name} contains {batch.kind}, but {spell_option('solutions')} requires "
                     "SPARQL results; use a file such as r.srj"
                 )
             yield from self._constructed(self.query.instantiate(batch))

@@ -28,18 +28,21 @@ pub fn every_law(reading: &Reading, data: &[u8]) {
             let mut random = Random::from_data(data);
             let restart_bytes =
                 [1, 1 + random.next_below(300) as u64, 4 << 20][random.next_below(3)];
-            let writing = writing("jelly").with("restart_bytes", restart_bytes);
-            let Some(log) = encode(&writing, &batches) else {
-                return;
-            };
-            read_from_every_mark(&log);
-            join("jelly", &log);
-            read_in_splits(&log, &mut random, Marks::Correct);
-            read_in_splits(
-                &with_wrong_marks(&log, &mut random),
-                &mut random,
-                Marks::Any,
-            );
+            let frame_rows = 1 + random.next_below(20) as u64;
+            for writing in [writing("jelly"), in_columns(frame_rows)] {
+                let writing = writing.with("restart_bytes", restart_bytes);
+                let Some(log) = encode(&writing, &batches) else {
+                    continue;
+                };
+                read_from_every_mark(&log);
+                join("jelly", &log);
+                read_in_splits(&log, &mut random, Marks::Correct);
+                read_in_splits(
+                    &with_wrong_marks(&log, &mut random),
+                    &mut random,
+                    Marks::Any,
+                );
+            }
         }
         Kind::Patches => {
             let (batches, _) = batches::<Operation>(reading, data);
@@ -59,6 +62,14 @@ fn writing(format: &str) -> Writing {
         .with_if_supported("namespaces", true)
 }
 
+/// Options to write Jelly 1.2, in frames with so many statements.
+fn in_columns(frame_rows: u64) -> Writing {
+    Writing::for_format("jelly")
+        .with("jelly_version", "1.2")
+        .with("namespaces", true)
+        .with("frame_rows", frame_rows)
+}
+
 /// Encodes batches as a log. Returns `None` if a message is rejected.
 fn encode<R: ToValues>(writing: &Writing, batches: &[LogBatch<R>]) -> Option<Vec<u8>> {
     let mut encoder = writing.encoder();
@@ -72,9 +83,9 @@ fn encode<R: ToValues>(writing: &Writing, batches: &[LogBatch<R>]) -> Option<Vec
 
 /// Returns the messages of a valid log.
 fn read(format: &str, log: &[u8]) -> Vec<Message> {
-    let actual = outcome(&Reading::for_format(format), log, log.len());
-    assert_eq!(actual.error, None, "{format}: {log:x?}");
-    actual.messages
+    let found = outcome(&Reading::for_format(format), log, log.len());
+    assert_eq!(found.error, None, "{format}: {log:x?}");
+    found.messages
 }
 
 /// The content of messages, without data that depends on earlier messages.
@@ -90,20 +101,20 @@ fn write_content(
 /// Offsets of the marked frames.
 fn marks(log: &[u8]) -> Vec<usize> {
     let finder = MarkFinder::default();
-    let (mut positions, mut from) = (Vec::new(), 0);
+    let (mut found, mut from) = (Vec::new(), 0);
     while let MarkSearch::Found(start) = finder.find(log, from) {
-        positions.push(start);
+        found.push(start);
         from = start + 1;
     }
-    positions
+    found
 }
 
 /// Decoding from any mark returns the rest of the messages, with the same namespaces in force.
 fn read_from_every_mark(log: &[u8]) {
     let whole = read("jelly", log);
-    let positions = marks(log);
-    assert_eq!(positions.is_empty(), whole.is_empty(), "{log:x?}");
-    for start in positions {
+    let found = marks(log);
+    assert_eq!(found.is_empty(), whole.is_empty(), "{log:x?}");
+    for start in found {
         let index = whole
             .iter()
             .position(|message| message.byte_offset == Some(start as u64))
@@ -224,8 +235,15 @@ mod tests {
     fn logs_with_marks_can_be_cut_anywhere() {
         let reading = Reading::for_format("nq");
         let (found, _) = batches::<Quad>(&reading, &text(40));
-        for restart_bytes in [1, 150, 600] {
-            let writing = writing("jelly").with("restart_bytes", restart_bytes);
+        for (restart_bytes, writing) in [
+            (1, writing("jelly")),
+            (150, writing("jelly")),
+            (600, writing("jelly")),
+            (1, in_columns(3)),
+            (150, in_columns(3)),
+            (300, in_columns(8)),
+        ] {
+            let writing = writing.with("restart_bytes", restart_bytes);
             let log = encode(&writing, &found).expect("a log");
             assert!(marks(&log).len() > 2);
             let reading = Reading::for_format("jelly");
@@ -246,7 +264,8 @@ mod tests {
             let data = text(3 + seed % 20);
             let reading = Reading::for_format("nq");
             let (found, _) = batches::<Quad>(&reading, &data);
-            let writing = writing("jelly").with("restart_bytes", 1000);
+            let layouts = [writing("jelly"), in_columns(1 + seed as u64 % 5)];
+            let writing = layouts[seed % 2].clone().with("restart_bytes", 1000);
             let log = encode(&writing, &found).expect("a log");
             let mut random = Random::new(seed as u64);
             let modified = with_wrong_marks(&log, &mut random);

@@ -27,17 +27,24 @@ from rdfm.errors import (
     OptionError,
     RdfmError,
     TruncatedError,
-    spelled,
+    spell_option,
     visible,
 )
 from rdfm.formats import DecoderLike, Format, Opening
 from rdfm.logs import remedies
-from rdfm.logs.input.inputs import Input, MemberInput, Readable, files_of, is_folder_or_glob
+from rdfm.logs.input.inputs import (
+    Input,
+    MemberInput,
+    Readable,
+    files_of,
+    is_folder_or_glob,
+    may_be_endless,
+)
 from rdfm.logs.input.splits import Split
 from rdfm.logs.journal import byte_count
 from rdfm.logs.likely import unread_content_text
 from rdfm.logs.notes import MAX_LISTED
-from rdfm.storage.addresses import shown
+from rdfm.storage.addresses import redact_url
 from rdfm.storage.paths import is_url
 
 TYPE_CHECKING = False
@@ -269,7 +276,11 @@ class Driver:
         format: The name of the format of all logs, if it is known.
         uncommitted: Number of bytes at the end of each log that were not read, because no run has
             committed them, by name.
+        may_be_endless: Whether an input may be endless. Set by `pieces`, for URLs when they are
+            opened.
     """
+
+    may_be_endless = False
 
     def __init__(self, inputs: list[Readable], reading: Reading) -> None:
         """Initialize with the inputs and the settings for reading them.
@@ -345,10 +356,12 @@ class Driver:
             UnknownFormatError: If a format cannot be detected.
             OSError: If a file cannot be read.
         """
+        self.may_be_endless = any(map(may_be_endless, self._inputs))
         for given in self._inputs:
             logs_before = self._logs
             for data in self._files(given):
                 self.opened.append(data)
+                self.may_be_endless = self.may_be_endless or data.may_be_endless
                 if data.uncommitted_bytes:
                     self.uncommitted[data.name] = data.uncommitted_bytes
                 if self._reading.split is None and data.is_archive(self._reading.format):
@@ -763,7 +776,7 @@ def _name(given: Readable) -> str:
     """Return the name of an input before it is opened."""
     if isinstance(given, (str, os.PathLike)):
         path = os.fspath(given)
-        return shown(path) if is_url(path) else visible(path)
+        return redact_url(path) if is_url(path) else visible(path)
     return "bytes" if isinstance(given, (bytes, bytearray, memoryview)) else "input"
 
 
@@ -819,8 +832,8 @@ def _too_many_messages_error(source: Source) -> DecodeError:
     option = "frames" if "frames" in source.format.spec.options("read") else "dialect"
     value = "flat" if option == "frames" else "plain"
     return DecodeError(
-        f"contains more than one message, but {spelled('message_per_file')} requires one per input; "
-        f"remove that option, or read the input as one message with {spelled(option, value, 'read')}",
+        f"contains more than one message, but {spell_option('message_per_file')} requires one per input; "
+        f"remove that option, or read the input as one message with {spell_option(option, value, 'read')}",
         format=source.format.name,
         source=source.name,
     )

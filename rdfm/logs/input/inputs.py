@@ -37,10 +37,10 @@ from rdfm.logs.journal import committed_length
 from rdfm.logs.likely import has_unread_suffix, reading_advice
 from rdfm.storage import archive as archives
 from rdfm.storage import compression as compressions
-from rdfm.storage.addresses import is_web, shown, without_credentials
+from rdfm.storage.addresses import is_web, redact_url, remove_credentials
 from rdfm.storage.compression import PIECE_BYTES
 from rdfm.storage.files import access_error, storage_of
-from rdfm.storage.listing import find_files, is_glob, matches
+from rdfm.storage.listing import find_files, find_matches, is_glob
 from rdfm.storage.paths import describe_invalid_path, is_live, is_url, local_path
 from rdfm.storage.pipes import is_pipe, open_to_read
 
@@ -82,9 +82,11 @@ class Input:
             that appended them had not committed them when the file was opened.
         watch: Called with the log and each piece before the piece is decoded.
         announced: The format and options that the headers of a response announce.
+        may_be_endless: Whether the input may have no end: its length is unknown, or it is a pipe.
     """
 
     uncommitted_bytes = 0
+    may_be_endless = False
     rejection: str | None = None
     rejection_remedies: tuple[Remedy, ...] = ()
     unreadable = False
@@ -131,8 +133,10 @@ class Input:
                 self.uncommitted_bytes = self.size - length
                 self.size = length
         self._remote = self._owned and is_url(self.name)
+        self.may_be_endless = may_be_endless(source) or (self._remote and self.size is None)
         if self._remote and is_web(self.name):
             self.announced = announced_format(*self._file.media_type)  # type: ignore[attr-defined]  # a Response
+            self.may_be_endless = not self._file.has_length  # type: ignore[attr-defined]
         if self._remote and is_live(name):
             self.announced, compression = AnnouncedFormat(formats.find("jelly")), "none"
         self._one_of_many = one_of_many
@@ -474,7 +478,10 @@ def as_inputs(given: Readable | Iterable[Readable]) -> list[Any]:
 
 
 def may_be_endless(source: Readable) -> bool:
-    """Whether a source is a live stream, pipe, FIFO, socket or device, which may have no end."""
+    """Whether a source is a live stream, pipe, FIFO, socket or device, which may have no end.
+
+    For a URL, only the opened `Input` knows.
+    """
     if isinstance(source, (str, os.PathLike)):
         return reads_once(source)
     try:
@@ -495,7 +502,7 @@ def is_folder_or_glob(source: object, storage_options: Mapping[str, Any] | None 
         return path.endswith("/") or is_glob(path)
     if Path(local).exists() or not is_glob(local):
         return Path(local).is_dir()
-    return bool(matches(*storage_of(local)))  # without matches, it names a missing file
+    return bool(find_matches(*storage_of(local)))  # without matches, it names a missing file
 
 
 def reads_once(source: object) -> bool:
@@ -584,34 +591,42 @@ def _open_url(
     if is_live(url):
         from rdfm.storage.live import LiveSettings, Subscription  # costly to import
 
-        live = Subscription(url, LiveSettings.of(storage_options))
+        live = Subscription(url, LiveSettings.from_options(storage_options))
         return cast("BinaryIO", live), live.name, None, None, True
     if is_web(url):
         from rdfm.storage.http import HttpSettings, open_url  # costly to import
 
-        response = open_url(url, HttpSettings.of(storage_options), accept=accept_header())
-        name = shown(url)
-        return cast("BinaryIO", response), name, without_credentials(url), response.size, True
+        response = open_url(url, HttpSettings.from_options(storage_options), accept=accept_header())
+        name = redact_url(url)
+        return cast("BinaryIO", response), name, remove_credentials(url), response.size, True
     try:
         import fsspec
     except ImportError as error:
         raise MissingExtraError(
-            f"reading {shown(url)} needs fsspec: pip install 'rdfm[fsspec]'"
+            f"reading {redact_url(url)} needs fsspec: pip install 'rdfm[fsspec]'"
         ) from error
     try:
         file = fsspec.open(url, "rb", **storage_options).open()
     except ImportError as error:
-        raise MissingExtraError(f"reading {shown(url)} needs another package: {error}") from error
+        raise MissingExtraError(
+            f"reading {redact_url(url)} needs another package: {error}"
+        ) from error
     except (ValueError, TypeError) as error:
-        raise OptionError(f"cannot read {shown(url)}: {error}") from error
+        raise OptionError(f"cannot read {redact_url(url)}: {error}") from error
     except FileNotFoundError as error:  # fsspec's error contains only the URL or a path
         raise FileNotFoundError(
-            errno.ENOENT, "not found, or its host is unreachable", shown(url)
+            errno.ENOENT, "not found, or its host is unreachable", redact_url(url)
         ) from error
     except OSError as error:
         raise access_error(url, error) from error
     size = getattr(file, "size", None)
-    return file, shown(url), without_credentials(url), size if isinstance(size, int) else None, True
+    return (
+        file,
+        redact_url(url),
+        remove_credentials(url),
+        size if isinstance(size, int) else None,
+        True,
+    )
 
 
 def _gather(

@@ -12,7 +12,7 @@ from itertools import groupby
 from typing import Any
 
 from rdfm._core import Filter, MessageBatch, Query
-from rdfm.errors import LimitError, OptionError, QueryError, spelled
+from rdfm.errors import LimitError, OptionError, QueryError, spell_option
 from rdfm.formats import OptionSpec
 from rdfm.logs import remedies
 from rdfm.logs.input.driver import NOTHING_DROPPED, Read, Source
@@ -122,12 +122,12 @@ class Filtering(Stage):
                 try:
                     add(text)
                 except OptionError as error:
-                    raise OptionError(f"{spelled(name)}: {error}") from None
+                    raise OptionError(f"{spell_option(name)}: {error}") from None
         times = (criteria.get("time"), criteria.get("after"), criteria.get("before"))
         has_criteria = self._add_time(*times) or has_criteria
         if self._where is not None and self._quads and (self._invert or not has_criteria):
             raise OptionError(
-                f"{spelled('where')} selects messages, but {spelled('quads')} selects quads by their terms; use only one of them"
+                f"{spell_option('where')} selects messages, but {spell_option('quads')} selects quads by their terms; use only one of them"
             )
         if has_criteria or self._where is not None:
             return
@@ -146,7 +146,7 @@ class Filtering(Stage):
             if predicate is None:
                 return False
             raise OptionError(
-                f"{spelled('time')} alone selects nothing",
+                f"{spell_option('time')} alone selects nothing",
                 remedies=remedies.TIMES,
             )
         if predicate is None:
@@ -258,10 +258,10 @@ def _ask_query(text: str | None, prefixes: Mapping[str, str]) -> Query | None:
     try:
         query = Query(text, prefixes=prefixes)
     except QueryError as error:
-        raise error.within(spelled("where")) from None
+        raise error.with_query_name(spell_option("where")) from None
     if query.kind != "ask":
         raise OptionError(
-            f"{spelled('where')} must be an ASK query, such as ASK {{ … }}, not a {query.kind.upper()} query"
+            f"{spell_option('where')} must be an ASK query, such as ASK {{ … }}, not a {query.kind.upper()} query"
         )
     return query
 

@@ -14,7 +14,7 @@ from collections import deque
 from collections.abc import Iterable, Iterator
 
 from rdfm._core import ResultBatch
-from rdfm.errors import OptionError, spelled
+from rdfm.errors import OptionError, spell_option
 from rdfm.formats import OptionSpec
 from rdfm.logs.input.driver import NOTHING_DROPPED, Item, Read, Skipped
 from rdfm.logs.options import declare
@@ -234,12 +234,12 @@ def parse_messages(text: str | int) -> int | slice:
         return int(text)
     if not isinstance(text, str) or not re.fullmatch(r"(-?\d+)?:(-?\d+)?(:\d*)?", text):
         raise OptionError(
-            f"{spelled('messages')} must be a number such as 5000, or a slice such as 100:200, -10: or ::100, "
+            f"{spell_option('messages')} must be a number such as 5000, or a slice such as 100:200, -10: or ::100, "
             f"not '{str(text)[:40]}'"
         )
     parts = [int(part) if part else None for part in text.split(":")]
     if len(parts) == 3 and parts[2] == 0:
-        raise OptionError(f"the step of {spelled('messages')} must be at least 1")
+        raise OptionError(f"the step of {spell_option('messages')} must be at least 1")
     return slice(*parts)
 
 
@@ -286,9 +286,9 @@ def parse_sample(text: str) -> float | int:
         if 0 < percent <= 100:
             return percent / 100
         if percent > 100:
-            raise OptionError(f"{spelled('sample')} must be at most 100%, not {text[:40]}")
+            raise OptionError(f"{spell_option('sample')} must be at most 100%, not {text[:40]}")
     raise OptionError(
-        f"{spelled('sample')} must be a percentage such as 1%, or a positive number of messages, not '{text[:40]}'"
+        f"{spell_option('sample')} must be a percentage such as 1%, or a positive number of messages, not '{text[:40]}'"
     )
 
 

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import quote
 
 from rdfm._core import Encoder, KeySplitter, MessageBatch
-from rdfm.errors import EncodeError, OptionError, Remedy, spelled
+from rdfm.errors import EncodeError, OptionError, Remedy, spell_option
 from rdfm.formats import FormatSpec
 from rdfm.logs import remedies
 from rdfm.logs.kinds import wrong_kind_error
@@ -75,7 +75,7 @@ class SplitBy(NamedTuple):
         if key is None:
             if max_open is not None:
                 raise OptionError(
-                    f"{spelled('max_open')} limits the open files of a log that is split by key",
+                    f"{spell_option('max_open')} limits the open files of a log that is split by key",
                     remedies=[Remedy("stage", "split_by", "KEY", "splits the log")],
                 )
             return None
@@ -83,7 +83,7 @@ class SplitBy(NamedTuple):
         is_complete = bool(predicate) if colon else kind != "value"
         if kind not in _KINDS or not is_complete or (kind == "graph" and colon):
             raise OptionError(
-                f"{spelled('split_by')} must be graph, value:PREDICATE, day, day:PREDICATE, month or month:PREDICATE, "
+                f"{spell_option('split_by')} must be graph, value:PREDICATE, day, day:PREDICATE, month or month:PREDICATE, "
                 f"not '{key[:60]}'"
             )
         if max_open is None:
@@ -99,7 +99,7 @@ class SplitBy(NamedTuple):
         try:
             return KeySplitter(self.kind, self.predicate, self.prefixes)
         except OptionError as error:
-            raise OptionError(f"{spelled('split_by')}: {error}") from None
+            raise OptionError(f"{spell_option('split_by')}: {error}") from None
 
 
 class File:

@@ -23,7 +23,7 @@ from rdfm.errors import (
     Remedy,
     TruncatedError,
     UnsupportedError,
-    spelled,
+    spell_option,
 )
 from rdfm.formats import DecoderLike, Format, Opening
 from rdfm.logs.journal import byte_count
@@ -184,13 +184,12 @@ def count_messages(log: StoredLog, ending: Ending) -> int:
     if ending.messages is not None:
         return ending.messages
     log = replace(log, size=ending.length)
-    if log.format.spec.append == "lengths":
+    if _has_length_per_message(log, ending.header):
         return _chain_and_size(log)[0].messages
     if log.format.spec.splittable:
-        dialect = ending.header.get("dialect") or "comment"
-        counter = DelimiterCounter(
-            log.format.name, log.format.spec.values("read", {"dialect": dialect})
-        )
+        options = {"dialect": ending.header.get("dialect") or "comment"}
+        given = {name: options[name] for name in options if name in log.format.spec.options("read")}
+        counter = DelimiterCounter(log.format.name, log.format.spec.values("read", given))
         for piece in log.pieces():
             counter.feed(piece)
         counter.finish()
@@ -200,6 +199,14 @@ def count_messages(log: StoredLog, ending: Ending) -> int:
     counted = _end_by_decoding(log).messages
     assert counted is not None
     return counted
+
+
+def _has_length_per_message(log: StoredLog, header: Mapping[str, Any]) -> bool:
+    """Whether each length prefix begins a message. Frames can contain several messages."""
+    spec = log.format.spec
+    return spec.append == "lengths" and (
+        not spec.splittable or header.get("frames") == "message"
+    )
 
 
 def stored_batches(log: StoredLog, ending: Ending) -> Iterator[AnyBatch]:
@@ -272,7 +279,7 @@ def _check_accepted(log: StoredLog, decoder: DecoderLike) -> None:
     try:
         decoder.next_batch()
     except DecodeError as error:
-        lenient = spelled("lenient", "true", "read")
+        lenient = spell_option("lenient", "true", "read")
         raise OptionError(
             f"cannot append to {log.name}, because readers reject it: {error.reason}; "
             f"convert it to a new log with {lenient} first"
@@ -391,10 +398,24 @@ def _end_of_chain(log: StoredLog, header: Mapping[str, Any], repair: bool) -> En
             source=log.name,
             byte_offset=chain.end,
         )
+    has_messages = _has_length_per_message(log, header)
     if chain.end == size:
-        return Ending(log.size, "content", header, messages=chain.messages)
+        messages = chain.messages if has_messages else None
+        return Ending(log.size, "content", header, messages=messages)
+    if repair and not has_messages and log.compression is None:
+        _check_last_message(replace(log, size=chain.end))
     reason = f"the last complete message ends {byte_count(size - chain.end)} before the end"
     return _repaired(log, chain.end, reason, repair)
+
+
+def _check_last_message(log: StoredLog) -> None:
+    """Reject a log of complete frames that ends inside a message."""
+    if _decode(log, log.pieces()).end == "content":
+        raise log.unfinished_error(
+            "its last complete frame has only a part of a message, so the log cannot be repaired; "
+            "convert the complete messages to a new log",
+            repairable=False,
+        )
 
 
 def _chain_and_size(log: StoredLog) -> tuple[LengthChain, int]:

@@ -26,7 +26,7 @@ from rdfm.errors import (
     OptionError,
     UnknownFormatError,
     name_in_errors,
-    spelled,
+    spell_option,
     visible,
 )
 from rdfm.formats import EncoderLike, Format, FormatSpec
@@ -34,13 +34,13 @@ from rdfm.logs import remedies
 from rdfm.logs.journal import remove_stale
 from rdfm.logs.kinds import DEFAULT_FORMATS
 from rdfm.logs.likely import unsupported_suffix_text, writing_advice
-from rdfm.logs.write.append import AppendOutput, AppendSettings, check_appending
+from rdfm.logs.write.append import COMMIT_SECONDS, AppendOutput, AppendSettings, check_appending
 from rdfm.logs.write.keyed import KeyEncoder, SplitBy
 from rdfm.logs.write.keyed_append import AppendFolder, KeyAppender
 from rdfm.logs.write.parts import ArchiveEncoder, FolderEncoder, Part
 from rdfm.storage import archive as archives
 from rdfm.storage import compression as compressions
-from rdfm.storage.addresses import shown
+from rdfm.storage.addresses import redact_url
 from rdfm.storage.paths import describe_invalid_path, is_live, local_target
 from rdfm.storage.pipes import descriptor_of, open_to_write
 
@@ -441,19 +441,19 @@ class OutputShape:
         self._appended_folder: AppendFolder | None = None
         self._split_by = split_by
         splits = split_messages is not None or split_bytes is not None
-        split = spelled("split_bytes" if split_messages is None else "split_messages")
+        split = spell_option("split_bytes" if split_messages is None else "split_messages")
         if append is not None and splits:
             raise OptionError(
-                f"{spelled('append')} and {split} cannot be combined; use one of them"
+                f"{spell_option('append')} and {split} cannot be combined; use one of them"
             )
         if split_by is not None and splits:
             raise OptionError(
-                f"{spelled('split_by')} and {split} cannot be combined; use one of them"
+                f"{spell_option('split_by')} and {split} cannot be combined; use one of them"
             )
         if append is not None:
             if split_by is not None and split_by.kind not in ("day", "month"):
                 raise OptionError(
-                    f"with {spelled('append')}, {spelled('split_by')} must be day or month, because "
+                    f"with {spell_option('append')}, {spell_option('split_by')} must be day or month, because "
                     "other file names depend on the order of the keys; write each run to a new folder"
                 )
             check_appending(target, append, overwrite=overwrite, folder=split_by is not None)
@@ -467,12 +467,12 @@ class OutputShape:
                 )
             from rdfm.storage.live import LiveSettings  # costly to import
 
-            self._live = LiveSettings.of(live)
+            self._live = LiveSettings.from_options(live)
         elif isinstance(target, (str, os.PathLike)):
             target = path = _local_target(os.fspath(target))
         for name, number in (("split_messages", split_messages), ("split_bytes", split_bytes)):
             if number is not None and not (isinstance(number, int) and number >= 1):
-                raise OptionError(f"{spelled(name)} must be an integer >= 1, not {number!r}")
+                raise OptionError(f"{spell_option(name)} must be an integer >= 1, not {number!r}")
         self.archive = path is not None and archives.stem(path) is not None
         # Only a trailing slash denotes a new folder, because folder names may have suffixes and
         # file names may lack them.
@@ -491,11 +491,11 @@ class OutputShape:
             else:
                 problem = f"{path} is a file; use a folder such as out/"
             if split_by is not None:
-                raise OptionError(f"{spelled('split_by')} requires a folder, but {problem}")
+                raise OptionError(f"{spell_option('split_by')} requires a folder, but {problem}")
             raise OptionError(f"{split} requires a folder, but {problem}")
         if overwrite and not self.folder:
             raise OptionError(
-                f"{spelled('overwrite')} applies to folders; files are always replaced"
+                f"{spell_option('overwrite')} applies to folders; files are always replaced"
             )
         if self.folder and path is not None and Path(path).is_file():
             raise OptionError(f"{path} is a file, not a folder")
@@ -515,7 +515,7 @@ class OutputShape:
             "none",
         ):
             raise OptionError(
-                f"{path} has the suffix of {implied}, but {spelled('compression', compression)} is given; "
+                f"{path} has the suffix of {implied}, but {spell_option('compression', compression)} is given; "
                 "change the suffix, or omit the option"
             )
         self._target = target
@@ -545,7 +545,7 @@ class OutputShape:
         """
         if self._live is not None and options.get("delimited") in (False, "false"):
             raise OptionError(
-                f"{spelled('delimited', 'false', 'write')} is for files, not for live streams; "
+                f"{spell_option('delimited', 'false', 'write')} is for files, not for live streams; "
                 "omit it"
             )
         make_empty = None
@@ -580,10 +580,21 @@ class OutputShape:
         """The header of the log that is appended to, once it is open."""
         return {} if self._appended is None else self._appended.source
 
-    @property
-    def commit_seconds(self) -> int:
-        """Interval of commits during the run, in seconds; 0 to commit only at the end."""
-        return 0 if self._append is None else self._append.commit_seconds
+    def commit_seconds(self, *, may_be_endless: bool) -> int:
+        """Return the interval of commits during the run, in seconds; 0 to commit only at the end.
+
+        Args:
+            may_be_endless: Whether an input may be endless.
+        """
+        if self._append is None:
+            return 0
+        default = COMMIT_SECONDS if may_be_endless else 0
+        return default if self._append.commit_seconds is None else self._append.commit_seconds
+
+    def commit_each_batch(self) -> None:
+        """When appending to a log, commit as with `sync`. Call it before `encoder`."""
+        if self._appended is not None:
+            self._appended.commit_each_batch()
 
     def count_continued(self) -> int:
         """Return the number of messages in the log that is appended to; 0 for a new log.
@@ -626,7 +637,7 @@ def _local_target(path: str) -> str:
     local = local_target(path)
     if local is None:
         raise OptionError(
-            f"cannot write to the URL {shown(path)}; write to a local file or folder, then copy it"
+            f"cannot write to the URL {redact_url(path)}; write to a local file or folder, then copy it"
         )
     return local
 
@@ -801,7 +812,7 @@ def suffix_options(target: Writable, format: FormatSpec) -> Mapping[str, Any]:
     if is_live(target):
         from rdfm.storage.live import LiveAddress
 
-        topic = LiveAddress.of(os.fspath(target)).topic  # type: ignore[arg-type]  # a URL
+        topic = LiveAddress.parse(os.fspath(target)).topic  # type: ignore[arg-type]  # a URL
         return {"stream_name": topic, "restart_bytes": 0}
     if not format.suffix_options or not isinstance(target, (str, os.PathLike)):
         return {}

@@ -19,7 +19,7 @@ from rdfm.errors import OptionError
 from rdfm.formats import OptionSpec
 from rdfm.logs.write.output import Writable
 from rdfm.storage.files import storage_of
-from rdfm.storage.listing import is_glob, matches
+from rdfm.storage.listing import find_matches, is_glob
 from rdfm.storage.paths import is_live, local_path, local_target
 
 __all__ = ["reject_own_input"]
@@ -141,4 +141,4 @@ def _local_paths(given: Iterable[Any]) -> Iterator[Path]:
         if Path(path).exists():
             yield Path(path)
         elif is_glob(path):
-            yield from map(Path, matches(*storage_of(path)))
+            yield from map(Path, find_matches(*storage_of(path)))

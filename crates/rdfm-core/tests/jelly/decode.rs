@@ -75,8 +75,8 @@ fn errors_describe_the_violated_rule() {
             vec![options(1, &[number(15, 0)])],
         ),
         (
-            "version 3 is newer than 2",
-            vec![options(1, &[number(15, 3)])],
+            "version 4 is newer than 3",
+            vec![options(1, &[number(15, 4)])],
         ),
         (
             "the name table size is 7",
@@ -411,8 +411,8 @@ fn columns_are_an_error_in_the_row_layout() {
             "the log begins with columns, expected the stream options",
         ),
         (
-            vec![columns(), options(1, &[number(15, 3)])],
-            "version 3 is newer than 2",
+            vec![columns(), options(1, &[number(15, 4)])],
+            "version 4 is newer than 3",
         ),
         (
             vec![stream(), options(1, &[number(5, 1)])],

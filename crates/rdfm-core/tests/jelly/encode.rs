@@ -396,8 +396,14 @@ fn conflicting_options_are_rejected_immediately() {
             "Jelly version 1 does not support namespaces",
         ),
         (options().and("name_table", 7), "the name table size is 7"),
-        (options().and("jelly_version", 3), "from 1 to 2, not 3"),
-        (options().and("jelly_version", 0), "from 1 to 2, not 0"),
+        (
+            options().and("jelly_version", 4),
+            "'1.0', '1.1', '1.2', or its number, not 4",
+        ),
+        (
+            options().and("jelly_version", "1.2"),
+            "Jelly 1.2 has no logical type",
+        ),
         (
             options().and("physical_type", "triples"),
             "logical type 4 DATASETS",

@@ -381,7 +381,7 @@ fn a_new_stream_must_have_a_known_version_and_the_same_message_boundaries() {
     let new = Options::with("joins", "new");
     let first = stream(1, 8, &[], "a");
     for (more, expected) in [
-        ([15 << 3, 9], "version 9 is newer than 2".to_owned()),
+        ([15 << 3, 9], "version 9 is newer than 3".to_owned()),
         (
             [14 << 3, 1],
             format!(

@@ -15,6 +15,9 @@ use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
 
+use super::columns::{
+    ColumnReader, Fault, Found, FrameParts, Locate as _, NO_OPTIONS, check_meaning,
+};
 use super::frames::{
     COLUMNS_FIELD, EMPTY_ROW, FRAME_OVERHEAD, FirstRow, Frame, FrameSplitter, METADATA_FIELD,
     NextFrame, after_length, begins_delimited, begins_with_options, first_row, row_field,
@@ -34,6 +37,7 @@ use crate::model::batch::LogBatch;
 use crate::model::builder::LogBuilder;
 use crate::model::error::ErrorClass;
 use crate::model::remedy::{Reason, Remedy};
+use crate::model::term::Quad;
 use crate::syntax::wire::{Checked, Wire, WireError, malformed_error};
 
 /// The boundary that ends a message.
@@ -110,6 +114,17 @@ pub(super) trait RowHandler: Send {
     #[inline]
     fn take_mark(&mut self) -> bool {
         false
+    }
+
+    /// Begins a log in the column layout, before its options have been read. Returns false if the
+    /// format has no such layout.
+    fn begin_columns(&mut self) -> bool {
+        false
+    }
+
+    /// Returns the state of a log in the column layout, and its terms; `None` in the row layout.
+    fn columns(&mut self) -> Option<(&mut ColumnReader, &mut TermReader<Quad>)> {
+        None
     }
 
     /// Prepares for a new stream with the same options.
@@ -260,6 +275,9 @@ fn unexpected_columns<H: RowHandler>(rows: &mut H, frame: &[u8]) -> WireError {
     {
         return error;
     }
+    if let Some(mark) = rows.terms_read().mark {
+        return wrong_mark(mark, NO_OPTIONS);
+    }
     let Some(options) = &rows.terms_read().options else {
         return malformed_error(format!(
             "the log begins with columns, expected {}",
@@ -318,6 +336,8 @@ pub(super) struct FrameReader<H: RowHandler> {
     seeking: bool,
     /// Whether all further frames belong to other splits.
     done: bool,
+    /// Whether the next frame belongs to another split, but its options end the open message.
+    is_ending: bool,
     /// Whether the first frame of the log has a restart mark.
     restarts: bool,
 }
@@ -344,6 +364,7 @@ impl<H: RowHandler> FrameReader<H> {
             marks: MarkFinder::default(),
             seeking: false,
             done: false,
+            is_ending: false,
             restarts: false,
             reading,
         }
@@ -375,6 +396,7 @@ impl<H: RowHandler> FrameReader<H> {
     fn flat_type(&self) -> Option<String> {
         let from_type = self.reading.frames.is_none() && self.is_flat();
         let options = self.rows.terms_read().options.as_ref();
+        let options = options.filter(|options| options.version != COLUMNS_VERSION);
         let name = H::FLAT_TYPE.filter(|_| from_type)?;
         options.map(name)
     }
@@ -431,6 +453,11 @@ impl<H: RowHandler> FrameReader<H> {
 
     /// Whether a marked frame cannot be decoded without the frames before it.
     fn depends_on_others(&mut self, mark: u64, frame: &[u8]) -> bool {
+        if self.rows.columns().is_some() {
+            // Restated options discard everything from before, but for the namespaces.
+            let parts = FrameParts::read(frame, &(0..frame.len()));
+            return !parts.is_ok_and(|parts| parts.has_options());
+        }
         let reading = &self.reading;
         let rows = self.alone.get_or_insert_with(|| Box::new(H::new(reading)));
         rows.terms().builder.reset();
@@ -481,8 +508,16 @@ impl<H: RowHandler> FrameReader<H> {
 
     /// Rebuilds the header if its values changed.
     fn update_header(&mut self) {
+        let in_columns = self.rows.columns().is_some();
+        let restarts = self.restarts
+            && match self.ends {
+                Some(MessageEnd::Frame) => true,
+                Some(MessageEnd::Mark) => in_columns,
+                _ => false,
+            };
+        // Frames of messages in the column layout have no meaning.
         let flat = self.ends.map(|ends| ends == MessageEnd::Log);
-        let restarts = self.restarts && self.ends == Some(MessageEnd::Frame);
+        let flat = flat.filter(|flat| *flat || !in_columns);
         let options = self.rows.terms_read().options.as_ref();
         let unchanged = self.header.flat == flat && self.header.restarts == restarts;
         if unchanged && self.header.options.is_empty() == options.is_none() {
@@ -533,13 +568,17 @@ impl<H: RowHandler> FrameReader<H> {
         if self.seeking && !self.seek(input, split) {
             return false;
         }
-        if input.offset() < split.stop {
+        if input.offset() < split.stop || self.is_ending {
             return true;
         }
         match begins_log(input.rest()) {
             Some(true) => {
-                self.end_split(input);
-                false
+                let open = |(_, terms): (_, &mut TermReader<Quad>)| terms.builder.is_open();
+                self.is_ending = self.rows.columns().is_some_and(open);
+                if !self.is_ending {
+                    self.end_split(input);
+                }
+                self.is_ending
             }
             None => input.finished,
             Some(false) => true,
@@ -583,6 +622,10 @@ impl<H: RowHandler> FrameReader<H> {
                     });
                 }
                 match self.frames.next_frame(input)? {
+                    NextFrame::Frame(frame) if self.is_ending => {
+                        self.end_last_message(input, frame)?;
+                        return Ok(self.rows.terms().builder.take());
+                    }
                     NextFrame::Frame(frame) => {
                         self.note_size(input, &frame);
                         self.check_marks(input, &frame)?;
@@ -593,7 +636,11 @@ impl<H: RowHandler> FrameReader<H> {
                     NextFrame::Done => return self.end(input),
                 }
             };
-            let is_cut = self.read_rows(input, &mut frame)?;
+            let is_cut = if self.rows.columns().is_some() {
+                self.read_columns(input, &mut frame)?
+            } else {
+                self.read_rows(input, &mut frame)?
+            };
             self.note_suspicious(input);
             if is_cut {
                 self.read_metadata_ahead(input, &frame)?;
@@ -628,6 +675,9 @@ impl<H: RowHandler> FrameReader<H> {
         if input.offset() == 0 {
             self.restarts = self.reading.marks && !self.frames.is_bare() && is_marked(bytes);
         }
+        if self.rows.terms_read().options.is_none() {
+            self.decide_layout(input, bytes)?;
+        }
         if self.ends.is_none() {
             self.decide_message_end(input, bytes)?;
         }
@@ -635,8 +685,10 @@ impl<H: RowHandler> FrameReader<H> {
             let reason = "all frames of the log are one message, so it cannot be read in splits; read it in one piece";
             return Err(input.error(ErrorClass::Unsupported, reason));
         }
+        let in_rows = self.rows.columns().is_none();
         let terms = self.rows.terms();
-        terms.repeats_options = terms.options.is_some() && begins_with_options(bytes, H::FIELDS);
+        let has_options = in_rows && terms.options.is_some();
+        terms.repeats_options = has_options && begins_with_options(bytes, H::FIELDS);
         if terms.repeats_options {
             self.repeat_options(input, bytes)?;
         }
@@ -645,6 +697,99 @@ impl<H: RowHandler> FrameReader<H> {
             terms.builder.begin_message(input.offset());
         }
         Ok(())
+    }
+
+    /// Begins a log in the column layout if the stream options of its first frame say so. Errors in
+    /// the options are reported when the frame is read.
+    fn decide_layout(&mut self, input: &Buffer, frame: &[u8]) -> Result<(), ReadError> {
+        let FirstRow::Row(1, payload) = first_row(frame, H::FIELDS) else {
+            return Ok(());
+        };
+        let options = read_options::<H>(&payload).ok();
+        let options = options.filter(|options| options.version == COLUMNS_VERSION);
+        let Some(options) = options else {
+            return Ok(());
+        };
+        if self.rows.columns().is_some() || !self.rows.begin_columns() {
+            return Ok(());
+        }
+        if self.frames.index > self.first_frame {
+            let reason = "an earlier frame has no stream options, which the first frame must have";
+            return Err(input.error(ErrorClass::Malformed, reason));
+        }
+        self.frames.forget_indices();
+        let messages = options.stream_type == 1;
+        if let Err(error) = check_meaning(self.reading.frames, messages) {
+            let (class, reason) = error.into_parts();
+            return Err(input.error(class, reason));
+        }
+        self.set_ends(Some(if messages {
+            MessageEnd::Mark
+        } else {
+            MessageEnd::Log
+        }));
+        Ok(())
+    }
+
+    /// Reads a frame in the column layout. Returns true if the batch must end before the frame does.
+    fn read_columns(&mut self, input: &Buffer, frame: &mut Frame) -> Result<bool, ReadError> {
+        self.read_batch(input, frame)
+            .map_err(|fault| self.column_error(input, frame, fault))
+    }
+
+    #[cold]
+    fn column_error(&self, input: &Buffer, frame: &mut Frame, fault: Fault) -> ReadError {
+        let Fault { at, row, error } = fault;
+        (frame.at, frame.row) = (at, row);
+        let (class, reason) = error.into_parts();
+        self.frames.error(input, frame, class, reason, true)
+    }
+
+    /// Ends the last message of a split in the column layout, by the first frame of the next split.
+    fn end_last_message(&mut self, input: &mut Buffer, mut frame: Frame) -> Result<(), ReadError> {
+        let place = (frame.at, input.offset());
+        let parts = FrameParts::read(&input.bytes, &(frame.at..frame.end));
+        let ended = parts.and_then(|parts| match self.rows.columns() {
+            Some((columns, terms)) => columns.end_message(&parts, place, terms),
+            None => Ok(()),
+        });
+        ended.map_err(|fault| self.column_error(input, &mut frame, fault))?;
+        self.end_split(input);
+        Ok(())
+    }
+
+    /// Opens the frame, unless it is being expanded, and adds its statements.
+    fn read_batch(&mut self, input: &Buffer, frame: &Frame) -> Found<bool> {
+        let (is_flat, omits_metadata) = (self.is_flat(), self.omits_metadata());
+        let bytes = &input.bytes;
+        let Some((columns, terms)) = self.rows.columns() else {
+            return Ok(false);
+        };
+        if !columns.is_expanding() {
+            let contents = FrameParts::read(bytes, &(frame.at..frame.end))?;
+            let place = (frame.at, input.offset());
+            let begun = columns.open(bytes, &contents, place, terms)?;
+            self.metadata_was_read = true;
+            // Metadata belong to a message if it is the only one that begins in the frame.
+            let keeps = if is_flat { !omits_metadata } else { begun == 1 };
+            for entry in &contents.metadata {
+                let entry_bytes = &bytes[entry.clone()];
+                if keeps {
+                    let stored = self.metadata.store(entry_bytes, &mut terms.builder);
+                    stored.at(entry.start)?;
+                } else {
+                    let counts = FrameMetadata::check(entry_bytes).at(entry.start)?;
+                    self.dropped_metadata += u64::from(counts);
+                }
+            }
+            if keeps {
+                if !terms.builder.is_open() {
+                    terms.builder.begin_message(input.offset());
+                }
+                self.metadata.add_to(&mut terms.builder).at(frame.at)?;
+            }
+        }
+        columns.expand(bytes, self.parts, terms)
     }
 
     /// Handles a frame that repeats the options at its start, where a new stream may begin.
@@ -939,6 +1084,7 @@ impl<H: RowHandler> Reader for FrameReader<H> {
         self.end = None;
         self.seeking = inner;
         self.done = false;
+        self.is_ending = false;
         self.restarts = false;
         self.update_header();
     }

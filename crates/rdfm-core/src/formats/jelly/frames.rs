@@ -98,6 +98,11 @@ impl FrameSplitter {
         self.index = self.first_message_index;
     }
 
+    /// Omits the indices of frames if the log is read from a split. Only those of messages are known.
+    pub fn forget_indices(&mut self) {
+        self.knows_indices &= self.first_message_index == 0;
+    }
+
     /// Returns a name of the current or next frame for error messages.
     fn name(&self) -> String {
         if self.knows_indices {

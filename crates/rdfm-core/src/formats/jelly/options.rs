@@ -30,6 +30,9 @@ pub const LOGICAL_TYPES: &[(&str, u64)] = &[
     ("timestamped_named_graphs", 114),
 ];
 
+/// Versions of Jelly, and their numbers in a log.
+pub const VERSIONS: &[(&str, u64)] = &[("1.0", 1), ("1.1", 2), ("1.2", 3)];
+
 /// The meaning of a frame in the input.
 pub const READ_FRAMES: OptionSpec = OptionSpec::new(
     "frames",
@@ -204,8 +207,9 @@ pub const DATATYPE_TABLE: OptionSpec = OptionSpec::new(
 /// Protocol version of the stream.
 pub const JELLY_VERSION: OptionSpec = OptionSpec::new(
     "jelly_version",
-    ValueKind::Count(1, 2),
-    "Jelly version that the stream declares. Defaults to 2 with namespaces, otherwise to 1.",
+    ValueKind::ChoiceOrNumber(VERSIONS),
+    "Jelly version that the stream declares, or its number in the log. 1.2 is a draft, in which statements are stored \
+     by column. Defaults to 1.1 with namespaces, otherwise to 1.0.",
 )
 .default(Default::Source)
 .group(GROUP);
@@ -375,10 +379,12 @@ pub const fn logical_name(number: u32) -> &'static str {
     }
 }
 
-/// Newest protocol version that is read and written.
+/// Newest protocol version of the row layout.
 pub const MAX_VERSION: u32 = 2;
 /// Version with the column layout.
 pub(super) const COLUMNS_VERSION: u32 = 3;
+/// Smallest name table in the column layout.
+pub(super) const MIN_COLUMN_NAMES: u32 = 128;
 /// Smallest name table that the specification allows.
 pub const MIN_NAME_TABLE: u32 = 8;
 

@@ -31,6 +31,9 @@ pub const MAGIC: [u8; 16] = *b"\xff\xferdfm restart\x00\x01";
 /// key, and its value.
 const HEAD: [u8; 34] = *b"\x7a\x28\x0a\x0crdfm.restart\x12\x18\xff\xferdfm restart\x00\x01";
 
+/// The first bytes of a mark, up to the end of its key.
+pub const MARK_START: &[u8] = HEAD.split_at(4 + KEY.len()).0;
+
 /// Size of a mark in bytes.
 pub const MARK_BYTES: usize = HEAD.len() + size_of::<u64>();
 

@@ -4,10 +4,11 @@
 //! - Out: quads and namespaces in the builder.
 //! - Law: everything that the specification calls an error is an error.
 
+use super::columns::ColumnReader;
 use super::decode::{MessageEnd, RowHandler};
 use super::frames::{EMPTY_ROW, FRAME_FIELDS, Frame};
 use super::lookup::wrong_mark;
-use super::options::{FrameMeaning, MAX_VERSION, OptionsRow, PhysicalType, ReadSettings};
+use super::options::{COLUMNS_VERSION, FrameMeaning, OptionsRow, PhysicalType, ReadSettings};
 use super::term_reader::{GRAPH, QUAD_FIELDS, TRIPLE_FIELDS, TermField, TermReader, skip_all};
 use super::usual_rows::RowTags;
 use crate::codec::values::Value;
@@ -48,6 +49,8 @@ pub(super) struct QuadRows {
     physical: PhysicalType,
     /// Whether the version has namespaces, or namespaces were reported.
     expects_namespaces: bool,
+    /// Decoding state of a log in the column layout.
+    columns: Option<ColumnReader>,
 }
 
 impl RowHandler for QuadRows {
@@ -56,7 +59,7 @@ impl RowHandler for QuadRows {
     const FILE: &'static str = "a Jelly file";
     const OPTIONS: &'static str = "the stream options";
     const OPTION_NUMBERS: u32 = 0b1100_1110_0111_1100;
-    const VERSIONS: (u32, &'static str) = (MAX_VERSION, "1 or 2");
+    const VERSIONS: (u32, &'static str) = (COLUMNS_VERSION, "1, 2 or 3");
     const FRAME_FIELDS: u32 = FRAME_FIELDS;
     const NAMES: &'static [&'static str] = &ROW_NAMES;
     const FIELDS: u32 = 0b1110_0111_1110;
@@ -68,12 +71,14 @@ impl RowHandler for QuadRows {
             in_graph: false,
             physical: PhysicalType::Triples,
             expects_namespaces: false,
+            columns: None,
         }
     }
 
     fn reset(&mut self) {
         self.in_graph = false;
         self.physical = PhysicalType::Triples;
+        self.columns = None;
     }
 
     #[inline]
@@ -106,6 +111,11 @@ impl RowHandler for QuadRows {
     }
 
     fn open(&mut self, options: &OptionsRow) -> Checked<()> {
+        if options.version == COLUMNS_VERSION {
+            return Err(malformed_error(
+                "a file of version 3 was joined to one of an earlier version; divide the log there, and read both files",
+            ));
+        }
         let number = options.physical_type;
         self.physical = PhysicalType::from_number(number).ok_or_else(|| {
             malformed_error(format!(
@@ -116,6 +126,17 @@ impl RowHandler for QuadRows {
         let graphs = self.physical != PhysicalType::Triples;
         self.terms.open(options, graphs)?;
         options.check_types(self.physical).map_err(malformed_error)
+    }
+
+    fn begin_columns(&mut self) -> bool {
+        self.columns = Some(ColumnReader::default());
+        true
+    }
+
+    #[inline]
+    fn columns(&mut self) -> Option<(&mut ColumnReader, &mut TermReader<Quad>)> {
+        let columns = self.columns.as_mut()?;
+        Some((columns, &mut self.terms))
     }
 
     fn begin_stream(&mut self) {

@@ -59,10 +59,10 @@ pub(super) struct TermReader<R: Record> {
     pub repeats_options: bool,
     /// Whether the next options row begins a new stream.
     pub begins_stream: bool,
-    budget: LookupBudget,
-    names: LookupTable,
-    prefixes: LookupTable,
-    datatypes: LookupTable,
+    pub(super) budget: LookupBudget,
+    pub(super) names: LookupTable,
+    pub(super) prefixes: LookupTable,
+    pub(super) datatypes: LookupTable,
     last_name: u32,
     last_prefix: u32,
     /// Terms of the previous statement, and the open graph. If the bit of a position is set in
@@ -79,7 +79,7 @@ pub(super) struct TermReader<R: Record> {
     pub suspicious: Vec<(&'static str, &'static str)>,
     /// Offset of the restart mark at which reading began, if earlier frames were not read.
     pub mark: Option<u64>,
-    max_depth: u32,
+    pub(super) max_depth: u32,
     languages: Vec<CachedLanguage>,
     next_language: usize,
 }
