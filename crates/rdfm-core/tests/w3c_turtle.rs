@@ -50,8 +50,8 @@ fn cases(files: &BTreeMap<String, Vec<u8>>, manifest: &str) -> Vec<Case> {
             .filter(move |triple| triple.predicate.as_str() == predicate)
     };
     let file = |name: &str, triple: &Triple| {
-        let found = values(name).find(|value| value.subject == triple.subject)?;
-        Some(iri(&found.object).strip_prefix(ROOT)?.to_owned())
+        let actual = values(name).find(|value| value.subject == triple.subject)?;
+        Some(iri(&actual.object).strip_prefix(ROOT)?.to_owned())
     };
     let assumed = iri(&values("assumedTestBase").next().unwrap().object);
     let folder = manifest.trim_end_matches("manifest.ttl");
@@ -86,9 +86,9 @@ fn check(files: &BTreeMap<String, Vec<u8>>, case: &Case) -> Result<(), String> {
     }
     if let Some(result) = &case.result {
         let expected = oracle::nquads(&files[result]);
-        let found = read.messages.concat();
-        if !oracle::isomorphic(&found, &expected) {
-            return Err(format!("found {found:#?}, expected {expected:#?}"));
+        let actual = read.messages.concat();
+        if !oracle::isomorphic(&actual, &expected) {
+            return Err(format!("found {actual:#?}, expected {expected:#?}"));
         }
     }
     Ok(())
@@ -173,9 +173,9 @@ fn message_cases_pass() {
             _ => expected["delivered_messages"].as_array().unwrap(),
         };
         assert_eq!(read.messages.len(), messages.len(), "{id}");
-        for (found, message) in read.messages.iter().zip(messages) {
+        for (actual, message) in read.messages.iter().zip(messages) {
             let message = oracle::nquads(message.as_str().unwrap().as_bytes());
-            assert!(oracle::isomorphic(found, &message), "{id}: {found:#?}");
+            assert!(oracle::isomorphic(actual, &message), "{id}: {actual:#?}");
         }
     }
     assert_eq!(count, 34);

@@ -36,8 +36,8 @@ impl Graphs {
     /// Converts the graph names to classes of a batch.
     pub fn by_class(&self, dictionary: &Dictionary<'_>) -> GraphClasses {
         let classes = |names: &[NamedNode]| {
-            let found = names.iter().map(|name| name.clone().into());
-            found.filter_map(|name| dictionary.find(&name)).collect()
+            let terms = names.iter().map(|name| name.clone().into());
+            terms.filter_map(|name| dictionary.find(&name)).collect()
         };
         match self {
             Self::AsTheyAre => GraphClasses::AsTheyAre,
@@ -182,7 +182,7 @@ impl Message {
 
     /// Returns the term of a class as spelled in this message.
     #[inline]
-    pub fn written_term(&self, class: u32) -> TermId {
+    pub fn term_in_message(&self, class: u32) -> TermId {
         TermId(self.terms_in_message.get(&class).copied().unwrap_or(class))
     }
 }
