@@ -395,7 +395,7 @@ impl Walk<'_> {
                     self.walk_property(DROPPED, active, value, DROPPED)?;
                 }
                 Meaning::Uncached => {
-                    self.walk_uncached_property(DROPPED, context, value, DROPPED)?
+                    self.walk_uncached_property(DROPPED, context, value, DROPPED)?;
                 }
                 Meaning::Keyword(Keyword::Reverse) => {
                     self.reverse(DROPPED, value, context, DROPPED)?;

@@ -117,7 +117,7 @@ impl Composer {
                     self.complete(anchor, node);
                 }
                 Event::Alias(anchor) => {
-                    self.push_alias(text.as_bytes(), anchor, index, tape, bounds)?
+                    self.push_alias(text.as_bytes(), anchor, index, tape, bounds)?;
                 }
                 _ => {}
             }
