@@ -46,6 +46,7 @@ from rdfm.logs.likely import unread_content_text
 from rdfm.logs.notes import MAX_LISTED
 from rdfm.storage.addresses import shown
 from rdfm.storage.paths import is_url
+from rdfm.storage.pipes import mark_pipes
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -107,6 +108,10 @@ class Reading:
     watch: Callable[[Input, bytes], None] | None = None
     reject_unreadable: bool = False
     needs_logs: bool = False
+
+    def __post_init__(self) -> None:
+        """Mark the pipes that options name, because each decoder reads them."""
+        object.__setattr__(self, "options", mark_pipes(self.options))
 
 
 class Source(NamedTuple):

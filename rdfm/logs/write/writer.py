@@ -31,6 +31,7 @@ from rdfm.logs.write.own_input import reject_own_input
 from rdfm.logs.write.parts import parts_of
 from rdfm.message import Message, Patch, checked
 from rdfm.storage.paths import is_live
+from rdfm.storage.pipes import mark_pipes
 
 if TYPE_CHECKING:
     from typing_extensions import TypeVar
@@ -185,7 +186,7 @@ def create_log(
     found = output_format(target, format, kind)
     if kind not in found.spec.kinds:
         raise format_of_other_kind_error(found.spec, kind)
-    given = {**suffix_options(target, found.spec), **options}
+    given = mark_pipes({**suffix_options(target, found.spec), **options})
 
     def make(**changed: Any) -> EncoderLike:
         return found.encoder({**given, **changed}, shape.continued or None)
