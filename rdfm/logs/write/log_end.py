@@ -206,9 +206,7 @@ def count_messages(log: StoredLog, ending: Ending) -> int:
 def _has_length_per_message(log: StoredLog, header: Mapping[str, Any]) -> bool:
     """Whether each length prefix begins a message. Frames can contain several messages."""
     spec = log.format.spec
-    return spec.append == "lengths" and (
-        not spec.splittable or header.get("frames") == "message"
-    )
+    return spec.append == "lengths" and (not spec.splittable or header.get("frames") == "message")
 
 
 def stored_batches(log: StoredLog, ending: Ending) -> Iterator[AnyBatch]:

@@ -32,6 +32,7 @@ from rdfm.logs.write.parts import part_list
 from rdfm.logs.write.results import check_head, check_row
 from rdfm.message import Message, Patch, checked
 from rdfm.storage.paths import is_live
+from rdfm.storage.pipes import mark_pipes
 
 if TYPE_CHECKING:
     from typing_extensions import TypeVar
@@ -189,7 +190,7 @@ def create_log(
     log_format = output_format(target, format, kind)
     if kind not in log_format.spec.kinds:
         raise format_of_other_kind_error(log_format.spec, kind)
-    encoder_options = {**suffix_options(target, log_format.spec), **options}
+    encoder_options = mark_pipes({**suffix_options(target, log_format.spec), **options})
 
     def make(**changes: Any) -> EncoderLike:
         return log_format.encoder({**encoder_options, **changes}, shape.continued_header or None)
