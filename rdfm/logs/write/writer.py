@@ -25,6 +25,7 @@ from rdfm.logs.write.output import (
     OutputShape,
     Writable,
     output_format,
+    reject_other_format_names,
     suffix_options,
 )
 from rdfm.logs.write.own_input import reject_own_input
@@ -183,6 +184,7 @@ def create_log(
     if boolean is not None and variables:
         raise OptionError("the results of an ASK query have no variables")
     reject_own_input((), target, options, append=append)
+    reject_other_format_names(options, "format")
     found = output_format(target, format, kind)
     if kind not in found.spec.kinds:
         raise format_of_other_kind_error(found.spec, kind)
