@@ -220,8 +220,8 @@ mod tests {
     #[test]
     fn logs_with_marks_can_be_cut_anywhere() {
         let reading = Reading::of("nq");
-        let (found, _) = batches::<Quad>(&reading, &text(40));
-        for restart_bytes in [1, 150, 600] {
+        let (found, _) = batches::<Quad>(&reading, &text(16));
+        for restart_bytes in [1, 100, 250] {
             let writing = writing("jelly").with("restart_bytes", restart_bytes);
             let log = encoded(&writing, &found).expect("a log");
             assert!(marks(&log).len() > 2);

@@ -11,7 +11,5 @@ mod json;
 mod model;
 mod patch;
 mod restart;
-#[path = "../support/mod.rs"]
-mod support;
 mod usual_rows;
 mod wire;
