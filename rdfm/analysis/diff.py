@@ -28,6 +28,7 @@ from rdfm.formats import FormatSpec
 from rdfm.logs.input.driver import ReadSettings
 from rdfm.logs.input.inputs import Readable, is_read_once
 from rdfm.logs.input.progress import Progress, Reporter, total_bytes
+from rdfm.storage.pipes import mark_pipes
 
 if TYPE_CHECKING:
     from rdfm.formats.options_generated import ReadOptions
@@ -147,6 +148,7 @@ def compare(
         progress: Called about ten times a second.
     """
     start = time.perf_counter()
+    options = mark_pipes(options)
     values: dict[str, Any] = {
         name: DIFF[name].value(value) if value is not None else DIFF[name].default
         for name, value in {**dict.fromkeys(DIFF), **given}.items()

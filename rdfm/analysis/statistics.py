@@ -31,6 +31,7 @@ from rdfm.logs.input.progress import Progress, Reporter, total_bytes
 from rdfm.logs.notes import Notes
 from rdfm.logs.read.read_ahead import read_ahead
 from rdfm.storage.paths import local_path
+from rdfm.storage.pipes import open_to_read
 
 if TYPE_CHECKING:
     from rdfm.formats.options_generated import ReadOptions
@@ -156,7 +157,7 @@ def _sha256(source: Readable) -> str | None:
     path = local_path(os.fspath(source)) if isinstance(source, (str, os.PathLike)) else None
     if path is None or not Path(path).is_file():
         return None
-    with Path(path).open("rb") as file:
+    with open_to_read(path) as file:
         return file_digest(file, "sha256").hexdigest()
 
 

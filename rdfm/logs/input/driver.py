@@ -46,6 +46,7 @@ from rdfm.logs.journal import byte_count
 from rdfm.logs.notes import MAX_LISTED
 from rdfm.storage.addresses import redact_url
 from rdfm.storage.paths import is_url
+from rdfm.storage.pipes import mark_pipes
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -107,6 +108,10 @@ class ReadSettings:
     watch: Callable[[Input, bytes], None] | None = None
     reject_unreadable: bool = False
     needs_logs: bool = False
+
+    def __post_init__(self) -> None:
+        """Mark the pipes that options name, because each decoder reads them."""
+        object.__setattr__(self, "options", mark_pipes(self.options))
 
 
 class Source(NamedTuple):

@@ -25,13 +25,15 @@ from rdfm.logs.write.output import (
     OutputShape,
     Writable,
     output_format,
+    reject_other_format_names,
     suffix_options,
 )
 from rdfm.logs.write.own_input import reject_own_input
 from rdfm.logs.write.parts import part_list
-from rdfm.logs.write.results import check_head, checked_row
+from rdfm.logs.write.results import check_head, check_row
 from rdfm.message import Message, Patch, checked
 from rdfm.storage.paths import is_live
+from rdfm.storage.pipes import mark_pipes
 
 if TYPE_CHECKING:
     from typing_extensions import TypeVar
@@ -186,10 +188,11 @@ def create_log(
     if kind == "results":
         head = ResultBatch.from_rows([], list(variables), boolean=boolean, links=list(links))
     reject_own_input((), target, options, append=append)
+    reject_other_format_names(options, "format")
     log_format = output_format(target, format, kind)
     if kind not in log_format.spec.kinds:
         raise format_of_other_kind_error(log_format.spec, kind)
-    encoder_options = {**suffix_options(target, log_format.spec), **options}
+    encoder_options = mark_pipes({**suffix_options(target, log_format.spec), **options})
 
     def make(**changes: Any) -> EncoderLike:
         return log_format.encoder({**encoder_options, **changes}, shape.continued_header or None)
@@ -308,7 +311,7 @@ class LogWriter(Generic[M]):
             TypeError, ValueError: As in `write`.
         """
         if self._head is not None:
-            return checked_row(message, self._head)
+            return check_row(message, self._head)
         if self._kind == "patches":
             if isinstance(message, Message):
                 raise TypeError(
