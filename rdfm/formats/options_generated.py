@@ -83,7 +83,7 @@ class WriteOptions(TypedDict, total=False):
     framing: Literal["messages", "rows"] | None
     generalized: bool | str | None
     headers_first: bool | str | None
-    jelly_version: int | str | None
+    jelly_version: Literal["1.0", "1.1", "1.2"] | int | None
     lenient: bool | str | None
     logical_type: (
         Literal[
@@ -144,7 +144,7 @@ class _BothOptions(TypedDict, total=False):
     framing: Literal["messages", "rows", "stream", "graph"] | None
     generalized: bool | str | None
     headers_first: bool | str | None
-    jelly_version: int | str | None
+    jelly_version: Literal["1.0", "1.1", "1.2"] | int | None
     joins: Literal["error", "warn", "new"] | None
     lenient: bool | str | None
     logical_type: (
@@ -217,7 +217,7 @@ class _BothOptions(TypedDict, total=False):
     to_framing: Literal["messages", "rows"] | None
     to_generalized: bool | str | None
     to_headers_first: bool | str | None
-    to_jelly_version: int | str | None
+    to_jelly_version: Literal["1.0", "1.1", "1.2"] | int | None
     to_lenient: bool | str | None
     to_logical_type: (
         Literal[

@@ -90,7 +90,7 @@ INVALID_VALUES = {
     "dialect": ["Comments", 3], "announced": [3, "\ud800"], "base": [3], "frames": ["flats", 3],
     "delimited": ["yes"], "prefixes": [3, {"a": 3}, {3: "a"}, [("a", "b")]], "physical_type": ["triple", 1],
     "framing": ["frames", 3], "flat": ["yes"], "values": [3],
-    "logical_type": ["graph", 5, True], "jelly_version": [0, 3], "name_table": [-1, 1 << 40], "frame_rows": [0],
+    "logical_type": ["graph", 5, True], "jelly_version": [0, 4, "1.3"], "name_table": [-1, 1 << 40], "frame_rows": [0],
 }  # fmt: skip
 
 

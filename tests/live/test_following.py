@@ -162,7 +162,7 @@ def test_an_invalid_frame_is_reported_after_the_preceding_frames(tmp_path, frame
     [
         ("physical_type", 0, "physical type 0 is not allowed"),
         ("version", 0, "the version is 0 or missing"),
-        ("version", 9, "version 9 is newer than 2"),
+        ("version", 9, "version 9 is newer than 3"),
     ],
 )
 def test_a_log_with_invalid_options_is_an_error(tmp_path, field, value, reason):

@@ -9,7 +9,7 @@ import pytest
 import rdfm
 from rdfm import patch, plan_splits
 from rdfm.errors import OptionError
-from rdfm.logs.input.inputs import may_be_endless, reads_once
+from rdfm.logs.input.inputs import is_read_once, may_be_endless
 from rdfm.spark.spark_options import Options
 
 LOG = b"# @message\n".join(b'<http://e/s> <http://e/p> "%d" .\n' % index for index in range(5))
@@ -120,10 +120,10 @@ def test_a_socket_is_read_by_its_descriptor():
 
 def test_sources_that_can_be_read_only_once(fifo, tmp_path):
     (tmp_path / "a.nq").write_bytes(LOG)
-    assert reads_once(fifo)
-    assert reads_once("/dev/null")
-    assert reads_once("grpc://localhost/x")
-    assert not any(map(reads_once, (LOG, tmp_path, tmp_path / "a.nq", tmp_path / "missing")))
+    assert is_read_once(fifo)
+    assert is_read_once("/dev/null")
+    assert is_read_once("grpc://localhost/x")
+    assert not any(map(is_read_once, (LOG, tmp_path, tmp_path / "a.nq", tmp_path / "missing")))
 
 
 @pytest.mark.parametrize("option", ["contexts", "context"])

@@ -19,7 +19,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from rdfm.errors import EncodeError, OptionError, Remedy, name_in_errors, spelled, visible
+from rdfm.errors import EncodeError, OptionError, Remedy, name_in_errors, spell_option, visible
 from rdfm.formats import Format, FormatSpec
 from rdfm.logs.journal import Commit, Journal, byte_count
 from rdfm.logs.write.parts import Part
@@ -82,7 +82,7 @@ class AppendSettings(NamedTuple):
         """
         if append and keep_partial:
             raise OptionError(
-                f"{spelled('keep_partial')} applies only to new files",
+                f"{spell_option('keep_partial')} applies only to new files",
                 remedies=[Remedy("stage", "sync", "true", "keeps each batch in the log")],
             )
         if append:
@@ -94,7 +94,7 @@ class AppendSettings(NamedTuple):
         ):
             if given:
                 raise OptionError(
-                    f"{spelled(name)} applies only when appending",
+                    f"{spell_option(name)} applies only when appending",
                     remedies=[Remedy("stage", "append", "true", "continues the log")],
                 )
         return None
@@ -272,7 +272,7 @@ class AppendOutput:
         if compression is not None:
             requested, _, _ = compression.partition(":")
             if requested != (found or "none"):
-                option = spelled("compression")
+                option = spell_option("compression")
                 raise OptionError(
                     f"{option} is {requested}, but {self.name} has {found or 'none'}, which cannot "
                     f"change; omit {option}"
@@ -284,7 +284,9 @@ class AppendOutput:
         if log.is_empty():
             state.replace_empty()
             return
-        ending = find_end(log, repair=repair, known="" if last_commit is None else last_commit.end)
+        ending = find_end(
+            log, repair=repair, known_end="" if last_commit is None else last_commit.end
+        )
         if ending.length < size:
             removed = byte_count(size - ending.length)
             self._note = f"{self.name}: removed {removed} of an incomplete message"
@@ -348,8 +350,8 @@ class AppendOutput:
         flat = options.get("flat")
         if "flat" in supported and flat is not None and supported["flat"].value(flat):
             raise OptionError(
-                f"{spelled('flat')} writes a single message, but {self.name} already has messages; "
-                f"omit {spelled('flat')}"
+                f"{spell_option('flat')} writes a single message, but {self.name} already has messages; "
+                f"omit {spell_option('flat')}"
             )
         if "dialect" not in supported:
             return
@@ -361,8 +363,8 @@ class AppendOutput:
             requested = options.get(name)
             if requested is not None and requested != found:
                 raise OptionError(
-                    f"{spelled(name)} is {requested}, but {self.name} has {found or 'none'}, which "
-                    f"cannot change; omit {spelled(name)}"
+                    f"{spell_option(name)} is {requested}, but {self.name} has {found or 'none'}, which "
+                    f"cannot change; omit {spell_option(name)}"
                 )
 
     def encoder(self, encoder: Any) -> AppendEncoder:
@@ -677,7 +679,7 @@ def check_appending(
     """
     if overwrite:
         raise OptionError(
-            f"{spelled('overwrite')} replaces a folder, and {spelled('append')} continues a log; "
+            f"{spell_option('overwrite')} replaces a folder, and {spell_option('append')} continues a log; "
             "use one of them"
         )
     _local_file(target, appending.format.spec, folder=folder)
@@ -701,7 +703,7 @@ def _local_file(target: object, spec: FormatSpec, *, folder: bool = False) -> st
     if is_live(path or target):
         raise OptionError(
             f"{os.fspath(target)} is a live stream, to which all messages are appended anyway; "
-            f"omit {spelled('append')}"
+            f"omit {spell_option('append')}"
         )
     if path is None:
         raise OptionError(

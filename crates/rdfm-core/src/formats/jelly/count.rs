@@ -2,19 +2,25 @@
 //! numbered.
 //!
 //! - In: the pieces that a decoder of the split would receive.
-//! - Out: the number of frames in the split; each frame is one message.
-//! - Cost: a search for the first mark, then one varint per frame. Frames are not copied.
+//! - Out: the number of messages in the split. In the row layout, each frame is one message. In the
+//!   column layout, messages are counted by their lengths.
+//! - Cost: a search for the first mark, then one varint per frame. Only frames in the column layout
+//!   are buffered, one at a time.
 //! - Law: the result is the number of messages that a decoder returns for the split.
 
-use super::options::ReadSettings;
+use super::columns::MessageCounter;
+use super::decode::RowHandler as _;
+use super::frames::{FirstRow, first_row};
+use super::options::{COLUMNS_VERSION, OptionsRow, ReadSettings};
 use super::restart::{MarkFinder, MarkSearch, begins_log};
+use super::rows::QuadRows;
 use crate::codec::{DelimiterCounter, Split};
-use crate::syntax::wire::{Varint, long_varint};
+use crate::syntax::wire::{Varint, read_long_varint};
 
 /// Number of bytes at the start of a frame that are needed to find its mark.
 const HEAD_BYTES: usize = 64;
 
-/// Counts the frames of one split.
+/// Counts the messages of one split.
 pub(super) struct FrameCounter {
     split: Split,
     max_frame_bytes: u64,
@@ -30,13 +36,20 @@ pub(super) struct FrameCounter {
     finished: bool,
     done: bool,
     damaged: bool,
+    /// Number of frames, each of which is a message, unless `columns` is set.
     frames: u64,
+    /// Number of bytes of a frame that must be buffered.
+    wanted: usize,
+    /// Whether the first frame of the split has been read, which has the stream options.
+    knows_layout: bool,
+    /// Counts the messages of a log in the column layout.
+    columns: Option<MessageCounter>,
 }
 
 /// Result of inspecting the first bytes of a frame.
 enum FrameHead {
-    /// Length including the length prefix.
-    Complete(u64),
+    /// Sizes of the length prefix and of the frame.
+    Complete(usize, u64),
     /// More bytes are needed.
     Wait,
     /// The frame belongs to the next split.
@@ -64,6 +77,9 @@ impl FrameCounter {
             done: false,
             damaged: false,
             frames: 0,
+            wanted: HEAD_BYTES,
+            knows_layout: false,
+            columns: None,
         }
     }
 
@@ -91,13 +107,35 @@ impl FrameCounter {
                 _ => {}
             }
         }
-        match long_varint(bytes) {
+        match read_long_varint(bytes) {
             Varint::Value(length, prefix) if length <= self.max_frame_bytes => {
-                FrameHead::Complete(length + prefix as u64)
+                FrameHead::Complete(prefix, length)
             }
             Varint::Incomplete if !self.finished => FrameHead::Wait,
             _ => FrameHead::Damaged,
         }
+    }
+
+    /// Counts the messages of a frame whose length is given. Returns false if more bytes are needed.
+    fn count(&mut self, bytes: &[u8], length: u64) -> bool {
+        if self.knows_layout && self.columns.is_none() {
+            self.frames += 1;
+            return true;
+        }
+        let Some(frame) = bytes.get(..length as usize) else {
+            self.wanted = (length as usize - bytes.len()).max(HEAD_BYTES);
+            return false;
+        };
+        self.wanted = HEAD_BYTES;
+        if !self.knows_layout {
+            self.knows_layout = true;
+            self.columns = has_columns(frame).then(MessageCounter::default);
+        }
+        self.frames += 1;
+        if let Some(columns) = &mut self.columns {
+            columns.count(frame);
+        }
+        true
     }
 
     /// Counts the frames whose heads are in `bytes`, which begin at `self.offset`. Returns the
@@ -113,9 +151,11 @@ impl FrameCounter {
                 break;
             }
             match self.head(&bytes[at..]) {
-                FrameHead::Complete(length) => {
-                    self.frames += 1;
-                    self.left = length;
+                FrameHead::Complete(prefix, length) => {
+                    if !self.count(&bytes[at + prefix..], length) {
+                        break;
+                    }
+                    self.left = prefix as u64 + length;
                 }
                 FrameHead::Wait => break,
                 FrameHead::Next => self.done = true,
@@ -148,7 +188,7 @@ impl DelimiterCounter for FrameCounter {
         }
         // The previous piece ended inside the head of a frame.
         while !self.pending.is_empty() && !piece.is_empty() && !self.done {
-            let (head, rest) = piece.split_at(piece.len().min(HEAD_BYTES));
+            let (head, rest) = piece.split_at(piece.len().min(self.wanted));
             self.pending.extend_from_slice(head);
             self.walk_pending();
             piece = rest;
@@ -167,19 +207,30 @@ impl DelimiterCounter for FrameCounter {
         self.done = true;
     }
 
-    fn done(&self) -> bool {
+    fn is_done(&self) -> bool {
         self.done
     }
 
     fn delimiters(&self) -> u64 {
-        self.frames
+        self.columns
+            .as_ref()
+            .map_or(self.frames, MessageCounter::messages)
     }
 
-    fn content_first(&self) -> bool {
+    fn is_content_first(&self) -> bool {
         false
     }
 
-    fn indivisible(&self) -> bool {
+    fn is_indivisible(&self) -> bool {
         self.damaged
     }
+}
+
+/// Whether a log in the column layout begins with this frame.
+fn has_columns(frame: &[u8]) -> bool {
+    let FirstRow::Row(1, payload) = first_row(frame, QuadRows::FIELDS) else {
+        return false;
+    };
+    let options = OptionsRow::read(&payload, QuadRows::OPTION_NUMBERS, QuadRows::OPTIONS);
+    options.is_ok_and(|options| options.version == COLUMNS_VERSION)
 }

@@ -15,6 +15,9 @@ use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
 
+use super::columns::{
+    ColumnReader, Fault, Found, FrameParts, Locate as _, NO_OPTIONS, check_meaning,
+};
 use super::frames::{
     COLUMNS_FIELD, EMPTY_ROW, FRAME_OVERHEAD, FirstRow, Frame, FrameSplitter, METADATA_FIELD,
     NextFrame, after_length, begins_delimited, begins_with_options, first_row, row_field,
@@ -34,7 +37,8 @@ use crate::model::batch::LogBatch;
 use crate::model::builder::LogBuilder;
 use crate::model::error::ErrorClass;
 use crate::model::remedy::{Reason, Remedy};
-use crate::syntax::wire::{Checked, Wire, WireError, malformed};
+use crate::model::term::Quad;
+use crate::syntax::wire::{Checked, Wire, WireError, malformed_error};
 
 /// The boundary that ends a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -112,6 +116,17 @@ pub(super) trait RowHandler: Send {
         false
     }
 
+    /// Begins a log in the column layout, before its options have been read. Returns false if the
+    /// format has no such layout.
+    fn begin_columns(&mut self) -> bool {
+        false
+    }
+
+    /// Returns the state of a log in the column layout, and its terms; `None` in the row layout.
+    fn columns(&mut self) -> Option<(&mut ColumnReader, &mut TermReader<Quad>)> {
+        None
+    }
+
     /// Prepares for a new stream with the same options.
     fn begin_stream(&mut self) {}
 
@@ -135,7 +150,7 @@ pub(super) trait RowHandler: Send {
     fn any_row(&mut self, bytes: &[u8]) -> Checked<()> {
         let mut wire = Wire::new(bytes);
         // Nearly every row has exactly one field.
-        if let Ok((field, payload)) = wire.field(Self::FIELDS, "the row")
+        if let Ok((field, payload)) = wire.read_field(Self::FIELDS, "the row")
             && wire.is_done()
         {
             return self.row_after_options(field, payload);
@@ -191,7 +206,7 @@ fn check_version<H: RowHandler + ?Sized>(options: &OptionsRow) -> Checked<()> {
     let (newest, versions) = H::VERSIONS;
     let version = options.version;
     if version == 0 {
-        return Err(malformed(format!(
+        return Err(malformed_error(format!(
             "the version is 0 or missing, expected {versions}"
         )));
     }
@@ -226,7 +241,7 @@ fn other_options<H: RowHandler + ?Sized>(
         differences(&expected, &found),
         differences(&found, &expected)
     ));
-    malformed(if joined {
+    malformed_error(if joined {
         reason.with(NEW_TABLES)
     } else {
         reason
@@ -236,7 +251,7 @@ fn other_options<H: RowHandler + ?Sized>(
 #[cold]
 fn before_options<H: RowHandler + ?Sized>(mark: Option<u64>, field: usize) -> WireError {
     if field == 0 {
-        return malformed(EMPTY_ROW);
+        return malformed_error(EMPTY_ROW);
     }
     let (name, expected) = (H::NAMES[field], H::OPTIONS);
     match mark {
@@ -244,7 +259,7 @@ fn before_options<H: RowHandler + ?Sized>(mark: Option<u64>, field: usize) -> Wi
             mark,
             &format!("its frame begins with a {name} row, expected {expected}"),
         ),
-        None => malformed(format!(
+        None => malformed_error(format!(
             "the log begins with a {name} row, expected {expected}"
         )),
     }
@@ -260,13 +275,16 @@ fn unexpected_columns<H: RowHandler>(rows: &mut H, frame: &[u8]) -> WireError {
     {
         return error;
     }
+    if let Some(mark) = rows.terms_read().mark {
+        return wrong_mark(mark, NO_OPTIONS);
+    }
     let Some(options) = &rows.terms_read().options else {
-        return malformed(format!(
+        return malformed_error(format!(
             "the log begins with columns, expected {}",
             H::OPTIONS
         ));
     };
-    malformed(format!(
+    malformed_error(format!(
         "the frame has columns, which need version {COLUMNS_VERSION}, but {} have version {}",
         H::OPTIONS,
         options.version
@@ -276,12 +294,12 @@ fn unexpected_columns<H: RowHandler>(rows: &mut H, frame: &[u8]) -> WireError {
 /// Whether a file with length prefixes begins where a later field of a bare frame is expected.
 #[cold]
 fn is_joined(input: &Buffer, frame: &Frame) -> bool {
-    frame.at > input.at && begins_delimited(&input.bytes[frame.at..frame.end])
+    frame.at > input.index && begins_delimited(&input.bytes[frame.at..frame.end])
 }
 
 #[cold]
 fn delimited_after_bare(at: u64) -> WireError {
-    malformed(format!(
+    malformed_error(format!(
         "a file with length prefixes was joined at byte {at} to a file without them; divide the log there, and read \
          both files"
     ))
@@ -318,6 +336,8 @@ pub(super) struct FrameReader<H: RowHandler> {
     seeking: bool,
     /// Whether all further frames belong to other splits.
     done: bool,
+    /// Whether the next frame belongs to another split, but its options end the open message.
+    is_ending: bool,
     /// Whether the first frame of the log has a restart mark.
     restarts: bool,
 }
@@ -344,6 +364,7 @@ impl<H: RowHandler> FrameReader<H> {
             marks: MarkFinder::default(),
             seeking: false,
             done: false,
+            is_ending: false,
             restarts: false,
             reading,
         }
@@ -375,6 +396,7 @@ impl<H: RowHandler> FrameReader<H> {
     fn flat_type(&self) -> Option<String> {
         let from_type = self.reading.frames.is_none() && self.is_flat();
         let options = self.rows.terms_read().options.as_ref();
+        let options = options.filter(|options| options.version != COLUMNS_VERSION);
         let name = H::FLAT_TYPE.filter(|_| from_type)?;
         options.map(name)
     }
@@ -415,7 +437,7 @@ impl<H: RowHandler> FrameReader<H> {
 
     #[cold]
     fn check_mark_of(&mut self, input: &Buffer, end: usize) {
-        let Some(frame) = input.bytes.get(input.at..end).and_then(after_length) else {
+        let Some(frame) = input.bytes.get(input.index..end).and_then(after_length) else {
             return;
         };
         if is_marked(frame) && self.depends_on_others(input.offset(), frame) {
@@ -431,6 +453,11 @@ impl<H: RowHandler> FrameReader<H> {
 
     /// Whether a marked frame cannot be decoded without the frames before it.
     fn depends_on_others(&mut self, mark: u64, frame: &[u8]) -> bool {
+        if self.rows.columns().is_some() {
+            // Restated options discard everything from before, but for the namespaces.
+            let parts = FrameParts::read(frame, &(0..frame.len()));
+            return !parts.is_ok_and(|parts| parts.has_options());
+        }
         let reading = &self.reading;
         let rows = self.alone.get_or_insert_with(|| Box::new(H::new(reading)));
         rows.terms().builder.reset();
@@ -440,7 +467,7 @@ impl<H: RowHandler> FrameReader<H> {
         rows.terms().builder.begin_message(mark);
         let mut wire = Wire::new(frame);
         while !wire.is_done() {
-            let failed = match wire.field(H::FRAME_FIELDS, "the frame") {
+            let failed = match wire.read_field(H::FRAME_FIELDS, "the frame") {
                 Ok((1, row)) => rows.any_row(row).is_err(),
                 Ok(_) => false,
                 Err(_) => true,
@@ -481,8 +508,16 @@ impl<H: RowHandler> FrameReader<H> {
 
     /// Rebuilds the header if its values changed.
     fn update_header(&mut self) {
+        let in_columns = self.rows.columns().is_some();
+        let restarts = self.restarts
+            && match self.ends {
+                Some(MessageEnd::Frame) => true,
+                Some(MessageEnd::Mark) => in_columns,
+                _ => false,
+            };
+        // Frames of messages in the column layout have no meaning.
         let flat = self.ends.map(|ends| ends == MessageEnd::Log);
-        let restarts = self.restarts && self.ends == Some(MessageEnd::Frame);
+        let flat = flat.filter(|flat| *flat || !in_columns);
         let options = self.rows.terms_read().options.as_ref();
         let unchanged = self.header.flat == flat && self.header.restarts == restarts;
         if unchanged && self.header.options.is_empty() == options.is_none() {
@@ -501,10 +536,10 @@ impl<H: RowHandler> FrameReader<H> {
     fn seek(&mut self, input: &mut Buffer, split: Split) -> bool {
         let from = input
             .index(split.start.max(input.offset()))
-            .unwrap_or(input.at);
+            .unwrap_or(input.index);
         match self.marks.find(&input.bytes, from) {
             MarkSearch::Found(start) if input.offset_of(start) < split.stop => {
-                input.at = start;
+                input.index = start;
                 self.rows.terms().mark = Some(input.offset_of(start));
                 self.seeking = false;
                 return true;
@@ -512,7 +547,7 @@ impl<H: RowHandler> FrameReader<H> {
             MarkSearch::None(searched)
                 if input.offset_of(searched) < split.stop && !input.finished =>
             {
-                input.at = searched.min(input.bytes.len());
+                input.index = searched.min(input.bytes.len());
             }
             _ => self.end_split(input),
         }
@@ -533,13 +568,17 @@ impl<H: RowHandler> FrameReader<H> {
         if self.seeking && !self.seek(input, split) {
             return false;
         }
-        if input.offset() < split.stop {
+        if input.offset() < split.stop || self.is_ending {
             return true;
         }
         match begins_log(input.rest()) {
             Some(true) => {
-                self.end_split(input);
-                false
+                let open = |(_, terms): (_, &mut TermReader<Quad>)| terms.builder.is_open();
+                self.is_ending = self.rows.columns().is_some_and(open);
+                if !self.is_ending {
+                    self.end_split(input);
+                }
+                self.is_ending
             }
             None => input.finished,
             Some(false) => true,
@@ -555,7 +594,7 @@ impl<H: RowHandler> FrameReader<H> {
             return Ok(());
         }
         let stop = input.index(split.stop).unwrap_or_default();
-        let from = stop.max(input.at + 1);
+        let from = stop.max(input.index + 1);
         let bytes = input.bytes.get(..frame.end).unwrap_or_default();
         match self.marks.find(bytes, from) {
             MarkSearch::Found(start) => {
@@ -583,6 +622,10 @@ impl<H: RowHandler> FrameReader<H> {
                     });
                 }
                 match self.frames.next_frame(input)? {
+                    NextFrame::Frame(frame) if self.is_ending => {
+                        self.end_last_message(input, frame)?;
+                        return Ok(self.rows.terms().builder.take());
+                    }
                     NextFrame::Frame(frame) => {
                         self.note_size(input, &frame);
                         self.check_marks(input, &frame)?;
@@ -593,7 +636,11 @@ impl<H: RowHandler> FrameReader<H> {
                     NextFrame::Done => return self.end(input),
                 }
             };
-            let is_cut = self.read_rows(input, &mut frame)?;
+            let is_cut = if self.rows.columns().is_some() {
+                self.read_columns(input, &mut frame)?
+            } else {
+                self.read_rows(input, &mut frame)?
+            };
             self.note_suspicious(input);
             if is_cut {
                 self.read_metadata_ahead(input, &frame)?;
@@ -601,7 +648,7 @@ impl<H: RowHandler> FrameReader<H> {
                 return Ok(self.cut());
             }
             self.check_mark(input, frame.end);
-            input.at = frame.end;
+            input.index = frame.end;
             self.frames.index += 1;
             let builder = &mut self.rows.terms().builder;
             let full = match self.ends {
@@ -611,9 +658,9 @@ impl<H: RowHandler> FrameReader<H> {
                 }
                 Some(MessageEnd::Frame) => {
                     builder.end_message();
-                    builder.full()
+                    builder.is_full()
                 }
-                Some(MessageEnd::Log | MessageEnd::Mark) => self.parts && builder.part_full(),
+                Some(MessageEnd::Log | MessageEnd::Mark) => self.parts && builder.is_part_full(),
             };
             if full {
                 return Ok(self.cut());
@@ -628,6 +675,9 @@ impl<H: RowHandler> FrameReader<H> {
         if input.offset() == 0 {
             self.restarts = self.reading.marks && !self.frames.is_bare() && is_marked(bytes);
         }
+        if self.rows.terms_read().options.is_none() {
+            self.decide_layout(input, bytes)?;
+        }
         if self.ends.is_none() {
             self.decide_message_end(input, bytes)?;
         }
@@ -635,8 +685,10 @@ impl<H: RowHandler> FrameReader<H> {
             let reason = "all frames of the log are one message, so it cannot be read in splits; read it in one piece";
             return Err(input.error(ErrorClass::Unsupported, reason));
         }
+        let in_rows = self.rows.columns().is_none();
         let terms = self.rows.terms();
-        terms.repeats_options = terms.options.is_some() && begins_with_options(bytes, H::FIELDS);
+        let has_options = in_rows && terms.options.is_some();
+        terms.repeats_options = has_options && begins_with_options(bytes, H::FIELDS);
         if terms.repeats_options {
             self.repeat_options(input, bytes)?;
         }
@@ -645,6 +697,99 @@ impl<H: RowHandler> FrameReader<H> {
             terms.builder.begin_message(input.offset());
         }
         Ok(())
+    }
+
+    /// Begins a log in the column layout if the stream options of its first frame say so. Errors in
+    /// the options are reported when the frame is read.
+    fn decide_layout(&mut self, input: &Buffer, frame: &[u8]) -> Result<(), ReadError> {
+        let FirstRow::Row(1, payload) = first_row(frame, H::FIELDS) else {
+            return Ok(());
+        };
+        let options = read_options::<H>(&payload).ok();
+        let options = options.filter(|options| options.version == COLUMNS_VERSION);
+        let Some(options) = options else {
+            return Ok(());
+        };
+        if self.rows.columns().is_some() || !self.rows.begin_columns() {
+            return Ok(());
+        }
+        if self.frames.index > self.first_frame {
+            let reason = "an earlier frame has no stream options, which the first frame must have";
+            return Err(input.error(ErrorClass::Malformed, reason));
+        }
+        self.frames.forget_indices();
+        let messages = options.stream_type == 1;
+        if let Err(error) = check_meaning(self.reading.frames, messages) {
+            let (class, reason) = error.into_parts();
+            return Err(input.error(class, reason));
+        }
+        self.set_ends(Some(if messages {
+            MessageEnd::Mark
+        } else {
+            MessageEnd::Log
+        }));
+        Ok(())
+    }
+
+    /// Reads a frame in the column layout. Returns true if the batch must end before the frame does.
+    fn read_columns(&mut self, input: &Buffer, frame: &mut Frame) -> Result<bool, ReadError> {
+        self.read_batch(input, frame)
+            .map_err(|fault| self.column_error(input, frame, fault))
+    }
+
+    #[cold]
+    fn column_error(&self, input: &Buffer, frame: &mut Frame, fault: Fault) -> ReadError {
+        let Fault { at, row, error } = fault;
+        (frame.at, frame.row) = (at, row);
+        let (class, reason) = error.into_parts();
+        self.frames.error(input, frame, class, reason, true)
+    }
+
+    /// Ends the last message of a split in the column layout, by the first frame of the next split.
+    fn end_last_message(&mut self, input: &mut Buffer, mut frame: Frame) -> Result<(), ReadError> {
+        let place = (frame.at, input.offset());
+        let parts = FrameParts::read(&input.bytes, &(frame.at..frame.end));
+        let ended = parts.and_then(|parts| match self.rows.columns() {
+            Some((columns, terms)) => columns.end_message(&parts, place, terms),
+            None => Ok(()),
+        });
+        ended.map_err(|fault| self.column_error(input, &mut frame, fault))?;
+        self.end_split(input);
+        Ok(())
+    }
+
+    /// Opens the frame, unless it is being expanded, and adds its statements.
+    fn read_batch(&mut self, input: &Buffer, frame: &Frame) -> Found<bool> {
+        let (is_flat, omits_metadata) = (self.is_flat(), self.omits_metadata());
+        let bytes = &input.bytes;
+        let Some((columns, terms)) = self.rows.columns() else {
+            return Ok(false);
+        };
+        if !columns.is_expanding() {
+            let contents = FrameParts::read(bytes, &(frame.at..frame.end))?;
+            let place = (frame.at, input.offset());
+            let begun = columns.open(bytes, &contents, place, terms)?;
+            self.metadata_was_read = true;
+            // Metadata belong to a message if it is the only one that begins in the frame.
+            let keeps = if is_flat { !omits_metadata } else { begun == 1 };
+            for entry in &contents.metadata {
+                let entry_bytes = &bytes[entry.clone()];
+                if keeps {
+                    let stored = self.metadata.store(entry_bytes, &mut terms.builder);
+                    stored.at(entry.start)?;
+                } else {
+                    let counts = FrameMetadata::check(entry_bytes).at(entry.start)?;
+                    self.dropped_metadata += u64::from(counts);
+                }
+            }
+            if keeps {
+                if !terms.builder.is_open() {
+                    terms.builder.begin_message(input.offset());
+                }
+                self.metadata.add_to(&mut terms.builder).at(frame.at)?;
+            }
+        }
+        columns.expand(bytes, self.parts, terms)
     }
 
     /// Handles a frame that repeats the options at its start, where a new stream may begin.
@@ -804,7 +949,7 @@ impl<H: RowHandler> FrameReader<H> {
         let mut result = Ok(());
         while result.is_ok()
             && !wire.is_done()
-            && let Ok((field, payload)) = wire.field(H::FRAME_FIELDS, "the frame")
+            && let Ok((field, payload)) = wire.read_field(H::FRAME_FIELDS, "the frame")
         {
             if field == METADATA_FIELD {
                 result = self.metadata.store(payload, builder).map(|_| ());
@@ -847,7 +992,7 @@ impl<H: RowHandler> FrameReader<H> {
             if wire.is_done() {
                 continue;
             }
-            match wire.field(H::FRAME_FIELDS, "the frame") {
+            match wire.read_field(H::FRAME_FIELDS, "the frame") {
                 Ok((1, row)) => {
                     rows.begin_row(input.offset_of(frame.at));
                     if let Err(error) = rows.any_row(row) {
@@ -857,9 +1002,9 @@ impl<H: RowHandler> FrameReader<H> {
                     let ends_batch = if rows.take_mark() {
                         let builder = &mut rows.terms().builder;
                         builder.end_message();
-                        builder.full()
+                        builder.is_full()
                     } else {
-                        self.parts && rows.terms().builder.part_full()
+                        self.parts && rows.terms().builder.is_part_full()
                     };
                     frame.row += 1;
                     if ends_batch {
@@ -905,7 +1050,7 @@ impl<H: RowHandler> FrameReader<H> {
         {
             let hint = format!("its type {name} makes all frames one message");
             reason = reason
-                .reworded(|text| format!("{text}; {hint}"))
+                .with_rewording(|text| format!("{text}; {hint}"))
                 .with(FRAME_PER_MESSAGE);
         }
         Err(self.frames.error(input, frame, class, reason, in_row))
@@ -915,7 +1060,7 @@ impl<H: RowHandler> FrameReader<H> {
 impl<H: RowHandler> Reader for FrameReader<H> {
     type Record = H::Record;
 
-    fn builder(&mut self) -> &mut LogBuilder<H::Record> {
+    fn builder_mut(&mut self) -> &mut LogBuilder<H::Record> {
         &mut self.rows.terms().builder
     }
 
@@ -923,7 +1068,7 @@ impl<H: RowHandler> Reader for FrameReader<H> {
         let inner = self.reading.inner_split().is_some();
         self.rows.terms().reset();
         let first_message_index = self.reading.first_message_index.filter(|_| inner);
-        self.builder()
+        self.builder_mut()
             .start_at(first_message_index.unwrap_or_default());
         self.rows.reset();
         self.set_ends(H::requested_ends(&self.reading));
@@ -939,6 +1084,7 @@ impl<H: RowHandler> Reader for FrameReader<H> {
         self.end = None;
         self.seeking = inner;
         self.done = false;
+        self.is_ending = false;
         self.restarts = false;
         self.update_header();
     }
@@ -972,12 +1118,12 @@ impl<H: RowHandler> Reader for FrameReader<H> {
         self.reading.knows_indices()
     }
 
-    fn done(&self) -> bool {
+    fn is_done(&self) -> bool {
         self.done
     }
 
     fn keep(&self, input: &Buffer) -> usize {
-        if self.frame.is_some() { 0 } else { input.at }
+        if self.frame.is_some() { 0 } else { input.index }
     }
 
     fn header(&self) -> Arc<LogHeader> {

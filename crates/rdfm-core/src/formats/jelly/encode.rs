@@ -8,8 +8,9 @@
 //!   error nothing more is written. With [`FrameMeaning::Flat`], blank nodes of different messages
 //!   have different labels.
 
+use super::columns::ColumnLogWriter;
 use super::frame_writer::FrameWriter;
-use super::options::{FrameMeaning, MAX_VERSION, OptionsRow, PhysicalType};
+use super::options::{COLUMNS_VERSION, FrameMeaning, MAX_VERSION, OptionsRow, PhysicalType};
 use super::restart::is_reserved;
 use super::spec::JELLY;
 use super::stream::StreamSettings;
@@ -19,7 +20,7 @@ use crate::codec::spec::CodecResult;
 use crate::codec::unsupported::WriteResult;
 use crate::codec::values::Values;
 use crate::codec::{Encoder, LogEnd, Source};
-use crate::model::batch::MessageBatch;
+use crate::model::batch::{MessageBatch, Metadata};
 use crate::model::error::ErrorClass;
 use crate::model::namespaces::Namespaces;
 use crate::model::remedy::{Reason, Remedy};
@@ -46,7 +47,12 @@ const ENTRIES: EntryTags = EntryTags {
 /// # Errors
 /// If an option is invalid. The error names the option.
 pub(super) fn encoder(values: &Values, source: Option<&Source>) -> CodecResult<dyn Encoder> {
-    let writer = JellyWriter::new(StreamSettings::of(values, source)?)?;
+    let stream = StreamSettings::of(values, source)?;
+    if stream.options.version == COLUMNS_VERSION {
+        let writer = ColumnLogWriter::new(stream);
+        return Ok(Box::new(MessageLoop::new(&JELLY, values, writer)));
+    }
+    let writer = JellyWriter::new(stream)?;
     Ok(Box::new(MessageLoop::new(&JELLY, values, writer)))
 }
 
@@ -78,6 +84,8 @@ struct JellyWriter {
     merged_quads: u64,
     /// Whether a namespace declaration is an error if the Jelly version does not support it.
     keeps_namespaces: bool,
+    /// A note about the version.
+    note: Option<Reason>,
 }
 
 impl JellyWriter {
@@ -109,6 +117,7 @@ impl JellyWriter {
             redeclares: false,
             merged_quads: 0,
             keeps_namespaces: stream.keeps_namespaces,
+            note: stream.note,
             physical,
             options,
         })
@@ -228,7 +237,7 @@ impl Writer for JellyWriter {
         }
     }
 
-    fn second_message(&self) -> WriteResult<bool> {
+    fn check_second_message(&self) -> WriteResult<bool> {
         if self.delimited || self.flat {
             return Ok(self.flat);
         }
@@ -279,12 +288,7 @@ impl Writer for JellyWriter {
                 self.dropped_metadata += 1;
                 continue;
             };
-            let key = entry.key.as_bytes();
-            let size = 2 + varint_size(key.len() as u64) + varint_size(entry.value.len() as u64);
-            target.push(METADATA);
-            put_varint(target, (size + key.len() + entry.value.len()) as u64);
-            put_bytes(target, 0x0a, key);
-            put_bytes(target, 0x12, &entry.value);
+            put_metadata(target, entry)?;
         }
         let table = batch.table();
         for quad in batch.message(message) {
@@ -362,7 +366,7 @@ impl Writer for JellyWriter {
         self.merged_quads = 0;
     }
 
-    fn dropped(&self, dropped: Dropped) -> Counts {
+    fn count_dropped(&self, dropped: Dropped) -> Counts {
         vec![
             ("namespaces", dropped.namespaces),
             ("graph names", self.merged_quads),
@@ -372,6 +376,7 @@ impl Writer for JellyWriter {
     }
 
     fn notes(&self, messages: u64) -> Vec<Reason> {
+        let mut notes: Vec<Reason> = self.note.clone().into_iter().collect();
         let read_as = match (self.options.is_flat(), self.flat) {
             (true, false) if messages > 1 => {
                 "one message, in which equal blank node labels denote the same node"
@@ -379,12 +384,30 @@ impl Writer for JellyWriter {
             (false, true) if self.frames.count > 1 => {
                 "each frame as a message with its own blank nodes"
             }
-            _ => return Vec::new(),
+            _ => return notes,
         };
         let name = self.options.type_name();
         let text = format!("{name} was requested: readers, including rdfm, will read {read_as}");
-        vec![text.into()]
+        notes.push(text.into());
+        notes
     }
+}
+
+/// Appends a metadata entry.
+///
+/// # Errors
+/// If the entry could be mistaken for a restart mark.
+pub(super) fn put_metadata(target: &mut Vec<u8>, entry: &Metadata) -> WriteResult<()> {
+    if is_reserved(&entry.key, &entry.value) {
+        return Err(reserved_metadata_error());
+    }
+    let key = entry.key.as_bytes();
+    let size = 2 + varint_size(key.len() as u64) + varint_size(entry.value.len() as u64);
+    target.push(METADATA);
+    put_varint(target, (size + key.len() + entry.value.len()) as u64);
+    put_bytes(target, 0x0a, key);
+    put_bytes(target, 0x12, &entry.value);
+    Ok(())
 }
 
 #[cold]
@@ -405,7 +428,7 @@ fn reserved_metadata_error() -> (ErrorClass, Reason) {
 }
 
 #[cold]
-fn graph_name_error() -> (ErrorClass, Reason) {
+pub(super) fn graph_name_error() -> (ErrorClass, Reason) {
     (
         ErrorClass::Unsupported,
         Reason::new("physical type TRIPLES does not allow graph names")

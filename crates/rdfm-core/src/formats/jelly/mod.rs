@@ -1,4 +1,5 @@
-//! Jelly-RDF 1.1: binary logs with one frame per message. [`patch`] is Jelly-Patch.
+//! Jelly-RDF 1.1: binary logs with one frame per message. `columns` is the column layout of Jelly
+//! 1.2. [`patch`] is Jelly-Patch.
 //!
 //! [`decode`] reads the `frames` of both formats, and `rows` the rows of Jelly-RDF; [`encode`]
 //! writes them. [`restart`] defines the frame marks at which reading can begin. `term_reader` reads
@@ -16,6 +17,7 @@ pub mod sniff;
 pub mod spec;
 pub mod stream;
 
+mod columns;
 mod count;
 mod frame_writer;
 mod frames;

@@ -19,7 +19,7 @@
 
 use memchr::memmem::Finder;
 
-use crate::syntax::wire::{Varint, long_varint, put_varint, varint_size};
+use crate::syntax::wire::{Varint, put_varint, read_long_varint, varint_size};
 
 /// Key of the metadata entry.
 pub const KEY: &str = "rdfm.restart";
@@ -30,6 +30,9 @@ pub const MAGIC: [u8; 16] = *b"\xff\xferdfm restart\x00\x01";
 /// The beginning of a mark, up to the length of its frame: the tag and length of the entry, its
 /// key, and its value.
 const HEAD: [u8; 34] = *b"\x7a\x28\x0a\x0crdfm.restart\x12\x18\xff\xferdfm restart\x00\x01";
+
+/// The first bytes of a mark, up to the end of its key.
+pub const MARK_START: &[u8] = HEAD.split_at(4 + KEY.len()).0;
 
 /// Size of a mark in bytes.
 pub const MARK_BYTES: usize = HEAD.len() + size_of::<u64>();
@@ -62,7 +65,7 @@ pub fn is_marked(frame: &[u8]) -> bool {
 /// Whether the bytes begin like a delimited log whose first frame has a mark. `None` if more bytes
 /// are needed.
 pub fn begins_log(head: &[u8]) -> Option<bool> {
-    let (length, prefix) = match long_varint(head) {
+    let (length, prefix) = match read_long_varint(head) {
         Varint::Value(length, prefix) => (length, prefix),
         Varint::Incomplete => return None,
         Varint::TooLong => return Some(false),

@@ -4,16 +4,17 @@
 //! - Out: quads and namespaces in the builder.
 //! - Law: everything that the specification calls an error is an error.
 
+use super::columns::ColumnReader;
 use super::decode::{MessageEnd, RowHandler};
 use super::frames::{EMPTY_ROW, FRAME_FIELDS, Frame};
 use super::lookup::wrong_mark;
-use super::options::{FrameMeaning, MAX_VERSION, OptionsRow, PhysicalType, ReadSettings};
+use super::options::{COLUMNS_VERSION, FrameMeaning, OptionsRow, PhysicalType, ReadSettings};
 use super::term_reader::{GRAPH, QUAD_FIELDS, TRIPLE_FIELDS, TermField, TermReader, skip_all};
 use super::usual_rows::RowTags;
 use crate::codec::values::Value;
 use crate::model::error::quote;
 use crate::model::term::{Quad, TermId};
-use crate::syntax::wire::{Checked, Wire, WireError, malformed, utf8};
+use crate::syntax::wire::{Checked, Wire, WireError, check_utf8, malformed_error};
 
 /// Names of the row's fields, by number.
 const ROW_NAMES: [&str; 12] = [
@@ -48,6 +49,8 @@ pub(super) struct QuadRows {
     physical: PhysicalType,
     /// Whether the version has namespaces, or namespaces were reported.
     expects_namespaces: bool,
+    /// Decoding state of a log in the column layout.
+    columns: Option<ColumnReader>,
 }
 
 impl RowHandler for QuadRows {
@@ -56,7 +59,7 @@ impl RowHandler for QuadRows {
     const FILE: &'static str = "a Jelly file";
     const OPTIONS: &'static str = "the stream options";
     const OPTION_NUMBERS: u32 = 0b1100_1110_0111_1100;
-    const VERSIONS: (u32, &'static str) = (MAX_VERSION, "1 or 2");
+    const VERSIONS: (u32, &'static str) = (COLUMNS_VERSION, "1, 2 or 3");
     const FRAME_FIELDS: u32 = FRAME_FIELDS;
     const NAMES: &'static [&'static str] = &ROW_NAMES;
     const FIELDS: u32 = 0b1110_0111_1110;
@@ -68,12 +71,14 @@ impl RowHandler for QuadRows {
             in_graph: false,
             physical: PhysicalType::Triples,
             expects_namespaces: false,
+            columns: None,
         }
     }
 
     fn reset(&mut self) {
         self.in_graph = false;
         self.physical = PhysicalType::Triples;
+        self.columns = None;
     }
 
     #[inline]
@@ -106,16 +111,32 @@ impl RowHandler for QuadRows {
     }
 
     fn open(&mut self, options: &OptionsRow) -> Checked<()> {
+        if options.version == COLUMNS_VERSION {
+            return Err(malformed_error(
+                "a file of version 3 was joined to one of an earlier version; divide the log there, and read both files",
+            ));
+        }
         let number = options.physical_type;
         self.physical = PhysicalType::from_number(number).ok_or_else(|| {
-            malformed(format!(
+            malformed_error(format!(
                 "physical type {number} is not allowed, expected 1 (TRIPLES), 2 (QUADS) or 3 (GRAPHS)"
             ))
         })?;
         self.expects_namespaces = options.version >= 2;
         let graphs = self.physical != PhysicalType::Triples;
         self.terms.open(options, graphs)?;
-        options.check_types(self.physical).map_err(malformed)
+        options.check_types(self.physical).map_err(malformed_error)
+    }
+
+    fn begin_columns(&mut self) -> bool {
+        self.columns = Some(ColumnReader::default());
+        true
+    }
+
+    #[inline]
+    fn columns(&mut self) -> Option<(&mut ColumnReader, &mut TermReader<Quad>)> {
+        let columns = self.columns.as_mut()?;
+        Some((columns, &mut self.terms))
     }
 
     fn begin_stream(&mut self) {
@@ -150,12 +171,12 @@ impl RowHandler for QuadRows {
             4 if self.physical == PhysicalType::Graphs => self.graph_start(payload),
             5 if self.physical == PhysicalType::Graphs => self.graph_end(payload),
             6 => self.namespace(payload),
-            2..=5 => Err(malformed(format!(
+            2..=5 => Err(malformed_error(format!(
                 "a {} row in a log of physical type {}",
                 ROW_NAMES[field],
                 self.physical.name()
             ))),
-            _ => Err(malformed(EMPTY_ROW)),
+            _ => Err(malformed_error(EMPTY_ROW)),
         }
     }
 }
@@ -185,19 +206,19 @@ impl QuadRows {
     fn outside_graph(&self, reason: &str) -> WireError {
         match self.terms.mark {
             Some(mark) => wrong_mark(mark, reason),
-            None => malformed(reason),
+            None => malformed_error(reason),
         }
     }
 
     fn graph_start(&mut self, bytes: &[u8]) -> Checked<()> {
         if self.in_graph {
-            return Err(malformed("a graph starts inside another graph"));
+            return Err(malformed_error("a graph starts inside another graph"));
         }
         let mut slot = TermField::default();
         let mut merged = Vec::new();
         let mut wire = Wire::new(bytes);
         while !wire.is_done() {
-            let (field, payload) = wire.field(0b11110, "the graph start")?;
+            let (field, payload) = wire.read_field(0b11110, "the graph start")?;
             if field == 0 {
                 continue;
             }
@@ -208,7 +229,7 @@ impl QuadRows {
             merged.extend_from_slice(payload);
         }
         if slot.field == 0 {
-            return Err(malformed(
+            return Err(malformed_error(
                 "a graph start does not specify its graph; terms cannot be repeated in such rows",
             ));
         }
@@ -238,15 +259,15 @@ impl QuadRows {
         let mut value: Option<Vec<u8>> = None;
         let mut wire = Wire::new(bytes);
         while !wire.is_done() {
-            match wire.field(0b110, "the namespace declaration")? {
+            match wire.read_field(0b110, "the namespace declaration")? {
                 (1, payload) => name = payload,
                 (2, payload) => value.get_or_insert_default().extend_from_slice(payload),
                 _ => {}
             }
         }
-        let name = utf8(name, "a namespace's name")?;
+        let name = check_utf8(name, "a namespace's name")?;
         let Some(value) = value else {
-            return Err(malformed(format!(
+            return Err(malformed_error(format!(
                 "the namespace declaration of {} has no IRI",
                 quote(name.as_bytes())
             )));

@@ -7,16 +7,16 @@
 //!   both were given.
 
 use super::options::{
-    FrameMeaning, GENERALIZED, JELLY_VERSION, LOGICAL_TYPE, LOGICAL_TYPES, NAMESPACES, OptionsRow,
-    PHYSICAL_TYPE, PhysicalType, RESTART_BYTES, STREAM_NAME, WRITE_DELIMITED, WRITE_FRAMES,
-    logical_name,
+    COLUMNS_VERSION, FrameMeaning, GENERALIZED, JELLY_VERSION, LOGICAL_TYPE, LOGICAL_TYPES,
+    MIN_COLUMN_NAMES, NAMESPACES, OptionsRow, PHYSICAL_TYPE, PhysicalType, RDF_STAR, RESTART_BYTES,
+    STREAM_NAME, VERSIONS, WRITE_DELIMITED, WRITE_FRAMES, logical_name,
 };
 use super::term_writer::FrameSize;
 use crate::codec::Source;
 use crate::codec::carries::TripleTerms;
 use crate::codec::options::{FLAT, MERGE_GRAPHS, prefixes};
 use crate::codec::values::{GivenValue, Value, Values};
-use crate::model::remedy::{Reason, Remedy, spelled};
+use crate::model::remedy::{Reason, Remedy, mark_option};
 
 /// Settings for writing a log.
 #[derive(Clone, Debug)]
@@ -34,6 +34,10 @@ pub(super) struct StreamSettings {
     pub merge_graphs: bool,
     /// Whether the first message determines if generalized statements are declared.
     pub detects_generalized: bool,
+    /// A note about the version, if the source has another one.
+    pub note: Option<Reason>,
+    /// Whether namespace declarations are omitted on request.
+    pub omits_namespaces: bool,
     /// Whether a namespace declaration is an error if the Jelly version does not support it.
     pub keeps_namespaces: bool,
 }
@@ -47,34 +51,43 @@ impl StreamSettings {
         let template = source.filter(|source| !source.options.is_empty());
         let mut options = template.map_or_else(preset, from_source);
         let requested = template.is_some_and(|source| source.requested);
+        let from_columns = options.version == COLUMNS_VERSION;
+        let is_continued = source.is_some_and(|source| source.continued);
+        if from_columns {
+            to_rows(&mut options);
+        }
         let mut namespaces = template.is_some() && options.version >= 2;
         if let (None, Some(source)) = (template, source) {
-            if !source.carries.graphs || values.switch(&MERGE_GRAPHS) {
+            if !source.carries.graphs || values.is_on(&MERGE_GRAPHS) {
                 options.physical_type = PhysicalType::Triples as u32;
             }
             options.rdf_star = source.carries.triple_terms != TripleTerms::No;
             namespaces = source.namespaces;
         }
         let declares = (!prefixes(values).is_empty()).then_some(true);
-        let with_namespaces = values.try_switch(&NAMESPACES).or(declares);
+        let with_namespaces = values.try_is_on(&NAMESPACES).or(declares);
         namespaces = with_namespaces.unwrap_or(namespaces);
         if namespaces {
             options.version = 2;
         } else if with_namespaces == Some(false) && !requested {
             options.version = 1;
         }
-        if values.get(&JELLY_VERSION).is_some() {
-            options.version = values.number(&JELLY_VERSION) as u32;
+        if from_columns && (requested || is_continued) {
+            options.version = COLUMNS_VERSION;
+        }
+        if let Some(version) = values.text(&JELLY_VERSION) {
+            let mut versions = VERSIONS.iter().filter(|(name, _)| *name == version);
+            options.version = versions.next().map_or(0, |(_, number)| *number as u32);
             if options.version == 1 && with_namespaces == Some(true) {
                 return Err(Reason::new("Jelly version 1 does not support namespaces")
-                    .with(Remedy::write("jelly_version", "2", "supports them")));
+                    .with(Remedy::write("jelly_version", "1.1", "supports them")));
             }
         }
         options.apply(values);
         if let Some(name) = values.text(&STREAM_NAME) {
             name.clone_into(&mut options.stream_name);
         }
-        let flat = values.switch(&FLAT);
+        let flat = values.is_on(&FLAT);
         let frames = match values.text(&WRITE_FRAMES) {
             Some("message") if flat => {
                 let reason =
@@ -87,13 +100,17 @@ impl StreamSettings {
             None if flat || source.is_some_and(|source| source.flat) => FrameMeaning::Flat,
             None => FrameMeaning::Message,
         };
+        let in_columns = options.version == COLUMNS_VERSION;
         set_types(&mut options, values, template.is_some(), requested, frames);
-        let delimited = values.switch(&WRITE_DELIMITED);
+        if in_columns {
+            to_columns(&mut options, values, frames)?;
+        }
+        let delimited = values.is_on(&WRITE_DELIMITED);
         if values.get(&RESTART_BYTES).is_some() && values.number(&RESTART_BYTES) > 0 {
             check_restarts(delimited, frames, &options)?;
         }
         if let Some(source) = source
-            && source.continued
+            && is_continued
         {
             let found = from_source(source);
             if logical_name(found.logical_type).is_empty() {
@@ -108,13 +125,19 @@ impl StreamSettings {
         Ok(Self {
             options,
             frames,
-            frame_size: FrameSize::of(values, usize::MAX),
+            frame_size: if in_columns {
+                FrameSize::of_columns(values)
+            } else {
+                FrameSize::of(values, usize::MAX)
+            },
             delimited,
             restart_bytes: values.number(&RESTART_BYTES),
-            merge_graphs: values.switch(&MERGE_GRAPHS),
+            merge_graphs: values.is_on(&MERGE_GRAPHS),
             detects_generalized: detects_generalized(values, source),
-            keeps_namespaces: source.is_some_and(|source| source.continued)
-                && with_namespaces != Some(false),
+            note: (from_columns && !in_columns && values.get(&JELLY_VERSION).is_none())
+                .then(note_of_version),
+            omits_namespaces: with_namespaces == Some(false),
+            keeps_namespaces: is_continued && with_namespaces != Some(false),
         })
     }
 }
@@ -157,7 +180,7 @@ pub(super) fn check_continued(
 ) -> Result<(), Reason> {
     let differing = |values: &[(&'static str, Value)], others: &[(&'static str, Value)]| {
         let parts = values.iter().filter(|value| !others.contains(value));
-        let parts = parts.map(|(name, value)| spelled(name, &value.to_string()));
+        let parts = parts.map(|(name, value)| mark_option(name, &value.to_string()));
         parts.collect::<Vec<_>>().join(" and ")
     };
     let (in_log, needed) = (differing(found, given), differing(given, found));
@@ -263,6 +286,58 @@ fn from_source(source: &Source) -> OptionsRow {
         }
     }
     options
+}
+
+/// Changes the options of a stream in the row layout to options of the column layout.
+///
+/// # Errors
+/// If an option was given that the column layout does not have.
+fn to_columns(
+    options: &mut OptionsRow,
+    values: &Values,
+    frames: FrameMeaning,
+) -> Result<(), Reason> {
+    let given = [&LOGICAL_TYPE, &GENERALIZED, &RDF_STAR].map(|option| (option, values.get(option)));
+    if let Some((option, _)) = given.iter().find(|(_, value)| value.is_some()) {
+        let reason = format!("Jelly 1.2 has no {}", option.name.replace('_', " "));
+        let rows = Remedy::write("jelly_version", "1.1", "writes it");
+        return Err(Reason::from(reason).with(rows));
+    }
+    if values.text(&PHYSICAL_TYPE) == Some("graphs") {
+        let reason = "Jelly 1.2 does not have the physical type GRAPHS";
+        let quads = Remedy::write("physical_type", "quads", "writes the same statements");
+        return Err(Reason::new(reason).with(quads));
+    }
+    if options.physical_type == PhysicalType::Graphs as u32 {
+        options.physical_type = PhysicalType::Quads as u32;
+    }
+    options.logical_type = 0;
+    options.generalized = false;
+    options.rdf_star = false;
+    options.stream_type = u32::from(frames == FrameMeaning::Message);
+    let names = options.tables.name;
+    if names < MIN_COLUMN_NAMES {
+        let reason = format!(
+            "the name table size is {names}, but Jelly 1.2 needs {MIN_COLUMN_NAMES} or more"
+        );
+        return Err(Reason::from(reason).with(Remedy::larger("name_table")));
+    }
+    Ok(())
+}
+
+/// Returns the note for a log that is not written in the version of its source.
+fn note_of_version() -> Reason {
+    let keeps = Remedy::write("jelly_version", "1.2", "keeps the version");
+    Reason::new("the input has Jelly 1.2, a draft, and the output an earlier version").with(keeps)
+}
+
+/// Changes the options of a source in the column layout to options of the row layout.
+fn to_rows(options: &mut OptionsRow) {
+    options.version = 2;
+    // The column layout does not declare triple terms.
+    options.rdf_star = true;
+    let is_triples = options.physical_type == PhysicalType::Triples as u32;
+    options.logical_type = if is_triples { 3 } else { 4 };
 }
 
 fn physical_number(name: &str) -> u32 {

@@ -6,6 +6,7 @@
 //! - Cost: a memo for each term and batch avoids hashing in the lookups.
 //! - Law: the bytes depend only on the terms; the memo and equal ids only avoid comparisons.
 
+use super::columns::PackedEntries;
 use super::lru::LruTable;
 use super::options::{FRAME_ROWS, OptionsRow};
 use super::owned::OwnedTerm;
@@ -30,6 +31,12 @@ const NO_NAME: u32 = u32::MAX;
 /// Maximum size in bytes of a frame that contains a complete message and is therefore built in
 /// memory.
 pub(super) const MAX_FRAME_BYTES: usize = 1 << 30;
+
+/// Statements and bytes after which a frame in the column layout ends.
+const COLUMN_ROWS: usize = 8192;
+const COLUMN_BYTES: usize = 512 << 10;
+/// Largest number of statements that a frame in the column layout can have.
+const MAX_COLUMN_ROWS: usize = (1 << 27) - 1;
 
 /// Tags of the lookup entry rows.
 #[derive(Clone, Copy)]
@@ -74,6 +81,11 @@ pub(super) struct TermWriter {
     epoch: u32,
 
     pub rows: FrameRows,
+    /// Names, prefixes and datatypes of the open frame in the column layout. In the row layout, they
+    /// are rows.
+    pub packed: Option<[PackedEntries; 3]>,
+    /// Whether a table has no entry that the current row does not use.
+    is_full: bool,
     /// The fields of the statement being built.
     pub statement: Vec<u8>,
     /// Whether labels of different messages must differ, and the prefix of the labels of the open
@@ -105,6 +117,29 @@ impl FrameSize {
         }
     }
 
+    /// Returns the limit of a frame in the column layout, in which statements count.
+    pub fn of_columns(values: &Values) -> Self {
+        let given = values.get(&FRAME_ROWS).is_some();
+        Self {
+            rows: if given {
+                (values.number(&FRAME_ROWS) as usize).min(MAX_COLUMN_ROWS)
+            } else {
+                COLUMN_ROWS
+            },
+            bytes: COLUMN_BYTES,
+        }
+    }
+
+    /// Maximum number of rows.
+    pub fn rows(self) -> usize {
+        self.rows
+    }
+
+    /// Maximum number of bytes.
+    pub fn bytes(self) -> usize {
+        self.bytes
+    }
+
     /// Whether a frame with these rows has reached the limit.
     pub fn is_reached(self, rows: &FrameRows) -> bool {
         rows.count >= self.rows || rows.bytes.len() >= self.bytes
@@ -113,7 +148,7 @@ impl FrameSize {
 
 /// Whether a quad has a term that only generalized RDF allows in its position, also in a triple term.
 fn is_generalized(table: &TermTable, quad: Quad) -> bool {
-    use TermKind::{Bnode, LangLiteral, Literal, TripleTerm, TypedLiteral};
+    use TermKind::{BlankNode, LangLiteral, Literal, TripleTerm, TypedLiteral};
     let is_wrong_triple = |id: TermId| {
         let term = table.term(id);
         term.kind == TripleTerm && {
@@ -134,7 +169,7 @@ fn is_generalized(table: &TermTable, quad: Quad) -> bool {
     matches!(kind(quad.subject), Literal | LangLiteral | TypedLiteral)
         || matches!(
             kind(quad.predicate),
-            Bnode | Literal | LangLiteral | TypedLiteral | TripleTerm
+            BlankNode | Literal | LangLiteral | TypedLiteral | TripleTerm
         )
         || matches!(kind(quad.graph), Literal | LangLiteral | TypedLiteral)
         || is_wrong_triple(quad.subject)
@@ -168,6 +203,8 @@ impl TermWriter {
             datatype_memos: Vec::new(),
             epoch: 0,
             rows: FrameRows::default(),
+            packed: None,
+            is_full: false,
             statement: Vec::new(),
             sets_apart: false,
             label_prefix: MessagePrefix::default(),
@@ -287,7 +324,7 @@ impl TermWriter {
                 self.put_iri(field << 3 | 2, prefix, name);
                 Ok(())
             }
-            TermKind::Bnode => {
+            TermKind::BlankNode => {
                 if POSITION == 1 {
                     self.check_generalized("a blank node as the predicate")?;
                 }
@@ -371,7 +408,7 @@ impl TermWriter {
                 let (prefix, name) = self.iri(table, id, term)?;
                 self.put_iri((before + 1) << 3 | 2, prefix, name);
             }
-            TermKind::Bnode => self.label((before + 2) << 3 | 2, table.text_of(term)),
+            TermKind::BlankNode => self.label((before + 2) << 3 | 2, table.text_of(term)),
             TermKind::DefaultGraph => {
                 self.statement
                     .extend_from_slice(&[(before + 3) << 3 | 2, 0]);
@@ -451,8 +488,48 @@ impl TermWriter {
         }
     }
 
+    /// Adds a lookup entry of a table: names, prefixes or datatypes.
     #[inline]
-    fn datatype(&mut self, table: &TermTable, id: TermId) -> WriteResult<u32> {
+    fn add_entry(&mut self, table: usize, tag: u8, id: u32, text: &[u8]) {
+        match &mut self.packed {
+            None => self.rows.entry(tag, id, text),
+            Some(packed) => packed[table].add(u32::from(tag), id, text),
+        }
+    }
+
+    /// Number of bytes of the lookup entries of the frame, in the column layout.
+    pub fn packed_size(&self) -> usize {
+        let tables = self.packed.iter().flatten();
+        tables.map(PackedEntries::size).sum()
+    }
+
+    /// Whether the last term did not fit in a lookup table. Returns true once.
+    pub fn take_full(&mut self) -> bool {
+        std::mem::take(&mut self.is_full)
+    }
+
+    /// Forgets the terms of the previous statement.
+    pub fn forget_last(&mut self) {
+        self.last = PreviousTerms::default();
+    }
+
+    /// Returns the two parts of a label, made unique across messages if messages are merged.
+    pub fn label_parts<'a>(&'a mut self, text: &'a [u8]) -> (&'a [u8], &'a [u8]) {
+        if self.sets_apart {
+            self.label_prefix.split(text)
+        } else {
+            (b"", text)
+        }
+    }
+
+    /// Returns the ids of an IRI that is not a term of the batch.
+    pub fn iri_ids(&mut self, iri: &[u8]) -> WriteResult<(u32, u32)> {
+        let (prefix, name, _) = self.iri_entries(iri)?;
+        Ok((prefix, name))
+    }
+
+    #[inline]
+    pub fn datatype(&mut self, table: &TermTable, id: TermId) -> WriteResult<u32> {
         let memo = self.datatype_memos[id.index()];
         if memo.epoch == self.epoch && self.datatypes.is_current(memo.name, memo.name_serial) {
             self.datatypes.touch(memo.name, self.row);
@@ -469,12 +546,12 @@ impl TermWriter {
                 .with(Remedy::larger("datatype_table")),
             ));
         }
-        let assigned = self
-            .datatypes
-            .find_or_insert(text, self.row)
-            .map_err(|_| too_small("datatype_table", self.datatypes.size()))?;
+        let Ok(assigned) = self.datatypes.find_or_insert(text, self.row) else {
+            self.is_full = true;
+            return Err(too_small("datatype_table", self.datatypes.size()));
+        };
         if let Some(entry) = assigned.entry {
-            self.rows.entry(self.tags.datatype, entry, text);
+            self.add_entry(2, self.tags.datatype, entry, text);
         }
         self.datatype_memos[id.index()] = TermMemo {
             epoch: self.epoch,
@@ -487,7 +564,7 @@ impl TermWriter {
 
     /// Returns the ids of an IRI's prefix and name. New entries are written before the row.
     #[inline]
-    fn iri(&mut self, table: &TermTable, id: TermId, term: Term) -> WriteResult<(u32, u32)> {
+    pub fn iri(&mut self, table: &TermTable, id: TermId, term: Term) -> WriteResult<(u32, u32)> {
         match self.cached_iri(id) {
             Some(ids) => Ok(ids),
             None => self.new_iri(table, id, term),
@@ -542,23 +619,24 @@ impl TermWriter {
             name = tail;
             let assigned = if self.prefixes.has_text(self.last_prefix, head) {
                 self.prefixes.reuse(self.last_prefix, self.row)
+            } else if let Ok(assigned) = self.prefixes.find_or_insert(head, self.row) {
+                assigned
             } else {
-                self.prefixes
-                    .find_or_insert(head, self.row)
-                    .map_err(|_| too_small("prefix_table", self.prefixes.size()))?
+                self.is_full = true;
+                return Err(too_small("prefix_table", self.prefixes.size()));
             };
             if let Some(entry) = assigned.entry {
-                self.rows.entry(self.tags.prefix, entry, head);
+                self.add_entry(1, self.tags.prefix, entry, head);
             }
             memo.prefix = assigned.id;
             memo.prefix_serial = assigned.serial;
         }
-        let assigned = self
-            .names
-            .find_or_insert(name, self.row)
-            .map_err(|_| too_small("name_table", self.names.size()))?;
+        let Ok(assigned) = self.names.find_or_insert(name, self.row) else {
+            self.is_full = true;
+            return Err(too_small("name_table", self.names.size()));
+        };
         if let Some(entry) = assigned.entry {
-            self.rows.entry(self.tags.name, entry, name);
+            self.add_entry(0, self.tags.name, entry, name);
         }
         memo.name = assigned.id;
         memo.name_serial = assigned.serial;
@@ -680,7 +758,7 @@ impl PreviousTerms {
         }
         self.ids[POSITION] = id;
         let (a, b) = (table.term(last), table.term(id));
-        a.kind == b.kind && a.length == b.length && table.same_term(last, table, id)
+        a.kind == b.kind && a.length == b.length && table.is_same_term(last, table, id)
     }
 
     /// Like [`equals_then_replace`](Self::equals_then_replace), if the previous term belongs to an earlier batch.

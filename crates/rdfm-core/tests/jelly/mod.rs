@@ -4,6 +4,7 @@
 //! The tests that read suites are ignored by default; `make test-suites` runs them.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)] // tests may panic
 
+mod columns;
 mod conformance;
 mod decode;
 mod encode;
@@ -11,7 +12,5 @@ mod json;
 mod model;
 mod patch;
 mod restart;
-#[path = "../support/mod.rs"]
-mod support;
 mod usual_rows;
 mod wire;

@@ -1,0 +1,347 @@
+//! Reads the columns of a frame as a batch of statements.
+//!
+//! - In: the ranges of the `columns` field, the open stream ([`Stream`]), and its lookup tables.
+//! - Out: lookup entries, namespaces, and then statements and message ends in the builder.
+//! - Cost: one pass that checks the columns, and one that expands them.
+//! - Law: nothing of a batch is added before all of it has been checked. Limits apply to each
+//!   statement before it is stored.
+
+use std::ops::Range;
+
+use super::column::{Column, GRAPHS, OBJECTS, PREDICATES, Place, SUBJECTS, Version};
+use super::cursor::Cursor;
+use super::entries::{Tables, set_entries};
+use super::fields::{Fault, Fields, Found, List, Locate as _, Numbers, Value, fault};
+use super::triples::{IriState, iri};
+use crate::formats::jelly::term_reader::TermReader;
+use crate::model::error::quote;
+use crate::model::term::{Quad, TermId};
+use crate::syntax::wire::{Checked, LENGTH, WireError, check_utf8, put_bytes, put_varint};
+
+/// Largest number of rows that the layout of a column can express.
+pub(super) const MAX_ROWS: u32 = (1 << 27) - 1;
+/// Field numbers of the row count and the message lengths.
+pub(super) const ROW_COUNT: u32 = 1;
+pub(super) const LENGTHS: u32 = 15;
+/// The columns, in the order of their fields, the first of which is field 6.
+const PLACES: [Place; 4] = [SUBJECTS, PREDICATES, OBJECTS, GRAPHS];
+const FIRST_COLUMN: u32 = 6;
+const GRAPH: usize = 3;
+
+/// What the stream options say about all batches.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Stream {
+    /// Whether statements have a graph.
+    pub quads: bool,
+    /// Whether the stream consists of messages. Otherwise it is one message.
+    pub messages: bool,
+    pub version: Version,
+}
+
+/// The fields of a batch.
+#[derive(Default)]
+struct Parts {
+    /// Index of the first byte.
+    at: usize,
+    rows: u32,
+    tables: Tables,
+    namespaces: Vec<Range<usize>>,
+    columns: [Option<Range<usize>>; 4],
+    lengths: List,
+    /// Whether a column occurs more than once.
+    repeats: bool,
+}
+
+/// A namespace declaration, with the index of its first byte.
+struct Namespace {
+    at: usize,
+    name: Vec<u8>,
+    iri: Vec<u8>,
+}
+
+/// A batch that is being expanded.
+pub(super) struct Batch {
+    /// The bytes, if they differ from those in the frame, because protobuf merges fields.
+    merged: Option<Vec<u8>>,
+    /// Number of rows that are left.
+    left: u32,
+    row: u64,
+    cursors: [Cursor; 3],
+    graphs: Option<Cursor>,
+    lengths: Numbers,
+    /// Rows that are left of a message, and whether it ends after them.
+    segment: Option<(u32, bool)>,
+    /// Number of messages that end or begin with rows of the batch.
+    pub messages: u64,
+}
+
+impl Batch {
+    /// Checks a batch, sets its lookup entries, and declares its namespaces.
+    pub fn open(
+        bytes: &[u8],
+        pieces: &[Range<usize>],
+        stream: Stream,
+        restates: bool,
+        terms: &mut TermReader<Quad>,
+    ) -> Found<Option<Self>> {
+        let Some(first) = pieces.first() else {
+            return Ok(None);
+        };
+        let parts = match pieces {
+            [range] => Some(Parts::read(bytes, range)?).filter(|parts| !parts.repeats),
+            _ => None,
+        };
+        if let Some(parts) = parts {
+            return parts.open(bytes, stream, restates, terms).map(Some);
+        }
+        let merged = merge(bytes, pieces)?;
+        let at_start = |fault: Fault| Fault {
+            at: first.start,
+            ..fault
+        };
+        let parts = Parts::read(&merged, &(0..merged.len())).map_err(at_start)?;
+        let batch = parts.open(&merged, stream, restates, terms);
+        let mut batch = batch.map_err(at_start)?;
+        batch.merged = Some(merged);
+        Ok(Some(batch))
+    }
+
+    /// Adds statements to the builder. Returns true if the batch of messages must end before this
+    /// batch does. `at` is the index of the frame, and `offset` is its offset in the log.
+    pub fn expand(
+        &mut self,
+        bytes: &[u8],
+        (at, offset): (usize, u64),
+        parts: bool,
+        terms: &mut TermReader<Quad>,
+    ) -> Found<bool> {
+        loop {
+            let bytes = self.merged.as_deref().unwrap_or(bytes);
+            let segment = match self.segment.take() {
+                Some(segment) => Some(segment),
+                None => match self.lengths.next(bytes).at(at)? {
+                    Some(rows) => Some((rows, true)),
+                    None => (self.left > 0).then_some((self.left, false)),
+                },
+            };
+            let Some((rows, ends)) = segment else {
+                return Ok(false);
+            };
+            if !terms.builder.is_open() {
+                terms.builder.begin_message(offset);
+            }
+            for done in 1..=rows {
+                let added = statement(&mut self.cursors, &mut self.graphs, bytes, terms)
+                    .and_then(|quad| Ok(terms.builder.add_quad(quad)?));
+                if let Err(error) = added {
+                    let row = self.row;
+                    return Err(Fault { at, row, error });
+                }
+                self.left -= 1;
+                self.row += 1;
+                if parts && terms.builder.is_part_full() {
+                    self.segment = Some((rows - done, ends));
+                    return Ok(true);
+                }
+            }
+            if ends {
+                terms.builder.end_message();
+                if terms.builder.is_full() {
+                    return Ok(true);
+                }
+            }
+        }
+    }
+}
+
+/// Decodes the next row.
+#[inline]
+fn statement(
+    [subjects, predicates, objects]: &mut [Cursor; 3],
+    graphs: &mut Option<Cursor>,
+    bytes: &[u8],
+    terms: &mut TermReader<Quad>,
+) -> Checked<Quad> {
+    Ok(Quad {
+        subject: subjects.next(bytes, terms)?,
+        predicate: predicates.next(bytes, terms)?,
+        object: objects.next(bytes, terms)?,
+        graph: match graphs {
+            Some(graphs) => graphs.next(bytes, terms)?,
+            None => TermId::DEFAULT_GRAPH,
+        },
+    })
+}
+
+impl Parts {
+    fn read(bytes: &[u8], range: &Range<usize>) -> Found<Self> {
+        let mut parts = Self {
+            at: range.start,
+            ..Self::default()
+        };
+        let mut fields = Fields::new(bytes, range, "the columns");
+        while let Some(field) = fields.next()? {
+            match field.number {
+                ROW_COUNT => {
+                    parts.rows = fields.number(&field)?;
+                    if parts.rows > MAX_ROWS {
+                        let reason = format!("row_count is {}, more than {MAX_ROWS}", parts.rows);
+                        return Err(fault(field.at, reason));
+                    }
+                }
+                2..=4 => {
+                    let table = &mut parts.tables[field.number as usize - 2];
+                    table.push(fields.bytes(&field)?);
+                }
+                5 => parts.namespaces.push(fields.bytes(&field)?),
+                6..=9 => {
+                    let column = &mut parts.columns[(field.number - FIRST_COLUMN) as usize];
+                    parts.repeats |= column.is_some();
+                    *column = Some(fields.bytes(&field)?);
+                }
+                LENGTHS => {
+                    let end = fields.end_of_field();
+                    parts.lengths.add_numbers(bytes, &field, end)?;
+                }
+                other => return Err(fields.unknown(field.at, other)),
+            }
+        }
+        Ok(parts)
+    }
+
+    fn open(
+        self,
+        bytes: &[u8],
+        stream: Stream,
+        restates: bool,
+        terms: &mut TermReader<Quad>,
+    ) -> Found<Batch> {
+        set_entries(bytes, &self.tables, terms)?;
+        let namespaces = self.read_namespaces(bytes, terms)?;
+        let mut columns: [Column; 4] = Default::default();
+        for ((column, range), place) in columns.iter_mut().zip(&self.columns).zip(PLACES) {
+            let range = range.clone().unwrap_or(self.at..self.at);
+            *column = Column::open(bytes, &range, place, (self.rows, stream.version), terms)?;
+        }
+        if let Some(range) = self.columns[GRAPH].as_ref().filter(|_| !stream.quads) {
+            let reason = "the frame has a column of graphs in a log of physical type TRIPLES";
+            return Err(fault(range.start, reason));
+        }
+        let ends = self.check_lengths(bytes, stream)?;
+        for Namespace { at, name, iri } in namespaces {
+            // A restart frame redeclares the current namespaces.
+            if restates && terms.builder.in_force().get(&name) == Some(iri.as_slice()) {
+                continue;
+            }
+            let added = terms.builder.add_namespace(&name, &iri);
+            added.map_err(WireError::from).at(at)?;
+        }
+        let cursor = |column: Column| Cursor::new(bytes, column).at(self.at);
+        let [subjects, predicates, objects, graphs] = columns;
+        let has_graphs = self.columns[GRAPH].is_some();
+        Ok(Batch {
+            merged: None,
+            left: self.rows,
+            row: 0,
+            cursors: [cursor(subjects)?, cursor(predicates)?, cursor(objects)?],
+            graphs: if has_graphs {
+                Some(cursor(graphs)?)
+            } else {
+                None
+            },
+            lengths: Numbers::new(LENGTHS, &self.lengths),
+            segment: None,
+            messages: ends,
+        })
+    }
+
+    /// Returns the namespaces with their positions.
+    fn read_namespaces(&self, bytes: &[u8], terms: &TermReader<Quad>) -> Found<Vec<Namespace>> {
+        let mut state = IriState::default();
+        let mut namespaces = Vec::new();
+        for range in &self.namespaces {
+            let (mut name, mut pieces) = (0..0, Vec::new());
+            let mut fields = Fields::new(bytes, range, "the namespace declaration");
+            while let Some(field) = fields.next()? {
+                match field.number {
+                    1 => name = fields.bytes(&field)?,
+                    2 => pieces.push(fields.bytes(&field)?),
+                    other => return Err(fields.unknown(field.at, other)),
+                }
+            }
+            let at = range.start;
+            let name = &bytes[name];
+            check_utf8(name, "a namespace's name").at(at)?;
+            if pieces.is_empty() {
+                let reason = format!("the namespace declaration of {} has no IRI", quote(name));
+                return Err(fault(at, reason));
+            }
+            iri(bytes, &pieces, &mut state)?;
+            let (prefix, _) = terms.prefixes.get(state.prefix).at(at)?;
+            let (tail, _) = terms.names.get(state.name).at(at)?;
+            namespaces.push(Namespace {
+                at,
+                name: name.to_vec(),
+                iri: [prefix.text(), tail.text()].concat(),
+            });
+        }
+        Ok(namespaces)
+    }
+
+    /// Checks the message lengths. Returns the number of messages that have rows of the batch, or
+    /// end in it.
+    fn check_lengths(&self, bytes: &[u8], stream: Stream) -> Found<u64> {
+        let at = self.lengths.range.start;
+        if self.lengths.count > 0 && !stream.messages {
+            let reason = "the frame has message lengths, but the stream type is FLAT";
+            return Err(fault(at, reason));
+        }
+        let mut sum = 0;
+        let mut lengths = Numbers::new(LENGTHS, &self.lengths);
+        while let Some(rows) = lengths.next(bytes).at(at)? {
+            sum += u64::from(rows);
+        }
+        if sum > u64::from(self.rows) {
+            let reason = format!(
+                "the message lengths add up to {sum} rows, but the frame has {}",
+                self.rows
+            );
+            return Err(fault(at, reason));
+        }
+        Ok(self.lengths.count as u64 + u64::from(sum < u64::from(self.rows)))
+    }
+}
+
+/// Merges the pieces of a batch, and the pieces of its columns.
+#[cold]
+fn merge(bytes: &[u8], pieces: &[Range<usize>]) -> Found<Vec<u8>> {
+    let mut merged = Vec::new();
+    let mut columns: [Option<Vec<u8>>; 4] = Default::default();
+    for piece in pieces {
+        let mut fields = Fields::new(bytes, piece, "the columns");
+        while let Some(field) = fields.next()? {
+            match (&field.value, field.number) {
+                (Value::Bytes(range), FIRST_COLUMN..=9) => {
+                    let column = &mut columns[(field.number - FIRST_COLUMN) as usize];
+                    let column = column.get_or_insert_default();
+                    column.extend_from_slice(&bytes[range.clone()]);
+                }
+                (Value::Bytes(range), number) => {
+                    put_varint(&mut merged, u64::from(number) << 3 | u64::from(LENGTH));
+                    put_varint(&mut merged, range.len() as u64);
+                    merged.extend_from_slice(&bytes[range.clone()]);
+                }
+                (Value::Number(value), number) => {
+                    put_varint(&mut merged, u64::from(number) << 3);
+                    put_varint(&mut merged, u64::from(*value));
+                }
+            }
+        }
+    }
+    for (number, column) in (FIRST_COLUMN as u8..).zip(columns) {
+        if let Some(column) = column {
+            put_bytes(&mut merged, number << 3 | LENGTH, &column);
+        }
+    }
+    Ok(merged)
+}

@@ -1,0 +1,319 @@
+//! Expands the cells of a column.
+//!
+//! - In: a checked column, and the bytes of its frame.
+//! - Out: the term of each cell, one after the other ([`Cursor::next`]).
+//! - Cost: a branch and a comparison per repeated cell. A value is decoded once per batch.
+//! - Law: positions, not bytes or terms, are kept between batches. The term of a run is added again
+//!   to each batch in which the run continues.
+
+use std::ops::Range;
+
+use super::column::{self, Column, direction_flag};
+use super::fields::{Found, Numbers, Strings};
+use super::layout::{Layout, Run};
+use super::triples::{self, IriState, O_BNODE, O_LITERAL, O_TRIPLE, S_BNODE};
+use crate::formats::jelly::term_reader::TermReader;
+use crate::model::error::ErrorClass;
+use crate::model::record::Record;
+use crate::model::term::{TermId, TermKind};
+use crate::syntax::text::scan;
+use crate::syntax::wire::{Checked, WireError, invalid_utf8_error};
+
+/// A value, by its position or its ids.
+#[derive(Clone, Debug, Default)]
+enum Current {
+    #[default]
+    None,
+    Iri(IriState),
+    /// Lexical form, and kind as in the log.
+    Literal(Range<usize>, u32),
+    BlankNode(Range<usize>),
+    /// The bytes, and the state before them.
+    Triple(Range<usize>, IriState),
+}
+
+/// The prefixes or the kinds of all values.
+#[derive(Clone, Debug)]
+enum Each {
+    One(u32),
+    Each(Numbers),
+}
+
+impl Each {
+    fn new(bytes: &[u8], mut numbers: Numbers, count: usize, values: usize) -> Checked<Self> {
+        Ok(match count {
+            0 => Self::One(0),
+            1 if values != 1 => Self::One(numbers.next(bytes)?.unwrap_or_default()),
+            _ => Self::Each(numbers),
+        })
+    }
+
+    #[inline]
+    fn next(&mut self, bytes: &[u8]) -> Checked<u32> {
+        match self {
+            Self::One(number) => Ok(*number),
+            Self::Each(numbers) => Ok(numbers.next(bytes)?.unwrap_or_default()),
+        }
+    }
+}
+
+/// A cursor over the cells of a column.
+#[derive(Clone, Debug)]
+pub(super) struct Cursor {
+    column: Column,
+    layout: Layout,
+    /// Number of values that occur once, from the next one on.
+    once: usize,
+    /// Number of further cells of the current value.
+    repeat: u64,
+    /// Number of unbound cells.
+    unbound: u64,
+    /// Number of values read.
+    value: usize,
+    /// The kind of all values, if there is only one.
+    kind: u8,
+    names: Numbers,
+    prefixes: Each,
+    iris: IriState,
+    lexical: Strings,
+    literals: Each,
+    bnodes: Strings,
+    triples: Strings,
+    /// State of the IRIs in triple terms.
+    nested: IriState,
+    current: Current,
+    /// The batch of `term`.
+    batch: u32,
+    term: TermId,
+}
+
+impl Cursor {
+    /// Creates a cursor over a checked column.
+    pub fn new(bytes: &[u8], column: Column) -> Checked<Self> {
+        let lists = [
+            &column.names,
+            &column.lexical,
+            &column.bnodes,
+            &column.triples,
+        ];
+        let kind = lists.iter().position(|list| list.count > 0);
+        let prefixes = Numbers::new(column::PREFIXES, &column.prefixes);
+        let literals = Numbers::new(column::LITERALS, &column.literals);
+        Ok(Self {
+            layout: Layout::new(&column.layouts, column.values()),
+            once: 0,
+            repeat: 0,
+            unbound: 0,
+            value: 0,
+            kind: kind.unwrap_or_default() as u8,
+            names: Numbers::new(column::NAMES, &column.names),
+            prefixes: Each::new(bytes, prefixes, column.prefixes.count, column.names.count)?,
+            iris: IriState::default(),
+            lexical: Strings::new(column::LEXICAL, &column.lexical),
+            literals: Each::new(bytes, literals, column.literals.count, column.lexical.count)?,
+            bnodes: Strings::new(column::BNODES, &column.bnodes),
+            triples: Strings::new(column::TRIPLES, &column.triples),
+            nested: IriState::default(),
+            current: Current::None,
+            batch: 0,
+            term: TermId::DEFAULT_GRAPH,
+            column,
+        })
+    }
+
+    /// Returns the term of the next cell, or the default graph if the cell is unbound.
+    #[inline]
+    pub fn next<R: Record>(&mut self, bytes: &[u8], terms: &mut TermReader<R>) -> Checked<TermId> {
+        if self.repeat > 0 {
+            self.repeat -= 1;
+            if self.batch != terms.builder.serial() {
+                self.add_term(bytes, terms)?;
+            }
+            return Ok(self.term);
+        }
+        if self.once > 0 {
+            self.once -= 1;
+            return self.next_value(bytes, terms);
+        }
+        self.next_run(bytes, terms)
+    }
+
+    #[inline(never)]
+    fn next_run<R: Record>(&mut self, bytes: &[u8], terms: &mut TermReader<R>) -> Checked<TermId> {
+        if self.unbound > 0 {
+            self.unbound -= 1;
+            return Ok(TermId::DEFAULT_GRAPH);
+        }
+        match self.layout.next(bytes)? {
+            Some(Run::Once(values)) => {
+                self.once = values - 1;
+                self.next_value(bytes, terms)
+            }
+            Some(Run::Repeat(cells)) => {
+                self.repeat = cells - 1;
+                self.next_value(bytes, terms)
+            }
+            Some(Run::Unbound(cells)) => {
+                self.unbound = cells - 1;
+                Ok(TermId::DEFAULT_GRAPH)
+            }
+            // The unbound cells at the end.
+            None => Ok(TermId::DEFAULT_GRAPH),
+        }
+    }
+
+    #[inline]
+    fn next_value<R: Record>(
+        &mut self,
+        bytes: &[u8],
+        terms: &mut TermReader<R>,
+    ) -> Checked<TermId> {
+        let kind = match self.column.kinds.len() {
+            0 => self.kind,
+            _ => bytes[self.column.kinds.start + self.value / 4] >> (2 * (self.value % 4)) & 3,
+        };
+        self.value += 1;
+        self.current = match kind {
+            column::IRI => {
+                let name = self.names.next(bytes)?.unwrap_or_default();
+                let prefix = self.prefixes.next(bytes)?;
+                self.iris.infer(prefix, name);
+                self.batch = terms.builder.serial();
+                self.term = terms.iri_of(self.iris.prefix, self.iris.name)?;
+                self.current = Current::Iri(self.iris);
+                return Ok(self.term);
+            }
+            column::LITERAL => {
+                let lexical = self.lexical.next(bytes)?.unwrap_or_default();
+                Current::Literal(lexical, self.literals.next(bytes)?)
+            }
+            column::BNODE => Current::BlankNode(self.bnodes.next(bytes)?.unwrap_or_default()),
+            _ => {
+                let triple = self.triples.next(bytes)?.unwrap_or_default();
+                Current::Triple(triple, self.nested)
+            }
+        };
+        self.add_term(bytes, terms)?;
+        Ok(self.term)
+    }
+
+    /// Adds the term of the current value to the batch.
+    fn add_term<R: Record>(&mut self, bytes: &[u8], terms: &mut TermReader<R>) -> Checked<()> {
+        self.term = match &self.current {
+            Current::None => TermId::DEFAULT_GRAPH,
+            Current::Iri(ids) => terms.iri_of(ids.prefix, ids.name)?,
+            Current::BlankNode(label) => bnode(&bytes[label.clone()], terms)?,
+            Current::Literal(lexical, kind) => {
+                let lexical = lexical.clone();
+                let kind = *kind;
+                self.literal(&bytes[lexical], kind, bytes, terms)?
+            }
+            Current::Triple(triple, state) => {
+                let (triple, mut state) = (triple.clone(), *state);
+                let added = add_triple(bytes, &[triple], &mut state, terms);
+                let term = added.map_err(|fault| fault.error)?;
+                self.nested = state;
+                term
+            }
+        };
+        self.batch = terms.builder.serial();
+        Ok(())
+    }
+
+    fn literal<R: Record>(
+        &mut self,
+        lexical: &[u8],
+        kind: u32,
+        bytes: &[u8],
+        terms: &mut TermReader<R>,
+    ) -> Checked<TermId> {
+        let flags =
+            scan::lexical(lexical).ok_or_else(|| invalid_utf8_error(lexical, "a lexical form"))?;
+        let (kind, aux, direction) = if kind == 0 {
+            (TermKind::Literal, TermId::DEFAULT_GRAPH, 0)
+        } else if kind % 2 == 1 {
+            let (kind, datatype) = terms.datatype(kind / 2 + 1)?;
+            (kind, datatype, 0)
+        } else {
+            let Some(tag) = self.column.tags.get_mut(kind as usize / 2 - 1) else {
+                return Err(unchecked());
+            };
+            if tag.batch != terms.builder.serial() {
+                tag.term = language(&bytes[tag.text.clone()], terms)?;
+                tag.batch = terms.builder.serial();
+            }
+            (TermKind::LangLiteral, tag.term, tag.direction())
+        };
+        let flags = flags | direction;
+        Ok(terms.builder.add_with_aux(kind, lexical, aux.0, flags)?)
+    }
+}
+
+/// Returns the error for a value that [`Column::open`] should have rejected.
+#[cold]
+fn unchecked() -> WireError {
+    WireError::new(ErrorClass::Internal, "a column was not checked")
+}
+
+fn bnode<R: Record>(label: &[u8], terms: &mut TermReader<R>) -> Checked<TermId> {
+    let flags =
+        scan::label(label).ok_or_else(|| invalid_utf8_error(label, "a blank node label"))?;
+    Ok(terms
+        .builder
+        .add_simple(TermKind::BlankNode, label, flags)?)
+}
+
+/// Adds a language tag. Unlike in the row layout, its direction is not part of it.
+fn language<R: Record>(tag: &[u8], terms: &mut TermReader<R>) -> Checked<TermId> {
+    let flags = scan::language(tag).ok_or_else(|| invalid_utf8_error(tag, "a language tag"))?;
+    Ok(terms.builder.add_simple(TermKind::Language, tag, flags)?)
+}
+
+/// Adds a triple term. Recursion is limited, because the column was checked.
+fn add_triple<R: Record>(
+    bytes: &[u8],
+    pieces: &[Range<usize>],
+    state: &mut IriState,
+    terms: &mut TermReader<R>,
+) -> Found<TermId> {
+    let mut ids = [TermId::DEFAULT_GRAPH; 3];
+    for (id, part) in ids.iter_mut().zip(triples::parts(bytes, pieces)?) {
+        let at = triples::start(&part.pieces);
+        let added = match part.field {
+            O_TRIPLE => {
+                *id = add_triple(bytes, &part.pieces, state, terms)?;
+                continue;
+            }
+            S_BNODE | O_BNODE => {
+                let label = part.pieces.last().cloned().unwrap_or_default();
+                bnode(&bytes[label], terms)
+            }
+            O_LITERAL => add_literal(bytes, triples::literal(bytes, &part.pieces)?, terms),
+            _ => {
+                triples::iri(bytes, &part.pieces, state)?;
+                terms.iri_of(state.prefix, state.name)
+            }
+        };
+        *id = super::fields::Locate::at(added, at)?;
+    }
+    let added = terms.builder.add_triple_term(ids).map_err(Into::into);
+    super::fields::Locate::at(added, triples::start(pieces))
+}
+
+/// Adds a literal of a triple term.
+fn add_literal<R: Record>(
+    bytes: &[u8],
+    literal: triples::LiteralParts,
+    terms: &mut TermReader<R>,
+) -> Checked<TermId> {
+    let lexical = &bytes[literal.lexical];
+    let flags =
+        scan::lexical(lexical).ok_or_else(|| invalid_utf8_error(lexical, "a lexical form"))?;
+    let (kind, aux) = match (literal.tag, literal.datatype) {
+        (Some(tag), _) => (TermKind::LangLiteral, language(&bytes[tag], terms)?),
+        (None, Some(datatype)) => terms.datatype(datatype)?,
+        (None, None) => (TermKind::Literal, TermId::DEFAULT_GRAPH),
+    };
+    let flags = flags | direction_flag(literal.direction);
+    Ok(terms.builder.add_with_aux(kind, lexical, aux.0, flags)?)
+}

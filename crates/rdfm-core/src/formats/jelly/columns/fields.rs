@@ -1,0 +1,390 @@
+//! Reads the fields of messages in the column layout, with their positions.
+//!
+//! - In: the bytes of a frame, and the range of a message in them.
+//! - Out: fields ([`Fields`]), and the entries of a repeated field ([`Numbers`], [`Strings`]).
+//! - Cost: a branch per number, and one per string, in the usual encoding.
+//! - Law: fields may be in any order, and numbers may be packed, unpacked or in several pieces. An
+//!   unknown field is an error, because earlier states of the draft have other fields.
+
+use std::ops::Range;
+
+use super::DRAFT;
+use crate::model::error::ErrorClass;
+use crate::syntax::wire::{Checked, LENGTH, VARINT, Wire, WireError, malformed_error};
+
+/// An error at a position of the frame's bytes.
+#[derive(Debug)]
+pub(in crate::formats::jelly) struct Fault {
+    /// Index of the byte.
+    pub at: usize,
+    /// Index of the row in its frame.
+    pub row: u64,
+    pub error: WireError,
+}
+
+/// A value that was read, or an error with its position.
+pub(in crate::formats::jelly) type Found<T> = Result<T, Fault>;
+
+/// Adds a position to an error.
+pub(in crate::formats::jelly) trait Locate<T> {
+    /// Adds the position of a byte.
+    fn at(self, at: usize) -> Found<T>;
+}
+
+impl<T> Locate<T> for Checked<T> {
+    #[inline]
+    fn at(self, at: usize) -> Found<T> {
+        self.map_err(|error| Fault { at, row: 0, error })
+    }
+}
+
+/// Returns the error for a violated rule.
+#[cold]
+pub(super) fn fault(at: usize, reason: impl Into<String>) -> Fault {
+    let error = malformed_error(reason.into());
+    Fault { at, row: 0, error }
+}
+
+/// A field of a message.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Field {
+    pub number: u32,
+    /// Index of its first byte, which is its tag.
+    pub at: usize,
+    pub value: Value,
+}
+
+/// The value of a field.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Value {
+    Number(u32),
+    /// The range of a string, of a message, or of packed numbers.
+    Bytes(Range<usize>),
+}
+
+/// A cursor over the fields of a message.
+pub(super) struct Fields<'a> {
+    bytes: &'a [u8],
+    at: usize,
+    end: usize,
+    message: &'static str,
+}
+
+impl<'a> Fields<'a> {
+    /// Creates a cursor. `message` names the message in errors.
+    pub fn new(bytes: &'a [u8], range: &Range<usize>, message: &'static str) -> Self {
+        Self {
+            bytes,
+            at: range.start,
+            end: range.end,
+            message,
+        }
+    }
+
+    /// Returns the next field.
+    pub fn next(&mut self) -> Found<Option<Field>> {
+        let at = self.at;
+        if at >= self.end {
+            return Ok(None);
+        }
+        let mut wire = Wire::new(&self.bytes[at..self.end]);
+        let (number, kind) = wire.read_tag().at(at)?;
+        let value = match kind {
+            VARINT => Value::Number(wire.read_varint32().at(at)?),
+            LENGTH => {
+                let length = wire.read_bytes().at(at)?.len();
+                let end = self.end - wire.rest().len();
+                Value::Bytes(end - length..end)
+            }
+            _ => return Err(self.unknown(at, number)),
+        };
+        self.at = self.end - wire.rest().len();
+        Ok(Some(Field { number, at, value }))
+    }
+
+    /// Index of the byte after the last field that was returned.
+    pub fn end_of_field(&self) -> usize {
+        self.at
+    }
+
+    /// Returns the error for a field that the message does not have.
+    #[cold]
+    pub fn unknown(&self, at: usize, number: u32) -> Fault {
+        unknown_field(at, number, self.message)
+    }
+
+    /// Returns a number.
+    pub fn number(&self, field: &Field) -> Found<u32> {
+        match field.value {
+            Value::Number(number) => Ok(number),
+            Value::Bytes(_) => Err(self.wrong_kind(field, VARINT)),
+        }
+    }
+
+    /// Returns the range of a string or a message.
+    pub fn bytes(&self, field: &Field) -> Found<Range<usize>> {
+        match &field.value {
+            Value::Bytes(range) => Ok(range.clone()),
+            Value::Number(_) => Err(self.wrong_kind(field, LENGTH)),
+        }
+    }
+
+    #[cold]
+    fn wrong_kind(&self, field: &Field, expected: u8) -> Fault {
+        let found = LENGTH - expected;
+        let reason = format!(
+            "field {} of {} has wire type {found}, expected {expected}; rdfm reads {DRAFT}",
+            field.number, self.message
+        );
+        fault(field.at, reason)
+    }
+}
+
+/// Returns the error for a field that is not in the definition.
+#[cold]
+pub(super) fn unknown_field(at: usize, number: u32, message: &str) -> Fault {
+    let reason = format!(
+        "field {number} of {message} is unknown; Jelly 1.2 is a draft, and rdfm reads {DRAFT}"
+    );
+    let error = WireError::new(ErrorClass::Unsupported, reason);
+    Fault { at, row: 0, error }
+}
+
+/// The entries of a repeated field: their number, and the range from the first to the last one.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct List {
+    pub count: usize,
+    pub range: Range<usize>,
+}
+
+impl List {
+    /// Adds a string or a message.
+    pub fn add(&mut self, at: usize, end: usize) {
+        self.add_all(1, at, end);
+    }
+
+    /// Adds one number, or the numbers of a packed field.
+    pub fn add_numbers(&mut self, bytes: &[u8], field: &Field, end: usize) -> Found<()> {
+        let count = match &field.value {
+            Value::Number(_) => 1,
+            Value::Bytes(range) => {
+                let packed = &bytes[range.clone()];
+                if packed.last().is_some_and(|last| *last >= 0x80) {
+                    return Err(fault(field.at, "packed numbers end inside a number"));
+                }
+                packed.iter().filter(|byte| **byte < 0x80).count()
+            }
+        };
+        if count > 0 {
+            self.add_all(count, field.at, end);
+        }
+        Ok(())
+    }
+
+    fn add_all(&mut self, count: usize, at: usize, end: usize) {
+        if self.count == 0 {
+            self.range.start = at;
+        }
+        self.count += count;
+        self.range.end = end;
+    }
+}
+
+/// A cursor over a list of numbers. Positions are in the bytes of the frame, so it outlives them.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Numbers {
+    field: u32,
+    /// The rest of the current piece.
+    piece: Range<usize>,
+    /// The bytes after that piece.
+    rest: Range<usize>,
+}
+
+impl Numbers {
+    pub fn new(field: u32, list: &List) -> Self {
+        Self {
+            field,
+            piece: 0..0,
+            rest: list.range.clone(),
+        }
+    }
+
+    /// Returns the next number.
+    #[inline]
+    pub fn next(&mut self, bytes: &[u8]) -> Checked<Option<u32>> {
+        if self.piece.start < self.piece.end
+            && let Some(&byte) = bytes.get(self.piece.start)
+            && byte < 0x80
+        {
+            self.piece.start += 1;
+            return Ok(Some(u32::from(byte)));
+        }
+        self.long(bytes)
+    }
+
+    /// Index of the next number, for errors.
+    pub fn at(&self) -> usize {
+        if self.piece.is_empty() {
+            self.rest.start
+        } else {
+            self.piece.start
+        }
+    }
+
+    #[inline(never)]
+    fn long(&mut self, bytes: &[u8]) -> Checked<Option<u32>> {
+        while self.piece.is_empty() {
+            if self.rest.is_empty() {
+                return Ok(None);
+            }
+            let mut wire = Wire::new(&bytes[self.rest.clone()]);
+            let (field, kind) = wire.read_tag()?;
+            let start = self.rest.end - wire.rest().len();
+            let length = if kind == LENGTH {
+                wire.read_bytes()?.len()
+            } else {
+                wire.read_varint()?;
+                self.rest.end - wire.rest().len() - start
+            };
+            self.rest.start = self.rest.end - wire.rest().len();
+            if field == self.field {
+                self.piece = self.rest.start - length..self.rest.start;
+            }
+        }
+        let mut wire = Wire::new(&bytes[self.piece.clone()]);
+        let number = wire.read_varint32()?;
+        self.piece.start = self.piece.end - wire.rest().len();
+        Ok(Some(number))
+    }
+}
+
+/// A cursor over a list of strings or messages.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Strings {
+    field: u32,
+    rest: Range<usize>,
+}
+
+impl Strings {
+    pub fn new(field: u32, list: &List) -> Self {
+        Self {
+            field,
+            rest: list.range.clone(),
+        }
+    }
+
+    /// Returns the range of the next string.
+    #[inline]
+    pub fn next(&mut self, bytes: &[u8]) -> Checked<Option<Range<usize>>> {
+        let at = self.rest.start;
+        if let Some([tag, length, ..]) = bytes.get(at..self.rest.end)
+            && u32::from(*tag) == self.field << 3 | u32::from(LENGTH)
+            && *length < 0x80
+        {
+            let end = at + 2 + usize::from(*length);
+            if end <= self.rest.end {
+                self.rest.start = end;
+                return Ok(Some(at + 2..end));
+            }
+        }
+        self.long(bytes)
+    }
+
+    #[inline(never)]
+    fn long(&mut self, bytes: &[u8]) -> Checked<Option<Range<usize>>> {
+        while !self.rest.is_empty() {
+            let mut wire = Wire::new(&bytes[self.rest.clone()]);
+            let (field, kind) = wire.read_tag()?;
+            let length = if kind == LENGTH {
+                wire.read_bytes()?.len()
+            } else {
+                wire.read_varint()?;
+                0
+            };
+            self.rest.start = self.rest.end - wire.rest().len();
+            if field == self.field {
+                return Ok(Some(self.rest.start - length..self.rest.start));
+            }
+        }
+        Ok(None)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+    use super::*;
+
+    /// The numbers of field 2 and the strings of field 3 in a message.
+    fn lists(bytes: &[u8]) -> (Vec<u32>, Vec<&[u8]>) {
+        let (mut numbers, mut strings) = (List::default(), List::default());
+        let mut fields = Fields::new(bytes, &(0..bytes.len()), "the message");
+        while let Some(field) = fields.next().unwrap() {
+            match field.number {
+                2 => numbers.add_numbers(bytes, &field, fields.at).unwrap(),
+                3 => strings.add(field.at, fields.at),
+                _ => {}
+            }
+        }
+        let (mut ids, mut texts) = (Numbers::new(2, &numbers), Strings::new(3, &strings));
+        let mut found = (Vec::new(), Vec::new());
+        while let Some(id) = ids.next(bytes).unwrap() {
+            found.0.push(id);
+        }
+        while let Some(text) = texts.next(bytes).unwrap() {
+            found.1.push(&bytes[text]);
+        }
+        assert_eq!(
+            (numbers.count, strings.count),
+            (found.0.len(), found.1.len())
+        );
+        found
+    }
+
+    #[test]
+    fn numbers_may_be_packed_and_unpacked_and_in_several_pieces() {
+        assert_eq!(lists(&[]), (vec![], vec![]));
+        assert_eq!(lists(&[0x12, 0]), (vec![], vec![]));
+        assert_eq!(lists(&[0x12, 3, 1, 0x80, 1]), (vec![1, 128], vec![]));
+        let mixed = [
+            &[0x08, 9, 0x12, 2, 5, 0, 0x1a, 1, b'a', 0x10, 0xac, 0x02][..],
+            &[
+                0x12, 0, 0x0a, 1, 7, 0x1a, 0, 0x12, 1, 4, 0x1a, 2, b'b', b'c',
+            ],
+        ]
+        .concat();
+        let texts: Vec<&[u8]> = vec![b"a", b"", b"bc"];
+        assert_eq!(lists(&mixed), (vec![5, 0, 300, 4], texts));
+    }
+
+    #[test]
+    fn long_strings_are_found() {
+        let text = vec![b'x'; 300];
+        let bytes = [&[0x1a, 0xac, 0x02], text.as_slice()].concat();
+        assert_eq!(lists(&bytes), (vec![], vec![text.as_slice()]));
+    }
+
+    #[test]
+    fn errors_have_positions() {
+        let field = Field {
+            number: 2,
+            at: 0,
+            value: Value::Bytes(2..3),
+        };
+        let mut list = List::default();
+        let cut = list.add_numbers(&[0x12, 1, 0x80], &field, 3).unwrap_err();
+        assert_eq!(cut.at, 0);
+        let bytes = [0x08, 1, 0x15, 0, 0, 0, 0];
+        let mut fields = Fields::new(&bytes, &(0..7), "the columns");
+        fields.next().unwrap();
+        let unknown = fields.next().unwrap_err();
+        assert_eq!(unknown.at, 2);
+        let reason = unknown.error.into_parts().1;
+        assert!(
+            reason
+                .text()
+                .starts_with("field 2 of the columns is unknown")
+        );
+        assert!(reason.text().contains("15c10bef"));
+    }
+}
