@@ -63,17 +63,17 @@ fn rejected(quads: ArrayRef) -> (usize, Error) {
     let rows = vec![record_batch(vec![("quads", quads)])];
     let batch_error = read(rows.clone()).unwrap_err();
     let mut rows = RowReader::<_, Quad>::new(reader(rows), 0, DEPTH);
-    let mut found = 0;
+    let mut actual = 0;
     let error = loop {
         match rows.next_batch() {
-            Ok(Some(batch)) => found += batch.len(),
+            Ok(Some(batch)) => actual += batch.len(),
             Ok(None) => unreachable!("an error is expected"),
             Err(error) => break error,
         }
     };
     assert_eq!(rows.next_batch().unwrap_err(), error, "the error repeats");
     assert_eq!(batch_error, error);
-    (found, error)
+    (actual, error)
 }
 
 #[test]

@@ -262,17 +262,17 @@ fn arrow_batches_do_not_depend_on_the_sizes_of_result_batches() {
     for size in [1, 3, 20] {
         let mut coalescer =
             Coalescer::<TermId>::new(vec![Column::Variables], 7, usize::MAX).unwrap();
-        let mut found = Vec::new();
+        let mut actual = Vec::new();
         for start in (0..20).step_by(size) {
             let slice = whole.slice(start..start + size);
-            found.extend(coalescer.push(&slice, None).unwrap());
+            actual.extend(coalescer.push(&slice, None).unwrap());
         }
-        found.extend(coalescer.finish().unwrap());
+        actual.extend(coalescer.finish().unwrap());
         let expected: Vec<_> = (0..20)
             .step_by(7)
             .map(|start| table(&whole.slice(start..start + 7)))
             .collect();
-        assert_eq!(found, expected);
+        assert_eq!(actual, expected);
         let other = results(head(&["b", "a"]), &[]);
         let error = coalescer.push(&other, None).unwrap_err();
         assert_eq!(

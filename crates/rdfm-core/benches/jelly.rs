@@ -160,18 +160,18 @@ fn batches(messages: u32, add_message: AddMessage) -> Vec<MessageBatch> {
 fn decode(log: &[u8]) -> Vec<MessageBatch> {
     let (values, opening) = (Values::default(), Opening::default());
     let mut decoder = registry::new_decoder(&JELLY, &values, &opening).unwrap();
-    let mut found = Vec::new();
+    let mut actual = Vec::new();
     for piece in log.chunks(256 << 10) {
         decoder.feed(piece);
         while let Some(batch) = decoder.next_batch_of::<Quad>().unwrap() {
-            found.push(batch);
+            actual.push(batch);
         }
     }
     decoder.finish();
     while let Some(batch) = decoder.next_batch_of::<Quad>().unwrap() {
-        found.push(batch);
+        actual.push(batch);
     }
-    found
+    actual
 }
 
 /// Decodes and drops each batch, as a converter does.

@@ -351,10 +351,10 @@ fn the_position_of_a_message_is_that_of_its_first_statement() {
         let expected: Vec<u64> = expected;
         for size in [1, 2, 3, 7, 4096] {
             let mut decoder = decoder("trig", &Options::default()).unwrap();
-            let mut found = Vec::new();
+            let mut actual = Vec::new();
             let mut take = |decoder: &mut dyn rdfm_core::codec::Decoder| {
                 while let Some(batch) = decoder.next_batch_of::<Quad>().unwrap() {
-                    found.extend(
+                    actual.extend(
                         (0..batch.len()).map(|message| batch.byte_offset(message).unwrap()),
                     );
                 }
@@ -365,7 +365,7 @@ fn the_position_of_a_message_is_that_of_its_first_statement() {
             }
             decoder.finish();
             take(&mut *decoder);
-            assert_eq!(found, expected, "{log} in pieces of {size}");
+            assert_eq!(actual, expected, "{log} in pieces of {size}");
         }
     }
 }

@@ -46,8 +46,8 @@ fn cases(files: &BTreeMap<String, Vec<u8>>, manifest: &str) -> Vec<Case> {
             .filter(move |triple| triple.predicate.as_str() == predicate)
     };
     let file = |name: &str, triple: &Triple| {
-        let found = values(name).find(|value| value.subject == triple.subject)?;
-        Some(iri(&found.object).strip_prefix(ROOT)?.to_owned())
+        let actual = values(name).find(|value| value.subject == triple.subject)?;
+        Some(iri(&actual.object).strip_prefix(ROOT)?.to_owned())
     };
     let assumed = iri(&values("assumedTestBase").next().unwrap().object);
     let folder = manifest.trim_end_matches("manifest.ttl");

@@ -109,16 +109,16 @@ pub fn values_of(batch: &Batch) -> BatchValues {
             continues: batch.continues(),
         }
     }
-    let found = match batch {
+    let actual = match batch {
         Batch::Messages(batch) => of(batch, ResultHead::default()),
         Batch::Patches(batch) => of(batch, ResultHead::default()),
         Batch::Results(batch) => of(batch, (**batch.head()).clone()),
     };
     assert!(
-        !found.messages.is_empty() || batch.kind() == Kind::Results,
+        !actual.messages.is_empty() || batch.kind() == Kind::Results,
         "a batch contains a message"
     );
-    found
+    actual
 }
 
 /// Decodes a log and passes every batch to a callback. Returns the error that stopped decoding.

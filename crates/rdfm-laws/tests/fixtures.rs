@@ -60,7 +60,7 @@ fn at_most_one_format_is_detected() {
             let sniff = spec.sniff;
             sniff.is_some_and(|sniff| sniff(head, true) == Sniff::Yes)
         };
-        let found: Vec<&str> = FORMATS
+        let actual: Vec<&str> = FORMATS
             .into_iter()
             .filter(is_detected)
             .map(|spec| spec.name)
@@ -68,11 +68,11 @@ fn at_most_one_format_is_detected() {
         // N-Quads is detected for N-Triples, and TriG for Turtle. Triples may be detected as any of
         // them.
         let can_contain_triples = |name: &str| matches!(name, "nt" | "nq" | "ttl" | "trig");
-        let fits = found.iter().all(|&detected_name| {
+        let fits = actual.iter().all(|&detected_name| {
             detected_name == name || can_contain_triples(detected_name) && can_contain_triples(name)
         });
-        assert!(fits && found.len() <= 1, "{}: {found:?}", path.display());
-        detected += found.len();
+        assert!(fits && actual.len() <= 1, "{}: {actual:?}", path.display());
+        detected += actual.len();
     }
     // Some logs contain only empty messages, which do not indicate a format.
     assert!(detected * 10 > logs * 8, "{detected} of {logs}");

@@ -26,9 +26,9 @@ fn the_block_reader_produces_the_same_tape_as_the_event_parser() {
     inputs.extend(LIBRARY_OUTPUT.map(|text| text.as_bytes().to_vec()));
     let (mut block_documents, mut other_documents) = (0, 0);
     for input in &inputs {
-        let found = block_reader_equals_event_parser(input);
-        block_documents += found.0;
-        other_documents += found.1;
+        let actual = block_reader_equals_event_parser(input);
+        block_documents += actual.0;
+        other_documents += actual.1;
     }
     assert!(
         block_documents > other_documents,

@@ -39,8 +39,8 @@ fn take<'a, T: ?Sized>(
 ) -> PyResult<MutexGuard<'a, CodecState<T>>> {
     match state.try_lock() {
         Ok(guard) => Ok(guard),
-        Err(TryLockError::WouldBlock) => Err(errors::in_use(expected)),
-        Err(TryLockError::Poisoned(_)) => Err(errors::internal(format!(
+        Err(TryLockError::WouldBlock) => Err(errors::in_use_error(expected)),
+        Err(TryLockError::Poisoned(_)) => Err(errors::internal_error(format!(
             "this {expected} cannot be used after an internal error"
         ))),
     }
@@ -54,9 +54,9 @@ fn run<T: ?Sized + Send, R: Send>(
 ) -> PyResult<R> {
     let codec = match state {
         CodecState::Live(codec) => codec,
-        CodecState::Broken(reason) => return Err(errors::internal(reason.clone())),
+        CodecState::Broken(reason) => return Err(errors::internal_error(reason.clone())),
     };
-    errors::guarded(py, || work(codec)).inspect_err(|error| {
+    errors::run_guarded(py, || work(codec)).inspect_err(|error| {
         *state = CodecState::Broken(error.value(py).to_string());
     })
 }
@@ -817,10 +817,10 @@ pub fn with_all<R: Send>(
         codecs.push(match state.as_deref_mut() {
             None => None,
             Some(CodecState::Live(codec)) => Some(codec),
-            Some(CodecState::Broken(reason)) => return Err(errors::internal(reason.clone())),
+            Some(CodecState::Broken(reason)) => return Err(errors::internal_error(reason.clone())),
         });
     }
-    let result = errors::guarded(py, || work(&mut codecs));
+    let result = errors::run_guarded(py, || work(&mut codecs));
     if let Err(error) = &result {
         let reason = error.value(py).to_string();
         for state in states.iter_mut().flatten() {
@@ -893,7 +893,7 @@ impl LengthChain {
 fn find(name: &str) -> PyResult<&'static FormatSpec> {
     registry::find(name).ok_or_else(|| {
         let known = registry::FORMATS.map(|spec| spec.name).join(", ");
-        errors::unknown_format(format!(
+        errors::unknown_format_error(format!(
             "no native format is named '{name}'; known: {known}"
         ))
     })

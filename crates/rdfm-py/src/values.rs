@@ -27,7 +27,7 @@ fn exception(py: Python<'_>, error: ValueError, raised: Option<PyErr>) -> PyErr 
         (Cause::Decode(_) | Cause::Encode(_), Some(raised)) => raised,
         (Cause::Decode(error), None) => errors::decode(py, &error),
         (Cause::Encode(error), None) => errors::encode(py, &error, b""),
-        (Cause::Several, _) => errors::unsupported(SEVERAL_MESSAGES),
+        (Cause::Several, _) => errors::unsupported_error(SEVERAL_MESSAGES),
     };
     if let Some(value) = error.value {
         errors::set_source(py, &exception, &format!("value {value}"));

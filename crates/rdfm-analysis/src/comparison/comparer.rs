@@ -396,9 +396,9 @@ fn reorder_columns<R: ComparableRecord>(records: &[R], columns: &[Option<usize>]
 /// The metadata of a message, sorted by key.
 fn metadata<R: ComparableRecord>(batch: &LogBatch<R>, message: usize) -> Vec<(&str, &[u8])> {
     let entries = batch.metadata(message).iter();
-    let mut found: Vec<_> = entries.map(|entry| (&*entry.key, &*entry.value)).collect();
-    found.sort_unstable();
-    found
+    let mut pairs: Vec<_> = entries.map(|entry| (&*entry.key, &*entry.value)).collect();
+    pairs.sort_unstable();
+    pairs
 }
 
 /// Passes a term to `take`, with a flag that is true for blank nodes. For a triple term, passes the

@@ -245,11 +245,11 @@ impl TarMembers {
     }
 
     fn header_error(&self) -> DecodeError {
-        let found = "expected a member header, found other data";
+        let reason_text = "expected a member header, found other data";
         let reason = if self.is_at_start() {
-            format!("{NOT_TAR}: {found}")
+            format!("{NOT_TAR}: {reason_text}")
         } else {
-            format!("{found}; the archive is corrupt")
+            format!("{reason_text}; the archive is corrupt")
         };
         self.error(ErrorClass::Malformed, reason)
     }

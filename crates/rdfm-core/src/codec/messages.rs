@@ -835,8 +835,8 @@ mod tests {
             }
             assert_eq!(encoder.dropped_counts(), [], "before the end");
             encoder.finish(&mut Vec::new()).unwrap();
-            let found = (encoder.dropped_counts(), encoder.notes());
-            assert_eq!(found == lost, counted, "{messages:?}: {found:?}");
+            let actual = (encoder.dropped_counts(), encoder.notes());
+            assert_eq!(actual == lost, counted, "{messages:?}: {actual:?}");
             encoder.reset();
         }
     }

@@ -542,12 +542,12 @@ mod tests {
             texts.sort();
             texts.dedup();
         }
-        let mut found = rustc_hash::FxHashMap::default();
+        let mut actual = rustc_hash::FxHashMap::default();
         for message in messages {
             for text in &texts {
                 let mut out = Vec::new();
                 write_label_of(message, text.as_bytes(), false, &mut out);
-                let other = found.insert(out, (message, text));
+                let other = actual.insert(out, (message, text));
                 assert_eq!(other, None, "{message} {text}");
             }
         }

@@ -275,13 +275,13 @@ fn ids_are_inferred_within_a_column() {
         column(8, &[3, 0, 1], &[]),
     ]);
     let messages = ok(&frame(&[stream(TRIPLES, &[]), batch]));
-    let found: Vec<_> = messages[0]
+    let actual: Vec<_> = messages[0]
         .statements
         .iter()
         .map(|s| s[..3].to_vec())
         .collect();
     let expected = [["q:A", "b", "c"], ["q:b", "q:A", "d"], ["r:d", "q:b", "A"]];
-    assert_eq!(found, expected.map(|row| row.map(named).to_vec()));
+    assert_eq!(actual, expected.map(|row| row.map(named).to_vec()));
 }
 
 #[test]
@@ -607,10 +607,10 @@ fn errors_describe_the_violated_rule() {
         ),
     ];
     for (expected, fields) in cases {
-        let (messages, found) = decode(&frame(&fields));
-        let found = found.unwrap_or_else(|| panic!("no error: {expected}"));
-        assert!(found.contains(expected), "{found}\n{expected}");
-        assert!(found.contains("(frame 0, row 0, byte "), "{found}");
+        let (messages, actual) = decode(&frame(&fields));
+        let actual = actual.unwrap_or_else(|| panic!("no error: {expected}"));
+        assert!(actual.contains(expected), "{actual}\n{expected}");
+        assert!(actual.contains("(frame 0, row 0, byte "), "{actual}");
         assert_eq!(messages, []);
     }
     let text = error(
@@ -656,10 +656,10 @@ fn an_announced_version_excludes_terms() {
                 bytes(8, object.clone()),
             ]);
             let log = frame(&[stream(TRIPLES, &[number(6, version)]), batch]);
-            let found = decode(&log).1;
+            let actual = decode(&log).1;
             let is_allowed = version == 0 || version >= first_allowed;
-            assert_eq!(found.is_none(), is_allowed, "{version} {found:?}");
-            let text = found.unwrap_or_else(|| "announce RDF".to_owned());
+            assert_eq!(actual.is_none(), is_allowed, "{version} {actual:?}");
+            let text = actual.unwrap_or_else(|| "announce RDF".to_owned());
             assert!(text.contains("announce RDF"), "{text}");
         }
     }
@@ -682,13 +682,16 @@ fn errors_name_the_row_and_follow_complete_messages() {
         packed(15, &[1, 1, 1, 1]),
     ]);
     let log = [first.clone(), frame(std::slice::from_ref(&batch))].concat();
-    let (messages, found) = decode(&log);
+    let (messages, actual) = decode(&log);
     // No message of the frame is returned.
     assert_eq!(labels(&messages), ["a"]);
-    let found = found.unwrap();
-    assert!(found.contains("column objects: name 9 is used"), "{found}");
-    assert!(found.contains("(frame 2, row 3, byte "), "{found}");
-    assert!(found.contains("message 1)"), "{found}");
+    let actual = actual.unwrap();
+    assert!(
+        actual.contains("column objects: name 9 is used"),
+        "{actual}"
+    );
+    assert!(actual.contains("(frame 2, row 3, byte "), "{actual}");
+    assert!(actual.contains("message 1)"), "{actual}");
 }
 
 #[test]

@@ -369,9 +369,9 @@ fn data_that_the_options_forbid_is_rejected() {
         let (bytes, _, error) = write(options, &[batch(&[good.clone(), bad])]);
         let error = error.unwrap();
         let remedies = error.reason.remedies();
-        let found = error.reason.text().contains(expected)
+        let actual = error.reason.text().contains(expected)
             || remedies.iter().any(|remedy| remedy.option == expected);
-        assert!(found, "{error}");
+        assert!(actual, "{error}");
         assert_eq!(error.message_index, 1);
         assert_eq!(
             statements(&read(&bytes)),

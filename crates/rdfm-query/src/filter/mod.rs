@@ -112,7 +112,7 @@ impl Condition {
     }
 
     /// Whether it is known that no term of the batch matches.
-    fn cannot_match(&self) -> bool {
+    fn is_unmatchable(&self) -> bool {
         self.matches.is_empty() && self.test.is_cheap()
     }
 
@@ -125,7 +125,7 @@ impl Condition {
         mut take: impl FnMut(usize),
     ) {
         let (quads, table, start) = (&batch.quads()[range.clone()], batch.table(), range.start);
-        if self.cannot_match() {
+        if self.is_unmatchable() {
             return;
         }
         let [wanted] = self.matches[..] else {
@@ -518,7 +518,7 @@ impl Pattern {
             indices.extend(range);
             return;
         };
-        if others.iter().any(Condition::cannot_match) {
+        if others.iter().any(Condition::is_unmatchable) {
             return;
         }
         let table = batch.table();

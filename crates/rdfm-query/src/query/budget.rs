@@ -244,7 +244,7 @@ pub fn keep(terms: u64) {
     RESOURCE_USE.with(|resources| {
         resources
             .result_terms
-            .set(resources.result_terms.get() + terms)
+            .set(resources.result_terms.get() + terms);
     });
     acquire(terms);
 }

@@ -432,7 +432,7 @@ impl<'d> QueryableDataset<'d> for &'d View<'d> {
     fn externalize_term(&self, term: EvaluationTerm) -> Result<Term, UnsupportedTerm> {
         let term = match &term.0 {
             Inner::Class(class, _) => {
-                let written = self.message.written_term(*class);
+                let written = self.message.term_in_message(*class);
                 self.dictionary.term(written.0).ok_or(UnsupportedTerm)?
             }
             Inner::Computed(term) => term.0.clone(),

@@ -65,8 +65,8 @@ pub fn rows_until(text: &str, log: &MessageBatch, limits: Limits) -> (Vec<String
         .build_batch(log, &rows)
         .unwrap();
     let messages = rows.messages.iter().enumerate();
-    let found = messages.map(|(index, message)| format!("{message}: {}", row(&results, index)));
-    (found.collect(), progress.stop)
+    let actual = messages.map(|(index, message)| format!("{message}: {}", row(&results, index)));
+    (actual.collect(), progress.stop)
 }
 
 /// Returns the reason why the evaluation of a CONSTRUCT query stopped.
@@ -94,13 +94,13 @@ pub fn whole_rows_until(
     let mut collector = Collector::default();
     collector.add(log).unwrap();
     let data = collector.finish();
-    let mut found = Vec::new();
+    let mut actual = Vec::new();
     let mut give = |piece| {
         if let Piece::Rows(results) = piece {
-            found.extend((0..results.len()).map(|index| row(&results, index)));
+            actual.extend((0..results.len()).map(|index| row(&results, index)));
         }
         true
     };
     let stop = evaluation(text, limits).run_whole(&data, &mut give).err();
-    (found, stop)
+    (actual, stop)
 }

@@ -214,7 +214,9 @@ impl Walk<'_> {
             if containers.has(Containers::TYPE) {
                 let terms = &self.contexts.get(context).state.terms;
                 let definition = terms.get(view.text(key));
-                if let Some(scoped) = definition.and_then(|found| found.scoped.clone()) {
+                if let Some(scoped) =
+                    definition.and_then(|own_definition| own_definition.scoped.clone())
+                {
                     let result = self.contexts.apply_scoped(
                         context,
                         std::slice::from_ref(&scoped),

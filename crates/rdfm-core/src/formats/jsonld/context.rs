@@ -478,7 +478,11 @@ impl Contexts {
         let mut changed: Vec<TermName> = Vec::new();
         let mut unchanged = 0;
         for (name, definition) in new.terms.iter() {
-            if old.terms.get(name).is_some_and(|found| found == definition) {
+            if old
+                .terms
+                .get(name)
+                .is_some_and(|inherited| inherited == definition)
+            {
                 unchanged += 1;
             } else {
                 changed.push(Arc::clone(name));
@@ -755,7 +759,9 @@ impl ContextState {
         let definition = self.terms.get(key).cloned();
         Ok(Property {
             key: key.len() as u32,
-            is_prefix: definition.as_ref().is_some_and(|found| found.prefix),
+            is_prefix: definition
+                .as_ref()
+                .is_some_and(|definition| definition.prefix),
             is_iri: is_valid.unwrap_or(false) || is_iri(iri),
             datatype: DatatypeKind::from_iri(iri),
             is_language_type: is_language_type(iri),

@@ -288,10 +288,10 @@ impl<'c> Processor<'c> {
         let text = String::from_utf8_lossy(url);
         let loaded = self.contexts.store().load(&text).map_err(|error| {
             let text = error.reason.text();
-            let found = origin.error_at("loading remote context failed", value, text);
-            let mut found = found.because_of(&error.reason);
-            found.class = error.class;
-            found
+            let load_error = origin.error_at("loading remote context failed", value, text);
+            let mut load_error = load_error.because_of(&error.reason);
+            load_error.class = error.class;
+            load_error
         })?;
         let view = loaded.view();
         match view.get(0, b"@context") {

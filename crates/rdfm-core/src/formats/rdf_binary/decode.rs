@@ -297,7 +297,7 @@ impl RdfBinaryReader {
             .get(..usize::try_from(max).unwrap_or(usize::MAX))
             .unwrap_or(rest);
         let mut wire = Wire::new(window);
-        let found = wire.read_tag().and_then(|(field, kind)| {
+        let header = wire.read_tag().and_then(|(field, kind)| {
             if (field, kind) == (ROW, LENGTH) {
                 return Ok(Some(wire.read_varint()?));
             }
@@ -311,7 +311,7 @@ impl RdfBinaryReader {
             Ok(None)
         });
         let taken = window.len() - wire.rest().len();
-        match found {
+        match header {
             Ok(None) => {
                 self.consume(input, taken);
                 Ok(BinaryItem::Skipped)

@@ -116,9 +116,9 @@ mod tests {
             ("http://www.w3.org/1999/02/22-rdf-syntax-ns#_1", Some("_1")),
             ("http://www.w3.org/2000/xmlns/a", None),
         ] {
-            let found = split(iri.as_bytes());
-            assert_eq!(found.map(|(index, _)| &iri[index..]), local, "{iri}");
-            let is_recent = found.is_some_and(|(_, edition)| edition == Edition::Fifth);
+            let actual = split(iri.as_bytes());
+            assert_eq!(actual.map(|(index, _)| &iri[index..]), local, "{iri}");
+            let is_recent = actual.is_some_and(|(_, edition)| edition == Edition::Fifth);
             assert_eq!(is_recent, RECENT.contains(&iri), "{iri}");
         }
     }

@@ -312,7 +312,7 @@ fn read_thrift_list<'a>(
     mut element: impl FnMut(&mut CompactReader<'a>, usize) -> Checked<()>,
 ) -> Checked<(usize, usize)> {
     let mut wire = CompactReader { rest: bytes };
-    let mut list = None;
+    let mut element_count = None;
     let mut last = 0;
     while let Some((field, kind)) = wire.read_field(&mut last)? {
         if field != 1 {
@@ -320,7 +320,7 @@ fn read_thrift_list<'a>(
             continue;
         }
         thrift::expect(kind, LIST, field, "the tuple")?;
-        if list.is_some() {
+        if element_count.is_some() {
             return Err(ambiguous_error("the tuple"));
         }
         let header = wire.read_byte()?;
@@ -337,9 +337,9 @@ fn read_thrift_list<'a>(
         for index in 0..count {
             element(&mut wire, index)?;
         }
-        list = Some(count);
+        element_count = Some(count);
     }
-    Ok((list.unwrap_or(0), bytes.len() - wire.rest.len()))
+    Ok((element_count.unwrap_or(0), bytes.len() - wire.rest.len()))
 }
 
 fn read_thrift_variables(bytes: &[u8], variables: &mut Variables) -> Checked<usize> {

@@ -476,9 +476,9 @@ impl XmlResultMachine {
         let mut element = ResultElement::Foreign;
         if parent != Some(ResultElement::Foreign) && self.namespace(text, name, false)? == RESULTS {
             let local = name.local(text);
-            let found =
+            let opened =
                 ResultElement::from_name(local).filter(|element| element.may_be_child_of(parent));
-            let Some(found) = found else {
+            let Some(opened) = opened else {
                 let shown = quote(local);
                 return fail_malformed(
                     start,
@@ -491,7 +491,7 @@ impl XmlResultMachine {
                     },
                 );
             };
-            element = found;
+            element = opened;
         }
         if !element.may_be_child_of(parent) {
             let shown = quote(name.whole(text));
@@ -526,10 +526,10 @@ impl XmlResultMachine {
         attributes: &[Attribute],
         name: &str,
     ) -> Read<Box<str>> {
-        let found = attributes
+        let matching = attributes
             .iter()
             .find(|attribute| attribute.name.whole(text) == name.as_bytes());
-        let Some(attribute) = found else {
+        let Some(attribute) = matching else {
             return fail_malformed(self.index, format!("the element has no '{name}' attribute"));
         };
         let value = attribute_value(text, attribute)?;

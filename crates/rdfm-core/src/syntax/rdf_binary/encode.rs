@@ -182,7 +182,7 @@ impl EncodedTerms {
                         return Err(misread_tag_error(b"", "none"));
                     }
                     None => {
-                        W::write_literal(bytes, text, kind(self.prefixes.as_ref(), table, term))
+                        W::write_literal(bytes, text, kind(self.prefixes.as_ref(), table, term));
                     }
                 }
             }

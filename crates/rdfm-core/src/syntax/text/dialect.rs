@@ -208,7 +208,7 @@ impl Dialects {
     }
 
     /// Whether comments delimit messages.
-    pub fn comments_delimit(&self) -> bool {
+    pub fn are_comments_delimiters(&self) -> bool {
         self.in_force() == Dialect::Comment
     }
 

@@ -323,7 +323,7 @@ impl<G: Grammar> Reader for TextReader<G> {
         let Some(mut skipped) = self.skipped.take() else {
             return Ok(None);
         };
-        let found = self
+        let outcome = self
             .grammar
             .skip(&input.bytes, input.finished, &mut skipped);
         input.index = self.grammar.consumed();
@@ -339,7 +339,7 @@ impl<G: Grammar> Reader for TextReader<G> {
                 .unwrap_or_default(),
         );
         self.position_index = input.index;
-        if !found {
+        if !outcome {
             self.skipped = Some(skipped);
             return Ok(None);
         }

@@ -766,11 +766,11 @@ fn blank_node_labels_are_unchanged_throughout_the_log() {
             mark(),
         ],
     );
-    let found = batches(&Options::default(), &log);
-    let table = found[0].table();
-    let label = |index: usize| table.text(found[0].message(index)[0].subject);
+    let actual = batches(&Options::default(), &log);
+    let table = actual[0].table();
+    let label = |index: usize| table.text(actual[0].message(index)[0].subject);
     assert_eq!((label(0), label(1)), (&b"a b"[..], &b"a b"[..]));
-    assert_eq!(table.text(found[0].message(1)[0].predicate), b"_g0");
+    assert_eq!(table.text(actual[0].message(1)[0].predicate), b"_g0");
 }
 
 #[test]
@@ -793,16 +793,16 @@ fn concatenated_streams_with_mixed_lookup_tables_are_an_error() {
     for stream in [FRAME, FLAT] {
         let log = one_frame(stream, TRIPLES, &rows);
         let joined = [log.clone(), log.clone()].concat();
-        let found = read(&joined);
-        assert_eq!(found.class(), ErrorClass::Malformed);
+        let actual = read(&joined);
+        assert_eq!(actual.class(), ErrorClass::Malformed);
         assert!(
-            found.reason().contains(&format!(
+            actual.reason().contains(&format!(
                 "a name entry without an id would continue the name table from before the frame at byte {}, which \
                  repeats the stream options; were two Jelly files joined there?",
                 log.len()
             )),
             "{}",
-            found.reason()
+            actual.reason()
         );
         let warn = Options::with("joins", "warn");
         assert_eq!(read_with(&warn, &joined).error, None);

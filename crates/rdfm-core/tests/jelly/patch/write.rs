@@ -435,13 +435,13 @@ fn unmatched_transactions_are_rejected() {
     ] {
         for stream in ["frame", "punctuated"] {
             let options = with(&[("stream_type", stream), ("frame_rows", "1")]);
-            let (out, _, found) = write(&options, &[batch_of(words)]);
-            let found = found.unwrap();
+            let (out, _, actual) = write(&options, &[batch_of(words)]);
+            let actual = actual.unwrap();
             assert_eq!(
-                (found.class, found.message_index),
+                (actual.class, actual.message_index),
                 (ErrorClass::Unsupported, 1)
             );
-            assert!(found.to_string().contains(error), "{found}");
+            assert!(actual.to_string().contains(error), "{actual}");
             let reread = read(&out);
             assert_eq!(
                 (reread.error, reread.patches.len()),
@@ -484,17 +484,17 @@ fn undeclared_features_are_rejected() {
             "a triple term, but the header does not declare triple terms",
         ),
     ] {
-        let (out, _, found) = write(&Options::default(), &[batch_of(words)]);
-        let found = found.unwrap();
+        let (out, _, actual) = write(&Options::default(), &[batch_of(words)]);
+        let actual = actual.unwrap();
         assert_eq!(
-            (found.class, found.message_index),
+            (actual.class, actual.message_index),
             (ErrorClass::Unsupported, 1)
         );
-        assert!(found.to_string().contains(error), "{found}");
-        assert_eq!(found.reason.remedies()[0].option, option);
+        assert!(actual.to_string().contains(error), "{actual}");
+        assert_eq!(actual.reason.remedies()[0].option, option);
         assert_eq!(read(&out).patches.len(), 1);
-        let (out, _, found) = write(&with(&[(option, "true")]), &[batch_of(words)]);
-        assert_eq!(found, None);
+        let (out, _, actual) = write(&with(&[(option, "true")]), &[batch_of(words)]);
+        assert_eq!(actual, None);
         assert_eq!(read(&out).patches.len(), 2);
     }
     // A header can have any value.
