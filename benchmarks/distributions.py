@@ -30,7 +30,7 @@ def package(log: str, stream_type: str, folder: Path, messages: int) -> Work:
 def conversions(log: str, stream_type: str, folder: Path, messages: int) -> Work:
     """Creates each distribution with `convert`, without sorting, statistics or metadata."""
     import rdfm
-    from rdfm.riverbench.names import Media, file_name, sizes_of
+    from rdfm.riverbench.names import Media, create_sizes, file_name
 
     data = sample(folder, log, messages)
     triples = stream_type == "graphs"
@@ -39,10 +39,10 @@ def conversions(log: str, stream_type: str, folder: Path, messages: int) -> Work
     def run() -> int:
         quads = 0
         with tempfile.TemporaryDirectory() as folder_name:
-            for size, count in sizes_of(data.count(b"# @message\n") + 1).items():
+            for size, count in create_sizes(data.count(b"# @message\n") + 1).items():
                 for kind, format_options in options.items():
                     name = file_name(kind, size, triples=triples)
-                    to = Media.of(kind, triples=triples).format
+                    to = Media.for_kind(kind, triples=triples).format
                     done = rdfm.convert(
                         data,
                         f"{folder_name}/{name}",

@@ -21,7 +21,7 @@ from rdfm import (
     formats,
 )
 from rdfm.analysis.finding import reason
-from rdfm.cli.cli_remedies import on_command_line
+from rdfm.cli.cli_remedies import render_for_command_line
 from rdfm.errors import OptionError, RdfmError, Remedy, render
 from rdfm.nanopub import MirrorError
 from rdfm.nanopub.state import MirrorState
@@ -203,13 +203,13 @@ def test_errors_have_builtin_bases():
 )
 def test_each_surface_shows_options_in_its_own_syntax(remedy, python, command, spark, function):
     assert remedy.render() == python
-    assert remedy.render(on_command_line) == command
+    assert remedy.render(render_for_command_line) == command
     assert remedy.render(render_for_spark) == spark
     assert remedy.render(render_for_function) == function
 
 
 def test_options_that_the_command_line_lacks_are_omitted_there():
-    assert Remedy("write", "values", "false", "writes none").render(on_command_line) is None
+    assert Remedy("write", "values", "false", "writes none").render(render_for_command_line) is None
 
 
 def test_remedies_follow_the_reason_and_precede_the_position():
@@ -233,7 +233,7 @@ def test_remedies_follow_the_reason_and_precede_the_position():
         'a.nq: ttl: no graph names; .option("mergeGraphs", "true") drops them, or '
         '.option("to", "nq") supports them (message 4)'
     )
-    error.renderer = on_command_line
+    error.renderer = render_for_command_line
     assert str(pickle.loads(pickle.dumps(error))) == (
         "a.nq: ttl: no graph names; --merge-graphs drops them, or "
         "--group-by graph divides it, or --to nq supports them (message 4)"
@@ -241,13 +241,13 @@ def test_remedies_follow_the_reason_and_precede_the_position():
 
 
 def test_errors_without_remedies_are_rendered_unchanged():
-    assert render(errors.OptionError("no such option"), on_command_line) == "no such option"
+    assert render(errors.OptionError("no such option"), render_for_command_line) == "no such option"
     assert render(OSError("broken"), render_for_spark) == "broken"
     assert errors.DecodeError("bad").remedies == ()
     option = errors.OptionError(
         "is full", remedies=[Remedy("stage", "overwrite", "true", "empties it")]
     )
-    assert render(option, on_command_line) == "is full; --overwrite empties it"
+    assert render(option, render_for_command_line) == "is full; --overwrite empties it"
 
 
 def supports(name, feature):
@@ -297,7 +297,8 @@ def test_decoders_name_remedies(name, log, reason, remedies, lacks):
     assert [f"{each.option}={each.value}" for each in error.remedies] == remedies
     assert error.missing_feature == lacks
     assert all(
-        each.render(on_command_line) in render(error, on_command_line) for each in error.remedies
+        each.render(render_for_command_line) in render(error, render_for_command_line)
+        for each in error.remedies
     )
 
 
@@ -423,7 +424,7 @@ def test_the_command_line_has_every_option_that_remedies_name():
     }
     assert {("write", "merge_graphs"), ("read", "max_depth")} < found
     for side, name in found:
-        redact_url = Remedy(side, name, "true", "").render(on_command_line)
+        redact_url = Remedy(side, name, "true", "").render(render_for_command_line)
         assert redact_url is not None, name
         assert redact_url.strip() in flags
 

@@ -19,7 +19,7 @@ from support import NATIVE, TABLES, as_batch, as_term, assert_same, encode, quad
 
 import rdfm
 from rdfm import formats, patch
-from rdfm.cli.cli_remedies import on_command_line
+from rdfm.cli.cli_remedies import render_for_command_line
 from rdfm.compare.alignment import aligned
 from rdfm.errors import render
 
@@ -531,7 +531,7 @@ def test_blank_nodes_can_be_separated():
     ) as caught:
         patch.to_log(rows, io.BytesIO(), **options)
     assert "--separate-blank-nodes treats it as a separate node in each message" in render(
-        caught.value, on_command_line
+        caught.value, render_for_command_line
     )
     out = io.BytesIO()
     assert patch.to_log(rows, out, separate_blank_nodes=True, **options).messages == 2

@@ -60,7 +60,7 @@ class ClosedPipe(Exception):
 
 
 @contextlib.contextmanager
-def _wrapping_closed_pipes() -> Iterator[None]:
+def _wrap_closed_pipes() -> Iterator[None]:
     try:
         yield
     except BrokenPipeError as error:
@@ -71,11 +71,11 @@ class _LazyGroup(click.Group):
     """A group that imports a command's module when it is needed."""
 
     def make_context(self, *args: Any, **settings: Any) -> click.Context:
-        with _wrapping_closed_pipes():  # may print help
+        with _wrap_closed_pipes():  # may print help
             return super().make_context(*args, **settings)
 
     def invoke(self, ctx: click.Context) -> Any:
-        with _wrapping_closed_pipes():
+        with _wrap_closed_pipes():
             return super().invoke(ctx)
 
     def list_commands(self, ctx: click.Context) -> list[str]:

@@ -6,7 +6,7 @@ import sys
 import time
 from typing import Any
 
-from rdfm.cli.stdio import counted
+from rdfm.cli.stdio import message_counts_text
 
 
 class Bar:
@@ -46,8 +46,10 @@ class Bar:
                 miniters=0,
                 file=sys.stderr,
             )
-        done = counted(progress.kind, progress.messages, progress.quads)
-        self._bar.set_postfix_str("evaluating" if progress.evaluating else done, refresh=False)
+        counts_text = message_counts_text(progress.kind, progress.messages, progress.quads)
+        self._bar.set_postfix_str(
+            "evaluating" if progress.evaluating else counts_text, refresh=False
+        )
         self._bar.update(progress.bytes_in - self._bar.n)
         if progress.evaluating:
             self._bar.refresh()

@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from rdfm.cli.parameters import Number, Words, option
-from rdfm.cli.specs import SpecCommand, given
+from rdfm.cli.specs import SpecCommand, select_given
 
 _CAT = """Examples:
   rdfm cat nanopubs.jelly.gz -m 5000
@@ -69,8 +69,8 @@ class _CountCommand(SpecCommand):
         """Parse the arguments."""
         counts = (word for word in args if re.fullmatch(r"-\d+", word))
         if (count := next(counts, None)) is not None and "-n" not in args:
-            at = args.index(count)
-            args = [*args[:at], "-n", count[1:], *args[at + 1 :]]
+            index = args.index(count)
+            args = [*args[:index], "-n", count[1:], *args[index + 1 :]]
         return super().parse_args(ctx, args)
 
 
@@ -111,10 +111,10 @@ def _show(logs: tuple[str, ...], color: str, options: dict[str, Any]) -> None:
     from rdfm import formats
     from rdfm.cli.losses import print_dropped, print_notes, print_skipped
     from rdfm.cli.screen import Screen, wants_colours
-    from rdfm.cli.signals import unwinding
+    from rdfm.cli.signals import raise_on_signal
     from rdfm.cli.stdio import (
         add_stdout_defaults,
-        inputs_of,
+        create_inputs,
         reject_terminal,
         standard_output,
     )
@@ -124,8 +124,8 @@ def _show(logs: tuple[str, ...], color: str, options: dict[str, Any]) -> None:
 
     if color not in ("auto", "always", "never"):
         raise click.UsageError(f"--color must be auto, always or never, not '{color[:40]}'")
-    inputs = inputs_of(logs)
-    options = given(options)
+    inputs = create_inputs(logs)
+    options = select_given(options)
     if "to" not in options:
         options["to"] = default_format(inputs, options.get("from_format"))
     reject_terminal(options)
@@ -134,7 +134,7 @@ def _show(logs: tuple[str, ...], color: str, options: dict[str, Any]) -> None:
     colours = is_text and wants_colours(color)  # type: ignore[arg-type]  # checked above
     output = standard_output(colours=colours)
     try:
-        with unwinding():
+        with raise_on_signal():
             summary = convert(inputs, output, **options)
     finally:
         if isinstance(output, Screen):

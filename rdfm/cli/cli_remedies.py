@@ -12,21 +12,21 @@ from rdfm.errors import Remedy
 from rdfm.formats import OptionSpec
 from rdfm.formats.spec import requires_side
 
-__all__ = ["on_command_line"]
+__all__ = ["render_for_command_line"]
 
 _PREFIXES = {"read": "from", "write": "to"}
 
 
-def on_command_line(remedy: Remedy) -> str | None:
+def render_for_command_line(remedy: Remedy) -> str | None:
     """Return the flag of a remedy with its value, or None.
 
     Example:
-        >>> on_command_line(Remedy("write", "merge_graphs", "true", ""))
+        >>> render_for_command_line(Remedy("write", "merge_graphs", "true", ""))
         '--merge-graphs'
-        >>> on_command_line(Remedy("read", "frames", "message", ""))
+        >>> render_for_command_line(Remedy("read", "frames", "message", ""))
         '--from-frames message'
     """
-    option, prefix = _option(remedy)
+    option, prefix = _find_option(remedy)
     if option is None or option.python_only:
         return None
     if remedy.value == "false":
@@ -37,7 +37,7 @@ def on_command_line(remedy: Remedy) -> str | None:
     return " ".join(parts)
 
 
-def _option(remedy: Remedy) -> tuple[OptionSpec | None, str]:
+def _find_option(remedy: Remedy) -> tuple[OptionSpec | None, str]:
     """Return the declaration of the option, and the prefix that its flag needs to name the side."""
     if remedy.side == "stage":
         return declared(remedy), ""

@@ -47,8 +47,8 @@ def connection_options(group: str | None = None, *, without: Iterable[str] = ())
         def set_value(_: click.Context, __: click.Parameter, value: Any, spec: Any = spec) -> None:
             remember(spec.name, None if value is None else spec.value(value))
 
-        made: GroupedOption = make_option(
+        new_option: GroupedOption = make_option(
             spec, spec.name, spec.option, of_format=True, callback=set_value
         )
-        made.group = group or made.group
-        yield made
+        new_option.group = group or new_option.group
+        yield new_option

@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from rdfm.cli.parameters import OutputPath, output_option, quiet_option
-from rdfm.cli.specs import SpecCommand, given
+from rdfm.cli.specs import SpecCommand, select_given
 
 _EPILOG = """Examples:
   rdfm convert nanopubs.jelly.gz nanopubs.trig
@@ -38,10 +38,10 @@ def command(files: tuple[str, ...], output: str | None, quiet: bool, **options: 
     """
     from rdfm.cli.bar import Bar
     from rdfm.cli.losses import print_summary
-    from rdfm.cli.signals import unwinding
+    from rdfm.cli.signals import raise_on_signal
     from rdfm.cli.stdio import (
         add_stdout_defaults,
-        inputs_of,
+        create_inputs,
         is_terminal,
         reject_terminal,
         standard_output,
@@ -50,9 +50,9 @@ def command(files: tuple[str, ...], output: str | None, quiet: bool, **options: 
     from rdfm.conversion.convert import convert
     from rdfm.conversion.default_format import default_format
 
-    names, target = _files(files, output)
-    inputs = inputs_of(names)
-    options = given(options)
+    names, target = _split_arguments(files, output)
+    inputs = create_inputs(names)
+    options = select_given(options)
     if target == "-":
         if "to" not in options:
             options["to"] = default_format(inputs, options.get("from_format"))
@@ -61,7 +61,7 @@ def command(files: tuple[str, ...], output: str | None, quiet: bool, **options: 
     completes = bool(options.get("keep_partial") or options.get("append"))
     bar = None if quiet or (target == "-" and is_terminal(sys.stdout)) else Bar.on_terminal()
     try:
-        with unwinding(interruption.request if completes else None):
+        with raise_on_signal(interruption.request if completes else None):
             summary = convert(
                 inputs,
                 standard_output() if target == "-" else target,
@@ -74,7 +74,7 @@ def command(files: tuple[str, ...], output: str | None, quiet: bool, **options: 
     print_summary(summary, quiet)
 
 
-def _files(files: tuple[str, ...], output: str | None) -> tuple[list[str], str]:
+def _split_arguments(files: tuple[str, ...], output: str | None) -> tuple[list[str], str]:
     """Divide the arguments into inputs and output."""
     names = list(files)
     if not names:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from rdfm.cli.parameters import option, quiet_option
-from rdfm.cli.specs import SpecCommand, given
+from rdfm.cli.specs import SpecCommand, select_given
 
 if TYPE_CHECKING:
     from rdfm.analysis.diff_result import LogDiff, MessageDiff
@@ -56,12 +56,12 @@ def command(a: str, b: str, as_json: bool, quiet: bool, **options: Any) -> int:
     from rdfm.analysis.diff import compare
     from rdfm.cli.bar import Bar
     from rdfm.cli.run import CodedError
-    from rdfm.cli.stdio import inputs_of
+    from rdfm.cli.stdio import create_inputs
 
-    one, other = inputs_of((a, b))
-    found = given(options)
-    diff_options = {name: found.pop(name) for name in DIFF if name in found}
-    decoder_options = {name.removeprefix("from_"): value for name, value in found.items()}
+    one, other = create_inputs((a, b))
+    given_options = select_given(options)
+    diff_options = {name: given_options.pop(name) for name in DIFF if name in given_options}
+    decoder_options = {name.removeprefix("from_"): value for name, value in given_options.items()}
     if quiet:
         diff_options["limit"] = 0
     bar = Bar.on_terminal()
@@ -93,7 +93,7 @@ def command(a: str, b: str, as_json: bool, quiet: bool, **options: Any) -> int:
 class _JsonPrinter:
     """Prints differences as JSON, one per line."""
 
-    def begin(self, found: LogDiff) -> None:
+    def begin(self, result: LogDiff) -> None:
         """Do nothing, since the counts are printed at the end."""
 
     def add(self, difference: MessageDiff) -> None:
@@ -102,74 +102,74 @@ class _JsonPrinter:
 
         click.echo(json_line(difference.to_dict()))
 
-    def end(self, found: LogDiff) -> None:
+    def end(self, result: LogDiff) -> None:
         """Print the counts."""
         from rdfm.cli.stdio import json_line
 
-        click.echo(json_line({"summary": found.to_dict()}))
+        click.echo(json_line({"summary": result.to_dict()}))
 
 
 class _TextPrinter:
     """Prints differences as text on standard output, and the counts on standard error."""
 
     def __init__(self, a: str, b: str) -> None:
-        self._names = (_safe(a), _safe(b))
+        self._names = (_escape_text(a), _escape_text(b))
         self._kind = "messages"
         self._shown = 0
         self._begun = False
 
-    def begin(self, found: LogDiff) -> None:
+    def begin(self, result: LogDiff) -> None:
         """Store the kind of the logs, and print differences between their heads."""
-        self._kind = found.kind
-        if found.head:
-            self._print(found.head)
+        self._kind = result.kind
+        if result.head:
+            self._print(result.head)
 
     def add(self, difference: MessageDiff) -> None:
         """Print a difference."""
         self._shown += 1
-        self._print(_lines(difference, self._kind))
+        self._print(_difference_lines(difference, self._kind))
 
     def _print(self, lines: Iterable[str]) -> None:
         if not self._begun:
             self._begun = True
             click.echo("--- {}\n+++ {}".format(*self._names))
         for line in lines:
-            click.echo(_safe(line))
+            click.echo(_escape_text(line))
 
-    def end(self, found: LogDiff) -> None:
+    def end(self, result: LogDiff) -> None:
         """Print the counts."""
-        for line in self._summary(found):
+        for line in self._summary(result):
             click.echo(f"rdfm: {line}", err=True)
 
-    def _summary(self, found: LogDiff) -> list[str]:
+    def _summary(self, result: LogDiff) -> list[str]:
         from rdfm.cli.stdio import WORDS, plural
 
-        word, record = WORDS[found.kind]
-        same = plural(found.equal, word)
+        word, record = WORDS[result.kind]
+        same = plural(result.equal, word)
         a, b = self._names
-        if found.same:
-            records = "" if record == word else f", {plural(found.records, record)}"
-            lines = [f"no differences: {same}{records} ({found.seconds:.2f} s)"]
+        if result.same:
+            records = "" if record == word else f", {plural(result.records, record)}"
+            lines = [f"no differences: {same}{records} ({result.seconds:.2f} s)"]
         else:
             parts = [
-                f"{found.changed:,} changed" if found.changed else "",
-                f"{found.only_a:,} only in {a}" if found.only_a else "",
-                f"{found.only_b:,} only in {b}" if found.only_b else "",
-                f"{found.undecided:,} undecided" if found.undecided else "",
-                "different variables or answers" if found.head else "",
+                f"{result.changed:,} changed" if result.changed else "",
+                f"{result.only_a:,} only in {a}" if result.only_a else "",
+                f"{result.only_b:,} only in {b}" if result.only_b else "",
+                f"{result.undecided:,} undecided" if result.undecided else "",
+                "different variables or answers" if result.head else "",
             ]
             counts = ", ".join(part for part in parts if part)
-            shown = (
-                f" ({self._shown:,} shown)" if self._shown < found.count + found.undecided else ""
+            shown_text = (
+                f" ({self._shown:,} shown)" if self._shown < result.count + result.undecided else ""
             )
-            lines = [f"{counts}{shown}; {same} equal ({found.seconds:.2f} s)"]
-        if found.undecided:
+            lines = [f"{counts}{shown_text}; {same} equal ({result.seconds:.2f} s)"]
+        if result.undecided:
             lines.append("undecided: matching the blank nodes exceeds the limits")
-        lines += [f"note: {note}" for note in found.notes]
-        return lines + [f"hint: {_hint(remedy)}" for remedy in found.remedies]
+        lines += [f"note: {note}" for note in result.notes]
+        return lines + [f"hint: {_option_text(remedy)}" for remedy in result.remedies]
 
 
-def _hint(remedy: Remedy) -> str:
+def _option_text(remedy: Remedy) -> str:
     """Return the option of a remedy in command-line syntax."""
     from rdfm.analysis.analysis_options import DIFF
 
@@ -177,13 +177,13 @@ def _hint(remedy: Remedy) -> str:
     return f"a larger {flag} may help" if remedy.value is None else f"{flag} {remedy.text}"
 
 
-def _safe(text: str) -> str:
-    from rdfm.cli.stdio import safe
+def _escape_text(text: str) -> str:
+    from rdfm.cli.stdio import escape_controls
 
-    return safe(text)
+    return escape_controls(text)
 
 
-def _metadata(key: str, value: bytes) -> str:
+def _metadata_text(key: str, value: bytes) -> str:
     """Return a metadata value: a counter as a number, other values in hexadecimal."""
     from rdfm.logs.counters import counter_of
 
@@ -191,7 +191,7 @@ def _metadata(key: str, value: bytes) -> str:
     return f"0x{value.hex()}" if counter is None else str(counter)
 
 
-def _lines(difference: MessageDiff, kind: str) -> list[str]:
+def _difference_lines(difference: MessageDiff, kind: str) -> list[str]:
     """Return the lines of a difference as text."""
     from rdfm.cli.stdio import WORDS
 
@@ -209,7 +209,7 @@ def _lines(difference: MessageDiff, kind: str) -> list[str]:
         ]
     for key, values in difference.metadata.items():
         lines += [
-            f"{sign}METADATA {key} {_metadata(key, value)}"
+            f"{sign}METADATA {key} {_metadata_text(key, value)}"
             for sign, value in zip("-+", values, strict=True)
             if value is not None
         ]

@@ -9,7 +9,7 @@ from typing import Any
 import click
 
 from rdfm.cli.parameters import option, output_option, quiet_option
-from rdfm.cli.specs import SpecCommand, given
+from rdfm.cli.specs import SpecCommand, select_given
 
 # Options that select messages.
 _CRITERIA = frozenset(
@@ -44,20 +44,20 @@ def command(logs: tuple[str, ...], output: str, count: bool, quiet: bool, **opti
     """
     from rdfm.cli.bar import Bar
     from rdfm.cli.losses import print_notes, print_skipped, print_summary
-    from rdfm.cli.signals import unwinding
-    from rdfm.cli.stdio import inputs_of, is_terminal, reject_terminal, standard_output
+    from rdfm.cli.signals import raise_on_signal
+    from rdfm.cli.stdio import create_inputs, is_terminal, reject_terminal, standard_output
     from rdfm.conversion import interruption
     from rdfm.conversion.default_format import default_format
     from rdfm.conversion.filter import filter
 
-    options = given(options)
+    options = select_given(options)
     if not _CRITERIA & options.keys():
         _reject_words(logs)
-    inputs = inputs_of(logs)
+    inputs = create_inputs(logs)
     if count:
         if output != "-":
             raise click.UsageError("--count prints a number instead of writing a log; remove -o")
-        with unwinding():
+        with raise_on_signal():
             counted = filter(inputs, **options)
         print_skipped(counted)
         print_notes(() if quiet else counted.notes)
@@ -70,7 +70,7 @@ def command(logs: tuple[str, ...], output: str, count: bool, quiet: bool, **opti
     completes = bool(options.get("keep_partial") or options.get("append"))
     bar = None if quiet or (output == "-" and is_terminal(sys.stdout)) else Bar.on_terminal()
     try:
-        with unwinding(interruption.request if completes else None):
+        with raise_on_signal(interruption.request if completes else None):
             target = standard_output() if output == "-" else output
             summary = filter(inputs, target, progress=bar, **options)
     finally:

@@ -54,7 +54,7 @@ def run_check(
     check: Callable[..., LogCheck],
     inputs: tuple[str, ...],
     options: dict[str, Any],
-    own: Mapping[str, OptionSpec],
+    own_options: Mapping[str, OptionSpec],
     *,
     output: str,
     as_json: bool,
@@ -67,7 +67,7 @@ def run_check(
         check: Function that returns the findings.
         inputs: Names of the inputs; "-" for standard input.
         options: Options of the command line.
-        own: Declarations of the command's own options, without those of the formats.
+        own_options: Declarations of the command's own options, without those of the formats.
         output: "text", "json" or "github".
         as_json: Whether `--json` is given.
         quiet: Whether to print only findings.
@@ -77,9 +77,9 @@ def run_check(
         UsageError: If the options cannot be combined.
     """
     from rdfm.cli.bar import Bar
-    from rdfm.cli.signals import unwinding
-    from rdfm.cli.specs import given
-    from rdfm.cli.stdio import inputs_of, json_line
+    from rdfm.cli.signals import raise_on_signal
+    from rdfm.cli.specs import select_given
+    from rdfm.cli.stdio import create_inputs, json_line
 
     if as_json:
         if output == "github":
@@ -87,28 +87,28 @@ def run_check(
         output = "json"
     if output not in ("text", "json", "github"):
         raise click.UsageError(f"--format must be text, json or github, not '{output}'")
-    sources = inputs_of(inputs)
-    settings = given(options)
+    sources = create_inputs(inputs)
+    settings = select_given(options)
     settings["format"] = settings.pop("from_format", None)
     settings = {name.removeprefix("from_"): value for name, value in settings.items()}
     write = {"text": _line, "json": _json, "github": _annotation}[output]
     # On a terminal, the progress bar would interfere with the findings.
     bar = Bar.on_terminal() if _is_redirected() else None
     try:
-        with unwinding():
-            checked = check(sources, progress=bar, **_values(settings, own))
-            for found in checked:
-                click.echo(write(found))
+        with raise_on_signal():
+            log_check = check(sources, progress=bar, **_convert_values(settings, own_options))
+            for finding in log_check:
+                click.echo(write(finding))
     finally:
         if bar is not None:
             bar.close()
     if output == "json":
         if not quiet:
-            click.echo(json_line({"summary": checked.summary()}))
+            click.echo(json_line({"summary": log_check.summary()}))
     elif not quiet:
-        for line in _summary(checked, count_suffix(checked)):
+        for line in _summary(log_check, count_suffix(log_check)):
             click.echo(f"rdfm: {line}", err=True)
-    return 0 if checked.ok else 1
+    return 0 if log_check.ok else 1
 
 
 def count_text(count: int, noun: str) -> str:
@@ -118,10 +118,12 @@ def count_text(count: int, noun: str) -> str:
     return plural(count, noun) if count else f"no {noun}s"
 
 
-def _values(settings: dict[str, Any], own: Mapping[str, OptionSpec]) -> dict[str, Any]:
+def _convert_values(
+    settings: dict[str, Any], own_options: Mapping[str, OptionSpec]
+) -> dict[str, Any]:
     """Convert the command's own options to values. Options of formats remain text."""
     return {
-        name: own[name].value(value) if name in own else value
+        name: own_options[name].value(value) if name in own_options else value
         for name, value in settings.items()
         if value is not None
     }
@@ -136,54 +138,56 @@ def _is_redirected() -> bool:
     return not is_terminal(sys.stdout)
 
 
-def _line(found: Finding) -> str:
+def _line(finding: Finding) -> str:
     """Return a finding as a line in the style of compiler messages, for parsing by editors."""
-    from rdfm.cli.stdio import safe
+    from rdfm.cli.stdio import escape_controls
 
-    where = "".join(f":{number}" for number in (found.line, found.column) if number is not None)
-    return safe(f"{found.source}{where}: {found.severity}: {_text(found)} [{found.rule}]")
+    where = "".join(f":{number}" for number in (finding.line, finding.column) if number is not None)
+    return escape_controls(
+        f"{finding.source}{where}: {finding.severity}: {_text(finding)} [{finding.rule}]"
+    )
 
 
-def _text(found: Finding) -> str:
+def _text(finding: Finding) -> str:
     """Return the text of a finding, with the parts of its position that the line omits."""
     from rdfm.cli.stdio import WORDS
 
     positions = [
-        (WORDS[found.kind][0], found.message_index),
-        ("frame", found.frame),
-        ("row", found.row),
+        (WORDS[finding.kind][0], finding.message_index),
+        ("frame", finding.frame),
+        ("row", finding.row),
     ]
-    if found.line is None:
-        positions.append(("byte", found.byte_offset))
+    if finding.line is None:
+        positions.append(("byte", finding.byte_offset))
     details = ", ".join(f"{name} {value}" for name, value in positions if value is not None)
-    if found.follows:
+    if finding.follows:
         details += ("; " if details else "") + "may be caused by a skipped message"
-    return found.render() + (f" ({details})" if details else "")
+    return finding.render() + (f" ({details})" if details else "")
 
 
-def _json(found: Finding) -> str:
+def _json(finding: Finding) -> str:
     from rdfm.cli.stdio import json_line
 
-    return json_line(found.to_dict())
+    return json_line(finding.to_dict())
 
 
-def _annotation(found: Finding) -> str:
+def _annotation(finding: Finding) -> str:
     """Return a finding as a GitHub Actions annotation, which must be a single line."""
     properties = {
-        "file": found.source,
-        "line": found.line,
-        "col": found.column,
-        "title": found.rule,
+        "file": finding.source,
+        "line": finding.line,
+        "col": finding.column,
+        "title": finding.rule,
     }
-    shown = ",".join(
-        f"{name}={_escaped(str(value), ':,')}"
+    properties_text = ",".join(
+        f"{name}={_escape(str(value), ':,')}"
         for name, value in properties.items()
         if value is not None
     )
-    return f"::{found.severity} {shown}::{_escaped(_text(found))}"
+    return f"::{finding.severity} {properties_text}::{_escape(_text(finding))}"
 
 
-def _escaped(text: str, more: str = "") -> str:
+def _escape(text: str, more: str = "") -> str:
     """Escape characters that would end a GitHub Actions command or move the cursor."""
     escaped = "".join(
         f"%{ord(c):02X}" if c in "%\r\n" + more else c if c.isprintable() else f"\\u{ord(c):04x}"
@@ -192,16 +196,22 @@ def _escaped(text: str, more: str = "") -> str:
     return escaped
 
 
-def _summary(checked: LogCheck, count_suffix: str) -> list[str]:
+def _summary(log_check: LogCheck, count_suffix: str) -> list[str]:
     """Return the counts as lines of text."""
     from rdfm.cli.stdio import WORDS, plural
 
-    numbers = checked.summary()
-    read = plural(numbers["logs"], "log") + ", " + plural(checked.messages, WORDS[checked.kind][0])
-    found = f"{count_text(checked.errors, 'error')}, {count_text(checked.warnings, 'warning')}"
-    lines = [f"{read}: {found}" + (", stopped early" if checked.stopped else "") + count_suffix]
+    numbers = log_check.summary()
+    read = (
+        plural(numbers["logs"], "log") + ", " + plural(log_check.messages, WORDS[log_check.kind][0])
+    )
+    counts_line = (
+        f"{count_text(log_check.errors, 'error')}, {count_text(log_check.warnings, 'warning')}"
+    )
+    lines = [
+        f"{read}: {counts_line}" + (", stopped early" if log_check.stopped else "") + count_suffix
+    ]
     lines += [
         f"not shown: {count:,} more {'finding' if count == 1 else 'findings'} [{rule}]"
-        for rule, count in checked.omitted.items()
+        for rule, count in log_check.omitted.items()
     ]
     return lines

@@ -43,7 +43,11 @@ def command(name: str | None, as_json: bool) -> None:
     """
     from rdfm import formats
 
-    rows = [_row(formats.find(name))] if name else [_row(format) for format in formats.all()]
+    rows = (
+        [_create_row(formats.find(name))]
+        if name
+        else [_create_row(format) for format in formats.all()]
+    )
     if as_json:
         click.echo(json.dumps(rows[0] if name else rows, indent=2))
         return
@@ -53,7 +57,7 @@ def command(name: str | None, as_json: bool) -> None:
     for kind, features in _FEATURES.items():
         of_kind = [row for row in rows if kind in row["kinds"]]
         click.echo(f"{_TITLES[kind]}:\n")
-        _print([_heads(features), *(_cells(row, kind, features) for row in of_kind)])
+        _print_table([_heads(features), *(_cells(row, kind, features) for row in of_kind)])
         click.echo()
     click.echo(
         "Suffixes of compressed files: .gz .zst .bz2 .xz. Details of a format: rdfm formats NAME."
@@ -62,9 +66,9 @@ def command(name: str | None, as_json: bool) -> None:
 
 def _describe(row: dict[str, Any], spec: FormatSpec) -> None:
     """Print a format: names, features and options."""
-    from rdfm.cli.specs import help_of
+    from rdfm.cli.specs import help_text
 
-    click.echo(f"{row['title']} ({row['name']}): a format for {_listed(row['kinds'])}.\n")
+    click.echo(f"{row['title']} ({row['name']}): a format for {_join_words(row['kinds'])}.\n")
     facts = [
         ("Names", " ".join((row["name"], *row["aliases"]))),
         ("Suffixes", " ".join(row["suffixes"])),
@@ -75,7 +79,7 @@ def _describe(row: dict[str, Any], spec: FormatSpec) -> None:
         ("Resumes after errors", _yes_or_no(row["resumable"])),
         ("Can be split", _yes_or_no(row["splittable"])),
     ]
-    _print([(f"{heading}:", value or "none") for heading, value in facts])
+    _print_table([(f"{heading}:", value or "none") for heading, value in facts])
     sides: tuple[tuple[Side, str, str], ...] = (
         ("read", "reading", "from"),
         ("write", "writing", "to"),
@@ -87,7 +91,7 @@ def _describe(row: dict[str, Any], spec: FormatSpec) -> None:
             formatter = click.HelpFormatter(width=shutil.get_terminal_size().columns)
             with formatter.indentation():
                 formatter.write_dl(
-                    [(_flag(option), help_of(option)) for option in options], col_max=28
+                    [(_flag(option), help_text(option)) for option in options], col_max=28
                 )
             click.echo(formatter.getvalue(), nl=False)
 
@@ -101,12 +105,12 @@ def _flag(option: OptionSpec) -> str:
     return f"--{option.option} {option.placeholder}"
 
 
-def _listed(words: list[str]) -> str:
+def _join_words(words: list[str]) -> str:
     *others, last = words
     return f"{', '.join(others)} and {last}" if others else last
 
 
-def _row(format: Any) -> dict[str, Any]:
+def _create_row(format: Any) -> dict[str, Any]:
     spec = format.spec
     return {
         "name": spec.name,
@@ -149,7 +153,7 @@ def _yes_or_no(value: object) -> str:
     return "yes" if value else "no"
 
 
-def _print(table: list[tuple[str, ...]]) -> None:
+def _print_table(table: list[tuple[str, ...]]) -> None:
     widths = [max(map(len, column)) for column in zip(*table, strict=True)]
     for line in table:
         cells = (cell.ljust(width) for cell, width in zip(line, widths, strict=True))

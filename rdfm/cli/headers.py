@@ -39,7 +39,7 @@ class HeaderOption(GroupedOption):
             multiple=True,
             metavar="NAME:VALUE",
             expose_value=False,
-            callback=_set,
+            callback=_set_headers,
             help=_HELP,
         )
 
@@ -56,11 +56,11 @@ def header_option(group: str) -> Callable[[F], F]:
     return decorate
 
 
-def _set(_: click.Context, __: click.Parameter, values: tuple[str, ...]) -> None:
-    remember("headers", dict(map(_parsed, values)))
+def _set_headers(_: click.Context, __: click.Parameter, values: tuple[str, ...]) -> None:
+    remember("headers", dict(map(_parse_header, values)))
 
 
-def _parsed(text: str) -> tuple[str, str]:
+def _parse_header(text: str) -> tuple[str, str]:
     """Return the name and the value of a header."""
     from rdfm.errors import visible
     from rdfm.storage.http import check_header
@@ -80,12 +80,12 @@ def _parsed(text: str) -> tuple[str, str]:
             ) from None
     elif value.startswith("$"):
         variable = value[1:].strip("{}")
-        found = os.environ.get(variable)
-        if not found:
+        variable_value = os.environ.get(variable)
+        if not variable_value:
             raise click.UsageError(
                 f"--header {visible(name)}: the environment variable {visible(variable)} is not set"
             )
-        value = found
+        value = variable_value
     elif _SECRET.search(name):
         raise click.UsageError(
             f"--header {visible(name)}: other users can read the command line; put the value into a "

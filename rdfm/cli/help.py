@@ -22,15 +22,15 @@ def command(names: tuple[str, ...]) -> None:
     """Print the complete help of a COMMAND, with the options of all formats and the limits."""
     from rdfm.cli.app import app, describe_unknown_command
 
-    found: click.Command = app
+    target: click.Command = app
     context = click.Context(app, info_name="rdfm")
     for name in names:
-        inner = found.get_command(context, name) if isinstance(found, click.Group) else None
+        inner = target.get_command(context, name) if isinstance(target, click.Group) else None
         if inner is None:
-            if found is app:
+            if target is app:
                 raise click.UsageError(describe_unknown_command(name))
             raise click.UsageError(f"No such command '{' '.join(names)[:40]}'")
-        found = inner
-        context = click.Context(found, info_name=name, parent=context)
+        target = inner
+        context = click.Context(target, info_name=name, parent=context)
     context.meta[COMPLETE] = True
-    click.echo(found.get_help(context))
+    click.echo(target.get_help(context))

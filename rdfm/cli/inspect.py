@@ -7,7 +7,7 @@ from typing import Any
 import click
 
 from rdfm.cli.parameters import FormatName, Number, OutputPath, option
-from rdfm.cli.specs import SpecCommand, given
+from rdfm.cli.specs import SpecCommand, select_given
 
 _EPILOG = """Examples:
   rdfm inspect log.jelly.gz
@@ -89,7 +89,7 @@ def command(
     """
     from rdfm.analysis.inspect import TOP, inspect
     from rdfm.cli.bar import Bar
-    from rdfm.cli.stdio import inputs_of, json_line, print_text, safe
+    from rdfm.cli.stdio import create_inputs, escape_controls, json_line, print_text
     from rdfm.errors import UnknownFormatError
 
     stats |= as_rdf or html is not None
@@ -104,14 +104,14 @@ def command(
     if iri is not None and not as_rdf:
         raise click.UsageError("--iri requires --rdf")
     has_errors = False
-    options = {name.removeprefix("from_"): value for name, value in given(options).items()}
+    options = {name.removeprefix("from_"): value for name, value in select_given(options).items()}
     if html is not None and html != "-":
         check_report(html, logs, options)
-    options_by_log = _options_by_log(logs, from_format, options)
+    options_by_log = _split_options_by_log(logs, from_format, options)
     list_options: dict[str, Any] = {"top": TOP if top is None and not as_rdf else top}
     if as_rdf:
         list_options["checksum"] = True
-    for index, (log, source) in enumerate(zip(logs, inputs_of(logs), strict=True)):
+    for index, (log, source) in enumerate(zip(logs, create_inputs(logs), strict=True)):
         bar = Bar.on_terminal()
         try:
             report: Any = (statistics if stats else inspect)(
@@ -124,7 +124,7 @@ def command(
             reason = str(error)
             if isinstance(error, OSError) and error.strerror:
                 reason = f"{log}: {error.strerror}"
-            click.echo(f"rdfm: error: {safe(reason)}", err=True)
+            click.echo(f"rdfm: error: {escape_controls(reason)}", err=True)
             continue
         finally:
             if bar is not None:
@@ -143,7 +143,7 @@ def command(
             lines = (statistics_lines if stats else _lines)(report)
             click.echo(("\n" if index else "") + "\n".join(lines))
         if stats and report.error and (as_rdf or html is not None):
-            click.echo(f"rdfm: error: {safe(report.error)}", err=True)
+            click.echo(f"rdfm: error: {escape_controls(report.error)}", err=True)
     return 1 if has_errors else 0
 
 
@@ -164,7 +164,7 @@ def _reject_conflicts(logs: tuple[str, ...], as_json: bool, as_rdf: bool, html: 
         raise click.UsageError(f"{forms[0]} requires a single log, found {len(logs)}")
 
 
-def _options_by_log(
+def _split_options_by_log(
     logs: tuple[str, ...], from_format: str | None, options: dict[str, Any]
 ) -> dict[str, dict[str, Any]]:
     """Return the options of each log. With several logs, each gets those that its format supports.
@@ -196,7 +196,7 @@ def _options_by_log(
 def _lines(report: Any) -> list[str]:
     """Return a report as lines of text."""
     from rdfm.analysis.inspect import LISTS
-    from rdfm.cli.stdio import WORDS, plural, plural_of, safe, size
+    from rdfm.cli.stdio import WORDS, escape_controls, plural, plural_of, size_text
 
     title = (report.format or "none") + (f", {report.compression}" if report.compression else "")
     rows: list[tuple[str, str]] = [("format", title)]
@@ -212,11 +212,11 @@ def _lines(report: Any) -> list[str]:
         rows.append(("stream options", ", ".join(values)))
     if report.logs != 1:
         rows.append(("logs", f"{report.logs:,}"))
-    bytes_ = size(report.bytes)
+    bytes_ = size_text(report.bytes)
     if report.bytes_total not in (None, report.bytes):
-        bytes_ += f" of {size(report.bytes_total)}"
+        bytes_ += f" of {size_text(report.bytes_total)}"
     if report.compression:
-        bytes_ += f", {size(report.decompressed_bytes)} decompressed"
+        bytes_ += f", {size_text(report.decompressed_bytes)} decompressed"
     rows.append(("read" if report.error else "size", bytes_))
     rows += _content(report)
     if report.dropped_keys:
@@ -229,7 +229,10 @@ def _lines(report: Any) -> list[str]:
         rows.append((name, f"{low:,} to {high:,}, {mean:,} on average"))
     if report.counters:
         rows.append(("counters", "{} to {}".format(*report.counters)))
-    lines = [safe(report.source), *(f"  {name:16} {safe(value)}" for name, value in rows)]
+    lines = [
+        escape_controls(report.source),
+        *(f"  {name:16} {escape_controls(value)}" for name, value in rows),
+    ]
     for heading in LISTS:
         rest = []
         if more := report.more.get(heading):
@@ -237,18 +240,21 @@ def _lines(report: Any) -> list[str]:
         if others := report.others.get(heading):
             rest.append(f"{others:,} occurrences of other names")
         entries = [
-            f"{count:>10,}  {safe(name)}" for name, count in getattr(report, heading).items()
+            f"{count:>10,}  {escape_controls(name)}"
+            for name, count in getattr(report, heading).items()
         ]
         if rest:
             entries.append(f"{'':10}  {'; '.join(rest)}")
         for position, line in enumerate(entries):
             lines.append(f"  {'' if position else heading:16} {line}")
     for position, (name, iri) in enumerate(report.namespaces.items()):
-        lines.append(f"  {'' if position else 'namespaces':16} {safe(name)}: {safe(iri)}")
+        lines.append(
+            f"  {'' if position else 'namespaces':16} {escape_controls(name)}: {escape_controls(iri)}"
+        )
     for position, note in enumerate(report.notes):
-        lines.append(f"  {'' if position else 'notes':16} {safe(note)}")
+        lines.append(f"  {'' if position else 'notes':16} {escape_controls(note)}")
     if report.error:
-        lines.append(f"  {'first error':16} {safe(report.error)}")
+        lines.append(f"  {'first error':16} {escape_controls(report.error)}")
     return lines
 
 

@@ -7,7 +7,15 @@ from typing import Any
 
 import click
 
-from rdfm.cli.stdio import WORDS, counted, dropped_text, plural, plural_of, safe, size
+from rdfm.cli.stdio import (
+    WORDS,
+    dropped_text,
+    escape_controls,
+    message_counts_text,
+    plural,
+    plural_of,
+    size_text,
+)
 
 __all__ = ["print_dropped", "print_notes", "print_skipped", "print_summary"]
 
@@ -15,7 +23,7 @@ __all__ = ["print_dropped", "print_notes", "print_skipped", "print_summary"]
 def print_skipped(summary: Any) -> None:
     """Print the skipped errors and the abandoned inputs."""
     for error in summary.errors:
-        click.echo(f"rdfm: skipped: {safe(error)}", err=True)
+        click.echo(f"rdfm: skipped: {escape_controls(error)}", err=True)
     if (more := summary.skipped - len(summary.errors)) > 0:
         # Skipped errors without text are about ill-typed values.
         what = (
@@ -24,7 +32,7 @@ def print_skipped(summary: Any) -> None:
         click.echo(f"rdfm: skipped: {what}", err=True)
     for name in summary.abandoned:
         click.echo(
-            f"rdfm: skipped: the rest of {safe(name)}, "
+            f"rdfm: skipped: the rest of {escape_controls(name)}, "
             "because its format does not support resuming",
             err=True,
         )
@@ -33,7 +41,7 @@ def print_skipped(summary: Any) -> None:
 def print_notes(notes: Iterable[str]) -> None:
     """Print notes, which are not errors."""
     for note in notes:
-        click.echo(f"rdfm: note: {safe(note)}", err=True)
+        click.echo(f"rdfm: note: {escape_controls(note)}", err=True)
 
 
 def print_dropped(summary: Any) -> None:
@@ -41,7 +49,7 @@ def print_dropped(summary: Any) -> None:
     if summary.dropped:
         dropped = dropped_text(summary.dropped)
         if summary.dropped_key is not None:
-            dropped += f" without an IRI, such as {safe(summary.dropped_key)}"
+            dropped += f" without an IRI, such as {escape_controls(summary.dropped_key)}"
         if summary.counters is not None and "metadata" in summary.dropped:
             first, last = summary.counters
             dropped += f" (counter {first})" if first == last else f" (counters {first} to {last})"
@@ -58,8 +66,8 @@ def print_summary(summary: Any, quiet: bool) -> None:
         record = plural_of(WORDS[summary.kind][1])
         speed = f" ({summary.quads / summary.seconds / 1e6:.2f} M {record}/s)"
     line = (
-        f"{counted(summary.kind, summary.messages, summary.quads)}: "
-        f"{size(summary.bytes_in)} read, {size(summary.bytes_out)} written in {summary.seconds:.2f} s{speed}"
+        f"{message_counts_text(summary.kind, summary.messages, summary.quads)}: "
+        f"{size_text(summary.bytes_in)} read, {size_text(summary.bytes_out)} written in {summary.seconds:.2f} s{speed}"
     )
     if summary.skipped:
         line += f", {plural(summary.skipped, 'error')} skipped"

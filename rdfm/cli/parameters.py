@@ -137,11 +137,11 @@ def _advice(name: str, options: list[str]) -> str:
         return "; rdfm convert LOG OUT writes a file"
     if name in ("-o", "--output"):
         return "; > FILE writes the output to a file"
-    similar = _similar(name, options)
+    similar = _find_similar(name, options)
     return f"; did you mean {' or '.join(similar)}?" if similar else ""
 
 
-def _similar(name: str, options: list[str]) -> list[str]:
+def _find_similar(name: str, options: list[str]) -> list[str]:
     """Return the equivalent of an option of other programs, or options with a similar name."""
     from difflib import get_close_matches  # costly to import
 

@@ -7,7 +7,7 @@ from typing import Any
 import click
 
 from rdfm.cli.parameters import OutputPath, output_option, quiet_option
-from rdfm.cli.specs import SpecCommand, given
+from rdfm.cli.specs import SpecCommand, select_given
 
 _APPLY = """Examples:
   rdfm patch apply data.nq monday.rdfp tuesday.rdfp -o now.nq
@@ -64,11 +64,11 @@ def apply(dataset: str, patches: tuple[str, ...], output: str, quiet: bool, **op
     from rdfm import patch
 
     dataset, *logs = _inputs(dataset, *patches)
-    done = _run(patch.apply, (dataset, logs), output, "messages", options, quiet)
+    changes = _run(patch.apply, (dataset, logs), output, "messages", options, quiet)
     _report(
-        done,
+        changes,
         quiet,
-        f"{_plural(done.quads, 'quad')}: {done.added:,} added, {done.deleted:,} deleted",
+        f"{_plural(changes.quads, 'quad')}: {changes.added:,} added, {changes.deleted:,} deleted",
     )
 
 
@@ -95,12 +95,12 @@ def revert(patches: tuple[str, ...], output: str, quiet: bool, **options: Any) -
     """
     from rdfm import patch
 
-    done = _run(patch.revert, (_inputs(*patches),), output, "patches", options, quiet)
-    patch_count = _plural(done.messages, "patch")
+    changes = _run(patch.revert, (_inputs(*patches),), output, "patches", options, quiet)
+    patch_count = _plural(changes.messages, "patch")
     _report(
-        done,
+        changes,
         quiet,
-        f"{patch_count}: {_plural(done.added, 'add')}, {_plural(done.deleted, 'delete')}",
+        f"{patch_count}: {_plural(changes.added, 'add')}, {_plural(changes.deleted, 'delete')}",
     )
 
 
@@ -124,8 +124,8 @@ def from_log(log: str, output: str, quiet: bool, **options: Any) -> None:
     """
     from rdfm import patch
 
-    done = _run(patch.from_log, _inputs(log), output, "patches", options, quiet)
-    _report(done, quiet, _plural(done.messages, "patch"))
+    changes = _run(patch.from_log, _inputs(log), output, "patches", options, quiet)
+    _report(changes, quiet, _plural(changes.messages, "patch"))
 
 
 @command.command(
@@ -148,8 +148,8 @@ def to_log(patches: str, output: str, quiet: bool, **options: Any) -> None:
     """
     from rdfm import patch
 
-    done = _run(patch.to_log, _inputs(patches), output, "messages", options, quiet)
-    _report(done, quiet, _plural(done.messages, "message"))
+    changes = _run(patch.to_log, _inputs(patches), output, "messages", options, quiet)
+    _report(changes, quiet, _plural(changes.messages, "message"))
 
 
 @command.command(
@@ -183,17 +183,19 @@ def diff(
     if snapshots and options.get("per_message"):
         raise click.UsageError("--snapshots and --per-message cannot be combined")
     old, *new = _inputs(*inputs)
-    done = _run(patch.diff, (old, new[0] if new else None), output, "patches", options, quiet)
-    patches = _plural(done.messages, "patch")
+    changes = _run(patch.diff, (old, new[0] if new else None), output, "patches", options, quiet)
+    patches = _plural(changes.messages, "patch")
     _report(
-        done, quiet, f"{patches}: {_plural(done.added, 'add')}, {_plural(done.deleted, 'delete')}"
+        changes,
+        quiet,
+        f"{patches}: {_plural(changes.added, 'add')}, {_plural(changes.deleted, 'delete')}",
     )
 
 
 def _inputs(*names: str) -> list[Any]:
-    from rdfm.cli.stdio import inputs_of
+    from rdfm.cli.stdio import create_inputs
 
-    return inputs_of(names)
+    return create_inputs(names)
 
 
 def _run(
@@ -203,18 +205,18 @@ def _run(
     import sys
 
     from rdfm.cli.bar import Bar
-    from rdfm.cli.signals import unwinding
+    from rdfm.cli.signals import raise_on_signal
     from rdfm.cli.stdio import is_terminal, reject_terminal, standard_output
     from rdfm.logs.kinds import DEFAULT_FORMATS
 
-    options = given(options)
+    options = select_given(options)
     if output == "-":
         options.setdefault("to", DEFAULT_FORMATS[kind])
         reject_terminal(options)
     target = standard_output() if output == "-" else output
     bar = None if quiet or (output == "-" and is_terminal(sys.stdout)) else Bar.on_terminal()
     try:
-        with unwinding():
+        with raise_on_signal():
             return function(*inputs, target, progress=bar, **options)
     finally:
         if bar is not None:
@@ -227,16 +229,16 @@ def _plural(count: int, noun: str) -> str:
     return plural(count, noun)
 
 
-def _report(done: Any, quiet: bool, line: str) -> None:
+def _report(changes: Any, quiet: bool, line: str) -> None:
     """Print a summary, including dropped data and notes, on standard error."""
     from rdfm.cli.losses import print_notes
     from rdfm.cli.stdio import dropped_text
 
     if quiet:
         return
-    if done.undone:
-        line += f", {_plural(done.undone, 'transaction')} undone"
-    click.echo(f"rdfm: {line} in {done.seconds:.2f} s", err=True)
-    if done.dropped:
-        click.echo(f"rdfm: dropped: {dropped_text(done.dropped)}", err=True)
-    print_notes(done.notes)
+    if changes.undone:
+        line += f", {_plural(changes.undone, 'transaction')} undone"
+    click.echo(f"rdfm: {line} in {changes.seconds:.2f} s", err=True)
+    if changes.dropped:
+        click.echo(f"rdfm: dropped: {dropped_text(changes.dropped)}", err=True)
+    print_notes(changes.notes)

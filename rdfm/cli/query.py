@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from rdfm.cli.parameters import output_option, quiet_option
-from rdfm.cli.specs import SpecCommand, given
+from rdfm.cli.specs import SpecCommand, select_given
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -47,21 +47,21 @@ def command(
     a table on a terminal. CONSTRUCT writes one message per input message. ASK prints the indexes of
     the messages for which it is true.
     """
-    from rdfm.cli.signals import unwinding
-    from rdfm.cli.stdio import inputs_of, is_terminal
+    from rdfm.cli.signals import raise_on_signal
+    from rdfm.cli.stdio import create_inputs, is_terminal
     from rdfm.sparql.query import LogQuery
 
-    options = given(options)
+    options = select_given(options)
     solutions = options.pop("solutions", None)
-    named = [query, *logs, *(() if solutions is None else (solutions,))]
-    query_source, *inputs = inputs_of(named)
+    names = [query, *logs, *(() if solutions is None else (solutions,))]
+    query_source, *inputs = create_inputs(names)
     if solutions is not None:
         solutions = inputs.pop()
     log_query = LogQuery(query_source, inputs, options, solutions)
-    with unwinding():
+    with raise_on_signal():
         if log_query.query.kind == "ask":
             _reject_output(output, options)
-            _answer(log_query, quiet)
+            _print_answer(log_query, quiet)
         elif _is_shown(log_query, output, options) and is_terminal(sys.stdout):
             _show(log_query, quiet)
         else:
@@ -106,39 +106,39 @@ def _write(log_query: LogQuery, output: str, options: dict[str, Any], quiet: boo
         log_query.add(add_stdout_defaults(options))
     bar = None if quiet or (output == "-" and is_terminal(sys.stdout)) else Bar.on_terminal()
     try:
-        written = log_query.write(standard_output() if output == "-" else output, progress=bar)
+        query_output = log_query.write(standard_output() if output == "-" else output, progress=bar)
     finally:
         if bar is not None:
             bar.close()
-    print_summary(written.summary, quiet)
-    _print_hint(written.hint, quiet)
+    print_summary(query_output.summary, quiet)
+    _print_hint(query_output.hint, quiet)
 
 
-def _answer(log_query: LogQuery, quiet: bool) -> None:
+def _print_answer(log_query: LogQuery, quiet: bool) -> None:
     """Print the indexes of the messages for which the query is true; with --whole, the answer."""
-    from rdfm.cli.stdio import safe
+    from rdfm.cli.stdio import escape_controls
 
-    bar = _bar(quiet)
+    bar = _create_bar(quiet)
     stream = log_query.stream(bar)
     answer = False
-    for batch in _closing(bar, stream.batches):
+    for batch in _close_bar_at_end(bar, stream.batches):
         answer = True
         for index in batch.indexes:
-            where = f"{safe(batch.source)}\t" if stream.driver.several else ""
+            where = f"{escape_controls(batch.source)}\t" if stream.driver.several else ""
             click.echo(f"{where}{index}")
     if log_query.whole:
         click.echo(str(answer).lower())
     _print_end(log_query, stream, quiet)
 
 
-def _bar(quiet: bool) -> Bar | None:
+def _create_bar(quiet: bool) -> Bar | None:
     """Return a progress bar that disappears when output is printed, or None."""
     from rdfm.cli.bar import Bar
 
     return None if quiet else Bar.on_terminal()
 
 
-def _closing(bar: Bar | None, results: Iterable[Any]) -> Iterator[Any]:
+def _close_bar_at_end(bar: Bar | None, results: Iterable[Any]) -> Iterator[Any]:
     """Yield the results. If they also go to a terminal, remove the bar at the first one."""
     try:
         for result in results:
@@ -154,12 +154,12 @@ def _show(log_query: LogQuery, quiet: bool) -> None:
     """Print rows as a table."""
     from rdfm.cli.table import TerminalTable
 
-    bar = _bar(quiet)
+    bar = _create_bar(quiet)
     stream = log_query.stream(bar)
     table = TerminalTable(
         [*(() if log_query.whole else ("source", "message_index")), *log_query.query.variables]
     )
-    for batch in _closing(bar, stream.batches):
+    for batch in _close_bar_at_end(bar, stream.batches):
         rows = batch.rows.rows()
         if log_query.whole:
             table.add(rows)
@@ -175,11 +175,11 @@ def _print_end(
 ) -> None:
     """Print the skipped errors, the number of rows, notes, and a hint to standard error."""
     from rdfm.cli.losses import print_notes
-    from rdfm.cli.stdio import plural, safe
+    from rdfm.cli.stdio import escape_controls, plural
 
     tally = stream.tally
     for text in tally.errors:
-        click.echo(f"rdfm: skipped: {safe(text)}", err=True)
+        click.echo(f"rdfm: skipped: {escape_controls(text)}", err=True)
     if tally.skipped > len(tally.errors):
         more = tally.skipped - len(tally.errors)
         click.echo(f"rdfm: skipped: and {more:,} more", err=True)

@@ -42,7 +42,7 @@ def run(arguments: list[str]) -> int:
     if isinstance(sys.stdout, io.TextIOWrapper):  # escape characters that the encoding lacks
         sys.stdout.reconfigure(errors="backslashreplace")
     signals.watch()
-    with surface(_on_command_line):
+    with surface(_render_remedy):
         code = _run(arguments)
     if sys.stdout is not None:  # report errors, unlike the flush at exit
         try:
@@ -53,18 +53,18 @@ def run(arguments: list[str]) -> int:
     return code
 
 
-def _on_command_line(remedy: Remedy) -> str | None:
-    from rdfm.cli.cli_remedies import on_command_line  # most commands render no remedy
+def _render_remedy(remedy: Remedy) -> str | None:
+    from rdfm.cli.cli_remedies import render_for_command_line  # most commands render no remedy
 
-    return on_command_line(remedy)
+    return render_for_command_line(remedy)
 
 
 @contextlib.contextmanager
-def _one_line_warnings() -> Iterator[None]:
+def _print_warnings_on_one_line() -> Iterator[None]:
     """Print warnings on one line, like errors, without the Python source line."""
 
     def show(message: Warning | str, *_: object, **__: object) -> None:
-        _print("warning", str(message))
+        _print_line("warning", str(message))
 
     original = warnings.showwarning
     warnings.showwarning = show
@@ -74,7 +74,7 @@ def _one_line_warnings() -> Iterator[None]:
         warnings.showwarning = original
 
 
-@_one_line_warnings()
+@_print_warnings_on_one_line()
 def _run(arguments: list[str]) -> int:
     debug = "--debug" in arguments
     arguments = [word for word in arguments if word != "--debug"]
@@ -98,7 +98,7 @@ def _run(arguments: list[str]) -> int:
         except click.ClickException as error:
             return _fail(error.format_message(), 1)
         except click.Abort as error:
-            return _interrupted(error.__cause__)
+            return _handle_interrupt(error.__cause__)
         except ClosedPipe as error:
             return _print_error_message(error.error)
         except CodedError as error:
@@ -106,7 +106,7 @@ def _run(arguments: list[str]) -> int:
                 raise error.error from None
             return max(_print_error_message(error.error), error.code)
     except KeyboardInterrupt as error:
-        return _interrupted(error)
+        return _handle_interrupt(error)
     except Exception as error:
         if debug:
             raise
@@ -139,7 +139,7 @@ def _print_error_message(error: Exception) -> int:
 
 def _fail(text: str, code: int) -> int:
     """Print an error text, and return the exit code."""
-    _print("error", text)
+    _print_line("error", text)
     return code
 
 
@@ -150,7 +150,7 @@ def _escape(character: str) -> str:
     return f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}"
 
 
-def _print(kind: str, text: str) -> None:
+def _print_line(kind: str, text: str) -> None:
     """Print one line on standard error."""
     line = " ".join(visible(text).split("\n")).strip()
     safe = "".join(c if c.isprintable() else _escape(c) for c in line)
@@ -159,9 +159,9 @@ def _print(kind: str, text: str) -> None:
             print(f"rdfm: {kind}: {safe}", file=sys.stderr, flush=True)
 
 
-def _interrupted(error: BaseException | None) -> int:
+def _handle_interrupt(error: BaseException | None) -> int:
     for note in getattr(error, "__notes__", ()):
-        _print("note", note)
+        _print_line("note", note)
     signals.report_interrupt()
     return signals.CODE
 

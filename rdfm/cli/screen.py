@@ -17,7 +17,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing_extensions import Buffer
 
-__all__ = ["Screen", "escaped", "wants_colours"]
+__all__ = ["Screen", "escape_text", "wants_colours"]
 
 Colours = Literal["auto", "always", "never"]
 
@@ -62,14 +62,14 @@ def wants_colours(choice: Colours) -> bool:
     return sys.stdout is not None and sys.stdout.isatty()
 
 
-def escaped(text: str) -> str:
+def escape_text(text: str) -> str:
     r"""Return text in which control and bidirectional characters are escaped.
 
     Example:
-        >>> escaped("a\x1b[2J\u202eb")
+        >>> escape_text("a\x1b[2J\u202eb")
         'a\\u001B[2J\\u202Eb'
     """
-    return _CONTROL.sub(lambda found: f"\\u{ord(found[0]):04X}", text)
+    return _CONTROL.sub(lambda match: f"\\u{ord(match[0]):04X}", text)
 
 
 class Screen:
@@ -110,19 +110,19 @@ class Screen:
         self._show(rest)
 
     def _show(self, data: bytes) -> None:
-        text = escaped(self._decoder.decode(data))
+        text = escape_text(self._decoder.decode(data))
         if self._colours:
-            text = "".join(_painted(line) for line in text.splitlines(keepends=True))
+            text = "".join(_paint(line) for line in text.splitlines(keepends=True))
         rest = memoryview(text.encode())
         while rest:
             rest = rest[self._file.write(rest) :]
 
 
-def _painted(line: str) -> str:
+def _paint(line: str) -> str:
     r"""Return a line with colours.
 
     Example:
-        >>> _painted("true .")
+        >>> _paint("true .")
         '\x1b[35mtrue\x1b[0m .'
     """
-    return _TOKEN.sub(lambda found: f"\x1b[{_CODES[found.lastgroup or '']}m{found[0]}\x1b[0m", line)
+    return _TOKEN.sub(lambda match: f"\x1b[{_CODES[match.lastgroup or '']}m{match[0]}\x1b[0m", line)

@@ -23,8 +23,8 @@ __all__ = [
     "die_of_pipe",
     "end",
     "end_normally",
+    "raise_on_signal",
     "report_interrupt",
-    "unwinding",
     "watch",
 ]
 
@@ -94,7 +94,7 @@ def end() -> None:
 
 
 @contextlib.contextmanager
-def unwinding(request: Callable[[], None] | None = None) -> Iterator[None]:
+def raise_on_signal(request: Callable[[], None] | None = None) -> Iterator[None]:
     """Turn signals into exceptions within the block, so that open resources are closed properly.
 
     If `request` is given, the first signal calls it instead, and the block must end soon.

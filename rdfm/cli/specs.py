@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from rdfm.formats import FormatSpec, OptionSpec
     from rdfm.formats.spec import Side
 
-__all__ = ["SpecCommand", "given", "help_of", "make_option"]
+__all__ = ["SpecCommand", "help_text", "make_option", "select_given"]
 
 _PARAMETERS = "rdfm.cli.parameters"
 _SIDED = "rdfm.cli.sided"
@@ -71,7 +71,7 @@ class SpecCommand(GroupedCommand):
         """Return the command's own parameters, and those of the specs."""
         own_parameters = super().get_params(ctx)
         help_option = [parameter for parameter in own_parameters if parameter not in self.params]
-        return [*self.params, *self._from_specs(ctx), *help_option]
+        return [*self.params, *self._create_options(ctx), *help_option]
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Parse the arguments. If an option is unknown, try again with the options of plug-ins."""
@@ -100,23 +100,23 @@ class SpecCommand(GroupedCommand):
 
     def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
         """Complete options, including one-sided ones that help hides, such as --to-frames."""
-        found = super().shell_complete(ctx, incomplete)
+        completions = super().shell_complete(ctx, incomplete)
         if not incomplete.startswith(("--from-", "--to-")):
-            return found
-        names = {item.value for item in found}
+            return completions
+        names = {item.value for item in completions}
         for parameter in self._make(with_plug_ins=True, sided=True):
             for name in (*parameter.opts, *parameter.secondary_opts):
                 if name.startswith(incomplete) and name not in names:
-                    found.append(CompletionItem(name, help=getattr(parameter, "help", None)))
-        return found
+                    completions.append(CompletionItem(name, help=getattr(parameter, "help", None)))
+        return completions
 
     def _add_plug_ins(self, ctx: click.Context) -> bool:
         """Create the options again, and return whether plug-ins add any."""
-        count = len(self._from_specs(ctx))
+        count = len(self._create_options(ctx))
         ctx.meta[_PARAMETERS] = list(self._make(with_plug_ins=True, sided=True))
-        return len(self._from_specs(ctx)) > count
+        return len(self._create_options(ctx)) > count
 
-    def _from_specs(self, ctx: click.Context) -> list[click.Parameter]:
+    def _create_options(self, ctx: click.Context) -> list[click.Parameter]:
         """Return the options of stages and formats, which are created once per command line."""
         if _PARAMETERS not in ctx.meta:
             ctx.meta[_PARAMETERS] = list(self._make(False, sided=ctx.meta.get(_SIDED, True)))
@@ -137,12 +137,15 @@ class SpecCommand(GroupedCommand):
             if option.name in TLS:
                 continue
             yield make_option(option, option.name, option.option, of_format=is_rare)
-        found = formats.all() if with_plug_ins else formats.built_in()
+        known_formats = formats.all() if with_plug_ins else formats.built_in()
         all_options = {
-            side: _options(side, [format.spec for format in found]) for side in self._sides
+            side: _side_options(side, [format.spec for format in known_formats])
+            for side in self._sides
         }
         fitting_options = {
-            side: _options(side, [format.spec for format in found if self._fits(side, format.spec)])
+            side: _side_options(
+                side, [format.spec for format in known_formats if self._fits(side, format.spec)]
+            )
             for side in self._sides
         }
         stage_names = {option.name for option in stages}
@@ -156,18 +159,18 @@ class SpecCommand(GroupedCommand):
                 for side, options in all_options.items()
                 if name in options
             }
-            listed = {side: specs[side] for side in specs if name in fitting_options[side]}
-            first = next(iter((listed or specs).values()))
+            specs_by_side = {side: specs[side] for side in specs if name in fitting_options[side]}
+            first = next(iter((specs_by_side or specs).values()))
             if first.python_only:
                 continue
-            is_one_sided = requires_side(listed.values())
+            is_one_sided = requires_side(specs_by_side.values())
             yield make_option(
-                first, name, first.option, hidden=is_one_sided or not listed, of_format=True
+                first, name, first.option, hidden=is_one_sided or not specs_by_side, of_format=True
             )
             for side, spec in specs.items() if sided else ():
                 prefix = "from" if side == "read" else "to"
                 flag = f"{prefix}-{spec.option}"
-                hidden = not is_one_sided or side not in listed
+                hidden = not is_one_sided or side not in specs_by_side
                 yield make_option(
                     spec, f"{prefix}_{name}", flag, prefix=prefix, hidden=hidden, of_format=True
                 )
@@ -187,13 +190,13 @@ class SpecCommand(GroupedCommand):
         return options.values()
 
 
-def _options(side: Side, specs: list[FormatSpec]) -> dict[str, OptionSpec]:
+def _side_options(side: Side, specs: list[FormatSpec]) -> dict[str, OptionSpec]:
     """Return the options of one side of all formats, each from the first format that has it."""
-    found: dict[str, OptionSpec] = {}
+    options_by_name: dict[str, OptionSpec] = {}
     for spec in specs:
         for name, option in spec.options(side).items():
-            found.setdefault(name, option)
-    return found
+            options_by_name.setdefault(name, option)
+    return options_by_name
 
 
 def make_option(
@@ -219,7 +222,7 @@ def make_option(
     """
     settings: dict[str, Any] = {
         "group": spec.group or "Other formats",
-        "help": help_of(spec),
+        "help": help_text(spec),
         "hidden": hidden,
         "of_format": of_format,
         "callback": callback,
@@ -251,7 +254,7 @@ def make_option(
     return GroupedOption([*short, declared, name], **settings)
 
 
-def help_of(spec: OptionSpec) -> str:
+def help_text(spec: OptionSpec) -> str:
     """Return the help text of an option, with its default."""
     default = spec.default
     if spec.default_from == "input":
@@ -267,14 +270,14 @@ def help_of(spec: OptionSpec) -> str:
     return f"{spec.help} ({default_text})"
 
 
-def given(options: dict[str, Any]) -> dict[str, Any]:
+def select_given(options: dict[str, Any]) -> dict[str, Any]:
     """Return the options that were given, with repeatable ones as dicts or as lists of strings."""
     return {
-        name: _as_dict_or_list(value) if isinstance(value, tuple) else value
+        name: _to_dict_or_list(value) if isinstance(value, tuple) else value
         for name, value in options.items()
         if value is not None and value != ()
     }
 
 
-def _as_dict_or_list(values: tuple[Any, ...]) -> Any:
+def _to_dict_or_list(values: tuple[Any, ...]) -> Any:
     return dict(values) if isinstance(values[0], tuple) else list(values)

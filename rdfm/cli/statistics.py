@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from rdfm.cli.stdio import WORDS, plural, plural_of, safe, size
+from rdfm.cli.stdio import WORDS, escape_controls, plural, plural_of, size_text
 
 if TYPE_CHECKING:
     from rdfm.analysis.statistics import Names, Sizes, Statistics
@@ -36,7 +36,7 @@ def lines(statistics: Statistics) -> list[str]:
     if statistics.logs != 1:
         rows.append(("logs", f"{statistics.logs:,}"))
     rows += [
-        ("size", size(statistics.bytes)),
+        ("size", size_text(statistics.bytes)),
         (plural_of(message), f"{statistics.messages:,}{empty}"),
     ]
     if statistics.kind == "patches":
@@ -45,8 +45,8 @@ def lines(statistics: Statistics) -> list[str]:
     elif statistics.kind == "messages":
         rows.append(("quads", f"{statistics.quads:,}"))
     output_lines = [
-        safe(statistics.source),
-        *(f"  {name:18} {safe(value)}" for name, value in rows),
+        escape_controls(statistics.source),
+        *(f"  {name:18} {escape_controls(value)}" for name, value in rows),
     ]
     sizes = "bound cells/row" if statistics.kind == "results" else f"{plural_of(record)}/{message}"
     output_lines += _sizes(sizes, statistics.quads_per_message)
@@ -61,7 +61,7 @@ def lines(statistics: Statistics) -> list[str]:
     for variable in statistics.variables:
         distinct = "" if variable.distinct is None else f", {variable.distinct.number:,} distinct"
         output_lines.append(
-            f"  {safe('?' + variable.name):18} bound in {plural(variable.bound, 'row')}{distinct}"
+            f"  {escape_controls('?' + variable.name):18} bound in {plural(variable.bound, 'row')}{distinct}"
         )
     by_iri = {iri: name for name, iri in statistics.prefixes.items()}
     for heading, names in (
@@ -78,9 +78,9 @@ def lines(statistics: Statistics) -> list[str]:
             f"  {'estimated':18} some counts of {number} with more than 65,536 terms or 262,144 quads"
         )
     for position, note in enumerate(statistics.notes):
-        output_lines.append(f"  {'' if position else 'notes':18} {safe(note)}")
+        output_lines.append(f"  {'' if position else 'notes':18} {escape_controls(note)}")
     if statistics.error:
-        output_lines.append(f"  {'first error':18} {safe(statistics.error)}")
+        output_lines.append(f"  {'first error':18} {escape_controls(statistics.error)}")
     return output_lines
 
 
@@ -135,7 +135,9 @@ def _table(statistics: Statistics, message: str) -> list[str]:
         rows.append((_TITLES.get(name, name.replace("_", " ")), cells))
     if not rows or not statistics.messages:
         return []
-    widths = [max(len(cells[at]) for _, cells in (*rows, ("", head))) for at in range(len(head))]
+    widths = [
+        max(len(cells[index]) for _, cells in (*rows, ("", head))) for index in range(len(head))
+    ]
 
     def line(name: str, cells: list[str]) -> str:
         return f"  {name:18} " + "  ".join(
@@ -150,7 +152,7 @@ def _names(heading: str, names: Names, prefixes: dict[str, str]) -> list[str]:
     for position, (name, count) in enumerate(names.counts.items()):
         prefix = f" ({prefixes[name]}:)" if name in prefixes else ""
         output_lines.append(
-            f"  {'' if position else heading:18} {count:>10,}  {safe(name + prefix)}"
+            f"  {'' if position else heading:18} {count:>10,}  {escape_controls(name + prefix)}"
         )
     if names.others:
         output_lines.append(f"  {'':18} {names.others:>10,}  occurrences of other names")

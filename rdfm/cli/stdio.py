@@ -30,7 +30,7 @@ def standard_input() -> BinaryIO:
     return _standard_stream(0, "rb", "standard input")
 
 
-def inputs_of(names: Iterable[str]) -> list[Any]:
+def create_inputs(names: Iterable[str]) -> list[Any]:
     """Return the inputs with these names; `-` is standard input.
 
     Raises:
@@ -40,13 +40,13 @@ def inputs_of(names: Iterable[str]) -> list[Any]:
 
     from rdfm.storage.pipes import pipe_identity
 
-    named = set()
+    used_names = set()
     for name in names:
         identity = pipe_identity("/dev/stdin") or name if name == "-" else pipe_identity(name)
-        if identity is not None and identity in named:
-            shown = "standard input (-)" if name == "-" else name
-            raise click.UsageError(f"{shown} can be read only once")
-        named.add(identity)
+        if identity is not None and identity in used_names:
+            shown_name = "standard input (-)" if name == "-" else name
+            raise click.UsageError(f"{shown_name} can be read only once")
+        used_names.add(identity)
     return [standard_input() if name == "-" else name for name in names]
 
 
@@ -70,9 +70,9 @@ def print_text(text: str) -> None:
     import click
 
     if is_terminal(sys.stdout):
-        from rdfm.cli.screen import escaped
+        from rdfm.cli.screen import escape_text
 
-        text = escaped(text)
+        text = escape_text(text)
     click.echo(text, nl=False)
 
 
@@ -126,11 +126,11 @@ def reject_terminal(options: dict[str, Any]) -> None:
         )
 
 
-def size(count: float) -> str:
+def size_text(count: float) -> str:
     """Format a number of bytes, such as `1.2 MB` (powers of 1000).
 
     Example:
-        >>> size(1234567)
+        >>> size_text(1234567)
         '1.2 MB'
     """
     for unit in ("B", "kB", "MB", "GB"):
@@ -162,11 +162,11 @@ def plural_of(noun: str) -> str:
     return f"{noun}es" if noun.endswith("ch") else f"{noun}s"
 
 
-def counted(kind: str, messages: int, records: int) -> str:
+def message_counts_text(kind: str, messages: int, records: int) -> str:
     """Return the numbers of messages and records, with the nouns of their kind.
 
     Example:
-        >>> counted("messages", 1, 2000), counted("patches", 2, 1), counted("results", 3, 3)
+        >>> message_counts_text("messages", 1, 2000), message_counts_text("patches", 2, 1), message_counts_text("results", 3, 3)
         ('1 message, 2,000 quads', '2 patches, 1 operation', '3 rows')
     """
     message, record = WORDS[kind]
@@ -186,7 +186,7 @@ def dropped_text(dropped: dict[str, int]) -> str:
     )
 
 
-def safe(text: str) -> str:
+def escape_controls(text: str) -> str:
     """Return a string with escaped control characters, so that it cannot move the cursor."""
     return "".join(c if c.isprintable() else f"\\u{ord(c):04x}" for c in visible(text))
 

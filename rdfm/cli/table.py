@@ -44,11 +44,11 @@ class TerminalTable:
 
     def add(self, rows: Iterable[Iterable[Term | str | None]]) -> None:
         """Print rows, or buffer them until the column widths are known."""
-        from rdfm.cli.stdio import safe
+        from rdfm.cli.stdio import escape_controls
 
         for row in rows:
             self.count += 1
-            cells = [safe("" if cell is None else str(cell)) for cell in row]
+            cells = [escape_controls("" if cell is None else str(cell)) for cell in row]
             if self._widths is None:
                 self._buffered.append(cells)
                 if len(self._buffered) >= _SAMPLE_ROWS:
@@ -73,7 +73,7 @@ class TerminalTable:
 
     def _print(self, cells: list[str]) -> None:
         assert self._widths is not None
-        padded = [_fitted(cell, width) for cell, width in zip(cells, self._widths, strict=True)]
+        padded = [_fit(cell, width) for cell, width in zip(cells, self._widths, strict=True)]
         click.echo(_GAP.join(padded).rstrip())
 
 
@@ -84,15 +84,15 @@ def widths(rows: Sequence[Sequence[str]], room: int) -> list[int]:
         >>> widths([["s", "name"], ["<http://example.org/a>", "one"]], 20)
         [14, 4]
     """
-    found = [max(map(_width, column)) for column in zip(*rows, strict=True)]
-    room -= len(_GAP) * (len(found) - 1)
-    while sum(found) > room and max(found) > _MIN_WIDTH:
-        widest = max(found)
-        others = max([width for width in found if width < widest] + [_MIN_WIDTH])
-        count = found.count(widest)
-        reduction = min(-(-(sum(found) - room) // count), widest - others)
-        found = [width - reduction if width == widest else width for width in found]
-    return found
+    column_widths = [max(map(_width, column)) for column in zip(*rows, strict=True)]
+    room -= len(_GAP) * (len(column_widths) - 1)
+    while sum(column_widths) > room and max(column_widths) > _MIN_WIDTH:
+        widest = max(column_widths)
+        others = max([width for width in column_widths if width < widest] + [_MIN_WIDTH])
+        count = column_widths.count(widest)
+        reduction = min(-(-(sum(column_widths) - room) // count), widest - others)
+        column_widths = [width - reduction if width == widest else width for width in column_widths]
+    return column_widths
 
 
 def _width(text: str) -> int:
@@ -105,14 +105,14 @@ def _width(text: str) -> int:
     )
 
 
-def _fitted(text: str, width: int) -> str:
+def _fit(text: str, width: int) -> str:
     """Pad or truncate a string to the width of its column.
 
     Long strings are truncated at the end, IRIs at the start, because their
     beginnings are less informative.
 
     Example:
-        >>> _fitted("<http://example.org/crane>", 9), _fitted('"a pair, calling"', 8), _fitted("a", 3)
+        >>> _fit("<http://example.org/crane>", 9), _fit('"a pair, calling"', 8), _fit("a", 3)
         ('<…/crane>', '"a pair…', 'a  ')
     """
     size = _width(text)

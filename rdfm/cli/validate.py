@@ -58,10 +58,10 @@ def command(
     )
 
 
-def _conformance(checked: Validation) -> str:
+def _conformance(log_check: Validation) -> str:
     """Return text with the number of nonconforming messages; empty if there are no shapes."""
-    if checked.shapes is None:
+    if log_check.shapes is None:
         return ""
-    verb = "does" if checked.not_conforming == 1 else "do"
-    failed = count_text(checked.not_conforming, "message")
+    verb = "does" if log_check.not_conforming == 1 else "do"
+    failed = count_text(log_check.not_conforming, "message")
     return f"; {failed} {verb} not conform to the shapes"

@@ -118,18 +118,18 @@ def check(
         (0, 1)
     """
     require = CHECK["require"].value(require) if require is not None else None
-    given = input_list(inputs)
+    input_items = input_list(inputs)
     settings = ReadSettings(
         format,
         options,
         compression,
         storage_options,
-        strict=len(given) == 1,
+        strict=len(input_items) == 1,
         reject_unreadable=True,
     )
-    check_settings(given, settings, max_errors, max_warnings, "check")
+    check_settings(input_items, settings, max_errors, max_warnings, "check")
     return NanopubCheck(
-        given,
+        input_items,
         settings,
         strict=strict,
         max_errors=max_errors,
@@ -194,19 +194,19 @@ class NanopubCheck(LogCheck):
                 text = f"the message contains {count} nanopublications, expected one"
                 self._report_problem(log, batch, number, "several-nanopubs", text)
             previous = number
-            for rule, is_error, text, written in problems:
+            for rule, is_error, text, spelling in problems:
                 severity: Literal["error", "warning"] = "error" if is_error else "warning"
-                self._report_problem(log, batch, number, rule, text, severity, written)
+                self._report_problem(log, batch, number, rule, text, severity, spelling)
             is_signed = signature is not None
             if self.verifier is not None and signature is not None:
-                reason = self.verifier.reason(*signature)
+                reason = self.verifier.find_reason(*signature)
                 if reason is not None:
                     self._report_problem(log, batch, number, "signature", reason)
                 self._signed += reason is None
             if uri is not None:
-                self._require(log, batch, number, uri, is_trusty, is_signed, problems)
+                self._check_required(log, batch, number, uri, is_trusty, is_signed, problems)
 
-    def _require(
+    def _check_required(
         self,
         log: LogState,
         batch: MessageBatch,
@@ -233,11 +233,11 @@ class NanopubCheck(LogCheck):
         rule: str,
         text: str,
         severity: Literal["error", "warning"] | None = None,
-        written: bytes = b"",
+        spelling: bytes = b"",
     ) -> None:
         severity = severity or RULES[rule].severity
         if severity == "warning" and not self._returns_warning(rule):
             return
         index = batch.message_index(number)
-        where = self._location(log, batch.byte_offset(number), end_of(batch, index), rule, written)
+        where = self._location(log, batch.byte_offset(number), end_of(batch, index), rule, spelling)
         self._add(log, rule, text, severity, message_index=index, **where)

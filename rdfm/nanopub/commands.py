@@ -62,14 +62,14 @@ def list(
         ...     [(row.nanopub, row.creators) for row in found.rows()]
         [('x:n', ['https://orcid.org/0'])]
     """
-    given: dict[str, Any] = {
+    named_options: dict[str, Any] = {
         "latest": latest,
         "on_error": on_error,
         "message_per_file": message_per_file,
     }
-    given |= {"from_format": format, **options}
+    named_options |= {"from_format": format, **options}
     storage = {"compression": compression, "storage_options": storage_options}
-    return NanopubLog(logs, given, storage).rows()
+    return NanopubLog(logs, named_options, storage).rows()
 
 
 def status(
@@ -94,4 +94,4 @@ def status(
     from rdfm.storage.http import HttpSettings  # costly to import
 
     settings = HttpSettings.from_options({"headers": headers or {}})
-    return Registry(registry, settings, allow_http=allow_http).state()
+    return Registry(registry, settings, allow_http=allow_http).request_state()

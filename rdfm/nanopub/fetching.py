@@ -34,15 +34,15 @@ from rdfm.logs.write.output import output_format
 from rdfm.logs.write.writer import LogWriter, create_log
 from rdfm.nanopub.counters import counter_of
 from rdfm.nanopub.errors import MirrorError, RegistryResetError, RejectedError
-from rdfm.nanopub.identity import is_code, key_of
+from rdfm.nanopub.identity import compute_key, is_code
 from rdfm.nanopub.nanopub_options import FETCH
 from rdfm.nanopub.registry import Registry, RegistryState
 from rdfm.nanopub.state import (
     MAX_AHEAD_MESSAGES,
     RESTART,
     MirrorState,
-    content_of,
-    keys_after,
+    read_counters,
+    read_keys_after,
     state_path,
 )
 from rdfm.storage.addresses import HttpError
@@ -197,10 +197,10 @@ def fetch(
     )
     mirror = _Mirror(
         _Source(Registry(registry, settings, allow_http=allow_http), wait, test_instance, notify),
-        _local(log),
+        _to_local_path(log),
         format=to,
         compression=compression,
-        rejects=None if rejects is None else _local(rejects),
+        rejects=None if rejects is None else _to_local_path(rejects),
         check=check,
         overlap=int(overlap),
         progress=progress,
@@ -209,7 +209,7 @@ def fetch(
     return mirror.run(restart, pause if follow else None, report)
 
 
-def _local(log: str | os.PathLike[str]) -> str:
+def _to_local_path(log: str | os.PathLike[str]) -> str:
     if not isinstance(log, (str, os.PathLike)):
         raise OptionError(f"a mirror must be a local file, not {repr(log)[:40]}")
     path = local_target(os.fspath(log))
@@ -231,7 +231,7 @@ def _check_graphs(format: Format, options: Mapping[str, Any]) -> None:
         )
 
 
-def _header_options(log: str, format: Format) -> dict[str, Any]:
+def _create_header_options(log: str, format: Format) -> dict[str, Any]:
     """Return options for a new log, with a header that suits all later nanopublications."""
     path = Path(log)
     if format.name != "jelly" or (path.exists() and path.stat().st_size):
@@ -269,7 +269,7 @@ class _Source:
         pause = FIRST_WAIT_SECONDS
         while True:
             try:
-                state = self.registry.state()
+                state = self.registry.request_state()
                 reason = state.wait_reason
             except HttpError as error:
                 if not (retries and error.transient) or time.monotonic() >= deadline:
@@ -293,7 +293,7 @@ class _Source:
             pause = min(pause * 1.5, MAX_WAIT_SECONDS)
 
 
-def _changed(before: RegistryState | None, now: RegistryState) -> bool:
+def _has_changed(before: RegistryState | None, now: RegistryState) -> bool:
     """Whether a registry may have new nanopublications."""
     return before is None or (before.load_counter, before.nanopub_count) != (
         now.load_counter,
@@ -336,7 +336,7 @@ class _Mirror:
         self._highest = -1  # the highest counter that the registry announced
         self._writer: LogWriter
         self._rejects: LogWriter | None = None
-        self._settled = True  # whether the state has all messages of the log
+        self._is_settled = True  # whether the state has all messages of the log
         self._reset()
         if rejects is not None:
             rejects_format = output_format(rejects, None)
@@ -357,28 +357,28 @@ class _Mirror:
     ) -> FetchResult:
         """Fetch once, or until an exception if `interval` is given."""
         before = None if restart else self._load()
-        found = self._source.wait_until_ready()
-        self._check_registry(before, found)
+        state = self._source.wait_until_ready()
+        self._check_registry(before, state)
         if restart:
             self._remove()
         with contextlib.ExitStack() as files:
-            self._open(files, found)
+            self._open(files, state)
             if interval is not None:
-                self._follow(found, interval, report)
-            done = self._round(found)
+                self._follow(state, interval, report)
+            result = self._run_round(state)
             if report is not None:
-                report(done)
-        return done
+                report(result)
+        return result
 
     def _follow(
         self,
-        found: RegistryState,
+        state: RegistryState,
         interval: float,
         report: Callable[[FetchResult], None] | None,
     ) -> NoReturn:
         """Fetch new nanopublications until an exception. A failed poll is repeated."""
         fetched: RegistryState | None = None  # the state before the last round
-        pending: RegistryState | None = found
+        pending: RegistryState | None = state
         idle = 0  # polls since the last new nanopublication
         while True:
             try:
@@ -387,12 +387,12 @@ class _Mirror:
                     self._check_registry(self._state, pending)
                 # A late nanopublication may become visible without another change, so the last
                 # counters are requested again after 1, 2, 4, 8 … polls.
-                if _changed(fetched, pending) or idle & (idle - 1) == 0:
-                    done = self._round(pending)
+                if _has_changed(fetched, pending) or idle & (idle - 1) == 0:
+                    result = self._run_round(pending)
                     fetched = pending
-                    idle = 0 if done.messages else idle
+                    idle = 0 if result.messages else idle
                     if report is not None:
-                        report(done)
+                        report(result)
             except HttpError as error:
                 if not error.transient:
                     raise
@@ -435,20 +435,20 @@ class _Mirror:
             )
         return state
 
-    def _check_registry(self, state: MirrorState | None, found: RegistryState) -> None:
+    def _check_registry(self, state: MirrorState | None, registry_state: RegistryState) -> None:
         """Reject a registry whose setup id or counters contradict the state."""
         if state is None:
             return
-        load_counter = -1 if found.load_counter is None else found.load_counter
-        if state.setup_id != found.setup_id:
+        load_counter = -1 if registry_state.load_counter is None else registry_state.load_counter
+        if state.setup_id != registry_state.setup_id:
             raise RegistryResetError(
-                f"{found.url} was set up again: its setup id is {found.setup_id}, but "
+                f"{registry_state.url} was set up again: its setup id is {registry_state.setup_id}, but "
                 f"{visible(self._log)} is a mirror of {state.setup_id}",
                 remedies=[RESTART],
             )
         if load_counter < state.counter:
             raise RegistryResetError(
-                f"{found.url} has counters up to {load_counter}, but {visible(self._log)} has "
+                f"{registry_state.url} has counters up to {load_counter}, but {visible(self._log)} has "
                 f"counters up to {state.counter}: the registry lost data",
                 remedies=[RESTART],
             )
@@ -463,9 +463,9 @@ class _Mirror:
         finally:
             journal.remove()
 
-    def _open(self, files: contextlib.ExitStack, found: RegistryState) -> None:
+    def _open(self, files: contextlib.ExitStack, registry_state: RegistryState) -> None:
         """Open the log for appending, and compare it with the state."""
-        options = {**_header_options(self._log, self._format), **self._options}
+        options = {**_create_header_options(self._log, self._format), **self._options}
         self._writer = create_log(
             self._log,
             self._format.name,
@@ -474,30 +474,30 @@ class _Mirror:
             sync=True,
             **options,
         )
-        files.push(self._end)
-        self._settled = False
+        files.push(self._close)
+        self._is_settled = False
         before = self._load()  # again, because the log may have changed before it was locked
-        self._check_registry(before, found)
-        assert found.setup_id is not None
-        self._state = before or MirrorState(self._source.registry.url, found.setup_id)
+        self._check_registry(before, registry_state)
+        assert registry_state.setup_id is not None
+        self._state = before or MirrorState(self._source.registry.url, registry_state.setup_id)
         committed = self._writer.committed_bytes or 0
         if before is None:
             if committed:
-                self._rebuild_state(found)
+                self._rebuild_state(registry_state)
             self._save()
         elif committed > before.length:
-            self._ahead = keys_after(self._log, self._format.name, before.length)
-        self._settled = True
+            self._ahead = read_keys_after(self._log, self._format.name, before.length)
+        self._is_settled = True
         if self._rejects_path is not None:
-            header_options = _header_options(
+            header_options = _create_header_options(
                 self._rejects_path, output_format(self._rejects_path, None)
             )
             self._rejects = create_log(self._rejects_path, append=True, sync=True, **header_options)
             files.enter_context(self._rejects)
             if Path(self._rejects_path).exists():
-                self._rejected_keys = keys_after(self._rejects_path, self._rejects.format, 0)
+                self._rejected_keys = read_keys_after(self._rejects_path, self._rejects.format, 0)
 
-    def _rebuild_state(self, found: RegistryState) -> None:
+    def _rebuild_state(self, registry_state: RegistryState) -> None:
         """Determine the position of a mirror whose state was lost from its messages.
 
         Raises:
@@ -505,11 +505,11 @@ class _Mirror:
                 those of the registry.
         """
         name = visible(self._log)
-        counters, keys = content_of(self._log, self._format.name, self._overlap)
+        counters, keys = read_counters(self._log, self._format.name, self._overlap)
         if counters:
             counter, key = max((counter, key) for key, counter in counters.items())
-            state = replace(self._state, counter=counter, recent=counters).pruned(self._overlap)
-            self._check_registry(state, found)
+            state = replace(self._state, counter=counter, recent=counters).prune(self._overlap)
+            self._check_registry(state, registry_state)
             self._check_last(counter, key)
             self._state = state
             self._source.notify(
@@ -531,11 +531,11 @@ class _Mirror:
     def _check_last(self, counter: int, key: str) -> None:
         """Check that the registry has a nanopublication with the same counter and key."""
         with (
-            self._source.registry.nanopubs(counter - 1) as response,
+            self._source.registry.request_nanopubs(counter - 1) as response,
             open_log(cast("BinaryIO", response), "jelly", frames="message") as log,
         ):
             first = next(iter(log), None)
-        if first is None or (counter_of(first.metadata), key_of(first)) != (counter, key):
+        if first is None or (counter_of(first.metadata), compute_key(first)) != (counter, key):
             name = visible(self._log)
             raise MirrorError(
                 f"{name} exists, but its state {name}.state.json does not, and the nanopublication "
@@ -544,14 +544,14 @@ class _Mirror:
                 remedies=[RESTART],
             )
 
-    def _end(self, kind: type[BaseException] | None, *_: object) -> None:
+    def _close(self, kind: type[BaseException] | None, *_: object) -> None:
         """Close the log, and save the state. After an exception, committed messages are kept."""
         if kind is None:
             self._writer.close()
         else:
             self._writer.discard()
         # If not settled, the state lacks the last messages of the log, and the next run finds them.
-        if self._settled:
+        if self._is_settled:
             with contextlib.suppress(FileNotFoundError):  # nothing was committed
                 if not self._ahead:
                     length = Path(self._log).stat().st_size
@@ -560,7 +560,7 @@ class _Mirror:
 
     def _save(self) -> None:
         """Save the state of the committed messages."""
-        self._state = self._state.pruned(self._overlap)
+        self._state = self._state.prune(self._overlap)
         if not self._ahead:
             length = self._writer.committed_bytes or 0
             self._state = self._state.with_length(self._log, length)
@@ -569,12 +569,12 @@ class _Mirror:
 
     # --- a round ---
 
-    def _round(self, found: RegistryState) -> FetchResult:
+    def _run_round(self, state: RegistryState) -> FetchResult:
         """Fetch until the counter of the registry is reached."""
         start = time.monotonic()
-        load_counter = found.load_counter
+        load_counter = state.load_counter
         assert load_counter is not None
-        assert found.setup_id is not None
+        assert state.setup_id is not None
         first = self._state.counter
         failures = 0
         while True:
@@ -597,7 +597,7 @@ class _Mirror:
                 if isinstance(error, HttpError):
                     raise error
                 raise HttpError(
-                    found.url,
+                    state.url,
                     f"{reason} ({failures} attempts)",
                     remedy="try again later",
                     transient=True,
@@ -608,8 +608,8 @@ class _Mirror:
             time.sleep(pause)
             self._check_registry(self._state, self._source.wait_until_ready(retries=True))
         result = FetchResult(
-            found.url,
-            found.setup_id,
+            state.url,
+            state.setup_id,
             self._state.counter,
             load_counter,
             self._messages,
@@ -626,20 +626,22 @@ class _Mirror:
     def _append_response(self, first: int, load_counter: int) -> TruncatedError | HttpError | None:
         """Append a response; return the error if it ends early."""
         after = max(self._state.counter - self._overlap, self._state.recent_after, -1)
-        response = self._source.registry.nanopubs(after)
+        response = self._source.registry.request_nanopubs(after)
         last = after
         self._response_messages = 0
         with contextlib.ExitStack() as files:
             files.enter_context(response)
             # The registry may have been set up again since the last request.
-            self._check_served(RegistryState.of(response.url, response.headers), load_counter)
+            self._check_served(
+                RegistryState.from_response(response.url, response.headers), load_counter
+            )
             log = open_log(cast("BinaryIO", response), "jelly", frames="message")
             batches = files.enter_context(log).batches()
             while True:
                 try:
                     if (batch := next(batches, None)) is None:
                         return None
-                    counters = self._counters(batch, last)
+                    counters = self._read_counters(batch, last)
                 except (TruncatedError, HttpError) as error:
                     if isinstance(error, HttpError) and not error.transient:
                         raise
@@ -650,19 +652,21 @@ class _Mirror:
                     counter = self._state.counter
                     self._progress(FetchProgress(counter, first, load_counter, self._messages))
 
-    def _check_served(self, found: RegistryState, load_counter: int = -1) -> None:
+    def _check_served(self, registry_state: RegistryState, load_counter: int = -1) -> None:
         """Check a later state of the registry, and record its highest counter."""
-        self._check_registry(self._state, found)
-        self._highest = max(load_counter, -1 if found.load_counter is None else found.load_counter)
+        self._check_registry(self._state, registry_state)
+        self._highest = max(
+            load_counter, -1 if registry_state.load_counter is None else registry_state.load_counter
+        )
 
     def _append(self, batch: MessageBatch, counters: list[int]) -> None:
         """Append the messages of a batch that are not in the log yet."""
-        reasons = self._reasons(batch)
+        reasons = self._find_reasons(batch)
         recent = self._state.recent
-        self._settled = False
+        self._is_settled = False
         begin = 0  # the first message that is not written yet
         for index, counter in enumerate(counters):
-            key = key_of(batch.quads(index))
+            key = compute_key(batch.quads(index))
             reason = reasons[index]
             is_duplicate = key in recent or key in self._ahead
             if reason is None:
@@ -677,9 +681,9 @@ class _Mirror:
                 else:
                     self._reject(batch, index, key, reason)
         self._write(batch.slice(begin, len(batch)))
-        self._settle(counters[-1], len(batch))
+        self._record_appended(counters[-1], len(batch))
 
-    def _counters(self, batch: MessageBatch, last: int) -> list[int]:
+    def _read_counters(self, batch: MessageBatch, last: int) -> list[int]:
         """Return the counters of the messages of a batch.
 
         Raises:
@@ -705,7 +709,7 @@ class _Mirror:
                 )
             if counter > self._highest:
                 # The registry may have stored more nanopublications since the last request.
-                self._check_served(self._source.registry.state(), self._highest)
+                self._check_served(self._source.registry.request_state(), self._highest)
             if counter > self._highest:
                 self._reject_counter(
                     batch,
@@ -725,10 +729,10 @@ class _Mirror:
             remedy=remedy,
         )
 
-    def _settle(self, last: int, count: int) -> None:
+    def _record_appended(self, last: int, count: int) -> None:
         """Record that the messages up to a counter are in the log."""
         self._state = replace(self._state, counter=max(self._state.counter, last))
-        self._settled = True
+        self._is_settled = True
         self._response_messages += count
         if self._state.length and self._response_messages > self._overlap + 2 * MAX_AHEAD_MESSAGES:
             # A killed run cannot have appended this many messages after it saved the state.
@@ -742,7 +746,7 @@ class _Mirror:
             self._writer.write_batch(batch)
             self._messages += len(batch)
 
-    def _reasons(self, batch: MessageBatch) -> list[str | None]:
+    def _find_reasons(self, batch: MessageBatch) -> list[str | None]:
         """Return the reason for rejecting each message of a batch; None if it is accepted."""
         if not self._check:
             return [None] * len(batch)

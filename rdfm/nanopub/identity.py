@@ -12,7 +12,7 @@ from collections.abc import Iterable
 
 from rdfm._core import Iri, Quad
 
-__all__ = ["is_code", "key_of"]
+__all__ = ["compute_key", "is_code"]
 
 _TYPE = "http://www.w3.org/1999/02/22-rdf-syntax-ns#type"
 _NANOPUB = "http://www.nanopub.org/nschema#Nanopublication"
@@ -20,11 +20,11 @@ _HASH = "sha256:"
 _CODE = re.compile(r"(?<![A-Za-z0-9_-])RA[A-Za-z0-9_-]{43}$")
 
 
-def key_of(quads: Iterable[Quad]) -> str:
+def compute_key(quads: Iterable[Quad]) -> str:
     """Return the artifact code of a nanopublication, or a hash of a message without one.
 
     Example:
-        >>> key_of([])[:14]
+        >>> compute_key([])[:14]
         'sha256:e3b0c44'
     """
     quads_so_far: list[Quad] = []

@@ -50,7 +50,7 @@ __all__ = [
     "NanopubList",
     "NanopubLog",
     "NanopubRow",
-    "described",
+    "describe_column",
     "record_batch",
 ]
 
@@ -118,11 +118,14 @@ def record_batch(rows: Sequence[NanopubRow]) -> pyarrow.RecordBatch:
     import pyarrow as pa
 
     values = list(zip(*rows, strict=True)) if rows else [()] * len(COLUMNS)
-    arrays = [pa.array(each, field.type) for each, field in zip(values, columns, strict=True)]
+    arrays = [
+        pa.array(column_values, field.type)
+        for column_values, field in zip(values, columns, strict=True)
+    ]
     return pa.RecordBatch.from_arrays(arrays, schema=columns)
 
 
-def described(quads: pyarrow.Array) -> pyarrow.Array:
+def describe_column(quads: pyarrow.Array) -> pyarrow.Array:
     """Describe each message of a column of quads, for example in Spark.
 
     Args:
@@ -137,22 +140,26 @@ def described(quads: pyarrow.Array) -> pyarrow.Array:
     """
     import pyarrow as pa
 
-    places = [at for at, is_present in enumerate(quads.is_valid().to_pylist()) if is_present]
-    messages = pa.record_batch([quads.take(pa.array(places, pa.int64()))], names=["quads"])
-    found: list[list[Any] | None] = [None] * len(quads)
+    positions = [
+        index for index, is_present in enumerate(quads.is_valid().to_pylist()) if is_present
+    ]
+    messages = pa.record_batch([quads.take(pa.array(positions, pa.int64()))], names=["quads"])
+    rows: list[list[Any] | None] = [None] * len(quads)
     for batch in batches_from_arrow(messages):
         assert isinstance(batch, MessageBatch)
-        described = [
+        numbered_rows = [
             (batch.message_index(row[0]), list(row[1:])) for row in describe_nanopubs(batch)
         ]
-        counts = Counter(index for index, _ in described)
-        for index, values in described:
+        counts = Counter(index for index, _ in numbered_rows)
+        for index, values in numbered_rows:
             if counts[index] == 1:
-                found[places[index]] = values
+                rows[positions[index]] = values
     fields = list(schema())[2:]
-    columns = [[None if row is None else row[at] for row in found] for at in range(len(fields))]
-    arrays = [pa.array(each, field.type) for each, field in zip(columns, fields, strict=True)]
-    mask = pa.array([row is None for row in found])
+    columns = [
+        [None if row is None else row[position] for row in rows] for position in range(len(fields))
+    ]
+    arrays = [pa.array(column, field.type) for column, field in zip(columns, fields, strict=True)]
+    mask = pa.array([row is None for row in rows])
     return pa.StructArray.from_arrays(arrays, fields=fields, mask=mask)
 
 
@@ -187,7 +194,7 @@ class RowBatch(ComputedBatch):
         return 1000 * len(self.rows)
 
 
-class _Describe(Stage):
+class _DescribeStage(Stage):
     """Converts messages to rows.
 
     Attributes:
@@ -210,14 +217,14 @@ class _Describe(Stage):
             raise wrong_kind_error(
                 name, batch.kind if batch else "", "nanopublications are messages"
             )
-        found = describe_nanopubs(batch)
-        self.others += len(batch) - len({row[0] for row in found})
-        rows = [NanopubRow(name, batch.message_index(row[0]), *row[1:]) for row in found]
+        descriptions = describe_nanopubs(batch)
+        self.others += len(batch) - len({row[0] for row in descriptions})
+        rows = [NanopubRow(name, batch.message_index(row[0]), *row[1:]) for row in descriptions]
         row_batch: Any = RowBatch(rows)
         yield item._replace(batch=row_batch)
 
 
-class _Latest(Stage):
+class _SelectLatest(Stage):
     """Omits rows that are superseded or retracted by another row with the same public key."""
 
     kind = "results"
@@ -244,7 +251,7 @@ class _Latest(Stage):
 
     def finish(self) -> Iterator[Item]:
         """Yield the rows that remain."""
-        kept: Any = RowBatch(
+        remaining: Any = RowBatch(
             [
                 row
                 for row in self._rows
@@ -253,7 +260,7 @@ class _Latest(Stage):
             ]
         )
         self._rows = []
-        yield self._last._replace(batch=kept)
+        yield self._last._replace(batch=remaining)
 
 
 def _identity(iri: str) -> str:
@@ -285,7 +292,7 @@ class _ToResults(Stage):
         """Yield the header once, then the rows."""
         if isinstance(item, ReadBatch):
             if not self._begun:
-                yield self._header(item)
+                yield self._create_header(item)
             batch: Any = item.batch
             if batch is not None:
                 rows = [_terms(row) for row in batch.rows]
@@ -295,9 +302,9 @@ class _ToResults(Stage):
     def finish(self) -> Iterator[Item]:
         """Yield the header if there was no log."""
         if not self._begun:
-            yield self._header(ReadBatch(NO_LOG, None, {}, 0))
+            yield self._create_header(ReadBatch(NO_LOG, None, {}, 0))
 
-    def _header(self, item: ReadBatch) -> ReadBatch:
+    def _create_header(self, item: ReadBatch) -> ReadBatch:
         self._begun = True
         return item._replace(
             batch=ResultBatch.from_rows([], list(COLUMNS)), dropped_data=NOTHING_DROPPED
@@ -324,7 +331,7 @@ class NanopubList(RowReader):
 
     def __init__(
         self,
-        describe: _Describe,
+        describe: _DescribeStage,
         stages: Sequence[Stage],
         driver: Driver | LogReader,
     ) -> None:
@@ -434,14 +441,14 @@ class NanopubLog:
 
     def rows(self) -> NanopubList:
         """Return the rows."""
-        describe = _Describe()
+        describe = _DescribeStage()
         stages = (SkipErrors(skip=self._skips), *self._stages(describe))
-        given = self._options.items()
-        reading_options = {name.removeprefix("from_"): v for name, v in given if name not in LIST}
+        options = self._options.items()
+        reading_options = {name.removeprefix("from_"): v for name, v in options if name not in LIST}
         return NanopubList(describe, stages, self._log or self._driver(reading_options))
 
-    def _stages(self, describe: _Describe) -> tuple[Stage, ...]:
-        return (describe, _Latest()) if self._given.get("latest") else (describe,)
+    def _stages(self, describe: _DescribeStage) -> tuple[Stage, ...]:
+        return (describe, _SelectLatest()) if self._given.get("latest") else (describe,)
 
     def _driver(self, reads: Mapping[str, Any], hints: Mapping[str, Any] | None = None) -> Driver:
         reading = ReadSettings(
@@ -471,8 +478,8 @@ class NanopubLog:
             OptionError: If the format does not support rows, or an option does not apply.
             RdfmError, OSError: As in `convert`.
         """
-        given = self._given
-        format = output_format(output, given.get("to"), "results")
+        options = self._given
+        format = output_format(output, options.get("to"), "results")
         spec = format.spec
         if "results" not in spec.kinds:
             raise OptionError(
@@ -481,13 +488,13 @@ class NanopubLog:
             )
         reject_own_input(self._inputs, output, self._options, LIST)
         divided = divide(
-            self._options, input_formats(self._inputs, given.get("from_format")), spec, LIST
+            self._options, input_formats(self._inputs, options.get("from_format")), spec, LIST
         )
         is_table = "results" in spec.written_only
         shape, target = computed_output(
-            output, format, given, divided.writes, schema if is_table else None
+            output, format, options, divided.writes, schema if is_table else None
         )
-        describe = _Describe()
+        describe = _DescribeStage()
         stages = (*self._stages(describe), _ToTable() if is_table else _ToResults())
         plan = ConversionPlan(
             inputs=self._inputs,
@@ -495,9 +502,9 @@ class NanopubLog:
             stages=stages,
             target=target,
             shape=shape,
-            from_format=given.get("from_format"),
+            from_format=options.get("from_format"),
             skip_errors=self._skips,
-            keep_partial=given.get("keep_partial", False),
+            keep_partial=options.get("keep_partial", False),
             buffers_messages=False,
             bytes_total=None if progress is None else total_bytes(self._inputs),
         )

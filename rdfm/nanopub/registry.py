@@ -63,7 +63,7 @@ class RegistryState:
     version: str | None = None
 
     @classmethod
-    def of(cls, url: str, headers: Mapping[str, str]) -> RegistryState:
+    def from_response(cls, url: str, headers: Mapping[str, str]) -> RegistryState:
         """Return the state in the headers of a response.
 
         Raises:
@@ -157,7 +157,7 @@ class Registry:
         self._allow_http = allow_http
         self._check_secure(self.url)
 
-    def state(self) -> RegistryState:
+    def request_state(self) -> RegistryState:
         """Request the state.
 
         Raises:
@@ -168,9 +168,9 @@ class Registry:
 
         with open_url(self._base, self._settings, method="HEAD") as response:
             self._check_secure(response.url)
-            return RegistryState.of(self.url, response.headers)
+            return RegistryState.from_response(self.url, response.headers)
 
-    def nanopubs(self, after: int) -> Response:
+    def request_nanopubs(self, after: int) -> Response:
         """Request the nanopublications with a counter greater than `after`.
 
         Raises:
@@ -184,11 +184,11 @@ class Registry:
         )
         try:
             self._check_secure(response.url)
-            found, _ = response.media_type
-            if found != _MEDIA_TYPE:
+            media_type, _ = response.media_type
+            if media_type != _MEDIA_TYPE:
                 raise HttpError(
                     response.url,
-                    f"the media type of the response is {found[:60] or 'missing'}, "
+                    f"the media type of the response is {media_type[:60] or 'missing'}, "
                     f"expected {_MEDIA_TYPE}; check that the URL is that of a registry",
                 )
         except BaseException:

@@ -50,7 +50,9 @@ class SignatureVerifier:
         }
         self._key = lru_cache(_MAX_CACHED_KEYS)(self._parse_key)
 
-    def reason(self, algorithm: str, public_key: str, signature: str, digest: bytes) -> str | None:
+    def find_reason(
+        self, algorithm: str, public_key: str, signature: str, digest: bytes
+    ) -> str | None:
         """Return the reason why a signature is invalid, or None if it is valid.
 
         Args:
@@ -62,7 +64,7 @@ class SignatureVerifier:
         key, reason = self._key(algorithm, public_key)
         if key is None:
             return reason
-        data = _decoded(signature)
+        data = _decode_base64(signature)
         if data is None:
             return "the signature is not valid Base64"
         try:
@@ -73,7 +75,7 @@ class SignatureVerifier:
 
     def _parse_key(self, algorithm: str, text: str) -> tuple[Any, str | None]:
         """Return the public key, or None and the reason."""
-        data = _decoded(text)
+        data = _decode_base64(text)
         if data is None:
             return None, "the public key is not valid Base64"
         try:
@@ -87,7 +89,7 @@ class SignatureVerifier:
         return key, None
 
 
-def _decoded(text: str) -> bytes | None:
+def _decode_base64(text: str) -> bytes | None:
     """Decode Base64, which may contain white space. Returns None if it is invalid."""
     try:
         return base64.b64decode("".join(text.split()), validate=True)

@@ -22,11 +22,18 @@ from rdfm.logs.journal import checksum_before
 from rdfm.logs.read.plan import plan_whole_split
 from rdfm.nanopub.counters import counter_of
 from rdfm.nanopub.errors import MirrorError
-from rdfm.nanopub.identity import key_of
+from rdfm.nanopub.identity import compute_key
 from rdfm.storage.files import LocalStorage
 from rdfm.storage.paths import STATE_SUFFIX
 
-__all__ = ["MAX_AHEAD_MESSAGES", "RESTART", "MirrorState", "content_of", "keys_after", "state_path"]
+__all__ = [
+    "MAX_AHEAD_MESSAGES",
+    "RESTART",
+    "MirrorState",
+    "read_counters",
+    "read_keys_after",
+    "state_path",
+]
 
 RESTART = Remedy("stage", "restart", "true", "begins a new log, and removes the old one")
 _VERSION = 1
@@ -61,7 +68,7 @@ class MirrorState:
     recent_after: int = -1
     recent: dict[str, int] = field(default_factory=dict)
 
-    def pruned(self, overlap: int) -> MirrorState:
+    def prune(self, overlap: int) -> MirrorState:
         """Return the state with only the last `overlap` counters in `recent`."""
         after = max(self.counter - overlap, self.recent_after)
         recent = {key: counter for key, counter in self.recent.items() if counter > after}
@@ -69,11 +76,11 @@ class MirrorState:
 
     def with_length(self, log: str, length: int) -> MirrorState:
         """Return the state for a new length of the log."""
-        return replace(self, length=length, checksum=_checksum(log, length))
+        return replace(self, length=length, checksum=_compute_checksum(log, length))
 
     def belongs_to(self, log: str) -> bool:
         """Whether the log still has the bytes that it had when the state was saved."""
-        return self.checksum == _checksum(log, self.length)
+        return self.checksum == _compute_checksum(log, self.length)
 
     def save(self, log: str) -> None:
         """Write the state of a log atomically."""
@@ -89,15 +96,15 @@ class MirrorState:
         """
         path = state_path(log)
         try:
-            found = json.loads(Path(path).read_bytes())
-            version = found.pop("version")
-            state = cls(**found)
+            content = json.loads(Path(path).read_bytes())
+            version = content.pop("version")
+            state = cls(**content)
         except FileNotFoundError:
             return None
         except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
-            raise _invalid(path) from error
+            raise _invalid_error(path) from error
         if version != _VERSION or not state._is_valid():
-            raise _invalid(path)
+            raise _invalid_error(path)
         return state
 
     def _is_valid(self) -> bool:
@@ -117,21 +124,21 @@ def state_path(log: str) -> str:
     return os.path.realpath(log) + STATE_SUFFIX
 
 
-def _checksum(log: str, length: int) -> int:
+def _compute_checksum(log: str, length: int) -> int:
     if length == 0:
         return 0
     with Path(log).open("rb", buffering=0) as file:
         return checksum_before(file.fileno(), length)
 
 
-def _invalid(path: str) -> MirrorError:
+def _invalid_error(path: str) -> MirrorError:
     return MirrorError(
         f"{visible(path)} is not the state of a mirror; remove it, and it is rebuilt from the log",
         remedies=[RESTART],
     )
 
 
-def content_of(log: str, format: str, overlap: int) -> tuple[dict[str, int], set[str]]:
+def read_counters(log: str, format: str, overlap: int) -> tuple[dict[str, int], set[str]]:
     """Return the last counters of a log by key or, if it has none, the keys of all messages.
 
     Args:
@@ -146,9 +153,9 @@ def content_of(log: str, format: str, overlap: int) -> tuple[dict[str, int], set
     counters: dict[str, int] = {}
     keys: set[str] = set()
     highest = -1
-    with readers.LogReader(Driver([log], ReadSettings(format))) as opened:
-        for message in opened:
-            key = key_of(message)
+    with readers.LogReader(Driver([log], ReadSettings(format))) as log_reader:
+        for message in log_reader:
+            key = compute_key(message)
             if (counter := counter_of(message.metadata)) is not None:
                 counters[key] = counter
                 highest = max(highest, counter)
@@ -163,7 +170,7 @@ def content_of(log: str, format: str, overlap: int) -> tuple[dict[str, int], set
     return counters, keys
 
 
-def keys_after(log: str, format: str, length: int) -> set[str]:
+def read_keys_after(log: str, format: str, length: int) -> set[str]:
     """Return the keys of the messages after an offset in a log, and of some messages before it.
 
     At most the last `MAX_AHEAD_MESSAGES` are returned, unless the offset is 0.
@@ -172,13 +179,16 @@ def keys_after(log: str, format: str, length: int) -> set[str]:
         DecodeError: If the log is invalid.
     """
     settings = ReadSettings(format)
-    with readers.LogReader(Driver([log], settings)) as opened:
-        split = plan_whole_split(opened, settings)
+    with readers.LogReader(Driver([log], settings)) as log_reader:
+        split = plan_whole_split(log_reader, settings)
     if split is not None and length > _MARGIN_BYTES:
         settings = replace(
             settings, split=replace(split, start=length - _MARGIN_BYTES, first_message_index=None)
         )
-    with readers.LogReader(Driver([log], settings)) as opened:
+    with readers.LogReader(Driver([log], settings)) as log_reader:
         return set(
-            deque((key_of(message) for message in opened), MAX_AHEAD_MESSAGES if length else None)
+            deque(
+                (compute_key(message) for message in log_reader),
+                MAX_AHEAD_MESSAGES if length else None,
+            )
         )

@@ -13,7 +13,7 @@ from rdfm._core import MessageBatch, Quad, artifact_code_of_iri, verify_nanopubs
 from rdfm._core import artifact_code as _artifact_code
 from rdfm.message import Message
 
-__all__ = ["artifact_code", "code_in", "verify"]
+__all__ = ["artifact_code", "find_code", "verify"]
 
 
 def verify(messages: MessageBatch | Iterable[Message]) -> list[str | None]:
@@ -71,7 +71,7 @@ def artifact_code(message: Message | Iterable[Quad], code: str | None = None) ->
     return _artifact_code(MessageBatch.from_messages([message]), 0, code)
 
 
-def code_in(iri: str) -> str | None:
+def find_code(iri: str) -> str | None:
     """Return the artifact code at the end of an IRI, of any module, or None.
 
     A code has at least 25 Base64url characters, and is preceded by a character outside that
@@ -79,9 +79,9 @@ def code_in(iri: str) -> str | None:
     specification).
 
     Example:
-        >>> code_in("http://example.org/n/RAH-UOollyCX32XCS7iHNUded59E3pDpu4wrHPcB-yy-8.trig")
+        >>> find_code("http://example.org/n/RAH-UOollyCX32XCS7iHNUded59E3pDpu4wrHPcB-yy-8.trig")
         'RAH-UOollyCX32XCS7iHNUded59E3pDpu4wrHPcB-yy-8'
-        >>> code_in("http://example.org/n/1") is None
+        >>> find_code("http://example.org/n/1") is None
         True
     """
     return artifact_code_of_iri(iri)

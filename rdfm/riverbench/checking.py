@@ -33,23 +33,23 @@ from rdfm.riverbench.contents import (
     PlainFileReader,
     Replacement,
     Violation,
-    announcement,
     announcement_problems,
+    find_replacements,
     option_problems,
-    pieces,
-    replacements,
+    read_announcement,
+    replace_messages,
 )
-from rdfm.riverbench.declared import Facts, dataset_in, declared_in, stream_type_of
+from rdfm.riverbench.declared import Facts, find_dataset, read_declared, read_stream_type
 from rdfm.riverbench.names import (
     FULL,
     SAMPLES,
     SIZES,
     Media,
     StreamType,
+    create_sizes,
     levels,
     member_name,
     sample_name,
-    sizes_of,
 )
 
 if TYPE_CHECKING:
@@ -126,12 +126,12 @@ def check(
         raise OptionError(
             f"expected the folder of a package, but {visible(str(folder))} is not a folder"
         )
-    known = (*SIZES, FULL)
-    wanted = known if sizes is None else tuple(name.strip() for name in sizes.split(","))
-    for name in wanted:
-        if name not in known:
+    known_names = (*SIZES, FULL)
+    size_names = known_names if sizes is None else tuple(name.strip() for name in sizes.split(","))
+    for name in size_names:
+        if name not in known_names:
             raise OptionError(
-                f"{spell_option('sizes')} contains {name[:40]!r}, expected {', '.join(known)}"
+                f"{spell_option('sizes')} contains {name[:40]!r}, expected {', '.join(known_names)}"
             )
     source = None if metadata is None else Facts(metadata)
     return PackageCheck(
@@ -141,7 +141,7 @@ def check(
         max_errors=max_errors,
         progress=progress,
         declarations=source,
-        sizes=None if sizes is None else frozenset(wanted),
+        sizes=None if sizes is None else frozenset(size_names),
     )
 
 
@@ -157,9 +157,9 @@ class PackageCheck(FolderCheck):
 
     declarations: Facts | None = field(default=None, repr=False)
 
-    def _input(self, given: Any) -> Iterator[Finding]:
+    def _input(self, folder: Any) -> Iterator[Finding]:
         """Yield the findings of the package."""
-        self._begin(given)
+        self._begin(folder)
         facts = self._read_metadata()
         if facts is not None:
             yield from self._check_package(facts)
@@ -167,16 +167,16 @@ class PackageCheck(FolderCheck):
 
     def _check_package(self, facts: Facts) -> Iterator[Finding]:
         """Yield the findings of a package whose metadata can be read."""
-        dataset = self._dataset(facts)
+        dataset = self._find_dataset(facts)
         if dataset is None:
             return
-        stream_type, _, problem = stream_type_of(facts, dataset)
+        stream_type, _, problem = read_stream_type(facts, dataset)
         if problem is not None:
-            self._note(self._metadata, "metadata", problem)
+            self._add_note(self._metadata, "metadata", problem)
         if stream_type is None:
             yield from self._found()
             return
-        files = self._files(facts, dataset, stream_type)
+        files = self._check_distributions(facts, dataset, stream_type)
         self._check_folder({file.name for file in files}, stream_type)
         self._check_copies(facts)
         yield from self._found()
@@ -200,20 +200,20 @@ class PackageCheck(FolderCheck):
         candidates = [file for file in full if not isinstance(file.reader, PlainFileReader)]
         if not candidates:
             text = f"there is no {self._last} distribution with message boundaries"
-            self._note(self._metadata, "missing-file", text)
+            self._add_note(self._metadata, "missing-file", text)
             yield from self._found()
             return
         reference = candidates[0]
-        rules = self._rules(facts, dataset, stream_type, reference)
+        rules = self._create_rules(facts, dataset, stream_type, reference)
         plain = any(isinstance(file.reader, PlainFileReader) for file in files)
-        content = Content(rules, sizes_of(reference.messages), plain=plain)
+        content = Content(rules, create_sizes(reference.messages), plain=plain)
         violations = 0
         finished = set()  # names of the references so far
         while True:
             batch = reference.reader.next_batch()
             if batch is None:
                 finished.add(reference.name)
-                following = self._next_reference(reference, candidates, finished, content)
+                following = self._find_next_reference(reference, candidates, finished, content)
                 if following is None:
                     break
                 reference = following
@@ -222,9 +222,9 @@ class PackageCheck(FolderCheck):
             self._check_names(reference)
             others = [file for file in full if file is not reference]
             replaced = self._compare_full(batch, start, reference, others)
-            accepted_count = self._accepted_count(batch, start, reference, others)
+            accepted_count = self._count_accepted(batch, start, reference, others)
             accepted = batch if accepted_count == len(batch) else batch.slice(0, accepted_count)
-            for part in pieces(accepted, replaced):
+            for part in replace_messages(accepted, replaced):
                 self._compare_partial(part, content.messages, reference, files)
                 for violation in content.add(part, reference.name):
                     violations += 1
@@ -244,7 +244,7 @@ class PackageCheck(FolderCheck):
         content.finish()
         if violations > MAX_LISTED:
             text = f"{violations - MAX_LISTED:,} more messages do not conform to the stream type"
-            self._note(reference.name, "stream-type", text)
+            self._add_note(reference.name, "stream-type", text)
         is_rdf12 = any(file.reader.header.get("options", {}).get("rdf_star") for file in files)
         if self._declared is not None:
             is_rdf12 = self._declared.rdf12
@@ -276,18 +276,20 @@ class PackageCheck(FolderCheck):
         Returns:
             The messages in which two other files agree against `reference`, by position.
         """
-        found = [
+        differences_by_file = [
             {each.message_index - start: each for each in file.reader.compare(batch)}
             for file in others
         ]
-        replaced = replacements(found)
-        for file, differences in zip(others, found, strict=True):
-            for at, each in differences.items():
-                if at not in replaced:
+        replaced = find_replacements(differences_by_file)
+        for file, differences in zip(others, differences_by_file, strict=True):
+            for position, each in differences.items():
+                if position not in replaced:
                     self._add_difference(file, each, reference)
             self._check_names(file)
-        for at, (agreeing, _) in sorted(replaced.items()):
-            difference = MessageDifference(start + at, False, batch.slice(at, at + 1))
+        for position, (agreeing, _) in sorted(replaced.items()):
+            difference = MessageDifference(
+                start + position, False, batch.slice(position, position + 1)
+            )
             self._add_difference(reference, difference, others[agreeing[0]])
         return replaced
 
@@ -299,11 +301,11 @@ class PackageCheck(FolderCheck):
             if file.size != self._last and file.messages > start:
                 stop = min(len(batch), file.messages - start)
                 compared = batch if stop == len(batch) else batch.slice(0, stop)
-                for each in file.reader.compare(compared):
-                    self._add_difference(file, each, reference)
+                for difference in file.reader.compare(compared):
+                    self._add_difference(file, difference, reference)
                 self._check_names(file)
 
-    def _next_reference(
+    def _find_next_reference(
         self,
         reference: PackageFile,
         candidates: list[PackageFile],
@@ -319,7 +321,7 @@ class PackageCheck(FolderCheck):
                 return file
         return None
 
-    def _accepted_count(
+    def _count_accepted(
         self, batch: MessageBatch, start: int, reference: PackageFile, others: list[PackageFile]
     ) -> int:
         """Return how many messages of a batch to accept, depending on the ends of other files."""
@@ -348,7 +350,7 @@ class PackageCheck(FolderCheck):
         """Add the finding for a message that does not conform to the stream type."""
         # Without a declared shape, the intended subject node might not reach all other nodes.
         is_warning = violation.rule == "subject" and not self._has_shapes
-        self._note(
+        self._add_note(
             file.name,
             "stream-type",
             f"the message {violation.text}",
@@ -356,27 +358,27 @@ class PackageCheck(FolderCheck):
             message_index=violation.message_index,
         )
 
-    def _rules(
+    def _create_rules(
         self, facts: Facts, dataset: Term, stream_type: StreamType, reference: PackageFile
     ) -> StreamRules:
         """Return the declared rules for messages."""
         source = self.declarations
-        declared = declared_in(facts, dataset)
+        declared = read_declared(facts, dataset)
         if source is not None:
-            declared = declared_in(source, dataset_in(source))
+            declared = read_declared(source, find_dataset(source))
             if declared.stream_type is not stream_type:
                 text = (
                     f"the stream type is {stream_type.grouped}, but {source.source} declares "
                     f"{declared.stream_type.grouped}"
                 )
-                self._note(self._metadata, "metadata", text)
+                self._add_note(self._metadata, "metadata", text)
             is_full = reference.size == FULL
             if is_full and declared.messages not in (None, reference.messages):
                 text = (
                     f"the full distribution has {reference.messages:,} messages, but "
                     f"{source.source} declares {declared.messages:,}"
                 )
-                self._note(self._metadata, "metadata", text)
+                self._add_note(self._metadata, "metadata", text)
         self._has_shapes = bool(declared.subjects)
         # Package metadata does not declare these properties, but Jelly files do.
         is_undeclared = not facts.objects(dataset, "rb:usesRdfStar") and source is None
@@ -400,10 +402,12 @@ class PackageCheck(FolderCheck):
             return
         if difference.undecided:
             text = f"the message could not be compared with that of {reference.name}"
-            self._note(file.name, "undecided", text, message_index=difference.message_index)
+            self._add_note(file.name, "undecided", text, message_index=difference.message_index)
         else:
             text = f"the message differs from that of {reference.name}"
-            self._note(file.name, "different-message", text, message_index=difference.message_index)
+            self._add_note(
+                file.name, "different-message", text, message_index=difference.message_index
+            )
 
     def _check_names(self, file: PackageFile) -> None:
         """Check the names of files in an archive, up to the first wrong one."""
@@ -419,7 +423,7 @@ class PackageCheck(FolderCheck):
             if name != expected:
                 file.misnamed = True
                 text = f"the file of message {number} is {name[:80]}, expected {expected}"
-                self._note(file.name, "layout", text)
+                self._add_note(file.name, "layout", text)
                 return
 
     def _end_file(
@@ -439,35 +443,35 @@ class PackageCheck(FolderCheck):
             text = (
                 f"{file.differences - MAX_LISTED:,} more messages differ from those of other files"
             )
-            self._note(file.name, "different-message", text)
+            self._add_note(file.name, "different-message", text)
         if reader.error is not None:
-            self._note_unreadable_file(file.name, reader.error)
+            self._add_unreadable_file(file.name, reader.error)
         elif reader.messages != file.messages:
             text = f"expected {file.messages:,} messages, found {reader.messages:,}"
-            self._note(file.name, "message-count", text)
-        found: Iterable[tuple[Literal["error", "warning"], str]] = ()
+            self._add_note(file.name, "message-count", text)
+        problems: Iterable[tuple[Literal["error", "warning"], str]] = ()
         if file.kind == "jelly" and reader.header:
-            found = option_problems(
+            problems = option_problems(
                 reader.header.get("options", {}),
                 stream_type,
                 self._declared,
                 triple_terms=content.has_triple_terms(file.size),
             )
         elif file.kind == "flat":
-            found = announcement_problems(
-                announcement(self._folder / file.name),
+            problems = announcement_problems(
+                read_announcement(self._folder / file.name),
                 rdf12=content.uses_rdf12(file.size),
                 is_declared=is_rdf12,
             )
-        for severity, text in found:
-            self._note(file.name, "layout", text, severity)
+        for severity, text in problems:
+            self._add_note(file.name, "layout", text, severity)
         yield from self._found()
 
     def _check_samples(
         self, samples: Mapping[int, MessageBatch], stream_type: StreamType
     ) -> Iterator[Finding]:
         """Yield the findings about the samples."""
-        suffix = Media.of("stream", triples=stream_type.has_triples).format
+        suffix = Media.for_kind("stream", triples=stream_type.has_triples).format
         for number in SAMPLES:
             name = sample_name(number, suffix)
             path = self._folder / name
@@ -478,16 +482,16 @@ class PackageCheck(FolderCheck):
                 is_after_end = self._last == FULL and number >= self._numbers.messages
                 if path.stat().st_size and is_after_end:
                     text = f"the sample is not empty, but there is no message {number}"
-                    self._note(name, "different-message", text)
+                    self._add_note(name, "different-message", text)
                 continue
             options = {"dialect": "plain", **self._settings.options}
             reader = FileReader(path, suffix, options, files=True)
             try:
-                if any(not each.undecided for each in reader.compare(batch)):
+                if any(not difference.undecided for difference in reader.compare(batch)):
                     text = f"the sample differs from message {number}"
-                    self._note(name, "different-message", text)
+                    self._add_note(name, "different-message", text)
                 elif reader.error is not None:
-                    self._note_unreadable_file(name, reader.error)
+                    self._add_unreadable_file(name, reader.error)
             finally:
                 reader.close()
         yield from self._found()
@@ -509,9 +513,9 @@ class PackageCheck(FolderCheck):
             statistics: The statistics of the messages, by size.
             has_density: Whether byte density must equal that of the flat files.
         """
-        counted = statistics[FULL]  # of all messages that were read
-        for text in count_errors(facts, dataset, counted) if self._last == FULL else ():
-            self._note(self._metadata, "statistics", text)
+        full_statistics = statistics[FULL]  # of all messages that were read
+        for text in count_errors(facts, dataset, full_statistics) if self._last == FULL else ():
+            self._add_note(self._metadata, "statistics", text)
         sets: dict[str, dict[Term, None]] = {}
         owner: dict[Term, str] = {}
         for file in files:
@@ -520,20 +524,20 @@ class PackageCheck(FolderCheck):
         for size, nodes in sets.items():
             if len(nodes) > 1:
                 text = f"the {size} distributions have {len(nodes)} statistics sets, expected one"
-                self._note(self._metadata, "metadata", text)
+                self._add_note(self._metadata, "metadata", text)
             node = next(iter(nodes))
             if owner.setdefault(node, size) != size:
                 text = (
                     f"the {owner[node]} and {size} distributions have the same statistics set, "
                     "expected one for each size"
                 )
-                self._note(self._metadata, "metadata", text)
+                self._add_note(self._metadata, "metadata", text)
                 continue
-            found = statistics.get(size)
-            if found is None:
+            expected = statistics.get(size)
+            if expected is None:
                 continue
             for rule, severity, text in statistics_errors(
-                facts, node, found, size, has_density=has_density
+                facts, node, expected, size, has_density=has_density
             ):
-                self._note(self._metadata, rule, text, severity)
+                self._add_note(self._metadata, rule, text, severity)
         yield from self._found()

@@ -33,11 +33,11 @@ from rdfm.errors import (
 from rdfm.riverbench.contents import (
     FileReader,
     PlainFileReader,
-    announcement,
+    read_announcement,
     same_message,
     time_problem,
 )
-from rdfm.riverbench.declared import Facts, iri, stream_type_of
+from rdfm.riverbench.declared import Facts, iri, read_stream_type
 from rdfm.riverbench.names import (
     FULL,
     KINDS,
@@ -45,10 +45,10 @@ from rdfm.riverbench.names import (
     SAMPLES,
     Media,
     StreamType,
+    create_sizes,
     file_name,
     identifier,
     sample_name,
-    sizes_of,
     title,
 )
 from rdfm.storage import compression
@@ -86,21 +86,21 @@ def metadata_errors(
         messages: Number of messages in the distribution.
         types: Stream types of the dataset.
     """
-    media = Media.of(kind, triples=types.has_triples)
-    wanted = {
+    media = Media.for_kind(kind, triples=types.has_triples)
+    expected_values = {
         "dcterms:identifier": identifier(file_name(kind, size, triples=types.has_triples)),
         "dcterms:title": title(kind, size),
         "dcat:compressFormat": "application/gzip",
         "dcat:packageFormat": "application/tar" if kind == "stream" else None,
         "dcat:mediaType": media.media_type,
     }
-    for name, value in wanted.items():
-        found = facts.objects(node, name)
-        shown = ", ".join(str(each.value) for each in found) or "missing"
-        if value is None and found:
-            yield f"{name} is {shown}, expected none"
+    for name, value in expected_values.items():
+        objects = facts.objects(node, name)
+        objects_text = ", ".join(str(each.value) for each in objects) or "missing"
+        if value is None and objects:
+            yield f"{name} is {objects_text}, expected none"
         elif value is not None and facts.text(node, name) != value:
-            yield f"{name} is {shown}, expected {value}"
+            yield f"{name} is {objects_text}, expected {value}"
     for name in ("rb:Distribution", "dcat:Distribution"):
         if iri(name) not in facts.types(node):
             yield f"the distribution is not an instance of {name}"
@@ -110,7 +110,7 @@ def metadata_errors(
         yield f"rb:hasDistributionType is not rb:{kind}Distribution and rb:{part}Distribution"
     count = facts.number(node, "rb:hasStreamElementCount")
     if count != messages:
-        yield f"rb:hasStreamElementCount is {_shown(count)}, expected {messages}"
+        yield f"rb:hasStreamElementCount is {_number_text(count)}, expected {messages}"
     if not isinstance(facts.number(node, "dcat:byteSize"), int):
         yield "dcat:byteSize is missing or not an integer"
     if facts.value(node, "dcat:isDistributionOf") != dataset:
@@ -118,7 +118,7 @@ def metadata_errors(
     sets = len(facts.objects(node, "rb:hasStatisticsSet"))
     if sets != 1:
         yield f"rb:hasStatisticsSet {f'has {sets} values, expected one' if sets else 'is missing'}"
-    grouped, flat, _ = stream_type_of(facts, node)
+    grouped, flat, _ = read_stream_type(facts, node)
     expected = (types.grouped if kind != "flat" else None, types.flat if kind != "stream" else None)
     if (grouped.grouped if grouped else None, flat) != expected:
         names = " and ".join(f"stax:{name}" for name in expected if name)
@@ -131,18 +131,18 @@ def metadata_errors(
 
 def _checksum_errors(facts: Facts, node: Term) -> Iterator[str]:
     """Yield the errors in the syntax of the checksums."""
-    found = set()
+    algorithms = set()
     for checksum in facts.objects(node, "spdx:checksum"):
         if iri("spdx:Checksum") not in facts.types(checksum):
             yield "a checksum is not an instance of spdx:Checksum"
         algorithm = (facts.text(checksum, "spdx:algorithm") or "").rpartition("_")[2]
         value = facts.text(checksum, "spdx:checksumValue") or ""
-        found.add(algorithm)
+        algorithms.add(algorithm)
         digits = _DIGITS.get(algorithm)
         if digits is not None and not re.fullmatch(f"[0-9a-f]{{{digits}}}", value):
             yield f"the {algorithm} '{value[:40]}' does not have {digits} lower-case hexadecimal digits"
     for algorithm in _DIGITS:
-        if algorithm not in found:
+        if algorithm not in algorithms:
             yield f"the {algorithm} is missing (spdx:checksum)"
 
 
@@ -158,9 +158,9 @@ def count_errors(facts: Facts, dataset: Term, expected: LogStatistics) -> Iterat
         expected: The statistics of all messages.
     """
     statements = expected.series["statements"].sum
-    for found in facts.objects(dataset, "void:triples"):
-        if found.value != str(statements):
-            yield f"void:triples is {found.value}, expected {statements}"
+    for count_term in facts.objects(dataset, "void:triples"):
+        if count_term.value != str(statements):
+            yield f"void:triples is {count_term.value}, expected {statements}"
     for name, series in (
         ("void:distinctSubjects", "subjects"),
         ("void:properties", "predicates"),
@@ -168,17 +168,17 @@ def count_errors(facts: Facts, dataset: Term, expected: LogStatistics) -> Iterat
     ):
         number = facts.number(dataset, name)
         if number is not None and not _is_estimate(number, expected.distinct[series]):
-            yield f"{name} is {_shown(number)}, expected {expected.distinct[series].number}"
+            yield f"{name} is {_number_text(number)}, expected {expected.distinct[series].number}"
     for partition, property, count, names in (
         ("void:propertyPartition", "void:property", "void:triples", expected.predicates),
         ("void:classPartition", "void:class", "void:entities", expected.types),
     ):
-        for each in facts.objects(dataset, partition):
-            term = facts.text(each, property) or ""
-            number = facts.number(each, count)
+        for partition_node in facts.objects(dataset, partition):
+            term = facts.text(partition_node, property) or ""
+            number = facts.number(partition_node, count)
             actual = names.counts.get(term, None if names.others else 0)
             if actual is not None and number != actual:
-                yield f"{count} of <{term[:80]}> is {_shown(number)}, expected {actual}"
+                yield f"{count} of <{term[:80]}> is {_number_text(number)}, expected {actual}"
 
 
 def statistics_errors(
@@ -210,14 +210,14 @@ def statistics_errors(
             hint = ", expected one" if matching else ""
             yield "metadata", None, f"{name} have {count} rb:{local}{hint}"
             continue
-        found = matching[0]
+        statistics_node = matching[0]
         if series == "byte_density" and not has_density:
             continue
         severity: Literal["error", "warning"] | None = (
             "warning" if series == "byte_density" else None
         )
         for text in _series_errors(
-            facts, found, expected.series[series], expected.distinct.get(series), series
+            facts, statistics_node, expected.series[series], expected.distinct.get(series), series
         ):
             yield "statistics", severity, f"rb:{local} of {name}: {text}"
 
@@ -233,46 +233,46 @@ def _series_errors(
         ("rb:standardDeviation", expected.standard_deviation),
         ("rb:sum", expected.sum if exact else None),
     ):
-        found = facts.number(node, name)
+        actual = facts.number(node, name)
         if value is None:
-            if name == "rb:sum" and found is not None:
-                yield f"rb:sum is {_shown(found)}, expected none, since the numbers are ratios"
+            if name == "rb:sum" and actual is not None:
+                yield f"rb:sum is {_number_text(actual)}, expected none, since the numbers are ratios"
             continue
-        if found is None:
-            yield f"{name} is missing, expected {_shown(value)}"
-        elif not _close(found, value, _scale(name, expected)):
-            yield f"{name} is {_shown(found)}, expected {_shown(value)}"
+        if actual is None:
+            yield f"{name} is missing, expected {_number_text(value)}"
+        elif not _is_close(actual, value, _scale(name, expected)):
+            yield f"{name} is {_number_text(actual)}, expected {_number_text(value)}"
     if distinct is None or series in WITHOUT_UNIQUE_COUNT:
         return
-    found = facts.number(node, "rb:uniqueCount")
-    if found is None:
+    actual = facts.number(node, "rb:uniqueCount")
+    if actual is None:
         yield f"rb:uniqueCount is missing, expected {distinct.number}"
         return
     if series in WITHOUT_BOUNDS:
-        if found != distinct.number and distinct.lower == distinct.upper:
-            yield f"rb:uniqueCount is {_shown(found)}, expected {distinct.number}"
+        if actual != distinct.number and distinct.lower == distinct.upper:
+            yield f"rb:uniqueCount is {_number_text(actual)}, expected {distinct.number}"
         return
     lower = facts.number(node, "rb:uniqueCountLowerBound")
     upper = facts.number(node, "rb:uniqueCountUpperBound")
-    if lower is None or upper is None or not lower <= found <= upper:
+    if lower is None or upper is None or not lower <= actual <= upper:
         yield "rb:uniqueCount is not between its bounds"
         return
-    if max(upper - found, found - lower) > 4 * _SIGMA * found + 1:
+    if max(upper - actual, actual - lower) > 4 * _SIGMA * actual + 1:
         yield (
-            f"a bound of rb:uniqueCount ({_shown(lower)} or {_shown(upper)}) is more than four "
-            f"standard deviations from {_shown(found)}"
+            f"a bound of rb:uniqueCount ({_number_text(lower)} or {_number_text(upper)}) is more than four "
+            f"standard deviations from {_number_text(actual)}"
         )
-    if not _is_estimate(found, distinct):
+    if not _is_estimate(actual, distinct):
         yield (
-            f"rb:uniqueCount is {_shown(found)}, expected {distinct.number} within the error of the "
+            f"rb:uniqueCount is {_number_text(actual)}, expected {distinct.number} within the error of the "
             "estimate"
         )
 
 
-def _is_estimate(found: float, expected: Distinct) -> bool:
+def _is_estimate(actual: float, expected: Distinct) -> bool:
     """Whether a number is within the error of an estimate of distinct terms."""
     # The bounds of our number are two standard deviations away; four are accepted.
-    return abs(found - expected.number) <= 4 * _SIGMA * expected.number + (
+    return abs(actual - expected.number) <= 4 * _SIGMA * expected.number + (
         expected.upper - expected.lower
     )
 
@@ -284,13 +284,13 @@ def _scale(name: str, series: Series) -> float:
     return 0.0
 
 
-def _close(found: float, value: float, scale: float) -> bool:
-    if isinstance(found, int) and isinstance(value, int):
-        return found == value
-    return math.isclose(found, value, rel_tol=_TOLERANCE, abs_tol=_TOLERANCE * scale)
+def _is_close(actual: float, value: float, scale: float) -> bool:
+    if isinstance(actual, int) and isinstance(value, int):
+        return actual == value
+    return math.isclose(actual, value, rel_tol=_TOLERANCE, abs_tol=_TOLERANCE * scale)
 
 
-def _shown(number: float | None) -> str:
+def _number_text(number: float | None) -> str:
     if number is None:
         return "missing"
     return str(number) if isinstance(number, int) else f"{number:.6g}"
@@ -317,14 +317,14 @@ class FolderCheck(LogCheck):
 
     sizes: frozenset[str] | None = field(default=None, repr=False)
 
-    def _begin(self, given: str | os.PathLike[str]) -> None:
+    def _begin(self, folder: str | os.PathLike[str]) -> None:
         """Begin the check of a folder."""
-        self._folder = Path(given)
-        self._shown = visible(os.fspath(given))
+        self._folder = Path(folder)
+        self._number_text = visible(os.fspath(folder))
         self._unchecked: set[str] = set()  # distributions of other sizes
         self._outside: set[str] = set()  # links to files outside of the folder
 
-    def _note(
+    def _add_note(
         self,
         file: str,
         rule: str,
@@ -333,16 +333,16 @@ class FolderCheck(LogCheck):
         **details: Any,
     ) -> None:
         """Add a finding about a file of the package."""
-        source = os.path.join(self._shown, file)  # noqa: PTH118 - keeps ./
+        source = os.path.join(self._number_text, file)  # noqa: PTH118 - keeps ./
         self._new.append(
             Finding(source, severity or self._RULES[rule].severity, rule, text, **details)
         )
 
-    def _note_unreadable_file(self, file: str, error: RdfmError | OSError) -> None:
+    def _add_unreadable_file(self, file: str, error: RdfmError | OSError) -> None:
         """Add the finding for a file that cannot be read."""
         rule = "syntax"
         if not isinstance(error, RdfmError):
-            self._note(file, "unreadable", error.strerror or str(error))
+            self._add_note(file, "unreadable", error.strerror or str(error))
             return
         for kind, name in (
             (TruncatedError, "truncated"),
@@ -361,7 +361,7 @@ class FolderCheck(LogCheck):
         inner = (source or "").rpartition("!")[2] if "!" in (source or "") else ""
         name = f"{file}!{inner}" if inner else file
         text = reason(source or "", error)
-        self._note(name, rule, text, error=error, **details)
+        self._add_note(name, rule, text, error=error, **details)
 
     def _has_file(self, name: str) -> bool:
         """Whether a file exists in the folder. A link to a file outside of it is a finding."""
@@ -370,7 +370,7 @@ class FolderCheck(LogCheck):
             if name not in self._outside:
                 self._outside.add(name)
                 text = "a symbolic link to a file outside of the folder, which is not read"
-                self._note(name, "unreadable", text)
+                self._add_note(name, "unreadable", text)
             return False
         return path.is_file()
 
@@ -380,26 +380,28 @@ class FolderCheck(LogCheck):
         self._metadata = names[0] if names else METADATA_FILE
         if not names:
             text = f"there is no {METADATA_FILE} (in a release, metadata.ttl)"
-            self._note(METADATA_FILE, "missing-file", text)
+            self._add_note(METADATA_FILE, "missing-file", text)
             return None
         try:
             return Facts(self._folder / self._metadata)
         except (RdfmError, OSError) as error:
-            self._note_unreadable_file(self._metadata, error)
+            self._add_unreadable_file(self._metadata, error)
             return None
 
-    def _dataset(self, facts: Facts) -> Term | None:
-        found = facts.subjects("dcat:distribution")
-        if len(found) == 1:
-            return found[0]
-        text = f"{len(found)} datasets have distributions (dcat:distribution), expected one"
-        self._note(self._metadata, "metadata", text)
+    def _find_dataset(self, facts: Facts) -> Term | None:
+        datasets = facts.subjects("dcat:distribution")
+        if len(datasets) == 1:
+            return datasets[0]
+        text = f"{len(datasets)} datasets have distributions (dcat:distribution), expected one"
+        self._add_note(self._metadata, "metadata", text)
         return None
 
-    def _files(self, facts: Facts, dataset: Term, stream_type: StreamType) -> list[PackageFile]:
+    def _check_distributions(
+        self, facts: Facts, dataset: Term, stream_type: StreamType
+    ) -> list[PackageFile]:
         """Check the distributions in the metadata, and return those whose files exist."""
         triples = stream_type.has_triples
-        suffix = Media.of("stream", triples=triples).format
+        suffix = Media.for_kind("stream", triples=triples).format
         files: list[PackageFile] = []
         full = None
         nodes: dict[tuple[str, str], Term] = {}
@@ -407,14 +409,14 @@ class FolderCheck(LogCheck):
             name = facts.text(node, "rb:hasFileName")
             label = node.value if isinstance(node, Iri) else "a distribution"
             if name is None:
-                self._note(self._metadata, "metadata", f"{label} has no rb:hasFileName")
+                self._add_note(self._metadata, "metadata", f"{label} has no rb:hasFileName")
                 continue
             kind, _, rest = name.partition("_")
             size = rest.partition(".")[0]
             if kind not in KINDS or name != file_name(kind, size, triples=triples):
                 expected = file_name("flat", "10K", triples=triples)
                 text = f"'{name[:60]}' is not the name of a distribution, expected one such as {expected}"
-                self._note(self._metadata, "metadata", text)
+                self._add_note(self._metadata, "metadata", text)
                 continue
             nodes[kind, size] = node
             count = facts.number(node, "rb:hasStreamElementCount")
@@ -424,55 +426,57 @@ class FolderCheck(LogCheck):
             text = (
                 "no full distribution specifies its number of messages (rb:hasStreamElementCount)"
             )
-            self._note(self._metadata, "metadata", text)
+            self._add_note(self._metadata, "metadata", text)
             return []
         declared = facts.number(dataset, "rb:hasStreamElementCount")
         if declared is not None and declared != full:
             text = f"the dataset has {declared} messages, but the full distribution has {full}"
-            self._note(self._metadata, "metadata", text)
-        sizes = sizes_of(full)
+            self._add_note(self._metadata, "metadata", text)
+        sizes = create_sizes(full)
         if self.sizes is not None and self.sizes.isdisjoint(sizes):
             text = f"the dataset has no distributions of the size {', '.join(sorted(self.sizes))}"
-            self._note(self._metadata, "metadata", text)
+            self._add_note(self._metadata, "metadata", text)
         for kind in KINDS:
             for size, messages in sizes.items():
                 name = file_name(kind, size, triples=triples)
-                found = nodes.pop((kind, size), None)
+                node_found = nodes.pop((kind, size), None)
                 if self.sizes is not None and size not in self.sizes:
                     self._unchecked.add(name)
                     continue
-                if found is None:
-                    self._note(self._metadata, "metadata", f"the distribution {name} is not listed")
+                if node_found is None:
+                    self._add_note(
+                        self._metadata, "metadata", f"the distribution {name} is not listed"
+                    )
                     continue
                 for text in metadata_errors(
                     facts,
-                    found,
+                    node_found,
                     dataset,
                     kind=kind,
                     size=size,
                     messages=messages,
                     types=stream_type,
                 ):
-                    self._note(self._metadata, "metadata", f"{name}: {text}")
+                    self._add_note(self._metadata, "metadata", f"{name}: {text}")
                 if not self._has_file(name):
                     if name not in self._outside:
                         text = "the file is in the metadata, but does not exist"
-                        self._note(name, "missing-file", text)
+                        self._add_note(name, "missing-file", text)
                     continue
-                statistics = facts.value(found, "rb:hasStatisticsSet")
-                reader = self._reader(kind, self._folder / name, triples)
+                statistics = facts.value(node_found, "rb:hasStatisticsSet")
+                reader = self._create_reader(kind, self._folder / name, triples)
                 files.append(PackageFile(name, kind, size, suffix, messages, reader, statistics))
         for kind, size in nodes:
             name = file_name(kind, size, triples=triples)
             text = f"the distribution {name} is listed, but the dataset has only {full:,} messages"
-            self._note(self._metadata, "metadata", text)
+            self._add_note(self._metadata, "metadata", text)
         return files
 
-    def _reader(self, kind: str, path: Path, triples: bool) -> FileReader:
-        media = Media.of(kind, triples=triples)
+    def _create_reader(self, kind: str, path: Path, triples: bool) -> FileReader:
+        media = Media.for_kind(kind, triples=triples)
         options = self._settings.options
         if kind == "flat":
-            if announcement(path) is not None:
+            if read_announcement(path) is not None:
                 # RiverBench documents the label "1.1", which does not announce messages elsewhere.
                 decoder_options = {"dialect": "directive", "announced": "1.1-messages"}
                 return FileReader(path, media.format, {**decoder_options, **options}, files=False)
@@ -483,15 +487,15 @@ class FolderCheck(LogCheck):
             path, media.format, {**decoder_options, **options}, files=kind == "stream"
         )
 
-    def _check_folder(self, listed: set[str], stream_type: StreamType) -> None:
+    def _check_folder(self, listed_names: set[str], stream_type: StreamType) -> None:
         """Report missing samples and unlisted files."""
-        suffix = Media.of("stream", triples=stream_type.has_triples).format
+        suffix = Media.for_kind("stream", triples=stream_type.has_triples).format
         samples = {sample_name(number, suffix) for number in SAMPLES}
         existing = {path.name for path in self._folder.iterdir()}
         for name in sorted(samples - existing if self.sizes is None else ()):
-            self._note(name, "missing-file", "the sample does not exist")
-        for name in sorted(existing - samples - listed - self._unchecked - _OTHER_FILES):
-            self._note(name, "unlisted-file", "the file is not in the metadata")
+            self._add_note(name, "missing-file", "the sample does not exist")
+        for name in sorted(existing - samples - listed_names - self._unchecked - _OTHER_FILES):
+            self._add_note(name, "unlisted-file", "the file is not in the metadata")
 
     def _check_copies(self, facts: Facts) -> None:
         """Check that other metadata files have the same triples."""
@@ -500,11 +504,11 @@ class FolderCheck(LogCheck):
                 try:
                     other = Facts(self._folder / name)
                 except (RdfmError, OSError) as error:
-                    self._note_unreadable_file(name, error)
+                    self._add_unreadable_file(name, error)
                     continue
                 if self._is_copy(name) and same_message(facts.graph(), other.graph()) is False:
                     text = f"the triples differ from those of {self._metadata}"
-                    self._note(name, "metadata", text)
+                    self._add_note(name, "metadata", text)
 
     def _is_copy(self, name: str) -> bool:
         """Whether a file must have the same triples as the metadata (only files of a release)."""
@@ -541,14 +545,14 @@ class FolderCheck(LogCheck):
                 for _ in pieces:
                     pass
         except OSError as error:
-            self._note_unreadable_file(file.name, error)
+            self._add_unreadable_file(file.name, error)
             yield from self._found()
             return
         if time is not None:
-            self._note(file.name, "layout", time, "warning")
+            self._add_note(file.name, "layout", time, "warning")
         expected_size = facts.number(node, "dcat:byteSize")
         if expected_size is not None and expected_size != size:
-            self._note(
+            self._add_note(
                 file.name, "byte-size", f"the file has {size:,} bytes, expected {expected_size:,}"
             )
         for checksum in facts.objects(node, "spdx:checksum"):
@@ -556,6 +560,8 @@ class FolderCheck(LogCheck):
             name = algorithm.rpartition("_")[2]
             value = facts.text(checksum, "spdx:checksumValue")
             if name in hashes and value is not None and value != hashes[name].hexdigest():
-                found = hashes[name].hexdigest()
-                self._note(file.name, "checksum", f"the {name} is {found}, expected {value[:64]}")
+                digest = hashes[name].hexdigest()
+                self._add_note(
+                    file.name, "checksum", f"the {name} is {digest}, expected {value[:64]}"
+                )
         yield from self._found()

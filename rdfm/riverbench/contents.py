@@ -32,11 +32,11 @@ __all__ = [
     "PlainFileReader",
     "Replacement",
     "Violation",
-    "announcement",
     "announcement_problems",
+    "find_replacements",
     "option_problems",
-    "pieces",
-    "replacements",
+    "read_announcement",
+    "replace_messages",
     "same_message",
     "time_problem",
 ]
@@ -65,7 +65,7 @@ class MessageDifference(NamedTuple):
 
     message_index: int
     undecided: bool
-    found: MessageBatch
+    message: MessageBatch
 
 
 class FileReader:
@@ -131,19 +131,19 @@ class FileReader:
 
     def compare(self, other: MessageBatch) -> Iterator[MessageDifference]:
         """Yield differences from the next messages of another file, up to the end of this one."""
-        at = 0
-        while at < len(other) and self._fill():
+        position = 0
+        while position < len(other) and self._fill():
             batch = self._batch
             assert batch is not None
-            length = min(len(other) - at, len(batch) - self._at)
-            same, _, difference = self._comparer.run(other, at, batch, self._at, length)
+            length = min(len(other) - position, len(batch) - self._at)
+            same, _, difference = self._comparer.run(other, position, batch, self._at, length)
             self._advance(same)
-            at += same
+            position += same
             if same < length:
-                found = batch.slice(self._at, self._at + 1)
-                yield MessageDifference(self.messages, bool(difference & _UNDECIDED), found)
+                message = batch.slice(self._at, self._at + 1)
+                yield MessageDifference(self.messages, bool(difference & _UNDECIDED), message)
                 self._advance(1)
-                at += 1
+                position += 1
 
     def take_names(self) -> list[str]:
         """Return and clear the names of the archive members, one for each message."""
@@ -215,16 +215,18 @@ class PlainFileReader(FileReader):
                 break
             messages.append(list(quads))
         batch = MessageBatch.from_messages(messages)
-        at = 0
-        while at < len(batch):
-            same, _, difference = self._comparer.run(other, at, batch, at, len(batch) - at)
+        position = 0
+        while position < len(batch):
+            same, _, difference = self._comparer.run(
+                other, position, batch, position, len(batch) - position
+            )
             self.messages += same
-            at += same
-            if at < len(batch):
-                found = batch.slice(at, at + 1)
-                yield MessageDifference(self.messages, bool(difference & _UNDECIDED), found)
+            position += same
+            if position < len(batch):
+                message = batch.slice(position, position + 1)
+                yield MessageDifference(self.messages, bool(difference & _UNDECIDED), message)
                 self.messages += 1
-                at += 1
+                position += 1
 
     def _read_quads(self) -> Iterator[Quad]:
         while self._fill():
@@ -241,7 +243,7 @@ def same_message(one: MessageBatch, other: MessageBatch) -> bool | None:
     return None if difference & _UNDECIDED else same == 1
 
 
-def announcement(path: Path) -> str | None:
+def read_announcement(path: Path) -> str | None:
     """Return the version label at the start of a compressed flat file, or `None` if there is none.
 
     Returns an empty label for a file that is empty or cannot be read, so that reading the file
@@ -254,8 +256,8 @@ def announcement(path: Path) -> str | None:
         return ""
     if not head:
         return ""
-    found = _ANNOUNCEMENT.match(head)
-    return None if found is None else found[1].decode("utf-8", "replace")
+    match = _ANNOUNCEMENT.match(head)
+    return None if match is None else match[1].decode("utf-8", "replace")
 
 
 class Violation(NamedTuple):
@@ -317,20 +319,20 @@ class Content:
             source: Name of the file of the messages.
         """
         start, end = self.messages, self.messages + len(batch)
-        ordered, found = self._rules.apply(batch)
+        ordered, problems = self._rules.apply(batch)
         for number in SAMPLES:
             if start <= number < end:
                 self.samples[number] = batch.slice(number - start, number - start + 1)
-        at = start
+        piece_start = start
         for size, stop in self._sizes.items():
             if start < stop <= end:
-                self._collector.add(ordered.slice(at - start, stop - start), source)
+                self._collector.add(ordered.slice(piece_start - start, stop - start), source)
                 self.statistics[size] = self._collector.statistics(top=None)
-                at = stop
-        self._collector.add(ordered.slice(at - start, end - start), source)
+                piece_start = stop
+        self._collector.add(ordered.slice(piece_start - start, end - start), source)
         self.messages = end
         self.records += ordered.quad_count
-        for index, rule, text in found:
+        for index, rule, text in problems:
             # In an archive, messages are numbered separately in each file.
             yield Violation(start + index - batch.first_message_index, rule, text)
 
@@ -340,18 +342,18 @@ class Content:
 
     def uses_rdf12(self, size: str) -> bool:
         """Whether the messages of a size contain triple terms or base directions."""
-        found = self.statistics.get(size)
-        if found is None:
+        statistics = self.statistics.get(size)
+        if statistics is None:
             return False
-        return self.has_triple_terms(size) or _DIRECTED in found.datatypes.counts
+        return self.has_triple_terms(size) or _DIRECTED in statistics.datatypes.counts
 
     def has_triple_terms(self, size: str) -> bool:
         """Whether the messages of a size contain triple terms."""
-        found = self.statistics.get(size)
-        return found is not None and bool(found.occurrences.get("quoted_triples"))
+        statistics = self.statistics.get(size)
+        return statistics is not None and bool(statistics.occurrences.get("quoted_triples"))
 
 
-def replacements(differences: list[dict[int, MessageDifference]]) -> dict[int, Replacement]:
+def find_replacements(differences: list[dict[int, MessageDifference]]) -> dict[int, Replacement]:
     """Return the messages that are the same in two files, but differ in the file being read.
 
     Args:
@@ -360,24 +362,28 @@ def replacements(differences: list[dict[int, MessageDifference]]) -> dict[int, R
     """
     result: dict[int, Replacement] = {}
     for (first, first_found), (second, second_found) in combinations(enumerate(differences), 2):
-        for at in sorted(first_found.keys() & second_found.keys()):
-            if first_found[at].undecided or second_found[at].undecided:
+        for position in sorted(first_found.keys() & second_found.keys()):
+            if first_found[position].undecided or second_found[position].undecided:
                 continue
-            if same_message(first_found[at].found, second_found[at].found):
-                result.setdefault(at, Replacement((first, second), first_found[at].found))
+            if same_message(first_found[position].message, second_found[position].message):
+                result.setdefault(
+                    position, Replacement((first, second), first_found[position].message)
+                )
     return result
 
 
-def pieces(batch: MessageBatch, replaced: Mapping[int, Replacement]) -> Iterator[MessageBatch]:
+def replace_messages(
+    batch: MessageBatch, replaced: Mapping[int, Replacement]
+) -> Iterator[MessageBatch]:
     """Yield the messages of a batch, with the replacements applied."""
-    at = 0
+    position = 0
     for number in sorted(replaced):
-        if at < number:
-            yield batch.slice(at, number)
+        if position < number:
+            yield batch.slice(position, number)
         yield replaced[number].message
-        at = number + 1
-    if at < len(batch):
-        yield batch if at == 0 else batch.slice(at, len(batch))
+        position = number + 1
+    if position < len(batch):
+        yield batch if position == 0 else batch.slice(position, len(batch))
 
 
 def option_problems(
@@ -395,30 +401,32 @@ def option_problems(
         declared: The declared properties, if the metadata has them.
         triple_terms: Whether the messages contain triple terms.
     """
-    wanted = {
+    expected = {
         "physical_type": "triples" if stream_type.has_triples else "quads",
         "logical_type": stream_type.name,
         "name_table": 4000,
         "prefix_table": 150,
         "datatype_table": 32,
     }
-    for name, value in wanted.items():
-        found = options.get(name)
-        shown = found.replace("_", "-") if isinstance(found, str) else found
-        if shown != value:
+    for name, value in expected.items():
+        option_value = options.get(name)
+        value_text = (
+            option_value.replace("_", "-") if isinstance(option_value, str) else option_value
+        )
+        if value_text != value:
             is_size = name.endswith("table")
-            text = f"the stream option {name} is {shown}, expected {value}"
+            text = f"the stream option {name} is {value_text}, expected {value}"
             yield "warning" if is_size else "error", text
     flags = {"rdf_star": triple_terms, "generalized": False}
     if declared is not None:
         flags = {"rdf_star": declared.rdf12, "generalized": declared.generalized}
     for name, needed in flags.items():
         feature = "triple terms" if name == "rdf_star" else "generalized RDF"
-        shown = str(bool(options.get(name))).lower()
-        if needed and shown == "false":
+        value_text = str(bool(options.get(name))).lower()
+        if needed and value_text == "false":
             reason = f"the dataset declares {feature}" if declared else "there are triple terms"
             yield "error", f"the stream option {name} is false, but {reason}"
-        elif declared is not None and not needed and shown == "true":
+        elif declared is not None and not needed and value_text == "true":
             yield (
                 "warning",
                 f"the stream option {name} is true, but the dataset does not declare {feature}",
@@ -471,24 +479,24 @@ def time_problem(pieces: Iterable[bytes]) -> str | None:
             skip -= len(piece)
             continue
         data += memoryview(piece)[skip:]
-        skip = at = 0
-        while len(data) - at >= _BLOCK:
-            name = bytes(data[at : at + 100]).rstrip(b"\0")
-            size = _octal(data[at + 124 : at + 136])
-            time = _octal(data[at + 136 : at + 148])
+        skip = offset = 0
+        while len(data) - offset >= _BLOCK:
+            name = bytes(data[offset : offset + 100]).rstrip(b"\0")
+            size = _parse_octal(data[offset + 124 : offset + 136])
+            time = _parse_octal(data[offset + 136 : offset + 148])
             if not name or size is None:  # the end, or not an archive
                 return None
-            if time != 0 and data[at + 156] in b"0\0":
-                shown = "not a number" if time is None else time
+            if time != 0 and data[offset + 156] in b"0\0":
+                time_text = "not a number" if time is None else time
                 file = name.decode("utf-8", "replace")[:80]
-                return f"the modification time of {file} is {shown}, expected 0"
-            at += _BLOCK + -(-size // _BLOCK) * _BLOCK
-        skip = max(at - len(data), 0)
-        del data[:at]
+                return f"the modification time of {file} is {time_text}, expected 0"
+            offset += _BLOCK + -(-size // _BLOCK) * _BLOCK
+        skip = max(offset - len(data), 0)
+        del data[:offset]
     return None
 
 
-def _octal(field: bytearray) -> int | None:
+def _parse_octal(field: bytearray) -> int | None:
     """Return the number in a field of a header; `None` if it is not octal."""
     try:
         return int(bytes(field).strip(b" \0") or b"0", 8)

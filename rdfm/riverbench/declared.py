@@ -22,9 +22,9 @@ __all__ = [
     "Declared",
     "Facts",
     "declare",
-    "declared_in",
     "iri",
-    "stream_type_of",
+    "read_declared",
+    "read_stream_type",
 ]
 
 RDF_TYPE = Iri("http://www.w3.org/1999/02/22-rdf-syntax-ns#type")
@@ -66,18 +66,18 @@ class Facts:
             for message in log:
                 for quad in message:
                     s, p, o = quad.subject, quad.predicate, quad.object
-                    found = self._objects.setdefault((s, p), {})
-                    if o not in found:
-                        found[o] = None
+                    objects = self._objects.setdefault((s, p), {})
+                    if o not in objects:
+                        objects[o] = None
                         self._subjects.setdefault((p, o), []).append(s)
                         self._predicates.setdefault(s, {})[p] = None
 
     def graph(self) -> MessageBatch:
         """Return the triples as one message."""
         triples = [
-            Quad(subject, predicate, each)
-            for (subject, predicate), found in self._objects.items()
-            for each in found
+            Quad(subject, predicate, object)
+            for (subject, predicate), objects in self._objects.items()
+            for object in objects
         ]
         return MessageBatch.from_messages([triples])
 
@@ -99,18 +99,22 @@ class Facts:
 
     def subjects(self, predicate: str) -> list[Term]:
         """Return the subjects of a predicate."""
-        wanted = iri(predicate)
-        return [subject for subject, found in self._predicates.items() if wanted in found]
+        predicate_iri = iri(predicate)
+        return [
+            subject
+            for subject, predicates in self._predicates.items()
+            if predicate_iri in predicates
+        ]
 
     def value(self, subject: Term, predicate: str) -> Term | None:
         """Return the only object of a subject and predicate; `None` if there is not exactly one."""
-        found = self.objects(subject, predicate)
-        return found[0] if len(found) == 1 else None
+        objects = self.objects(subject, predicate)
+        return objects[0] if len(objects) == 1 else None
 
     def text(self, subject: Term, predicate: str) -> str | None:
         """Return the only object as text: an IRI, or a lexical form."""
-        found = self.value(subject, predicate)
-        return found.value if isinstance(found, (Iri, Literal)) else None
+        term = self.value(subject, predicate)
+        return term.value if isinstance(term, (Iri, Literal)) else None
 
     def number(self, subject: Term, predicate: str) -> float | None:
         """Return the only object as a number: an integer if it is written as one."""
@@ -195,10 +199,10 @@ def declare(
         RdfmError, OSError: If the file cannot be read.
     """
     facts = None if metadata is None else Facts(metadata)
-    found = None if facts is None else declared_in(facts, dataset_in(facts))
-    wanted = None if stream_type is None else STREAM_TYPES[stream_type]
-    if wanted is None:
-        if found is None:
+    declared = None if facts is None else read_declared(facts, find_dataset(facts))
+    type = None if stream_type is None else STREAM_TYPES[stream_type]
+    if type is None:
+        if declared is None:
             names = "|".join(STREAM_TYPES)
             raise OptionError(
                 "the stream type is not given, and it cannot be inferred",
@@ -207,60 +211,60 @@ def declare(
                     Remedy("stage", "metadata", "FILE", "reads it from the dataset's metadata"),
                 ],
             )
-        wanted = found.stream_type
-    elif found is not None and found.stream_type is not wanted:
+        type = declared.stream_type
+    elif declared is not None and declared.stream_type is not type:
         raise OptionError(
-            f"{spell_option('stream_type')} is {wanted.name}, but {found.source} declares "
-            f"{found.stream_type.name}; omit {spell_option('stream_type')}, or correct the file"
+            f"{spell_option('stream_type')} is {type.name}, but {declared.source} declares "
+            f"{declared.stream_type.name}; omit {spell_option('stream_type')}, or correct the file"
         )
-    time = time_property or (None if found is None else found.time_property)
+    time = time_property or (None if declared is None else declared.time_property)
     if time is not None:
         _check_iri(time)
-    if wanted.name == _TIMESTAMPED and time is None:
+    if type.name == _TIMESTAMPED and time is None:
         raise OptionError(
             f"messages of the stream type {_TIMESTAMPED} need a time property, which is not declared",
             remedies=[Remedy("stage", "time_property", "IRI", "declares it")],
         )
-    if time_property is not None and wanted.graphs != "one":
+    if time_property is not None and type.graphs != "one":
         raise OptionError(
-            f"{spell_option('time_property')} applies to streams of named graphs, not to {wanted.name}"
+            f"{spell_option('time_property')} applies to streams of named graphs, not to {type.name}"
         )
     return Declared(
-        wanted,
-        time_property=time if wanted.graphs == "one" else None,
-        subjects=() if found is None else found.subjects,
-        rdf12=rdf12 or (found is not None and found.rdf12),
-        rdf_star=not rdf12 and found is not None and found.rdf12,
-        generalized_triples=generalized or (found is not None and found.generalized_triples),
-        generalized_graphs=generalized or (found is not None and found.generalized_graphs),
-        messages=None if found is None else found.messages,
-        source=None if found is None else found.source,
-        comments={} if found is None else found.comments,
+        type,
+        time_property=time if type.graphs == "one" else None,
+        subjects=() if declared is None else declared.subjects,
+        rdf12=rdf12 or (declared is not None and declared.rdf12),
+        rdf_star=not rdf12 and declared is not None and declared.rdf12,
+        generalized_triples=generalized or (declared is not None and declared.generalized_triples),
+        generalized_graphs=generalized or (declared is not None and declared.generalized_graphs),
+        messages=None if declared is None else declared.messages,
+        source=None if declared is None else declared.source,
+        comments={} if declared is None else declared.comments,
     )
 
 
-def dataset_in(facts: Facts) -> Term:
+def find_dataset(facts: Facts) -> Term:
     """Return the dataset that a metadata file describes.
 
     Raises:
         DecodeError: If there is not exactly one dataset.
     """
-    found = facts.instances("rb:Dataset")
-    if len(found) != 1:
+    datasets = facts.instances("rb:Dataset")
+    if len(datasets) != 1:
         raise DecodeError(
-            f"describes {len(found) or 'no'} datasets (rb:Dataset), expected exactly one",
+            f"describes {len(datasets) or 'no'} datasets (rb:Dataset), expected exactly one",
             source=facts.source,
         )
-    return found[0]
+    return datasets[0]
 
 
-def declared_in(facts: Facts, dataset: Term) -> Declared:
+def read_declared(facts: Facts, dataset: Term) -> Declared:
     """Return the properties that a metadata file declares.
 
     Raises:
         DecodeError: If the stream type is missing or unknown.
     """
-    grouped, _, problem = stream_type_of(facts, dataset)
+    grouped, _, problem = read_stream_type(facts, dataset)
     if grouped is None:
         raise DecodeError(problem or "no grouped stream type", source=facts.source)
 
@@ -269,8 +273,8 @@ def declared_in(facts: Facts, dataset: Term) -> Declared:
 
     times = [
         node
-        for each in facts.subjects("rb:hasTemporalProperty")
-        for node in facts.objects(each, "rb:hasTemporalProperty")
+        for dataset_property in facts.subjects("rb:hasTemporalProperty")
+        for node in facts.objects(dataset_property, "rb:hasTemporalProperty")
     ]
     count = facts.number(dataset, "rb:hasStreamElementCount")
     return Declared(
@@ -291,25 +295,25 @@ def declared_in(facts: Facts, dataset: Term) -> Declared:
     )
 
 
-def stream_type_of(facts: Facts, node: Term) -> tuple[StreamType | None, str | None, str | None]:
+def read_stream_type(facts: Facts, node: Term) -> tuple[StreamType | None, str | None, str | None]:
     """Return the stream types of a dataset or distribution.
 
     Returns:
         The grouped type, the local name of the flat type, and a description of the error, if any.
     """
-    by_local = {each.grouped: each for each in STREAM_TYPES.values()}
-    flats = {each.flat for each in STREAM_TYPES.values()}
+    by_local = {stream_type.grouped: stream_type for stream_type in STREAM_TYPES.values()}
+    flats = {stream_type.flat for stream_type in STREAM_TYPES.values()}
     grouped: StreamType | None = None
     flat = None
     for usage in facts.objects(node, "stax:hasStreamTypeUsage"):
-        found = facts.text(usage, "stax:hasStreamType")
-        local = (found or "").removeprefix(PREFIXES["stax"])
+        type_iri = facts.text(usage, "stax:hasStreamType")
+        local = (type_iri or "").removeprefix(PREFIXES["stax"])
         if local in by_local and grouped is None:
             grouped = by_local[local]
         elif local in flats and flat is None:
             flat = local
         else:
-            what = "no stax:hasStreamType" if found is None else f"the stream type {found}"
+            what = "no stax:hasStreamType" if type_iri is None else f"the stream type {type_iri}"
             return (
                 grouped,
                 flat,

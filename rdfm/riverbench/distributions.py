@@ -92,7 +92,7 @@ class GrowingFile:
 
     def write(self, data: bytes) -> None:
         """Compress and write bytes."""
-        self._put(self._compressor.compress(data))
+        self._write_bytes(self._compressor.compress(data))
 
     def save(self, name: str, tail: bytes) -> SavedFile:
         """Save the content so far as a complete file.
@@ -106,23 +106,23 @@ class GrowingFile:
         compressor = self._compressor.copy()
         data = compressor.compress(tail) + compressor.flush()
         self._folder.write([Part(name, data, True, continued=True)])
-        hashes = [each.copy() for each in self._hashes]
-        return self._saved(name, data, hashes)
+        hashes = [hash.copy() for hash in self._hashes]
+        return self._end_file(name, data, hashes)
 
     def finish(self, tail: bytes = b"") -> SavedFile:
         """Complete the file."""
         data = self._compressor.compress(tail) + self._compressor.flush()
         self._folder.write([Part(self._name, data, True)])
-        return self._saved(self._name, data, self._hashes)
+        return self._end_file(self._name, data, self._hashes)
 
-    def _put(self, data: bytes) -> None:
+    def _write_bytes(self, data: bytes) -> None:
         if data:
             self._folder.write([Part(self._name, data, False)])
-            for each in self._hashes:
-                each.update(data)
+            for hash in self._hashes:
+                hash.update(data)
             self._bytes += len(data)
 
-    def _saved(self, name: str, data: bytes, hashes: list[Any]) -> SavedFile:
+    def _end_file(self, name: str, data: bytes, hashes: list[Any]) -> SavedFile:
         for each in hashes:
             each.update(data)
         md5, sha1 = (each.hexdigest() for each in hashes)
@@ -157,8 +157,8 @@ class FlatWriter:
         self._triples = declared.stream_type.has_triples
         label = "1.2-messages" if declared.rdf12 else "1.1-messages"
         options = {"flat": True} if plain else {"dialect": "directive", "version_label": label}
-        found = formats.find(Media.of(self.kind, triples=self._triples).format)
-        self._encoder: Any = found.encoder(options)
+        format = formats.find(Media.for_kind(self.kind, triples=self._triples).format)
+        self._encoder: Any = format.encoder(options)
         self._file = GrowingFile(
             folder, file_name(self.kind, FULL, triples=self._triples), _LEVELS[self.kind]
         )
@@ -238,7 +238,7 @@ class StreamWriter:
         """Initialize with the folder and the declarations."""
         self._folder = folder
         self._triples = declared.stream_type.has_triples
-        self._suffix = Media.of(self.kind, triples=self._triples).format
+        self._suffix = Media.for_kind(self.kind, triples=self._triples).format
         self._encoder: Any = formats.find(self._suffix).encoder({"dialect": "comment"})
         self._slices = Slices()
         self._name = file_name(self.kind, FULL, triples=self._triples)
@@ -252,19 +252,19 @@ class StreamWriter:
         if self._messages in _SAME_DEPTH:
             self._deepen()
         entries: list[bytes] = []
-        for at, quads in enumerate(batch.quad_counts()):
-            parts = self._slices.take(batch, at, at + 1, True)
+        for index, quads in enumerate(batch.quad_counts()):
+            parts = self._slices.take(batch, index, index + 1, True)
             text = b""
             if quads:
                 encoded = [self._encoder.encode(part, source) for part in parts]
                 text = b"".join([*encoded, self._encoder.finish()])
                 self._encoder.reset()
-            number = self._messages + at
+            number = self._messages + index
             if number in SAMPLES:
                 self._folder.write([Part(sample_name(number, self._suffix), text, True)])
             entries.append(archive.entry(member_name(number, self._depth, self._suffix), text))
         self._messages += len(batch)
-        self._put(b"".join(entries))
+        self._write_bytes(b"".join(entries))
 
     def save(self, size: str) -> SavedFile:
         """Save the messages so far as the distribution of a size."""
@@ -282,7 +282,7 @@ class StreamWriter:
         """Return counts of the data dropped so far, by name."""
         return dict(self._encoder.dropped())
 
-    def _put(self, data: bytes) -> None:
+    def _write_bytes(self, data: bytes) -> None:
         self._file.write(data)
         self._written += len(data)
 
@@ -295,13 +295,13 @@ class StreamWriter:
             self._folder.staged_path(self._name).rename(old)
         self._file = GrowingFile(self._folder, self._name, _LEVELS[self.kind])
         self._written = 0
-        for number, data in enumerate(_members(old)):
-            self._put(archive.entry(member_name(number, self._depth, self._suffix), data))
+        for number, data in enumerate(_iter_members(old)):
+            self._write_bytes(archive.entry(member_name(number, self._depth, self._suffix), data))
         with name_in_errors(self._folder.name):
             old.unlink()
 
 
-def _members(path: Path) -> Iterator[bytes]:
+def _iter_members(path: Path) -> Iterator[bytes]:
     """Yield the content of each file in an archive."""
     with path.open("rb") as file:
         pieces = iter(lambda: file.read(_PIECE_BYTES), b"")
@@ -363,41 +363,43 @@ def package_metadata(
             *partitions,
             *(f"{COMMENT} {Literal(f'T{text[1:]}.')}" for text in uncounted(statistics[FULL])),
             *(
-                f"dcat:distribution {Iri(f'{base}#{identifier(each.file)}')}"
-                for each in distributions
+                f"dcat:distribution {Iri(f'{base}#{identifier(distribution.file)}')}"
+                for distribution in distributions
             ),
         ],
     )
-    for each in distributions:
-        media = Media.of(each.kind, triples=types.has_triples)
-        usages = {"flat": flat, "stream": grouped, "jelly": f"{grouped} , {flat}"}[each.kind]
-        part = "full" if each.size == FULL else "partial"
+    for distribution in distributions:
+        media = Media.for_kind(distribution.kind, triples=types.has_triples)
+        usages = {"flat": flat, "stream": grouped, "jelly": f"{grouped} , {flat}"}[
+            distribution.kind
+        ]
+        part = "full" if distribution.size == FULL else "partial"
         facts = [
             "a rb:Distribution , dcat:Distribution",
-            f"dcterms:identifier {Literal(identifier(each.file))}",
-            f"dcterms:title {Literal(title(each.kind, each.size))}",
-            f"rb:hasFileName {Literal(each.file)}",
-            f"rb:hasDistributionType rb:{each.kind}Distribution , rb:{part}Distribution",
-            f"rb:hasStreamElementCount {each.messages}",
+            f"dcterms:identifier {Literal(identifier(distribution.file))}",
+            f"dcterms:title {Literal(title(distribution.kind, distribution.size))}",
+            f"rb:hasFileName {Literal(distribution.file)}",
+            f"rb:hasDistributionType rb:{distribution.kind}Distribution , rb:{part}Distribution",
+            f"rb:hasStreamElementCount {distribution.messages}",
             f"stax:hasStreamTypeUsage {usages}",
-            f"dcat:byteSize {each.bytes}",
+            f"dcat:byteSize {distribution.bytes}",
             'dcat:compressFormat "application/gzip"',
             f"dcat:mediaType {Literal(media.media_type)}",
-            f"spdx:checksum {_checksum('md5', each.md5)} , {_checksum('sha1', each.sha1)}",
-            f"rb:hasStatisticsSet {Iri(f'{base}#statistics-{each.size.lower()}')}",
+            f"spdx:checksum {_checksum('md5', distribution.md5)} , {_checksum('sha1', distribution.sha1)}",
+            f"rb:hasStatisticsSet {Iri(f'{base}#statistics-{distribution.size.lower()}')}",
             f"dcat:isDistributionOf {Iri(iri)}",
-            f"rbdoc:hasDocWeight {weight(each.kind, each.size, messages)}",
+            f"rbdoc:hasDocWeight {weight(distribution.kind, distribution.size, messages)}",
         ]
-        if each.kind == "stream":
+        if distribution.kind == "stream":
             facts.append('dcat:packageFormat "application/tar"')
-        lines += _node(Iri(f"{base}#{identifier(each.file)}"), facts)
-    for size, found in statistics.items():
-        place = 0 if size == FULL else len(str(messages)) - len(str(SIZES[size])) + 1
-        nodes = " ,\n        ".join(series_nodes(found))
+        lines += _node(Iri(f"{base}#{identifier(distribution.file)}"), facts)
+    for size, size_statistics in statistics.items():
+        weight_digits = 0 if size == FULL else len(str(messages)) - len(str(SIZES[size])) + 1
+        nodes = " ,\n        ".join(series_nodes(size_statistics))
         facts = [
             "a rb:StatisticsSet",
             f"dcterms:title {Literal(f'Statistics for {size} distributions')}",
-            f"rbdoc:hasDocWeight {place}",
+            f"rbdoc:hasDocWeight {weight_digits}",
             f"rb:hasStatistics\n        {nodes}",
         ]
         lines += _node(Iri(f"{base}#statistics-{size.lower()}"), facts)

@@ -24,12 +24,12 @@ __all__ = [
     "STREAM_TYPES",
     "Media",
     "StreamType",
+    "create_sizes",
     "file_name",
     "identifier",
     "levels",
     "member_name",
     "sample_name",
-    "sizes_of",
     "title",
     "weight",
 ]
@@ -111,7 +111,7 @@ class Media(NamedTuple):
     media_type: str
 
     @staticmethod
-    def of(kind: str, *, triples: bool) -> Media:
+    def for_kind(kind: str, *, triples: bool) -> Media:
         """Return the format of a kind of distribution."""
         if kind == "jelly":
             return Media("jelly", "application/x-jelly-rdf")
@@ -131,7 +131,7 @@ def file_name(kind: str, size: str, *, triples: bool) -> str:
         >>> file_name("flat", "10K", triples=True), file_name("stream", "full", triples=False)
         ('flat_10K.nt.gz', 'stream_full.tar.gz')
     """
-    suffix = "tar" if kind == "stream" else Media.of(kind, triples=triples).format
+    suffix = "tar" if kind == "stream" else Media.for_kind(kind, triples=triples).format
     return f"{kind}_{size}.{suffix}.gz"
 
 
@@ -152,8 +152,8 @@ def title(kind: str, size: str) -> str:
         >>> title("flat", "10K"), title("jelly", "full")
         ('10K elements flat distribution', 'Full Jelly distribution')
     """
-    shown = "Full" if size == FULL else f"{size} elements"
-    return f"{shown} {_KIND_TITLES[kind]} distribution"
+    size_text = "Full" if size == FULL else f"{size} elements"
+    return f"{size_text} {_KIND_TITLES[kind]} distribution"
 
 
 def weight(kind: str, size: str, messages: int) -> int:
@@ -162,11 +162,11 @@ def weight(kind: str, size: str, messages: int) -> int:
     return KINDS.index(kind) + 3 * smaller
 
 
-def sizes_of(messages: int) -> dict[str, int]:
+def create_sizes(messages: int) -> dict[str, int]:
     """Return the sizes of a dataset's distributions, with their numbers of messages.
 
     Example:
-        >>> sizes_of(10_000)
+        >>> create_sizes(10_000)
         {'10K': 10000, 'full': 10000}
     """
     return {name: size for name, size in SIZES.items() if size <= messages} | {FULL: messages}

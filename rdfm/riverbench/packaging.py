@@ -215,7 +215,7 @@ def package(
         bytes_out=folder.bytes_written,
         seconds=time.perf_counter() - start,
         dropped=packaging.dropped(),
-        notes=(*driver.notes(), *packaging.notes.texts(), *packaging.own_notes()),
+        notes=(*driver.notes(), *packaging.notes.texts(), *packaging.create_notes()),
         repeated=packaging.repeated,
     )
 
@@ -293,20 +293,22 @@ class _Packaging:
         """
         if not self.messages:
             raise DecodeError("contains no messages, but a dataset has at least one", source=name)
-        wanted = self._declared.messages
-        if wanted is not None and wanted != self.messages:
+        declared_count = self._declared.messages
+        if declared_count is not None and declared_count != self.messages:
             remedy = "correct the file"
-            if self.messages < wanted:
+            if self.messages < declared_count:
                 remedy += ", or use the complete log"
             raise DecodeError(
-                f"contains {self.messages:,} messages, but {self._declared.source} declares {wanted:,} "
+                f"contains {self.messages:,} messages, but {self._declared.source} declares {declared_count:,} "
                 f"(rb:hasStreamElementCount); {remedy}",
                 source=name,
             )
         self._save(FULL, [writer.finish() for writer in self._writers])
         statistics = self._collector.statistics(top=None)
         self._statistics[FULL] = statistics
-        distributions = [each for group in self._distributions.values() for each in group]
+        distributions = [
+            distribution for group in self._distributions.values() for distribution in group
+        ]
         text = package_metadata(self._declared, distributions, self._statistics, iri)
         self._folder.write([Part(METADATA_FILE, text.encode(), True)])
         self._report(self._progress, force=True)
@@ -316,17 +318,17 @@ class _Packaging:
         """Return the data that flat files do not contain."""
         return {name: count for name, count in self._writers[0].dropped().items() if count}
 
-    def own_notes(self) -> list[str]:
+    def create_notes(self) -> list[str]:
         """Return notes on the order of the messages, and on names that the metadata omits."""
         notes = [] if self._unordered is None else [self._unordered]
         return [*notes, *uncounted(self._statistics[FULL])]
 
     def _check_order(self, name: str) -> None:
         """Note the first file of an archive whose number is not above that of the previous file."""
-        found = _NUMBERED.fullmatch(name)
-        if found is None:
+        match = _NUMBERED.fullmatch(name)
+        if match is None:
             return
-        archive, number = found[1], int(found[2])
+        archive, number = match[1], int(match[2])
         if archive == self._archive and number <= self._number and self._unordered is None:
             self._unordered = (
                 f"{name} follows file {self._number}: messages are in archive order, not in the "
@@ -350,7 +352,7 @@ class _Packaging:
             _reject_reifiers(item.source.name, self._declared, item.batch)
         batch, violations = self._rules.apply(item.batch)
         if violations:
-            raise _violation(item.source.name, self._declared, *violations[0])
+            raise _violation_error(item.source.name, self._declared, *violations[0])
         self.repeated += item.batch.quad_count - batch.quad_count
         start = 0
         while start < len(batch):
@@ -380,10 +382,10 @@ class _Packaging:
 
     def _save(self, size: str, files: list[SavedFile]) -> None:
         for writer, file in zip(self._writers, files, strict=True):
-            found = Distribution(
+            distribution = Distribution(
                 writer.kind, size, self.messages, file.name, file.bytes, file.md5, file.sha1
             )
-            self._distributions.setdefault(writer.kind, []).append(found)
+            self._distributions.setdefault(writer.kind, []).append(distribution)
 
     def _next_boundary(self) -> int:
         return BOUNDARIES[bisect_right(BOUNDARIES, self.messages)]
@@ -414,7 +416,9 @@ def _reject_reifiers(source: str, declared: Declared, batch: MessageBatch) -> No
             )
 
 
-def _violation(source: str, declared: Declared, message: int, rule: str, text: str) -> EncodeError:
+def _violation_error(
+    source: str, declared: Declared, message: int, rule: str, text: str
+) -> EncodeError:
     """Return the error for a message that does not conform to the declared stream type."""
     if rule in ("graphs", "time", "subject"):
         text += f", since the stream type is {declared.stream_type.name}"

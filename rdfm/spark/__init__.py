@@ -225,10 +225,10 @@ def write(
     name = uuid.uuid4().hex
     checked = {**text_options, "path": folder}
     checked = {option: value for option, value in checked.items() if key(option) != key("writeId")}
-    plan = WritePlan.of(Options(checked), df.schema)
+    plan = WritePlan.from_options(Options(checked), df.schema)
     activate(spark)
     df.write.format("rdfm").mode(mode).options(**text_options, **{REPORT: name}).save(folder)
-    report = CommitTarget.of(plan.path, plan.storage).take_report(name)
+    report = CommitTarget.from_path(plan.path, plan.storage).take_report(name)
     return WriteSummary() if report is None else WriteSummary.unpack(report)
 
 
@@ -615,4 +615,4 @@ def remove_orphan_files(
     """
     from rdfm.spark.writers.commit import CommitTarget
 
-    return CommitTarget.of(path, options).remove_orphan_files(untouched)
+    return CommitTarget.from_path(path, options).remove_orphan_files(untouched)

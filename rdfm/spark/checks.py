@@ -3,7 +3,7 @@
 In: paths, or rows with messages. Out: rows of findings or of differing messages, or statistics.
 Cost: one pass. Findings and hashes are small rows; statistics are at most a few MB for each task.
 Law: the results equal those of the functions with the same names in `rdfm`, regardless of how the
-logs are divided.
+logs are split.
 """
 
 from __future__ import annotations

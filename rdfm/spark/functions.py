@@ -28,7 +28,7 @@ from rdfm.conversion.values import ValueDecoder, ValueEncoder
 from rdfm.errors import DecodeError, EncodeError, LimitError, OptionError
 from rdfm.formats import Format
 from rdfm.formats.spec import key
-from rdfm.nanopub.listing import described
+from rdfm.nanopub.listing import describe_column
 from rdfm.spark.compat import arrow_function
 from rdfm.spark.queries.sql import register_queries
 from rdfm.spark.schema import LISTS, NANOPUB
@@ -156,7 +156,7 @@ def nanopub(col: Column | str) -> Column:
 
     def nanopub(quads: pa.Array) -> pa.Array:
         with _spark_remedies():
-            return described(quads)
+            return describe_column(quads)
 
     return _computed_once(nanopub, NANOPUB)(col)
 

@@ -65,8 +65,12 @@ def rewrite(
     """
     spec = formats.find(to).spec
     if not spec.splittable:
-        known = ", ".join(each.name for each in formats.specs() if each.splittable)
-        raise OptionError(f"{spec.title} cannot be split; set the option 'to' to one of {known}")
+        format_names = ", ".join(
+            splittable.name for splittable in formats.specs() if splittable.splittable
+        )
+        raise OptionError(
+            f"{spec.title} cannot be split; set the option 'to' to one of {format_names}"
+        )
     if mode not in _MODES:
         raise OptionError(f"mode is {mode[:40]!r}, expected {' or '.join(_MODES)}")
     for name in options:
@@ -80,30 +84,30 @@ def rewrite(
     tasks: list[Task] = [
         [(file.path, None) for file, _ in task] for task in reader.plan_tasks(reader.find_files())
     ]
-    target = CommitTarget.of(out, storage)
-    target.clean()
+    target = CommitTarget.from_path(out, storage)
+    target.clean_up()
     job = uuid.uuid4().hex
     target.begin(job)
-    given = {name: value for name, value in options.items() if name != "format"}
+    convert_options = {name: value for name, value in options.items() if name != "format"}
 
     def run(number: int, task: Task) -> Iterator[pa.RecordBatch]:
-        task_target = CommitTarget.of(out, storage)
+        task_target = CommitTarget.from_path(out, storage)
         attempt = f"{number:05d}-{os.urandom(6).hex()}"
-        folder = task_target.attempt(job, attempt)
+        folder = task_target.create_attempt(job, attempt)
         parts = []
-        for at, (path, _) in enumerate(task):
-            name = f"part-{number:05d}-{job}-c{at:03d}{spec.suffixes[0]}"
+        for index, (path, _) in enumerate(task):
+            name = f"part-{number:05d}-{job}-c{index:03d}{spec.suffixes[0]}"
             file = task_target.storage.open_new(f"{folder}/{name}")
-            with contextlib.ExitStack() as opened:
+            with contextlib.ExitStack() as stack:
                 log: Any = path
                 format = options.get("format")
                 if storage and is_url(path):  # `convert` has no storage options
-                    files, inside = storage_of(path, storage)
-                    log = opened.enter_context(files.open_existing(inside))
-                    found = formats.by_path(path)
-                    format = format or (None if found is None else found.name)
+                    files, storage_path = storage_of(path, storage)
+                    log = stack.enter_context(files.open_existing(storage_path))
+                    path_format = formats.by_path(path)
+                    format = format or (None if path_format is None else path_format.name)
                 try:
-                    convert(log, file, from_format=format, to=spec.name, jobs=1, **given)
+                    convert(log, file, from_format=format, to=spec.name, jobs=1, **convert_options)
                 except RdfmError as error:
                     error.renderer = render_for_spark
                     raise

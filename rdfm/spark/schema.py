@@ -94,11 +94,11 @@ def _columns(row_kind: str, terms: str) -> dict[str, DataType]:
         return {"source": StringType(), "message_index": LongType(), **dict.fromkeys(PARTS, term)}
     name, type = LISTS[row_kind]
     record = cast("StructType", type.elementType)
-    parts = [StructField(each.name, term) if each.name in PARTS else each for each in record]
+    parts = [StructField(field.name, term) if field.name in PARTS else field for field in record]
     lists = ArrayType(StructType(parts))
     return {
-        name if column == "quads" else column: lists if column == "quads" else known
-        for column, known in COLUMNS.items()
+        name if column == "quads" else column: lists if column == "quads" else columns
+        for column, columns in COLUMNS.items()
     }
 
 
@@ -115,8 +115,8 @@ def default_schema(
     fields = [StructField(name, type) for name, type in _columns(kind, terms).items()]
     if kind == "quads":
         return StructType(fields)
-    found = dict(zip(COLUMNS, fields, strict=True))
-    return StructType([found[column] for column in columns or _DEFAULT])
+    fields_by_name = dict(zip(COLUMNS, fields, strict=True))
+    return StructType([fields_by_name[column] for column in columns or _DEFAULT])
 
 
 @dataclass(frozen=True)
@@ -137,14 +137,14 @@ class RowShape:
 
     def knows(self, names: Iterable[str], corrupt: str) -> bool:
         """Whether all names are columns, ignoring case."""
-        known = {name.lower() for name in (*self.known, corrupt)}
-        return all(name.lower() in known for name in names)
+        known_names = {name.lower() for name in (*self.known, corrupt)}
+        return all(name.lower() in known_names for name in names)
 
-    def with_more(self, fields: Sequence[StructField]) -> RowShape:
+    def with_fields(self, fields: Sequence[StructField]) -> RowShape:
         """Return the shape with additional columns, which are also default columns."""
-        more = {each.name: each.dataType for each in fields}
+        new_types = {field.name: field.dataType for field in fields}
         default = StructType([*self.default.fields, *fields])
-        return replace(self, known={**self.known, **more}, default=default)
+        return replace(self, known={**self.known, **new_types}, default=default)
 
     def select(
         self,
@@ -167,28 +167,28 @@ class RowShape:
                 those of the schema.
         """
         if names is not None:
-            named = self._named(names, corrupt)
+            named_columns = self._select_named(names, corrupt)
             # Spark passes back the schema that the source returned.
-            if schema is not None and schema.names != named.names:
+            if schema is not None and schema.names != named_columns.names:
                 raise OptionError(
                     "columns and a schema cannot be combined, because both select columns; remove one of them"
                 )
-            return schema or named
+            return schema or named_columns
         if schema is not None:
             return schema
         additional = [StructField(corrupt, StringType())] if with_errors else []
         return StructType([*self.default.fields, *additional])
 
-    def _named(self, names: Sequence[str], corrupt: str) -> StructType:
+    def _select_named(self, names: Sequence[str], corrupt: str) -> StructType:
         if not names:
             raise OptionError(f"columns contains no name; known: {', '.join(self.known)}")
         types = {**self.known, corrupt: StringType()}
-        for at, name in enumerate(names):
+        for index, name in enumerate(names):
             if name not in types:
                 raise OptionError(
                     f"these rows have no column '{name[:40]}'; known: {', '.join(self.known)}"
                 )
-            if name in names[:at]:
+            if name in names[:index]:
                 raise OptionError(f"columns contains {name} twice")
         return StructType([StructField(name, types[name]) for name in names])
 
@@ -236,12 +236,12 @@ def kind_of(schema: StructType) -> str | None:
         OptionError: If there are columns of both kinds.
     """
     names = {field.name.lower() for field in schema}
-    found = [kind for kind, (name, _) in LISTS.items() if name in names]
-    if len(found) > 1:
+    kinds = [kind for kind, (name, _) in LISTS.items() if name in names]
+    if len(kinds) > 1:
         raise OptionError(
             "the schema has columns quads and operations, but a row is either a message or a patch; remove one of them"
         )
-    return found[0] if found else None
+    return kinds[0] if kinds else None
 
 
 def columns_of(
@@ -268,10 +268,10 @@ def columns_of(
         )
     if not schema.fields:
         raise OptionError(f"the schema has no columns; known: {', '.join(columns)}")
-    known = {**columns, corrupt.lower(): StringType()}
+    types = {**columns, corrupt.lower(): StringType()}
     never_null = _NEVER_NULL[row_kind]
-    found = [_column(field, known, never_null) for field in schema]
-    return [name if name in columns else None for name in found]
+    column_names = [_column(field, types, never_null) for field in schema]
+    return [name if name in columns else None for name in column_names]
 
 
 def result_columns(
@@ -291,26 +291,26 @@ def result_columns(
     if not schema.fields:
         raise OptionError(f"the schema has no columns; known: {', '.join(variables)}")
     type: DataType = TERM if terms == "structs" else StringType()
-    known = {**dict.fromkeys(variables, type), corrupt: StringType()}
-    found = []
+    types = {**dict.fromkeys(variables, type), corrupt: StringType()}
+    column_names = []
     for field in schema:
-        if field.name not in known:
-            listed = ", ".join(variables) or "none"
+        if field.name not in types:
+            names_text = ", ".join(variables) or "none"
             raise OptionError(
-                f"there is no variable '{field.name[:40]}' in the results; they have {listed}"
+                f"there is no variable '{field.name[:40]}' in the results; they have {names_text}"
             )
-        found.append(_column(field, known, ("kind", "value")))
-    return [None if name == corrupt else name for name in found]
+        column_names.append(_column(field, types, ("kind", "value")))
+    return [None if name == corrupt else name for name in column_names]
 
 
-def _column(field: StructField, known: Mapping[str, DataType], never_null: tuple[str, ...]) -> str:
-    name = field.name if field.name in known else field.name.lower()
-    if name not in known:
-        listed = ", ".join(f"{column} {_shown(type)}" for column, type in known.items())
-        raise OptionError(f"there is no column '{field.name[:40]}'; known: {listed}")
-    if not _fits(field.dataType, known[name]):
+def _column(field: StructField, types: Mapping[str, DataType], never_null: tuple[str, ...]) -> str:
+    name = field.name if field.name in types else field.name.lower()
+    if name not in types:
+        columns_text = ", ".join(f"{column} {_type_text(type)}" for column, type in types.items())
+        raise OptionError(f"there is no column '{field.name[:40]}'; known: {columns_text}")
+    if not _type_fits(field.dataType, types[name]):
         raise OptionError(
-            f"the column {field.name} is {_shown(known[name])}, not {_shown(field.dataType)}"
+            f"the column {field.name} is {_type_text(types[name])}, not {_type_text(field.dataType)}"
         )
     if not _may_be_null(field, never_null):
         raise OptionError(
@@ -319,22 +319,22 @@ def _column(field: StructField, known: Mapping[str, DataType], never_null: tuple
     return name
 
 
-def _fits(requested: DataType, known: DataType) -> bool:
+def _type_fits(requested: DataType, expected: DataType) -> bool:
     """Whether a type matches a known one. Structs may have fewer fields, in any order and case."""
-    if isinstance(requested, ArrayType) and isinstance(known, ArrayType):
-        return _fits(requested.elementType, known.elementType)
-    if isinstance(requested, MapType) and isinstance(known, MapType):
-        return _fits(requested.keyType, known.keyType) and _fits(
-            requested.valueType, known.valueType
+    if isinstance(requested, ArrayType) and isinstance(expected, ArrayType):
+        return _type_fits(requested.elementType, expected.elementType)
+    if isinstance(requested, MapType) and isinstance(expected, MapType):
+        return _type_fits(requested.keyType, expected.keyType) and _type_fits(
+            requested.valueType, expected.valueType
         )
-    if isinstance(requested, StructType) and isinstance(known, StructType):
-        types = {field.name: field.dataType for field in known}
+    if isinstance(requested, StructType) and isinstance(expected, StructType):
+        types = {field.name: field.dataType for field in expected}
         names = [field.name.lower() for field in requested]
         return 0 < len(names) == len(set(names)) and all(
-            field.name.lower() in types and _fits(field.dataType, types[field.name.lower()])
+            field.name.lower() in types and _type_fits(field.dataType, types[field.name.lower()])
             for field in requested
         )
-    return requested == known
+    return requested == expected
 
 
 def _may_be_null(field: StructField, never_null: tuple[str, ...]) -> bool:
@@ -349,5 +349,5 @@ def _may_be_null(field: StructField, never_null: tuple[str, ...]) -> bool:
     return field.nullable or field.name.lower() in never_null
 
 
-def _shown(type: DataType) -> str:
+def _type_text(type: DataType) -> str:
     return type.simpleString()

@@ -127,7 +127,7 @@ READING = {
         _STORAGE,
     ),
 }
-# Options that select the files that `format("rdfm")` reads and divide them into tasks.
+# Options that select the files that `format("rdfm")` reads and split them into tasks.
 FILES = _by_name(
     OptionSpec(
         "path_glob_filter", help="Glob that the names of files must match.", metavar="PATTERN"

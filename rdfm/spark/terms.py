@@ -118,7 +118,7 @@ def iri(col: Term) -> Column:
         col: A column of terms, or its name.
     """
     term = _column(col)
-    return F.when(_is_iri(term), _unescaped(_inside(term), term))
+    return F.when(_is_iri(term), _resolve_escapes(_iri_text(term), term))
 
 
 @_named_like_spark
@@ -133,12 +133,12 @@ def value(col: Term) -> Column:
     """
     term = _column(col)
     escaped = F.when(
-        _is_literal(term), F.substring(term, 2, F.length(term) - F.length(_rest(term)) - 2)
-    ).when(_is_iri(term), _inside(term))
+        _is_literal(term), F.substring(term, 2, F.length(term) - F.length(_after_quotes(term)) - 2)
+    ).when(_is_iri(term), _iri_text(term))
     return (
         F.when(term.startswith("_:"), F.substr(term, F.lit(3)))
         .when(term.startswith("<<"), term)
-        .otherwise(_unescaped(escaped, term))
+        .otherwise(_resolve_escapes(escaped, term))
     )
 
 
@@ -177,16 +177,16 @@ def datatype(col: Term) -> Column:
         col: A column of terms, or its name.
     """
     term = _column(col)
-    rest = _rest(term)
+    suffix = _after_quotes(term)
     # An IRI does not contain `<`.
-    written = F.substring_index(term, "<", -1)
-    datatype_iri = F.substring(written, 1, F.length(written) - 1)
+    bracketed = F.substring_index(term, "<", -1)
+    datatype_iri = F.substring(bracketed, 1, F.length(bracketed) - 1)
     return F.when(
         _is_literal(term),
         F.when(term.endswith('"'), _XSD_STRING)
-        .when(term.endswith(">") & rest.contains("^^"), _unescaped(datatype_iri, term))
-        .when(rest.contains("--"), _DIR_LANG_STRING)
-        .when(rest.contains("@"), _LANG_STRING),
+        .when(term.endswith(">") & suffix.contains("^^"), _resolve_escapes(datatype_iri, term))
+        .when(suffix.contains("--"), _DIR_LANG_STRING)
+        .when(suffix.contains("@"), _LANG_STRING),
     )
 
 
@@ -211,7 +211,7 @@ def explode_quads(
         OptionError: If a required column is missing, or a column that this function adds already
             exists. The query fails if a message has neither a byte offset nor an index.
     """
-    _require(df, ["quads"], "explode_quads")
+    _require_columns(df, ["quads"], "explode_quads")
     if "struct<kind" in df.schema["quads"].dataType.simpleString():
         raise OptionError(
             "explode_quads takes terms as N-Triples; to read quads with terms as structs, use rows=quads"
@@ -222,26 +222,30 @@ def explode_quads(
                 f"explode_quads adds a column {name}; rename or drop the existing one"
             )
     keys = _identity(df, by, "explode_quads")
-    values = [_canonical(_named(name), df.schema[name].dataType).alias(name) for name in keys]
+    values = [
+        _canonical_form(_named_column(name), df.schema[name].dataType).alias(name) for name in keys
+    ]
     if by is None and {"message_index", "byte_offset"} <= set(keys):
         # The labels are the same whether or not the index was also read.
         index = F.when(F.col("byte_offset").isNull(), F.col("message_index"))
         values[keys.index("message_index")] = index.alias("message_index")
     identity = F.to_json(F.struct(*values), {"ignoreNullFields": "true"})
     if by is None:
-        identity = _checked(identity, keys, F.col("quads").isNotNull())
+        identity = _check_identity(identity, keys, F.col("quads").isNotNull())
     label, quad = _unused_name(df, "label"), _unused_name(df, "quad")
     others = [name for name in df.columns if name != "quads"]
     # The label is computed once per message, before the quads become rows.
     labelled = df.select(
-        *map(_named, others),
+        *map(_named_column, others),
         "quads",
         F.concat(F.lit("m"), F.md5(identity.cast("binary")), F.lit("_")).alias(label),
     )
     explode = F.posexplode_outer if keep_empty else F.posexplode
-    exploded = labelled.select(*map(_named, others), label, explode("quads").alias(_INDEX, quad))
-    terms = [_relabelled(F.col(quad)[part], F.col(label)).alias(part) for part in PARTS]
-    return exploded.select(*map(_named, others), _INDEX, *terms)
+    exploded = labelled.select(
+        *map(_named_column, others), label, explode("quads").alias(_INDEX, quad)
+    )
+    terms = [_prefix_labels(F.col(quad)[part], F.col(label)).alias(part) for part in PARTS]
+    return exploded.select(*map(_named_column, others), _INDEX, *terms)
 
 
 def messages(df: DataFrame, by: str | Sequence[str] | None = None) -> DataFrame:
@@ -260,11 +264,11 @@ def messages(df: DataFrame, by: str | Sequence[str] | None = None) -> DataFrame:
         OptionError: If a column is missing. The query fails if a message has neither a byte offset
             nor an index.
     """
-    _require(df, PARTS[:3], "messages")
+    _require_columns(df, PARTS[:3], "messages")
     names = _identity(df, by, "messages")
-    keys = [_named(name) for name in names]
+    keys = [_named_column(name) for name in names]
     if by is None:
-        source = _checked(keys[0], names, F.col("subject").isNotNull())
+        source = _check_identity(keys[0], names, F.col("subject").isNotNull())
         keys[0] = source.alias("source")
     terms = [
         (F.col(part) if part in df.columns else F.lit(None).cast("string")).alias(part)
@@ -282,7 +286,7 @@ def _column(col: Term) -> Column:
     return F.col(col) if isinstance(col, str) else col
 
 
-def _named(name: str) -> Column:
+def _named_column(name: str) -> Column:
     """The column with exactly this name, which may contain dots."""
     return F.col("`" + name.replace("`", "``") + "`")
 
@@ -295,22 +299,22 @@ def _is_literal(term: Column) -> Column:
     return term.startswith('"') & (F.locate('"', term, 2) > 0)
 
 
-def _inside(term: Column) -> Column:
+def _iri_text(term: Column) -> Column:
     """The string between the angle brackets of an IRI."""
     return F.substring(term, 2, F.length(term) - 2)
 
 
-def _rest(term: Column) -> Column:
+def _after_quotes(term: Column) -> Column:
     """The string after the last quotation mark, which tags and IRIs do not contain."""
     return F.substring_index(term, '"', -1)
 
 
 def _suffix(term: Column) -> Column:
     """The tag or datatype of a literal, empty if it has none; null for other terms."""
-    return F.when(_is_literal(term), F.ltrim(_rest(term), F.lit(" \t")))
+    return F.when(_is_literal(term), F.ltrim(_after_quotes(term), F.lit(" \t")))
 
 
-def _unescaped(text: Column, term: Column) -> Column:
+def _resolve_escapes(text: Column, term: Column) -> Column:
     """The text of a term with its escapes resolved; null if it contains an invalid escape."""
     # After `\\` is replaced, every remaining backslash begins an escape.
     simple = F.replace(text, F.lit("\\\\"), F.lit("\\u005C"))
@@ -318,14 +322,14 @@ def _unescaped(text: Column, term: Column) -> Column:
         simple = F.replace(simple, F.lit("\\" + letter), F.lit(character))
     numbered = F.when(
         ~simple.rlike(NO_ESCAPE),
-        F.array_join(F.transform(F.split(simple, r"\\"), _with_character), ""),
+        F.array_join(F.transform(F.split(simple, r"\\"), _resolve_numeric_escape), ""),
     )
     return F.when(
         term.contains("\\"), F.when(simple.contains("\\"), numbered).otherwise(simple)
     ).otherwise(text)
 
 
-def _with_character(piece: Column, index: Column) -> Column:
+def _resolve_numeric_escape(piece: Column, index: Column) -> Column:
     """The string after a backslash, with its leading `uXXXX` or `UXXXXXXXX` resolved."""
 
     def character(digits: Column) -> Column:
@@ -339,7 +343,7 @@ def _with_character(piece: Column, index: Column) -> Column:
     return F.when(index == 0, piece).when(piece.startswith("u"), short).otherwise(long)
 
 
-def _relabelled(term: Column, label: Column) -> Column:
+def _prefix_labels(term: Column, label: Column) -> Column:
     """The term with `label` as a prefix of its blank node labels.
 
     A triple term is matched token by token, so that strings and IRIs do not change. First,
@@ -351,10 +355,10 @@ def _relabelled(term: Column, label: Column) -> Column:
         F.concat(masked, label), r'(?s)"[^"]*+"|<[^<>"\s]*+>|_:(?=.*>>(m[0-9a-f]{32}_)$)', "$0$1"
     )
     result = F.substring(replaced, 1, F.length(replaced) - F.length(label))
-    shown = F.replace(F.replace(result, F.lit("\\2"), F.lit('\\"')), F.lit("\\1"), F.lit("\\\\"))
+    unmasked = F.replace(F.replace(result, F.lit("\\2"), F.lit('\\"')), F.lit("\\1"), F.lit("\\\\"))
     return (
         F.when(term.startswith("_:"), F.concat(F.lit("_:"), label, F.substr(term, F.lit(3))))
-        .when(term.startswith("<<") & term.contains("_:"), shown)
+        .when(term.startswith("<<") & term.contains("_:"), unmasked)
         .otherwise(term)
     )
 
@@ -362,25 +366,25 @@ def _relabelled(term: Column, label: Column) -> Column:
 def _identity(df: DataFrame, by: str | Sequence[str] | None, caller: str) -> Sequence[str]:
     """The names of the columns that identify a message."""
     if by is None:
-        known = [name for name in _IDENTITY if name in df.columns]
-        if "source" in known and len(known) > 1:
-            return known
+        identity_columns = [name for name in _IDENTITY if name in df.columns]
+        if "source" in identity_columns and len(identity_columns) > 1:
+            return identity_columns
         raise OptionError(
             f"{caller} needs columns that identify a message, but neither source and byte_offset nor source and "
             f"message_index are among {', '.join(df.columns)}; name other columns with by=[…]"
         )
     names = (by,) if isinstance(by, str) else tuple(by)
-    _require(df, names, caller)
+    _require_columns(df, names, caller)
     return names
 
 
-def _checked(identity: Column, keys: Sequence[str], present: Column) -> Column:
+def _check_identity(identity: Column, keys: Sequence[str], present: Column) -> Column:
     """The identity of a message. The query fails if the message is present but has no identity."""
     number = F.coalesce(*(F.col(name) for name in keys if name != "source"))
     return F.when(number.isNull() & present, F.raise_error(_NO_IDENTITY)).otherwise(identity)
 
 
-def _canonical(value: Column, type: DataType) -> Column:
+def _canonical_form(value: Column, type: DataType) -> Column:
     """A form of a value whose JSON differs for different values, regardless of the settings."""
     if isinstance(type, StringType):
         return value.cast("binary")  # also correct for invalid UTF-8
@@ -389,26 +393,28 @@ def _canonical(value: Column, type: DataType) -> Column:
     if isinstance(type, (TimestampNTZType, DateType)):
         return value.cast("string")
     if isinstance(type, ArrayType):
-        return F.transform(value, lambda item: _canonical(item, type.elementType))
+        return F.transform(value, lambda item: _canonical_form(item, type.elementType))
     if isinstance(type, MapType):
         pairs = StructType().add("key", type.keyType).add("value", type.valueType)
-        return _canonical(F.map_entries(value), ArrayType(pairs))
+        return _canonical_form(F.map_entries(value), ArrayType(pairs))
     if isinstance(type, StructType):
-        fields = [_canonical(value[field.name], field.dataType).alias(field.name) for field in type]
+        fields = [
+            _canonical_form(value[field.name], field.dataType).alias(field.name) for field in type
+        ]
         return F.when(value.isNotNull(), F.struct(*fields))
     return value
 
 
 def _unused_name(df: DataFrame, name: str) -> str:
     """A column name that is not in use."""
-    used = {column.lower() for column in df.columns}
-    while name in used:
+    used_names = {column.lower() for column in df.columns}
+    while name in used_names:
         name += "_"
     return name
 
 
-def _require(df: DataFrame, names: Sequence[str], caller: str) -> None:
-    missing = [name for name in names if name not in df.columns]
-    if missing or not names:
-        needed = f"the column {missing[0]}" if missing else "at least one column in by"
+def _require_columns(df: DataFrame, names: Sequence[str], caller: str) -> None:
+    missing_names = [name for name in names if name not in df.columns]
+    if missing_names or not names:
+        needed = f"the column {missing_names[0]}" if missing_names else "at least one column in by"
         raise OptionError(f"{caller} needs {needed}; the columns are {', '.join(df.columns)}")

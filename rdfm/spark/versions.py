@@ -23,10 +23,10 @@ def check_pyspark() -> None:
         raise MissingExtraError(
             "Spark needs the package pyspark: pip install 'rdfm[spark]'"
         ) from error
-    found = tuple(int(number) for number in re.findall(r"\d+", __version__)[:2])
-    if found < OLDEST:
-        wanted = ".".join(map(str, OLDEST))
+    version = tuple(int(number) for number in re.findall(r"\d+", __version__)[:2])
+    if version < OLDEST:
+        oldest = ".".join(map(str, OLDEST))
         raise MissingExtraError(
-            f"rdfm needs PySpark {wanted} or newer, but found {__version__}: "
+            f"rdfm needs PySpark {oldest} or newer, but found {__version__}: "
             "pip install 'rdfm[spark]'"
         )

@@ -25,7 +25,7 @@ __all__ = ["DriverObject", "check_workers"]
 
 _IMPORT_CHECK = "import pyarrow, rdfm, importlib.util as u; print(rdfm.__version__ if u.find_spec('pyspark_rdfm') else '')"
 _CHECK_TIMEOUT_SECONDS = 60.0
-_matching: set[str] = set()
+_checked_programs: set[str] = set()
 
 
 def check_workers(spark: SparkSession) -> None:
@@ -47,12 +47,18 @@ def check_workers(spark: SparkSession) -> None:
 
     context: Any = spark.sparkContext
     program = context.pythonExec
-    if not context.master.startswith("local") or program in _matching or _is_own_python(program):
+    if (
+        not context.master.startswith("local")
+        or program in _checked_programs
+        or _is_own_python(program)
+    ):
         return
     # The module search path of Spark's workers, which differs from the driver's.
     environment = {**os.environ, **context.environment}
-    sent = [str(Path(SparkFiles.getRootDirectory()) / name) for name in included_files(context)]
-    paths = [*sent, *filter(None, [environment.get("PYTHONPATH")])]
+    sent_files = [
+        str(Path(SparkFiles.getRootDirectory()) / name) for name in included_files(context)
+    ]
+    paths = [*sent_files, *filter(None, [environment.get("PYTHONPATH")])]
     environment["PYTHONPATH"] = os.pathsep.join(paths)
     try:
         import_check = subprocess.run(
@@ -74,15 +80,15 @@ def check_workers(spark: SparkSession) -> None:
         raise _worker_error(
             program, f"has a different version of rdfm than the driver, which has {__version__}"
         )
-    _matching.add(program)
+    _checked_programs.add(program)
 
 
 def _is_own_python(program: str) -> bool:
     """Whether a program is this process's Python in the same environment, according to its path."""
-    found = shutil.which(program)
-    if found is None or not sys.executable:
+    program_path = shutil.which(program)
+    if program_path is None or not sys.executable:
         return False
-    python, own_python = Path(found), Path(sys.executable)
+    python, own_python = Path(program_path), Path(sys.executable)
     # The folder identifies an environment, because its Python may be a link to another folder.
     is_same_folder = python.parent.resolve() == own_python.parent.resolve()
     return is_same_folder and python.resolve() == own_python.resolve()

@@ -5,7 +5,7 @@ import pytest
 
 from rdfm import formats
 from rdfm.cli.app import app
-from rdfm.cli.cli_remedies import on_command_line
+from rdfm.cli.cli_remedies import render_for_command_line
 from rdfm.conversion.convert_options import STAGES
 from rdfm.errors import Remedy
 
@@ -26,8 +26,8 @@ OPTIONS = {
 @pytest.mark.parametrize(("side", "name"), OPTIONS, ids=[" ".join(key) for key in OPTIONS])
 def test_each_option_has_a_flag_unless_it_is_python_only(side, name):
     option = OPTIONS[side, name]
-    flag = Remedy(side, name, "true", "").render(on_command_line)
-    negative_flag = Remedy(side, name, "false", "").render(on_command_line)
+    flag = Remedy(side, name, "true", "").render(render_for_command_line)
+    negative_flag = Remedy(side, name, "false", "").render(render_for_command_line)
     if option.python_only:
         assert (flag, negative_flag) == (None, None)
         return
@@ -47,4 +47,4 @@ def test_each_option_has_a_flag_unless_it_is_python_only(side, name):
     ids=lambda value: value.option if isinstance(value, Remedy) else "",
 )
 def test_a_remedy_without_a_flag_is_not_rendered(remedy, expected):
-    assert remedy.render(on_command_line) == expected
+    assert remedy.render(render_for_command_line) == expected

@@ -109,7 +109,7 @@ SLOW_REMOVAL = """
     shutil.rmtree = remove_slowly
     signals.begin()
     signals.watch()
-    with signals.unwinding():
+    with signals.raise_on_signal():
         output = FolderOutput(sys.argv[1], None, overwrite=True)
         output.write([Part("a.nq", b"new a", True), Part("d.nq", b"new d", True)])
         output.commit()

@@ -389,7 +389,7 @@ def test_a_log_with_counters_is_read_in_constant_memory(tmp_path, overlap):
             )
             metadata = {"c": bytes([number & 127 | 128, number >> 7])}
             writer.write(rdfm.Message([quad], metadata=metadata))
-    found, keys = states.content_of(str(log), "jelly", overlap)
+    found, keys = states.read_counters(str(log), "jelly", overlap)
     assert len(found) <= 2 * (overlap + 1000)
     assert not keys
     assert set(range(8000 - overlap, 8000)) <= set(found.values())
@@ -624,7 +624,7 @@ def test_a_run_that_stops_before_its_state_is_saved_is_continued(registry, name,
 
 def test_a_continued_run_may_stop_again(registry, monkeypatch):
     monkeypatch.setattr(fetching, "SAVE_SECONDS", -1)
-    settle = fetching._Mirror._settle
+    settle = fetching._Mirror._record_appended
 
     def stop_at(number):
         count = []
@@ -640,7 +640,7 @@ def test_a_continued_run_may_stop_again(registry, monkeypatch):
     for number, saves in ((3, False), (2, True)):
         registry.faults = [registry.slow(0.1)]
         with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
-            patch.setattr(fetching._Mirror, "_settle", stop_at(number))
+            patch.setattr(fetching._Mirror, "_record_appended", stop_at(number))
             if not saves:
                 states.MirrorState(registry.url, "4242").save("m.trig")
                 patch.setattr(states.MirrorState, "save", lambda *_: None)
@@ -661,7 +661,7 @@ def test_runs_that_stop_anywhere_neither_lose_nor_repeat_messages(
     generator = random.Random(seed)
     steps = [
         (fetching._Mirror, "_write"),
-        (fetching._Mirror, "_settle"),
+        (fetching._Mirror, "_record_appended"),
         (states.MirrorState, "save"),
     ]
 

@@ -59,7 +59,7 @@ def test_rejects_are_not_repeated_after_an_interrupted_run(registry, monkeypatch
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
-        patch.setattr(fetching._Mirror, "_settle", interrupt)
+        patch.setattr(fetching._Mirror, "_record_appended", interrupt)
         fetch(registry.url, "m.jelly", check=True, rejects="wrong.jelly")
     fetch(registry.url, "m.jelly", check=True, rejects="wrong.jelly")
     assert counters("wrong.jelly") == sorted(WRONG)

@@ -162,7 +162,7 @@ def test_blank_nodes_prevent_a_code():
     ],
 )
 def test_codes_are_found_in_iris(text, code):
-    assert trusty.code_in(text) == code
+    assert trusty.find_code(text) == code
 
 
 # --- structure: each rule has its own message ---

@@ -108,7 +108,7 @@ def run_in_turns(actors, generator, deaths):
 
 def staged(target, job, names):
     target.begin(job)
-    folder = Path(target.attempt(job, "0"))
+    folder = Path(target.create_attempt(job, "0"))
     for name in names:
         (folder / name).write_bytes(b"")
     return tuple(f"0/{name}" for name in names)
@@ -121,7 +121,7 @@ def names_of(job):
 @given(seed=st.integers(0, 1 << 32), overwrites=st.booleans(), deaths=st.integers(0, 3))
 def test_commits_are_atomic_and_happen_once(seed, overwrites, deaths):
     with tempfile.TemporaryDirectory() as folder, in_steps():
-        target = CommitTarget.of(folder)
+        target = CommitTarget.from_path(folder)
         for name in OLD_FILES:
             Path(folder, name).write_bytes(b"")
         views = []
@@ -134,7 +134,7 @@ def test_commits_are_atomic_and_happen_once(seed, overwrites, deaths):
             parts = staged(target, job, names_of(job))
 
             def act():
-                target.clean()
+                target.clean_up()
                 target.commit(FolderCommit(job, parts, write_id=write_id), replaces=overwrite)
 
             return Actor(act)
@@ -158,7 +158,7 @@ def test_commits_are_atomic_and_happen_once(seed, overwrites, deaths):
         same_id = [writer("onceA", "once"), writer("onceB", "once")]
         streams = [stream("A"), stream("B")]
         plain = writer("plain")
-        others = [Actor(read), Actor(read), Actor(target.clean)]
+        others = [Actor(read), Actor(read), Actor(target.clean_up)]
         if overwrites:
             others += [writer("all", overwrite=True), writer("other", overwrite=True)]
         actors = [*same_id, *streams, plain, *others]

@@ -27,7 +27,7 @@ from rdfm import DecodeError, EncodeError, OptionError, open_log, statistics
 from rdfm._core import StreamRules, TripleTerm
 from rdfm.riverbench import check, package
 from rdfm.riverbench.declared import COMMENT, Facts
-from rdfm.riverbench.names import levels, member_name, sizes_of
+from rdfm.riverbench.names import create_sizes, levels, member_name
 
 XSD = "http://www.w3.org/2001/XMLSchema#"
 NANOPUBS = FIXTURES / "nanopubs" / "log.trig"
@@ -192,8 +192,8 @@ def test_archive_member_names_follow_the_documentation(number):
 
 
 def test_a_size_equal_to_the_number_of_messages_is_included():
-    assert sizes_of(9_999) == {"full": 9_999}
-    assert sizes_of(100_000) == {"10K": 10_000, "100K": 100_000, "full": 100_000}
+    assert create_sizes(9_999) == {"full": 9_999}
+    assert create_sizes(100_000) == {"10K": 10_000, "100K": 100_000, "full": 100_000}
 
 
 @pytest.fixture(scope="module")

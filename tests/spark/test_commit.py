@@ -61,7 +61,7 @@ NEW_LOGS = ["part-0.nq", "part-1.nq", "part-2.nq"]
 def stage(target, job="job", names=NEW_LOGS):
     """Starts a job with one attempt. Returns its parts."""
     target.begin(job)
-    folder = target.attempt(job, "0")
+    folder = target.create_attempt(job, "0")
     for name in names:
         file = target.storage.open_new(f"{folder}/{name}")
         file.write(b"new")
@@ -77,7 +77,7 @@ def write(target, kind="append", job="job", names=NEW_LOGS, on_step=None, **sett
 
 
 def logs(target):
-    return [name for name in target.visible() if name != "_SUCCESS"]
+    return [name for name in target.visible_files() if name != "_SUCCESS"]
 
 
 def visible_logs(target):
@@ -114,7 +114,7 @@ def test_a_commit_makes_all_parts_visible_and_leaves_no_other_files(target, kind
 def test_a_crash_at_any_step_leaves_all_parts_or_none(target, kind, settings):
     outcomes = set()
     for count in itertools.count():
-        for name in target.visible():
+        for name in target.visible_files():
             target.storage.remove(f"{target.folder}/{name}")
         target.storage.remove_folder(f"{target.folder}/_rdfm")
         for name in OLD_LOGS:
@@ -197,7 +197,7 @@ def test_a_reader_during_a_commit_sees_all_parts_or_none(target, kind):
 def test_a_commit_during_a_listing_is_seen_completely(tmp_path, monkeypatch):
     from rdfm.storage.files import LocalStorage
 
-    target = CommitTarget.of(str(tmp_path))
+    target = CommitTarget.from_path(str(tmp_path))
     for name in OLD_LOGS:
         (tmp_path / name).parent.mkdir(exist_ok=True)
         (tmp_path / name).write_bytes(b"old")
@@ -221,7 +221,7 @@ def test_a_folder_that_keeps_changing_is_an_error(tmp_path, monkeypatch):
 
     monkeypatch.setattr(commit, "_LISTING_WAIT_SECONDS", 0.01)
     monkeypatch.setattr(commit, "_TRIES", 2)
-    CommitTarget.of(str(tmp_path)).begin("job")
+    CommitTarget.from_path(str(tmp_path)).begin("job")
     found = itertools.count()
     monkeypatch.setattr(
         commit,
@@ -234,7 +234,7 @@ def test_a_folder_that_keeps_changing_is_an_error(tmp_path, monkeypatch):
 
 @pytest.mark.slow
 def test_many_threads_can_settle_commits_at_once(tmp_path):
-    target = CommitTarget.of(str(tmp_path))
+    target = CommitTarget.from_path(str(tmp_path))
     names = [f"part-{number}.nq" for number in range(40)]
     for batch_number in range(10):
         commit = FolderCommit(
@@ -325,7 +325,7 @@ def test_an_overwrite_waits_until_the_folder_is_stable(tmp_path, monkeypatch):
 
     monkeypatch.setattr(commit, "_LISTING_WAIT_SECONDS", 0.0)
     monkeypatch.setattr(commit, "_TRIES", 1)
-    target = CommitTarget.of(str(tmp_path))
+    target = CommitTarget.from_path(str(tmp_path))
     parts, turns, visible = stage(target), itertools.count(), target._visible
     target._visible = lambda: [*visible(), *([f"x{turn}"] if (turn := next(turns)) < 30 else [])]
     assert target.commit(FolderCommit("job", parts), replaces=True)
@@ -487,7 +487,7 @@ def test_a_dropped_job_is_closed(target):
 
 
 def test_only_old_jobs_are_removed_as_abandoned(tmp_path):
-    target = CommitTarget.of(str(tmp_path))
+    target = CommitTarget.from_path(str(tmp_path))
     stage(target, "old")
     stage(target, "young")
     week_ago = time.time() - 7 * 24 * 3600 - 1
@@ -502,18 +502,18 @@ def test_only_old_jobs_are_removed_as_abandoned(tmp_path):
 
 
 def test_jobs_that_cannot_be_removed_are_not_reported_as_removed(tmp_path, monkeypatch):
-    target = CommitTarget.of(str(tmp_path))
+    target = CommitTarget.from_path(str(tmp_path))
     stage(target, "stays")
     monkeypatch.setattr(type(target.storage), "remove_folder", lambda *_: None)
     assert target.remove_orphan_files(0) == []
 
 
 def test_a_late_attempt_does_not_reopen_a_closed_job(tmp_path):
-    target = CommitTarget.of(str(tmp_path))
+    target = CommitTarget.from_path(str(tmp_path))
     stage(target)
     target.drop("job")
     with pytest.raises(FileNotFoundError):
-        target.attempt("job", "late")
+        target.create_attempt("job", "late")
     assert target.storage.list_names(f"{target.folder}/_rdfm/staging") == []
 
 
@@ -523,13 +523,13 @@ def test_parts_of_a_closed_job_are_removed_by_the_next_write(target):
     stage(target, "going on")
     target.storage.remove(f"{target.folder}/_rdfm/staging/over/open")
     job = stream_job("q", 0, "a")
-    target.storage.finish(target.storage.open_new(f"{target.attempt(job, '0')}/part.nq"))
+    target.storage.finish(target.storage.open_new(f"{target.create_attempt(job, '0')}/part.nq"))
     assert target.remove_orphan_files() == ["over"]
 
 
 def test_staging_folders_of_finished_batches_are_removed(target):
     for query, batch in (("q", 0), ("q", 1), ("q", 2), ("q2", 0)):
-        target.attempt(stream_job(query, batch, "a"), "0")
+        target.create_attempt(stream_job(query, batch, "a"), "0")
     target.drop_older("q", 1)
     staging = f"{target.folder}/_rdfm/staging"
     assert target.storage.list_names(staging) == ["stream-q-2-a", "stream-q2-0-a"]
@@ -538,7 +538,7 @@ def test_staging_folders_of_finished_batches_are_removed(target):
 @pytest.mark.skipif(os.name == "nt", reason="needs file names with backslashes")
 def test_an_overwrite_removes_files_with_backslashes_in_their_names(tmp_path):
     (tmp_path / "a\\b.nq").write_bytes(b"")
-    write(CommitTarget.of(str(tmp_path)), "overwrite")
+    write(CommitTarget.from_path(str(tmp_path)), "overwrite")
     assert sorted(path.name for path in tmp_path.iterdir()) == ["_SUCCESS", "_rdfm", *NEW_LOGS]
 
 
@@ -561,7 +561,7 @@ def test_folders_without_commits_are_listed_once(tmp_path, monkeypatch):
 
 
 def test_globs_ignore_unfinished_commits(tmp_path):
-    target = CommitTarget.of(str(tmp_path / "out"))
+    target = CommitTarget.from_path(str(tmp_path / "out"))
     target.begin("job")
     (tmp_path / "out" / "a.nq").write_bytes(b"")
     (tmp_path / "out" / "_SUCCESS").write_bytes(b"")
@@ -573,9 +573,11 @@ def test_globs_ignore_unfinished_commits(tmp_path):
 
 def test_only_folders_are_checked_for_running_commits(tmp_path, monkeypatch):
     checked = []
-    original = CommitTarget.is_ours
+    original = CommitTarget.has_records
     monkeypatch.setattr(
-        CommitTarget, "is_ours", lambda target: checked.append(target.folder) or original(target)
+        CommitTarget,
+        "has_records",
+        lambda target: checked.append(target.folder) or original(target),
     )
     paths = [tmp_path / f"{number}.nq" for number in range(20)]
     for path in paths:

@@ -53,13 +53,13 @@ def write(
     folder, format, parts, compression="none", options=None, create_batch=MessageBatch.from_messages
 ):
     """Writes a fragment for each list of messages and joins them. Returns the path of the log."""
-    target = CommitTarget.of(str(folder))
+    target = CommitTarget.from_path(str(folder))
     target.begin("job")
     fragments = []
     for number, messages in enumerate(parts):
         name = f"part-{number:05d}-x.log"
         attempt = f"{number}"
-        path = target.attempt("job", attempt)
+        path = target.create_attempt("job", attempt)
         file = target.storage.open_new(f"{path}/{name}")
         writer = FragmentWriter(file, format, compression, options or {})
         for message in messages:
@@ -113,11 +113,11 @@ def test_compressed_fragments_become_members(tmp_path, compression):
 
 
 def test_fragments_with_different_headers_are_rejected(tmp_path):
-    target = CommitTarget.of(str(tmp_path))
+    target = CommitTarget.from_path(str(tmp_path))
     target.begin("job")
     fragments = []
     for number, options in enumerate(({}, {"jelly_version": 2})):
-        path = target.attempt("job", str(number))
+        path = target.create_attempt("job", str(number))
         file = target.storage.open_new(f"{path}/part-{number:05d}-x.jelly")
         writer = FragmentWriter(file, "jelly", "none", options)
         writer.write_batch(MessageBatch.from_messages([FIRST_MESSAGE]))

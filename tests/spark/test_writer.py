@@ -89,7 +89,7 @@ def test_partition_folders_are_found_for_every_column_and_value(tmp_path):
     import pyarrow as pa
 
     from rdfm.spark.readers.folders import _folders
-    from rdfm.spark.writers.dividing import RowDivider
+    from rdfm.spark.writers.row_splitter import RowSplitter
     from rdfm.storage.listing import find_files
 
     names = ("_c", ".c", "c", "a b", "a=b", "a/b", "é")
@@ -110,9 +110,9 @@ def test_partition_folders_are_found_for_every_column_and_value(tmp_path):
         "é",
         "e\u0301",
     )
-    divider = RowDivider(names, None)
+    splitter = RowSplitter(names, None)
     rows = pa.table({name: list(values) for name in names}).to_batches()[0]
-    folders = [folder for folder, _ in divider._groups(rows)]
+    folders = [folder for folder, _ in splitter._group_rows(rows)]
     for folder in folders:
         (tmp_path / folder).mkdir(parents=True)
         (tmp_path / folder / "part-00000.nq").touch()

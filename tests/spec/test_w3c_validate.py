@@ -7,7 +7,7 @@ import pytest
 from suites import w3c_files
 
 import rdfm
-from rdfm.cli.cli_remedies import on_command_line
+from rdfm.cli.cli_remedies import render_for_command_line
 
 MF = "http://www.w3.org/2001/sw/DataAccess/tests/test-manifest#"
 TYPE = ox.NamedNode("http://www.w3.org/1999/02/22-rdf-syntax-ns#type")
@@ -87,7 +87,7 @@ def test_only_invalid_json_ld_documents_are_reported():
         base = "https://w3c.github.io/json-ld-api/tests/"
         checked = rdfm.validate(data, "jsonld", base=base, rdf_direction="none")
         errors = [each for each in checked if each.severity == "error"]
-        if any("--context" in each.render(on_command_line) for each in errors):
+        if any("--context" in each.render(render_for_command_line) for each in errors):
             continue  # needs another document
         assert bool(errors) == (is_invalid or name in lenient), (name, errors)
         valid, invalid = valid + (not is_invalid), invalid + is_invalid

@@ -12,11 +12,11 @@ from support import option_text
 
 import rdfm
 from rdfm import OptionError, formats
-from rdfm.cli.cli_remedies import on_command_line
+from rdfm.cli.cli_remedies import render_for_command_line
 from rdfm.cli.convert import command
 from rdfm.cli.parameters import COMPLETE
 from rdfm.cli.run import run
-from rdfm.cli.specs import given
+from rdfm.cli.specs import select_given
 from rdfm.errors import render
 from rdfm.spark.spark_options import Options
 
@@ -73,7 +73,7 @@ def test_the_command_line_accepts_options_with_and_without_a_side(spec, side, op
         (f"--{option.option}", option.name),
     ):
         context = command.make_context("convert", ["a", "b", flag, *arguments[1:]])
-        found = given({key: context.params[key] for key in context.params if key == name})
+        found = select_given({key: context.params[key] for key in context.params if key == name})
         assert list(found) == [name]
         assert spec.values(side, {option.name: found[name]})
 
@@ -116,7 +116,7 @@ def test_formats_without_an_option_reject_it_in_the_same_words(
         == 2
     )
     expected = render(
-        OptionError(other.spec.unsupported_option_text(side, option.name)), on_command_line
+        OptionError(other.spec.unsupported_option_text(side, option.name)), render_for_command_line
     )
     assert capsys.readouterr().err == f"rdfm: error: {expected}\n"
 

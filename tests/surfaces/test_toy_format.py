@@ -10,7 +10,7 @@ import pytest
 
 import rdfm
 from rdfm import MessageBatch, OptionError, Quad, decode_values, encode_values, formats, parse_term
-from rdfm.cli.cli_remedies import on_command_line
+from rdfm.cli.cli_remedies import render_for_command_line
 from rdfm.cli.convert import command
 from rdfm.cli.parameters import COMPLETE
 from rdfm.cli.run import run
@@ -150,13 +150,15 @@ def test_spark_has_the_options():
 
 def test_remedies_name_the_options():
     between = Remedy("read", "between", "TEXT", "helps")
-    assert [between.render(renderer) for renderer in (None, on_command_line, render_for_spark)] == [
+    assert [
+        between.render(renderer) for renderer in (None, render_for_command_line, render_for_spark)
+    ] == [
         "between=TEXT helps",
         "--from-between TEXT helps",
         '.option("between", "TEXT") helps',
     ]
     times = Remedy("write", "times", None, "")
-    assert times.render(on_command_line) == "a larger --times allows it"
+    assert times.render(render_for_command_line) == "a larger --times allows it"
 
 
 def test_value_functions_accept_the_options():

@@ -56,7 +56,7 @@ def command(
     )
 
 
-def _counts(checked: NanopubCheck) -> str:
+def _counts(log_check: NanopubCheck) -> str:
     """Return the numbers of valid trusty URIs and signatures."""
-    signed = f"{checked.signed:,} signed" if checked.verifier else "signatures not checked"
-    return f"; {checked.trusty:,} trusty, {signed}"
+    signed = f"{log_check.signed:,} signed" if log_check.verifier else "signatures not checked"
+    return f"; {log_check.trusty:,} trusty, {signed}"

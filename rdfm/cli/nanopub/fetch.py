@@ -8,7 +8,7 @@ import click
 
 from rdfm.cli.headers import header_option
 from rdfm.cli.parameters import output_option, quiet_option
-from rdfm.cli.specs import SpecCommand, given
+from rdfm.cli.specs import SpecCommand, select_given
 
 if TYPE_CHECKING:
     from rdfm.nanopub import FetchProgress, FetchResult
@@ -43,7 +43,7 @@ def command(registry: str, log: str, quiet: bool, **options: Any) -> None:
     from rdfm.cli.bar import Bar
     from rdfm.cli.losses import print_notes
     from rdfm.cli.run import CodedError
-    from rdfm.cli.signals import unwinding
+    from rdfm.cli.signals import raise_on_signal
     from rdfm.errors import LogBusyError
     from rdfm.nanopub.nanopub_options import FETCH
 
@@ -53,24 +53,24 @@ def command(registry: str, log: str, quiet: bool, **options: Any) -> None:
         )
     values = {
         name: FETCH[name].value(value) if name in FETCH else value
-        for name, value in given(options).items()
+        for name, value in select_given(options).items()
     }
     values = {name.removeprefix("to_"): value for name, value in values.items()}
     bar = None if quiet else Bar.on_terminal(unit=" counters")
 
-    def report(done: FetchResult) -> None:
-        if not quiet and (done.messages or done.rejected or not values.get("follow")):
-            click.echo(f"rdfm: {_sentence(done)}", err=True)
+    def report(result: FetchResult) -> None:
+        if not quiet and (result.messages or result.rejected or not values.get("follow")):
+            click.echo(f"rdfm: {_result_sentence(result)}", err=True)
 
     def show(progress: FetchProgress) -> None:
         from rdfm.logs.input.progress import Progress
 
         assert bar is not None
-        done = max(progress.counter - progress.start, 0)
-        bar(Progress(done, progress.load_counter - progress.start, progress.messages))
+        done_count = max(progress.counter - progress.start, 0)
+        bar(Progress(done_count, progress.load_counter - progress.start, progress.messages))
 
     try:
-        with unwinding():
+        with raise_on_signal():
             done = nanopub.fetch(
                 registry,
                 log,
@@ -89,13 +89,13 @@ def command(registry: str, log: str, quiet: bool, **options: Any) -> None:
         print_notes(done.notes)
 
 
-def _sentence(done: FetchResult) -> str:
+def _result_sentence(result: FetchResult) -> str:
     """Return the result of a round as a sentence."""
     from rdfm.cli.stdio import dropped_text, plural
 
-    parts = [f"{plural(done.messages, 'nanopublication')} appended"]
-    if done.rejected:
-        parts.append(f"{done.rejected:,} rejected")
-    if done.dropped:
-        parts.append(f"{dropped_text(dict(done.dropped))} dropped")
-    return f"{', '.join(parts)}; up to date at counter {done.counter} in {done.seconds:.2f} s"
+    parts = [f"{plural(result.messages, 'nanopublication')} appended"]
+    if result.rejected:
+        parts.append(f"{result.rejected:,} rejected")
+    if result.dropped:
+        parts.append(f"{dropped_text(dict(result.dropped))} dropped")
+    return f"{', '.join(parts)}; up to date at counter {result.counter} in {result.seconds:.2f} s"

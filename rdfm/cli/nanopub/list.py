@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from rdfm.cli.parameters import output_option, quiet_option
-from rdfm.cli.specs import SpecCommand, given
+from rdfm.cli.specs import SpecCommand, select_given
 
 if TYPE_CHECKING:
     from rdfm.nanopub.listing import NanopubLog
@@ -39,15 +39,15 @@ def command(logs: tuple[str, ...], output: str | None, quiet: bool, **options: A
     Writes a row for each nanopublication to .parquet, .arrow, .csv, .tsv or .srj, or prints a table
     on a terminal. Nothing is verified: run rdfm nanopub check first.
     """
-    from rdfm.cli.signals import unwinding
-    from rdfm.cli.stdio import inputs_of, is_terminal
+    from rdfm.cli.signals import raise_on_signal
+    from rdfm.cli.stdio import create_inputs, is_terminal
     from rdfm.logs.options import WRITING
     from rdfm.nanopub.listing import NanopubLog
 
-    options = given(options)
-    inputs = inputs_of(logs)
+    options = select_given(options)
+    inputs = create_inputs(logs)
     writes_file = output is not None or any(option.name in options for option in WRITING)
-    with unwinding():
+    with raise_on_signal():
         if writes_file or not is_terminal(sys.stdout):
             _write(inputs, options, output or "-", quiet)
         else:
@@ -85,18 +85,18 @@ def _show(log: NanopubLog, quiet: bool) -> None:
     from rdfm.nanopub.listing import COLUMNS, cells
 
     table = TerminalTable(COLUMNS)
-    with log.rows() as found:
-        for row in found.rows():
-            table.add([[_bracketed(cell) for cell in cells(row)]])
+    with log.rows() as rows:
+        for row in rows.rows():
+            table.add([[_bracket_iri(cell) for cell in cells(row)]])
     table.end()
-    if found.skipped:
-        click.echo(f"rdfm: skipped: {plural(found.skipped, 'error')}", err=True)
+    if rows.skipped:
+        click.echo(f"rdfm: skipped: {plural(rows.skipped, 'error')}", err=True)
     if not quiet:
         click.echo(f"rdfm: {plural(table.count, 'row')}", err=True)
-    _print_others(found.others, quiet)
+    _print_others(rows.others, quiet)
 
 
-def _bracketed(cell: str | None) -> str | None:
+def _bracket_iri(cell: str | None) -> str | None:
     """Put an IRI in brackets, so that a table without enough space still shows its end."""
     is_iri = cell is not None and "://" in cell and " " not in cell
     return f"<{cell}>" if is_iri else cell

@@ -73,11 +73,11 @@ def command(registries: tuple[str, ...], as_json: bool, allow_http: bool) -> int
     from rdfm.errors import render, visible
     from rdfm.nanopub import status
 
-    found: list[RegistryState] = []
+    states: list[RegistryState] = []
     failed = 0
     for registry in registries:
         try:
-            found.append(status(registry, allow_http=allow_http))
+            states.append(status(registry, allow_http=allow_http))
         except OSError as error:
             if len(registries) == 1:
                 raise
@@ -85,16 +85,16 @@ def command(registries: tuple[str, ...], as_json: bool, allow_http: bool) -> int
             name = f"{error.filename}: " if error.filename else ""
             click.echo(f"rdfm: error: {visible(name)}{error.strerror or render(error)}", err=True)
     if as_json:
-        for state in found:
+        for state in states:
             click.echo(json_line(asdict(state)))
         return min(failed, 1)
     if len(registries) == 1:
         width = max(map(len, _LABELS.values()))
         for name, label in _LABELS.items():
-            click.echo(f"{label:{width}}  {_cell(getattr(found[0], name))}")
+            click.echo(f"{label:{width}}  {_cell(getattr(states[0], name))}")
         return 0
     rows = [[_LABELS[name] for name in _TABLE_FIELDS]]
-    rows += [[_short(name, getattr(state, name)) for name in _TABLE_FIELDS] for state in found]
+    rows += [[_short(name, getattr(state, name)) for name in _TABLE_FIELDS] for state in states]
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     for row in rows:
         line = "  ".join(f"{cell:{size}}" for cell, size in zip(row, widths, strict=True))
@@ -112,8 +112,8 @@ def _short(name: str, value: object) -> str:
 
 
 def _cell(value: object) -> str:
-    from rdfm.cli.stdio import safe
+    from rdfm.cli.stdio import escape_controls
 
     if isinstance(value, bool):
         return "yes" if value else "no"
-    return "-" if value is None else safe(str(value))
+    return "-" if value is None else escape_controls(str(value))

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from rdfm.cli.parameters import output_option, quiet_option
-from rdfm.cli.specs import SpecCommand, given
+from rdfm.cli.specs import SpecCommand, select_given
 
 if TYPE_CHECKING:
     from rdfm.riverbench import Package
@@ -39,21 +39,21 @@ def command(log: str, output: str, quiet: bool, **options: Any) -> None:
     --stream-type or --metadata, and each message is checked against it.
     """
     from rdfm.cli.bar import Bar
-    from rdfm.cli.signals import unwinding
-    from rdfm.cli.stdio import inputs_of
+    from rdfm.cli.signals import raise_on_signal
+    from rdfm.cli.stdio import create_inputs
     from rdfm.riverbench import package
     from rdfm.riverbench.names import PACKAGE
 
-    settings = given(options)
+    settings = select_given(options)
     settings["format"] = settings.pop("from_format", None)
     settings = {
         name.removeprefix("from_"): PACKAGE[name].value(value) if name in PACKAGE else value
         for name, value in settings.items()
     }
-    (source,) = inputs_of([log])
+    (source,) = create_inputs([log])
     bar = None if quiet else Bar.on_terminal()
     try:
-        with unwinding():
+        with raise_on_signal():
             packaged = package(source, output, progress=bar, **settings)
     finally:
         if bar is not None:
@@ -65,12 +65,12 @@ def command(log: str, output: str, quiet: bool, **options: Any) -> None:
 def _report(packaged: Package, output: str) -> None:
     """Print a summary, including dropped data and notes, on standard error."""
     from rdfm.cli.losses import print_notes
-    from rdfm.cli.stdio import counted, dropped_text, plural, size
+    from rdfm.cli.stdio import dropped_text, message_counts_text, plural, size_text
 
     files = plural(len(packaged.distributions), "distribution")
     line = (
-        f"{counted('messages', packaged.messages, packaged.statements)}: {files}, {size(packaged.bytes_in)} read, "
-        f"{size(packaged.bytes_out)} written to {output} in {packaged.seconds:.2f} s"
+        f"{message_counts_text('messages', packaged.messages, packaged.statements)}: {files}, {size_text(packaged.bytes_in)} read, "
+        f"{size_text(packaged.bytes_out)} written to {output} in {packaged.seconds:.2f} s"
     )
     click.echo(f"rdfm: {line}", err=True)
     if packaged.repeated:

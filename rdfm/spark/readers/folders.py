@@ -30,7 +30,7 @@ from pyspark.sql.types import (
 )
 
 from rdfm.errors import OptionError
-from rdfm.spark.writers.dividing import unescape
+from rdfm.spark.writers.row_splitter import unescape
 
 if TYPE_CHECKING:
     from rdfm.storage.files import File

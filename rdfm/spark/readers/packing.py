@@ -67,7 +67,7 @@ def pack_files(
 
 
 def _split_files(files: list[File], costs: list[int], number: int) -> Iterator[list[File]]:
-    """Divide files into `number` non-empty packs that are as even as possible."""
+    """Split files into `number` non-empty packs that are as even as possible."""
     ends = [0, *accumulate(costs)]
     start = 0
     for index in range(1, number + 1):

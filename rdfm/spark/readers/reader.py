@@ -1,4 +1,4 @@
-"""Spark's batch reader: finds the files of a query and divides them into tasks.
+"""Spark's batch reader: finds the files of a query and splits them into tasks.
 
 In: the options and the schema of a query. Out: partitions, and their rows (`rdfm.spark.readers.rows`).
 Cost: one listing of the paths per query, and another if neither format nor schema determines the
@@ -255,8 +255,8 @@ class LogSourceReader(DataSourceReader):
         if self.reading.ignore_missing:
             return
         for path in self._paths:
-            target = CommitTarget.of(path, self.reading.storage)
-            if target.is_ours() and not target.has_completed():
+            target = CommitTarget.from_path(path, self.reading.storage)
+            if target.has_records() and not target.has_completed():
                 raise FileNotFoundError(
                     errno.ENOENT,
                     "The folder has no logs, since no write to it was completed; set ignoreMissingFiles to read it as empty",
@@ -286,7 +286,7 @@ class LogSourceReader(DataSourceReader):
                 )
 
     def plan_tasks(self, files: Iterable[File]) -> Iterator[list[tuple[File, Split | None]]]:
-        """Divide files among tasks: combine small ones and split large ones."""
+        """Distribute files among tasks: combine small ones and split large ones."""
         pack_bytes = min(PACK_BYTES, self._split_bytes)
         packs = list(pack_files(files, pack_bytes, OPEN_COST, self._min_tasks or _cores()))
         # A file that is split gets a separate pack.

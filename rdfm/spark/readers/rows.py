@@ -151,7 +151,7 @@ class SparkReading(DriverObject):
         ):
             partition_folders = folders(reading)
             partition_folders.check(shape.known, corrupt)
-        selected = shape.with_more(partition_folders.fields).select(
+        selected = shape.with_fields(partition_folders.fields).select(
             schema, names, corrupt, with_errors=mode == "PERMISSIVE"
         )
         own_types = partition_folders.select_types(selected)
@@ -258,7 +258,7 @@ class SparkReading(DriverObject):
         return add
 
     def splits(self, path: str, split_bytes: int) -> Sequence[Split | None]:
-        """Divide a large log into splits, and count its messages if their indexes are requested.
+        """Split a large log, and count its messages if their indexes are requested.
 
         Args:
             path: The log.

@@ -78,12 +78,12 @@ class FileList:
         self._owner = os.urandom(8).hex()
         self._storage.make_folder(self._folder)
         exists = _HEAD in self._storage.list_names(self._folder)
-        head = self._head() if exists else {"version": _VERSION, "name": self._owner}
+        head = self._read_head() if exists else {"version": _VERSION, "name": self._owner}
         self.name = str(head["name"])
         # From now on, the previous owner cannot add files. Otherwise, each of two queries would
         # miss the other's files.
         content = json.dumps({**head, "owner": self._owner}).encode()
-        self._storage.write_file(self._path(_HEAD), content)
+        self._storage.write_file(self._file_path(_HEAD), content)
         for _ in range(_TRIES):
             self.files: list[File] = []
             self._positions: dict[str, int] = {}
@@ -97,24 +97,24 @@ class FileList:
 
     def get(self, path: str) -> File | None:
         """Return a file as it was when it was added; None if it is not in the list."""
-        at = self._positions.get(path)
-        return None if at is None else self.files[at]
+        position = self._positions.get(path)
+        return None if position is None else self.files[position]
 
-    def add(self, found: Iterable[File]) -> None:
+    def add(self, files_found: Iterable[File]) -> None:
         """Add the files that are not in the list yet, in this order and atomically.
 
         Raises:
             OptionError: If another query has opened the list.
         """
-        new = {file.path: file for file in found if file.path not in self._positions}
-        if not new:
+        new_files = {file.path: file for file in files_found if file.path not in self._positions}
+        if not new_files:
             return
         self._check_owner()
-        first, files = len(self.files), list(new.values())
+        first, files = len(self.files), list(new_files.values())
         name = f"files-{first:012d}.json"
-        if not self._storage.create_file(self._path(name), _packed(files)):
+        if not self._storage.create_file(self._file_path(name), _encode_files(files)):
             raise self._ownership_error()
-        self._take(_Segment(first, len(files), name), files)
+        self._append_segment(_Segment(first, len(files), name), files)
 
     def merge(self) -> None:
         """Merge the newest segments if there are many, and remove the merged ones.
@@ -136,15 +136,15 @@ class FileList:
                 first = len(self.files) - total
                 merged_segment = _Segment(first, total, f"files-{first:012d}-{total:012d}.json")
                 self._storage.write_file(
-                    self._path(merged_segment.name), _packed(self.files[first:])
+                    self._file_path(merged_segment.name), _encode_files(self.files[first:])
                 )
                 self._obsolete += [segment.name for segment in self._segments[-merged:]]
                 self._segments[-merged:] = [merged_segment]
         while self._obsolete:
-            self._storage.remove(self._path(self._obsolete[-1]))
+            self._storage.remove(self._file_path(self._obsolete[-1]))
             self._obsolete.pop()
 
-    def end_of(self, start: int, *, files: int | None = None, size: int | None = None) -> int:
+    def batch_end(self, start: int, *, files: int | None = None, size: int | None = None) -> int:
         """Return the position after the next batch of files. A batch has at least one file.
 
         Args:
@@ -157,17 +157,17 @@ class FileList:
             end = min(end, start + files)
         if size is not None:
             total = 0
-            for at in range(start, end):
-                total += self.files[at].size
+            for index in range(start, end):
+                total += self.files[index].size
                 if total > size:
-                    return max(at, start + 1)
+                    return max(index, start + 1)
         return end
 
     def _load(self, names: list[str]) -> None:
-        found = [match for match in map(_SEGMENT.fullmatch, names) if match]
+        matches = [match for match in map(_SEGMENT.fullmatch, names) if match]
         # At each position, the longest segment comes first: a merged one before those that it
         # replaced.
-        for match in sorted(found, key=lambda match: (int(match[1]), -int(match[2] or 0))):
+        for match in sorted(matches, key=lambda match: (int(match[1]), -int(match[2] or 0))):
             first, name, position = int(match[1]), match[0], len(self.files)
             if first > position:
                 raise OptionError(
@@ -176,40 +176,42 @@ class FileList:
                 )
             files = self._read(name) if first == position else None
             if files is not None and len(files) == int(match[2] or len(files)):
-                self._take(_Segment(first, len(files), name), files)
+                self._append_segment(_Segment(first, len(files), name), files)
             elif first == position and match[2] is None:
                 # The segment is incomplete (on storage without atomic writes), so no batch used it.
-                self._storage.remove(self._path(name))
+                self._storage.remove(self._file_path(name))
             else:
                 self._obsolete.append(name)
 
     def _read(self, name: str) -> list[File] | None:
         """The files of a segment; None if it is incomplete."""
         try:
-            rows = json.loads(self._storage.read_file(self._path(name)))
+            rows = json.loads(self._storage.read_file(self._file_path(name)))
         except (ValueError, RecursionError):
             return None
         return [File(*row) for row in rows]
 
-    def _take(self, segment: _Segment, files: list[File]) -> None:
-        self._positions.update((file.path, at) for at, file in enumerate(files, len(self.files)))
+    def _append_segment(self, segment: _Segment, files: list[File]) -> None:
+        self._positions.update(
+            (file.path, position) for position, file in enumerate(files, len(self.files))
+        )
         self.files += files
         self._segments.append(segment)
 
-    def _head(self) -> dict[str, Any]:
+    def _read_head(self) -> dict[str, Any]:
         try:
-            head = json.loads(self._storage.read_file(self._path(_HEAD)))
+            head = json.loads(self._storage.read_file(self._file_path(_HEAD)))
         except (ValueError, RecursionError):
             head = None
         if not isinstance(head, dict) or head.get("version") != _VERSION or "name" not in head:
             raise OptionError(
-                f"{self._path(_HEAD)} is not a list of a stream's files that this version of rdfm "
+                f"{self._file_path(_HEAD)} is not a list of a stream's files that this version of rdfm "
                 "can read; set stateLocation to a separate folder"
             )
         return head
 
     def _check_owner(self) -> None:
-        if self._head().get("owner") != self._owner:
+        if self._read_head().get("owner") != self._owner:
             raise self._ownership_error()
 
     def _ownership_error(self) -> OptionError:
@@ -218,9 +220,9 @@ class FileList:
             "set a separate one for each query, and do not run a query twice at the same time"
         )
 
-    def _path(self, name: str) -> str:
+    def _file_path(self, name: str) -> str:
         return f"{self._folder}/{name}"
 
 
-def _packed(files: list[File]) -> bytes:
+def _encode_files(files: list[File]) -> bytes:
     return json.dumps([[file.path, file.size, file.modified] for file in files]).encode()

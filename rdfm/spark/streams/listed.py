@@ -28,7 +28,7 @@ from rdfm.spark.compat import arrow_schema, is_remote
 from rdfm.spark.paths import spark_path
 from rdfm.spark.readers.rows import SparkReading
 from rdfm.spark.spark_options import FILES, STREAMING, Options
-from rdfm.spark.streams.stream import as_found
+from rdfm.spark.streams.stream import check_unchanged_files
 from rdfm.storage.files import File
 
 if TYPE_CHECKING:
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 
 __all__ = ["read_listed"]
 
-_PLANNED = StructType(
+_PLAN_SCHEMA = StructType(
     [
         StructField("path", StringType()),
         StructField("length", LongType()),
@@ -49,7 +49,10 @@ _PLANNED = StructType(
 
 
 def read_listed(
-    spark: SparkSession, files: DataFrame, schema: StructType | None, given: Mapping[str, str]
+    spark: SparkSession,
+    files: DataFrame,
+    schema: StructType | None,
+    text_options: Mapping[str, str],
 ) -> DataFrame:
     """Read the logs in a DataFrame with columns `path`, `length` and, if known, `modificationTime`.
 
@@ -60,7 +63,7 @@ def read_listed(
     """
     from pyspark.sql import functions as F
 
-    options = Options(given)
+    options = Options(text_options)
     list_options = {name: FILES[name] for name in ("split_bytes", "min_partitions")}
     values = options.pop_values({**list_options, "changed_files": STREAMING["changed_files"]})
     split_bytes, changed = values["split_bytes"], values["changed_files"]
@@ -70,23 +73,23 @@ def read_listed(
     time = F.lit(None).cast("bigint")
     if _check_columns(files):
         time = F.unix_millis(F.col("modificationTime").cast("timestamp"))
-    named = files.select("path", F.col("length").cast("bigint"), time.alias("modified"))
-    planned_schema = arrow_schema(_PLANNED)
+    file_rows = files.select("path", F.col("length").cast("bigint"), time.alias("modified"))
+    planned_schema = arrow_schema(_PLAN_SCHEMA)
 
     def plan(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         for batch in batches:
             rows = [
-                row for file in batch.to_pylist() for row in _planned(file, reading, split_bytes)
+                row for file in batch.to_pylist() for row in _plan_file(file, reading, split_bytes)
             ]
             yield pa.RecordBatch.from_pylist(rows, schema=planned_schema)
 
     def read(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        return reading.read(as_found(_logs(batches), reading, changed))
+        return reading.read(check_unchanged_files(_iter_logs(batches), reading, changed))
 
     # Spark would otherwise combine these few bytes into one task.
     tasks = values["min_partitions"] or 2 * _cores(spark)
-    planned = named.mapInArrow(plan, _PLANNED).repartition(tasks)
-    return planned.mapInArrow(read, reading.schema)
+    plan_rows = file_rows.mapInArrow(plan, _PLAN_SCHEMA).repartition(tasks)
+    return plan_rows.mapInArrow(read, reading.schema)
 
 
 def _check_columns(files: DataFrame) -> bool:
@@ -96,16 +99,16 @@ def _check_columns(files: DataFrame) -> bool:
         OptionError: If a column is missing or has the wrong type.
     """
     types = {field.name: field.dataType for field in files.schema}
-    listed = ", ".join(types) or "(none)"
-    for name, wanted in (("path", "string"), ("length", "bigint")):
+    columns_text = ", ".join(types) or "(none)"
+    for name, type_name in (("path", "string"), ("length", "bigint")):
         if name not in types:
             raise OptionError(
                 f"files needs the columns path, length and, if known, modificationTime, as in Spark's binaryFile "
-                f"source; the columns are {listed}"
+                f"source; the columns are {columns_text}"
             )
-        if types[name].simpleString() not in (wanted, "int"):
+        if types[name].simpleString() not in (type_name, "int"):
             raise OptionError(
-                f"the column {name} of files is {types[name].simpleString()}, not {wanted}"
+                f"the column {name} of files is {types[name].simpleString()}, not {type_name}"
             )
     time = types.get("modificationTime")
     if time is not None and not isinstance(time, (TimestampType, TimestampNTZType)):
@@ -115,7 +118,7 @@ def _check_columns(files: DataFrame) -> bool:
     return time is not None
 
 
-def _planned(
+def _plan_file(
     file: Mapping[str, object], reading: SparkReading, split_bytes: int
 ) -> Iterator[dict[str, object]]:
     """The splits of a file, as rows."""
@@ -129,13 +132,13 @@ def _planned(
         yield {"path": path, "length": length, "modified": file["modified"], "split": packed}
 
 
-def _logs(batches: Iterable[pa.RecordBatch]) -> Iterator[tuple[File, Split | None]]:
+def _iter_logs(batches: Iterable[pa.RecordBatch]) -> Iterator[tuple[File, Split | None]]:
     for batch in batches:
         for path, length, modified, split in zip(
             *(column.to_pylist() for column in batch), strict=True
         ):
             time = None if modified is None else modified / 1000
-            # `_planned` pickled the split.
+            # `_plan_file` pickled the split.
             yield File(path, length, time), None if split is None else pickle.loads(split)
 
 

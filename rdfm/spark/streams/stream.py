@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 
     from rdfm.logs.input.splits import Split
 
-__all__ = ["LogSourceStreamReader", "as_found", "is_stream", "read_stream"]
+__all__ = ["LogSourceStreamReader", "check_unchanged_files", "is_stream", "read_stream"]
 
 # The schema that Spark's binaryFile source requires; its column content is never read.
 _WHOLE_FILES = "path STRING, modificationTime TIMESTAMP, length BIGINT, content BINARY"
@@ -52,7 +52,7 @@ _log = logging.getLogger("rdfm.spark")
 
 
 def read_stream(
-    spark: SparkSession, folder: str, schema: StructType | None, given: Mapping[str, str]
+    spark: SparkSession, folder: str, schema: StructType | None, text_options: Mapping[str, str]
 ) -> DataFrame:
     """Read a folder whose files are found by Spark's file source; see `rdfm.spark.read_stream`.
 
@@ -62,27 +62,29 @@ def read_stream(
     """
     from pyspark.sql import functions as F
 
-    options = Options(given)
-    found = spark.readStream.format("binaryFile").schema(_WHOLE_FILES)
-    found = found.options(**options.pop_texts(FILE_SOURCE))
+    options = Options(text_options)
+    file_stream = spark.readStream.format("binaryFile").schema(_WHOLE_FILES)
+    file_stream = file_stream.options(**options.pop_texts(FILE_SOURCE))
     changed_option, recursive_option = "changed_files", "recursive_file_lookup"
     values = options.pop_values(
         {changed_option: STREAMING[changed_option], recursive_option: FILES[recursive_option]}
     )
     changed, recursive = values[changed_option], values[recursive_option]
     reading = SparkReading.from_options(options, schema)
-    found = found.option("recursiveFileLookup", recursive)
-    found = found.option("ignoreMissingFiles", reading.ignore_missing)
+    file_stream = file_stream.option("recursiveFileLookup", recursive)
+    file_stream = file_stream.option("ignoreMissingFiles", reading.ignore_missing)
     # Size and time when the batch was planned. The source's own columns are looked up again in the
     # task.
-    files = found.load(folder).select(
+    files = file_stream.load(folder).select(
         "path",
         F.col("_metadata.file_size").alias("size"),
         F.unix_millis("_metadata.file_modification_time").alias("modified"),
     )
 
     def rows(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        return reading.read(as_found(_spark_files(batches, recursive), reading, changed))
+        return reading.read(
+            check_unchanged_files(_spark_files(batches, recursive), reading, changed)
+        )
 
     return files.mapInArrow(rows, reading.schema)
 
@@ -95,14 +97,14 @@ class LogSourceStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow)
     before any offset includes it. Files in the list after the last offset are read next.
     """
 
-    def __init__(self, given: Mapping[str, str], schema: StructType | None = None) -> None:
+    def __init__(self, text_options: Mapping[str, str], schema: StructType | None = None) -> None:
         """Check a query's options and the user's schema.
 
         Raises:
             OptionError: If an option is unknown or missing, or a value or the schema is invalid.
             UnknownFormatError: If the given format does not exist.
         """
-        options = Options(given)
+        options = Options(text_options)
         values = options.pop_values(STREAMING)
         location = values["state_location"]
         if not location:
@@ -157,7 +159,7 @@ class LogSourceStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow)
 
     def prepareForTriggerAvailableNow(self) -> None:
         """Find the files that this run will read."""
-        self._find()
+        self._find_new_files()
         self._is_available_now = True
 
     def latestOffset(  # PySpark before 4.2 passes no arguments
@@ -171,9 +173,9 @@ class LogSourceStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow)
         """
         position = 0 if start is None else self._position(start)
         if not self._is_available_now:
-            self._find()
+            self._find_new_files()
         return self._offset(
-            self._files.end_of(
+            self._files.batch_end(
                 position,
                 files=getattr(limit, "max_files", None),
                 size=getattr(limit, "max_bytes", None),
@@ -191,7 +193,9 @@ class LogSourceStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow)
 
     def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
         """Return the rows of a partition. Runs in a task."""
-        return self._logs.reading.read(as_found(partition.value, self._logs.reading, self._changed))
+        return self._logs.reading.read(
+            check_unchanged_files(partition.value, self._logs.reading, self._changed)
+        )
 
     def commit(self, end: dict[str, Any]) -> None:
         """Merge the small files of the list. Spark's checkpoint records the progress."""
@@ -203,10 +207,10 @@ class LogSourceStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow)
             self._opened = FileList(self._location, self._logs.reading.storage)
         return self._opened
 
-    def _find(self) -> None:
+    def _find_new_files(self) -> None:
         # Older files come first. Files with equal or unknown times are sorted by name.
-        found = sorted(self._logs.find_files(whole=False), key=lambda file: file.modified or 0)
-        for file in found:
+        files = sorted(self._logs.find_files(whole=False), key=lambda file: file.modified or 0)
+        for file in files:
             expected = self._changed_since_found.get(file.path) or self._files.get(file.path)
             if expected is not None and not _have_same_status(expected, file):
                 self._changed_since_found[file.path] = file
@@ -215,7 +219,7 @@ class LogSourceStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow)
                     "name only once, so give new files new names",
                     file.path,
                 )
-        self._files.add(found)
+        self._files.add(files)
 
     def _offset(self, position: int) -> dict[str, Any]:
         # Spark compares the JSON text, so the order of the keys is fixed.
@@ -251,7 +255,7 @@ def _spark_files(batches: Iterable[pa.RecordBatch], recursive: bool) -> Iterator
             yield File(spark_path(path), size, modified / 1000), None
 
 
-def as_found(
+def check_unchanged_files(
     logs: Iterable[tuple[File, Split | None]], reading: SparkReading, changed: str
 ) -> Iterator[tuple[str, Split | None]]:
     """Yield logs for `SparkReading.read`, and check each log before and after it is read.

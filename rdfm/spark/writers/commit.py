@@ -115,39 +115,39 @@ class CommitTarget:
         self._visible_journals: set[str] = set()
 
     @classmethod
-    def of(cls, path: str, options: Mapping[str, Any] | None = None) -> CommitTarget:
+    def from_path(cls, path: str, options: Mapping[str, Any] | None = None) -> CommitTarget:
         """Return the target of a path or URL; `options` are for fsspec."""
         return cls(*storage_of(path, options))
 
     def prepare(self) -> None:
         """Create the permanent files, so that readers know the protocol before the first commit."""
-        self.storage.make_folder(self._at("journal"))
-        if not self.is_ours():
-            self._touch(self._at("ours"))
+        self.storage.make_folder(self._path("journal"))
+        if not self.has_records():
+            self._create_empty(self._path("ours"))
 
     def begin(self, job: str) -> None:
         """Open a job, which accepts attempts until it is dropped."""
         self.prepare()
-        self.storage.make_folder(self._at("staging", job))
-        self._touch(self._at("staging", job, "open"))
+        self.storage.make_folder(self._path("staging", job))
+        self._create_empty(self._path("staging", job, "open"))
 
     def is_open(self, job: str) -> bool:
         """Whether a job, after `begin`, still accepts attempts."""
-        return self.storage.exists(self._at("staging", job, "open"))
+        return self.storage.exists(self._path("staging", job, "open"))
 
-    def attempt(self, job: str, attempt: str) -> str:
+    def create_attempt(self, job: str, attempt: str) -> str:
         """Create the folder of one attempt of a task, and return its path.
 
         Raises:
             FileNotFoundError: If the job has ended, and the storage can detect this.
         """
-        path = self._at("staging", job, attempt)
+        path = self._path("staging", job, attempt)
         self.storage.make_folder(path, job.startswith(_STREAM))
         return path
 
     def drop_attempt(self, job: str, attempt: str) -> None:
         """Remove the files of an attempt."""
-        self.storage.remove_folder(self._at("staging", job, attempt))
+        self.storage.remove_folder(self._path("staging", job, attempt))
 
     def drop(self, job: str) -> None:
         """Remove the files of a job, unless its commit is decided and will be completed later."""
@@ -155,34 +155,34 @@ class CommitTarget:
             commit = self._read(name)
             if commit is not None and commit.job == job:
                 return
-        self._drop(job)
+        self._remove_job(job)
 
     def drop_older(self, query: str, batch: int) -> None:
         """Remove the files of other attempts at a completed batch and at earlier ones."""
-        for job in self.storage.list_names(self._at("staging")):
+        for job in self.storage.list_names(self._path("staging")):
             match = re.fullmatch(rf"{_STREAM}{re.escape(query)}-(\d+)-.*", job)
             if match and int(match[1]) <= batch:
-                self._drop(job)
+                self._remove_job(job)
 
-    def visible(self) -> list[str]:
+    def visible_files(self) -> list[str]:
         """The files that readers of the folder and its subfolders see, without partial commits."""
         return _list_until_stable(self._visible, lambda _: self.settle(), self.folder, float("inf"))
 
     def is_written(self, write_id: str) -> bool:
         """Whether a batch write with this id is complete."""
-        return self.storage.exists(self._at("commits", _write_name(write_id)))
+        return self.storage.exists(self._path("commits", _write_name(write_id)))
 
-    def written_at(self, write_id: str) -> str:
+    def completion_time(self, write_id: str) -> str:
         """The time at which the batch write with this id was completed, for messages."""
         with contextlib.suppress(FileNotFoundError):
-            file = self.storage.status(self._at("commits", _write_name(write_id)))
+            file = self.storage.status(self._path("commits", _write_name(write_id)))
             if file is not None and file.modified is not None:
                 return datetime.fromtimestamp(file.modified, UTC).isoformat(" ", "seconds")
         return "an unknown date"
 
     def last_batch(self, query: str) -> int:
         """The last completed batch of a streaming query; -1 if there is none."""
-        return self._last(f"query-{query}")
+        return self._last_number(f"query-{query}")
 
     def commit(self, commit: FolderCommit, *, replaces: bool = False) -> bool:
         """Decide a commit and complete it.
@@ -203,31 +203,31 @@ class CommitTarget:
         while True:
             self.settle()
             if self._is_done(commit):
-                self._drop(commit.job)
+                self._remove_job(commit.job)
                 return False
             self._check_parts(commit)
             self.prepare()
             if replaces:
                 # Get the turn first, so that an overwrite that starts in the meantime gets the same
                 # turn.
-                turn = self._last(_OVERWRITES) + 1
-                commit = replace(commit, turn=turn, removals=tuple(self.visible()))
-            is_decided = self._decide(commit)
+                turn = self._last_number(_OVERWRITES) + 1
+                commit = replace(commit, turn=turn, removals=tuple(self.visible_files()))
+            is_decided = self._decide_commit(commit)
             # If the job is still open, another overwrite was decided in the meantime, so the list
             # of removals is outdated.
             if not replaces or not self.is_open(commit.job):
                 break
         if not is_decided:
-            self._drop(commit.job)
+            self._remove_job(commit.job)
         return is_decided
 
-    def _decide(self, commit: FolderCommit) -> bool:
+    def _decide_commit(self, commit: FolderCommit) -> bool:
         data = json.dumps({"version": _VERSION, **asdict(commit)}, indent=0).encode()
         is_created = self.storage.create_file(self._journal(commit.name), data)
         try:
             # Another driver with the same commit may have been faster, before or after this driver
             # wrote the journal.
-            return self._complete(commit.name) and is_created
+            return self._complete_commit(commit.name) and is_created
         except Exception as error:
             if not is_created and commit.turn is not None:  # the other driver's commit is decided
                 raise
@@ -261,7 +261,7 @@ class CommitTarget:
         end = time.monotonic() + _COMMIT_WAIT_SECONDS
         while True:
             try:
-                self._complete(name)
+                self._complete_commit(name)
                 return True
             except OSError as error:
                 if not isinstance(error, PermissionError) and error.errno not in _LOCAL_ERRORS:
@@ -277,7 +277,7 @@ class CommitTarget:
                     ) from error
             time.sleep(0.1)
 
-    def clean(self) -> None:
+    def clean_up(self) -> None:
         """Complete decided commits and remove abandoned staging files, before every write."""
         self.settle()
         self.remove_orphan_files()
@@ -294,67 +294,68 @@ class CommitTarget:
         """
         decided = {commit.job for name in self._journals() if (commit := self._read(name))}
         removed = []
-        for job in self.storage.list_names(self._at("staging")):
+        for job in self.storage.list_names(self._path("staging")):
             try:
-                files = list(self.storage.list_files(self._at("staging", job), recursive=True))
+                files = list(self.storage.list_files(self._path("staging", job), recursive=True))
             except (FileNotFoundError, NotADirectoryError):
                 continue
             # A job without files may be about to get its first one.
-            folder_time = self.storage.folder_time(self._at("staging", job))
+            folder_time = self.storage.folder_time(self._path("staging", job))
             youngest = max(
-                map(_time, files), default=float("inf") if folder_time is None else folder_time
+                map(_modified_time, files),
+                default=float("inf") if folder_time is None else folder_time,
             )
             is_old = untouched <= 0 or time.time() - youngest >= untouched
             if (is_old or self._has_late_parts(job, files)) and job not in decided:
-                self._drop(job)
-                if not self.storage.exists(self._at("staging", job)):
+                self._remove_job(job)
+                if not self.storage.exists(self._path("staging", job)):
                     removed.append(job)
-        if self.storage.exists(self._at("journal")):
-            for file in list(self.storage.list_files(self._at("journal"))):
+        if self.storage.exists(self._path("journal")):
+            for file in list(self.storage.list_files(self._path("journal"))):
                 # Left by a process that died before it renamed the journal.
-                if file.path.endswith(".tmp") and time.time() - _time(file) >= untouched:
+                if file.path.endswith(".tmp") and time.time() - _modified_time(file) >= untouched:
                     self.storage.remove(file.path)
         return removed
 
     def _has_late_parts(self, job: str, files: list[File]) -> bool:
         """Whether a job that no longer accepts attempts has parts from late attempts."""
-        folder = self._at("staging", job) + "/"
+        folder = self._path("staging", job) + "/"
         parts = [file for file in files if re.search(r"[/\\]", file.path[len(folder) :])]
         return bool(parts) and not job.startswith(_STREAM) and not self.is_open(job)
 
     def report(self, name: str, data: bytes) -> None:
         """Write a small file for the program that started a write."""
-        self.storage.make_folder(self._at("reports"))
-        self.storage.write_file(self._at("reports", name), data)
+        self.storage.make_folder(self._path("reports"))
+        self.storage.write_file(self._path("reports", name), data)
 
     def take_report(self, name: str) -> bytes | None:
         """Return and remove the data that `report` wrote; None if there is none."""
         try:
-            data = self.storage.read_file(self._at("reports", name))
+            data = self.storage.read_file(self._path("reports", name))
         except FileNotFoundError:
             return None
-        self.storage.remove(self._at("reports", name))
+        self.storage.remove(self._path("reports", name))
         return data
 
-    def is_ours(self) -> bool:
+    def has_records(self) -> bool:
         """Whether the folder was ever written with this protocol."""
-        return self.storage.exists(self._at("ours"))
+        return self.storage.exists(self._path("ours"))
 
     def has_completed(self) -> bool:
         """Whether a write to the folder was ever completed."""
         return self.storage.exists(f"{self.folder}/{_SUCCESS}") or bool(
-            self.storage.list_names(self._at("commits"))
+            self.storage.list_names(self._path("commits"))
         )
 
     def _visible(self) -> list[str]:
-        found = []
+        paths = []
         for file in self.storage.list_files(self.folder, recursive=True):
             path = file.path.removeprefix(self.folder).replace(os.sep, "/").lstrip("/")
             if path == _SUCCESS or not any(part.startswith(("_", ".")) for part in path.split("/")):
-                found.append(path)
-        return sorted(found)
+                paths.append(path)
+        return sorted(paths)
 
-    def _complete(self, name: str) -> bool:
+    def _complete_commit(self, name: str) -> bool:
         """Complete a decided commit. Return False if it was already done under another journal."""
         commit = self._read(name)
         if commit is None:  # another process was faster
@@ -363,35 +364,35 @@ class CommitTarget:
             self._visible_journals.add(name)
             self.storage.remove(self._journal(name))
             return False
-        done = self._is_done(commit)
-        if not done:
+        is_done = self._is_done(commit)
+        if not is_done:
             for part in commit.parts:
-                self._place(name, commit, part)
+                self._move_part(name, commit, part)
             for path in commit.removals:
                 self._remove(f"{self.folder}/{path}")
         self._visible_journals.add(name)
-        if not done and commit.marks:
-            self._touch(f"{self.folder}/{_SUCCESS}")
+        if not is_done and commit.marks:
+            self._create_empty(f"{self.folder}/{_SUCCESS}")
         # The job is dropped before the commit is recorded. A job that still exists after that
         # belongs to a late overwrite.
-        self._drop(commit.job)
-        if not done:
+        self._remove_job(commit.job)
+        if not is_done:
             self._record(commit)
         if commit.turn is not None:  # the last step, because it makes this commit late
             self._record_number(_OVERWRITES, commit.turn)
         self.storage.remove(self._journal(name))
-        return not done
+        return not is_done
 
-    def _place(self, name: str, commit: FolderCommit, part: str) -> None:
-        staged = self._at("staging", commit.job, part)
+    def _move_part(self, name: str, commit: FolderCommit, part: str) -> None:
+        staged_path = self._path("staging", commit.job, part)
         final = f"{self.folder}/{part.partition('/')[2]}"
         folder = final.rpartition("/")[0]
         if folder != self.folder:
             self.storage.make_folder(folder)
         try:
-            self.storage.rename(staged, final)
+            self.storage.rename(staged_path, final)
         except OSError as error:
-            if self.storage.exists(final) and not self.storage.exists(staged):
+            if self.storage.exists(final) and not self.storage.exists(staged_path):
                 return  # already renamed
             if not isinstance(error, FileNotFoundError):
                 raise
@@ -411,7 +412,7 @@ class CommitTarget:
             if self.storage.exists(path):  # on a read-only disk, removing a missing file also fails
                 raise
 
-    def _touch(self, path: str) -> None:
+    def _create_empty(self, path: str) -> None:
         """Create an empty file if it does not exist."""
         with contextlib.suppress(FileExistsError):
             self.storage.finish(self.storage.open_new(path))
@@ -425,58 +426,58 @@ class CommitTarget:
 
     def _is_late(self, commit: FolderCommit) -> bool:
         """Whether an overwrite with this turn or a later one is already complete."""
-        return commit.turn is not None and self._last(_OVERWRITES) >= commit.turn
+        return commit.turn is not None and self._last_number(_OVERWRITES) >= commit.turn
 
-    def _last(self, folder: str) -> int:
+    def _last_number(self, folder: str) -> int:
         """The largest number recorded in a folder; -1 if there is none."""
-        names = self.storage.list_names(self._at("commits", folder))
+        names = self.storage.list_names(self._path("commits", folder))
         return max((int(name) for name in names if name.isdigit()), default=-1)
 
     def _record(self, commit: FolderCommit) -> None:
         if commit.write_id is not None:
-            self.storage.make_folder(self._at("commits"))
-            self._touch(self._at("commits", _write_name(commit.write_id)))
+            self.storage.make_folder(self._path("commits"))
+            self._create_empty(self._path("commits", _write_name(commit.write_id)))
         if commit.query is not None and commit.batch is not None:
             self._record_number(f"query-{commit.query}", commit.batch)
 
     def _record_number(self, name: str, number: int) -> None:
-        folder = self._at("commits", name)
+        folder = self._path("commits", name)
         self.storage.make_folder(folder)
         # One file per number. The largest number counts, so a slow process cannot reset it.
-        self._touch(f"{folder}/{number}")
-        last = self._last(name)
-        for old in self.storage.list_names(folder):
-            if old.isdigit() and int(old) < last:
-                self.storage.remove(f"{folder}/{old}")
+        self._create_empty(f"{folder}/{number}")
+        last_number = self._last_number(name)
+        for old_name in self.storage.list_names(folder):
+            if old_name.isdigit() and int(old_name) < last_number:
+                self.storage.remove(f"{folder}/{old_name}")
 
     def _check_parts(self, commit: FolderCommit) -> None:
         """Raise if a part is missing, before the commit is decided."""
         if not commit.parts:
             return
         try:
-            files = list(self.storage.list_files(self._at("staging", commit.job), recursive=True))
+            files = list(self.storage.list_files(self._path("staging", commit.job), recursive=True))
         except FileNotFoundError:
             files = []
         found_parts = set()
         for file in files:
             names = re.split(r"[/\\]", file.path)
             found_parts.add("/".join(names[names.index(commit.job) + 1 :]))
-        missing = [part for part in commit.parts if part not in found_parts]
+        missing_parts = [part for part in commit.parts if part not in found_parts]
         # Another driver with the same commit may have completed it in the meantime.
-        if missing and not self._is_done(commit):
+        if missing_parts and not self._is_done(commit):
             raise FileNotFoundError(
                 errno.ENOENT,
-                f"parts that tasks wrote are missing ({len(missing)} of {len(commit.parts)}), such as "
-                f"{missing[0]}; the folder must be on storage that the driver and all workers share",
+                f"parts that tasks wrote are missing ({len(missing_parts)} of {len(commit.parts)}), such as "
+                f"{missing_parts[0]}; the folder must be on storage that the driver and all workers share",
                 self.folder,
             )
 
-    def _drop(self, job: str) -> None:
-        self.storage.remove(self._at("staging", job, "open"))
-        self.storage.remove_folder(self._at("staging", job))
+    def _remove_job(self, job: str) -> None:
+        self.storage.remove(self._path("staging", job, "open"))
+        self.storage.remove_folder(self._path("staging", job))
 
     def _journals(self) -> list[str]:
-        names = self.storage.list_names(self._at("journal"))
+        names = self.storage.list_names(self._path("journal"))
         return [
             name.removesuffix(".json")
             for name in names
@@ -504,9 +505,9 @@ class CommitTarget:
             ) from error
 
     def _journal(self, name: str) -> str:
-        return self._at("journal", f"{name}.json")
+        return self._path("journal", f"{name}.json")
 
-    def _at(self, *parts: str) -> str:
+    def _path(self, *parts: str) -> str:
         return "/".join((self.folder, _ROOT, *parts))
 
 
@@ -526,7 +527,7 @@ def find_settled(paths: Iterable[str], *, whole: bool = True, **options: Any) ->
         OSError: If a commit cannot be completed, or the folders keep changing.
     """
     paths, storage = list(paths), options.get("options")
-    found: dict[str, File] = {}
+    files_found: dict[str, File] = {}
     folders: list[str] = []
     targets: dict[str, CommitTarget] = {}
     # Files that a glob would match may be in a commit that is not complete.
@@ -541,18 +542,18 @@ def find_settled(paths: Iterable[str], *, whole: bool = True, **options: Any) ->
             if not any([settle_around(path, storage) for path in paths]):
                 raise
             files, folders[:] = find_files(paths, **options)
-        found.clear()
-        found.update((file.path, file) for file in files)
-        return list(found)
+        files_found.clear()
+        files_found.update((file.path, file) for file in files)
+        return list(files_found)
 
     def settle(names: list[str]) -> bool | None:
         for folder in _folders([*folders, *glob_folders], names):
             if folder not in targets:
-                targets[folder] = CommitTarget.of(folder, storage)
+                targets[folder] = CommitTarget.from_path(folder, storage)
         # Each check may be a network request, so several run in parallel.
         with ThreadPoolExecutor(MAX_THREADS) as pool:
             checked = zip(
-                targets.values(), pool.map(CommitTarget.is_ours, targets.values()), strict=True
+                targets.values(), pool.map(CommitTarget.has_records, targets.values()), strict=True
             )
         busy = [target.settle(reads=True) for target, is_ours in checked if is_ours]
         return any(busy) if busy else None
@@ -561,7 +562,7 @@ def find_settled(paths: Iterable[str], *, whole: bool = True, **options: Any) ->
         _list_until_stable(names, settle, ", ".join(paths), _LISTING_WAIT_SECONDS)
     elif settle(names()):
         names()
-    return list(found.values())
+    return list(files_found.values())
 
 
 def settle_around(path: str, options: Mapping[str, Any] | None = None) -> bool:
@@ -576,14 +577,14 @@ def settle_around(path: str, options: Mapping[str, Any] | None = None) -> bool:
     Returns:
         Whether there were any commits. If so, a missing file may exist now.
     """
-    targets = [CommitTarget.of(folder, options) for folder in parent_folders(path, options)]
-    return any([target.settle(reads=True) for target in targets if target.is_ours()])
+    targets = [CommitTarget.from_path(folder, options) for folder in parent_folders(path, options)]
+    return any([target.settle(reads=True) for target in targets if target.has_records()])
 
 
 def _list_until_stable(
     names: Callable[[], list[str]],
     settle: Callable[[list[str]], bool | None],
-    place: str,
+    location: str,
     max_wait: float,
 ) -> list[str]:
     """List names until no commit can have changed them during the listing.
@@ -595,36 +596,36 @@ def _list_until_stable(
         names: Lists the names.
         settle: Completes decided commits, and returns whether there were any. Returns None if there
             can be none.
-        place: The listed folder, for the error.
+        location: The listed folder, for the error.
         max_wait: Seconds after which a folder that keeps changing is an error.
     """
     before: list[str] | None = None
     end, pause, tries = time.monotonic() + max_wait, 0.001, 0
     while tries < _TRIES or time.monotonic() < end:
-        found = names()
-        if found == before:
-            return found
-        busy = settle(found)
+        current = names()
+        if current == before:
+            return current
+        busy = settle(current)
         if busy is None:
-            return found
+            return current
         if busy or before is not None:  # the next two listings may be equal
             time.sleep(pause)
             pause = min(pause * 2, 1.0)
             tries += 1
             before = None
         else:
-            before = found
+            before = current
     raise OSError(
         errno.EBUSY,
         "the folder changes faster than it can be listed; try again when fewer writes are in progress",
-        place,
+        location,
     )
 
 
-def _folders(listed: Iterable[str], found: Iterable[str]) -> list[str]:
+def _folders(listed_folders: Iterable[str], files: Iterable[str]) -> list[str]:
     """The folders that were listed and the folders of the files found, without duplicates."""
-    folders = dict.fromkeys(path.rstrip("/\\") or path for path in listed)
-    for path in found:
+    folders = dict.fromkeys(path.rstrip("/\\") or path for path in listed_folders)
+    for path in files:
         name = re.split(r"[/\\]", path)[-1]
         folder = path.removesuffix(name)
         folders[folder.rstrip("/\\") or folder or "."] = None
@@ -636,5 +637,5 @@ def _write_name(write_id: str) -> str:
     return f"write-{hashlib.sha256(write_id.encode()).hexdigest()[:32]}"
 
 
-def _time(file: File) -> float:
+def _modified_time(file: File) -> float:
     return float("inf") if file.modified is None else file.modified

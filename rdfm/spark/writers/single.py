@@ -63,7 +63,7 @@ def check_single(format: str, options: Mapping[str, Any]) -> None:
         raise OptionError(
             f"single=true cannot write {spec.name}: {reason}; omit single to write a folder of parts"
         )
-    _delimiter(format, options)
+    _find_delimiter(format, options)
 
 
 class FragmentWriter:
@@ -75,12 +75,12 @@ class FragmentWriter:
         """Start a fragment in a new file."""
         self._file = file
         self._format = format
-        self._delimiter = _delimiter(format, options)
-        self._encoder = _encoder(format, options, "delimiter")
+        self._find_delimiter = _find_delimiter(format, options)
+        self._create_encoder = _create_encoder(format, options, "delimiter")
         packed = compression != "none"
         self._compressor = compressions.compressor(compression) if packed else None
         self._begins_empty: bool | None = None
-        self._header: Mapping[str, Any] = {}
+        self._read_header: Mapping[str, Any] = {}
 
     def write_batch(self, batch: AnyBatch, _source: str | None = None) -> None:
         """Write messages.
@@ -90,16 +90,16 @@ class FragmentWriter:
         """
         if not len(batch):
             return
-        data = self._encoder.encode(batch)
+        data = self._create_encoder.encode(batch)
         if self._begins_empty is None:
             self._begins_empty = batch.slice(0, 1).record_count == 0
-            self._header = _header(self._format, data)
+            self._read_header = _read_header(self._format, data)
         self._write(data)
 
     def close(self) -> None:
         """Complete the fragment. The file stays open."""
-        rest, end = self._encoder.pause()
-        self._write(rest + (self._delimiter if end == "content" else b""))
+        data, end = self._create_encoder.pause()
+        self._write(data + (self._find_delimiter if end == "content" else b""))
         if self._compressor is not None:
             self._write_all(self._compressor.flush())
 
@@ -108,17 +108,17 @@ class FragmentWriter:
 
     def fragment(self, part: str) -> Fragment:
         """Return the fragment with the given name in the staging folder."""
-        return Fragment(part, bool(self._begins_empty), self._header)
+        return Fragment(part, bool(self._begins_empty), self._read_header)
 
     @property
     def dropped(self) -> dict[str, int]:
         """Numbers of dropped items, by name."""
-        return dict(self._encoder.dropped())
+        return dict(self._create_encoder.dropped())
 
     @property
     def notes(self) -> tuple[str, ...]:
         """Notes for readers of the log."""
-        return tuple(self._encoder.notes())
+        return tuple(self._create_encoder.notes())
 
     def _write(self, data: bytes) -> None:
         self._write_all(data if self._compressor is None else self._compressor.compress(data))
@@ -152,34 +152,34 @@ def join_fragments(
         OptionError: If the fragments have different headers.
         OSError: If the storage cannot be read or written.
     """
-    ordered = sorted(fragments, key=lambda fragment: _partition(fragment.part))
+    ordered = sorted(fragments, key=lambda fragment: _partition_number(fragment.part))
     if not ordered:
         return ()
     _check_headers(ordered)
     attempt = f"single-{os.urandom(6).hex()}"
-    folder = target.attempt(job, attempt)
+    folder = target.create_attempt(job, attempt)
     name = ordered[0].part.rpartition("/")[2]
     name = re.sub(r"^part-\d+", "part-00000", name)
     staging = folder.removesuffix(attempt)
-    lead = _lead(format, options, ordered[0].begins_empty)
+    lead = _encode_lead(format, options, ordered[0].begins_empty)
     if lead and compression != "none":
         compressor = compressions.compressor(compression)
         lead = compressor.compress(lead) + compressor.flush()
-    joined = target.storage.open_new(f"{folder}/{name}")
+    joined_file = target.storage.open_new(f"{folder}/{name}")
     try:
-        joined.write(lead)
+        joined_file.write(lead)
         for fragment in ordered:
             with target.storage.open_existing(staging + fragment.part) as part:
-                shutil.copyfileobj(part, joined, _COPY_BYTES)
-        target.storage.finish(joined)
+                shutil.copyfileobj(part, joined_file, _COPY_BYTES)
+        target.storage.finish(joined_file)
     except BaseException:
         with contextlib.suppress(Exception):
-            joined.close()
+            joined_file.close()
         raise
     return (f"{attempt}/{name}",)
 
 
-def _partition(part: str) -> int:
+def _partition_number(part: str) -> int:
     """The partition number of a part."""
     return int(part.rpartition("/")[2].split("-")[1])
 
@@ -195,7 +195,7 @@ def _check_headers(fragments: Sequence[Fragment]) -> None:
             ]
             raise OptionError(
                 "single=true needs parts with the same header, but the partitions "
-                f"{_partition(fragments[0].part)} and {_partition(fragment.part)} differ in "
+                f"{_partition_number(fragments[0].part)} and {_partition_number(fragment.part)} differ in "
                 + ", ".join(
                     f"{name} ({first.get(name)} and {fragment.header.get(name)})" for name in names
                 )
@@ -204,7 +204,7 @@ def _check_headers(fragments: Sequence[Fragment]) -> None:
             )
 
 
-def _encoder(format: str, options: Mapping[str, Any], end: str | None) -> Any:
+def _create_encoder(format: str, options: Mapping[str, Any], end: str | None) -> Any:
     """Return an encoder at the start of a log, or after a log with the given end."""
     encoder: Any = formats.find(format).encoder(options)
     if end is not None:
@@ -212,37 +212,39 @@ def _encoder(format: str, options: Mapping[str, Any], end: str | None) -> Any:
     return encoder
 
 
-def _encoded(format: str, options: Mapping[str, Any], batch: AnyBatch, end: str | None) -> bytes:
+def _encode_after(
+    format: str, options: Mapping[str, Any], batch: AnyBatch, end: str | None
+) -> bytes:
     """Encode a batch as the end of a log, without options that add declarations."""
     plain_options = {name: value for name, value in options.items() if name not in _NAMESPACES}
-    encoder = _encoder(format, plain_options, end)
+    encoder = _create_encoder(format, plain_options, end)
     data: bytes = encoder.encode(batch)
-    rest: bytes = encoder.pause()[0]
-    return data + rest
+    end_data: bytes = encoder.pause()[0]
+    return data + end_data
 
 
-def _delimiter(format: str, options: Mapping[str, Any]) -> bytes:
+def _find_delimiter(format: str, options: Mapping[str, Any]) -> bytes:
     """The delimiter between messages; empty if the format needs none.
 
     Raises:
         OptionError: If a message cannot follow another one with these options.
     """
-    sample = _sample(format, empty=False)
-    after_content = _encoded(format, options, sample, "content")
-    after_delimiter = _encoded(format, options, sample, "delimiter")
+    sample = _sample_batch(format, empty=False)
+    after_content = _encode_after(format, options, sample, "content")
+    after_delimiter = _encode_after(format, options, sample, "delimiter")
     return after_content.removesuffix(after_delimiter)
 
 
-def _lead(format: str, options: Mapping[str, Any], begins_empty: bool) -> bytes:
+def _encode_lead(format: str, options: Mapping[str, Any], begins_empty: bool) -> bytes:
     """The bytes before the first fragment of a log."""
-    if not _delimiter(format, options):
+    if not _find_delimiter(format, options):
         return b""
-    sample = _sample(format, begins_empty)
-    log = _encoded(format, options, sample, None)
-    return log.removesuffix(_encoded(format, options, sample, "delimiter"))
+    sample = _sample_batch(format, begins_empty)
+    log = _encode_after(format, options, sample, None)
+    return log.removesuffix(_encode_after(format, options, sample, "delimiter"))
 
 
-def _sample(format: str, empty: bool) -> AnyBatch:
+def _sample_batch(format: str, empty: bool) -> AnyBatch:
     """A batch of one message, which is empty or has one quad."""
     terms = (Iri("http://example.org/s"), Iri("http://example.org/p"), Iri("http://example.org/o"))
     if formats.find(format).spec.kinds[0] == "patches":
@@ -250,12 +252,12 @@ def _sample(format: str, empty: bool) -> AnyBatch:
     return MessageBatch.from_messages([[] if empty else [Quad(*terms)]])
 
 
-def _header(format: str, data: bytes) -> Mapping[str, Any]:
+def _read_header(format: str, data: bytes) -> Mapping[str, Any]:
     """The stream options in the header of a fragment, from its first messages."""
     if not formats.find(format).spec.binary:
         return {}
     decoder = formats.find(format).decoder({}, Opening("always"))
     decoder.feed(data)
     decoder.next_batch()
-    found: Mapping[str, Any] = decoder.header().get("options", {})
-    return dict(found)
+    header: Mapping[str, Any] = decoder.header().get("options", {})
+    return dict(header)

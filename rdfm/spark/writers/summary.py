@@ -33,26 +33,26 @@ class WriteSummary(NamedTuple):
     notes: tuple[str, ...] = ()
 
     @classmethod
-    def of(cls, tasks: Iterable[object]) -> WriteSummary:
+    def from_tasks(cls, tasks: Iterable[object]) -> WriteSummary:
         """Add up the counts in the commit messages of tasks; other messages are ignored."""
         from rdfm.spark.writers.writer import TaskParts
 
-        found = [task for task in tasks if isinstance(task, TaskParts)]
+        task_parts = [task for task in tasks if isinstance(task, TaskParts)]
         dropped: Counter[str] = Counter()
         notes: dict[str, None] = {}
-        for task in found:
+        for task in task_parts:
             dropped.update(task.dropped)
             notes |= dict.fromkeys(task.notes)
-        messages = sum(task.messages for task in found)
-        files = sum(len(task.parts) for task in found)
+        messages = sum(task.messages for task in task_parts)
+        files = sum(len(task.parts) for task in task_parts)
         return cls(messages, files, dict(dropped), tuple(notes))
 
-    def packed(self) -> bytes:
+    def pack(self) -> bytes:
         """Return the summary as JSON."""
         return json.dumps(self._asdict()).encode()
 
     @classmethod
     def unpack(cls, data: bytes) -> WriteSummary:
         """Read a summary that `packed` returned."""
-        found = json.loads(data)
-        return cls(**{**found, "notes": tuple(found["notes"])})
+        content = json.loads(data)
+        return cls(**{**content, "notes": tuple(content["notes"])})

@@ -47,7 +47,7 @@ from rdfm.spark.spark_options import (
 from rdfm.spark.spark_remedies import render_for_spark
 from rdfm.spark.workers import DriverObject
 from rdfm.spark.writers.commit import CommitTarget, FolderCommit, stream_job
-from rdfm.spark.writers.dividing import RowDivider, check_columns, long_name_error
+from rdfm.spark.writers.row_splitter import RowSplitter, check_columns, long_name_error
 from rdfm.spark.writers.single import Fragment, FragmentWriter, check_single, join_fragments
 from rdfm.spark.writers.summary import REPORT, WriteSummary
 from rdfm.storage import compression as compressions
@@ -104,7 +104,7 @@ class WritePlan(DriverObject):
         return "patches" if self.columns[0] == LISTS["patches"][0] else "messages"
 
     @classmethod
-    def of(cls, options: Options, schema: StructType) -> WritePlan:
+    def from_options(cls, options: Options, schema: StructType) -> WritePlan:
         """Create a plan from the options of a write and the columns of its rows.
 
         The caller must have taken the options that apply only to batch writes.
@@ -128,19 +128,19 @@ class WritePlan(DriverObject):
         to, storage = values["to"], values["storage_options"] or {}
         if to is None:
             names = ", ".join(
-                each.name
-                for each in formats.all()
-                if each.is_written and each.spec.kinds[0] in LISTS
+                known_format.name
+                for known_format in formats.all()
+                if known_format.is_written and known_format.spec.kinds[0] in LISTS
             )
             raise OptionError(
                 f"the option 'to' is required; set it to the format to write, one of {names}"
             )
         format = formats.find(to).spec
         columns = columns_of(schema, format)
-        packed = compression(values["compression"]) or "none"
+        compression_name = compression(values["compression"]) or "none"
         encoder = options.pop_format_options([format], "write")
         by_column = tuple(split_names(values["partition_columns"]) or ())
-        split_by = _split_by(values, encoder, packed)
+        split_by = _create_split_by(values, encoder, compression_name)
         if split_by is not None and columns[0] != "quads":
             raise OptionError("splitBy applies to messages, but the rows are patches")
         check_columns(by_column, schema, split_by)
@@ -152,7 +152,9 @@ class WritePlan(DriverObject):
         kind: Literal["messages", "patches"] = (
             "patches" if columns[0] == LISTS["patches"][0] else "messages"
         )
-        create_log(io.BytesIO(), format.name, kind=kind, compression=packed, **encoder).discard()
+        create_log(
+            io.BytesIO(), format.name, kind=kind, compression=compression_name, **encoder
+        ).discard()
         if values["single"]:
             for name in ("max_records_per_file", "partition_columns", "split_by"):
                 if values[name]:
@@ -169,21 +171,21 @@ class WritePlan(DriverObject):
         return cls(
             path=path,
             format=format.name,
-            compression=packed,
-            suffix=suffix + compressions.suffix_of(packed),
+            compression=compression_name,
+            suffix=suffix + compressions.suffix_of(compression_name),
             max_messages=values["max_records_per_file"],
             columns=columns,
             partition_columns=by_column,
             split_by=split_by,
-            max_open=values["max_open"] or default_max_open(packed),
+            max_open=values["max_open"] or default_max_open(compression_name),
             storage=storage,
             options=encoder,
             single=values["single"],
         )
 
-    def target(self) -> CommitTarget:
+    def create_target(self) -> CommitTarget:
         """Return the folder as a commit target."""
-        return CommitTarget.of(self.path, self.storage)
+        return CommitTarget.from_path(self.path, self.storage)
 
 
 @dataclass
@@ -221,23 +223,23 @@ class LogSourceWriter(DataSourceArrowWriter):
             overwrite: Whether the parts replace the files in the folder.
 
         Raises:
-            OptionError, UnknownFormatError, MissingExtraError: As in `WritePlan.of`.
+            OptionError, UnknownFormatError, MissingExtraError: As in `WritePlan.from_options`.
             OSError: If the folder cannot be written to.
         """
-        given = Options(options)
-        self.write_id = given.pop_values(WRITE_ID)["write_id"]
+        parsed_options = Options(options)
+        self.write_id = parsed_options.pop_values(WRITE_ID)["write_id"]
         if self.write_id == "":
             raise OptionError("the option writeId must not be empty")
-        self.report = given.pop(REPORT)
-        self.plan = WritePlan.of(given, schema)
+        self.report = parsed_options.pop(REPORT)
+        self.plan = WritePlan.from_options(parsed_options, schema)
         self.overwrite = overwrite
         # Pickled and sent to the tasks: the same for all tasks and for the commit.
         self.job = uuid.uuid4().hex
-        target = self.plan.target()
-        target.clean()
+        target = self.plan.create_target()
+        target.clean_up()
         self.is_done = self.write_id is not None and target.is_written(self.write_id)
         if self.is_done:
-            self._warn_done(target)
+            self._log_already_written(target)
         else:
             target.begin(self.job)
 
@@ -245,7 +247,7 @@ class LogSourceWriter(DataSourceArrowWriter):
         """Write the rows of one task."""
         if self.is_done:
             return TaskParts((), self.job)
-        target = self.plan.target()
+        target = self.plan.create_target()
 
         def is_wanted() -> bool:
             return target.is_open(self.job)
@@ -255,16 +257,16 @@ class LogSourceWriter(DataSourceArrowWriter):
                 f"the write to {self.plan.path} has ended, or this worker cannot see the driver's "
                 "folder; use a path on storage that the driver and all workers share"
             )
-        task = _Task(self.plan, target, self.job, "part", self.job)
+        task = _WriteTask(self.plan, target, self.job, "part", self.job)
         return task.run(iterator, is_wanted)
 
     def commit(self, messages: list[WriterCommitMessage | None]) -> None:
         """Make all parts visible."""
         if self.is_done:
             return
-        target = self.plan.target()
-        parts = self._joined(target, messages) if self.plan.single else _parts(messages)
-        done = target.commit(
+        target = self.plan.create_target()
+        parts = self._join_fragments(target, messages) if self.plan.single else _parts(messages)
+        is_complete = target.commit(
             FolderCommit(
                 job=self.job,
                 parts=parts,
@@ -272,15 +274,15 @@ class LogSourceWriter(DataSourceArrowWriter):
             ),
             replaces=self.overwrite,
         )
-        if done:
-            summary = WriteSummary.of(messages)._replace(files=len(parts))
+        if is_complete:
+            summary = WriteSummary.from_tasks(messages)._replace(files=len(parts))
             _log_remarks(self.plan, summary)
             if self.report is not None:
-                target.report(self.report, summary.packed())
+                target.report(self.report, summary.pack())
         else:
-            self._warn_done(target)
+            self._log_already_written(target)
 
-    def _joined(
+    def _join_fragments(
         self, target: CommitTarget, messages: list[WriterCommitMessage | None]
     ) -> tuple[str, ...]:
         """Join the parts of all tasks."""
@@ -296,15 +298,15 @@ class LogSourceWriter(DataSourceArrowWriter):
 
     def abort(self, messages: list[WriterCommitMessage | None]) -> None:
         """Remove the files that tasks wrote."""
-        self.plan.target().drop(self.job)
+        self.plan.create_target().drop(self.job)
 
-    def _warn_done(self, target: CommitTarget) -> None:
+    def _log_already_written(self, target: CommitTarget) -> None:
         _log.warning(
             "%s: nothing was written, since the write with the writeId %s was completed on %s; other rows "
             "need a different writeId",
             self.plan.path,
             self.write_id,
-            target.written_at(self.write_id or ""),
+            target.completion_time(self.write_id or ""),
         )
 
 
@@ -325,29 +327,29 @@ class LogSourceStreamWriter(StreamArrowWriter):
                 "complete".
 
         Raises:
-            OptionError, UnknownFormatError, MissingExtraError: As in `WritePlan.of`.
+            OptionError, UnknownFormatError, MissingExtraError: As in `WritePlan.from_options`.
         """
         check_stream_writer()
-        given = Options(options)
+        parsed_options = Options(options)
         if overwrite:
             raise OptionError(
                 "rdfm supports only the output mode 'append' for streams, not 'complete'"
             )
-        if key("writeId") in given.remaining:
+        if key("writeId") in parsed_options.remaining:
             raise OptionError(
                 "writeId applies only to batch writes; the checkpoint identifies the batches of a stream"
             )
         # Pickled and sent to the tasks. Another driver with the same batch has a separate staging
         # folder.
         self.attempt = uuid.uuid4().hex
-        self.plan = WritePlan.of(given, schema)
+        self.plan = WritePlan.from_options(parsed_options, schema)
         if self.plan.single:
             raise OptionError(
                 "single applies only to batch writes, because each batch of a stream adds logs; omit it, and join the parts "
                 "with rdfm convert"
             )
-        target = self.plan.target()
-        target.clean()
+        target = self.plan.create_target()
+        target.clean_up()
         target.prepare()
 
     def write(self, iterator: Iterator[RecordBatch]) -> TaskParts:
@@ -360,7 +362,7 @@ class LogSourceStreamWriter(StreamArrowWriter):
                 "Spark does not report the streaming query and batch of this task; write in foreachBatch "
                 "with a writeId instead"
             )
-        target = self.plan.target()
+        target = self.plan.create_target()
         job = stream_job(query, int(number), self.attempt)
 
         def is_wanted() -> bool:
@@ -369,13 +371,13 @@ class LogSourceStreamWriter(StreamArrowWriter):
         if not is_wanted():  # done before the last driver died, so the commit would drop the parts
             return TaskParts((), job, query)
         # Sorted by name, the parts of a query are in the order of its batches.
-        task = _Task(self.plan, target, job, f"part-{int(number):05d}", query)
+        task = _WriteTask(self.plan, target, job, f"part-{int(number):05d}", query)
         return task.run(iterator, is_wanted, query)
 
     def commit(self, messages: list[WriterCommitMessage | None], batchId: int) -> None:
         """Make the parts of a batch visible, unless the batch was committed before."""
         parts = _parts(messages)
-        target = self.plan.target()
+        target = self.plan.create_target()
         of_tasks = [message for message in messages if isinstance(message, TaskParts)]
         for message in of_tasks[:1]:
             if parts:
@@ -383,7 +385,7 @@ class LogSourceStreamWriter(StreamArrowWriter):
                     message.job, parts, marks=False, query=message.query, batch=batchId
                 )
                 target.commit(commit)
-                _log_remarks(self.plan, WriteSummary.of(messages))
+                _log_remarks(self.plan, WriteSummary.from_tasks(messages))
                 if message.query is not None:
                     target.drop_older(message.query, batchId)
             else:
@@ -391,7 +393,7 @@ class LogSourceStreamWriter(StreamArrowWriter):
 
     def abort(self, messages: list[WriterCommitMessage | None], batchId: int) -> None:
         """Remove the files of reported tasks. Other files are removed when the query continues."""
-        target = self.plan.target()
+        target = self.plan.create_target()
         for job in {message.job for message in messages if isinstance(message, TaskParts)}:
             target.drop(job)
 
@@ -430,7 +432,7 @@ class _OpenPart:
             self._file.close()
 
 
-class _Task:
+class _WriteTask:
     """Writes the parts of one attempt of a task."""
 
     def __init__(
@@ -444,7 +446,7 @@ class _Task:
         self._attempt = f"{self.partition:05d}-{os.urandom(6).hex()}"
         self._folder: str | None = None  # created for the first part
         self._names: list[str] = []
-        self._divider = RowDivider(plan.partition_columns, plan.split_by)
+        self._splitter = RowSplitter(plan.partition_columns, plan.split_by)
         self._rotations: dict[str, Rotation] = {}
         # Open parts by their folder, the least recently used first.
         self._open: dict[str, _OpenPart] = {}
@@ -510,14 +512,14 @@ class _Task:
                     f"expected {name}, found null; exclude such rows with `where {name} is not null`",
                     row=first + lists.is_null().index(True).as_py(),
                 )
-            yield from self._divider.divide(columns, first)
+            yield from self._splitter.split(columns, first)
             first += columns.num_rows
         self.messages = first
-        if first and (missing := self._divider.undeclared()):
+        if first and (undeclared := self._splitter.undeclared()):
             raise OptionError(
-                f"splitBy: no row declares the prefix {missing[0]}:; write the complete <IRI>"
+                f"splitBy: no row declares the prefix {undeclared[0]}:; write the complete <IRI>"
             )
-        for name, count in self._divider.several.items():
+        for name, count in self._splitter.multiple_key_counts.items():
             if count:
                 messages, verb = ("message", "has") if count == 1 else ("messages", "have")
                 note = (
@@ -530,20 +532,20 @@ class _Task:
         if rotation is None:
             rotation = self._rotations[folder] = Rotation(self._plan.max_messages or None)
         for part in rotation.split_batch(batch):
-            opened = self._open.pop(folder, None)
-            if opened is None:
+            open_part = self._open.pop(folder, None)
+            if open_part is None:
                 if len(self._open) >= self._plan.max_open:
                     self._end_part(next(iter(self._open)))
-                opened = self._begin_part(folder)
-            self._open[folder] = opened
-            opened.log.write_batch(part, opened.source)
+                open_part = self._begin_part(folder)
+            self._open[folder] = open_part
+            open_part.log.write_batch(part, open_part.source)
             if rotation.is_full(part):
                 self._end_part(folder)
 
     def _begin_part(self, folder: str) -> _OpenPart:
         plan = self._plan
         if self._folder is None:
-            self._folder = self._target.attempt(self._job, self._attempt)
+            self._folder = self._target.create_attempt(self._job, self._attempt)
         name = f"{self._stem}-c{len(self._names):03d}{plan.suffix}"
         if folder:
             try:
@@ -555,24 +557,24 @@ class _Task:
         return _OpenPart(plan, self._target, f"{self._folder}/{name}")
 
     def _end_part(self, folder: str) -> None:
-        opened = self._open[folder]
-        opened.end()
+        open_part = self._open[folder]
+        open_part.end()
         del self._open[folder]
-        if isinstance(opened.log, FragmentWriter):  # a single part
-            self._fragments.append(opened.log.fragment(f"{self._attempt}/{self._names[-1]}"))
-        self.dropped.update(opened.log.dropped)
-        self.notes |= dict.fromkeys(opened.log.notes)
+        if isinstance(open_part.log, FragmentWriter):  # a single part
+            self._fragments.append(open_part.log.fragment(f"{self._attempt}/{self._names[-1]}"))
+        self.dropped.update(open_part.log.dropped)
+        self.notes |= dict.fromkeys(open_part.log.notes)
         self._rotations[folder].end()
 
     def _discard(self) -> None:
-        for opened in self._open.values():
-            opened.discard()
+        for open_part in self._open.values():
+            open_part.discard()
         with contextlib.suppress(Exception):
             if self._folder is not None:
                 self._target.drop_attempt(self._job, self._attempt)
 
 
-def _split_by(
+def _create_split_by(
     values: Mapping[str, Any], encoder: Mapping[str, Any], compression: str
 ) -> SplitBy | None:
     """The message key that determines a folder.
@@ -583,14 +585,14 @@ def _split_by(
     if values["split_by"] is None:
         return None
     try:
-        found = SplitBy.from_options(
+        split_by = SplitBy.from_options(
             values["split_by"], values["max_open"], encoder.get("prefixes"), compression
         )
-        assert found is not None
-        found.create_splitter()
+        assert split_by is not None
+        split_by.create_splitter()
     except OptionError as error:
         raise OptionError(str(error).replace("split_by", "splitBy")) from None
-    return found
+    return split_by
 
 
 def columns_of(schema: StructType, format: FormatSpec) -> tuple[str, ...]:
@@ -609,16 +611,16 @@ def columns_of(schema: StructType, format: FormatSpec) -> tuple[str, ...]:
     kind = kind_of(schema)
     column_names = ", ".join(types) or "none"
     if kind is None or LISTS[kind][0] not in types:
-        wanted = " or ".join(
+        expected = " or ".join(
             f"a column {name} of type {type.simpleString()}"
             for list_kind, (name, type) in LISTS.items()
             if list_kind in format.kinds
         )
         raise OptionError(
-            f"the rows need {wanted}, with one message per row; their columns are {column_names}"
+            f"the rows need {expected}, with one message per row; their columns are {column_names}"
         )
     name, type = LISTS[kind]
-    if not _are_lists(types[name], type):
+    if not _is_list_of(types[name], type):
         optional = "graph" if kind == "messages" else "name and graph"
         raise OptionError(
             f"the column {name} must be of type {type.simpleString()} ({optional} may be omitted), not "
@@ -634,30 +636,30 @@ def columns_of(schema: StructType, format: FormatSpec) -> tuple[str, ...]:
     # A column with such a name that is not a map is an ordinary column.
     maps = {name: type for name, type in types.items() if isinstance(type, MapType)}
     others = [name for name in ("metadata", "namespaces") if name in maps]
-    for other in others:
-        if not _is_same_map(maps[other], other):
+    for optional_column in others:
+        if not _is_same_map(maps[optional_column], optional_column):
             raise OptionError(
-                f"the column {other} must be of type {COLUMNS[other].simpleString()}, not "
-                f"{maps[other].simpleString()}; cast it, or drop it"
+                f"the column {optional_column} must be of type {COLUMNS[optional_column].simpleString()}, not "
+                f"{maps[optional_column].simpleString()}; cast it, or drop it"
             )
     return (name, *others)
 
 
-def _are_lists(found: Any, wanted: ArrayType) -> bool:
-    if not isinstance(found, ArrayType) or not isinstance(found.elementType, StructType):
+def _is_list_of(type: Any, expected: ArrayType) -> bool:
+    if not isinstance(type, ArrayType) or not isinstance(type.elementType, StructType):
         return False
-    parts = {field.name: field.dataType for field in found.elementType.fields}
-    known = cast("StructType", wanted.elementType).fieldNames()
+    parts = {field.name: field.dataType for field in type.elementType.fields}
+    field_names = cast("StructType", expected.elementType).fieldNames()
     return all(
         isinstance(parts[name], StringType) if name in parts else name in ("name", "graph")
-        for name in known
+        for name in field_names
     )
 
 
-def _is_same_map(found: MapType, name: str) -> bool:
-    wanted = COLUMNS[name]
-    value = BinaryType if wanted == COLUMNS["metadata"] else StringType
-    return isinstance(found.keyType, StringType) and isinstance(found.valueType, value)
+def _is_same_map(type: MapType, name: str) -> bool:
+    expected = COLUMNS[name]
+    value = BinaryType if expected == COLUMNS["metadata"] else StringType
+    return isinstance(type.keyType, StringType) and isinstance(type.valueType, value)
 
 
 def _parts(messages: list[WriterCommitMessage | None]) -> tuple[str, ...]:

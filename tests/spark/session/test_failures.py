@@ -487,7 +487,7 @@ def test_a_late_attempt_leaves_no_files(tmp_path):
         writer.write(iter([rows]))
     assert len(messages_in(tmp_path)) == 1
     assert remaining_files(tmp_path) == []
-    assert not CommitTarget.of(str(tmp_path)).is_open(writer.job)
+    assert not CommitTarget.from_path(str(tmp_path)).is_open(writer.job)
 
 
 @pytest.fixture

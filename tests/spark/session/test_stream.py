@@ -20,7 +20,7 @@ from rdfm.spark.compat import ReadAllAvailable, ReadMaxBytes, ReadMaxFiles
 from rdfm.spark.readers.rows import SparkReading
 from rdfm.spark.schema import default_schema
 from rdfm.spark.spark_options import Options
-from rdfm.spark.streams.stream import LogSourceStreamReader, as_found
+from rdfm.spark.streams.stream import LogSourceStreamReader, check_unchanged_files
 from rdfm.spark.writers.commit import CommitTarget
 from rdfm.spark.writers.writer import LogSourceWriter
 from rdfm.storage.files import File
@@ -532,7 +532,7 @@ def test_a_file_that_grows_while_it_is_read_is_an_error(local_folder):
     status = path.stat()
     spark_reading = SparkReading.from_options(Options({}))
     for changed_files in ("error", "skip"):
-        paths = as_found(
+        paths = check_unchanged_files(
             [(File(str(path), path.stat().st_size, status.st_mtime), None)],
             spark_reading,
             changed_files,
@@ -667,7 +667,7 @@ def test_an_interrupted_commit_is_finished_before_listing_files(local_folder, mo
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
-        patch.setattr(CommitTarget, "_complete", interrupt)
+        patch.setattr(CommitTarget, "_complete_commit", interrupt)
         writer.commit(results)
     assert [path for path in local_folder.logs.iterdir() if path.name[0] != "_"] == []
     assert numbers(engine.resumed().rows()) == [0]

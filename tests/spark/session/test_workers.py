@@ -33,7 +33,7 @@ def use_python(spark, monkeypatch):
         monkeypatch.setattr(spark.sparkContext, "pythonExec", str(program))
         return spark
 
-    monkeypatch.setattr(workers, "_matching", set())
+    monkeypatch.setattr(workers, "_checked_programs", set())
     yield use_python
     monkeypatch.undo()
     spark.dataSource.register(DefaultSource)  # replaces a source that uses another Python

@@ -1,4 +1,4 @@
-"""Divides the rows of a task among folders `NAME=VALUE`, by columns and message keys.
+"""Splits the rows of a task among folders `NAME=VALUE`, by columns and message keys.
 
 In: record batches of rows. Out: batches of messages, each with the folder that it belongs to.
 Cost: one copy of the rows for each folder in a record batch.
@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "NULL",
-    "RowDivider",
+    "RowSplitter",
     "check_columns",
     "column_folder",
     "escape",
@@ -73,7 +73,7 @@ def escape(text: str) -> str:
     """
     if not text:
         return NULL
-    escaped = _ESCAPED.sub(_escaped, text)
+    escaped = _ESCAPED.sub(_escape_match, text)
     return _escape_first(escaped) if escaped == NULL else escaped
 
 
@@ -88,12 +88,12 @@ def column_folder(name: str, value: str) -> str:
     return f"{_escape_first(escaped) if escaped.startswith(('_', '.')) else escaped}={value}"
 
 
-def _escaped(found: re.Match[str]) -> str:
-    return f"%{ord(found[0]):02X}"
+def _escape_match(match: re.Match[str]) -> str:
+    return f"%{ord(match[0]):02X}"
 
 
 def _escape_first(text: str) -> str:
-    return re.sub(".", _escaped, text, count=1, flags=re.DOTALL)
+    return re.sub(".", _escape_match, text, count=1, flags=re.DOTALL)
 
 
 def unescape(text: str) -> str | None:
@@ -147,24 +147,24 @@ def long_name_error(folder: str, error: OSError) -> OptionError | None:
     )
 
 
-class RowDivider:
-    """Divides the rows of one task.
+class RowSplitter:
+    """Splits the rows of one task.
 
     Attributes:
         several: Number of messages with several keys, by column. The first key is used.
     """
 
     def __init__(self, columns: tuple[str, ...], split_by: SplitBy | None) -> None:
-        """Create a divider from the columns and the message key whose values become folders."""
+        """Create a splitter from the columns and the message key whose values become folders."""
         self._columns = columns
         self._key = None if split_by is None else key_column(split_by)
         self._splitter = None if split_by is None else split_by.create_splitter()
         is_graph = split_by is not None and split_by.kind == "graph"
         # The keys for null: no key, and the default graph.
         self._nulls = (b"", b"default") if is_graph else (b"",)
-        self.several: Counter[str] = Counter()
+        self.multiple_key_counts: Counter[str] = Counter()
 
-    def divide(self, rows: pa.RecordBatch, first: int) -> Iterator[tuple[str, AnyBatch]]:
+    def split(self, rows: pa.RecordBatch, first: int) -> Iterator[tuple[str, AnyBatch]]:
         """Yield the messages of rows in batches, each with its folder ("" for none).
 
         Args:
@@ -174,41 +174,45 @@ class RowDivider:
         Raises:
             DecodeError: If a row is not a message.
         """
-        written = rows.drop_columns([*self._columns]) if self._columns else rows
-        for folder, numbers in self._groups(rows):
+        message_rows = rows.drop_columns([*self._columns]) if self._columns else rows
+        for folder, numbers in self._group_rows(rows):
             if numbers is None:
-                yield from self._by_key(
-                    folder, batches_from_arrow(written, first_message_index=first)
+                yield from self._split_by_key(
+                    folder, batches_from_arrow(message_rows, first_message_index=first)
                 )
             else:
                 with _renumbering_errors(numbers, first):
-                    selected = batches_from_arrow(written.take(numbers), first_message_index=first)
-                    yield from self._by_key(folder, selected)
+                    selected = batches_from_arrow(
+                        message_rows.take(numbers), first_message_index=first
+                    )
+                    yield from self._split_by_key(folder, selected)
 
     def undeclared(self) -> list[str]:
         """Return the prefixes that the predicate of the key uses, but no row declared."""
         return [] if self._splitter is None else list(self._splitter.undeclared())
 
-    def _groups(self, rows: pa.RecordBatch) -> Iterator[tuple[str, pa.Array | None]]:
+    def _group_rows(self, rows: pa.RecordBatch) -> Iterator[tuple[str, pa.Array | None]]:
         """Yield each folder of the rows with its row numbers; None means all rows."""
         if not self._columns:
             yield "", None
             return
         import pyarrow as pa
 
-        found: dict[tuple[Any, ...], list[int]] = {}
+        groups: dict[tuple[Any, ...], list[int]] = {}
         values = [rows.column(name).to_pylist() for name in self._columns]
         for number, key in enumerate(zip(*values, strict=True)):
-            found.setdefault(key, []).append(number)
-        for key, numbers in found.items():
+            groups.setdefault(key, []).append(number)
+        for key, numbers in groups.items():
             names = (
-                column_folder(name, _text(value))
+                column_folder(name, _value_text(value))
                 for name, value in zip(self._columns, key, strict=True)
             )
-            whole = len(numbers) == rows.num_rows
-            yield "/".join(names), None if whole else pa.array(numbers, pa.int64())
+            is_complete = len(numbers) == rows.num_rows
+            yield "/".join(names), None if is_complete else pa.array(numbers, pa.int64())
 
-    def _by_key(self, folder: str, batches: Iterator[AnyBatch]) -> Iterator[tuple[str, AnyBatch]]:
+    def _split_by_key(
+        self, folder: str, batches: Iterator[AnyBatch]
+    ) -> Iterator[tuple[str, AnyBatch]]:
         splitter = self._splitter
         for batch in batches:
             if splitter is None:
@@ -216,8 +220,8 @@ class RowDivider:
                 continue
             if not isinstance(batch, MessageBatch):
                 raise wrong_kind_error("the rows", batch.kind, "only messages can be split by key")
-            keys, several = splitter.begin(batch)
-            self.several[self._key or ""] += several
+            keys, multiple_key_count = splitter.begin(batch)
+            self.multiple_key_counts[self._key or ""] += multiple_key_count
             splitter.live_run(b"\1" * len(keys), len(keys))
             for number, slice in splitter.slices(len(batch)):
                 key, text = keys[number]
@@ -226,7 +230,7 @@ class RowDivider:
                 yield f"{folder}/{name}" if folder else name, slice
 
 
-def _text(value: Any) -> str:
+def _value_text(value: Any) -> str:
     """The value of a partition column as a folder name."""
     if value is None:
         return NULL
