@@ -1,10 +1,9 @@
 //! Rows of patches and of results: conversion to and from Arrow, and errors.
 #![allow(clippy::unwrap_used, reason = "tests fail by panicking")]
 
-mod support;
-
 use std::sync::Arc;
 
+use crate::support::{reader, record_batch, strings};
 use arrow_array::{Array, ArrayRef, RecordBatch, StringArray, StructArray};
 use arrow_array::{BinaryArray, ListArray, cast::AsArray};
 use arrow_buffer::OffsetBuffer;
@@ -24,7 +23,6 @@ use rdfm_core::model::limits::Limits;
 use rdfm_core::model::record::{Operation, Record, ResultHead};
 use rdfm_core::model::term::TermId;
 use rdfm_core::registry;
-use support::{reader, record_batch, strings};
 
 const DEPTH: u32 = 8;
 const FIELDS: [&str; 6] = ["op", "name", "subject", "predicate", "object", "graph"];

@@ -1,10 +1,11 @@
 //! Quad rows, and terms as structs.
 #![allow(clippy::unwrap_used, reason = "tests fail by panicking")]
 
-mod support;
-
 use std::sync::Arc;
 
+use crate::support::{
+    Message, batch, everything, messages, numbers, numbers_of, reader, record_batch, strings,
+};
 use arrow_array::cast::AsArray;
 use arrow_array::{Array, ArrayRef, Int64Array, RecordBatch, StringArray, StructArray};
 use arrow_cast::cast;
@@ -17,9 +18,6 @@ use rdfm_core::model::builder::BatchBuilder;
 use rdfm_core::model::error::ErrorClass;
 use rdfm_core::model::limits::Limits;
 use rdfm_core::model::term::{Quad, TermId, TermKind};
-use support::{
-    Message, batch, everything, messages, numbers, numbers_of, reader, record_batch, strings,
-};
 
 const RDF: &str = "http://www.w3.org/1999/02/22-rdf-syntax-ns#";
 const LIMIT: u64 = 1 << 20;

@@ -1,8 +1,7 @@
 //! Rows from batches: the contents of each column, and the sizes of record batches.
 #![allow(clippy::unwrap_used, reason = "tests fail by panicking")]
 
-mod support;
-
+use crate::support::{batch, everything, lists, maps, messages, numbers, numbers_of, strings};
 use arrow_array::{Array, RecordBatch};
 use arrow_schema::{DataType, Schema};
 use rdfm_arrow::schema::{Column, schema};
@@ -10,7 +9,6 @@ use rdfm_arrow::to_arrow::{self, Coalescer};
 use rdfm_core::codec::spec::Kind;
 use rdfm_core::model::batch::MessageBatch;
 use rdfm_core::model::term::Quad;
-use support::{batch, everything, lists, maps, messages, numbers, numbers_of, strings};
 
 const ALL: [Column; 6] = Column::ALL;
 

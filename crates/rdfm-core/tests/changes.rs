@@ -11,10 +11,9 @@
     reason = "shorter, and the texts in tests are small"
 )]
 
-mod support;
-
 use std::collections::BTreeSet;
 
+use crate::support::{Options, decoder, encoder, lines};
 use rdfm_core::changes::dataset::{AppliedCounts, Dataset};
 use rdfm_core::changes::difference::Difference;
 use rdfm_core::changes::logs::{ToMessages, ToPatches};
@@ -24,7 +23,6 @@ use rdfm_core::model::builder::PatchBuilder;
 use rdfm_core::model::limits::Limits;
 use rdfm_core::model::record::{Operation, OperationCode};
 use rdfm_core::model::term::{Quad, TermKind};
-use support::{Options, decoder, encoder, lines};
 
 /// Maximum numbers of records per batch.
 const SIZES: [u64; 4] = [1, 2, 5, 8192];

@@ -6,8 +6,7 @@
     reason = "a failing test may panic"
 )]
 
-mod support;
-
+use crate::support::{Options, PIECES, decoder, encoder, shared};
 use rdfm_core::codec::Decoder;
 use rdfm_core::codec::batch::NextBatchOf as _;
 use rdfm_core::model::batch::PatchBatch;
@@ -17,7 +16,6 @@ use rdfm_core::model::limits::Limits;
 use rdfm_core::model::record::{Operation, OperationCode};
 use rdfm_core::model::term::{Quad, TermId, TermKind};
 use rdfm_core::model::write::write_term;
-use support::{Options, PIECES, decoder, encoder, shared};
 
 const TEXT: &str = "rdf-patch";
 const THRIFT: &str = "rdf-patch-thrift";

@@ -6,14 +6,10 @@
     reason = "a failing test may panic"
 )]
 
-#[path = "support/oracle.rs"]
-mod oracle;
-mod support;
-
 use std::collections::BTreeMap;
 
+use crate::support::{Options, archive, decode_every_way, shared, skipping_every_way};
 use oxrdf::{Term, Triple};
-use support::{Options, archive, decode_every_way, shared, skipping_every_way};
 
 const MANIFESTS: [&str; 6] = [
     "rdf/rdf11/rdf-turtle/manifest.ttl",
@@ -85,10 +81,10 @@ fn check(files: &BTreeMap<String, Vec<u8>>, case: &Case) -> Result<(), String> {
         (None, false) => {}
     }
     if let Some(result) = &case.result {
-        let expected = oracle::nquads(&files[result]);
-        let actual = read.messages.concat();
-        if !oracle::isomorphic(&actual, &expected) {
-            return Err(format!("found {actual:#?}, expected {expected:#?}"));
+        let expected = crate::oracle::nquads(&files[result]);
+        let found = read.messages.concat();
+        if !crate::oracle::isomorphic(&found, &expected) {
+            return Err(format!("found {found:#?}, expected {expected:#?}"));
         }
     }
     Ok(())
@@ -173,9 +169,12 @@ fn message_cases_pass() {
             _ => expected["delivered_messages"].as_array().unwrap(),
         };
         assert_eq!(read.messages.len(), messages.len(), "{id}");
-        for (actual, message) in read.messages.iter().zip(messages) {
-            let message = oracle::nquads(message.as_str().unwrap().as_bytes());
-            assert!(oracle::isomorphic(actual, &message), "{id}: {actual:#?}");
+        for (found, message) in read.messages.iter().zip(messages) {
+            let message = crate::oracle::nquads(message.as_str().unwrap().as_bytes());
+            assert!(
+                crate::oracle::isomorphic(found, &message),
+                "{id}: {found:#?}"
+            );
         }
     }
     assert_eq!(count, 34);

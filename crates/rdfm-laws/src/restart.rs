@@ -234,14 +234,14 @@ mod tests {
     #[test]
     fn logs_with_marks_can_be_cut_anywhere() {
         let reading = Reading::for_format("nq");
-        let (actual, _) = batches::<Quad>(&reading, &text(40));
+        let (actual, _) = batches::<Quad>(&reading, &text(24));
         for (restart_bytes, writing) in [
             (1, writing("jelly")),
-            (150, writing("jelly")),
-            (600, writing("jelly")),
+            (100, writing("jelly")),
+            (200, writing("jelly")),
             (1, in_columns(3)),
-            (150, in_columns(3)),
-            (300, in_columns(8)),
+            (100, in_columns(3)),
+            (100, in_columns(4)),
         ] {
             let writing = writing.with("restart_bytes", restart_bytes);
             let log = encode(&writing, &actual).expect("a log");

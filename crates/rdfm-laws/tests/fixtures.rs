@@ -1,14 +1,12 @@
 //! The laws for the small logs in `spec-fixtures`, in each of their formats.
 
-mod corpus;
-
 use rdfm_core::codec::sniff::{HEAD_BYTES, Sniff};
 use rdfm_core::codec::spec::{FormatSpec, Kind};
 use rdfm_core::registry::FORMATS;
 use rdfm_laws::options::{Reading, Writing, format};
 use rdfm_laws::{any_bytes, decode, encode, sniff, targets};
 
-use corpus::fixtures;
+use crate::corpus::fixtures;
 
 #[test]
 fn every_fixture_is_found() {

@@ -2,11 +2,9 @@
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "tests fail by panicking")]
 
-mod common;
-
 use std::fmt::Write as _;
 
-use common::{batch, rows, whole_rows, whole_rows_until};
+use crate::common::{batch, rows, whole_rows, whole_rows_until};
 use rdfm_query::query::budget::{Limits, Stop};
 
 const LOG: &str = "

@@ -2,9 +2,7 @@
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "tests fail by panicking")]
 
-mod common;
-
-use common::{batch, rows, whole_rows};
+use crate::common::{batch, rows, whole_rows};
 
 const XSD: &str = "http://www.w3.org/2001/XMLSchema#";
 

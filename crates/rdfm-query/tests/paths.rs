@@ -2,9 +2,7 @@
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "tests fail by panicking")]
 
-mod common;
-
-use common::{batch, rows, whole_rows};
+use crate::common::{batch, rows, whole_rows};
 
 const LOG: &str = "
 <http://e/a> <http://e/p> <http://e/b> .

@@ -5,10 +5,10 @@ use rdfm_core::codec::batch::NextBatchOf as _;
 use rdfm_core::formats::jelly::restart::{MarkFinder, MarkSearch, put_mark};
 use rdfm_core::model::term::Quad;
 
-use crate::encode::{cut, random, write};
-use crate::model::{Message, Statement, Term, batch, decode_every_way, outcome};
+use crate::jelly::encode::{cut, random, write};
+use crate::jelly::model::{Message, Statement, Term, batch, decode_every_way, outcome};
+use crate::jelly::wire::{bytes, iri, number, row, varint};
 use crate::support::{Options, decoder};
-use crate::wire::{bytes, iri, number, row, varint};
 
 const MESSAGES: u64 = 1;
 const TRIPLES: u64 = 1;
@@ -32,7 +32,7 @@ fn messages_of(physical: u64) -> Vec<u8> {
 }
 
 fn frame(fields: &[Vec<u8>]) -> Vec<u8> {
-    crate::wire::frame(fields)
+    crate::jelly::wire::frame(fields)
 }
 
 /// Packed numbers.
@@ -114,7 +114,7 @@ fn named(text: &str) -> Term {
 }
 
 fn bnode(label: &str) -> Term {
-    Term::Bnode(label.to_owned())
+    Term::BlankNode(label.to_owned())
 }
 
 fn literal(text: &str) -> Term {
@@ -124,7 +124,7 @@ fn literal(text: &str) -> Term {
 /// The objects of each message, as labels.
 fn labels(messages: &[Message]) -> Vec<String> {
     let label = |term: &Term| match term {
-        Term::Bnode(label) => label.clone(),
+        Term::BlankNode(label) => label.clone(),
         other => panic!("{other:?}"),
     };
     let objects = |message: &Message| message.statements.iter().map(|s| label(&s[2])).collect();
@@ -686,7 +686,10 @@ fn errors_name_the_row_and_follow_complete_messages() {
     // No message of the frame is returned.
     assert_eq!(labels(&messages), ["a"]);
     let actual = actual.unwrap();
-    assert!(actual.contains("column objects: name 9 is used"), "{actual}");
+    assert!(
+        actual.contains("column objects: name 9 is used"),
+        "{actual}"
+    );
     assert!(actual.contains("(frame 2, row 3, byte "), "{actual}");
     assert!(actual.contains("message 1)"), "{actual}");
 }
@@ -995,7 +998,9 @@ fn kinds_cannot_forge_a_restart_mark() {
     let length: u64 = 90;
     let mut forged = varint(length);
     put_mark(&mut forged, length);
-    let kinds = forged.iter().flat_map(|byte| [0, 2, 4, 6].map(|bit| byte >> bit & 3));
+    let kinds = forged
+        .iter()
+        .flat_map(|byte| [0, 2, 4, 6].map(|bit| byte >> bit & 3));
     let statement = |(n, kind): (usize, u8)| {
         let text = n.to_string(); // equal objects would be one run
         let object = match kind {
@@ -1004,7 +1009,12 @@ fn kinds_cannot_forge_a_restart_mark() {
             2 => bnode(&text),
             _ => Term::Triple(Box::new([bnode(&text), named("http://e/p"), bnode("o")])),
         };
-        [named("http://e/s"), named("http://e/p"), object, Term::Default]
+        [
+            named("http://e/s"),
+            named("http://e/p"),
+            object,
+            Term::Default,
+        ]
     };
     let statements: Vec<Statement> = kinds.enumerate().map(statement).collect();
     let log = [message(statements), message(Vec::new())];

@@ -6,8 +6,8 @@ use rdfm_core::codec::carries::Capabilities;
 use rdfm_core::codec::values::Value;
 use rdfm_core::codec::{Decoder, Source};
 
-use crate::json::Json;
-use crate::model::{Message, batch, decode_every_way, outcome, parse_nquads, same};
+use crate::jelly::json::Json;
+use crate::jelly::model::{Message, batch, decode_every_way, outcome, parse_nquads, same};
 use crate::support::{self, Options, encoder, shared_path};
 
 /// Creates a decoder that reads each frame as a message, whatever the logical type. The suites

@@ -8,11 +8,11 @@ use rdfm_core::codec::{Decoder, LogHeader, Observations};
 use rdfm_core::model::error::ErrorClass;
 use rdfm_core::model::term::Quad;
 
-use crate::model::{Message, Term, decode_every_way, outcome};
-use crate::support::{Options, decoder};
-use crate::wire::{
+use crate::jelly::model::{Message, Term, decode_every_way, outcome};
+use crate::jelly::wire::{
     blank_nodes, bytes, datatype, frame, iri, name, number, options, prefix, row, varint,
 };
+use crate::support::{Options, decoder};
 
 pub fn decode_with(options: &Options, log: &[u8]) -> (Vec<Message>, Option<String>) {
     decode_every_way(&|| decoder("jelly", options).unwrap(), log)

@@ -2,13 +2,13 @@
 
 use rdfm_core::formats::jelly::restart::{KEY, MAGIC, MarkFinder, MarkSearch, is_marked};
 
-use crate::decode::{decode_with, end, stream_of_names};
-use crate::encode::{cut, options, random, write};
-use crate::model::{BatchMaker, Message, Statement, batch};
-use crate::support::{Options, decoder, encoder};
-use crate::wire::{
+use crate::jelly::decode::{decode_with, end, stream_of_names};
+use crate::jelly::encode::{cut, options, random, write};
+use crate::jelly::model::{BatchMaker, Message, Statement, batch};
+use crate::jelly::wire::{
     blank_nodes, bytes, frame, iri, name, options as options_row, prefix, row, varint,
 };
+use crate::support::{Options, decoder, encoder};
 
 /// Options for every physical type, with tables of several sizes.
 fn combinations() -> Vec<Options> {

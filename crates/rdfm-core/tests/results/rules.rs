@@ -4,8 +4,8 @@
 use rdfm_core::model::error::ErrorClass;
 use rdfm_core::model::remedy::Reason;
 
-use super::support::Options;
 use super::{read, read_with};
+use crate::support::Options;
 
 const XML_HEAD: &str = "<sparql xmlns='http://www.w3.org/2005/sparql-results#'><head>";
 const XSD: &str = "http://www.w3.org/2001/XMLSchema#";
@@ -541,7 +541,7 @@ fn csv_is_read_as_plain_literals() {
             ["\"\\\"\"", "\"4\""]
         ]
     );
-    let mut decoder = super::support::decoder("results-csv", &Options::default()).unwrap();
+    let mut decoder = crate::support::decoder("results-csv", &Options::default()).unwrap();
     decoder.feed(log.as_bytes());
     decoder.finish();
     while decoder.next_batch().unwrap().is_some() {}

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use super::support::{archive, shared};
 use super::{LOSSLESS_FORMATS, Read, batches, convert, read};
+use crate::support::{archive, shared};
 
 fn format_of(path: &str) -> &'static str {
     match path.rsplit('.').next() {

@@ -1,5 +1,4 @@
 //! Helpers for codec tests: decoding in one piece and in several, and files of the suites.
-#![allow(dead_code, reason = "each test file uses only some of them")]
 #![allow(
     clippy::unwrap_used,
     clippy::expect_used,

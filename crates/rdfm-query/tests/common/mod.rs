@@ -1,10 +1,6 @@
 //! Runs queries on a TriG log, and returns their rows as text.
 
-#![allow(
-    clippy::unwrap_used,
-    dead_code,
-    reason = "tests fail by panicking, and each one uses only some of these functions"
-)]
+#![allow(clippy::unwrap_used, reason = "tests fail by panicking")]
 
 use rdfm_core::codec::Opening;
 use rdfm_core::codec::batch::NextBatchOf as _;

@@ -12,8 +12,8 @@ use rdfm_core::model::record::Operation;
 use rdfm_core::model::term::TermId;
 use rdfm_core::model::write::write_term;
 
+use crate::jelly::wire::{bytes, number, row};
 use crate::support::{Options, PIECES, decoder, encoder};
-use crate::wire::{bytes, number, row};
 
 pub const FRAME: u64 = 1;
 pub const FLAT: u64 = 2;

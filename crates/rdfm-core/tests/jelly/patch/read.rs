@@ -11,8 +11,8 @@ use super::{
     ABORT, ADD, BEGIN, COMMIT, DELETE, FLAT, FRAME, PUNCTUATED, QUADS, TRIPLES, bare, batches,
     mark, options, quad, read, read_pieces, read_with, triple,
 };
+use crate::jelly::wire::{bytes, frame, iri, number, row};
 use crate::support::{Options, decoder};
-use crate::wire::{bytes, frame, iri, number, row};
 
 fn name(id: u64, text: &str) -> Vec<u8> {
     row(11, [number(1, id), bytes(2, text)].concat())
@@ -587,7 +587,7 @@ fn files_in_other_formats_are_rejected() {
         outcome.reason().contains("a Jelly-Patch file"),
         "{outcome:?}"
     );
-    let jelly = frame(&[crate::wire::options(1, &[])]);
+    let jelly = frame(&[crate::jelly::wire::options(1, &[])]);
     assert!(read(&jelly).reason().contains("statement type 0"));
 }
 
@@ -661,7 +661,7 @@ fn a_large_patch_is_rejected_unless_read_in_parts() {
 
 #[test]
 fn limits_apply_before_memory_is_allocated() {
-    let huge = crate::wire::varint(u64::from(u32::MAX));
+    let huge = crate::jelly::wire::varint(u64::from(u32::MAX));
     assert_eq!(read(&huge).class(), ErrorClass::Limit);
     let nested = |depth: usize| {
         let mut term = [bytes(2, "s"), bytes(6, "p"), bytes(10, "o")].concat();
