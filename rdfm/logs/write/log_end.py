@@ -194,6 +194,8 @@ def count_messages(log: StoredLog, ending: Ending) -> int:
             counter.feed(piece)
         counter.finish()
         if not counter.indivisible:
+            if log.format.spec.append == "lengths":
+                return counter.delimiters  # it counts messages
             # No message follows a delimiter at the end.
             return counter.delimiters + counter.content_first - (ending.end == "delimiter")
     counted = _end_by_decoding(log).messages
@@ -204,9 +206,7 @@ def count_messages(log: StoredLog, ending: Ending) -> int:
 def _has_length_per_message(log: StoredLog, header: Mapping[str, Any]) -> bool:
     """Whether each length prefix begins a message. Frames can contain several messages."""
     spec = log.format.spec
-    return spec.append == "lengths" and (
-        not spec.splittable or header.get("frames") == "message"
-    )
+    return spec.append == "lengths" and (not spec.splittable or header.get("frames") == "message")
 
 
 def stored_batches(log: StoredLog, ending: Ending) -> Iterator[AnyBatch]:

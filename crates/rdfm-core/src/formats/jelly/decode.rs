@@ -127,6 +127,11 @@ pub(super) trait RowHandler: Send {
         None
     }
 
+    /// Returns the size in bytes of each column, and of the lookup entries.
+    fn column_bytes(&self) -> Vec<(&'static str, u64)> {
+        Vec::new()
+    }
+
     /// Prepares for a new stream with the same options.
     fn begin_stream(&mut self) {}
 
@@ -1142,6 +1147,7 @@ impl<H: RowHandler> Reader for FrameReader<H> {
         };
         Observations {
             dropped_metadata: self.dropped_metadata,
+            column_bytes: self.rows.column_bytes(),
             warnings: self.warnings.clone(),
             end: self.end,
             closed: self.closed(),

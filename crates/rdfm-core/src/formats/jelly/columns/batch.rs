@@ -23,6 +23,16 @@ pub(super) const MAX_ROWS: u32 = (1 << 27) - 1;
 /// Field numbers of the row count and the message lengths.
 pub(super) const ROW_COUNT: u32 = 1;
 pub(super) const LENGTHS: u32 = 15;
+/// Names of the parts of a batch whose sizes are counted: lookup entries, and columns.
+pub(in crate::formats::jelly) const SIZED: [&str; 7] = [
+    "names",
+    "prefixes",
+    "datatypes",
+    "subjects",
+    "predicates",
+    "objects",
+    "graphs",
+];
 /// The columns, in the order of their fields, the first of which is field 6.
 const PLACES: [Place; 4] = [SUBJECTS, PREDICATES, OBJECTS, GRAPHS];
 const FIRST_COLUMN: u32 = 6;
@@ -73,6 +83,8 @@ pub(super) struct Batch {
     segment: Option<(u32, bool)>,
     /// Number of messages that end or begin with rows of the batch.
     pub messages: u64,
+    /// Number of bytes of each of the [`SIZED`] parts.
+    pub sizes: [usize; SIZED.len()],
 }
 
 impl Batch {
@@ -252,7 +264,18 @@ impl Parts {
             lengths: Numbers::new(LENGTHS, &self.lengths),
             segment: None,
             messages: ends,
+            sizes: self.sizes(),
         })
+    }
+
+    fn sizes(&self) -> [usize; SIZED.len()] {
+        let mut sizes = [0; SIZED.len()];
+        let tables = self.tables.iter().map(Vec::as_slice);
+        let columns = self.columns.iter().map(Option::as_slice);
+        for (size, ranges) in sizes.iter_mut().zip(tables.chain(columns)) {
+            *size = ranges.iter().map(Range::len).sum();
+        }
+        sizes
     }
 
     /// Returns the namespaces with their positions.

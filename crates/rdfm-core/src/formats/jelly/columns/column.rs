@@ -43,12 +43,12 @@ pub(super) struct Version(pub u32);
 
 impl Version {
     /// Whether literals may have a direction.
-    fn has_directions(self) -> bool {
+    pub fn has_directions(self) -> bool {
         self.0 != 1
     }
 
     /// Whether triple terms may occur.
-    fn has_triple_terms(self) -> bool {
+    pub fn has_triple_terms(self) -> bool {
         matches!(self.0, 0 | 3)
     }
 

@@ -497,7 +497,7 @@ impl Writer for ColumnLogWriter {
             return None;
         }
         self.write_frame(out);
-        Some(LogEnd::Content)
+        Some(LogEnd::Delimiter)
     }
 
     fn finish(&mut self, _open: bool, out: &mut Vec<u8>) {

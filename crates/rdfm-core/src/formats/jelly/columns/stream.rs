@@ -8,7 +8,7 @@
 use std::ops::Range;
 
 use super::DRAFT;
-use super::batch::{Batch, Stream};
+use super::batch::{Batch, SIZED, Stream};
 use super::column::Version;
 use super::fields::{Fields, Found, Locate as _, fault};
 use crate::formats::jelly::lookup::wrong_mark;
@@ -17,6 +17,7 @@ use crate::formats::jelly::options::{
 };
 use crate::formats::jelly::term_reader::TermReader;
 use crate::model::error::ErrorClass;
+use crate::model::remedy::{Reason, Remedy};
 use crate::model::term::Quad;
 use crate::syntax::wire::{Checked, WireError, malformed};
 
@@ -114,6 +115,8 @@ pub(in crate::formats::jelly) struct ColumnReader {
     batch: Option<Batch>,
     /// Index and offset of the open frame.
     frame: (usize, u64),
+    /// Number of bytes of each of the [`SIZED`] parts so far.
+    sizes: [u64; SIZED.len()],
 }
 
 impl ColumnReader {
@@ -139,8 +142,21 @@ impl ColumnReader {
             return Err(fault(frame.0, NO_OPTIONS));
         }
         self.batch = Batch::open(bytes, &parts.columns, self.stream, restates, terms)?;
+        for (sum, size) in self
+            .sizes
+            .iter_mut()
+            .zip(self.batch.iter().flat_map(|batch| batch.sizes))
+        {
+            *sum += size as u64;
+        }
         let messages = self.batch.as_ref().map_or(0, |batch| batch.messages);
         Ok(if terms.builder.is_open() { 0 } else { messages })
+    }
+
+    /// Returns the number of bytes of each part of the frames so far, without those that are empty.
+    pub fn sizes(&self) -> Vec<(&'static str, u64)> {
+        let sizes = SIZED.into_iter().zip(self.sizes);
+        sizes.filter(|(_, size)| *size > 0).collect()
     }
 
     /// Ends the open message by the stream options of the next frame, which has a restart mark.
@@ -273,10 +289,12 @@ pub(in crate::formats::jelly) fn check_meaning(
         Some(FrameMeaning::Flat) if messages => ("the stream consists of messages", "flat"),
         _ => return Ok(()),
     };
+    let reason = format!(
+        "frames have no meaning in version {COLUMNS_VERSION}, and {reason}, so it cannot be read with frames={given}"
+    );
+    let auto = Remedy::read("frames", "auto", "reads the messages of the stream");
     Err(WireError::new(
         ErrorClass::Unsupported,
-        format!(
-            "frames have no meaning in version {COLUMNS_VERSION}, and {reason}, so it cannot be read with frames={given}"
-        ),
+        Reason::from(reason).with(auto),
     ))
 }
