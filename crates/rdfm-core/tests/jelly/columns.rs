@@ -735,7 +735,10 @@ fn long_prefixes_are_expanded_within_the_limits() {
         entry(3, 0, &["", &prefix]),
         bytes(6, [repeat(1), packed(4, &[1])].concat()),
         bytes(7, [repeat(2), packed(4, &[1])].concat()),
-        bytes(8, [names(&[&[3][..], &[0; 599]].concat()), packed(4, &[2])].concat()),
+        bytes(
+            8,
+            [names(&[&[3][..], &[0; 599]].concat()), packed(4, &[2])].concat(),
+        ),
         packed(15, &[1; 600]),
     ]);
     let log = frame(&[options, batch]);

@@ -5,7 +5,7 @@
 //! - Cost: as of [`TermWriter`]. A triple term is copied once per level.
 //! - Law: if the entries of a term do not fit in the tables, nothing is added to its column.
 
-use super::column::{BNODE, LITERAL, Place, TRIPLE, Version};
+use super::column::{BNODE, ColumnRules, LITERAL, TRIPLE, Version};
 use super::column_writer::{ColumnWriter, put_two};
 use super::triples::{IriState, O_BNODE, O_IRI, O_LITERAL, O_TRIPLE, P_IRI, S_BNODE, S_IRI};
 use crate::codec::unsupported::WriteResult;
@@ -69,13 +69,13 @@ impl CellWriter {
         &mut self,
         table: &TermTable,
         id: TermId,
-        place: Place,
+        rules: ColumnRules,
         column: &ColumnWriter,
     ) -> WriteResult<Cell> {
         let term = table.term(id);
-        let allows = |kind: u8| place.kinds >> kind & 1 == 1;
+        let allows = |kind: u8| rules.kinds >> kind & 1 == 1;
         Ok(match term.kind {
-            TermKind::DefaultGraph if !place.bound => Cell::Unbound,
+            TermKind::DefaultGraph if !rules.bound => Cell::Unbound,
             TermKind::Iri => {
                 let (prefix, name) = self.terms.iri(table, id, term)?;
                 Cell::Iri(prefix, name)
@@ -101,7 +101,7 @@ impl CellWriter {
                 written?;
                 Cell::Triple(state)
             }
-            kind => return Err(misplaced(kind, place.name)),
+            kind => return Err(misplaced(kind, rules.name)),
         })
     }
 

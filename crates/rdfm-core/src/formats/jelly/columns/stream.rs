@@ -10,7 +10,7 @@ use std::ops::Range;
 use super::DRAFT;
 use super::batch::{Batch, SIZED, Stream};
 use super::column::Version;
-use super::fields::{Fields, Found, Locate as _, fault};
+use super::fields::{Fields, Locate as _, Located, fault};
 use crate::formats::jelly::lookup::wrong_mark;
 use crate::formats::jelly::options::{
     COLUMNS_VERSION, FrameMeaning, MIN_COLUMN_NAMES, OptionsRow, PhysicalType,
@@ -55,7 +55,7 @@ pub(in crate::formats::jelly) struct FrameParts {
 
 impl FrameParts {
     /// Reads the fields of a frame, and of its row.
-    pub fn read(bytes: &[u8], frame: &Range<usize>) -> Found<Self> {
+    pub fn read(bytes: &[u8], frame: &Range<usize>) -> Located<Self> {
         let mut parts = Self::default();
         let mut fields = Fields::new(bytes, frame, "the frame");
         while let Some(field) = fields.next()? {
@@ -63,14 +63,14 @@ impl FrameParts {
                 1 => {
                     if parts.options.is_some() {
                         let reason = "the frame has several rows, expected only the stream options";
-                        return Err(fault(field.at, reason));
+                        return Err(fault(field.start, reason));
                     }
                     let row = fields.bytes(&field)?;
-                    parts.options = Some((field.at, options_in(bytes, field.at, &row)?));
+                    parts.options = Some((field.start, options_in(bytes, field.start, &row)?));
                 }
                 2 => parts.columns.push(fields.bytes(&field)?),
                 15 => parts.metadata.push(fields.bytes(&field)?),
-                other => return Err(fields.unknown(field.at, other)),
+                other => return Err(fields.unknown(field.start, other)),
             }
         }
         Ok(parts)
@@ -83,7 +83,7 @@ impl FrameParts {
 }
 
 /// Returns the merged stream options of a row.
-fn options_in(bytes: &[u8], at: usize, row: &Range<usize>) -> Found<Vec<u8>> {
+fn options_in(bytes: &[u8], start: usize, row: &Range<usize>) -> Located<Vec<u8>> {
     let mut options = None;
     let mut fields = Fields::new(bytes, row, "the row");
     while let Some(field) = fields.next()? {
@@ -96,16 +96,16 @@ fn options_in(bytes: &[u8], at: usize, row: &Range<usize>) -> Found<Vec<u8>> {
             other => {
                 let name = ROWS.get(other as usize).copied().unwrap_or_default();
                 if name.is_empty() {
-                    return Err(fields.unknown(field.at, other));
+                    return Err(fields.unknown(field.start, other));
                 }
                 let reason = format!(
                     "a {name} row in a log of version {COLUMNS_VERSION}, expected the stream options"
                 );
-                return Err(fault(at, reason));
+                return Err(fault(start, reason));
             }
         }
     }
-    options.ok_or_else(|| fault(at, "the row is empty, expected the stream options"))
+    options.ok_or_else(|| fault(start, "the row is empty, expected the stream options"))
 }
 
 /// Decoding state of a log in the column layout.
@@ -133,11 +133,11 @@ impl ColumnReader {
         parts: &FrameParts,
         frame: (usize, u64),
         terms: &mut TermReader<Quad>,
-    ) -> Found<u64> {
+    ) -> Located<u64> {
         self.frame = frame;
         let restates = parts.options.is_some();
-        if let Some((at, options)) = &parts.options {
-            self.apply(options, terms).at(*at)?;
+        if let Some((start, options)) = &parts.options {
+            self.apply(options, terms).locate(*start)?;
         } else if terms.options.is_none() {
             return Err(fault(frame.0, NO_OPTIONS));
         }
@@ -163,12 +163,12 @@ impl ColumnReader {
     pub fn end_message(
         &mut self,
         parts: &FrameParts,
-        (at, offset): (usize, u64),
+        (start, offset): (usize, u64),
         terms: &mut TermReader<Quad>,
-    ) -> Found<()> {
+    ) -> Located<()> {
         match &parts.options {
-            Some((at, options)) => self.apply(options, terms).at(*at),
-            None => Err(wrong_mark(offset, NO_OPTIONS)).at(at),
+            Some((start, options)) => self.apply(options, terms).locate(*start),
+            None => Err(wrong_mark(offset, NO_OPTIONS)).locate(start),
         }
     }
 
@@ -178,7 +178,7 @@ impl ColumnReader {
         bytes: &[u8],
         parts: bool,
         terms: &mut TermReader<Quad>,
-    ) -> Found<bool> {
+    ) -> Located<bool> {
         let Some(batch) = &mut self.batch else {
             return Ok(false);
         };
@@ -226,7 +226,7 @@ fn read_options(bytes: &[u8]) -> Checked<OptionsRow> {
     let mut fields = Fields::new(bytes, &(0..bytes.len()), "the stream options");
     while let Some(field) = fields.next().map_err(|fault| fault.error)? {
         if field.number > 31 || OPTIONS >> field.number & 1 == 0 {
-            return Err(fields.unknown(field.at, field.number).error);
+            return Err(fields.unknown(field.start, field.number).error);
         }
     }
     let options = OptionsRow::read(bytes, OPTIONS & !2, "the stream options")?;
