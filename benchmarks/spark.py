@@ -89,7 +89,7 @@ def make_tables(spark: SparkSession, data: Path) -> None:
     import rdfm
     from rdfm._core import ArrowCoalescer
     from rdfm.spark.functions import to_rdf
-    from rdfm.spark.readers.rows import BATCH_BYTES, BATCH_ROWS
+    from rdfm.spark.readers.collectors import BATCH_BYTES, BATCH_ROWS
 
     def rows_of(log: Path, rows: str) -> pa.Table:
         """The rows of a log, in batches as large as those of the reader."""

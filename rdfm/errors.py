@@ -98,7 +98,7 @@ class Remedy(NamedTuple):
 _MARKED = re.compile("\x1f(stage|read|write) ([^ \x1f]+) ?([^\x1f]*)\x1f")
 
 
-def spelled(name: str, value: str | None = None, side: RemedySide = "stage") -> str:
+def spell_option(name: str, value: str | None = None, side: RemedySide = "stage") -> str:
     """Return a marked option name for an error text. Each surface renders its own spelling.
 
     Args:
@@ -107,7 +107,7 @@ def spelled(name: str, value: str | None = None, side: RemedySide = "stage") -> 
         side: Side of the option, as in `Remedy`.
 
     Example:
-        >>> error = OptionError(f"{spelled('group_by')} needs a number")
+        >>> error = OptionError(f"{spell_option('group_by')} needs a number")
         >>> str(error), render(error, lambda remedy: remedy.option.upper())
         ('group_by needs a number', 'GROUP_BY needs a number')
     """
@@ -120,8 +120,8 @@ def _with_options(text: str, renderer: Renderer | None) -> str:
         return text
     render = renderer or _default_renderer
 
-    def option(found: re.Match[str]) -> str:
-        side, name, value = found.groups()
+    def option(match: re.Match[str]) -> str:
+        side, name, value = match.groups()
         return render(Remedy(cast("RemedySide", side), name, value or None, "")) or name
 
     return _MARKED.sub(option, text)
@@ -131,7 +131,7 @@ def spell_options(text: str) -> str:
     """Return part of an error text, such as `reason`, with its options as the surface spells them.
 
     Example:
-        >>> spell_options(f"{spelled('group_by')} needs a number")
+        >>> spell_options(f"{spell_option('group_by')} needs a number")
         'group_by needs a number'
     """
     return _with_options(text, None)
@@ -296,7 +296,7 @@ class DecodeError(RdfmError, ValueError):
             (_message_word(self.format), self.message_index),
         )
         reason = _with_options(self.reason, renderer) + recommendations(self.remedies, renderer)
-        return _text(self.source, self.format, reason, names)
+        return _format_text(self.source, self.format, reason, names)
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Pickle the attributes, including those set after construction."""
@@ -363,7 +363,7 @@ class EncodeError(RdfmError, ValueError):
             (_message_word(self.format), self.message_index),
         )
         reason = _with_options(self.reason, renderer) + recommendations(self.remedies, renderer)
-        return _text(self.source, self.format, reason, names)
+        return _format_text(self.source, self.format, reason, names)
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Pickle the attributes, including those set after construction."""
@@ -427,7 +427,7 @@ class QueryError(OptionError):
             declares = Remedy("stage", "prefixes", f"{undeclared}=IRI", "also declares it")
             self.remedies = (declares,)
 
-    def within(self, name: str) -> QueryError:
+    def with_query_name(self, name: str) -> QueryError:
         """Return the same error, with the name of the query before the reason."""
         return QueryError(
             f"{name}: {self.reason}",
@@ -455,7 +455,7 @@ def recommendations(remedies: Iterable[Remedy], renderer: Renderer | None = None
     return "; " + ", or ".join(texts) if texts else ""
 
 
-def _text(
+def _format_text(
     source: str | None,
     name: str | None,
     reason: str,

@@ -111,9 +111,9 @@ def from_rdflib(graph: rdflib.Graph) -> Message:
             )
         )
     if isinstance(graph, rdflib.ConjunctiveGraph):  # a Dataset is one
-        found = ((*spo, _rdflib_context(context, graph)) for *spo, context in graph.quads())
+        quad_terms = ((*spo, _rdflib_context(context, graph)) for *spo, context in graph.quads())
     else:
-        found = ((*triple, None) for triple in graph)
+        quad_terms = ((*triple, None) for triple in graph)
     quads = [
         Quad(
             _from_rdflib(s),
@@ -121,7 +121,7 @@ def from_rdflib(graph: rdflib.Graph) -> Message:
             _from_rdflib(o),
             None if g is None else _from_rdflib(g),
         )
-        for s, p, o, g in found
+        for s, p, o, g in quad_terms
     ]
     predefined = set(rdflib.Graph().namespaces())
     bound = {
@@ -356,11 +356,11 @@ def to_html(message: Message, rows: int = HTML_ROWS) -> str:
         for quad in quads[:rows]
     )
     hidden = len(quads) - rows
-    more = (
+    hidden_text = (
         f"<p>… and {hidden:,} more {'quad' if hidden == 1 else 'quads'}</p>" if hidden > 0 else ""
     )
     caption = html.escape(repr(message).strip("<>"))
-    return f"<table><caption>{caption}</caption><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>{more}"
+    return f"<table><caption>{caption}</caption><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>{hidden_text}"
 
 
 def rdflib_term(bnode: Callable[[str], Any]) -> Callable[[Term], Any]:

@@ -453,25 +453,31 @@ def views(batch: MessageBatch) -> Iterator[Message]:
         yield message
 
 
-def reduce_batch(batch: MessageBatch) -> tuple[Any, ...]:
-    """Pickle a batch: as Jelly, with the places of its messages.
+def reduce_batch(batch: AnyBatch) -> tuple[Any, ...]:
+    """Pickle a batch: its content, with the places of its messages.
 
-    An empty message precedes them, which declares the namespaces in scope at the start.
+    Messages are pickled as Jelly, after an empty message that declares the namespaces in scope at
+    the start. Patches and results are pickled as terms.
     """
     first, count = batch.first_message_index, len(batch)
     indexes = [batch.message_index(message) for message in range(count)]
     if indexes == list(range(first, first + count)):
         indexes = []
     byte_offsets = [batch.byte_offset(message) for message in range(count)]
+    places = (first, indexes, byte_offsets, (batch.continued, batch.continues))
+    if isinstance(batch, _core.PatchBatch):
+        return _restore_patches, ([batch.operations(patch) for patch in range(count)], places)
+    if isinstance(batch, _core.ResultBatch):
+        head = (list(batch.variables), batch.boolean, list(batch.links))
+        return _restore_rows, (batch.rows(), *head, places)
     start = _core.MessageBatch.from_messages([()], after=batch.slice(0, 0))
     encoder = _core.Encoder("jelly", _PICKLED)
     complete = batch._with_places(first, [], byte_offsets, (False, False))
     data = encoder.encode(start) + encoder.encode(complete) + encoder.finish()
-    places = (first, indexes, byte_offsets, (batch.continued, batch.continues))
-    return _restore_batch, (data, *places)
+    return _restore_batch, (data, places)
 
 
-def _restore_batch(data: bytes, *places: Any) -> MessageBatch:
+def _restore_batch(data: bytes, places: Any) -> MessageBatch:
     decoder = _core.Decoder("jelly", _UNLIMITED)
     batches: Any
     batches, is_complete = decoder.decode_log(data)
@@ -481,6 +487,17 @@ def _restore_batch(data: bytes, *places: Any) -> MessageBatch:
     if len(batches) > 1:  # the batch is larger than the largest batch of a decoder
         batch = _core.MessageBatch.from_messages(chain.from_iterable(batches))
     return batch.slice(1, len(batch))._with_places(*places)
+
+
+def _restore_patches(patches: list[list[OperationTuple]], places: Any) -> PatchBatch:
+    return _core.PatchBatch.from_patches(patches)._with_places(*places)
+
+
+def _restore_rows(
+    rows: list[Row], variables: list[str], boolean: bool | None, links: list[str], places: Any
+) -> ResultBatch:
+    batch = _core.ResultBatch.from_rows(rows, variables, boolean=boolean, links=links)
+    return batch._with_places(*places)
 
 
 def checked(message: Message | Iterable[Quad]) -> Message | list[Quad]:

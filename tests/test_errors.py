@@ -26,7 +26,7 @@ from rdfm.errors import OptionError, RdfmError, Remedy, render
 from rdfm.nanopub import MirrorError
 from rdfm.nanopub.state import MirrorState
 from rdfm.spark.spark_remedies import in_function, in_spark
-from rdfm.storage.addresses import shown
+from rdfm.storage.addresses import redact_url
 from rdfm.storage.contexts import ContextLoader
 
 ROOT = Path(__file__).parents[1]
@@ -423,9 +423,9 @@ def test_the_command_line_has_every_option_that_remedies_name():
     }
     assert {("write", "merge_graphs"), ("read", "max_depth")} < found
     for side, name in found:
-        shown = Remedy(side, name, "true", "").render(on_command_line)
-        assert shown is not None, name
-        assert shown.strip() in flags
+        redact_url = Remedy(side, name, "true", "").render(on_command_line)
+        assert redact_url is not None, name
+        assert redact_url.strip() in flags
 
 
 @pytest.mark.parametrize(
@@ -480,7 +480,7 @@ def test_no_representation_of_an_error_contains_marks_of_options():
     ],
 )
 def test_a_password_in_a_url_is_not_shown(url):
-    assert shown(url) == f"{url.partition('://')[0]}://host/a.nq"
+    assert redact_url(url) == f"{url.partition('://')[0]}://host/a.nq"
     with pytest.raises(OptionError) as raised:
         rdfm.convert(b"", url, from_format="nq", to="nq")
     assert "ret" not in str(raised.value)

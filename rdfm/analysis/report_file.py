@@ -16,13 +16,13 @@ from typing import Any
 from rdfm import formats
 from rdfm.analysis.report_html import GENERATOR
 from rdfm.errors import DecodeError, OptionError
+from rdfm.logs.file_advice import writing_advice
 from rdfm.logs.input.inputs import Input
-from rdfm.logs.likely import writing_advice
 from rdfm.logs.write.output import Output
 from rdfm.logs.write.own_input import reject_own_input
 from rdfm.logs.write.parts import Part
 from rdfm.storage import archive
-from rdfm.storage.addresses import shown
+from rdfm.storage.addresses import redact_url
 from rdfm.storage.paths import local_target
 
 __all__ = ["check_report", "write_report"]
@@ -47,7 +47,7 @@ def check_report(path: str, inputs: Iterable[Any], options: Mapping[str, Any]) -
     reject_own_input(inputs, path, options)
     if (local := local_target(path)) is None:
         raise OptionError(
-            f"{shown(path)} is a URL, which rdfm cannot write to; write a file, then copy it"
+            f"{redact_url(path)} is a URL, which rdfm cannot write to; write a file, then copy it"
         )
     if (format := formats.by_path(local)) is not None:
         raise OptionError(

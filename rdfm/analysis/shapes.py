@@ -15,7 +15,7 @@ import warnings
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from rdfm.errors import MissingExtraError, OptionError, RdfmError, spelled
+from rdfm.errors import MissingExtraError, OptionError, RdfmError, spell_option
 from rdfm.interop import rdflib_term
 from rdfm.logs.input.inputs import Readable
 from rdfm.logs.read.reader import open_log
@@ -104,12 +104,12 @@ class Shapes:
                         self._add(message, self._graph)
         except OSError as error:
             raise OptionError(
-                f"cannot read {spelled('shapes')}: {error.filename}: {error.strerror}"
+                f"cannot read {spell_option('shapes')}: {error.filename}: {error.strerror}"
             ) from error
         except OptionError:
             raise
         except RdfmError as error:
-            raise OptionError(f"cannot read {spelled('shapes')}: {error}") from error
+            raise OptionError(f"cannot read {spell_option('shapes')}: {error}") from error
         self._check(name)
 
     def results(self, message: Message) -> list[Result]:

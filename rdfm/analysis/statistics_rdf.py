@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from rdfm._core import Iri
-from rdfm.errors import OptionError, spelled
+from rdfm.errors import OptionError, spell_option
 
 if TYPE_CHECKING:
     from rdfm.analysis.log_statistics import Distinct, LogStatistics, Series
@@ -53,7 +53,7 @@ def check_iri(iri: str | None) -> None:
     """
     if iri is not None and (":" not in iri or any(ord(c) <= 32 or c in '<>"{}|^`\\' for c in iri)):
         raise OptionError(
-            f"{spelled('iri')} is '{iri[:40]}', expected an absolute IRI such as http://example.org/log"
+            f"{spell_option('iri')} is '{iri[:40]}', expected an absolute IRI such as http://example.org/log"
         )
 
 

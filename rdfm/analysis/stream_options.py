@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from rdfm.errors import OptionError, RdfmError, spelled
-from rdfm.logs.input.driver import Driver, Reading
+from rdfm.errors import OptionError, RdfmError, spell_option
+from rdfm.logs.input.driver import Driver, ReadSettings
 from rdfm.logs.input.inputs import Readable
 from rdfm.logs.read.reader import LogReader
 
@@ -37,7 +37,7 @@ def read_stream_options(log: Readable) -> tuple[str, dict[str, Any]]:
         OptionError: If the log cannot be read, or has no stream options.
     """
     try:
-        with LogReader(Driver([log], Reading(parts="always"))) as read:
+        with LogReader(Driver([log], ReadSettings(parts="always"))) as read:
             options = read.header.get("options")
             if not options:
                 for _ in read.batches():
@@ -46,16 +46,16 @@ def read_stream_options(log: Readable) -> tuple[str, dict[str, Any]]:
             if options and read.format.startswith("jelly"):
                 return read.format, dict(options)
             raise OptionError(
-                f"{spelled('options_from')} requires a Jelly log, but {read.source} has no stream options"
+                f"{spell_option('options_from')} requires a Jelly log, but {read.source} has no stream options"
             )
     except OSError as error:
         raise OptionError(
-            f"cannot read {spelled('options_from')}: {error.filename}: {error.strerror}"
+            f"cannot read {spell_option('options_from')}: {error.filename}: {error.strerror}"
         ) from error
     except OptionError:
         raise
     except RdfmError as error:
-        raise OptionError(f"cannot read {spelled('options_from')}: {error}") from error
+        raise OptionError(f"cannot read {spell_option('options_from')}: {error}") from error
 
 
 def exceeded_options(found: Mapping[str, Any], allowed: Mapping[str, Any]) -> Iterator[str]:

@@ -15,12 +15,12 @@ from rdfm.conversion.regroup import DefaultGraph, Regrouping, make_regrouper
 from rdfm.conversion.selection_plan import select
 from rdfm.conversion.summary import ConversionSummary
 from rdfm.conversion.target import Target
-from rdfm.errors import OptionError, spelled
+from rdfm.errors import OptionError, spell_option
 from rdfm.formats import OptionSpec
-from rdfm.logs.input.driver import Driver, Reading
-from rdfm.logs.input.inputs import Readable, as_inputs, is_folder_or_glob, may_be_endless
+from rdfm.logs.input.driver import Driver, ReadSettings
+from rdfm.logs.input.inputs import Readable, input_list, is_folder_or_glob
 from rdfm.logs.input.progress import Progress, Reporter, total_bytes
-from rdfm.logs.stages.criteria import FILTERING, Filtering
+from rdfm.logs.stages.criteria import FILTERING, FilterStage
 from rdfm.logs.write.append import AppendSettings
 from rdfm.logs.write.keyed import SplitBy
 from rdfm.logs.write.output import OutputShape, Writable, output_format
@@ -94,7 +94,7 @@ def convert(
             - sync, repair: As in `create_log`.
             - commit_seconds: When appending, the interval in seconds at which complete messages
               become part of the log; 0 for only at the end. Defaults to 10 if an input is a live
-              stream, pipe, FIFO or socket, and to 0 otherwise.
+              stream, pipe, FIFO, socket, or a URL whose response has no length, and to 0 otherwise.
             - follow, from_end, retry, tls_ca, tls_cert, tls_key: For live streams (`grpc://…`), as
               in the `storage_options` of `open_log`.
             - jobs: Number of threads for each parallel step. Defaults to half the number of cores
@@ -120,7 +120,7 @@ def convert(
         >>> summary.messages, summary.quads
         (1, 1)
     """
-    sources = as_inputs(inputs)
+    sources = input_list(inputs)
     if not sources:
         raise OptionError("no input is given")
     reject_own_input(sources, output, options, STAGES, append=bool(options.get("append")))
@@ -173,9 +173,8 @@ def plan(
             stages.get("repair", False),
             stages.get("keep_partial", False),
             stages.get("commit_seconds"),
-            may_be_endless=any(map(may_be_endless, inputs)),
         ),
-        SplitBy.of(
+        SplitBy.from_options(
             stages.get("split_by"),
             stages.get("max_open"),
             stages.get("prefixes"),
@@ -186,7 +185,7 @@ def plan(
     )
     if "prefixes" in stages and "prefixes" in target_format.spec.options("write"):
         divided.writes["prefixes"] = stages["prefixes"]
-    filtering = (Filtering(stages),) if filters else ()
+    filtering = (FilterStage(stages),) if filters else ()
     target = Target(output, target_format, divided.writes, shape)
     group_by = stages.get("group_by") or "message"
     is_regrouped = group_by != "message"
@@ -202,17 +201,17 @@ def plan(
     # message is buffered completely if errors are skipped.
     skip_errors = stages.get("on_error") == "skip"
     # A filter needs the complete message.
-    accepts_parts = (target.takes_parts and not filters) or is_regrouped
+    accepts_parts = (target.accepts_parts and not filters) or is_regrouped
     buffers_messages = accepts_parts and skip_errors
 
     skolemizes = stages.get("skolemize") is not None
     # The index of a message in the log identifies its blank nodes, so it must be known.
     numbers_output = shape.appends and skolemizes
     if numbers_output and (is_regrouped or stages.get("split_by") is not None):
-        other = spelled("group_by" if is_regrouped else "split_by")
+        other = spell_option("group_by" if is_regrouped else "split_by")
         raise OptionError(
-            f"{spelled('append')} and {spelled('skolemize')} cannot be combined with {other}, because IRIs of different runs could be equal; write a new log "
-            f"with another IRI for {spelled('skolemize')}, and append that log"
+            f"{spell_option('append')} and {spell_option('skolemize')} cannot be combined with {other}, because IRIs of different runs could be equal; write a new log "
+            f"with another IRI for {spell_option('skolemize')}, and append that log"
         )
 
     def regrouping() -> tuple[Regrouping, ...]:
@@ -221,7 +220,7 @@ def plan(
         regrouper = make_regrouper(
             group_by,
             skolemize=stages.get("skolemize"),
-            parts=target.takes_parts or stays_flat,
+            parts=target.accepts_parts or stays_flat,
             max_message_bytes=_max_message_bytes(reads),
         )
         count_before = shape.count_continued if numbers_output else None
@@ -231,7 +230,7 @@ def plan(
 
     # The output declares triple terms or generalized statements if its template log does.
     is_generalized = target.template.get("rdf_star") or target.template.get("generalized")
-    reading = Reading(
+    settings = ReadSettings(
         format=stages.get("from_format"),
         options=reads,
         storage_options=live_settings if any(map(is_live, inputs)) else None,
@@ -248,15 +247,15 @@ def plan(
     )
     graph = stages.get("default_graph_as")
     renaming = () if graph is None else (DefaultGraph(graph),)
-    selection, reading = select(stages, inputs, reading, tuple if numbers_output else regrouping)
+    selection, settings = select(stages, inputs, settings, tuple if numbers_output else regrouping)
     regroupings = regrouping()
     last = (*selection, *regroupings) if numbers_output else (*regroupings, *selection)
     if jobs == 1:
-        driver = Driver(inputs, reading)
+        driver = Driver(inputs, settings)
     else:
         from rdfm.logs.read.parallel import ParallelDriver  # costly to import
 
-        driver = ParallelDriver(inputs, reading, jobs, splits=not selection)
+        driver = ParallelDriver(inputs, settings, jobs, splits=not selection)
     return ConversionPlan(
         inputs=inputs,
         driver=driver,

@@ -15,13 +15,14 @@ from typing import Any
 
 from rdfm import formats
 from rdfm.conversion.regroup import REGROUPING
-from rdfm.errors import OptionError, Remedy, spelled
+from rdfm.errors import OptionError, Remedy, spell_option
 from rdfm.formats import FormatSpec, OptionSpec
-from rdfm.formats.spec import listed, requires_side
+from rdfm.formats.spec import join_words, requires_side
 from rdfm.logs.input.inputs import Readable, is_folder_or_glob
 from rdfm.logs.options import APPENDING, LIVE, READING, RUNNING, SPLITTING, WRITING
 from rdfm.logs.stages.selection import SELECTING
 from rdfm.storage.paths import is_live
+from rdfm.storage.pipes import mark_pipes
 
 __all__ = [
     "SHOWING",
@@ -116,17 +117,22 @@ def live_options(
         OptionError: If an option is invalid, if only some inputs are live streams, or if neither
             the inputs nor the output is one.
     """
-    found = {
+    given = {
         option.name: option.value(options[option.name])
         for option in LIVE
         if options.get(option.name) is not None
     }
+    found = mark_pipes(given)
     if not found:
         return None
     are_live = [is_live(given) for given in inputs]
     if not (all(are_live) or (is_live(output) and not any(are_live))):
         name, value = next(iter(found.items()))
-        shown = spelled(name, str(value).lower()) if isinstance(value, bool) else spelled(name)
+        shown = (
+            spell_option(name, str(value).lower())
+            if isinstance(value, bool)
+            else spell_option(name)
+        )
         raise OptionError(f"{shown} is for live streams, such as grpc://host:9090/topic; remove it")
     return found
 
@@ -150,7 +156,7 @@ def divide(
     """
     divided = DividedOptions()
     possible_readers = formats.specs() if readers is None else readers
-    for name, value in given.items():
+    for name, value in mark_pipes(given).items():
         if name in stages:
             if value is not None:
                 divided.stages[name] = stages[name].value(value)
@@ -180,11 +186,11 @@ def divide(
                 titles = (
                     ""
                     if readers is None
-                    else f" ({listed([spec.title for spec in matching_readers])})"
+                    else f" ({join_words([spec.title for spec in matching_readers])})"
                 )
                 value_text = str(value).lower() if isinstance(value, bool) else str(value)
                 raise OptionError(
-                    f"{spelled(plain_name)} is ambiguous: both the input{titles} and the output ({writer.title}) have this option",
+                    f"{spell_option(plain_name)} is ambiguous: both the input{titles} and the output ({writer.title}) have this option",
                     remedies=(
                         Remedy("read", f"from_{plain_name}", value_text, "applies to the input"),
                         Remedy("write", f"to_{plain_name}", value_text, "applies to the output"),
@@ -217,7 +223,9 @@ def _assign(options: dict[str, Any], name: str, value: Any) -> None:
     if value is None:
         return
     if name in options:
-        raise OptionError(f"{spelled(name)} is given with and without a prefix; remove one of them")
+        raise OptionError(
+            f"{spell_option(name)} is given with and without a prefix; remove one of them"
+        )
     options[name] = value
 
 

@@ -26,11 +26,11 @@ from rdfm.conversion.interruption import Interrupted
 from rdfm.conversion.summary import ConversionSummary
 from rdfm.conversion.target import Target, source_of
 from rdfm.errors import EncodeError, RdfmError
-from rdfm.formats.spec import listed
+from rdfm.formats.spec import join_words
 from rdfm.logs import remedies
-from rdfm.logs.channel import Channel, Stopped, feeding_thread
+from rdfm.logs.channel import Channel, ChannelCancelledError, create_feeding_thread
 from rdfm.logs.counters import CounterRange
-from rdfm.logs.input.driver import Driver, Item, Piece, Read, ReadError, cost
+from rdfm.logs.input.driver import Driver, Item, Piece, ReadBatch, ReadError, cost
 from rdfm.logs.input.inputs import Readable
 from rdfm.logs.input.progress import Progress, Reporter, interpolate
 from rdfm.logs.kinds import wrong_kind_error
@@ -38,7 +38,7 @@ from rdfm.logs.notes import Notes
 from rdfm.logs.stages.stage import SkipErrors, Stage, Stages, Tally
 from rdfm.logs.write.append import COMMIT_SECONDS
 from rdfm.logs.write.output import FolderOutput, Output, OutputShape
-from rdfm.logs.write.parts import Part, parts_of
+from rdfm.logs.write.parts import Part, part_list
 
 if TYPE_CHECKING:
     from rdfm.logs.write.append import AppendOutput
@@ -118,7 +118,7 @@ class Pipeline:
         self._collected = 0  # size of `_out` in bytes
         self._counters = CounterRange()
         self._put_progress = Progress(bytes_total=plan.bytes_total)
-        self._first: Read | None = None
+        self._first: ReadBatch | None = None
         self._tally = Tally()
         self._notes = Notes()
         self._encoder: Encoding | None = None
@@ -143,16 +143,16 @@ class Pipeline:
         )
         self._wake = batches.wake
         if self._plan.shape.appends:
-            self._next_commit = start + (self._plan.shape.commit_seconds or COMMIT_SECONDS)
+            self._next_commit = start + (self._commit_seconds or COMMIT_SECONDS)
         output_queue: Channel[list[Part]] = Channel(OUTPUT_BYTES)
         read = ((piece, piece.cost) for piece in driver.pieces())
         threads = [
-            feeding_thread("rdfm-read", pieces, read),
-            feeding_thread("rdfm-decode", batches, self._decode(pieces), pieces),
+            create_feeding_thread("rdfm-read", pieces, read),
+            create_feeding_thread("rdfm-decode", batches, self._decode(pieces), pieces),
         ]
         # Ctrl-C may interrupt at any line. The handlers below stop everything that has started.
         try:
-            output = self._plan.shape.output()
+            output = self._plan.shape.open_output()
             threads.append(
                 threading.Thread(
                     target=_write, args=(output, output_queue), name="rdfm-write", daemon=True
@@ -175,7 +175,7 @@ class Pipeline:
             try:
                 if isinstance(error, _DELIBERATE) and threads[-1].is_alive():
                     output_queue.close()
-                    output_queue.wait_drained()
+                    output_queue.wait_until_drained()
             finally:
                 try:
                     self._stop(pieces, batches, output_queue)
@@ -213,7 +213,7 @@ class Pipeline:
                 *self._plan.shape.notes(self._plan.target.format),
             ),
             kind=self._kind,
-            counters=self._counters.ends,
+            counters=self._counters.bounds,
             uncommitted_bytes=sum(driver.uncommitted.values()) if self._read_all else 0,
         )
 
@@ -238,7 +238,7 @@ class Pipeline:
             decoded: list[Item] = []
             try:
                 for item in items:
-                    decoded.extend(policy.take(item))
+                    decoded.extend(policy.process(item))
             except RdfmError:
                 if decoded:
                     yield decoded, _cost(decoded)
@@ -266,7 +266,7 @@ class Pipeline:
         try:
             for items in self._receive_items(batches, output_queue):
                 self._note(items)
-                outputs = (output for item in items for output in stages.take(item))
+                outputs = (output for item in items for output in stages.process(item))
                 self._encode(outputs, output_queue)
                 if stages.done:
                     break
@@ -283,7 +283,7 @@ class Pipeline:
         except (RdfmError, Interrupted) as error:
             if self._encoder is not None:
                 self._drain(output_queue)  # raises an earlier error
-                if isinstance(error, Interrupted) and self._plan.shape.commit_seconds:
+                if isinstance(error, Interrupted) and self._commit_seconds:
                     self._commit(output_queue)
                 with contextlib.suppress(Exception):  # completes the log that precedes the error
                     output_queue.put(self._encoder.finish(), 0)
@@ -327,32 +327,40 @@ class Pipeline:
 
     def _commit(self, output_queue: Channel[list[Part]]) -> None:
         """Commit the complete messages if requested, and check that the log has not changed."""
-        shape = self._plan.shape
-        if shape.commit_seconds and self._encoder is not None:
-            self._drain(output_queue)
-            self._put(output_queue, self._encoder.pause())
+        if self._commit_seconds and self._encoder is not None:
+            self._pause(self._encoder, output_queue)
         output_queue.put(CHECK, 0)
         output_queue.drain(lambda: self._report_progress(output_queue))  # raises its error
-        self._next_commit = time.perf_counter() + (shape.commit_seconds or COMMIT_SECONDS)
+        self._next_commit = time.perf_counter() + (self._commit_seconds or COMMIT_SECONDS)
+
+    def _pause(self, encoder: Encoding, output_queue: Channel[list[Part]]) -> None:
+        """Pass on what completes and commits the log, if no message is incomplete."""
+        self._drain(output_queue)
+        self._put(output_queue, encoder.pause())
+
+    @property
+    def _commit_seconds(self) -> int:
+        """Interval of commits. It may change from 0 when an input is opened."""
+        return self._plan.shape.commit_seconds(may_be_endless=self._plan.driver.may_be_endless)
 
     def _note(self, items: list[Item]) -> None:
         """Store the first item and the notes of the logs, and check the kind of the messages."""
         for item in items:
-            if isinstance(item, Read):
+            if isinstance(item, ReadBatch):
                 if self._first is None:
                     self._first = item._replace(batch=None)
                 if item.batch is not None and self._stages.kind is None:
                     self._check_kind(item, item.batch.kind)
         for item in items:
-            if isinstance(item, Read):
+            if isinstance(item, ReadBatch):
                 self._notes.update(item.source, item.header.get("notes", ()))
 
-    def _check_kind(self, read: Read, kind: str) -> None:
+    def _check_kind(self, item: ReadBatch, kind: str) -> None:
         """Reject messages of a kind that the target format does not support."""
         spec = self._plan.target.format.spec
         if kind not in spec.kinds:
-            reason = f"{spec.title} is for {listed(list(spec.kinds))}"
-            raise wrong_kind_error(read.source.name, kind, reason, spec.kinds[0])
+            reason = f"{spec.title} is for {join_words(list(spec.kinds))}"
+            raise wrong_kind_error(item.source.name, kind, reason, spec.kinds[0])
         self._kind = kind
 
     def _encode(self, items: Iterable[Item], output_queue: Channel[list[Part]]) -> None:
@@ -360,15 +368,15 @@ class Pipeline:
         encoder = self._encoder
         try:
             for item in items:
-                self._tally.take(item)
-                if not isinstance(item, Read):
+                self._tally.count(item)
+                if not isinstance(item, ReadBatch):
                     continue
                 self._bytes_read = item.bytes_in
                 if item.batch is not None:
                     if encoder is None:
                         encoder = self._encoder = self._make_encoder(item.batch)
                     self._counters.add(item.batch)
-                    encoder.submit(item.batch, item.source.name, item.bytes_in)
+                    self._submit(item.batch, item, encoder, output_queue)
                     self._take(output_queue)
             self._take(output_queue)
         except BaseException:
@@ -378,6 +386,19 @@ class Pipeline:
         if encoder is None or not len(encoder):
             self._bytes_done = self._bytes_read
         self._pass_on(output_queue)  # reports progress even without bytes
+
+    def _submit(
+        self, batch: AnyBatch, item: ReadBatch, encoder: Encoding, output_queue: Channel[list[Part]]
+    ) -> None:
+        """Encode a batch. If its last message is incomplete, commit the messages before it."""
+        if batch.continues and self._commit_seconds and (len(batch) > 1 or not batch.continued):
+            # The messages before an incomplete one can be committed only here.
+            rest = len(batch) - 1
+            if rest:
+                encoder.submit(batch.slice(0, rest), item.source.name, item.bytes_in)
+            self._pause(encoder, output_queue)
+            batch = batch.slice(rest, rest + 1)
+        encoder.submit(batch, item.source.name, item.bytes_in)
 
     def _drain(self, output_queue: Channel[list[Part]]) -> None:
         """Wait for all batches that are being encoded, and pass on their bytes.
@@ -416,7 +437,7 @@ class Pipeline:
                     self._report_progress(output_queue)
         except EncodeError as error:
             remedies.add(error, buffers_messages=self._plan.buffers_messages)
-            self._out += parts_of(error.completed)
+            self._out += part_list(error.completed)
             raise
 
     def _pass_on(self, output_queue: Channel[list[Part]]) -> None:
@@ -461,7 +482,7 @@ class Pipeline:
         """Report the progress of the writing thread."""
         self._report(
             lambda: (
-                output_queue.reached()
+                output_queue.last_finished_mark()
                 or Progress(bytes_total=self._plan.bytes_total, kind=self._kind)
             )
         )
@@ -518,7 +539,7 @@ def _write(output: Any, output_queue: Channel[list[Part]]) -> None:
                 output.check_unchanged()
             if parts:
                 output.write(parts)
-    except Stopped:
+    except ChannelCancelledError:
         pass
     except BaseException as error:
         output_queue.cancel(error)

@@ -79,7 +79,7 @@ class TableBatch(ComputedBatch):
 class TableTarget:
     """A conversion target for tables."""
 
-    takes_parts = False
+    accepts_parts = False
 
     def __init__(self, target: Target, schema: pyarrow.Schema) -> None:
         """Initialize with a target, and the columns of the table."""

@@ -67,7 +67,7 @@ _registered: dict[str, Format] = {}
 
 
 @cache
-def _built_in(name: str) -> Format:
+def _load_built_in(name: str) -> Format:
     if name in _IN_PYTHON:
         from importlib import import_module
 
@@ -88,13 +88,13 @@ def _entry_points() -> tuple[dict[str, Format], dict[str, str]]:
     """
     from importlib.metadata import entry_points
 
-    found: dict[str, Format] = {}
+    plug_ins: dict[str, Format] = {}
     failures: dict[str, str] = {}
     for entry_point in entry_points(group=GROUP):
-        if entry_point.name in _BUILT_IN or entry_point.name in found:
+        if entry_point.name in _BUILT_IN or entry_point.name in plug_ins:
             continue
         try:
-            format = _checked(entry_point.load())
+            format = _check_plug_in(entry_point.load())
         except Exception as error:
             plug_in = f"the plug-in '{entry_point.name}' ({entry_point.value})"
             text = f"{plug_in} cannot be loaded: {type(error).__name__}: {error}"
@@ -102,15 +102,15 @@ def _entry_points() -> tuple[dict[str, Format], dict[str, str]]:
             _warn(f"{text}; its format is ignored")
             continue
         if format.name not in _BUILT_IN:
-            found[format.name] = format
-    return found, failures
+            plug_ins[format.name] = format
+    return plug_ins, failures
 
 
 def _warn(text: str) -> None:
     warnings.warn(text, RuntimeWarning, stacklevel=2)
 
 
-def _checked(format: object) -> Format:
+def _check_plug_in(format: object) -> Format:
     """Check that a plug-in is a valid `Format`.
 
     Raises:
@@ -130,10 +130,10 @@ def _checked(format: object) -> Format:
     return format
 
 
-def _each() -> Iterator[Format]:
+def _iter_formats() -> Iterator[Format]:
     """Yield built-in formats first, so that plug-ins are imported only if needed."""
     for name in _BUILT_IN:
-        yield _built_in(name)
+        yield _load_built_in(name)
     # Loaded first, because importing a module may register formats.
     plug_ins = _entry_points()[0]
     yield from (plug_ins | _registered).values()
@@ -141,17 +141,17 @@ def _each() -> Iterator[Format]:
 
 def all() -> list[Format]:
     """Return all formats, built-in ones first."""
-    return list(_each())
+    return list(_iter_formats())
 
 
 def built_in() -> list[Format]:
     """Return the built-in formats, without importing plug-ins."""
-    return [_built_in(name) for name in _BUILT_IN]
+    return [_load_built_in(name) for name in _BUILT_IN]
 
 
 def specs() -> list[FormatSpec]:
     """Return the specs of all formats, built-in ones first."""
-    return [format.spec for format in _each()]
+    return [format.spec for format in _iter_formats()]
 
 
 def names() -> list[str]:
@@ -161,7 +161,7 @@ def names() -> list[str]:
         >>> names()[:2]
         ['nt', 'nq']
     """
-    return [format.name for format in _each()]
+    return [format.name for format in _iter_formats()]
 
 
 def register(format: Format) -> None:
@@ -175,10 +175,10 @@ def register(format: Format) -> None:
             is reserved.
         TypeError: If the argument is not a `Format`.
     """
-    format = _checked(format)
+    format = _check_plug_in(format)
     for name in (format.name, *format.spec.aliases):
-        for built_in in map(_built_in, _BUILT_IN):
-            if _key(name) in _keys(built_in.spec):
+        for built_in in map(_load_built_in, _BUILT_IN):
+            if _normalize_name(name) in _normalized_names(built_in.spec):
                 raise OptionError(f"'{name}' is a built-in format, which plug-ins cannot replace")
     _registered[format.name] = format
 
@@ -204,21 +204,23 @@ def find(name: str) -> Format:
     """
     if not isinstance(name, str):
         raise UnknownFormatError(f"a format name must be a string such as 'nq', not {name!r}")
-    key = _key(name)
+    key = _normalize_name(name)
     if key in _BUILT_IN:
-        return _built_in(key)
-    for format in _each():
-        if key in _keys(format.spec):
+        return _load_built_in(key)
+    for format in _iter_formats():
+        if key in _normalized_names(format.spec):
             return format
     failure = _entry_points()[1].get(name)
-    raise UnknownFormatError(failure or f"there is no format '{name[:40]}'; {_advice(key)}")
+    raise UnknownFormatError(
+        failure or f"there is no format '{name[:40]}'; {_suggest_formats(key)}"
+    )
 
 
-def _advice(unknown_key: str) -> str:
+def _suggest_formats(unknown_key: str) -> str:
     """The formats that an unknown name may refer to, or all formats."""
     from difflib import get_close_matches  # costly to import
 
-    keys = {key: spec for spec in specs() for key in _keys(spec)}
+    keys = {key: spec for spec in specs() for key in _normalized_names(spec)}
     containing = [spec for key, spec in keys.items() if len(unknown_key) > 2 and unknown_key in key]
     similar = [keys[key] for key in get_close_matches(unknown_key, keys)]
     suggestions = list(
@@ -233,7 +235,7 @@ def _advice(unknown_key: str) -> str:
 def by_path(path: str) -> Format | None:
     """Return the format of a file name or URL by its suffix, ignoring a compression suffix."""
     suffix = _suffix(path)
-    return next((format for format in _each() if suffix in format.spec.suffixes), None)
+    return next((format for format in _iter_formats() if suffix in format.spec.suffixes), None)
 
 
 def similar_suffix(path: str, kind: str) -> str | None:
@@ -266,7 +268,9 @@ def _suffix(path: str) -> str:
 
 def by_content(head: bytes) -> Format | None:
     """Return the format detected from a log's first bytes (decompressed, up to 4 KiB)."""
-    return next((format for format in _each() if _identifies(format.spec, head, True)), None)
+    return next(
+        (format for format in _iter_formats() if _identifies(format.spec, head, True)), None
+    )
 
 
 def by_clear_content(head: bytes) -> Format | None:
@@ -295,17 +299,17 @@ def _file_name(path: str) -> str:
     return re.split(r"[/\\]", path)[-1]
 
 
-def _key(name: str) -> str:
+def _normalize_name(name: str) -> str:
     """A normalized name: lower case, with hyphens, without media type parameters or a leading dot."""
     return name.split(";")[0].strip().lower().removeprefix(".").replace("_", "-")
 
 
-def _keys(spec: FormatSpec) -> set[str]:
+def _normalized_names(spec: FormatSpec) -> set[str]:
     others = (*spec.aliases, *spec.suffixes, *spec.media_types, spec.title)
-    return {_key(name) for name in (spec.name, *others)}
+    return {_normalize_name(name) for name in (spec.name, *others)}
 
 
-def _attribute(name: str) -> Format:
+def _get_attribute(name: str) -> Format:
     """Return a format by its name or an alias, as in `formats.nq`, with `_` for `-`."""
     if not name.startswith("_"):
         try:
@@ -318,4 +322,4 @@ def _attribute(name: str) -> Format:
 if (
     not TYPE_CHECKING
 ):  # with __getattr__, type checkers would accept any name; they use formats_generated
-    __getattr__ = _attribute
+    __getattr__ = _get_attribute

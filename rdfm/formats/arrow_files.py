@@ -69,7 +69,7 @@ class ArrowDecoder(RowDecoder):
         if head.startswith(_MAGIC):
             file.seek(_FILE_HEAD)
             yield from self._stream_rows(file)
-            raise self._truncated("a footer")
+            raise self._truncated_error("a footer")
         file.seek(0)
         yield from self._stream_rows(file)
         self._check_end(file)
@@ -79,17 +79,17 @@ class ArrowDecoder(RowDecoder):
 
         from rdfm.formats.arrow_sizes import ArrowSizeChecker
 
-        size_checks = ArrowSizeChecker(file, self._max_bytes).blocks()
+        size_checks = ArrowSizeChecker(file, self._max_bytes).check_blocks()
         next(size_checks, None)  # before pyarrow reads the footer
         arrow_file = _file_for_pyarrow(file)
         rows = ipc.open_file(arrow_file)
-        columns = self._wanted(rows.schema)
+        columns = self._select_columns(rows.schema)
         count = rows.num_record_batches
         for number in range(count):
             if arrow_file is not file:
                 # The position of the file is reported as progress.
                 file.seek(file.size * (number + 1) // count)
-            yield _valid(rows.get_batch(number).select(columns))
+            yield _validate_rows(rows.get_batch(number).select(columns))
             next(size_checks, None)
 
     def _stream_rows(self, file: TableFile) -> Iterator[Any]:
@@ -97,32 +97,32 @@ class ArrowDecoder(RowDecoder):
 
         from rdfm.formats.arrow_sizes import ArrowSizeChecker
 
-        size_checks = ArrowSizeChecker(file, self._max_bytes).messages(file.tell())
+        size_checks = ArrowSizeChecker(file, self._max_bytes).check_messages(file.tell())
         next(size_checks, None)  # before pyarrow reads the schema
         with ipc.open_stream(file) as rows:
-            columns = self._wanted(rows.schema)
+            columns = self._select_columns(rows.schema)
             while True:
                 try:
                     batch = rows.read_next_batch()
                 except StopIteration:
                     break
-                yield _valid(batch.select(columns))
+                yield _validate_rows(batch.select(columns))
                 next(size_checks, None)
 
     def _check_end(self, file: TableFile) -> None:
-        at = file.tell()
-        file.seek(max(at - len(_ENDS[0]), 0))
+        position = file.tell()
+        file.seek(max(position - len(_ENDS[0]), 0))
         if not file.read(len(_ENDS[0])).endswith(_ENDS):
-            raise self._truncated("an end-of-stream marker")
-        file.seek(at)
+            raise self._truncated_error("an end-of-stream marker")
+        file.seek(position)
         if file.read(1):
             raise DecodeError(
                 "there is data after the end-of-stream marker; remove it",
                 format=self.format,
-                byte_offset=at,
+                byte_offset=position,
             )
 
-    def _truncated(self, missing: str) -> TruncatedError:
+    def _truncated_error(self, missing: str) -> TruncatedError:
         return TruncatedError(
             f"the rows end without {missing}; the file is truncated, so obtain a complete copy",
             format=self.format,
@@ -148,7 +148,7 @@ def _file_for_pyarrow(file: TableFile) -> Any:
     return pa.BufferReader(memory)
 
 
-def _valid(rows: Any) -> Any:
+def _validate_rows(rows: Any) -> Any:
     """Check that the offsets of rows are within the data, and return the rows."""
     rows.validate(full=True)
     return rows
@@ -194,11 +194,11 @@ class ArrowEncoder(RowEncoder):
         self._sink = _Sink()
         self._writer = (ipc.new_stream if self._stream else ipc.new_file)(self._sink, schema)
 
-    def _row_group(self, rows: Any) -> bytes:
+    def _encode_row_group(self, rows: Any) -> bytes:
         self._writer.write(rows)
         return self._sink.take()
 
-    def _end(self) -> bytes:
+    def _encode_end(self) -> bytes:
         self._writer.close()
         return self._sink.take()
 

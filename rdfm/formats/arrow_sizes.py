@@ -47,7 +47,7 @@ class ArrowSizeChecker:
         self._max_bytes = max(BATCHES_FACTOR * max_message_bytes, MIN_BATCHES_BYTES)
         self._dictionaries: dict[int, int] = {}
 
-    def blocks(self) -> Iterator[None]:
+    def check_blocks(self) -> Iterator[None]:
         """Check the dictionaries of a file, then one record batch per step.
 
         Raises:
@@ -55,33 +55,33 @@ class ArrowSizeChecker:
             LimitError: If the buffers decode to too many bytes.
         """
         try:
-            dictionaries, batches = self._footer()
+            dictionaries, batches = self._read_footer()
             for block in dictionaries:
                 self._check(*block)
         except struct.error as error:
-            raise _invalid("its footer") from error
+            raise _invalid_error("its footer") from error
         for block in batches:
             self._check_message(*block)
             yield
 
-    def messages(self, offset: int) -> Iterator[None]:
+    def check_messages(self, offset: int) -> Iterator[None]:
         """Check the messages of a stream from an offset on, one record batch per step.
 
         Raises:
             DecodeError: If a message is invalid.
             LimitError: If the buffers decode to too many bytes.
         """
-        at: int | None = offset
-        while at is not None:
-            at, kind = self._check_message(at)
+        position: int | None = offset
+        while position is not None:
+            position, kind = self._check_message(position)
             if kind == _RECORDS:
                 yield
 
-    def _check_message(self, *place: int) -> tuple[int | None, int]:
+    def _check_message(self, *location: int) -> tuple[int | None, int]:
         try:
-            return self._check(*place)
+            return self._check(*location)
         except struct.error as error:
-            raise _invalid("a message") from error
+            raise _invalid_error("a message") from error
 
     def _read(self, offset: int, size: int) -> bytes:
         position = self._file.tell()
@@ -90,23 +90,23 @@ class ArrowSizeChecker:
         self._file.seek(position)
         return data
 
-    def _footer(self) -> tuple[list[tuple[int, int]], list[tuple[int, int]]]:
+    def _read_footer(self) -> tuple[list[tuple[int, int]], list[tuple[int, int]]]:
         """Return the offsets and metadata lengths of dictionaries and record batches."""
         size = self._file.size
         tail = self._read(max(size - 10, 0), 10)
         (length,) = struct.unpack_from("<i", tail)
         if not 0 < length <= min(size - 10, _MAX_METADATA):
-            raise _invalid("the length of its footer")
+            raise _invalid_error("the length of its footer")
         footer = _FlatbufferTable.root(self._read(size - 10 - length, length))
         if (schema := footer.table(1)) is not None:
             self._check_schema(schema, footer.tables(4))
         end = 0
         blocks: tuple[list[tuple[int, int]], list[tuple[int, int]]] = [], []
-        for number, found in enumerate(blocks, 2):
-            for at in footer.vector(number, 24):
-                offset, metadata = footer.int64(at), footer.int32(at + 8)
-                found.append((offset, metadata))
-                end = max(end, offset + metadata + footer.int64(at + 16))
+        for number, block_list in enumerate(blocks, 2):
+            for position in footer.vector(number, 24):
+                offset, metadata = footer.int64(position), footer.int32(position + 8)
+                block_list.append((offset, metadata))
+                end = max(end, offset + metadata + footer.int64(position + 16))
         if self._file.is_joined(_BORDER, size - 10 - length - end):
             raise DecodeError(
                 "the file is corrupt: it consists of several joined Arrow files; pass them as "
@@ -133,7 +133,7 @@ class ArrowSizeChecker:
         if length == 0:
             return None, 0
         if not 0 < length <= _MAX_METADATA or declared not in (None, prefix + length):
-            raise _invalid("the length of a message")
+            raise _invalid_error("the length of a message")
         body = offset + prefix + length
         if body > self._file.size:
             return None, 0
@@ -143,18 +143,18 @@ class ArrowSizeChecker:
         before_1_0 = _BEFORE_1_0 in metadata
         # pyarrow reports a truncated body.
         size = min(max(message.field_int64(3), 0), self._file.size - body)
-        found = message.table(2)
-        if found is not None and kind == _SCHEMA:
-            self._check_schema(found)
-        elif found is not None and kind == _RECORDS:
-            self._limit(max(size, self._decoded(found, body, before_1_0)))
-        elif found is not None and kind == _DICTIONARY:
-            number, data = found.field_int64(0), found.table(1)
-            decoded = max(size, 0 if data is None else self._decoded(data, body, before_1_0))
-            if found.byte(2):  # a delta, which adds entries
+        header = message.table(2)
+        if header is not None and kind == _SCHEMA:
+            self._check_schema(header)
+        elif header is not None and kind == _RECORDS:
+            self._check_limit(max(size, self._decoded_bytes(header, body, before_1_0)))
+        elif header is not None and kind == _DICTIONARY:
+            number, data = header.field_int64(0), header.table(1)
+            decoded = max(size, 0 if data is None else self._decoded_bytes(data, body, before_1_0))
+            if header.byte(2):  # a delta, which adds entries
                 decoded += self._dictionaries.get(number, 0)
             self._dictionaries[number] = decoded
-            self._limit(0)
+            self._check_limit(0)
         return body + size, kind
 
     def _check_schema(
@@ -173,7 +173,7 @@ class ArrowSizeChecker:
         while nested:
             for entry in entries:
                 total += _FIELD_BYTES + entry.text_length(0) + entry.text_length(1)
-                self._limit(total, "the schema")
+                self._check_limit(total, "the schema")
             field = next(nested[-1], None)
             if field is None:
                 nested.pop()
@@ -182,17 +182,17 @@ class ArrowSizeChecker:
             total += _FIELD_BYTES + field.text_length(0)
             if field.byte(2) == _TIMESTAMP and (type := field.table(3)) is not None:
                 total += type.text_length(1)
-            self._limit(total, "the schema")
+            self._check_limit(total, "the schema")
             nested.append(field.tables(5))
             entries = chain(field.tables(6))
 
-    def _decoded(self, batch: _FlatbufferTable, body: int, before_1_0: bool) -> int:
+    def _decoded_bytes(self, batch: _FlatbufferTable, body: int, before_1_0: bool) -> int:
         """Return the decoded bytes of the compressed buffers of a batch."""
         if batch.table(3) is None and not before_1_0:
             return 0
         total = 0
-        for at in batch.vector(2, 16):
-            offset, length = batch.int64(at), batch.int64(at + 8)
+        for position in batch.vector(2, 16):
+            offset, length = batch.int64(position), batch.int64(position + 8)
             if length < 8:
                 continue
             (decoded,) = struct.unpack("<q", self._read(body + offset, 8))
@@ -200,7 +200,7 @@ class ArrowSizeChecker:
             total += length if decoded < 0 else decoded
         return total
 
-    def _limit(self, decoded: int, part: str = "a record batch") -> None:
+    def _check_limit(self, decoded: int, part: str = "a record batch") -> None:
         if (total := decoded + sum(self._dictionaries.values())) > self._max_bytes:
             raise LimitError(
                 f"{part} and its dictionaries decode to {total} bytes, more than {self._max_bytes}",
@@ -212,20 +212,20 @@ class ArrowSizeChecker:
 class _FlatbufferTable:
     """A FlatBuffers table."""
 
-    def __init__(self, data: bytes, at: int) -> None:
+    def __init__(self, data: bytes, position: int) -> None:
         self._data = data
-        self._at = at
-        self._fields = at - self._unpack("<i", at)
+        self._position = position
+        self._fields = position - self._unpack("<i", position)
         self._size = self._unpack("<H", self._fields)
 
     @classmethod
     def root(cls, data: bytes) -> _FlatbufferTable:
         return cls(data, struct.unpack_from("<I", data)[0])
 
-    def _unpack(self, layout: str, at: int) -> int:
-        if at < 0:  # Python would count from the end
+    def _unpack(self, layout: str, position: int) -> int:
+        if position < 0:  # Python would count from the end
             raise struct.error("an offset is negative")
-        value: int = struct.unpack_from(layout, self._data, at)[0]
+        value: int = struct.unpack_from(layout, self._data, position)[0]
         return value
 
     def _field(self, number: int) -> int | None:
@@ -234,47 +234,53 @@ class _FlatbufferTable:
         if entry + 2 > self._size:
             return None
         offset = self._unpack("<H", self._fields + entry)
-        return self._at + offset if offset else None
+        return self._position + offset if offset else None
 
     def byte(self, number: int) -> int:
-        at = self._field(number)
-        return 0 if at is None else self._unpack("<B", at)
+        position = self._field(number)
+        return 0 if position is None else self._unpack("<B", position)
 
-    def int32(self, at: int) -> int:
-        return self._unpack("<i", at)
+    def int32(self, position: int) -> int:
+        return self._unpack("<i", position)
 
-    def int64(self, at: int) -> int:
-        return self._unpack("<q", at)
+    def int64(self, position: int) -> int:
+        return self._unpack("<q", position)
 
     def field_int64(self, number: int) -> int:
-        at = self._field(number)
-        return 0 if at is None else self._unpack("<q", at)
+        position = self._field(number)
+        return 0 if position is None else self._unpack("<q", position)
 
     def table(self, number: int) -> _FlatbufferTable | None:
-        at = self._field(number)
-        return None if at is None else _FlatbufferTable(self._data, at + self._unpack("<I", at))
+        position = self._field(number)
+        return (
+            None
+            if position is None
+            else _FlatbufferTable(self._data, position + self._unpack("<I", position))
+        )
 
     def tables(self, number: int) -> Iterator[_FlatbufferTable]:
         """Yield the tables in a vector."""
-        for at in self.vector(number, 4):
-            yield _FlatbufferTable(self._data, at + self._unpack("<I", at))
+        for position in self.vector(number, 4):
+            yield _FlatbufferTable(self._data, position + self._unpack("<I", position))
 
     def text_length(self, number: int) -> int:
         """Return the length of a text in bytes."""
-        at = self._field(number)
-        return 0 if at is None else self._unpack("<I", at + self._unpack("<I", at))
+        position = self._field(number)
+        return (
+            0 if position is None else self._unpack("<I", position + self._unpack("<I", position))
+        )
 
     def vector(self, number: int, size: int) -> range:
         """Return the offsets of the structs in a vector."""
-        at = self._field(number)
-        if at is None:
+        position = self._field(number)
+        if position is None:
             return range(0)
-        start = at + self._unpack("<I", at)
+        start = position + self._unpack("<I", position)
         count = self._unpack("<I", start)
         if start + 4 + count * size > len(self._data):
             raise struct.error("a vector is truncated")
         return range(start + 4, start + 4 + count * size, size)
 
 
-def _invalid(part: str) -> DecodeError:
+def _invalid_error(part: str) -> DecodeError:
     return DecodeError(f"the file is corrupt: {part} is invalid", format="arrow")

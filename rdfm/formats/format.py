@@ -374,7 +374,7 @@ class Format(Generic[B]):
             raise LimitError("the log is too large for one batch; read it with rdfm.open_log")
         if len(batches) == 1:
             return cast("B", batches[0])
-        return cast("B", _joined(batches, batches[0].kind if batches else self.spec.kinds[0]))
+        return cast("B", _join(batches, batches[0].kind if batches else self.spec.kinds[0]))
 
     def encode(self, batch: B, **options: Any) -> bytes:
         """Encode a batch as a complete log. For files, use `rdfm.create_log`.
@@ -395,7 +395,7 @@ class Format(Generic[B]):
         return f"<Format {self.name}: {self.spec.title}>"
 
 
-def _joined(batches: Sequence[AnyBatch], kind: str) -> AnyBatch:
+def _join(batches: Sequence[AnyBatch], kind: str) -> AnyBatch:
     """Join batches of messages or patches."""
     messages: Any = (message for batch in batches for message in batch)
     if kind == "patches":

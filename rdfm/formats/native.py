@@ -41,11 +41,11 @@ class NativeFormat(Format):
 
 def native(name: str) -> NativeFormat:
     """Return the format of the core with this name."""
-    declared = _frozen(_core.format_spec(name))
+    fields = _freeze_fields(_core.format_spec(name))
     for side in ("reads", "writes"):
-        declared[side] = [_option(*_frozen(option).items()) for option in declared[side]]
-    declared["value_options"] = dict(declared["value_options"])
-    spec = FormatSpec(**declared, sniff=lambda head, complete: _core.sniff(name, head, complete))
+        fields[side] = [_option(*_freeze_fields(option).items()) for option in fields[side]]
+    fields["value_options"] = dict(fields["value_options"])
+    spec = FormatSpec(**fields, sniff=lambda head, complete: _core.sniff(name, head, complete))
     return NativeFormat(spec, _core.Decoder, _core.Encoder)
 
 
@@ -55,7 +55,7 @@ def _option(*fields: tuple[str, Any]) -> OptionSpec:
     return OptionSpec(**dict(fields))
 
 
-def _frozen(fields: dict[str, Any]) -> dict[str, Any]:
+def _freeze_fields(fields: dict[str, Any]) -> dict[str, Any]:
     """The fields of a spec, with lists converted to tuples."""
     return {
         name: tuple(value) if isinstance(value, list) else value for name, value in fields.items()

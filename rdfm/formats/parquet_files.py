@@ -46,7 +46,7 @@ class ParquetDecoder(RowDecoder):
         footer = read_footer(file, self._max_bytes)
         # Without read-ahead, a row group is read on demand, however large it is.
         rows = parquet.ParquetFile(file, pre_buffer=False, buffer_size=_BUFFER_BYTES)
-        columns = self._wanted(rows.schema_arrow)
+        columns = self._select_columns(rows.schema_arrow)
         self._rows = rows.metadata.num_rows
         max_rows = _rows_at_once(rows.metadata, READ_ROWS[self._row_kind])
         start = 0
@@ -58,12 +58,12 @@ class ParquetDecoder(RowDecoder):
                 use_threads=False,
             )
             if plan.too_large is not None:
-                yield from _before(batches, plan.too_large)
-                raise self._too_large(start + plan.too_large)
+                yield from _batches_before(batches, plan.too_large)
+                raise self._too_large_error(start + plan.too_large)
             yield from batches
             start += sum(rows.metadata.row_group(group).num_rows for group in plan.groups)
 
-    def _too_large(self, row: int) -> LimitError:
+    def _too_large_error(self, row: int) -> LimitError:
         return LimitError(
             f"row {row} has more than {self._max_bytes} bytes",
             remedies=[Remedy("read", "max_message_bytes", None, "if the source is trusted")],
@@ -72,7 +72,7 @@ class ParquetDecoder(RowDecoder):
         )
 
 
-def _before(batches: Iterator[Any], row: int) -> Iterator[Any]:
+def _batches_before(batches: Iterator[Any], row: int) -> Iterator[Any]:
     """Yield the batches before a row that begins a batch. That batch itself is not read."""
     row_count = 0
     while row_count < row:
@@ -105,7 +105,7 @@ class ParquetEncoder(RowEncoder):
         self._joiner = ParquetJoiner()
         self._is_empty = True
 
-    def _row_group(self, rows: Any | None) -> bytes:
+    def _encode_row_group(self, rows: Any | None) -> bytes:
         """Write a file with one row group, or without row groups if there are no rows."""
         import pyarrow as pa
         from pyarrow import parquet
@@ -121,8 +121,8 @@ class ParquetEncoder(RowEncoder):
         self._is_empty = False
         return self._joiner.add(group)
 
-    def _end(self) -> bytes:
-        start = self._append(self._row_group(None)) if self._is_empty else b""
+    def _encode_end(self) -> bytes:
+        start = self._append(self._encode_row_group(None)) if self._is_empty else b""
         return start + self._joiner.finish()
 
 

@@ -273,7 +273,7 @@ class RowDecoder(FileDecoder):
     def _open(self, file: TableFile) -> Iterator[Any]:
         """Return the record batches of a file."""
 
-    def _wanted(self, schema: Any) -> list[str]:
+    def _select_columns(self, schema: Any) -> list[str]:
         """The columns to read.
 
         Raises:
@@ -284,12 +284,12 @@ class RowDecoder(FileDecoder):
         kind = "patches" if "operations" in schema.names else "messages"
         if kind == "messages" and "quads" not in schema.names:
             if all(name in schema.names for name in QUAD_COLUMNS[1:-1]):
-                return self._wanted_quad_columns(schema)
-            found = _listed(schema)
+                return self._select_quad_columns(schema)
+            description = _list_columns(schema)
             raise DecodeError(
                 "expected a column quads with lists of structs (subject, predicate, object and graph, with terms as "
                 "N-Triples); or a column operations, whose structs also have op and name; or the columns "
-                f"message_index, subject, predicate and object of quad rows; found {found}; {_UNREADABLE_RESULTS}",
+                f"message_index, subject, predicate and object of quad rows; found {description}; {_UNREADABLE_RESULTS}",
                 format=self.format,
             )
         if kind == "patches" and "quads" in schema.names:
@@ -299,7 +299,7 @@ class RowDecoder(FileDecoder):
             )
         batch, columns = _READ[kind]
         self._row_kind = kind
-        names = self._checked(schema, columns)
+        names = self._check_columns(schema, columns)
         pa = require_pyarrow(self.format)
         empty_columns = [pa.array([], schema.field(name).type) for name in names]
         try:
@@ -308,7 +308,7 @@ class RowDecoder(FileDecoder):
             raise DecodeError(
                 "expected a column quads with lists of structs (subject, predicate, object and graph, with terms as "
                 "N-Triples or structs); or a column operations, whose structs also have op and name; found "
-                f"{_listed(schema)}; {_UNREADABLE_RESULTS}",
+                f"{_list_columns(schema)}; {_UNREADABLE_RESULTS}",
                 format=self.format,
             ) from error
         try:
@@ -320,10 +320,10 @@ class RowDecoder(FileDecoder):
             ) from error
         return names
 
-    def _wanted_quad_columns(self, schema: Any) -> list[str]:
+    def _select_quad_columns(self, schema: Any) -> list[str]:
         """The columns to read from quad rows."""
         self._row_kind = "quads"
-        names = self._checked(schema, QUAD_COLUMNS)
+        names = self._check_columns(schema, QUAD_COLUMNS)
         pa = require_pyarrow(self.format)
         empty_columns = [pa.array([], schema.field(name).type) for name in names]
         try:
@@ -331,12 +331,12 @@ class RowDecoder(FileDecoder):
         except TypeError as error:
             raise DecodeError(
                 f"expected quad rows, with an integer column message_index and terms as N-Triples or structs: {error}; "
-                f"found {_listed(schema)}",
+                f"found {_list_columns(schema)}",
                 format=self.format,
             ) from error
         return names
 
-    def _checked(self, schema: Any, columns: tuple[str, ...]) -> list[str]:
+    def _check_columns(self, schema: Any, columns: tuple[str, ...]) -> list[str]:
         """Return the given columns that exist in the schema.
 
         Raises:
@@ -357,7 +357,7 @@ class RowDecoder(FileDecoder):
             if self._row_kind == "quads":
                 yield from self._read_quads(quads, rows)
                 continue
-            start, given = self.bytes_read, 0
+            start, returned = self.bytes_read, 0
             with _row_errors(self.format):
                 for batch in batches_from_arrow(
                     rows,
@@ -365,8 +365,8 @@ class RowDecoder(FileDecoder):
                     max_depth=self._max_depth,
                     max_message_bytes=self._max_bytes,
                 ):
-                    given += len(batch)
-                    self.bytes_read = self._bytes_up_to(start, given, rows.num_rows)
+                    returned += len(batch)
+                    self.bytes_read = self._bytes_up_to(start, returned, rows.num_rows)
                     yield batch
             self._index = self._row = self._row + rows.num_rows
         if self._row_kind == "quads":
@@ -380,29 +380,29 @@ class RowDecoder(FileDecoder):
             if rows is not None:
                 quads.feed(rows)
             while (batch := quads.next_batch()) is not None:
-                given = count if quads.row is None else quads.row
+                returned = count if quads.row is None else quads.row
                 if count:
-                    self.bytes_read = self._bytes_up_to(start, given, count)
+                    self.bytes_read = self._bytes_up_to(start, returned, count)
                 self._index = batch.first_message_index + len(batch) - batch.continues
                 yield batch
         if count:
             self.bytes_read = self._bytes_up_to(start, count, count)
             self._row += count
 
-    def _bytes_up_to(self, start: int, given: int, count: int) -> int:
-        """Return the approximate offset in the file after `given` of `count` rows from `start`."""
+    def _bytes_up_to(self, start: int, returned: int, count: int) -> int:
+        """Return the approximate offset in the file after `returned` of `count` rows from `start`."""
         if self._rows:
-            return self._size * (self._row + given) // self._rows
+            return self._size * (self._row + returned) // self._rows
         end = self._size if self._file is None else self._file.tell()
-        return start + max(end - start, 0) * given // count
+        return start + max(end - start, 0) * returned // count
 
 
-def _listed(schema: Any) -> str:
+def _list_columns(schema: Any) -> str:
     """The columns of a schema, for errors."""
-    listed = [f"{field.name[:60]} {field.type}"[:60] for field in islice(schema, _LISTED_COLUMNS)]
+    columns = [f"{field.name[:60]} {field.type}"[:60] for field in islice(schema, _LISTED_COLUMNS)]
     if len(schema) > _LISTED_COLUMNS:
-        listed.append(f"and {len(schema) - _LISTED_COLUMNS:,} more columns")
-    return ", ".join(listed) or "no column"
+        columns.append(f"and {len(schema) - _LISTED_COLUMNS:,} more columns")
+    return ", ".join(columns) or "no column"
 
 
 def _check_names(type: Any) -> None:
@@ -506,15 +506,15 @@ class RowEncoder(Encoder):
         """
         self._source = source
         if self._regrouper is None:
-            self._take(batch)
+            self._add(batch)
         elif isinstance(batch, MessageBatch):
             self._regrouper.feed(batch)
-            self._take_regrouped(self._regrouper)
+            self._add_regrouped(self._regrouper)
         else:
             raise self._encode_error(
                 batch, f"the option flat applies to messages, not {batch.kind}"
             )
-        return self._written()
+        return self._take_written()
 
     def use_threads(self, threads: int) -> None:
         """Write row groups in background threads. This must be called before `encode`."""
@@ -524,7 +524,7 @@ class RowEncoder(Encoder):
         """End the threads."""
         self._pool.close()
 
-    def _take(self, batch: AnyBatch) -> None:
+    def _add(self, batch: AnyBatch) -> None:
         if not len(batch) and batch.kind != "results":
             return
         if (
@@ -559,9 +559,9 @@ class RowEncoder(Encoder):
     def _encode_error(self, batch: AnyBatch, reason: str) -> EncodeError:
         return EncodeError(reason, format=self.format, message_index=batch.first_message_index)
 
-    def _take_regrouped(self, regrouper: Regrouper) -> None:
+    def _add_regrouped(self, regrouper: Regrouper) -> None:
         while (batch := regrouper.next_batch()) is not None:
-            self._take(batch)
+            self._add(batch)
 
     def begin_table(self, schema: Any) -> None:
         """Begin a file with arbitrary columns. `encode_table` accepts its rows.
@@ -575,8 +575,8 @@ class RowEncoder(Encoder):
             "rows": self._quads,
             "terms": self._terms != "ntriples",
         }
-        for name, given in requested.items():
-            if given:
+        for name, value in requested.items():
+            if value:
                 raise OptionError(
                     f"the option {name} applies to logs, not to the results of a query"
                 )
@@ -595,12 +595,12 @@ class RowEncoder(Encoder):
         self._table_bytes += rows.nbytes
         if self._table_rows >= WRITE_ROWS or self._table_bytes >= WRITE_BYTES:
             self._write_table()
-        return self._written()
+        return self._take_written()
 
     def _write_table(self) -> None:
         if self._table:
             table = require_pyarrow(self.format).Table.from_batches(self._table).combine_chunks()
-            self._pool.submit(partial(self._row_group, table))
+            self._pool.submit(partial(self._encode_row_group, table))
             self._table, self._table_rows, self._table_bytes = [], 0, 0
 
     def finish(self) -> bytes:
@@ -610,12 +610,12 @@ class RowEncoder(Encoder):
         else:
             if self._regrouper is not None:
                 self._regrouper.finish()
-                self._take_regrouped(self._regrouper)
-            rest = self._begin(None).finish()
-            self._write([rest] if rest is not None else [])
-        groups = self._written(all=True)
+                self._add_regrouped(self._regrouper)
+            data = self._begin(None).finish()
+            self._write([data] if data is not None else [])
+        groups = self._take_written(all=True)
         self._pool.close()
-        return groups + self._end()
+        return groups + self._encode_end()
 
     def dropped(self) -> dict[str, int]:
         """Return the numbers of dropped namespaces, empty messages and metadata."""
@@ -631,7 +631,7 @@ class RowEncoder(Encoder):
         """Begin a file with the columns of a schema."""
 
     @abstractmethod
-    def _row_group(self, rows: Any) -> bytes:
+    def _encode_row_group(self, rows: Any) -> bytes:
         """Write a table or record batch as a row group; called in up to `max_threads` threads."""
 
     def _append(self, group: bytes) -> bytes:
@@ -639,7 +639,7 @@ class RowEncoder(Encoder):
         return group
 
     @abstractmethod
-    def _end(self) -> bytes:
+    def _encode_end(self) -> bytes:
         """Return the bytes after the last row group."""
 
     def _begin(self, first: AnyBatch | None) -> ArrowCoalescer:
@@ -688,9 +688,9 @@ class RowEncoder(Encoder):
     def _write(self, batches: list[ArrowBatch]) -> None:
         pa = require_pyarrow(self.format)
         for rows in batches:
-            self._pool.submit(partial(self._row_group, pa.record_batch(rows)))
+            self._pool.submit(partial(self._encode_row_group, pa.record_batch(rows)))
 
-    def _written(self, *, all: bool = False) -> bytes:
+    def _take_written(self, *, all: bool = False) -> bytes:
         """Return the bytes of the row groups that are complete, or wait for all of them."""
         return b"".join(map(self._append, self._pool.take(all=all)))
 

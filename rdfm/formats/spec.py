@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from rdfm import _core
-from rdfm.errors import OptionError, spelled, visible
+from rdfm.errors import OptionError, spell_option, visible
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -164,24 +164,24 @@ class OptionSpec:
             OptionError: If the value is invalid; the text describes the valid values.
             OSError: If the file of a context cannot be read.
         """
-        label = label or spelled(self.name)
+        label = label or spell_option(self.name)
         # File names may contain bytes that are not UTF-8. All other text is UTF-8.
         if self.kind in ("file", "log") and isinstance(given, (str, os.PathLike)):
             return os.fspath(given)
         if self.kind == "files" and isinstance(given, Mapping):
-            return _files(label, given)
+            return _parse_files(label, given)
         if self.kind not in ("context", "object"):
-            given = _decoded(label, given)
+            given = _decode_texts(label, given)
         if self.kind == "moment":
-            return _moment(label, given)
+            return _parse_datetime(label, given)
         if self.kind == "object":
-            return _object(label, given)
+            return _parse_object(label, given)
         if self.kind == "context":
             from rdfm.storage.contexts import context_text  # costly to import
 
-            return decoded(label, context_text(given, label))
+            return decode_text(label, context_text(given, label))
         if self.kind == "texts":
-            return _texts(label, given)
+            return _parse_texts(label, given)
         if self.repeatable and isinstance(given, str):
             import json  # costly to import
 
@@ -196,14 +196,14 @@ class OptionSpec:
         choices = list(zip(self.choices, numbers, strict=True))
         if self.levels and isinstance(given, str) and ":" in given:
             word, _, text = given.partition(":")
-            known = _core.option_value(label, self.kind, self.minimum, self.maximum, choices, word)
-            return f"{known}:{self._level(label, known, text)}"
+            value = _core.option_value(label, self.kind, self.minimum, self.maximum, choices, word)
+            return f"{value}:{self._parse_level(label, value, text)}"
         return _core.option_value(label, self.kind, self.minimum, self.maximum, choices, given)
 
-    def _level(self, label: str, word: str, text: str) -> int:
+    def _parse_level(self, label: str, word: str, text: str) -> int:
         """The level after a word."""
-        for known, lowest, highest in self.levels:
-            if known != word:
+        for name, lowest, highest in self.levels:
+            if name != word:
                 continue
             if re.fullmatch("-?[0-9]{1,9}", text) and lowest <= int(text) <= highest:
                 return int(text)
@@ -214,7 +214,7 @@ class OptionSpec:
         raise OptionError(f"{label} must be {word} without a level, not '{word}:{text[:40]}'")
 
 
-def _moment(label: str, given: Any) -> datetime:
+def _parse_datetime(label: str, given: Any) -> datetime:
     """A date and time, in UTC unless it has a time zone."""
     from datetime import UTC, datetime  # costly to import
 
@@ -228,28 +228,30 @@ def _moment(label: str, given: Any) -> datetime:
     return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
 
 
-def _texts(label: str, given: Any) -> list[str]:
+def _parse_texts(label: str, given: Any) -> list[str]:
     """One string or several, as a list."""
-    found = [given] if isinstance(given, str) else given
-    if not isinstance(found, (list, tuple)) or not all(isinstance(text, str) for text in found):
+    texts = [given] if isinstance(given, str) else given
+    if not isinstance(texts, (list, tuple)) or not all(isinstance(text, str) for text in texts):
         raise OptionError(
             f"{label} must be a string or a list of strings, not {type(given).__name__}"
         )
-    return list(found)
+    return list(texts)
 
 
-def _decoded(label: str, given: Any) -> Any:
-    """Apply `decoded` to all strings in the value of an option."""
+def _decode_texts(label: str, given: Any) -> Any:
+    """Apply `decode_text` to all strings in the value of an option."""
     if isinstance(given, str):
-        return decoded(label, given)
+        return decode_text(label, given)
     if isinstance(given, Mapping):
-        return {_decoded(label, name): _decoded(label, value) for name, value in given.items()}
+        return {
+            _decode_texts(label, name): _decode_texts(label, value) for name, value in given.items()
+        }
     if isinstance(given, (list, tuple)):
-        return [_decoded(label, item) for item in given]
+        return [_decode_texts(label, item) for item in given]
     return given
 
 
-def decoded(label: str, text: str) -> str:
+def decode_text(label: str, text: str) -> str:
     r"""Convert text that may contain lone surrogates (PEP 383) to text that can be encoded.
 
     Python creates such surrogates from argument bytes that are not valid in the encoding of the
@@ -263,9 +265,9 @@ def decoded(label: str, text: str) -> str:
         OptionError: If the bytes are not UTF-8.
 
     Example:
-        >>> decoded("any", "caf\udcc3\udca9")
+        >>> decode_text("any", "caf\udcc3\udca9")
         'café'
-        >>> decoded("any", "caf\udce9")
+        >>> decode_text("any", "caf\udce9")
         Traceback (most recent call last):
         rdfm.errors.OptionError: any is not UTF-8 text: found \xe9 in 'caf\xe9'
     """
@@ -274,35 +276,35 @@ def decoded(label: str, text: str) -> str:
     try:
         return text.encode("utf-8", "surrogateescape").decode("utf-8")
     except UnicodeEncodeError as error:  # a surrogate that does not represent a byte
-        found = text[error.start]
+        character = text[error.start]
     except UnicodeDecodeError as error:
-        found = error.object[error.start : error.start + 1].decode("utf-8", "surrogateescape")
+        character = error.object[error.start : error.start + 1].decode("utf-8", "surrogateescape")
     raise OptionError(
-        f"{label} is not UTF-8 text: found {visible(found)} in '{visible(text[:40])}'"
+        f"{label} is not UTF-8 text: found {visible(character)} in '{visible(text[:40])}'"
     )
 
 
-def _files(label: str, given: Mapping[Any, Any]) -> dict[str, str]:
+def _parse_files(label: str, given: Mapping[Any, Any]) -> dict[str, str]:
     """Check URLs and file names, and return them as text."""
     files = {}
     for url, file in given.items():
         if not isinstance(url, str) or not isinstance(file, (str, os.PathLike)):
             raise OptionError(f"{label} must be a dict mapping URLs to files, not {given!r:.40}")
-        files[decoded(f"a URL of {label}", url)] = os.fspath(file)
+        files[decode_text(f"a URL of {label}", url)] = os.fspath(file)
     return files
 
 
-def _object(label: str, given: Any) -> dict[str, Any]:
+def _parse_object(label: str, given: Any) -> dict[str, Any]:
     """A JSON object. Errors do not show the value, which may contain credentials."""
     import json  # costly to import
 
     try:
-        found = json.loads(given) if isinstance(given, str) else given
+        value = json.loads(given) if isinstance(given, str) else given
     except (ValueError, RecursionError):
-        found = None
-    if not isinstance(found, Mapping):
+        value = None
+    if not isinstance(value, Mapping):
         raise OptionError(f'{label} must be a JSON object, such as {{"key": "value"}}')
-    return dict(found)
+    return dict(value)
 
 
 @dataclass(frozen=True)
@@ -378,14 +380,14 @@ class FormatSpec:
         """
         for side in ("reads", "writes"):
             given = getattr(self, side)
-            listed = list(given.values() if isinstance(given, Mapping) else given)
-            for option in listed:
+            options_list = list(given.values() if isinstance(given, Mapping) else given)
+            for option in options_list:
                 if not isinstance(option, OptionSpec):
                     raise OptionError(
                         f"an option of the format {self.name} must be an OptionSpec, not {type(option).__name__}"
                     )
-            options = {option.name: option for option in listed}
-            if len(options) < len(listed):
+            options = {option.name: option for option in options_list}
+            if len(options) < len(options_list):
                 raise OptionError(f"the format {self.name} declares an option twice")
             object.__setattr__(self, side, options)
 
@@ -400,10 +402,10 @@ class FormatSpec:
         Raises:
             OptionError: If an option is unknown or its value is invalid.
         """
-        known = self.options(side)
+        options = self.options(side)
         values = {}
         for name, value in given.items():
-            option = known.get(name)
+            option = options.get(name)
             if option is None:
                 raise OptionError(self.unsupported_option_text(side, name))
             if value is not None:
@@ -426,15 +428,15 @@ class FormatSpec:
         doing, opposite = ("reading", "writing") if side == "read" else ("writing", "reading")
         others = "the input formats" if several else self.title
         if same_side := titles(side):
-            return f"the option {spelled(name)} is for {doing} {listed(same_side)}, not {others}"
+            return f"the option {spell_option(name)} is for {doing} {join_words(same_side)}, not {others}"
         if other_side := titles("write" if side == "read" else "read"):
-            return f"the option {spelled(name)} is for {opposite} {listed(other_side)}, not for {doing}"
+            return f"the option {spell_option(name)} is for {opposite} {join_words(other_side)}, not for {doing}"
         if several:
             return f"no format has the option '{name[:40]}'"
         known = ", ".join(sorted(self.options(side))) or "none"
         return f"there is no option '{name[:40]}'; the options for {doing} {self.title} are {known}"
 
-    def takes_parts(self, options: Mapping[str, Any]) -> bool:
+    def accepts_parts(self, options: Mapping[str, Any]) -> bool:
         """Whether an encoder with these options accepts a message in parts."""
         if isinstance(self.continuable, bool):
             return self.continuable
@@ -450,11 +452,11 @@ def requires_side(declared: Collection[OptionSpec]) -> bool:
     return len(declared) > 1 and not all(option.shared for option in declared)
 
 
-def listed(words: list[str]) -> str:
+def join_words(words: list[str]) -> str:
     """Return words as a list in a sentence.
 
     Example:
-        >>> listed(["N-Triples", "N-Quads", "Jelly"])
+        >>> join_words(["N-Triples", "N-Quads", "Jelly"])
         'N-Triples, N-Quads and Jelly'
     """
     *first, last = words

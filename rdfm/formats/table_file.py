@@ -66,15 +66,15 @@ class TableFile(io.RawIOBase):
 
     def read(self, size: int = -1, /) -> bytes:
         """Return `size` bytes, or fewer at the end of the file. By default, return the rest."""
-        rest = max(self.size - self.tell(), 0)
-        wanted = rest if size < 0 else min(size, rest)
-        data = self._file.read(wanted)
-        if len(data) == wanted:
+        remaining = max(self.size - self.tell(), 0)
+        count = remaining if size < 0 else min(size, remaining)
+        data = self._file.read(count)
+        if len(data) == count:
             return data
         # A raw file may return less: Linux reads at most 2 GiB at once.
         pieces = [data]
-        while data and (wanted := wanted - len(data)):
-            data = self._file.read(wanted)
+        while data and (count := count - len(data)):
+            data = self._file.read(count)
             pieces.append(data)
         return b"".join(pieces)
 
@@ -92,11 +92,11 @@ class TableFile(io.RawIOBase):
         self.seek(0)
         # Pieces overlap, since the border may be in two of them.
         overlap = len(border) - 1
-        rest = gap + len(border) if gap > 0 else 0
-        found = b""
-        while rest > 0 and (piece := self.read(min(rest, _PIECE_BYTES))):
-            found = found[-overlap:] + piece
-            if border in found:
+        remaining = gap + len(border) if gap > 0 else 0
+        data = b""
+        while remaining > 0 and (piece := self.read(min(remaining, _PIECE_BYTES))):
+            data = data[-overlap:] + piece
+            if border in data:
                 return True
-            rest -= len(piece)
+            remaining -= len(piece)
         return False

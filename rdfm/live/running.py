@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from rdfm.errors import MissingExtraError, OptionError, spelled
+from rdfm.errors import MissingExtraError, OptionError, spell_option
 from rdfm.formats import OptionSpec
 from rdfm.live.events import EventLog, LogFormat
 from rdfm.logs.options import declare
@@ -204,10 +204,12 @@ def _tls(options: Mapping[str, Any]) -> Tls | None:
     if certificate is not None and key is not None:
         return Tls(certificate, key, authority)
     if certificate is not None or key is not None:
-        raise OptionError(f"{spelled('tls_cert')} and {spelled('tls_key')} must be given together")
+        raise OptionError(
+            f"{spell_option('tls_cert')} and {spell_option('tls_key')} must be given together"
+        )
     if authority is not None:
         raise OptionError(
-            f"{spelled('client_ca')} needs TLS; give {spelled('tls_cert')} and {spelled('tls_key')}"
+            f"{spell_option('client_ca')} needs TLS; give {spell_option('tls_cert')} and {spell_option('tls_key')}"
         )
     return None
 
@@ -225,12 +227,12 @@ def _access(options: Mapping[str, Any]) -> Access:
     if not options["allow_publish"]:
         for name in ("publish_token_file", "create_topics"):
             if options[name]:
-                raise OptionError(f"{spelled(name)} needs {spelled('allow_publish')}")
+                raise OptionError(f"{spell_option(name)} needs {spell_option('allow_publish')}")
         return Access(read_token)
     publish_token = _token(options["publish_token_file"], PUBLISH_VARIABLE)
     if publish_token is None:
         raise OptionError(
-            f"{spelled('allow_publish')} needs a token; give {spelled('publish_token_file')}, or set {PUBLISH_VARIABLE}"
+            f"{spell_option('allow_publish')} needs a token; give {spell_option('publish_token_file')}, or set {PUBLISH_VARIABLE}"
         )
     return Access(read_token, publish_token)
 

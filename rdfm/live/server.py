@@ -20,7 +20,7 @@ from google.protobuf import descriptor_pb2, descriptor_pool
 from grpc_health.v1 import health, health_pb2, health_pb2_grpc
 from grpc_reflection.v1alpha import reflection, reflection_pb2
 
-from rdfm.errors import OptionError, RdfmError, spelled
+from rdfm.errors import OptionError, RdfmError, spell_option
 from rdfm.formats import OptionSpec
 from rdfm.live.addresses import Address, is_loopback, listening_error, try_address
 from rdfm.live.descriptors_generated import DESCRIPTORS
@@ -103,8 +103,8 @@ class Server:
         host, port = settings.address
         if settings.tls is None and not settings.insecure and not is_loopback(host):
             raise OptionError(
-                f"{host} can be reached from other machines; give {spelled('tls_cert')} and "
-                f"{spelled('tls_key')}, or {spelled('insecure')} if the network is trusted"
+                f"{host} can be reached from other machines; give {spell_option('tls_cert')} and "
+                f"{spell_option('tls_key')}, or {spell_option('insecure')} if the network is trusted"
             )
         self.port = port
         self._topics = topics

@@ -13,7 +13,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from rdfm import formats
-from rdfm.errors import OptionError, spelled, visible
+from rdfm.errors import OptionError, spell_option, visible
 from rdfm.formats import Format, OptionSpec
 from rdfm.logs.options import declare
 from rdfm.storage.compression import COMPRESSIONS, suffix_of
@@ -47,7 +47,7 @@ def parse_topic(text: str) -> tuple[str, str]:
     name, equals, log = text.partition("=")
     if not equals or not log:
         raise OptionError(
-            f"{spelled('topic')} needs NAME=LOG, such as sensors=logs/s.jelly, not {text[:60]!r}"
+            f"{spell_option('topic')} needs NAME=LOG, such as sensors=logs/s.jelly, not {text[:60]!r}"
         )
     return name, log
 
@@ -83,11 +83,11 @@ class Topics:
         self.creates = creates
         if self.folder is None and not self.named:
             raise OptionError(
-                f"there is nothing to serve; give a folder, or a log with {spelled('topic')} NAME=LOG"
+                f"there is nothing to serve; give a folder, or a log with {spell_option('topic')} NAME=LOG"
             )
         if creates and self.folder is None:
             raise OptionError(
-                f"{spelled('create_topics')} needs a folder to create topics in; give a folder"
+                f"{spell_option('create_topics')} needs a folder to create topics in; give a folder"
             )
         for name, path in self.named.items():
             if not path.is_file():
@@ -208,6 +208,6 @@ def _real_folder(folder: str | os.PathLike[str]) -> Path:
         raise FileNotFoundError(2, "No such folder", visible(str(path)))
     if not path.is_dir():
         raise OptionError(
-            f"{visible(str(path))} is not a folder; serve a single log with {spelled('topic')} NAME=LOG"
+            f"{visible(str(path))} is not a folder; serve a single log with {spell_option('topic')} NAME=LOG"
         )
     return Path(os.path.realpath(path))

@@ -93,5 +93,5 @@ def status(
     """
     from rdfm.storage.http import HttpSettings  # costly to import
 
-    settings = HttpSettings.of({"headers": headers or {}})
+    settings = HttpSettings.from_options({"headers": headers or {}})
     return Registry(registry, settings, allow_http=allow_http).state()

@@ -25,7 +25,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, NoReturn, Unpack, cast
 
 from rdfm._core import MessageBatch
-from rdfm.errors import OptionError, Remedy, TruncatedError, spelled, visible
+from rdfm.errors import OptionError, Remedy, TruncatedError, spell_option, visible
 from rdfm.formats import Format
 from rdfm.logs.journal import Journal
 from rdfm.logs.read.reader import open_log
@@ -179,20 +179,22 @@ def fetch(
 
     if interval is not None and not follow:
         raise OptionError(
-            f"{spelled('interval')} has no effect without polling",
+            f"{spell_option('interval')} has no effect without polling",
             remedies=[Remedy("stage", "follow", "true", "polls the registry")],
         )
     pause = cast("float", FETCH["interval"].default) if interval is None else interval
     for name, value in (("overlap", overlap), ("wait", wait), ("interval", pause)):
         minimum = FETCH[name].minimum
         if isinstance(value, bool) or not isinstance(value, (int, float)) or not value >= minimum:
-            raise OptionError(f"{spelled(name)} must be a number >= {minimum}, not {value!r}")
+            raise OptionError(f"{spell_option(name)} must be a number >= {minimum}, not {value!r}")
     if rejects is not None and not check:
         raise OptionError(
-            f"{spelled('rejects')} is for nanopublications that fail the check",
+            f"{spell_option('rejects')} is for nanopublications that fail the check",
             remedies=[Remedy("stage", "check", "true", "finds them")],
         )
-    settings = HttpSettings.of({"headers": headers or {}, "first_byte_seconds": first_byte_timeout})
+    settings = HttpSettings.from_options(
+        {"headers": headers or {}, "first_byte_seconds": first_byte_timeout}
+    )
     mirror = _Mirror(
         _Source(Registry(registry, settings, allow_http=allow_http), wait, test_instance, notify),
         _local(log),
@@ -341,7 +343,9 @@ class _Mirror:
             check_appending(rejects, AppendSettings(rejects_format))
             _check_graphs(rejects_format, {})
             if os.path.realpath(rejects) == os.path.realpath(log):
-                raise OptionError(f"{spelled('rejects')} must be a different file from the log")
+                raise OptionError(
+                    f"{spell_option('rejects')} must be a different file from the log"
+                )
 
     def _reset(self) -> None:
         """Set the counts of a round to zero."""
@@ -697,7 +701,7 @@ class _Mirror:
                     batch,
                     index,
                     f"counter {counter} after {last}, but counters must increase",
-                    f"try again later, or begin a new log with {spelled('restart')}",
+                    f"try again later, or begin a new log with {spell_option('restart')}",
                 )
             if counter > self._highest:
                 # The registry may have stored more nanopublications since the last request.

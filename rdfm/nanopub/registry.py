@@ -15,7 +15,7 @@ from ipaddress import ip_address
 from typing import TYPE_CHECKING
 
 from rdfm.errors import OptionError, Remedy
-from rdfm.storage.addresses import Address, HttpError, is_web, shown, without_credentials
+from rdfm.storage.addresses import Address, HttpError, is_web, redact_url, remove_credentials
 
 if TYPE_CHECKING:
     from rdfm.storage.http import HttpSettings, Response
@@ -143,16 +143,16 @@ class Registry:
             raise OptionError(
                 f"{str(url)[:80]!r} is not the URL of a registry; expected https://HOST/"
             )
-        parts = Address.of(url)
+        parts = Address.parse(url)
         if "?" in parts.url:
-            raise OptionError(f"{shown(url)}: expected the URL of a registry without a query")
+            raise OptionError(f"{redact_url(url)}: expected the URL of a registry without a query")
         if re.search(r"/(nanopubs|np)(\.\w+)*/?$", parts.url):
             raise OptionError(
-                f"{shown(url)} is a page of a registry; expected the URL of the registry, such as "
+                f"{redact_url(url)} is a page of a registry; expected the URL of the registry, such as "
                 "https://HOST/"
             )
         self._base = url.partition("#")[0].rstrip("/") + "/"
-        self.url = without_credentials(self._base)
+        self.url = remove_credentials(self._base)
         self._settings = settings
         self._allow_http = allow_http
         self._check_secure(self.url)
@@ -198,10 +198,10 @@ class Registry:
 
     def _check_secure(self, url: str) -> None:
         """Reject http, except for loopback addresses."""
-        address = Address.of(url)
+        address = Address.parse(url)
         if not (address.secure or self._allow_http or _is_loopback(address.host)):
             raise OptionError(
-                f"{shown(url)} is not encrypted; use https",
+                f"{redact_url(url)} is not encrypted; use https",
                 remedies=[Remedy("stage", "allow_http", "true", "allows it in a private network")],
             )
 

@@ -13,7 +13,7 @@ import binascii
 from functools import lru_cache
 from typing import Any
 
-from rdfm.errors import MissingExtraError, spelled
+from rdfm.errors import MissingExtraError, spell_option
 
 __all__ = ["SignatureVerifier"]
 
@@ -37,7 +37,7 @@ class SignatureVerifier:
         except ImportError as error:
             raise MissingExtraError(
                 "checking signatures needs cryptography: pip install 'rdfm[nanopub]', "
-                f"or leave signatures unchecked with {spelled('signatures', 'false')}"
+                f"or leave signatures unchecked with {spell_option('signatures', 'false')}"
             ) from error
         self._load = serialization.load_der_public_key
         self._unsupported = exceptions.UnsupportedAlgorithm

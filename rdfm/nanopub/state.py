@@ -17,9 +17,9 @@ from typing import Any
 
 import rdfm.logs.read.reader as readers
 from rdfm.errors import Remedy, visible
-from rdfm.logs.input.driver import Driver, Reading
+from rdfm.logs.input.driver import Driver, ReadSettings
 from rdfm.logs.journal import checksum_before
-from rdfm.logs.read.plan import split_of_whole
+from rdfm.logs.read.plan import plan_whole_split
 from rdfm.nanopub.counters import counter_of
 from rdfm.nanopub.errors import MirrorError
 from rdfm.nanopub.identity import key_of
@@ -76,7 +76,7 @@ class MirrorState:
     def save(self, log: str) -> None:
         """Write the state of a log atomically."""
         text = json.dumps({"version": _VERSION, **asdict(self)}, indent=1)
-        LocalStorage().write_whole(state_path(log), text.encode() + b"\n")
+        LocalStorage().write_file(state_path(log), text.encode() + b"\n")
 
     @classmethod
     def load(cls, log: str) -> MirrorState | None:
@@ -137,7 +137,7 @@ def content_of(log: str, format: str) -> tuple[dict[str, int], set[str]]:
     """
     counters: dict[str, int] = {}
     keys = set()
-    with readers.LogReader(Driver([log], Reading(format))) as opened:
+    with readers.LogReader(Driver([log], ReadSettings(format))) as opened:
         for message in opened:
             keys.add(key := key_of(message))
             if (counter := counter_of(message.metadata)) is not None:
@@ -153,14 +153,14 @@ def keys_after(log: str, format: str, length: int) -> set[str]:
     Raises:
         DecodeError: If the log is invalid.
     """
-    reading = Reading(format)
-    with readers.LogReader(Driver([log], reading)) as opened:
-        split = split_of_whole(opened, reading)
+    settings = ReadSettings(format)
+    with readers.LogReader(Driver([log], settings)) as opened:
+        split = plan_whole_split(opened, settings)
     if split is not None and length > _MARGIN_BYTES:
-        reading = replace(
-            reading, split=replace(split, start=length - _MARGIN_BYTES, first_message_index=None)
+        settings = replace(
+            settings, split=replace(split, start=length - _MARGIN_BYTES, first_message_index=None)
         )
-    with readers.LogReader(Driver([log], reading)) as opened:
+    with readers.LogReader(Driver([log], settings)) as opened:
         return set(
             deque((key_of(message) for message in opened), MAX_AHEAD_MESSAGES if length else None)
         )

@@ -90,7 +90,7 @@ def apply(
             _apply(state, log, chain=streams.stages["chain"])
             specs += [log._format.spec] if log._format is not None else []
         target = writing.log(specs, namespaces=state.has_namespaces())
-        state.batches(target.write_batch, parts=writing.takes_parts)
+        state.batches(target.write_batch, parts=writing.accepts_parts)
     return Changes(
         messages=1,
         quads=len(state),

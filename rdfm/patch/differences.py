@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Unpack
 from rdfm import _core
 from rdfm._core import MessageBatch, PatchBatch
 from rdfm.compare.alignment import aligned
-from rdfm.errors import OptionError, spelled
+from rdfm.errors import OptionError, spell_option
 from rdfm.message import Message
 from rdfm.patch.applying import fill, single_message_batches
 from rdfm.patch.changes import Changes, all_dropped
@@ -79,7 +79,7 @@ def diff(
     start = time.perf_counter()
     snapshots = new is None
     if snapshots and per_message:
-        raise OptionError(f"{spelled('per_message')} requires two logs, but only one is given")
+        raise OptionError(f"{spell_option('per_message')} requires two logs, but only one is given")
     name = options.get("from_format")
     inputs = [Inputs([log], "messages", name) for log in ((old,) if new is None else (old, new))]
     given = {
@@ -97,7 +97,9 @@ def diff(
         difference: _core.DatasetDifference | _core.MessageDifferences
         if in_parts:
             max_bytes = streams.max_message_bytes() if has_ids else None
-            difference = _dataset_difference(*logs, parts=writing.takes_parts, max_bytes=max_bytes)
+            difference = _dataset_difference(
+                *logs, parts=writing.accepts_parts, max_bytes=max_bytes
+            )
             found = iter(difference.next_batch, None)
         else:
             difference = _core.MessageDifferences(snapshots=snapshots)

@@ -67,7 +67,7 @@ def from_log(
     streams = Streams([inputs], output, "patches", {**options, **given}, FROM_LOG, progress)
     with (
         streams.create(ids=streams.stages.get("ids", True)) as writing,
-        streams.open(inputs, parts=writing.takes_parts) as source,
+        streams.open(inputs, parts=writing.accepts_parts) as source,
     ):
         converter = _core.ToPatches(patches=writing.count_continued())
         for batch in message_batches(source):

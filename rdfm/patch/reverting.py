@@ -106,7 +106,7 @@ def revert(
                         blocks.store(step)
             specs = [log._format.spec] if log._format is not None else []
         done = inverse.done()
-        last, backward = inverse.finish(parts=writing.takes_parts)
+        last, backward = inverse.finish(parts=writing.accepts_parts)
         if last is not None:
             blocks.store(last)
         for block in blocks.backward():

@@ -20,10 +20,10 @@ from rdfm.analysis.finding import READING_RULES, Finding, Rule
 from rdfm.analysis.log_statistics import LogStatistics
 from rdfm.errors import (
     OptionError,
-    spelled,
+    spell_option,
     visible,
 )
-from rdfm.logs.input.driver import Reading
+from rdfm.logs.input.driver import ReadSettings
 from rdfm.logs.input.progress import Progress
 from rdfm.riverbench.comparing import FolderCheck, PackageFile, count_errors, statistics_errors
 from rdfm.riverbench.contents import (
@@ -121,7 +121,7 @@ def check(
         (3, 1, 0)
     """
     if max_errors is not None and max_errors < 1:
-        raise OptionError(f"{spelled('max_errors')} is {max_errors}, expected 1 or more")
+        raise OptionError(f"{spell_option('max_errors')} is {max_errors}, expected 1 or more")
     if not isinstance(folder, (str, os.PathLike)) or not Path(folder).is_dir():
         raise OptionError(
             f"expected the folder of a package, but {visible(str(folder))} is not a folder"
@@ -131,12 +131,12 @@ def check(
     for name in wanted:
         if name not in known:
             raise OptionError(
-                f"{spelled('sizes')} contains {name[:40]!r}, expected {', '.join(known)}"
+                f"{spell_option('sizes')} contains {name[:40]!r}, expected {', '.join(known)}"
             )
     source = None if metadata is None else Facts(metadata)
     return PackageCheck(
         [folder],
-        Reading(None, options),
+        ReadSettings(None, options),
         strict=strict,
         max_errors=max_errors,
         progress=progress,
@@ -480,7 +480,7 @@ class PackageCheck(FolderCheck):
                     text = f"the sample is not empty, but there is no message {number}"
                     self._note(name, "different-message", text)
                 continue
-            options = {"dialect": "plain", **self._reading.options}
+            options = {"dialect": "plain", **self._settings.options}
             reader = FileReader(path, suffix, options, files=True)
             try:
                 if any(not each.undecided for each in reader.compare(batch)):

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from rdfm._core import Iri, Literal, MessageBatch, Quad, StreamRules, Term
-from rdfm.errors import DecodeError, OptionError, Remedy, spelled
+from rdfm.errors import DecodeError, OptionError, Remedy, spell_option
 from rdfm.logs.read.reader import open_log
 from rdfm.riverbench.names import PREFIXES, STREAM_TYPES, StreamType
 
@@ -210,8 +210,8 @@ def declare(
         wanted = found.stream_type
     elif found is not None and found.stream_type is not wanted:
         raise OptionError(
-            f"{spelled('stream_type')} is {wanted.name}, but {found.source} declares "
-            f"{found.stream_type.name}; omit {spelled('stream_type')}, or correct the file"
+            f"{spell_option('stream_type')} is {wanted.name}, but {found.source} declares "
+            f"{found.stream_type.name}; omit {spell_option('stream_type')}, or correct the file"
         )
     time = time_property or (None if found is None else found.time_property)
     if time is not None:
@@ -223,7 +223,7 @@ def declare(
         )
     if time_property is not None and wanted.graphs != "one":
         raise OptionError(
-            f"{spelled('time_property')} applies to streams of named graphs, not to {wanted.name}"
+            f"{spell_option('time_property')} applies to streams of named graphs, not to {wanted.name}"
         )
     return Declared(
         wanted,
@@ -351,6 +351,6 @@ def _value(term: Any) -> str:
 def _check_iri(text: str) -> None:
     if ":" not in text or any(ord(c) <= 32 or c in '<>"{}|^`\\' for c in text):
         raise OptionError(
-            f"{spelled('time_property')} is '{text[:40]}', expected an absolute IRI such as "
+            f"{spell_option('time_property')} is '{text[:40]}', expected an absolute IRI such as "
             "http://www.w3.org/ns/prov#generatedAtTime"
         )

@@ -99,7 +99,7 @@ def rewrite(
                 format = options.get("format")
                 if storage and is_url(path):  # `convert` has no storage options
                     files, inside = storage_of(path, storage)
-                    log = opened.enter_context(files.open_old(inside))
+                    log = opened.enter_context(files.open_existing(inside))
                     found = formats.by_path(path)
                     format = format or (None if found is None else found.name)
                 try:

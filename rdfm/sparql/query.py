@@ -15,9 +15,9 @@ from rdfm.conversion.convert_options import divide, input_formats
 from rdfm.conversion.pipeline import ConversionPlan, Pipeline
 from rdfm.conversion.summary import ConversionSummary
 from rdfm.conversion.tables import computed_output
-from rdfm.errors import OptionError, QueryError, Remedy, spelled
-from rdfm.logs.input.driver import Driver, Read, Reading
-from rdfm.logs.input.inputs import Readable, as_inputs
+from rdfm.errors import OptionError, QueryError, Remedy, spell_option
+from rdfm.logs.input.driver import Driver, ReadBatch, ReadSettings
+from rdfm.logs.input.inputs import Readable, input_list
 from rdfm.logs.input.progress import Progress, Reporter, total_bytes
 from rdfm.logs.read.reader import LogReader
 from rdfm.logs.stages.stage import Stage, Tally, Watcher
@@ -39,9 +39,9 @@ __all__ = ["LogQuery", "QueryOutput", "ask", "construct", "query", "select"]
 # each index is paired with its source.
 Answer: TypeAlias = bool | list[int] | list[tuple[str, int]]
 
-_ONLY_TABLES = f"{spelled('types')} applies only to tables; write one, such as out.parquet"
+_ONLY_TABLES = f"{spell_option('types')} applies only to tables; write one, such as out.parquet"
 _LOGS_AND_SOLUTIONS = (
-    f"{spelled('solutions')} replaces the logs; remove the logs or {spelled('solutions')}"
+    f"{spell_option('solutions')} replaces the logs; remove the logs or {spell_option('solutions')}"
 )
 _FORMS = {"select": "a SELECT", "construct": "a CONSTRUCT", "ask": "an ASK"}
 # The output of each form, and suitable formats.
@@ -487,13 +487,13 @@ class LogQuery:
         ):
             if given and kind != form:
                 raise OptionError(
-                    f"{spelled(name)} applies to {form.upper()}, but the query is {kind.upper()}"
+                    f"{spell_option(name)} applies to {form.upper()}, but the query is {kind.upper()}"
                 )
         if self._solutions is not None:
             for name in ("whole", "union_graphs"):
                 if stages.get(name):
                     raise OptionError(
-                        f"{spelled(name)} applies to logs, but {spelled('solutions')} replaces them"
+                        f"{spell_option(name)} applies to logs, but {spell_option('solutions')} replaces them"
                     )
 
     def _check_open_log(self) -> None:
@@ -518,7 +518,7 @@ class LogQuery:
         Raises:
             OptionError: If there is no input, or if both logs and solutions are given.
         """
-        inputs = [] if logs is None else as_inputs(logs)
+        inputs = [] if logs is None else input_list(logs)
         if self._solutions is not None:
             if inputs:
                 raise OptionError(_LOGS_AND_SOLUTIONS)
@@ -529,7 +529,7 @@ class LogQuery:
 
     def _driver(self, reads: Mapping[str, Any], hints: Mapping[str, Any] | None = None) -> Driver:
         """Return a driver for the inputs, with options of their formats."""
-        reading = Reading(
+        settings = ReadSettings(
             self._stages.get("from_format"),
             reads,
             # If a message is invalid, parts of it that are already in the dataset cannot be removed.
@@ -539,7 +539,7 @@ class LogQuery:
             needs_logs=True,
             **self._storage,
         )
-        return Driver(self._inputs, reading)
+        return Driver(self._inputs, settings)
 
     def _reader(self) -> Driver:
         """Return a driver for queries without an output file."""
@@ -596,12 +596,12 @@ class LogQuery:
         total = None if progress is None else total_bytes(self._inputs)
         bytes_in = messages = quads = 0
 
-        def count(read: Read) -> None:
+        def count(item: ReadBatch) -> None:
             nonlocal bytes_in, messages, quads
-            if read.batch is not None:
-                messages += len(read.batch) - read.batch.continued
-                quads += read.batch.record_count
-            bytes_in = read.bytes_in
+            if item.batch is not None:
+                messages += len(item.batch) - item.batch.continued
+                quads += item.batch.record_count
+            bytes_in = item.bytes_in
             report(lambda: Progress(bytes_in, total, messages, quads))
 
         def end() -> None:

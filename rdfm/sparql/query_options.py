@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from rdfm.errors import OptionError, spelled
+from rdfm.errors import OptionError, spell_option
 from rdfm.formats import OptionSpec
 from rdfm.logs.options import READING, WRITING, declare
 
@@ -100,7 +100,7 @@ def seconds(text: str | None) -> float | None:
         found = math.nan
     if not 0 < found < 1e9:
         raise OptionError(
-            f"{spelled('timeout')} must be a number of seconds, such as 5 or 0.5, not '{str(text)[:40]}'"
+            f"{spell_option('timeout')} must be a number of seconds, such as 5 or 0.5, not '{str(text)[:40]}'"
         )
     return found
 
@@ -123,11 +123,11 @@ def types_of(given: str | None) -> dict[str, str]:
         name = name.lstrip("?$")
         if not (name and equals and type):
             raise OptionError(
-                f"{spelled('types')} contains '{part[:40]}', expected names with types, "
+                f"{spell_option('types')} contains '{part[:40]}', expected names with types, "
                 "such as time=dateTime,value=double"
             )
         if name in found:
-            raise OptionError(f"{spelled('types')} contains {name} twice; remove one of them")
+            raise OptionError(f"{spell_option('types')} contains {name} twice; remove one of them")
         found[name] = type
     return found
 

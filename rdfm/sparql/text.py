@@ -15,7 +15,7 @@ from typing import BinaryIO, NamedTuple
 from rdfm import formats
 from rdfm._core import Query
 from rdfm.errors import OptionError, QueryError
-from rdfm.formats.spec import decoded
+from rdfm.formats.spec import decode_text
 from rdfm.logs.input.inputs import Input
 
 __all__ = ["QueryLike", "QueryText", "check_order", "is_text", "parsed", "text_of"]
@@ -79,7 +79,7 @@ def text_of(query: QueryLike) -> QueryText:
         OSError: If the file does not exist or cannot be read.
     """
     if isinstance(query, str) and is_text(query):
-        return QueryText(decoded("the query", query))
+        return QueryText(decode_text("the query", query))
     if isinstance(query, str) and query.isalnum() and not os.path.exists(query):  # noqa: PTH110 - any text
         raise OptionError(f"'{query[:40]}' is neither a query (it has no {{…}}) nor a file")
     given = Input(query)
@@ -143,4 +143,4 @@ def parsed(
     except QueryError as error:
         if name is None:
             raise
-        raise error.within(name) from None
+        raise error.with_query_name(name) from None

@@ -13,11 +13,11 @@ from typing import Any, NamedTuple
 
 from rdfm.errors import OptionError, visible
 
-__all__ = ["Address", "HttpError", "is_web", "shown", "without_credentials"]
+__all__ = ["Address", "HttpError", "is_web", "redact_url", "remove_credentials"]
 
 _WEB = re.compile(r"https?://", re.IGNORECASE)
 # Characters that are kept in a URL; all others are percent-encoded.
-_KEPT = "%/:?#[]@!$&'()*+,;=~"
+_UNQUOTED = "%/:?#[]@!$&'()*+,;=~"
 _SECRET = re.compile(
     r"([?&][^=&#]*(?:token|key|secret|signature|sig|password|credential|auth)[^=&#]*=)[^&#]+",
     re.IGNORECASE,
@@ -36,19 +36,19 @@ def is_web(url: str) -> bool:
     return _WEB.match(url) is not None
 
 
-def shown(url: str) -> str:
+def redact_url(url: str) -> str:
     """Return a URL for errors and names, without user name, password and secret parameters.
 
     Example:
-        >>> shown("https://me:pw@example.org/log.nq?token=abc&n=1")
+        >>> redact_url("https://me:pw@example.org/log.nq?token=abc&n=1")
         'https://example.org/log.nq?token=…&n=1'
-        >>> shown("https://me:p/w@example.org/log.nq"), shown("http://host:80/@x")
+        >>> redact_url("https://me:p/w@example.org/log.nq"), redact_url("http://host:80/@x")
         ('https://example.org/log.nq', 'http://host:80/@x')
     """
-    return visible(_SECRET.sub(r"\1…", without_credentials(url)))
+    return visible(_SECRET.sub(r"\1…", remove_credentials(url)))
 
 
-def without_credentials(url: str) -> str:
+def remove_credentials(url: str) -> str:
     """Return a URL without user name and password."""
     return _USER.sub(r"\1", url)
 
@@ -73,7 +73,7 @@ class HttpError(OSError):
         transient: bool = False,
     ) -> None:
         """Initialize with the URL, which is shown without credentials, and a reason."""
-        super().__init__(errno.EIO, f"{reason}; {remedy}" if remedy else reason, shown(url))
+        super().__init__(errno.EIO, f"{reason}; {remedy}" if remedy else reason, redact_url(url))
         self.reason = reason
         self.status = status
         self.remedy = remedy
@@ -113,14 +113,14 @@ class Address(NamedTuple):
     credentials: str | None
 
     @classmethod
-    def of(cls, url: str) -> Address:
+    def parse(cls, url: str) -> Address:
         """Parse a URL.
 
         Raises:
             OptionError: If the text is not a valid http or https URL.
 
         Example:
-            >>> Address.of("https://me:pw@example.org/é#top").url
+            >>> Address.parse("https://me:pw@example.org/é#top").url
             'https://example.org/%C3%A9'
         """
         from urllib.parse import quote, urlsplit, urlunsplit  # costly to import
@@ -135,23 +135,25 @@ class Address(NamedTuple):
             reason = (
                 "its port is not a number (in a password, write / as %2F)" if is_port else error
             )
-            raise OptionError(f"{shown(url)} is not a valid URL: {reason}") from None
+            raise OptionError(f"{redact_url(url)} is not a valid URL: {reason}") from None
         scheme = parts.scheme.lower()
         if scheme not in _PORTS:
-            raise OptionError(f"only http and https URLs are fetched, not {shown(url)[:200]}")
+            raise OptionError(f"only http and https URLs are fetched, not {redact_url(url)[:200]}")
         if not host or re.search(r"[\0-\x20\x7f]", url):
             problem = "contains a space or control character" if host else "has no host"
-            raise OptionError(f"{shown(url)[:200]!r} is not a valid URL: it {problem}")
-        named = f"[{host}]" if ":" in host else host
-        host_and_port = named if port in (None, _PORTS[scheme]) else f"{named}:{port}"
-        user, at, _ = parts.netloc.rpartition("@")
-        path = quote(parts.path or "/", safe=_KEPT)
-        query = quote(parts.query, safe=_KEPT)
+            raise OptionError(f"{redact_url(url)[:200]!r} is not a valid URL: it {problem}")
+        bracketed_host = f"[{host}]" if ":" in host else host
+        host_and_port = (
+            bracketed_host if port in (None, _PORTS[scheme]) else f"{bracketed_host}:{port}"
+        )
+        user, at_sign, _ = parts.netloc.rpartition("@")
+        path = quote(parts.path or "/", safe=_UNQUOTED)
+        query = quote(parts.query, safe=_UNQUOTED)
         return cls(
             urlunsplit((scheme, host_and_port, path, query, "")),
             host,
             (scheme, host, port or _PORTS[scheme]),
-            _basic(user) if at else None,
+            _basic_authorization(user) if at_sign else None,
         )
 
     @property
@@ -159,7 +161,7 @@ class Address(NamedTuple):
         """Whether the scheme is https."""
         return self.origin[0] == "https"
 
-    def join(self, location: str) -> Address:
+    def resolve(self, location: str) -> Address:
         """Return the target of a redirect or link.
 
         Raises:
@@ -170,11 +172,11 @@ class Address(NamedTuple):
         try:
             target = urljoin(self.url, location)
         except ValueError as error:
-            raise OptionError(f"{shown(location)[:200]} is not a valid URL: {error}") from None
-        return Address.of(target)
+            raise OptionError(f"{redact_url(location)[:200]} is not a valid URL: {error}") from None
+        return Address.parse(target)
 
 
-def _basic(user: str) -> str:
+def _basic_authorization(user: str) -> str:
     """Return the Authorization value for `name:password`, which may be percent-encoded."""
     import base64
     from urllib.parse import unquote

@@ -52,8 +52,8 @@ def stem(path: str) -> str | None:
         >>> stem("stream_full.ttl.tar.gz"), stem("a.nq.gz")
         ('stream_full.ttl', None)
     """
-    found = _NAME.fullmatch(path)
-    return None if found is None else found[1]
+    match = _NAME.fullmatch(path)
+    return None if match is None else match[1]
 
 
 def is_archive(head: bytes) -> bool:
@@ -70,8 +70,8 @@ def members(pieces: Iterable[bytes]) -> Iterator[list[Member]]:
         DecodeError: If the archive is invalid or truncated. Members before the error are yielded
             first.
     """
-    parts = _Parts(pieces)
-    while parts.more():
+    parts = _MemberParts(pieces)
+    while parts.has_more():
         complete = []
         while parts.pending and parts.pending[0][2]:
             name, data, _, rejection = parts.pending.popleft()
@@ -81,14 +81,14 @@ def members(pieces: Iterable[bytes]) -> Iterator[list[Member]]:
             yield complete
         if parts.pending:  # a large member begins
             name = parts.pending.popleft()[0] or ""
-            rest = parts.rest()
+            content = parts.read_rest()
             if not _is_hidden(name):
-                yield [Member(name, rest, None, False)]
-            for _ in rest:  # skip the unread rest
+                yield [Member(name, content, None, False)]
+            for _ in content:  # skip the unread rest
                 pass
 
 
-class _Parts:
+class _MemberParts:
     """The parts of members returned by `TarMembers`."""
 
     def __init__(self, pieces: Iterable[bytes]) -> None:
@@ -97,7 +97,7 @@ class _Parts:
         self._pieces = iter(pieces)
         self._ended = False
 
-    def more(self) -> bool:
+    def has_more(self) -> bool:
         """Whether there are more parts; reads the next pieces if none is pending."""
         while not self.pending:
             self.pending.extend(self._cutter.parts())
@@ -112,9 +112,9 @@ class _Parts:
                 self._cutter.finish()
         return True
 
-    def rest(self) -> Iterator[bytes]:
+    def read_rest(self) -> Iterator[bytes]:
         """Yield the bytes of a large member."""
-        while self.more():
+        while self.has_more():
             _, data, is_last, _ = self.pending.popleft()
             yield data
             if is_last:
@@ -126,7 +126,7 @@ def entry(name: str, data: bytes) -> bytes:
     size = len(data)
     if len(name) <= _NAME_BYTES and name.isascii() and size < _OCTAL_SIZE:
         # The same bytes as from `tarfile`, which takes six times as long.
-        start, middle, end, total = _template()
+        start, middle, end, total = _header_template()
         octal = b"%011o" % size
         total += sum(name.encode()) + sum(octal)
         header = b"%b%b%b%b%06o%b" % (
@@ -138,11 +138,11 @@ def entry(name: str, data: bytes) -> bytes:
             end,
         )
     else:
-        header = _header(name, size)
+        header = _tar_header(name, size)
     return header + data + bytes(-size % _BLOCK)
 
 
-def _header(name: str, size: int) -> bytes:
+def _tar_header(name: str, size: int) -> bytes:
     import tarfile  # costly to import
 
     header = tarfile.TarInfo(name)  # without owner and time
@@ -152,9 +152,9 @@ def _header(name: str, size: int) -> bytes:
 
 
 @cache
-def _template() -> tuple[bytes, bytes, bytes, int]:
+def _header_template() -> tuple[bytes, bytes, bytes, int]:
     """Return the parts of a header between name, size and checksum, and the sum of their bytes."""
-    header = _header("", 0)
+    header = _tar_header("", 0)
     start, middle, end = header[_NAME_BYTES:124], header[135:148], header[154:]
     # The checksum counts as eight spaces, of which `end` has the last two bytes.
     return start, middle, end, sum(start) + sum(middle) + sum(end[2:]) + 8 * ord(" ")

@@ -18,7 +18,7 @@ from typing import Any, Protocol, cast
 
 from rdfm.errors import DecodeError, LimitError, MissingExtraError, OptionError, TruncatedError
 from rdfm.storage.pool import Pool
-from rdfm.storage.zstd_frames import plain_frame
+from rdfm.storage.zstd_frames import read_plain_frame
 
 __all__ = [
     "BLOCK_BYTES",
@@ -98,7 +98,7 @@ def suffix_of(name: str) -> str:
         ('.zst', '.zst', '')
     """
     name, _, _ = name.partition(":")
-    return next((suffix for suffix, found in _SUFFIXES.items() if found == name), "")
+    return next((suffix for suffix, compression in _SUFFIXES.items() if compression == name), "")
 
 
 def by_content(head: bytes) -> str | None:
@@ -130,46 +130,49 @@ def decompress(name: str, pieces: Iterable[bytes], source: str | None = None) ->
         MissingExtraError: If zstd requires backports.zstd (on Python before 3.14), which is not
             installed.
     """
-    make, error_types = _decompressors(name)
+    create_decompressor, error_types = _find_decompressor(name)
     decoder: Any = None  # created when a member begins
     members = step = 0
     head = b""  # of the member
     for piece in pieces:
-        view, at = memoryview(piece), 0
-        while at < len(view) or (decoder is not None and not decoder.needs_input):
+        view, position = memoryview(piece), 0
+        while position < len(view) or (decoder is not None and not decoder.needs_input):
             if decoder is None:
                 if members and name in ("gzip", "xz"):  # zeros between or after members
-                    at = _after_zeros(piece, at)
-                    if at == len(view):
+                    position = _skip_zeros(piece, position)
+                    if position == len(view):
                         break
-                if name == "zstd" and (uncompressed := plain_frame(view, at)) is not None:
-                    at, out = uncompressed
+                if (
+                    name == "zstd"
+                    and (uncompressed := read_plain_frame(view, position)) is not None
+                ):
+                    position, out = uncompressed
                     members += 1
                     if out:
                         yield out
                     continue
-                decoder, step, head = make(), SLICE_BYTES, b""
+                decoder, step, head = create_decompressor(), SLICE_BYTES, b""
             # At the end of a member, the decompressor copies the data after it, so slices begin
             # small and grow with the member.
-            data = view[at : at + step] if decoder.needs_input else view[:0]
-            at += len(data)
+            data = view[position : position + step] if decoder.needs_input else view[:0]
+            position += len(data)
             step = min(2 * step, PIECE_BYTES)
             if len(head) < MAGIC_BYTES:
                 head += bytes(data[:MAGIC_BYTES])
             try:
                 out = decoder.decompress(data, PIECE_BYTES)
             except error_types as error:
-                if members and not _may_begin(name, head):
+                if members and not _may_begin_member(name, head):
                     raise _garbage_error(name, source) from error
                 raise _decode_error(name, error, source) from error
             if out:
                 yield out
             if decoder.eof:
-                at -= len(decoder.unused_data)
+                position -= len(decoder.unused_data)
                 decoder = None
                 members += 1
     if decoder is not None:
-        if members and not _may_begin(name, head):
+        if members and not _may_begin_member(name, head):
             raise _garbage_error(name, source)
         raise TruncatedError(
             f"the {name} data ends before its end mark; the file is truncated, so obtain a complete copy",
@@ -188,7 +191,7 @@ def compressor(compression: str) -> Compressor:
             installed.
         OptionError: If the compression or the level does not exist.
     """
-    name, level = _level_of(compression)
+    name, level = _parse_compression(compression)
     if name == "gzip":
         import zlib
 
@@ -201,7 +204,7 @@ def compressor(compression: str) -> Compressor:
         import lzma
 
         return lzma.LZMACompressor(preset=level)
-    zstd_compressor: Compressor = _zstd().ZstdCompressor(level)
+    zstd_compressor: Compressor = _import_zstd().ZstdCompressor(level)
     return zstd_compressor
 
 
@@ -228,10 +231,10 @@ class BlockCompressor:
     def compress(self, data: bytes | memoryview, /) -> bytes:
         """Take a piece, and return the blocks that have been compressed."""
         while self._size + len(data) >= self._block_bytes:
-            cut = self._block_bytes - self._size
-            self._pieces.append(data[:cut])
+            room = self._block_bytes - self._size
+            self._pieces.append(data[:room])
             self._compress()
-            data = data[cut:]
+            data = data[room:]
         if data:
             self._pieces.append(data)
             self._size += len(data)
@@ -258,9 +261,9 @@ class BlockCompressor:
 
 def _block_compressor(compression: str) -> Callable[[bytes], bytes]:
     """Return a function that compresses a block."""
-    name, level = _level_of(compression)
+    name, level = _parse_compression(compression)
     if name == "zstd":
-        zstd = _zstd()
+        zstd = _import_zstd()
         return lambda block: cast("bytes", zstd.compress(block, level))
     if name == "xz":
         import lzma
@@ -278,7 +281,7 @@ def _block_compressor(compression: str) -> Callable[[bytes], bytes]:
     return compress
 
 
-def _level_of(compression: str) -> tuple[str, int | None]:
+def _parse_compression(compression: str) -> tuple[str, int | None]:
     """Return the name of a compression, and its level if one is given."""
     name, colon, text = compression.partition(":")
     if name not in LEVELS:
@@ -300,7 +303,7 @@ def _unknown_error(name: str) -> OptionError:
     )
 
 
-class _Gzip:
+class _GzipDecompressor:
     """One gzip member, with the interface of the other decompressors."""
 
     def __init__(self) -> None:
@@ -309,8 +312,8 @@ class _Gzip:
         self._inner = zlib.decompressobj(31)
 
     def decompress(self, data: bytes, max_length: int) -> bytes:
-        rest = self._inner.unconsumed_tail
-        return self._inner.decompress(rest + data if rest else data, max_length)
+        unconsumed = self._inner.unconsumed_tail
+        return self._inner.decompress(unconsumed + data if unconsumed else data, max_length)
 
     @property
     def eof(self) -> bool:
@@ -325,12 +328,12 @@ class _Gzip:
         return self._inner.unused_data
 
 
-def _decompressors(name: str) -> tuple[Callable[[], Any], tuple[type[Exception], ...]]:
+def _find_decompressor(name: str) -> tuple[Callable[[], Any], tuple[type[Exception], ...]]:
     """Return a function that creates decompressors, and their exceptions for invalid data."""
     if name == "gzip":
         import zlib
 
-        return _Gzip, (zlib.error,)
+        return _GzipDecompressor, (zlib.error,)
     if name == "bzip2":
         import bz2
 
@@ -343,18 +346,18 @@ def _decompressors(name: str) -> tuple[Callable[[], Any], tuple[type[Exception],
 
         return begin, (lzma.LZMAError,)
     if name == "zstd":
-        zstd = _zstd()
+        zstd = _import_zstd()
         options = {zstd.DecompressionParameter.window_log_max: ZSTD_WINDOW_LOG}
         return lambda: zstd.ZstdDecompressor(options=options), (zstd.ZstdError,)
     raise _unknown_error(name)
 
 
-def _after_zeros(piece: bytes, at: int) -> int:
-    match = _ZEROS.match(piece, at)
-    return at if match is None else match.end()
+def _skip_zeros(piece: bytes, position: int) -> int:
+    match = _ZEROS.match(piece, position)
+    return position if match is None else match.end()
 
 
-def _may_begin(name: str, head: bytes) -> bool:
+def _may_begin_member(name: str, head: bytes) -> bool:
     """Whether bytes may be the beginning of a member in a compression format."""
     return any(head.startswith(magic) or magic.startswith(head) for magic in _BEGINNINGS[name])
 
@@ -383,7 +386,7 @@ def _decode_error(name: str, error: Exception, source: str | None) -> DecodeErro
     return DecodeError(f"the {name} data is corrupt: {text}", source=source)
 
 
-def _zstd() -> ModuleType:
+def _import_zstd() -> ModuleType:
     try:
         if sys.version_info >= (3, 14):
             from compression import zstd

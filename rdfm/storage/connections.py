@@ -23,12 +23,13 @@ from urllib3.exceptions import HTTPError, NameResolutionError
 from urllib3.util.connection import allowed_gai_family
 
 from rdfm.errors import OptionError, visible
-from rdfm.storage.addresses import Address, shown
+from rdfm.storage.addresses import Address, redact_url
+from rdfm.storage.pipes import is_pipe
 
 if TYPE_CHECKING:
     import ssl
 
-__all__ = ["TLS_FILES", "pool_for"]
+__all__ = ["TLS_FILES", "create_pool"]
 
 # Settings that are paths of files.
 TLS_FILES = ("tls_ca", "tls_cert", "tls_key")
@@ -64,15 +65,15 @@ class _TimedResponse(HTTPResponse):
     def __init__(self, sock: Any, *args: Any, **settings: Any) -> None:
         super().__init__(sock, *args, **settings)
         self.timed = _TimedSocket(self.fp.detach(), sock)
-        self.allow(sock.gettimeout())
+        self.extend_deadline(sock.gettimeout())
         self.fp = io.BufferedReader(self.timed)
 
-    def allow(self, seconds: float) -> None:
+    def extend_deadline(self, seconds: float) -> None:
         """Set the deadline to a number of seconds from now."""
         self.timed.deadline = time.monotonic() + seconds
 
 
-class _Timed:
+class _TimedConnection:
     """A connection with a deadline for connecting, and with timed responses."""
 
     response: _TimedResponse
@@ -82,9 +83,9 @@ class _Timed:
         self.response = _TimedResponse(*args, **settings)
         return self.response
 
-    def allow(self, seconds: float) -> None:
+    def extend_deadline(self, seconds: float) -> None:
         """Set the deadline of the next piece of the body to a number of seconds from now."""
-        self.response.allow(seconds)
+        self.response.extend_deadline(seconds)
 
     def _new_conn(self) -> socket.socket:
         """Connect to the first address of the host that answers."""
@@ -92,12 +93,12 @@ class _Timed:
         host, timeout = connection._dns_host, cast("float", connection.timeout)
         deadline = time.monotonic() + timeout
         try:
-            found = socket.getaddrinfo(
+            results = socket.getaddrinfo(
                 host, connection.port, allowed_gai_family(), socket.SOCK_STREAM
             )
         except socket.gaierror as error:
             raise NameResolutionError(host, connection, error) from error
-        addresses = list(dict.fromkeys(str(address[4][0]) for address in found))
+        addresses = list(dict.fromkeys(str(address[4][0]) for address in results))
         try:
             while True:
                 connection._dns_host = addresses.pop(0)
@@ -115,11 +116,11 @@ class _Timed:
             connection._dns_host, connection.timeout = host, timeout
 
 
-class _Plain(_Timed, HTTPConnection):  # type: ignore[misc]  # response_class is a method
+class _PlainConnection(_TimedConnection, HTTPConnection):  # type: ignore[misc]  # response_class is a method
     pass
 
 
-class _Secure(_Timed, HTTPSConnection):  # type: ignore[misc]
+class _SecureConnection(_TimedConnection, HTTPSConnection):  # type: ignore[misc]
     def connect(self) -> None:
         super().connect()
         # Otherwise a connection that is cut looks like the end of a body without a length.
@@ -127,11 +128,11 @@ class _Secure(_Timed, HTTPSConnection):  # type: ignore[misc]
 
 
 class _PlainPool(HTTPConnectionPool):
-    ConnectionCls = _Plain
+    ConnectionCls = _PlainConnection
 
 
 class _SecurePool(HTTPSConnectionPool):
-    ConnectionCls = _Secure
+    ConnectionCls = _SecureConnection
 
 
 def _tls_context(
@@ -148,6 +149,10 @@ def _tls_context(
     import ssl  # costly to import
 
     for path in (authorities, certificate, key):
+        if path is not None and is_pipe(os.fspath(path)):
+            raise OptionError(
+                f"{visible(str(path))} is a pipe, but each connection reads it; use a regular file"
+            )
         try:  # an error of ssl does not contain the name
             if path is not None:
                 Path(path).open("rb").close()
@@ -173,7 +178,7 @@ def _tls_context(
     return context
 
 
-def pool_for(
+def create_pool(
     address: Address,
     authorities: str | os.PathLike[str] | None = None,
     certificate: str | os.PathLike[str] | None = None,
@@ -202,10 +207,10 @@ def pool_for(
         if "://" not in proxy:
             proxy = f"http://{proxy}"
         try:
-            parsed = Address.of(proxy)
+            parsed = Address.parse(proxy)
         except OptionError:
             raise OptionError(
-                f"the proxy {shown(proxy)} is not supported; expected http://HOST:PORT"
+                f"the proxy {redact_url(proxy)} is not supported; expected http://HOST:PORT"
             ) from None
         headers = {"Proxy-Authorization": parsed.credentials} if parsed.credentials else None
         manager = urllib3.ProxyManager(

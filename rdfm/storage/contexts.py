@@ -84,7 +84,7 @@ class ContextLoader:
             OptionError: If `contexts` is not a folder, its index is not a JSON object of strings,
                 or `context_cache` is a URL.
         """
-        self._files = {_key(url): Path(path) for url, path in (context or {}).items()}
+        self._files = {_normalize_url(url): path for url, path in (context or {}).items()}
         self._folder = None if contexts is None else Path(contexts)
         self._index = {} if self._folder is None else _read_index(self._folder)
         self._allow_network = allow_network
@@ -100,11 +100,12 @@ class ContextLoader:
         Raises:
             OSError: If the document cannot be read or fetched.
         """
-        key = _key(url)
-        path = self._files.get(key) or self._index.get(key) or self._in_folder(key)
+        key = _normalize_url(url)
+        path: str | Path | None = self._files.get(key)
+        path = path or self._index.get(key) or self._find_in_folder(key)
         if path is not None:
             return _read(path), url
-        if self._cache is not None and (cached := self._cached(key)) is not None:
+        if self._cache is not None and (cached := self._read_cache(key)) is not None:
             return cached
         if not self._allow_network:
             return None
@@ -112,7 +113,7 @@ class ContextLoader:
         self._write_cache(key, document, final_url)
         return document, final_url
 
-    def _in_folder(self, url: str) -> Path | None:
+    def _find_in_folder(self, url: str) -> Path | None:
         """Return the file of a URL in the folder of contexts."""
         if self._folder is None:
             return None
@@ -137,7 +138,7 @@ class ContextLoader:
         assert self._cache is not None
         return self._cache / f"{hashlib.sha256(url.encode()).hexdigest()}.json"
 
-    def _cached(self, url: str) -> tuple[bytes, str] | None:
+    def _read_cache(self, url: str) -> tuple[bytes, str] | None:
         """Return the cached document and its final URL, if there is a valid entry."""
         try:
             entry = json.loads(self._cache_file(url).read_text("utf-8"))
@@ -168,18 +169,18 @@ class ContextLoader:
             return
 
 
-def is_context_text(given: object) -> bool:
+def is_context_text(value: object) -> bool:
     """Whether the value of an option is a context, as opposed to the path of a file."""
-    if isinstance(given, str):
-        return given.lstrip().startswith(("{", "["))
-    return isinstance(given, (Mapping, list))
+    if isinstance(value, str):
+        return value.lstrip().startswith(("{", "["))
+    return isinstance(value, (Mapping, list))
 
 
-def context_text(given: object, option: str = "compact_with") -> str:
+def context_text(value: object, option: str = "compact_with") -> str:
     """Return the JSON text of a context that is the value of an option.
 
     Args:
-        given: The path of a file, JSON text (which begins with `{` or `[`), or a dict or list.
+        value: The path of a file, JSON text (which begins with `{` or `[`), or a dict or list.
         option: The option's name, for errors.
 
     Raises:
@@ -190,24 +191,24 @@ def context_text(given: object, option: str = "compact_with") -> str:
         >>> context_text({"ex": "http://example.org/"})
         '{"ex": "http://example.org/"}'
     """
-    if isinstance(given, (Mapping, list)):
+    if isinstance(value, (Mapping, list)):
         try:
-            return json.dumps(given, ensure_ascii=False)
+            return json.dumps(value, ensure_ascii=False)
         except (TypeError, ValueError) as error:
             raise OptionError(f"{option} cannot be converted to JSON: {error}") from error
-    if isinstance(given, str) and is_context_text(given):
-        return given
-    if not isinstance(given, (str, os.PathLike)):
+    if isinstance(value, str) and is_context_text(value):
+        return value
+    if not isinstance(value, (str, os.PathLike)):
         raise OptionError(
-            f"{option} must be a JSON file, JSON text or a dict, not " + repr(given)[:60]
+            f"{option} must be a JSON file, JSON text or a dict, not " + repr(value)[:60]
         )
-    path = os.fsdecode(given)
+    path = os.fsdecode(value)
     if re.match(r"https?://", path, re.IGNORECASE):
         raise OptionError(
             f"{option} must be a local file, because it is not fetched; save {path[:200]} to a file"
         )
     try:
-        text = _read(Path(path)).decode("utf-8-sig")
+        text = _read(path).decode("utf-8-sig")
     except UnicodeDecodeError as error:
         raise OptionError(
             f"the file {path} does not contain a context: it is not UTF-8 text"
@@ -247,17 +248,17 @@ def fetch(url: str) -> tuple[bytes, str]:
         except OptionError as error:  # for an invalid URL
             raise OSError(str(error)) from error
         with response:
-            alternate = _alternate(response)
+            alternate = _alternate_url(response)
             if alternate is None:
-                return _body(response, deadline), response.url
+                return _read_body(response, deadline), response.url
             try:
-                url = Address.of(response.url).join(alternate).url
+                url = Address.parse(response.url).resolve(alternate).url
             except OptionError as error:
                 raise OSError(f"the Link header contains an invalid URL: {error}") from error
     raise OSError("the document is not JSON, and none of its Link headers refers to JSON-LD")
 
 
-def _alternate(response: Response) -> str | None:
+def _alternate_url(response: Response) -> str | None:
     """Return the URL of the JSON-LD alternate in the Link headers of a page that is not JSON."""
     kind, _ = response.media_type
     if kind == "application/json" or kind.endswith("+json"):
@@ -275,7 +276,7 @@ def _alternate(response: Response) -> str | None:
     return None
 
 
-def _body(response: Response, deadline: float) -> bytes:
+def _read_body(response: Response, deadline: float) -> bytes:
     parts: list[bytes] = []
     size = 0
     # One read of the socket at a time, so that a slow body cannot exceed the deadline.
@@ -289,9 +290,9 @@ def _body(response: Response, deadline: float) -> bytes:
     return b"".join(parts)
 
 
-def _read(path: Path) -> bytes:
+def _read(path: str | Path) -> bytes:
     try:
-        data = read_option_file(str(path), MAX_BYTES + 1)
+        data = read_option_file(path, MAX_BYTES + 1)
     except OSError as error:
         raise OSError(f"{visible(str(path))}: {error.strerror or error}") from error
     if len(data) > MAX_BYTES:
@@ -312,14 +313,14 @@ def _read_index(folder: Path) -> dict[str, Path]:
     if not isinstance(index, dict) or not all(isinstance(name, str) for name in index.values()):
         raise OptionError(f"{folder / INDEX} is not a JSON object mapping URLs to file names")
     root = folder.resolve()
-    files = {_key(url): (folder / name) for url, name in index.items()}
+    files = {_normalize_url(url): (folder / name) for url, name in index.items()}
     for path in files.values():
         if not path.resolve().is_relative_to(root):
             raise OptionError(f"{folder / INDEX} names {path}, which is outside the folder")
     return files
 
 
-def _key(url: str) -> str:
+def _normalize_url(url: str) -> str:
     """Return a normalized URL: without a fragment, and with `/` instead of an empty path."""
     url = url.partition("#")[0]
     return f"{url}/" if re.fullmatch(r"https?://[^/?]+", url) else url

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any, BinaryIO, Protocol
 
 from rdfm.errors import MissingExtraError, OptionError
-from rdfm.storage.addresses import is_web, shown
+from rdfm.storage.addresses import is_web, redact_url
 from rdfm.storage.paths import local_path
 
 __all__ = ["File", "LocalStorage", "RemoteStorage", "Storage", "access_error", "storage_of"]
@@ -49,10 +49,10 @@ class Storage(Protocol):
     def status(self, path: str) -> File | None:
         """Return a file, or None if the path is a folder."""
 
-    def files(self, folder: str, *, recursive: bool = False) -> Iterator[File]:
+    def list_files(self, folder: str, *, recursive: bool = False) -> Iterator[File]:
         """Yield the files in a folder, including hidden ones, and in subfolders if `recursive`."""
 
-    def names(self, folder: str) -> list[str]:
+    def list_names(self, folder: str) -> list[str]:
         """Return the names in a folder, in order; empty if the folder does not exist."""
 
     def exists(self, path: str) -> bool:
@@ -70,16 +70,16 @@ class Storage(Protocol):
     def finish(self, file: BinaryIO) -> None:
         """Close a file from `open_new` once its bytes are durable."""
 
-    def open_old(self, path: str) -> BinaryIO:
+    def open_existing(self, path: str) -> BinaryIO:
         """Open an existing file for reading."""
 
-    def read_whole(self, path: str) -> bytes:
+    def read_file(self, path: str) -> bytes:
         """Return the bytes of a small file."""
 
-    def write_whole(self, path: str, data: bytes) -> None:
+    def write_file(self, path: str, data: bytes) -> None:
         """Write a small file atomically."""
 
-    def create_whole(self, path: str, data: bytes) -> bool:
+    def create_file(self, path: str, data: bytes) -> bool:
         """Write a small file atomically unless it exists, and return whether it was written."""
 
     def rename(self, old: str, new: str) -> None:
@@ -99,18 +99,18 @@ class LocalStorage:
         """Return the matches of a glob."""
         import glob  # costly to import
 
-        found: dict[str, File | None] = {}
+        matches: dict[str, File | None] = {}
         for path in glob.iglob(pattern, recursive=True):  # noqa: PTH207 - also for absolute patterns
             with contextlib.suppress(FileNotFoundError):  # deleted by now, or a broken link
-                found[path] = self.status(path)
-        return found
+                matches[path] = self.status(path)
+        return matches
 
     def status(self, path: str) -> File | None:
         """Return a file, or None if the path is a folder."""
         status = Path(path).stat()
         return None if stat.S_ISDIR(status.st_mode) else _local(path, status)
 
-    def files(self, folder: str, *, recursive: bool = False) -> Iterator[File]:
+    def list_files(self, folder: str, *, recursive: bool = False) -> Iterator[File]:
         """Yield the files in a folder."""
         with os.scandir(folder) as entries:
             for entry in entries:
@@ -122,9 +122,9 @@ class LocalStorage:
                     yield _local(entry.path, status)
                 elif recursive and not entry.is_symlink():
                     with contextlib.suppress(FileNotFoundError):  # deleted by now
-                        yield from self.files(entry.path, recursive=True)
+                        yield from self.list_files(entry.path, recursive=True)
 
-    def names(self, folder: str) -> list[str]:
+    def list_names(self, folder: str) -> list[str]:
         """Return the names in a folder, in order."""
         try:
             return sorted(path.name for path in Path(folder).iterdir())
@@ -156,21 +156,21 @@ class LocalStorage:
             file.flush()
             os.fsync(file.fileno())
 
-    def open_old(self, path: str) -> BinaryIO:
+    def open_existing(self, path: str) -> BinaryIO:
         """Open an existing file for reading."""
         return Path(path).open("rb")
 
-    def read_whole(self, path: str) -> bytes:
+    def read_file(self, path: str) -> bytes:
         """Return the bytes of a small file."""
         return Path(path).read_bytes()
 
-    def write_whole(self, path: str, data: bytes) -> None:
+    def write_file(self, path: str, data: bytes) -> None:
         """Write a small file under a temporary name, and rename it when it is on disk."""
         with self._temporary_file(path, data) as temporary:
             temporary.replace(path)
         _sync_folder(Path(path).parent)
 
-    def create_whole(self, path: str, data: bytes) -> bool:
+    def create_file(self, path: str, data: bytes) -> bool:
         """Write a small file under a temporary name, and link it to its name when it is on disk."""
         with self._temporary_file(path, data) as temporary:
             try:
@@ -227,19 +227,19 @@ class RemoteStorage:
             from fsspec.core import url_to_fs
         except ImportError as error:
             raise MissingExtraError(
-                f"{shown(url)} needs fsspec: pip install 'rdfm[fsspec]'"
+                f"{redact_url(url)} needs fsspec: pip install 'rdfm[fsspec]'"
             ) from error
         try:
             self._files, path = url_to_fs(url, **options)
         except ImportError as error:
-            raise MissingExtraError(f"{shown(url)} needs another package: {error}") from error
+            raise MissingExtraError(f"{redact_url(url)} needs another package: {error}") from error
         except (ValueError, TypeError) as error:
             # fsspec knows this scheme only if its package is installed.
             if url.startswith("abfss://") and "Protocol not known" in str(error):
                 raise MissingExtraError(
-                    f"{shown(url)} needs another package: Install adlfs to access Azure storage"
+                    f"{redact_url(url)} needs another package: Install adlfs to access Azure storage"
                 ) from error
-            raise OptionError(f"cannot reach {shown(url)}: {error}") from error
+            raise OptionError(f"cannot reach {redact_url(url)}: {error}") from error
         except OSError as error:
             raise access_error(url, error) from error
         self._renames = type(self._files).mv is not AbstractFileSystem.mv
@@ -249,42 +249,42 @@ class RemoteStorage:
 
     def find(self, pattern: str) -> dict[str, File | None]:
         """Return the matches of a glob."""
-        found: dict[str, File | None] = {}
+        matches: dict[str, File | None] = {}
         for name, info in self._files.glob(pattern, detail=True).items():
             url = self._url(name)
             has_type = info["type"] == "directory" or info.get("size") is not None
-            found[url] = self._file(info, url) if has_type else self.status(url)
-        return found
+            matches[url] = self._file(info, url) if has_type else self.status(url)
+        return matches
 
     def status(self, path: str) -> File | None:
         """Return a file, or None if the path is a folder."""
         return self._file(self._files.info(path), path)
 
-    def files(self, folder: str, *, recursive: bool = False) -> Iterator[File]:
+    def list_files(self, folder: str, *, recursive: bool = False) -> Iterator[File]:
         """Yield the files in a folder."""
         self._files.invalidate_cache()
-        found = self._files.find(folder, maxdepth=None if recursive else 1, detail=True)
+        entries = self._files.find(folder, maxdepth=None if recursive else 1, detail=True)
         base = self._files._strip_protocol(folder)
-        for name, info in found.items():
+        for name, info in entries.items():
             # Keeps the given spelling of the folder, because fsspec may return another.
             url = folder.rstrip("/") + name.removeprefix(base.rstrip("/"))
             if (file := self._file(info, url)) is not None:
                 yield file
 
-    def names(self, folder: str) -> list[str]:
+    def list_names(self, folder: str) -> list[str]:
         """Return the names in a folder, in order."""
         self._files.invalidate_cache()
         try:
-            found = self._files.ls(folder, detail=False)
+            paths = self._files.ls(folder, detail=False)
         except FileNotFoundError:
             return []
-        return sorted(path.rstrip("/").rsplit("/", 1)[-1] for path in found)
+        return sorted(path.rstrip("/").rsplit("/", 1)[-1] for path in paths)
 
     def exists(self, path: str) -> bool:
         """Whether a file or folder exists."""
         self._files.invalidate_cache()
-        found: bool = self._files.exists(path)
-        return found
+        exists: bool = self._files.exists(path)
+        return exists
 
     def folder_time(self, path: str) -> float | None:
         """Return the last modification time of a folder, if the storage has folders."""
@@ -309,17 +309,17 @@ class RemoteStorage:
         """Close a file, which makes it appear."""
         file.close()
 
-    def open_old(self, path: str) -> BinaryIO:
+    def open_existing(self, path: str) -> BinaryIO:
         """Open an existing file for reading."""
         file: BinaryIO = self._files.open(path, "rb")
         return file
 
-    def read_whole(self, path: str) -> bytes:
+    def read_file(self, path: str) -> bytes:
         """Return the bytes of a small file."""
         data: bytes = self._files.cat_file(path)
         return data
 
-    def write_whole(self, path: str, data: bytes) -> None:
+    def write_file(self, path: str, data: bytes) -> None:
         """Write a small file directly, or under a temporary name that is then renamed."""
         if not self._renames:
             self._files.pipe_file(path, data)
@@ -327,8 +327,8 @@ class RemoteStorage:
         with self._temporary_file(path, data) as temporary:
             self._files.mv(temporary, path)
 
-    def create_whole(self, path: str, data: bytes) -> bool:
-        """Write a small file like `write_whole`, unless it exists.
+    def create_file(self, path: str, data: bytes) -> bool:
+        """Write a small file like `write_file`, unless it exists.
 
         If the storage has renames, or fsspec does not support exclusive creation for it, two
         concurrent calls may both return True.
@@ -426,7 +426,7 @@ def access_error(url: str, error: OSError) -> Exception:
     if missing is None:
         return error
     return MissingExtraError(
-        f"{shown(url)} needs the native library {missing[1]}, which was not found; install Hadoop and Java, "
+        f"{redact_url(url)} needs the native library {missing[1]}, which was not found; install Hadoop and Java, "
         "and set HADOOP_HOME, JAVA_HOME, and CLASSPATH to the output of `hadoop classpath --glob`; "
         "webhdfs://HOST:PORT/PATH needs none of these"
     )

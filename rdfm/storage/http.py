@@ -42,18 +42,18 @@ from urllib3.exceptions import (
 )
 
 from rdfm._core import __version__
-from rdfm.errors import OptionError, RdfmError, spelled
+from rdfm.errors import OptionError, RdfmError, spell_option
 from rdfm.storage import compression
-from rdfm.storage.addresses import Address, HttpError, shown
-from rdfm.storage.connections import TLS_FILES, pool_for
+from rdfm.storage.addresses import Address, HttpError, redact_url
+from rdfm.storage.connections import TLS_FILES, create_pool
 
 __all__ = [
     "HttpError",
     "HttpSettings",
     "Response",
     "check_header",
+    "content_length",
     "date_seconds",
-    "length_of",
     "open_url",
     "set_defaults",
 ]
@@ -62,7 +62,7 @@ MAX_RETRY_AFTER_SECONDS = 120.0
 MAX_BACKOFF_SECONDS = 30.0
 _PIECE_BYTES = 1 << 18
 _REDIRECTS = {301, 302, 303, 307, 308}
-_RETRIED = {408, 425, 429, 500, 502, 503, 504}
+_RETRIED_STATUSES = {408, 425, 429, 500, 502, 503, 504}
 _ENCODINGS = {"gzip": "gzip", "x-gzip": "gzip", "zstd": "zstd"}
 _MAX_ENCODINGS = 2
 # OpenSSL codes for certificates that are self-signed or whose issuer is unknown.
@@ -80,7 +80,7 @@ _LENGTH = re.compile("[0-9]{1,18}")
 _RANGE = re.compile(r"bytes ([0-9]{1,18})-([0-9]{1,18})/([0-9]{1,18}|\*)")
 # Causes of errors: a response that is not HTTP, and one that was cut.
 _INVALID = (HTTPException, InvalidHeader)
-_CUT = (RemoteDisconnected, IncompleteRead)
+_EARLY_ENDS = (RemoteDisconnected, IncompleteRead)
 # Headers that the client sets itself.
 _RESERVED_HEADERS = {
     "accept-encoding",
@@ -136,11 +136,11 @@ class HttpSettings:
                 raise OptionError(f"{name} must be a number above 0, not {getattr(self, name)}")
         if (self.tls_cert is None) != (self.tls_key is None):
             raise OptionError(
-                f"{spelled('tls_cert')} and {spelled('tls_key')} must be used together"
+                f"{spell_option('tls_cert')} and {spell_option('tls_key')} must be used together"
             )
 
     @classmethod
-    def of(cls, options: Mapping[str, Any]) -> HttpSettings:
+    def from_options(cls, options: Mapping[str, Any]) -> HttpSettings:
         """Return settings from `storage_options`.
 
         Raises:
@@ -171,7 +171,7 @@ _defaults: dict[str, Any] = {}
 
 
 def set_defaults(options: Mapping[str, Any]) -> None:
-    """Set options for later calls of `HttpSettings.of`. Only for programs, not for libraries."""
+    """Set options for later calls of `HttpSettings.from_options`. Only for programs, not for libraries."""
     _defaults.clear()
     _defaults.update(options)
 
@@ -214,7 +214,7 @@ def open_url(
         FileNotFoundError: If the status is 404 or 410.
         HttpError: If no response arrives, or its status is neither 200 nor 204.
     """
-    return Response(Address.of(url), settings or HttpSettings(), method, accept)
+    return Response(Address.parse(url), settings or HttpSettings(), method, accept)
 
 
 class Response(io.BufferedIOBase):
@@ -225,12 +225,13 @@ class Response(io.BufferedIOBase):
         name: The requested URL, for errors.
         headers: The headers of the response, with case-insensitive names.
         size: The size of the body in bytes, if known.
+        has_length: Whether the headers announce where the body ends; otherwise it may be endless.
     """
 
     def __init__(self, address: Address, settings: HttpSettings, method: str, accept: str) -> None:
         """Send the request. Use `open_url` instead of calling this."""
         super().__init__()
-        self.name = shown(address.url)
+        self.name = redact_url(address.url)
         self._address = address
         self._settings = settings
         self._method = method
@@ -252,13 +253,14 @@ class Response(io.BufferedIOBase):
             self._raw = self._request({})
             self.url = self._address.url
             self.headers: Mapping[str, str] = self._raw.headers
-            encodings = self._encodings()
+            encodings = self._content_encodings()
             has_body = method == "GET" and self._raw.status != 204
-            self._total = self._length() if has_body else None
+            self._total = self._announced_length() if has_body else None
             self.size = None if encodings or method != "GET" else self._total
-            pieces = self._encoded()
+            self.has_length = self._total is not None or not has_body
+            pieces = self._read_encoded()
             for encoding in reversed(encodings):
-                pieces = compression.decompress(encoding, pieces, shown(self.url))
+                pieces = compression.decompress(encoding, pieces, redact_url(self.url))
             self._pieces = pieces
         except BaseException:
             self.close()
@@ -269,11 +271,11 @@ class Response(io.BufferedIOBase):
     def media_type(self) -> tuple[str, dict[str, str]]:
         """The media type in lower case, and its parameters; an empty string if there is none."""
         kind, _, parameters = self.headers.get("Content-Type", "").partition(";")
-        found = {
+        values = {
             match[1].lower(): match[3] if match[2] is None else re.sub(r"\\(.)", r"\1", match[2])
             for match in _PARAMETER.finditer(";" + parameters)
         }
-        return kind.strip().lower(), found
+        return kind.strip().lower(), values
 
     def readable(self) -> bool:
         """Return True."""
@@ -296,10 +298,10 @@ class Response(io.BufferedIOBase):
     def read(self, size: int | None = -1, /) -> bytes:
         """Return the next `size` bytes of the decoded body; all if `size` is None or negative."""
         parts: list[bytes] = []
-        left = -1 if size is None else size
-        while left and (piece := self.read1(left)):
+        remaining = -1 if size is None else size
+        while remaining and (piece := self.read1(remaining)):
             parts.append(piece)
-            left -= len(piece) if left > 0 else 0
+            remaining -= len(piece) if remaining > 0 else 0
         return b"".join(parts)
 
     def close(self) -> None:
@@ -324,7 +326,7 @@ class Response(io.BufferedIOBase):
             try:
                 raw = self._send(extra_headers)
             except (HTTPError, OSError) as error:
-                self._fail(error)
+                self._handle_failure(error)
                 continue
             if raw.status in _REDIRECTS and (location := raw.headers.get("Location")):
                 raw.close()
@@ -332,13 +334,13 @@ class Response(io.BufferedIOBase):
                 if redirects > self._settings.max_redirects:
                     self._raise(f"more than {self._settings.max_redirects} redirects")
                 self._follow(location)
-            elif raw.status in _RETRIED:
+            elif raw.status in _RETRIED_STATUSES:
                 self._failures += 1
-                pause = self._pause(raw)
+                pause = self._pause_seconds(raw)
                 raw.close()
                 if self._failures >= self._settings.tries:
                     self._raise(
-                        f"{_status(raw.status)}{self._attempts()}",
+                        f"{_status_text(raw.status)}{self._attempts_text()}",
                         raw.status,
                         remedy="try again later",
                         transient=True,
@@ -366,7 +368,7 @@ class Response(io.BufferedIOBase):
         secrets = self._secrets if is_origin else {}
         for name, value in {**secrets, **extra_headers}.items():
             headers[name] = value  # replaces a header with different capitalization
-        self._manager = pool_for(
+        self._manager = create_pool(
             self._address,
             settings.tls_ca,
             settings.tls_cert if is_origin else None,
@@ -388,21 +390,21 @@ class Response(io.BufferedIOBase):
     def _follow(self, location: str) -> None:
         """Use the target of a redirect as the address."""
         try:
-            target = self._address.join(location)
+            target = self._address.resolve(location)
         except OptionError as error:
             self._raise(f"the server redirects to an invalid URL: {error}")
         if self._address.secure and not target.secure:
-            self._raise(f"redirects from https to http are not followed: {shown(target.url)}")
+            self._raise(f"redirects from https to http are not followed: {redact_url(target.url)}")
         self._address = target
 
-    def _pause(self, raw: urllib3.BaseHTTPResponse | None = None) -> float:
+    def _pause_seconds(self, raw: urllib3.BaseHTTPResponse | None = None) -> float:
         """Return the seconds to wait before the next attempt."""
         requested_wait = None if raw is None else _retry_after(raw.headers.get("Retry-After", ""))
         if requested_wait is not None:
             if raw is not None and requested_wait > MAX_RETRY_AFTER_SECONDS:
                 raw.close()
                 self._raise(
-                    f"{_status(raw.status)}; the server requests a wait of {requested_wait:.0f} s",
+                    f"{_status_text(raw.status)}; the server requests a wait of {requested_wait:.0f} s",
                     raw.status,
                     transient=True,
                 )
@@ -410,7 +412,7 @@ class Response(io.BufferedIOBase):
         pause = self._settings.backoff_seconds * 2.0 ** (self._failures - 1)
         return min(pause, MAX_BACKOFF_SECONDS)
 
-    def _fail(self, error: Exception) -> None:
+    def _handle_failure(self, error: Exception) -> None:
         """Wait after a failed attempt.
 
         Raises:
@@ -418,32 +420,32 @@ class Response(io.BufferedIOBase):
         """
         self._failures += 1
         reason = _reason(error, self._settings, waiting=self._waiting)
-        final = _is_final(error)
+        final = _is_permanent(error)
         tries = self._settings.tries
         if _is_unknown_name(error):
             tries = min(tries, _NAME_TRIES)
         if final or self._failures >= tries:
             raise HttpError(
                 self._address.url,
-                f"{reason}{'' if final else self._attempts()}",
+                f"{reason}{'' if final else self._attempts_text()}",
                 remedy=_trust_remedy() if _is_unknown_issuer(error) else "",
                 transient=not final,
             ) from error
-        time.sleep(self._pause())
+        time.sleep(self._pause_seconds())
 
-    def _attempts(self) -> str:
+    def _attempts_text(self) -> str:
         return f" ({self._failures} attempts)" if self._failures > 1 else ""
 
     def _reject(self, status: int) -> NoReturn:
         """Raise the error for a status that is not retried."""
         if status in (404, 410):
             raise FileNotFoundError(
-                errno.ENOENT, f"not found ({_status(status)})", shown(self._address.url)
+                errno.ENOENT, f"not found ({_status_text(status)})", redact_url(self._address.url)
             )
         remedy = ""
         if status in (401, 403, 407):
             remedy = "check the credentials, which are sent as a header"
-        self._raise(f"the server answered {_status(status)}", status, remedy=remedy)
+        self._raise(f"the server answered {_status_text(status)}", status, remedy=remedy)
 
     def _raise(
         self,
@@ -457,10 +459,10 @@ class Response(io.BufferedIOBase):
 
     # --- the body ---
 
-    def _encodings(self) -> list[str]:
+    def _content_encodings(self) -> list[str]:
         """Return the compressions of the body, in the order in which they were applied."""
-        given = self.headers.get("Content-Encoding", "").lower().split(",")
-        names = [name.strip() for name in given if name.strip() not in ("", "identity")]
+        encodings = self.headers.get("Content-Encoding", "").lower().split(",")
+        names = [name.strip() for name in encodings if name.strip() not in ("", "identity")]
         for name in names:
             if name not in _ENCODINGS:
                 self._raise(f"the content encoding is {name[:40]}, expected gzip or zstd")
@@ -468,7 +470,7 @@ class Response(io.BufferedIOBase):
             self._raise(f"more than {_MAX_ENCODINGS} content encodings")
         return [_ENCODINGS[name] for name in names]
 
-    def _length(self) -> int | None:
+    def _announced_length(self) -> int | None:
         """Return the announced number of encoded bytes of the body; None if it is unknown.
 
         Raises:
@@ -488,26 +490,26 @@ class Response(io.BufferedIOBase):
             self._raise(f"the header Content-Length is {text[:40]!r}, expected one number")
         return int(length)
 
-    def _encoded(self) -> Iterator[bytes]:
+    def _read_encoded(self) -> Iterator[bytes]:
         """Yield the body as it is transferred, and request missing bytes again."""
         while self._raw is not None:
             try:
-                self._allow(
+                self._extend_deadline(
                     self._settings.first_byte_seconds
                     if self._waiting
                     else self._settings.idle_seconds
                 )
                 piece = self._raw.read1(_PIECE_BYTES, decode_content=False)
             except SSLError as error:  # after the handshake, which is checked before
-                self._continue(ProtocolError("the connection was closed early", error))
+                self._resume(ProtocolError("the connection was closed early", error))
                 continue
             except (HTTPError, OSError) as error:
-                self._continue(error)
+                self._resume(error)
                 continue
             if not piece:
                 if self._is_complete():
                     break
-                self._continue()
+                self._resume()
                 continue
             self._waiting = False
             skipped = min(self._skip, len(piece))
@@ -528,13 +530,13 @@ class Response(io.BufferedIOBase):
             return self._end is None  # a range of a file of unknown length may be followed by more
         return self._received >= self._total
 
-    def _allow(self, seconds: float) -> None:
+    def _extend_deadline(self, seconds: float) -> None:
         """Set the deadline of the next piece."""
         connection: Any = None if self._raw is None else self._raw.connection
         if connection is not None:
-            connection.allow(seconds)
+            connection.extend_deadline(seconds)
 
-    def _continue(self, error: Exception | None = None) -> None:
+    def _resume(self, error: Exception | None = None) -> None:
         """Request the rest of the body, or all of it if nothing arrived.
 
         A server that does not support ranges sends the entire body again; its start is skipped.
@@ -550,7 +552,7 @@ class Response(io.BufferedIOBase):
         if self._received == self._total:  # a repeated body was cut while it was skipped
             self._raw = None
             return
-        validator = _validator(self.headers)
+        validator = _find_validator(self.headers)
         failure = error or ProtocolError("the response ended early")
         if self._received and validator is None:
             reason = _reason(failure, self._settings, waiting=False)
@@ -561,20 +563,20 @@ class Response(io.BufferedIOBase):
             )
         # A server may send less than the requested range; that is not a failure.
         if error is not None or self._received == self._requested_from:
-            self._fail(failure)
+            self._handle_failure(failure)
         self._waiting = True
         self._skip, self._end, self._requested_from = 0, None, self._received
         if validator is None or not self._received:
             self._raw = self._request({})
-            self._total = self._length()
+            self._total = self._announced_length()
         else:
             self._raw = self._request(
                 {"Range": f"bytes={self._received}-", "If-Range": self.headers[validator]}
             )
             if self._raw.status == 416:
-                self._end_of_unknown_length(self._raw)
+                self._accept_end(self._raw)
                 return
-            self._check_continued(self._raw, validator)
+            self._check_resumed(self._raw, validator)
         encoding = self.headers.get("Content-Encoding")
         if self._raw.headers.get("Content-Encoding") != encoding:
             self._raise(
@@ -585,35 +587,35 @@ class Response(io.BufferedIOBase):
         if not self._received:
             self.headers = self._raw.headers
 
-    def _end_of_unknown_length(self, raw: urllib3.BaseHTTPResponse) -> None:
+    def _accept_end(self, raw: urllib3.BaseHTTPResponse) -> None:
         """Accept the answer that no bytes are missing, if the length was unknown."""
         raw.close()
-        found = re.fullmatch(r"bytes \*/([0-9]{1,18})", raw.headers.get("Content-Range", ""))
-        if self._total is not None or (found and int(found[1]) != self._received):
+        match = re.fullmatch(r"bytes \*/([0-9]{1,18})", raw.headers.get("Content-Range", ""))
+        if self._total is not None or (match and int(match[1]) != self._received):
             self._raise_changed()
         self._raw = None
 
-    def _check_continued(self, raw: urllib3.BaseHTTPResponse, validator: str) -> None:
+    def _check_resumed(self, raw: urllib3.BaseHTTPResponse, validator: str) -> None:
         """Check that a response continues the body, and set the number of its bytes to skip."""
         value = self.headers[validator]
         if raw.status == 206:
-            found = _RANGE.fullmatch(raw.headers.get("Content-Range", ""))
+            match = _RANGE.fullmatch(raw.headers.get("Content-Range", ""))
             if raw.headers.get(validator, value) != value:
                 self._raise_changed()
-            if found is None or int(found[1]) != self._received or int(found[2]) < int(found[1]):
+            if match is None or int(match[1]) != self._received or int(match[2]) < int(match[1]):
                 self._raise(
                     "the server resumed the transfer at the wrong position",
                     remedy="try again",
                     transient=True,
                 )
-            self._length()  # rejects other invalid headers
-            self._end = int(found[2]) + 1
-            self._check_total(None if found[3] == "*" else int(found[3]))
+            self._announced_length()  # rejects other invalid headers
+            self._end = int(match[2]) + 1
+            self._check_total(None if match[3] == "*" else int(match[3]))
             if self._total is not None and self._end > self._total:
                 self._raise_changed()
-        elif _validator(raw.headers) == validator and raw.headers[validator] == value:
+        elif _find_validator(raw.headers) == validator and raw.headers[validator] == value:
             self._skip = self._received
-            self._check_total(self._length())
+            self._check_total(self._announced_length())
         else:
             self._raise_changed()
 
@@ -627,7 +629,7 @@ class Response(io.BufferedIOBase):
         self._raise("the file changed while it was read", remedy="read it again", transient=True)
 
 
-def _validator(headers: Mapping[str, str]) -> str | None:
+def _find_validator(headers: Mapping[str, str]) -> str | None:
     """Return the name of the header that identifies the bytes of a body; None if there is none.
 
     A modification date identifies them if the response has no entity tag and was sent at least one
@@ -652,18 +654,18 @@ def date_seconds(text: str) -> float | None:
         return None
 
 
-def length_of(headers: Mapping[str, str]) -> int | None:
+def content_length(headers: Mapping[str, str]) -> int | None:
     """Return the header Content-Length; None if it is missing or invalid."""
     text = headers.get("Content-Length", "")
     return int(text) if _LENGTH.fullmatch(text) else None
 
 
 def _trust_remedy() -> str:
-    option = RdfmError(spelled("tls_ca"))  # spelled for the interface in use
+    option = RdfmError(spell_option("tls_ca"))  # spelled for the interface in use
     return f"{option} or the environment variable SSL_CERT_FILE names a file with certificates to trust"
 
 
-def _status(status: int) -> str:
+def _status_text(status: int) -> str:
     return f"{status} {REASONS.get(status, '')}".rstrip()
 
 
@@ -676,13 +678,13 @@ def _retry_after(text: str) -> float | None:
 
 
 def _causes(error: BaseException) -> Iterator[BaseException]:
-    seen: BaseException | None = error
-    while seen is not None:
-        yield seen
-        seen = getattr(seen, "original_error", None) or seen.__cause__ or seen.__context__
+    cause: BaseException | None = error
+    while cause is not None:
+        yield cause
+        cause = getattr(cause, "original_error", None) or cause.__cause__ or cause.__context__
 
 
-def _is_final(error: Exception) -> bool:
+def _is_permanent(error: Exception) -> bool:
     """Whether another attempt would fail too."""
     causes = list(_causes(error))
     kinds = {type(cause).__name__ for cause in causes}
@@ -712,19 +714,19 @@ def _reason(error: Exception, settings: HttpSettings, *, waiting: bool) -> str:
     """Return the text for a urllib3 error."""
     if isinstance(error, LocationValueError):
         return "the URL is invalid"
-    if _is_final(error):
+    if _is_permanent(error):
         texts = [getattr(cause, "verify_message", "") for cause in _causes(error)]
-        found = next((text for text in texts if text), None)
-        if found is None:
+        verify_message = next((text for text in texts if text), None)
+        if verify_message is None:
             return "the connection cannot be encrypted; does the server use http?"
-        return f"the server's certificate is not accepted: {found}"
+        return f"the server's certificate is not accepted: {verify_message}"
     if isinstance(error, ProxyError):
-        return f"cannot connect through the proxy: {_system(error)}"
+        return f"cannot connect through the proxy: {_system_text(error)}"
     if isinstance(error, NameResolutionError):
-        known = "is unknown" if _is_unknown_name(error) else "cannot be resolved"
-        return f"the host name {known}"
+        problem = "is unknown" if _is_unknown_name(error) else "cannot be resolved"
+        return f"the host name {problem}"
     if isinstance(error, NewConnectionError):
-        return f"no connection: {_system(error)}"
+        return f"no connection: {_system_text(error)}"
     if isinstance(error, ConnectTimeoutError):
         return f"no connection within {settings.connect_seconds:g} s"
     if isinstance(error, ReadTimeoutError):
@@ -732,13 +734,13 @@ def _reason(error: Exception, settings: HttpSettings, *, waiting: bool) -> str:
             return f"no response within {settings.first_byte_seconds:g} s"
         return f"no data for {settings.idle_seconds:g} s"
     if any(isinstance(cause, _INVALID) for cause in _causes(error)) and not any(
-        isinstance(cause, _CUT) for cause in _causes(error)
+        isinstance(cause, _EARLY_ENDS) for cause in _causes(error)
     ):
         return "the response is not valid HTTP"
     return "the connection was closed early"
 
 
-def _system(error: Exception) -> str:
+def _system_text(error: Exception) -> str:
     """Return the operating system's text for the cause of an error."""
     texts = [cause.strerror for cause in _causes(error) if isinstance(cause, OSError)]
     return next((text.lower() for text in texts if text), "the reason is unknown")

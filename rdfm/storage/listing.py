@@ -15,7 +15,7 @@ from typing import Any
 from rdfm.storage.files import File, Storage, storage_of
 from rdfm.storage.paths import JOURNAL_SUFFIX, STATE_SUFFIX
 
-__all__ = ["find_files", "is_glob", "matches", "parent_folders"]
+__all__ = ["find_files", "find_matches", "is_glob", "parent_folders"]
 
 _MAGIC = re.compile(r"[*?\[{]")
 _HIDDEN = ("_", ".")
@@ -39,7 +39,7 @@ def find_files(
 
     A folder represents the files in it, except those whose names begin with `_` or `.`. An existing
     path is used unchanged, even if it looks like a glob. Globs match names that begin with `_` or
-    `.` as described in `matches`.
+    `.` as described in `find_matches`.
 
     Args:
         paths: Files, folders, globs (`*`, `?`, `[a-z]`, `{a,b}`, `**`) or URLs.
@@ -64,15 +64,15 @@ def find_files(
     for path in paths:
         storage, location = storage_of(path, options)
         files: list[File] = []
-        for name, file in _places(storage, location, ignore_missing).items():
+        for name, file in _matching_paths(storage, location, ignore_missing).items():
             if file is None:
                 folders[name] = None
                 has_partitions = partitions and not recursive and _has_partitions(storage, name)
-                for inner in _logs(
-                    _listed(storage, name, recursive or has_partitions, ignore_missing)
+                for inner in _exclude_journals(
+                    _list_folder(storage, name, recursive or has_partitions, ignore_missing)
                 ):
                     relative_path = inner.path.removeprefix(name)
-                    if has_partitions and not _in_partitions(relative_path):
+                    if has_partitions and not _is_in_partitions(relative_path):
                         continue
                     hidden = re.search(r"(?:^|[/\\])[_.]", relative_path)
                     if hidden is None:
@@ -81,7 +81,7 @@ def find_files(
                         folders[name + relative_path[: hidden.start()]] = None
             else:
                 files.append(file)
-        for file in sorted(files, key=_natural):
+        for file in sorted(files, key=_natural_key):
             modified = file.modified
             if pattern is not None and not _matches(file.path, pattern):
                 continue
@@ -98,31 +98,31 @@ def is_glob(path: str) -> bool:
     return _MAGIC.search(path) is not None
 
 
-def matches(storage: Storage, pattern: str) -> dict[str, File | None]:
+def find_matches(storage: Storage, pattern: str) -> dict[str, File | None]:
     """Return the matches of a glob, by path: files, and None for folders.
 
     A name that begins with `_` or `.` matches only a part of the pattern that begins with the same
     character. This applies from the first part with a glob character on.
     """
-    found: dict[str, File | None] = {}
-    for glob in _globs(pattern):
-        parts = _parts(glob)
-        first = next((at for at, part in enumerate(parts) if _MAGIC.search(part)), len(parts))
+    paths: dict[str, File | None] = {}
+    for glob in _expand_pattern(pattern):
+        parts = _path_parts(glob)
+        first = next((index for index, part in enumerate(parts) if _MAGIC.search(part)), len(parts))
         hidden_in_pattern = [part for part in parts[first:] if part.startswith(_HIDDEN)]
         for path, file in storage.find(glob).items():
-            hidden = [part for part in _parts(path)[first:] if part.startswith(_HIDDEN)]
+            hidden = [part for part in _path_parts(path)[first:] if part.startswith(_HIDDEN)]
             if all(any(fnmatchcase(part, name) for name in hidden_in_pattern) for part in hidden):
-                found[path] = file
-    return found
+                paths[path] = file
+    return paths
 
 
-def _places(storage: Storage, path: str, ignore_missing: bool) -> dict[str, File | None]:
+def _matching_paths(storage: Storage, path: str, ignore_missing: bool) -> dict[str, File | None]:
     """Return the path, or its matches if it is a glob; the value is None for folders."""
     if is_glob(path) and not storage.exists(path):
-        found = matches(storage, path)
-        if not found and not ignore_missing:
+        paths = find_matches(storage, path)
+        if not paths and not ignore_missing:
             raise FileNotFoundError(errno.ENOENT, "No file matches", path)
-        return found
+        return paths
     try:
         return {path: storage.status(path)}
     except FileNotFoundError:
@@ -139,22 +139,24 @@ def parent_folders(path: str, options: Mapping[str, Any] | None = None) -> list[
         options: Options of fsspec, for URLs.
     """
     storage, location = storage_of(path, options)
-    found: dict[str, None] = {}
-    for glob in _globs(location):
-        parent = glob.rstrip("/\\").removesuffix(_parts(glob)[-1]) or "."
+    folders: dict[str, None] = {}
+    for glob in _expand_pattern(location):
+        parent = glob.rstrip("/\\").removesuffix(_path_parts(glob)[-1]) or "."
         if is_glob(parent) and not storage.exists(parent):
-            found.update(
-                (name, None) for name, file in matches(storage, parent).items() if not file
+            folders.update(
+                (name, None) for name, file in find_matches(storage, parent).items() if not file
             )
         else:
-            found[parent] = None
-    return list(found)
+            folders[parent] = None
+    return list(folders)
 
 
-def _listed(storage: Storage, folder: str, recursive: bool, ignore_missing: bool) -> list[File]:
+def _list_folder(
+    storage: Storage, folder: str, recursive: bool, ignore_missing: bool
+) -> list[File]:
     """Return the files in a folder, including hidden ones."""
     try:
-        return list(storage.files(folder, recursive=recursive))
+        return list(storage.list_files(folder, recursive=recursive))
     except FileNotFoundError:
         if not ignore_missing:
             raise
@@ -165,15 +167,15 @@ def _has_partitions(storage: Storage, folder: str) -> bool:
     """Whether a folder contains subfolders named `KEY=VALUE`."""
     return any(
         _PARTITION.fullmatch(name) is not None and storage.status(_join(folder, name)) is None
-        for name in storage.names(folder)
+        for name in storage.list_names(folder)
     )
 
 
-def _in_partitions(relative_path: str) -> bool:
+def _is_in_partitions(relative_path: str) -> bool:
     """Whether all folders in a relative path are named `KEY=VALUE`, or hidden (commit folders)."""
     return all(
         _PARTITION.fullmatch(part) is not None or part.startswith(_HIDDEN)
-        for part in _parts(relative_path)[:-1]
+        for part in _path_parts(relative_path)[:-1]
     )
 
 
@@ -181,40 +183,40 @@ def _join(folder: str, name: str) -> str:
     return f"{folder.rstrip('/')}/{name}"
 
 
-def _logs(files: list[File]) -> list[File]:
+def _exclude_journals(files: list[File]) -> list[File]:
     """Return the files without the journals and mirror states of logs."""
     paths = {file.path for file in files}
 
-    def belongs(path: str) -> bool:
+    def belongs_to_log(path: str) -> bool:
         return any(
             path.endswith(suffix) and path.removesuffix(suffix) in paths
             for suffix in (JOURNAL_SUFFIX, STATE_SUFFIX)
         )
 
-    return [file for file in files if not belongs(file.path)]
+    return [file for file in files if not belongs_to_log(file.path)]
 
 
 def _matches(path: str, pattern: str) -> bool:
-    return any(fnmatch(_parts(path)[-1], glob) for glob in _globs(pattern))
+    return any(fnmatch(_path_parts(path)[-1], glob) for glob in _expand_pattern(pattern))
 
 
-def _parts(path: str) -> list[str]:
+def _path_parts(path: str) -> list[str]:
     """Return the names in a path, without `.` and `..`."""
     return [part for part in re.split(r"[/\\]", path) if part not in ("", ".", "..")]
 
 
-def _globs(pattern: str) -> list[str]:
+def _expand_pattern(pattern: str) -> list[str]:
     """Convert a Spark glob to Python globs, without `{a,b}` and with `[!a]` for `[^a]`."""
     braces = re.search(r"\{([^{}]*)\}", pattern)
     if braces is None:
         return [pattern.replace("[^", "[!")]
     prefix, suffix = pattern[: braces.start()], pattern[braces.end() :]
     choices = braces[1].split(",")
-    return [glob for choice in choices for glob in _globs(prefix + choice + suffix)]
+    return [glob for choice in choices for glob in _expand_pattern(prefix + choice + suffix)]
 
 
-def _natural(file: File) -> list[tuple[int, int | str]]:
+def _natural_key(file: File) -> list[tuple[int, int | str]]:
     """Return a sort key that orders `part-2` before `part-10`."""
     parts = re.split(r"([0-9]+)", file.path)
     # Every second part is a number.
-    return [(0, int(part)) if at % 2 else (1, part) for at, part in enumerate(parts) if part]
+    return [(0, int(part)) if index % 2 else (1, part) for index, part in enumerate(parts) if part]

@@ -23,7 +23,14 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple, NoReturn
 
 from rdfm._core import Decoder, Encoder
-from rdfm.errors import DecodeError, MissingExtraError, OptionError, RdfmError, spelled, visible
+from rdfm.errors import (
+    DecodeError,
+    MissingExtraError,
+    OptionError,
+    RdfmError,
+    spell_option,
+    visible,
+)
 from rdfm.storage.jelly_wire import (
     COLUMNS_VERSION,
     MAX_FRAME_BYTES,
@@ -35,7 +42,7 @@ from rdfm.storage.jelly_wire import (
     stream_options,
     subscribe_message,
 )
-from rdfm.storage.pipes import read_option_file
+from rdfm.storage.pipes import mark_pipes, read_option_file
 
 __all__ = [
     "LIVE_OPTIONS",
@@ -91,14 +98,14 @@ class LiveAddress(NamedTuple):
     secure: bool
 
     @classmethod
-    def of(cls, url: str) -> LiveAddress:
+    def parse(cls, url: str) -> LiveAddress:
         """Parse a URL.
 
         Raises:
             OptionError: If the URL has no host or port, or has a query, a fragment or credentials.
 
         Example:
-            >>> LiveAddress.of("grpc://localhost:9090/a%20topic").topic
+            >>> LiveAddress.parse("grpc://localhost:9090/a%20topic").topic
             'a topic'
         """
         from urllib.parse import unquote_to_bytes, urlsplit  # costly to import
@@ -182,7 +189,7 @@ class LiveSettings:
     tls_key: str | os.PathLike[str] | None = None
 
     @classmethod
-    def of(cls, options: Mapping[str, Any] | None) -> LiveSettings:
+    def from_options(cls, options: Mapping[str, Any] | None) -> LiveSettings:
         """Return settings from `storage_options`.
 
         Raises:
@@ -197,28 +204,28 @@ class LiveSettings:
             wrong_number = LIVE_OPTIONS[name] is int and (isinstance(value, bool) or value < 0)
             if not isinstance(value, LIVE_OPTIONS[name]) or wrong_number:
                 raise OptionError(f"{name} has an invalid value: {value!r}"[:200])
-        given = {**_defaults, **(options or {})}
-        if given.get("retry") and given.get("from_end"):
+        values = mark_pipes({**_defaults, **(options or {})})
+        if values.get("retry") and values.get("from_end"):
             raise OptionError(
-                f"{spelled('retry')} counts messages from the first one, so {spelled('from_end')} "
+                f"{spell_option('retry')} counts messages from the first one, so {spell_option('from_end')} "
                 "cannot be combined with it; remove one of them"
             )
-        if (given.get("tls_cert") is None) != (given.get("tls_key") is None):
+        if (values.get("tls_cert") is None) != (values.get("tls_key") is None):
             raise OptionError(
-                f"{spelled('tls_cert')} and {spelled('tls_key')} must be used together"
+                f"{spell_option('tls_cert')} and {spell_option('tls_key')} must be used together"
             )
-        return cls(**given)
+        return cls(**values)
 
     def metadata(self) -> list[tuple[str, str]]:
         """Return the metadata of a call."""
-        found = [(name.lower(), value) for name, value in self.headers.items()]
+        entries = [(name.lower(), value) for name, value in self.headers.items()]
         token = self.token or os.environ.get(TOKEN_VARIABLE)
-        if token and all(name != "authorization" for name, _ in found):
-            found.append(("authorization", f"Bearer {token.strip()}"))
-        return found
+        if token and all(name != "authorization" for name, _ in entries):
+            entries.append(("authorization", f"Bearer {token.strip()}"))
+        return entries
 
 
-def _grpc() -> Any:
+def _import_grpc() -> Any:
     os.environ.setdefault("GRPC_VERBOSITY", "NONE")  # errors are raised, not logged
     try:
         import grpc
@@ -229,7 +236,7 @@ def _grpc() -> Any:
 
 def _channel(address: LiveAddress, settings: LiveSettings) -> Any:
     """Open a channel. It connects when the first call is made."""
-    grpc = _grpc()
+    grpc = _import_grpc()
     options: list[tuple[str, Any]] = [
         ("grpc.max_receive_message_length", MAX_FRAME_BYTES),
         ("grpc.max_send_message_length", MAX_FRAME_BYTES),
@@ -246,7 +253,7 @@ def _channel(address: LiveAddress, settings: LiveSettings) -> Any:
         return grpc.insecure_channel(address.target, options=options)
     files = (settings.tls_ca, settings.tls_key, settings.tls_cert)
     authority, key, certificate = (
-        None if file is None else read_option_file(os.fspath(file), MAX_PEM_BYTES) for file in files
+        None if file is None else read_option_file(file, MAX_PEM_BYTES) for file in files
     )
     credentials = grpc.ssl_channel_credentials(authority, key, certificate)
     return grpc.secure_channel(address.target, credentials, options=options)
@@ -257,7 +264,7 @@ def _live_error(address: LiveAddress, error: Any) -> LiveError:
     code = error.code().name
     details = " ".join((error.details() or "").split())
     if code == "UNAVAILABLE":
-        reason = _unavailable(address, details)
+        reason = _connection_problem(address, details)
     elif code == "UNIMPLEMENTED":
         reason = "the server has no Jelly gRPC service; check host and port"
     elif code == "UNAUTHENTICATED":
@@ -272,11 +279,11 @@ def _live_error(address: LiveAddress, error: Any) -> LiveError:
     return LiveError(address.url, reason, code)
 
 
-def _unavailable(address: LiveAddress, details: str) -> str:
+def _connection_problem(address: LiveAddress, details: str) -> str:
     """Describe why a connection failed or was lost."""
     if "handshake" in details.lower() or "SSL" in details:
         if "CERTIFICATE_VERIFY_FAILED" in details:
-            option = RdfmError(spelled("tls_ca"))  # spelled for the interface in use
+            option = RdfmError(spell_option("tls_ca"))  # spelled for the interface in use
             return (
                 f"the server's certificate is not trusted; {option} names a file with its CA "
                 "certificate"
@@ -294,7 +301,7 @@ def _unavailable(address: LiveAddress, details: str) -> str:
     return f"the connection failed or was lost: {details}{hint}"
 
 
-class _Frames:
+class _FrameBuffer:
     """A queue of frames between two threads, and the error that follows the frames.
 
     Attributes:
@@ -346,7 +353,7 @@ class _Frames:
             raise self._error
         return frames
 
-    def each(self) -> Iterator[bytes]:
+    def iter_frames(self) -> Iterator[bytes]:
         """Yield the frames one by one."""
         while frames := self.take():
             for frame in frames:
@@ -373,7 +380,7 @@ class Subscription:
             MissingExtraError: If grpcio is not installed.
             LiveError: If the server refuses the subscription.
         """
-        self._address = LiveAddress.of(url)
+        self._address = LiveAddress.parse(url)
         self.name = self._address.url
         self._settings = settings
         self._received = 0  # frames
@@ -382,12 +389,12 @@ class Subscription:
         self._resumed: _ResumedFrames | None = None
         self._channel: Any = None
         self._call: Any = None
-        self._frames = _Frames()
+        self._frames = _FrameBuffer()
         self._rest = b""
-        _grpc()
-        self._begin()
+        _import_grpc()
+        self._subscribe()
 
-    def _begin(self) -> None:
+    def _subscribe(self) -> None:
         """Subscribe, in a thread that fills the queue."""
         settings = self._settings
         self._channel = _channel(self._address, settings)
@@ -398,7 +405,7 @@ class Subscription:
             metadata.append(("rdfm-start", "end" if settings.from_end else "first"))
         subscribe = self._channel.unary_stream(SUBSCRIBE)
         self._call = subscribe(subscribe_message(self._address.topic), metadata=metadata)
-        self._frames = _Frames()
+        self._frames = _FrameBuffer()
         threading.Thread(
             target=_receive, args=(self._call, self._frames), name="rdfm-grpc", daemon=True
         ).start()
@@ -431,7 +438,7 @@ class Subscription:
             if self._resumed is None:
                 self._received += len(frames)
                 return b"".join(map(delimited, frames))
-            data, count = self._resumed.continued(frames)
+            data, count = self._resumed.skip_received(frames)
             self._received += count
             if data:
                 return data
@@ -450,25 +457,25 @@ class Subscription:
 
     def _first_options(self, frame: bytes) -> StreamOptions:
         try:
-            found = stream_options(frame)
+            options = stream_options(frame)
         except ValueError as error:
             raise DecodeError(
                 f"the first frame is malformed: {error}", format="jelly", source=self.name
             ) from None
-        if found is None:
+        if options is None:
             raise DecodeError(
                 "the first frame does not begin with stream options",
                 format="jelly",
                 source=self.name,
             )
-        return found
+        return options
 
     def _reconnect(self, error: LiveError) -> None:
         """Subscribe again after an interruption, or raise the error."""
         self.close()
         if error.code != "UNAVAILABLE" or self._failures >= self._settings.retry:
             raise error
-        if self._options is not None and (kind := _unresumable(self._options)) is not None:
+        if self._options is not None and (kind := _describe_unresumable(self._options)) is not None:
             raise LiveError(
                 self.name, f"{error.strerror}; a {kind} stream cannot be continued", error.code
             )
@@ -476,7 +483,7 @@ class Subscription:
         self._failures += 1
         if self._options is not None:
             self._resumed = _ResumedFrames(self._received, self._options, self.name)
-        self._begin()
+        self._subscribe()
 
     def readable(self) -> bool:
         """Return True."""
@@ -495,14 +502,14 @@ class Subscription:
             self._channel = None
 
 
-def _unresumable(options: StreamOptions) -> str | None:
+def _describe_unresumable(options: StreamOptions) -> str | None:
     """Return the kind of a stream whose frames are not messages, if it is one."""
     if options.version == COLUMNS_VERSION:
         return "Jelly 1.2"
     return "flat" if options.logical_type % 10 in (1, 2) else None
 
 
-def _receive(call: Any, frames: _Frames) -> None:
+def _receive(call: Any, frames: _FrameBuffer) -> None:
     """Put the frames of a call into a queue."""
     try:
         for frame in call:
@@ -527,16 +534,16 @@ class _ResumedFrames:
         self._decoder = Decoder("jelly", {"frames": "message", "delimited": True})
         self._encoder: Encoder | None = None
 
-    def continued(self, frames: list[bytes]) -> tuple[bytes, int]:
+    def skip_received(self, frames: list[bytes]) -> tuple[bytes, int]:
         """Return the bytes of the frames that are new, and their number.
 
         Raises:
             DecodeError: If a frame is invalid, or the stream options have changed.
         """
         for frame in frames:
-            if (found := stream_options(frame)) not in (None, self._options):
+            if (options := stream_options(frame)) not in (None, self._options):
                 raise DecodeError(
-                    f"the stream options after reconnecting are {found}, but previously they were "
+                    f"the stream options after reconnecting are {options}, but previously they were "
                     f"{self._options}",
                     format="jelly",
                     source=self._name,
@@ -593,20 +600,20 @@ class LiveTarget:
             OptionError: If the URL or a setting is invalid.
             MissingExtraError: If grpcio is not installed.
         """
-        grpc = _grpc()
-        self._address = LiveAddress.of(url)
+        grpc = _import_grpc()
+        self._address = LiveAddress.parse(url)
         self.name = self._address.url
         self.bytes_written = 0
         if compression not in (None, "none", "gzip"):
             raise OptionError(f"Jelly gRPC compresses with gzip, not {compression}")
         self._process = os.getpid()
         self._rest = b""
-        self._frames = _Frames()
+        self._frames = _FrameBuffer()
         self._is_first = True
         self._channel: Any = _channel(self._address, settings)
         publish = self._channel.stream_unary(PUBLISH)
         self._call = publish.future(
-            self._frames.each(),
+            self._frames.iter_frames(),
             metadata=settings.metadata(),
             compression=grpc.Compression.Gzip if compression == "gzip" else None,
         )
@@ -652,25 +659,25 @@ class LiveTarget:
             self._check_name(frame)
             self._is_first = False
         if not self._frames.put(frame):
-            self._raise()
+            self._raise_call_error()
         self.bytes_written += len(frame)
 
     def _check_name(self, frame: bytes) -> None:
         options = stream_options(frame)
         if options is not None and options.stream_name != self._address.topic:
             raise OptionError(
-                f"{spelled('stream_name')} is {options.stream_name[:60]!r}, but the topic is "
+                f"{spell_option('stream_name')} is {options.stream_name[:60]!r}, but the topic is "
                 f"{self._address.topic[:60]!r}, and the server uses the stream name as the topic; "
-                f"remove {spelled('stream_name')}"
+                f"remove {spell_option('stream_name')}"
             )
 
-    def _raise(self) -> None:
+    def _raise_call_error(self) -> None:
         """Raise the error of the call.
 
         Raises:
             LiveError: Always.
         """
-        grpc = _grpc()
+        grpc = _import_grpc()
         try:
             self._call.result()
         except grpc.RpcError as error:
@@ -692,7 +699,7 @@ class LiveTarget:
             LiveError: If the server has not received the stream.
         """
         self.check_process()
-        grpc = _grpc()
+        grpc = _import_grpc()
         self._frames.end()
         try:
             self._call.result()

@@ -69,7 +69,7 @@ def local_path(path: str) -> str | None:
         if is_url(path):
             return None
         if _ONE_SLASH.match(path) and not os.path.lexists(path):
-            raise _one_slash(path)
+            raise _one_slash_error(path)
         return path
     if (start["host"] or "localhost").lower() != "localhost":
         raise OptionError(
@@ -96,11 +96,11 @@ def local_target(path: str) -> str | None:
             exists.
     """
     if _FILE_URL.match(path) is None and _ONE_SLASH.match(path):
-        raise _one_slash(path)
+        raise _one_slash_error(path)
     return local_path(path)
 
 
-def _one_slash(path: str) -> OptionError:
+def _one_slash_error(path: str) -> OptionError:
     """Return the error for `scheme:/name`, which shows the correct forms."""
     chain, scheme, rest = _ONE_SLASH.fullmatch(path).groups()  # type: ignore[union-attr]  # matches
     slashes = {"dbfs": "//", "file": "//", "hdfs": "//host"}.get(scheme.lower(), "/")
@@ -111,11 +111,11 @@ def _one_slash(path: str) -> OptionError:
     )
 
 
-def describe_invalid_path(given: object) -> str:
+def describe_invalid_path(path: object) -> str:
     """Describe a value that is not a valid path, for errors.
 
     Example:
         >>> describe_invalid_path(5)
         '5 (int)'
     """
-    return f"{repr(given)[:40]} ({type(given).__name__})"
+    return f"{repr(path)[:40]} ({type(path).__name__})"

@@ -12,7 +12,7 @@ from collections import deque
 from collections.abc import Callable, Iterator
 from typing import Generic, TypeVar
 
-__all__ = ["MAX_JOBS", "Closed", "Pool", "usable_cores"]
+__all__ = ["MAX_JOBS", "Pool", "PoolClosedError", "usable_cores"]
 
 MAX_JOBS = 8
 # Maximum duration of a single wait. On some systems, Ctrl-C takes effect only after a wait.
@@ -32,7 +32,7 @@ def usable_cores() -> int:
     return os.cpu_count() or 1
 
 
-class Closed(Exception):
+class PoolClosedError(Exception):
     """Raised if the pool was closed before the work was done."""
 
 
@@ -90,7 +90,7 @@ class Pool(Generic[Result]):
             return
         with self._changed:
             if self._closed:
-                raise Closed
+                raise PoolClosedError
             self._work.append((slot, work))
             self._changed.notify_all()
         if self._threads < min(self._max_threads, len(self._slots)):
@@ -133,7 +133,7 @@ class Pool(Generic[Result]):
         with self._changed:
             self._closed = True
             for slot, _ in self._work:
-                slot.error, slot.is_done = Closed(), True
+                slot.error, slot.is_done = PoolClosedError(), True
             self._work.clear()
             self._changed.notify_all()
 

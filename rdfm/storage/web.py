@@ -10,14 +10,14 @@ from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any, BinaryIO, NoReturn
 
 from rdfm.errors import OptionError
-from rdfm.storage.addresses import HttpError, shown
+from rdfm.storage.addresses import HttpError, redact_url
 
 if TYPE_CHECKING:
     from rdfm.storage.files import File
 
 __all__ = ["MAX_WHOLE_BYTES", "WebStorage"]
 
-# Maximum size in bytes of a file that `read_whole` accepts.
+# Maximum size in bytes of a file that `read_file` accepts.
 MAX_WHOLE_BYTES = 16 << 20
 
 
@@ -32,16 +32,16 @@ class WebStorage:
         """
         from rdfm.storage.http import HttpSettings  # costly to import
 
-        self._settings = HttpSettings.of(options)
+        self._settings = HttpSettings.from_options(options)
 
     def status(self, path: str) -> File | None:
         """Return the file of a URL."""
         from rdfm.storage.files import File
-        from rdfm.storage.http import date_seconds, length_of, open_url
+        from rdfm.storage.http import content_length, date_seconds, open_url
 
         with open_url(path, self._settings, method="HEAD") as response:
             modified = date_seconds(response.headers.get("Last-Modified", ""))
-            return File(path, length_of(response.headers) or 0, modified)
+            return File(path, content_length(response.headers) or 0, modified)
 
     def exists(self, path: str) -> bool:
         """Whether the URL exists."""
@@ -51,7 +51,7 @@ class WebStorage:
             return False
         return True
 
-    def read_whole(self, path: str) -> bytes:
+    def read_file(self, path: str) -> bytes:
         """Return the bytes of a small file.
 
         Raises:
@@ -69,11 +69,11 @@ class WebStorage:
         """Return nothing: there are no globs."""
         return {}
 
-    def files(self, folder: str, *, recursive: bool = False) -> Iterator[File]:
+    def list_files(self, folder: str, *, recursive: bool = False) -> Iterator[File]:
         """Return nothing: there are no folders."""
         return iter(())
 
-    def names(self, folder: str) -> list[str]:
+    def list_names(self, folder: str) -> list[str]:
         """Return nothing: there are no folders."""
         return []
 
@@ -89,7 +89,7 @@ class WebStorage:
         """Reject the operation."""
         _reject(path)
 
-    def open_old(self, path: str) -> BinaryIO:
+    def open_existing(self, path: str) -> BinaryIO:
         """Reject the operation."""
         _reject(path)
 
@@ -97,11 +97,11 @@ class WebStorage:
         """Close a file."""
         file.close()
 
-    def write_whole(self, path: str, data: bytes) -> None:
+    def write_file(self, path: str, data: bytes) -> None:
         """Reject the operation."""
         _reject(path)
 
-    def create_whole(self, path: str, data: bytes) -> bool:
+    def create_file(self, path: str, data: bytes) -> bool:
         """Reject the operation."""
         _reject(path)
 
@@ -120,6 +120,6 @@ class WebStorage:
 
 def _reject(path: str) -> NoReturn:
     raise OptionError(
-        f"{shown(path)} is on a web server, which does not support folders or writing; "
+        f"{redact_url(path)} is on a web server, which does not support folders or writing; "
         "use a local folder or an object store"
     )

@@ -2,6 +2,7 @@
 
 import errno
 import gzip
+import itertools
 import os
 import random
 import re
@@ -10,9 +11,11 @@ import shutil
 import signal
 import subprocess
 import sys
+import threading
 import time
 
 import pytest
+import web
 from processes import wait_for, wait_until_idle
 
 import rdfm
@@ -1349,9 +1352,40 @@ def test_a_signal_commits_the_complete_messages_of_a_capture(tmp_path, signalled
 
 
 @pytest.mark.slow
-def test_the_messages_before_an_incomplete_large_message_are_committed(tmp_path):
+@pytest.mark.parametrize("chunked", [True, False])
+@pytest.mark.parametrize("command", ["convert", "patch from-log"])
+def test_a_response_without_a_length_may_be_endless(tmp_path, command, chunked):
+    path = tmp_path / ("log.nq" if command == "convert" else "log.rdfp")
+    body = b"".join(LINE % number + DELIMITER for number in range(4))
+    stalled, ended = threading.Event(), threading.Event()
+    pieces = itertools.count()
+
+    def stall():
+        if next(pieces) == 2:
+            stalled.set()
+            ended.wait()
+
+    with web.site() as site:
+        url = site.on("/log.nq", web.send(200, body, chunked=chunked, between=stall))
+        line = [sys.executable, "-m", "rdfm", *command.split(), url, path, "--append"]
+        with subprocess.Popen(line, stdin=subprocess.PIPE) as capture:
+            assert stalled.wait(60)
+            wait_until_idle(capture)
+            capture.send_signal(signal.SIGTERM)
+            assert capture.wait(60) == 130
+        ended.set()
+    assert path.exists() == chunked
+    if chunked:
+        with rdfm.open_log(path, kind=kind_of(path)) as log:
+            assert len(list(log)) == 2
+    assert len(list(tmp_path.iterdir())) == chunked
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("sync", [(), ("--sync",)])
+def test_the_messages_before_an_incomplete_large_message_are_committed(tmp_path, sync):
     path = tmp_path / "log.nq"
-    with start_capture(path, "--append", "--commit-seconds", "1") as capture:
+    with start_capture(path, "--append", "--commit-seconds", "1", *sync) as capture:
         capture.stdin.write(LINE % 0 + LINE % 1 + DELIMITER + LINE % 2 * 60_000)
         capture.stdin.flush()
         wait_for(path.exists)

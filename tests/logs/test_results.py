@@ -3,7 +3,6 @@
 import bz2
 import gzip
 import io
-import pickle
 
 import pytest
 
@@ -411,10 +410,3 @@ def test_terms_are_shared_by_the_rows_of_a_batch():
 def test_invalid_rows_are_rejected(rows, variables, error):
     with pytest.raises(error):
         ResultBatch.from_rows(rows, variables)
-
-
-def test_rows_can_be_pickled_but_batches_cannot():
-    batch = ResultBatch.from_rows(ROWS, ["a", "b"])
-    assert pickle.loads(pickle.dumps(batch.rows())) == ROWS
-    with pytest.raises(TypeError, match="pickle"):
-        pickle.dumps(batch)

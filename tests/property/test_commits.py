@@ -15,14 +15,14 @@ from rdfm.storage.files import LocalStorage
 
 # Storage methods before which an actor waits for its turn.
 STEPS = (
-    "files",
-    "names",
+    "list_files",
+    "list_names",
     "exists",
     "make_folder",
     "open_new",
-    "read_whole",
-    "write_whole",
-    "create_whole",
+    "read_file",
+    "write_file",
+    "create_file",
     "rename",
     "remove",
     "remove_folder",

@@ -113,7 +113,7 @@ REQUESTS = [
     read,
     read_log,
     lambda url: storage_of(url)[0].status(url),
-    lambda url: storage_of(url)[0].read_whole(url),
+    lambda url: storage_of(url)[0].read_file(url),
     contexts.fetch,
     nanopub.status,
 ]

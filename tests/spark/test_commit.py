@@ -12,7 +12,7 @@ import pytest
 from rdfm.spark.writers.commit import CommitTarget, FolderCommit, find_settled, stream_job
 from rdfm.storage.files import storage_of
 
-CHANGES = ("write_whole", "create_whole", "rename", "remove", "remove_folder", "open_new")
+CHANGES = ("write_file", "create_file", "rename", "remove", "remove_folder", "open_new")
 
 
 class Crash(BaseException):
@@ -49,7 +49,7 @@ def target(request, tmp_path):
     storage, path = storage_of(root)
     storage.make_folder(f"{path}/sub")
     for name in OLD_LOGS:
-        storage.write_whole(f"{path}/{name}", b"old")
+        storage.write_file(f"{path}/{name}", b"old")
     yield CommitTarget(storage, path)
     storage.remove_folder(path)
 
@@ -92,7 +92,7 @@ def expected(kind):
 
 def remaining_files(target):
     """Returns the remaining files of the commit protocol, except records and `ours`."""
-    found = [file.path for file in target.storage.files(target.folder, recursive=True)]
+    found = [file.path for file in target.storage.list_files(target.folder, recursive=True)]
     return [
         path
         for path in found
@@ -118,7 +118,7 @@ def test_a_crash_at_any_step_leaves_all_parts_or_none(target, kind, settings):
             target.storage.remove(f"{target.folder}/{name}")
         target.storage.remove_folder(f"{target.folder}/_rdfm")
         for name in OLD_LOGS:
-            target.storage.write_whole(f"{target.folder}/{name}", b"old")
+            target.storage.write_file(f"{target.folder}/{name}", b"old")
         steps = iter(range(count))
 
         def step(*_, steps=steps):
@@ -131,7 +131,7 @@ def test_a_crash_at_any_step_leaves_all_parts_or_none(target, kind, settings):
             pass
         else:
             break
-        journals = target.storage.names(f"{target.folder}/_rdfm/journal")
+        journals = target.storage.list_names(f"{target.folder}/_rdfm/journal")
         found = visible_logs(target)
         assert found in (OLD_LOGS, expected(kind))
         if [name for name in journals if name.endswith(".json")]:
@@ -155,7 +155,7 @@ def test_another_process_may_finish_the_commit_at_any_step(target, kind):
         for name in logs(target):
             target.storage.remove(f"{target.folder}/{name}")
         for name in OLD_LOGS:
-            target.storage.write_whole(f"{target.folder}/{name}", b"old")
+            target.storage.write_file(f"{target.folder}/{name}", b"old")
         steps = itertools.count()
         interruptions = []
 
@@ -201,7 +201,7 @@ def test_a_commit_during_a_listing_is_seen_completely(tmp_path, monkeypatch):
     for name in OLD_LOGS:
         (tmp_path / name).parent.mkdir(exist_ok=True)
         (tmp_path / name).write_bytes(b"old")
-    original, overwrites = LocalStorage.files, []
+    original, overwrites = LocalStorage.list_files, []
 
     def files(self, folder, *, recursive=False):
         """Lists the folder; another process overwrites everything after the first file."""
@@ -212,7 +212,7 @@ def test_a_commit_during_a_listing_is_seen_completely(tmp_path, monkeypatch):
                 write(target, "overwrite")
 
     stage(target, "before")  # so that readers expect commits in the folder
-    monkeypatch.setattr(LocalStorage, "files", files)
+    monkeypatch.setattr(LocalStorage, "list_files", files)
     assert visible_logs(target) == NEW_LOGS
 
 
@@ -293,7 +293,7 @@ def test_batches_are_recorded_by_number(target):
         "b1.nq",
         "b2.nq",
     ]
-    assert target.storage.names(f"{target.folder}/_rdfm/commits/query-q") == ["2"]
+    assert target.storage.list_names(f"{target.folder}/_rdfm/commits/query-q") == ["2"]
     assert not target.storage.exists(f"{target.folder}/_SUCCESS")
 
 
@@ -316,7 +316,7 @@ def test_one_of_two_concurrent_overwrites_replaces_the_other(target):
             break
     assert visible_logs(target) == first
     assert count > 12
-    assert len(target.storage.names(f"{target.folder}/_rdfm/commits/overwrites")) == 1
+    assert len(target.storage.list_names(f"{target.folder}/_rdfm/commits/overwrites")) == 1
 
 
 @pytest.mark.slow
@@ -334,7 +334,7 @@ def test_an_overwrite_waits_until_the_folder_is_stable(tmp_path, monkeypatch):
 
 def test_a_failure_before_the_commit_is_undone(target):
     def step(name, arguments):
-        if name == "create_whole":
+        if name == "create_file":
             raise OSError(errno.ENOSPC, "No space left on device")
 
     with pytest.raises(OSError, match="No space"):
@@ -456,7 +456,7 @@ def test_interrupted_commits_are_finished_for_any_path(
     for name in ("out", "a/out2"):
         crash_at(CommitTarget(target.storage, f"{root}/{name}"), "rename")
         if with_other_files:
-            target.storage.write_whole(f"{root}/{name}/other.nq", b"")
+            target.storage.write_file(f"{root}/{name}/other.nq", b"")
     found = {file.path for file in find_settled([f"{root}/{path}"], recursive=recursive)}
     expected_names = NEW_LOGS if "part-0" not in path else ["part-0.nq"]
     for name in folders:
@@ -470,7 +470,7 @@ def test_a_lost_part_and_an_invalid_journal_raise_errors(target):
         visible_logs(target)
     journal = f"{target.folder}/_rdfm/journal/job-job.json"
     for invalid in (b"", b"{}"):
-        target.storage.write_whole(journal, invalid)
+        target.storage.write_file(journal, invalid)
         with pytest.raises(
             OSError,
             match=r"the journal of a write cannot be read .*remove it.*abandon.*job-job\.json",
@@ -514,7 +514,7 @@ def test_a_late_attempt_does_not_reopen_a_closed_job(tmp_path):
     target.drop("job")
     with pytest.raises(FileNotFoundError):
         target.attempt("job", "late")
-    assert target.storage.names(f"{target.folder}/_rdfm/staging") == []
+    assert target.storage.list_names(f"{target.folder}/_rdfm/staging") == []
 
 
 def test_parts_of_a_closed_job_are_removed_by_the_next_write(target):
@@ -532,7 +532,7 @@ def test_staging_folders_of_finished_batches_are_removed(target):
         target.attempt(stream_job(query, batch, "a"), "0")
     target.drop_older("q", 1)
     staging = f"{target.folder}/_rdfm/staging"
-    assert target.storage.names(staging) == ["stream-q-2-a", "stream-q2-0-a"]
+    assert target.storage.list_names(staging) == ["stream-q-2-a", "stream-q2-0-a"]
 
 
 @pytest.mark.skipif(os.name == "nt", reason="needs file names with backslashes")
@@ -543,10 +543,10 @@ def test_an_overwrite_removes_files_with_backslashes_in_their_names(tmp_path):
 
 
 def test_hidden_files_are_kept(target):
-    target.storage.write_whole(f"{target.folder}/_hidden", b"x")
-    target.storage.write_whole(f"{target.folder}/.hidden", b"x")
+    target.storage.write_file(f"{target.folder}/_hidden", b"x")
+    target.storage.write_file(f"{target.folder}/.hidden", b"x")
     write(target, "overwrite")
-    assert {"_hidden", ".hidden"} <= set(target.storage.names(target.folder))
+    assert {"_hidden", ".hidden"} <= set(target.storage.list_names(target.folder))
 
 
 def test_folders_without_commits_are_listed_once(tmp_path, monkeypatch):

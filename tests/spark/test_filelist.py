@@ -36,20 +36,20 @@ class FragileStorage(LocalStorage):
         if is_fatal:
             raise Killed
 
-    def write_whole(self, path, data):
+    def write_file(self, path, data):
         def write_half():
             Path(path).write_bytes(data[: len(data) // 2])
 
         # The head is always written completely: lists require storage that writes small files
         # atomically.
         self._change(
-            lambda: LocalStorage.write_whole(self, path, data),
+            lambda: LocalStorage.write_file(self, path, data),
             None if path.endswith("list.json") else write_half,
         )
 
-    def create_whole(self, path, data):
+    def create_file(self, path, data):
         self._change(
-            lambda: LocalStorage.create_whole(self, path, data),
+            lambda: LocalStorage.create_file(self, path, data),
             lambda: Path(path).write_bytes(data[: len(data) // 2]),
         )
         return True
@@ -112,15 +112,15 @@ def test_a_list_merged_by_another_process_is_listed_again(tmp_path, monkeypatch)
     for number in range(3):
         earlier.add([file(number)])
     earlier._check_owner = lambda: None  # as if the owner had been checked before
-    original = LocalStorage.read_whole
+    original = LocalStorage.read_file
 
     def merge_before_read(storage, path):
         if Path(path).name.startswith("files-"):
-            monkeypatch.setattr(LocalStorage, "read_whole", original)
+            monkeypatch.setattr(LocalStorage, "read_file", original)
             earlier.merge()
         return original(storage, path)
 
-    monkeypatch.setattr(LocalStorage, "read_whole", merge_before_read)
+    monkeypatch.setattr(LocalStorage, "read_file", merge_before_read)
     later = FileList(str(tmp_path))
     assert later.files == [file(0), file(1), file(2)]
     later.add([file(3)])
@@ -129,14 +129,14 @@ def test_a_list_merged_by_another_process_is_listed_again(tmp_path, monkeypatch)
 
 def test_a_list_that_keeps_losing_files_is_an_error(tmp_path, monkeypatch):
     FileList(str(tmp_path)).add([file(1)])
-    original = LocalStorage.read_whole
+    original = LocalStorage.read_file
 
     def fail(storage, path):
         if Path(path).name.startswith("files-"):
             raise FileNotFoundError(path)
         return original(storage, path)
 
-    monkeypatch.setattr(LocalStorage, "read_whole", fail)
+    monkeypatch.setattr(LocalStorage, "read_file", fail)
     with pytest.raises(OptionError, match="set a separate one for each query"):
         FileList(str(tmp_path))
 

@@ -12,6 +12,7 @@ pytest.importorskip("pyspark")
 import rdfm
 import rdfm.spark
 import rdfm.spark.readers.rows as rows_module
+from rdfm.spark.readers import collectors
 from rdfm.spark.readers.reader import LogSourceReader
 from rdfm.spark.readers.rows import SparkReading
 from rdfm.spark.schema import default_schema
@@ -191,3 +192,24 @@ def test_a_source_is_registered_once_per_session(tmp_path, monkeypatch):
     assert calls == [first, second]
     assert loaded == [[str(tmp_path / "a.nq")]] * 3
     assert cores == {"7"}
+
+
+@pytest.mark.parametrize("query", [None, "SELECT ?o { ?s ?p ?o }", "CONSTRUCT WHERE { ?s ?p ?o }"])
+def test_record_batches_are_limited_and_keep_the_order(tmp_path, monkeypatch, query):
+    monkeypatch.setattr(collectors, "BATCH_ROWS", 7)
+    path = tmp_path / "log.nq"
+    path.write_text((COMMENT_LOG + "oops\n# @message\n") * 3)
+    options = {"mode": "PERMISSIVE", "columns": "message_index,_corrupt_record"}
+    reading = SparkReading.of(Options({**options, **({"query": query} if query else {})}))
+
+    def batches():
+        return list(reading.read([(str(path), None)]))
+
+    rows = [row for batch in batches() for row in batch.to_pylist()]
+    assert [row["message_index"] for row in rows] == list(range(63))
+    assert [n for n, row in enumerate(rows) if row["_corrupt_record"]] == [20, 41, 62]
+    assert max(batch.num_rows for batch in batches()) <= (20 if query else 7)
+    monkeypatch.setattr(collectors, "BATCH_ROWS", 100)
+    assert len(batches()) == 1
+    monkeypatch.setattr(collectors, "BATCH_BYTES", 300)
+    assert max(batch.nbytes for batch in batches()) < 700

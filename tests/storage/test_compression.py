@@ -20,7 +20,7 @@ from rdfm.storage.compression import (
     decompress,
     suffix_of,
 )
-from rdfm.storage.zstd_frames import plain_frame
+from rdfm.storage.zstd_frames import read_plain_frame
 
 if sys.version_info >= (3, 14):
     from compression import zstd
@@ -102,7 +102,7 @@ def test_plain_frame_agrees_with_the_decompressor():
             if not generator.randrange(5):
                 del frame[generator.randrange(len(frame)) :]
         log = bytes(frame) + b"more" * generator.randrange(2)
-        if (found := plain_frame(memoryview(log), 0)) is None:
+        if (found := read_plain_frame(memoryview(log), 0)) is None:
             continue
         count += 1
         decoder = zstd.ZstdDecompressor(options=limit)
@@ -217,7 +217,7 @@ def test_unknown_compressions_are_rejected():
 @pytest.mark.parametrize("name", COMPRESSIONS)
 def test_many_small_members_take_linear_time(name, monkeypatch):
     """A decompressor copies the data after a member, so it must not receive all remaining data."""
-    new_decompressor, errors = compression._decompressors(name)
+    new_decompressor, errors = compression._find_decompressor(name)
     received = 0
 
     class CountingDecompressor:
@@ -232,7 +232,9 @@ def test_many_small_members_take_linear_time(name, monkeypatch):
         def __getattr__(self, attribute):
             return getattr(self.inner, attribute)
 
-    monkeypatch.setattr(compression, "_decompressors", lambda name: (CountingDecompressor, errors))
+    monkeypatch.setattr(
+        compression, "_find_decompressor", lambda name: (CountingDecompressor, errors)
+    )
     line = b"ab\n" * 40  # shorter data is not compressed by zstd
     member = COMPRESS[name](line)
     count = (1 << 20) // len(member)

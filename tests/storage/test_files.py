@@ -39,36 +39,36 @@ def location(request, tmp_path):
     storage.make_folder(f"{path}/x")
     yield storage, path
     storage.remove_folder(path)
-    assert storage.names(path) == []
+    assert storage.list_names(path) == []
 
 
 def test_files_support_the_operations_of_commits(location):
     storage, path = location
-    assert storage.names(f"{path}/nothing") == []
-    storage.write_whole(f"{path}/x/a", b"1")
-    storage.write_whole(f"{path}/x/a", b"22")
-    assert storage.create_whole(f"{path}/x/c", b"4")
-    assert not storage.create_whole(f"{path}/x/c", b"55")
-    assert storage.read_whole(f"{path}/x/c") == b"4"
+    assert storage.list_names(f"{path}/nothing") == []
+    storage.write_file(f"{path}/x/a", b"1")
+    storage.write_file(f"{path}/x/a", b"22")
+    assert storage.create_file(f"{path}/x/c", b"4")
+    assert not storage.create_file(f"{path}/x/c", b"55")
+    assert storage.read_file(f"{path}/x/c") == b"4"
     storage.remove(f"{path}/x/c")
     file = storage.open_new(f"{path}/x/b")
     file.write(b"333")
     storage.finish(file)
-    assert storage.names(f"{path}/x") == ["a", "b"]
+    assert storage.list_names(f"{path}/x") == ["a", "b"]
     storage.rename(f"{path}/x/b", f"{path}/x/a")
-    assert storage.read_whole(f"{path}/x/a") == b"333"
+    assert storage.read_file(f"{path}/x/a") == b"333"
     assert storage.exists(f"{path}/x/a")
     assert not storage.exists(f"{path}/x/b")
     with pytest.raises(FileNotFoundError):
         storage.rename(f"{path}/x/b", f"{path}/x/c")
-    found = list(storage.files(path, recursive=True))
+    found = list(storage.list_files(path, recursive=True))
     assert [(file.path, file.size) for file in found] == [(f"{path}/x/a", 3)]
     assert storage.status(f"{path}/x/a") == found[0]
     assert storage.status(f"{path}/x") is None
-    assert list(storage.files(path)) == []
+    assert list(storage.list_files(path)) == []
     storage.remove(f"{path}/x/a")
     storage.remove(f"{path}/x/a")
-    assert storage.names(f"{path}/x") == []
+    assert storage.list_names(f"{path}/x") == []
 
 
 def test_an_interrupted_write_leaves_no_files(tmp_path, monkeypatch):
@@ -77,7 +77,7 @@ def test_an_interrupted_write_leaves_no_files(tmp_path, monkeypatch):
 
     monkeypatch.setattr(os, "fsync", fail)
     with pytest.raises(OSError, match="No space"):
-        LocalStorage().write_whole(str(tmp_path / "a"), b"x")
+        LocalStorage().write_file(str(tmp_path / "a"), b"x")
     assert list(tmp_path.iterdir()) == []
 
 
@@ -108,16 +108,16 @@ def test_a_file_is_complete_on_storage_that_writes_in_pieces():
     fsspec.register_implementation("pieces", Files, clobber=True)
     storage, root = storage_of("pieces://x")
     storage.make_folder(root)
-    storage.write_whole(f"{root}/a", b"old")
-    assert not storage.create_whole(f"{root}/a", b"new")
-    assert storage.create_whole(f"{root}/b", b"new")
-    assert storage.names(root) == ["a", "b"]
+    storage.write_file(f"{root}/a", b"old")
+    assert not storage.create_file(f"{root}/a", b"new")
+    assert storage.create_file(f"{root}/b", b"new")
+    assert storage.list_names(root) == ["a", "b"]
     Files.is_killed = True
-    for write in (storage.write_whole, storage.create_whole):
+    for write in (storage.write_file, storage.create_file):
         for name in "ac":
             with contextlib.suppress(KeyboardInterrupt):
                 write(f"{root}/{name}", b"new")
     Files.is_killed = False
-    assert storage.read_whole(f"{root}/a") == b"old"
-    assert [name for name in storage.names(root) if not name.endswith(".tmp")] == ["a", "b"]
-    assert all(name.startswith(".") for name in storage.names(root) if name.endswith(".tmp"))
+    assert storage.read_file(f"{root}/a") == b"old"
+    assert [name for name in storage.list_names(root) if not name.endswith(".tmp")] == ["a", "b"]
+    assert all(name.startswith(".") for name in storage.list_names(root) if name.endswith(".tmp"))

@@ -23,7 +23,7 @@ from cryptography.hazmat.primitives.serialization import Encoding, PrivateFormat
 import rdfm
 from rdfm.storage import compression, http
 from rdfm.storage import web as files_of_web
-from rdfm.storage.addresses import Address, shown
+from rdfm.storage.addresses import Address, redact_url
 from rdfm.storage.files import storage_of
 from rdfm.storage.http import HttpError, HttpSettings, open_url
 
@@ -190,7 +190,7 @@ def test_secrets_are_sent_only_to_the_first_origin(site):
 # --- retries ---
 
 
-@pytest.mark.parametrize("status", sorted(http._RETRIED))
+@pytest.mark.parametrize("status", sorted(http._RETRIED_STATUSES))
 def test_temporary_errors_are_retried(site, status):
     url = site.on("/a", web.send(status), web.send(status), web.send(200, b"x"))
     assert body_of(url) == b"x"
@@ -492,16 +492,16 @@ def test_invalid_urls_are_rejected(url, text):
 
 
 def test_addresses_are_normalized():
-    assert Address.of("HTTP://Ex.org:80").url == "http://ex.org/"
-    assert Address.of("https://bücher.example:8443/é?q=ü").url == (
+    assert Address.parse("HTTP://Ex.org:80").url == "http://ex.org/"
+    assert Address.parse("https://bücher.example:8443/é?q=ü").url == (
         "https://xn--bcher-kva.example:8443/%C3%A9?q=%C3%BC"
     )
-    assert Address.of("http://[::1]:8000/x").url == "http://[::1]:8000/x"
-    assert Address.of("https://e.org/a").origin != Address.of("http://e.org/a").origin
+    assert Address.parse("http://[::1]:8000/x").url == "http://[::1]:8000/x"
+    assert Address.parse("https://e.org/a").origin != Address.parse("http://e.org/a").origin
 
 
 def test_urls_are_shown_without_secrets():
-    assert shown("https://me:pw@e.org/@x?X-Amz-Signature=1&n=2") == (
+    assert redact_url("https://me:pw@e.org/@x?X-Amz-Signature=1&n=2") == (
         "https://e.org/@x?X-Amz-Signature=…&n=2"
     )
 
@@ -648,9 +648,9 @@ def test_web_servers_support_the_operations_for_reading(site):
     assert (file.path, file.size, file.modified) == (url, len(BODY), 1445412480.0)
     assert storage.exists(name)
     assert not storage.exists(f"{site.url}/b.nq")
-    assert storage.read_whole(name) == BODY
+    assert storage.read_file(name) == BODY
     assert storage.find(f"{site.url}/*.nq") == {}
-    assert storage.names(site.url) == []
+    assert storage.list_names(site.url) == []
     with pytest.raises(rdfm.OptionError, match="does not support folders or writing"):
         storage.open_new(url)
 
@@ -658,9 +658,9 @@ def test_web_servers_support_the_operations_for_reading(site):
 def test_files_that_are_read_whole_have_a_size_limit(site, monkeypatch):
     monkeypatch.setattr(files_of_web, "MAX_WHOLE_BYTES", len(BODY))
     url = site.on("/a", web.send(200, BODY), web.send(200, BODY + b"x", chunked=True))
-    assert storage_of(url)[0].read_whole(url) == BODY
+    assert storage_of(url)[0].read_file(url) == BODY
     with pytest.raises(HttpError, match=f"the file is larger than {len(BODY)} bytes"):
-        storage_of(url)[0].read_whole(url)
+        storage_of(url)[0].read_file(url)
 
 
 def test_zlib_data_is_not_accepted_as_gzip(site):

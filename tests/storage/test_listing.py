@@ -155,7 +155,7 @@ def test_urls_are_found_like_paths():
     pytest.importorskip("fsspec")
     storage, root = storage_of("memory://found")
     for name in ("a10.nq", "a9.nq", "_b.nq"):
-        storage.write_whole(f"{root}/{name}", b"x")
+        storage.write_file(f"{root}/{name}", b"x")
     found = [file.path.rsplit("/", 1)[-1] for file in find_files(["memory://found"])[0]]
     assert found == ["a9.nq", "a10.nq"]
     assert len(find_files(["memory://found/a*"])[0]) == 2

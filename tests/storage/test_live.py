@@ -311,13 +311,13 @@ def test_a_topic_may_have_the_suffix_of_a_format():
 
 
 def test_addresses_have_defaults():
-    assert LiveAddress.of("grpcs://example.org/t").port == 443
-    assert LiveAddress.of("grpc://[::1]:90").target == "[::1]:90"
-    assert LiveAddress.of("grpc://h:90/").topic == ""
+    assert LiveAddress.parse("grpcs://example.org/t").port == 443
+    assert LiveAddress.parse("grpc://[::1]:90").target == "[::1]:90"
+    assert LiveAddress.parse("grpc://h:90/").topic == ""
 
 
 def test_settings_hide_the_token():
-    assert "abc" not in repr(LiveSettings.of({"token": "abc", "headers": {"a": "abc"}}))
+    assert "abc" not in repr(LiveSettings.from_options({"token": "abc", "headers": {"a": "abc"}}))
 
 
 def test_the_error_for_a_missing_extra_names_the_extra(monkeypatch):

@@ -14,7 +14,6 @@ use rdfm_analysis::statistics;
 use rdfm_arrow::from_arrow::{self, QuadReader};
 use rdfm_arrow::schema::{RowKind, row_kind};
 use rdfm_core::codec::spec::Kind;
-use rdfm_core::model::batch;
 use rdfm_core::model::namespaces::NamespaceChange;
 use rdfm_core::model::table::TermTable;
 use rdfm_core::model::term::{self, TermId, TermKind};
@@ -24,7 +23,7 @@ use rustc_hash::FxHashMap;
 
 use crate::arrow::ArrowBatch;
 use crate::terms::Quad;
-use crate::views::{View, call};
+use crate::views::{View, batch_methods, call};
 use crate::{arrow, build, errors, options};
 
 /// Index of a message in its batch, and the name and IRI of a namespace.
@@ -39,36 +38,7 @@ pub struct MessageBatch {
     view: View<term::Quad>,
 }
 
-impl MessageBatch {
-    pub fn new(batch: batch::MessageBatch) -> Self {
-        Self {
-            view: View::new(batch),
-        }
-    }
-
-    /// Returns the core batch of a Python object.
-    fn of<'a>(object: &'a Bound<'_, PyAny>) -> PyResult<&'a batch::MessageBatch> {
-        Ok(object.cast::<Self>()?.get().inner())
-    }
-
-    pub const fn inner(&self) -> &batch::MessageBatch {
-        &self.view.batch
-    }
-}
-
-#[pymethods]
-impl MessageBatch {
-    /// Number of messages.
-    fn __len__(&self) -> usize {
-        self.view.batch.len()
-    }
-
-    /// Kind of the messages: "messages".
-    #[getter]
-    fn kind(&self) -> &'static str {
-        Kind::Messages.name()
-    }
-
+batch_methods!(MessageBatch of term::Quad, message {
     /// Number of quads; batches of every kind have this property.
     #[getter]
     fn record_count(&self) -> usize {
@@ -81,74 +51,16 @@ impl MessageBatch {
         self.view.batch.quads().len()
     }
 
-    /// Index of the first message in the log, from 0.
-    #[getter]
-    fn first_message_index(&self) -> u64 {
-        self.view.batch.first_message_index()
-    }
-
     /// Return the batch with its messages numbered from `first_message_index`.
     #[pyo3(signature = (first_message_index, /))]
     fn numbered(&self, py: Python<'_>, first_message_index: u64) -> PyResult<Self> {
         errors::guarded(py, || self.inner().numbered(first_message_index)).map(Self::new)
     }
 
-    /// Return the batch with other places of its messages in the log, for pickling. Without
-    /// `indexes`, messages are numbered from `first_message_index`. `edges` are `continued` and
-    /// `continues`.
-    ///
-    /// Raises:
-    ///     ValueError: If the numbers of indexes or offsets do not match.
-    fn _with_places(
-        &self,
-        first_message_index: u64,
-        indexes: Vec<u64>,
-        byte_offsets: Vec<Option<u64>>,
-        edges: [bool; 2],
-    ) -> PyResult<Self> {
-        self.inner()
-            .with_places(first_message_index, indexes, &byte_offsets, edges)
-            .map(Self::new)
-            .ok_or_else(|| PyValueError::new_err("expected an index and an offset per message"))
-    }
-
-    /// Pickles the batch with its messages, their places in the log, and the namespaces in scope.
-    fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
-        static REDUCE: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
-        call(slf, &REDUCE, "reduce_batch")
-    }
-
-    /// Return a message's index in the log, given its number in the batch; negative numbers count
-    /// from the end.
-    ///
-    /// Raises:
-    ///     IndexError: If there is no such message.
-    fn message_index(&self, message: isize) -> PyResult<u64> {
-        self.view.message_index(message)
-    }
-
-    /// Whether the first message continues the last message of the previous batch.
-    #[getter]
-    fn continued(&self) -> bool {
-        self.view.batch.continued()
-    }
-
-    /// Whether the last message continues in the next batch.
-    #[getter]
-    fn continues(&self) -> bool {
-        self.view.batch.continues()
-    }
-
     /// Whether any quad is in a named graph.
     #[getter]
     fn has_graphs(&self) -> bool {
         self.view.batch.has_graphs()
-    }
-
-    /// Approximate memory use of the batch in bytes, for limiting queues.
-    #[getter]
-    fn memory_bytes(&self) -> usize {
-        self.view.batch.memory_bytes()
     }
 
     fn __iter__<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
@@ -244,17 +156,6 @@ impl MessageBatch {
         changes.map(declaration).collect()
     }
 
-    /// Return the offset of a message's first byte in the decompressed log; None if the message is
-    /// not from a log of bytes, but for example from rows.
-    fn byte_offset(&self, message: isize) -> PyResult<Option<u64>> {
-        self.view.byte_offset(message)
-    }
-
-    /// Return the messages from `start` up to `stop` (exclusive), sharing this batch's terms.
-    fn slice(&self, start: usize, stop: usize) -> Self {
-        Self::new(self.view.slice(start, stop))
-    }
-
     /// Return the same messages with the quads of the default graph moved to the graph with this
     /// name.
     ///
@@ -322,28 +223,6 @@ impl MessageBatch {
         arrow::batch_of_rows(py, &[&self.view.batch], &rows, source)
     }
 
-    #[pyo3(signature = (requested_schema=None))]
-    fn __arrow_c_array__<'py>(
-        &self,
-        py: Python<'py>,
-        requested_schema: Option<Bound<'py, PyCapsule>>,
-    ) -> PyResult<Bound<'py, PyTuple>> {
-        arrow::export(py, &self.view.batch, requested_schema.as_ref())
-    }
-
-    #[pyo3(signature = (requested_schema=None))]
-    fn __arrow_c_stream__<'py>(
-        &self,
-        py: Python<'py>,
-        requested_schema: Option<Bound<'py, PyCapsule>>,
-    ) -> PyResult<Bound<'py, PyCapsule>> {
-        arrow::export_stream(py, &self.view.batch, requested_schema.as_ref())
-    }
-
-    fn __arrow_c_schema__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyCapsule>> {
-        arrow::export_schema(py, &self.view.batch)
-    }
-
     /// Create a batch from Arrow rows that each contain one message or one quad.
     ///
     /// Args:
@@ -389,9 +268,12 @@ impl MessageBatch {
         after: Option<&Bound<'_, Self>>,
     ) -> PyResult<Self> {
         let after = after.map(|batch| batch.get().inner());
-        build::from_messages(messages, first_message_index, after, Self::of).map(Self::new)
+        build::from_messages(messages, first_message_index, after, |object| {
+            Ok(object.cast::<Self>()?.get().inner())
+        })
+        .map(Self::new)
     }
-}
+});
 
 /// Cuts the batches of a log into slices for separate logs, such as files in a folder or archive
 /// members.

@@ -10,14 +10,13 @@ use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyCapsule, PyList, PyTuple};
 use rdfm_arrow::from_arrow;
 use rdfm_core::codec::spec::Kind;
-use rdfm_core::model::batch;
 use rdfm_core::model::error::counted;
 use rdfm_core::model::record::{Operation, OperationCode, ResultHead};
 use rdfm_core::model::term::TermId;
 use rdfm_query::labelled::labelled;
 
 use crate::arrow::{self, ArrowBatch};
-use crate::views::{View, call};
+use crate::views::{View, batch_methods, call};
 use crate::{build, errors, options};
 
 /// Consecutive patches of a log, columnar and dictionary-encoded. Iteration yields `Patch` views.
@@ -26,65 +25,17 @@ pub struct PatchBatch {
     view: View<Operation>,
 }
 
-impl PatchBatch {
-    pub fn new(batch: batch::PatchBatch) -> Self {
-        Self {
-            view: View::new(batch),
-        }
-    }
-
-    pub const fn inner(&self) -> &batch::PatchBatch {
-        &self.view.batch
-    }
-}
-
-#[pymethods]
-impl PatchBatch {
-    /// Number of patches.
-    fn __len__(&self) -> usize {
-        self.inner().len()
-    }
-
-    /// Kind of the messages: "patches".
-    #[getter]
-    fn kind(&self) -> &'static str {
-        Kind::Patches.name()
-    }
-
+batch_methods!(PatchBatch of Operation, patch {
     /// Number of operations.
     #[getter]
     fn record_count(&self) -> usize {
         self.inner().records().len()
     }
 
-    /// Index of the first patch in the log, from 0.
-    #[getter]
-    fn first_message_index(&self) -> u64 {
-        self.inner().first_message_index()
-    }
-
-    /// Whether the first patch continues the last patch of the previous batch.
-    #[getter]
-    fn continued(&self) -> bool {
-        self.inner().continued()
-    }
-
-    /// Whether the last patch continues in the next batch.
-    #[getter]
-    fn continues(&self) -> bool {
-        self.inner().continues()
-    }
-
     /// Whether any operation is in a named graph.
     #[getter]
     fn has_graphs(&self) -> bool {
         self.inner().has_graphs()
-    }
-
-    /// Approximate memory use of the batch in bytes, for limiting queues.
-    #[getter]
-    fn memory_bytes(&self) -> usize {
-        self.inner().memory_bytes()
     }
 
     fn __iter__<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
@@ -170,23 +121,6 @@ impl PatchBatch {
             .collect()
     }
 
-    /// Return a patch's index in the log, given its number in the batch; negative numbers count
-    /// from the end.
-    fn message_index(&self, patch: isize) -> PyResult<u64> {
-        self.view.message_index(patch)
-    }
-
-    /// Return the offset of a patch's first byte in the decompressed log; None if the patch is not
-    /// from a log of bytes, but for example from rows.
-    fn byte_offset(&self, patch: isize) -> PyResult<Option<u64>> {
-        self.view.byte_offset(patch)
-    }
-
-    /// Return the patches from `start` up to `stop` (exclusive), sharing this batch's terms.
-    fn slice(&self, start: usize, stop: usize) -> Self {
-        Self::new(self.view.slice(start, stop))
-    }
-
     /// Convert the batch to Arrow, with one row per patch.
     ///
     /// Args:
@@ -210,28 +144,6 @@ impl PatchBatch {
     ) -> PyResult<ArrowBatch> {
         let layout = arrow::layout(Kind::Patches, columns.as_deref(), terms)?;
         arrow::record_batch(py, &[self.inner()], &layout, source)
-    }
-
-    #[pyo3(signature = (requested_schema=None))]
-    fn __arrow_c_array__<'py>(
-        &self,
-        py: Python<'py>,
-        requested_schema: Option<Bound<'py, PyCapsule>>,
-    ) -> PyResult<Bound<'py, PyTuple>> {
-        arrow::export(py, self.inner(), requested_schema.as_ref())
-    }
-
-    #[pyo3(signature = (requested_schema=None))]
-    fn __arrow_c_stream__<'py>(
-        &self,
-        py: Python<'py>,
-        requested_schema: Option<Bound<'py, PyCapsule>>,
-    ) -> PyResult<Bound<'py, PyCapsule>> {
-        arrow::export_stream(py, self.inner(), requested_schema.as_ref())
-    }
-
-    fn __arrow_c_schema__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyCapsule>> {
-        arrow::export_schema(py, self.inner())
     }
 
     /// Create a batch from Arrow rows that each contain one patch.
@@ -268,7 +180,7 @@ impl PatchBatch {
     fn from_patches(patches: &Bound<'_, PyAny>, first_message_index: u64) -> PyResult<Self> {
         build::from_patches(patches, first_message_index).map(Self::new)
     }
-}
+});
 
 /// Consecutive rows of SPARQL results, columnar and dictionary-encoded.
 ///
@@ -278,41 +190,11 @@ pub struct ResultBatch {
     view: View<TermId>,
 }
 
-impl ResultBatch {
-    pub fn new(batch: batch::ResultBatch) -> Self {
-        Self {
-            view: View::new(batch),
-        }
-    }
-
-    pub const fn inner(&self) -> &batch::ResultBatch {
-        &self.view.batch
-    }
-}
-
-#[pymethods]
-impl ResultBatch {
-    /// Number of rows.
-    fn __len__(&self) -> usize {
-        self.inner().len()
-    }
-
-    /// Kind of the messages: "results".
-    #[getter]
-    fn kind(&self) -> &'static str {
-        Kind::Results.name()
-    }
-
+batch_methods!(ResultBatch of TermId, row {
     /// Number of rows.
     #[getter]
     fn record_count(&self) -> usize {
         self.inner().len()
-    }
-
-    /// Index of the first row, from 0.
-    #[getter]
-    fn first_message_index(&self) -> u64 {
-        self.inner().first_message_index()
     }
 
     /// Names of the variables, without `?`.
@@ -333,24 +215,6 @@ impl ResultBatch {
     fn links<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
         let links = self.inner().head().links.iter();
         PyTuple::new(py, links.map(AsRef::<str>::as_ref))
-    }
-
-    /// Always False: the first row never continues the last row of the previous batch.
-    #[getter]
-    fn continued(&self) -> bool {
-        self.inner().continued()
-    }
-
-    /// Always False: the last row never continues in the next batch.
-    #[getter]
-    fn continues(&self) -> bool {
-        self.inner().continues()
-    }
-
-    /// Approximate memory use of the batch in bytes, for limiting queues.
-    #[getter]
-    fn memory_bytes(&self) -> usize {
-        self.inner().memory_bytes()
     }
 
     fn __iter__<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
@@ -377,18 +241,6 @@ impl ResultBatch {
                 .collect::<PyResult<Vec<_>>>()
         })?;
         PyList::new(py, rows)
-    }
-
-    /// Return a row's index in the log, given its number in the batch; negative numbers count from
-    /// the end.
-    fn message_index(&self, row: isize) -> PyResult<u64> {
-        self.view.message_index(row)
-    }
-
-    /// Return the offset of a row's first byte in the decompressed log; None if the row is not from
-    /// a log of bytes.
-    fn byte_offset(&self, row: isize) -> PyResult<Option<u64>> {
-        self.view.byte_offset(row)
     }
 
     /// Return the rows with leading `source` and `message_index` cells, and with blank node labels that
@@ -419,11 +271,6 @@ impl ResultBatch {
             .map_err(errors::exceeded)
     }
 
-    /// Return the rows from `start` up to `stop` (exclusive), sharing this batch's terms.
-    fn slice(&self, start: usize, stop: usize) -> Self {
-        Self::new(self.view.slice(start, stop))
-    }
-
     /// Convert the batch to Arrow, with one row per result row.
     ///
     /// Each variable becomes a column of terms. Null represents an unbound variable.
@@ -439,28 +286,6 @@ impl ResultBatch {
     fn to_arrow(&self, py: Python<'_>, terms: &str) -> PyResult<ArrowBatch> {
         let layout = arrow::layout(Kind::Results, None, terms)?;
         arrow::record_batch(py, &[self.inner()], &layout, None)
-    }
-
-    #[pyo3(signature = (requested_schema=None))]
-    fn __arrow_c_array__<'py>(
-        &self,
-        py: Python<'py>,
-        requested_schema: Option<Bound<'py, PyCapsule>>,
-    ) -> PyResult<Bound<'py, PyTuple>> {
-        arrow::export(py, self.inner(), requested_schema.as_ref())
-    }
-
-    #[pyo3(signature = (requested_schema=None))]
-    fn __arrow_c_stream__<'py>(
-        &self,
-        py: Python<'py>,
-        requested_schema: Option<Bound<'py, PyCapsule>>,
-    ) -> PyResult<Bound<'py, PyCapsule>> {
-        arrow::export_stream(py, self.inner(), requested_schema.as_ref())
-    }
-
-    fn __arrow_c_schema__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyCapsule>> {
-        arrow::export_schema(py, self.inner())
     }
 
     /// Create a batch from rows.
@@ -495,7 +320,7 @@ impl ResultBatch {
         };
         build::from_rows(rows, head, first_message_index).map(Self::new)
     }
-}
+});
 
 pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<PatchBatch>()?;

@@ -79,6 +79,132 @@ impl<R: Record> View<R> {
     }
 }
 
+/// Methods of all batches: indexes, offsets, slices, pickling, Arrow.
+macro_rules! batch_methods {
+    ($class:ident of $record:ty, $one:ident { $($own:tt)* }) => {
+        impl $class {
+            pub fn new(batch: rdfm_core::model::batch::LogBatch<$record>) -> Self {
+                Self {
+                    view: $crate::views::View::new(batch),
+                }
+            }
+
+            pub const fn inner(&self) -> &rdfm_core::model::batch::LogBatch<$record> {
+                &self.view.batch
+            }
+        }
+
+        #[pymethods]
+        impl $class {
+            /// Number of messages, patches or rows.
+            fn __len__(&self) -> usize {
+                self.inner().len()
+            }
+
+            /// Kind of the batch: "messages", "patches" or "results".
+            #[getter]
+            fn kind(&self) -> &'static str {
+                <$record as rdfm_core::codec::batch::LogRecord>::KIND.name()
+            }
+
+            /// Index of the first message, patch or row in the log, from 0.
+            #[getter]
+            fn first_message_index(&self) -> u64 {
+                self.inner().first_message_index()
+            }
+
+            /// Return the index of a message, patch or row in the log, given its number in the
+            /// batch; negative numbers count from the end.
+            ///
+            /// Raises:
+            ///     IndexError: If there is no such number.
+            fn message_index(&self, $one: isize) -> PyResult<u64> {
+                self.view.message_index($one)
+            }
+
+            /// Return the offset of the first byte of a message, patch or row in the decompressed
+            /// log; None if it is not from a log of bytes, but for example from Arrow rows.
+            fn byte_offset(&self, $one: isize) -> PyResult<Option<u64>> {
+                self.view.byte_offset($one)
+            }
+
+            /// Whether the first message or patch continues the last one of the previous batch.
+            #[getter]
+            fn continued(&self) -> bool {
+                self.inner().continued()
+            }
+
+            /// Whether the last message or patch continues in the next batch.
+            #[getter]
+            fn continues(&self) -> bool {
+                self.inner().continues()
+            }
+
+            /// Approximate memory use of the batch in bytes, for limiting queues.
+            #[getter]
+            fn memory_bytes(&self) -> usize {
+                self.inner().memory_bytes()
+            }
+
+            /// Return the messages, patches or rows from `start` up to `stop` (exclusive), sharing
+            /// this batch's terms.
+            fn slice(&self, start: usize, stop: usize) -> Self {
+                Self::new(self.view.slice(start, stop))
+            }
+
+            /// Return the batch with other places of its messages in the log, for pickling. Without
+            /// `indexes`, messages are numbered from `first_message_index`. `edges` are `continued`
+            /// and `continues`.
+            ///
+            /// Raises:
+            ///     ValueError: If the numbers of indexes or offsets do not match.
+            fn _with_places(
+                &self,
+                first_message_index: u64,
+                indexes: Vec<u64>,
+                byte_offsets: Vec<Option<u64>>,
+                edges: [bool; 2],
+            ) -> PyResult<Self> {
+                self.inner()
+                    .with_places(first_message_index, indexes, &byte_offsets, edges)
+                    .map(Self::new)
+                    .ok_or_else(|| PyValueError::new_err("expected an index and an offset per message"))
+            }
+
+            /// Pickles the batch with its content and the places of its messages in the log.
+            fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
+                static REDUCE: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
+                $crate::views::call(slf, &REDUCE, "reduce_batch")
+            }
+
+            #[pyo3(signature = (requested_schema=None))]
+            fn __arrow_c_array__<'py>(
+                &self,
+                py: Python<'py>,
+                requested_schema: Option<Bound<'py, PyCapsule>>,
+            ) -> PyResult<Bound<'py, PyTuple>> {
+                $crate::arrow::export(py, self.inner(), requested_schema.as_ref())
+            }
+
+            #[pyo3(signature = (requested_schema=None))]
+            fn __arrow_c_stream__<'py>(
+                &self,
+                py: Python<'py>,
+                requested_schema: Option<Bound<'py, PyCapsule>>,
+            ) -> PyResult<Bound<'py, PyCapsule>> {
+                $crate::arrow::export_stream(py, self.inner(), requested_schema.as_ref())
+            }
+
+            fn __arrow_c_schema__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyCapsule>> {
+                $crate::arrow::export_schema(py, self.inner())
+            }
+
+            $($own)*
+        }
+    };
+}
+pub(crate) use batch_methods;
+
 /// Calls a function from `rdfm.message` with a batch.
 pub fn call<'py, T: PyClass>(
     batch: &Bound<'py, T>,

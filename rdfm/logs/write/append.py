@@ -19,7 +19,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from rdfm.errors import EncodeError, OptionError, Remedy, name_in_errors, spelled, visible
+from rdfm.errors import EncodeError, OptionError, Remedy, name_in_errors, spell_option, visible
 from rdfm.formats import Format, FormatSpec
 from rdfm.logs.journal import Commit, Journal, byte_count
 from rdfm.logs.write.parts import Part
@@ -56,13 +56,14 @@ class AppendSettings(NamedTuple):
         format: The format to write.
         sync: Whether to commit each batch, and wait until it is on disk.
         repair: Whether to shorten a log that ends inside a message.
-        commit_seconds: Interval of commits during the run; 0 to commit only at the end.
+        commit_seconds: Interval of commits during the run; 0 to commit only at the end. None means
+            `COMMIT_SECONDS` if an input may be endless, otherwise 0.
     """
 
     format: Format
     sync: bool = False
     repair: bool = False
-    commit_seconds: int = 0
+    commit_seconds: int | None = None
 
     @classmethod
     def of(
@@ -73,8 +74,6 @@ class AppendSettings(NamedTuple):
         repair: bool,
         keep_partial: bool,
         commit_seconds: int | None = None,
-        *,
-        may_be_endless: bool = False,
     ) -> AppendSettings | None:
         """Create the settings from the options; None if the log will be replaced.
 
@@ -83,12 +82,10 @@ class AppendSettings(NamedTuple):
         """
         if append and keep_partial:
             raise OptionError(
-                f"{spelled('keep_partial')} applies only to new files",
+                f"{spell_option('keep_partial')} applies only to new files",
                 remedies=[Remedy("stage", "sync", "true", "keeps each batch in the log")],
             )
         if append:
-            if commit_seconds is None:
-                commit_seconds = COMMIT_SECONDS if may_be_endless else 0
             return cls(format, sync, repair, commit_seconds)
         for name, given in (
             ("sync", sync),
@@ -97,7 +94,7 @@ class AppendSettings(NamedTuple):
         ):
             if given:
                 raise OptionError(
-                    f"{spelled(name)} applies only when appending",
+                    f"{spell_option(name)} applies only when appending",
                     remedies=[Remedy("stage", "append", "true", "continues the log")],
                 )
         return None
@@ -113,7 +110,6 @@ class AppendEncoder:
         *,
         pauses: bool,
         note: str | None,
-        commits: bool = False,
     ) -> None:
         """Initialize with the encoder of the format.
 
@@ -122,14 +118,12 @@ class AppendEncoder:
             ending: The end of the log; None for a new log.
             pauses: Whether the log may end after each batch.
             note: A note about the log, if any.
-            commits: Whether to commit the messages before one that arrives in parts.
 
         Raises:
             OptionError: If the options do not allow another message in the log.
         """
         self._encoder = encoder
         self._pauses = pauses
-        self._commits = commits and not pauses
         self._note = note
         self._fixed = (
             _FIXED | set(ending.header.get("options", ())) if ending is not None else set()
@@ -148,15 +142,6 @@ class AppendEncoder:
         """
         if len(batch) == 0:
             return []
-        if self._commits and batch.continues and (len(batch) > 1 or not batch.continued):
-            # The messages before an incomplete one can be committed only here.
-            rest = len(batch) - 1
-            done = self.encode(batch.slice(0, rest), source) if rest else []
-            return [*done, *self.pause(), *self._encode(batch.slice(rest, rest + 1), source)]
-        return self._encode(batch, source)
-
-    def _encode(self, batch: AnyBatch, source: str | None) -> list[Part]:
-        """Encode a batch, completely or up to an error."""
         before, self._before, self._begun = self._before, b"", True
         try:
             data = self._encoder.encode(batch, source)
@@ -244,7 +229,6 @@ class AppendOutput:
         self.source: Mapping[str, Any] = {}
         self._format = appending.format
         self._sync = appending.sync
-        self._commits = appending.commit_seconds > 0
         self._ending: Ending | None = None
         self._stored: StoredLog | None = None
         self._end = ""  # how the log ends after the bytes written so far
@@ -288,7 +272,7 @@ class AppendOutput:
         if compression is not None:
             requested, _, _ = compression.partition(":")
             if requested != (found or "none"):
-                option = spelled("compression")
+                option = spell_option("compression")
                 raise OptionError(
                     f"{option} is {requested}, but {self.name} has {found or 'none'}, which cannot "
                     f"change; omit {option}"
@@ -300,7 +284,9 @@ class AppendOutput:
         if log.is_empty():
             state.replace_empty()
             return
-        ending = find_end(log, repair=repair, known="" if last_commit is None else last_commit.end)
+        ending = find_end(
+            log, repair=repair, known_end="" if last_commit is None else last_commit.end
+        )
         if ending.length < size:
             removed = byte_count(size - ending.length)
             self._note = f"{self.name}: removed {removed} of an incomplete message"
@@ -318,6 +304,12 @@ class AppendOutput:
     def committed_bytes(self) -> int:
         """The committed length of the log; 0 for a new log without a commit."""
         return self._state.committed
+
+    def commit_each_batch(self) -> None:
+        """Commit as with `sync`. Call it before `encoder`."""
+        self._sync = True
+        if self._ending is not None:
+            self._state.sync_folder()
 
     def count_messages(self) -> int:
         """Return the number of messages in the log before this run.
@@ -358,8 +350,8 @@ class AppendOutput:
         flat = options.get("flat")
         if "flat" in supported and flat is not None and supported["flat"].value(flat):
             raise OptionError(
-                f"{spelled('flat')} writes a single message, but {self.name} already has messages; "
-                f"omit {spelled('flat')}"
+                f"{spell_option('flat')} writes a single message, but {self.name} already has messages; "
+                f"omit {spell_option('flat')}"
             )
         if "dialect" not in supported:
             return
@@ -371,8 +363,8 @@ class AppendOutput:
             requested = options.get(name)
             if requested is not None and requested != found:
                 raise OptionError(
-                    f"{spelled(name)} is {requested}, but {self.name} has {found or 'none'}, which "
-                    f"cannot change; omit {spelled(name)}"
+                    f"{spell_option(name)} is {requested}, but {self.name} has {found or 'none'}, which "
+                    f"cannot change; omit {spell_option(name)}"
                 )
 
     def encoder(self, encoder: Any) -> AppendEncoder:
@@ -386,7 +378,6 @@ class AppendOutput:
             self._ending,
             pauses=self._sync,
             note=self._note,
-            commits=self._commits,
         )
 
     def check_process(self) -> None:
@@ -688,7 +679,7 @@ def check_appending(
     """
     if overwrite:
         raise OptionError(
-            f"{spelled('overwrite')} replaces a folder, and {spelled('append')} continues a log; "
+            f"{spell_option('overwrite')} replaces a folder, and {spell_option('append')} continues a log; "
             "use one of them"
         )
     _local_file(target, appending.format.spec, folder=folder)
@@ -712,7 +703,7 @@ def _local_file(target: object, spec: FormatSpec, *, folder: bool = False) -> st
     if is_live(path or target):
         raise OptionError(
             f"{os.fspath(target)} is a live stream, to which all messages are appended anyway; "
-            f"omit {spelled('append')}"
+            f"omit {spell_option('append')}"
         )
     if path is None:
         raise OptionError(

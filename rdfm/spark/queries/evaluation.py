@@ -10,7 +10,6 @@ Only these columns leave the worker.
 from __future__ import annotations
 
 import json
-import logging
 from collections.abc import Container, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
@@ -37,17 +36,13 @@ from rdfm.sparql.text import parsed, text_of
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
-__all__ = ["Evaluation", "QueryRows", "SparkQuery", "query_rows"]
+__all__ = ["Evaluation", "SparkQuery", "query_rows"]
 
 # Options of a query besides its text.
 _OPTIONS = ("prefixes", "union_graphs", "types", "skip_empty", "timeout", "max_rows")
 _METHODS = {"select": "solutions", "construct": "construct", "ask": "answers"}
 # Columns of constructed messages.
 _CONSTRUCTED = ("source", "message_index", "byte_offset", "quads", "metadata")
-# Number of rows that are collected before they are returned.
-ROWS = 8192
-
-_log = logging.getLogger("rdfm.spark")
 
 
 @dataclass(frozen=True)
@@ -270,86 +265,6 @@ class Evaluation:
         if not self._skip_empty:
             return table
         return table.filter(pa.array([count > 0 for count in constructed.quad_counts()]))
-
-
-class QueryRows:
-    """Collects the rows of a query, and error rows between them, in record batches for Spark."""
-
-    def __init__(
-        self, spark_query: SparkQuery, schema: pa.Schema, columns: tuple[str | None, ...], mode: str
-    ) -> None:
-        """Create a collector of rows.
-
-        Args:
-            spark_query: The query.
-            schema: The schema that Spark expects.
-            columns: The query's column for each column of the schema.
-            mode: The error mode.
-        """
-        self._schema = schema
-        self._columns = columns
-        self._mode = mode
-        self._of_messages = spark_query.kind == "construct"
-        self._evaluation = Evaluation(spark_query, lenient=mode != "FAILFAST")
-        self._collected: list[pa.RecordBatch] = []
-        self._rows = 0
-
-    def add(self, batch: AnyBatch, source: str) -> Iterator[pa.RecordBatch]:
-        """Add messages, and return the complete record batches.
-
-        Raises:
-            LimitError: If a message exceeds a limit of the query, unless the mode is PERMISSIVE.
-            DecodeError: If a value does not match its column's type.
-            OptionError: If the batch does not contain messages.
-        """
-        for table in self._evaluation.tables(batch, source):
-            if isinstance(table, LimitError):
-                if self._mode != "PERMISSIVE":
-                    raise table
-                yield from self.add_error(source, table, str(table))
-            else:
-                yield from self._collect(self._shaped(table))
-
-    def add_error(self, source: str, error: DecodeError, text: str) -> Iterator[pa.RecordBatch]:
-        """Add a row for a message that could not be read."""
-        values: dict[str | None, Any] = {None: text, "source": source}
-        values["message_index"] = error.message_index
-        if self._of_messages:  # otherwise a variable may have this name
-            values["byte_offset"] = error.byte_offset
-        columns = [
-            pa.array([values.get(name)], each.type)
-            for name, each in zip(self._columns, self._schema, strict=True)
-        ]
-        yield from self._collect(pa.RecordBatch.from_arrays(columns, schema=self._schema))
-
-    def finish(self) -> Iterator[pa.RecordBatch]:
-        """Return the remaining rows."""
-        yield from self._flush()
-        if self._evaluation.nulls:
-            _log.warning(
-                "%d values are null because they do not match the types of their columns",
-                self._evaluation.nulls,
-            )
-
-    def _shaped(self, table: pa.RecordBatch) -> pa.RecordBatch:
-        columns = [
-            pa.nulls(table.num_rows, each.type) if name is None else _cast(table[name], each.type)
-            for name, each in zip(self._columns, self._schema, strict=True)
-        ]
-        return pa.RecordBatch.from_arrays(columns, schema=self._schema)
-
-    def _collect(self, batch: pa.RecordBatch) -> Iterator[pa.RecordBatch]:
-        if batch.num_rows:
-            self._collected.append(batch)
-            self._rows += batch.num_rows
-        if self._rows >= ROWS:
-            yield from self._flush()
-
-    def _flush(self) -> Iterator[pa.RecordBatch]:
-        if self._collected:
-            table = pa.Table.from_batches(self._collected, self._schema)
-            self._collected, self._rows = [], 0
-            yield from table.combine_chunks().to_batches()
 
 
 def _cast(array: pa.Array, wanted: pa.DataType) -> pa.Array:

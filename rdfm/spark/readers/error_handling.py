@@ -25,8 +25,8 @@ if TYPE_CHECKING:
 
     from rdfm.logs.input.splits import Split
     from rdfm.logs.read.reader import LogReader
-    from rdfm.spark.queries.evaluation import QueryRows
-    from rdfm.spark.readers.rows import MessageRows, SparkReading
+    from rdfm.spark.readers.collectors import RowCollector
+    from rdfm.spark.readers.rows import SparkReading
 
 __all__ = ["ErrorHandler"]
 
@@ -41,7 +41,7 @@ class ErrorHandler:
     """
 
     def __init__(
-        self, reading: SparkReading, path: str, split: Split | None, rows: MessageRows | QueryRows
+        self, reading: SparkReading, path: str, split: Split | None, rows: RowCollector
     ) -> None:
         """Create a handler for a file or a split of it. Error rows are added to `rows`."""
         self.ended = False

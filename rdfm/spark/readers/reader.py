@@ -29,7 +29,7 @@ from rdfm.spark.readers.rows import SparkReading
 from rdfm.spark.spark_options import FILES, Options
 from rdfm.spark.writers.commit import CommitTarget, find_settled, settle_around
 from rdfm.storage.files import File, storage_of
-from rdfm.storage.listing import matches
+from rdfm.storage.listing import find_matches
 from rdfm.storage.pipes import descriptor_of
 
 if TYPE_CHECKING:
@@ -158,7 +158,7 @@ class LogSourceReader(DataSourceReader):
 
     def _exists(self, path: str) -> bool:
         storage, name = storage_of(path, self.reading.storage)
-        return storage.exists(name) or bool(matches(storage, name))
+        return storage.exists(name) or bool(find_matches(storage, name))
 
     def check_not_read(self, folder: str, option: str) -> None:
         """Check that the files of a folder are not read as logs.
@@ -274,8 +274,8 @@ class LogSourceReader(DataSourceReader):
             if storage.status(folder) is not None or not storage.exists(folder):
                 continue
             hidden = ("_", ".")
-            names = [name for name in storage.names(folder) if not name.startswith(hidden)]
-            files = (Path(file.path).name for file in storage.files(folder))
+            names = [name for name in storage.list_names(folder) if not name.startswith(hidden)]
+            files = (Path(file.path).name for file in storage.list_files(folder))
             partitioned = any("=" in name for name in names)
             if names and not partitioned and all(name.startswith(hidden) for name in files):
                 raise OptionError(

@@ -3,8 +3,7 @@
 In: files, and the settings for reading them (`SparkReading`). The settings come from a query's
 options and schema. If these do not determine the kind of log, the first file does. Out: Arrow
 record batches with exactly Spark's schema.
-Cost: a batch of `BATCH_ROWS` rows or `BATCH_BYTES` at a time; only the requested columns are
-rendered.
+Cost: as in `rdfm.spark.readers.collectors`; only the requested columns are rendered.
 Law: data is omitted only if an option allows it, and then with a warning.
 """
 
@@ -21,26 +20,20 @@ import pyarrow as pa
 from pyspark.sql.types import DataType, StructType
 
 from rdfm import formats
-from rdfm._core import ArrowBatch, ArrowCoalescer, ResultBatch
-from rdfm.errors import (
-    DecodeError,
-    LimitError,
-    MissingExtraError,
-    OptionError,
-    UnknownFormatError,
-)
+from rdfm.errors import DecodeError, MissingExtraError, OptionError, UnknownFormatError
 from rdfm.logs.input.driver import Driver
-from rdfm.logs.input.driver import Reading as LogReading
+from rdfm.logs.input.driver import ReadSettings as LogReading
 from rdfm.logs.input.splits import Split
 from rdfm.logs.read.plan import split_log
 from rdfm.logs.read.reader import LogReader
-from rdfm.logs.stages.criteria import Filtering, filter_values
+from rdfm.logs.stages.criteria import FilterStage, filter_values
 from rdfm.spark.compat import arrow_schema
 from rdfm.spark.paths import absolute, user_path
-from rdfm.spark.queries.evaluation import QueryRows, SparkQuery
+from rdfm.spark.queries.evaluation import SparkQuery
+from rdfm.spark.readers.collectors import MessageRows, QueryRows, RowCollector
 from rdfm.spark.readers.error_handling import ErrorHandler
 from rdfm.spark.readers.folders import PartitionFolders, values_of
-from rdfm.spark.readers.kinds import KindFinder, check_has_rows
+from rdfm.spark.readers.kinds import KindFinder
 from rdfm.spark.schema import RowShape, message_shape, quad_shape, result_shape
 from rdfm.spark.spark_options import CORRUPT_RECORD, READING, Options, compression, names_in
 from rdfm.spark.workers import DriverObject
@@ -52,10 +45,6 @@ if TYPE_CHECKING:
     from rdfm.message import AnyBatch
 
 __all__ = ["SparkReading"]
-
-# Small enough to stay in the processor's caches from the decoder through the pipe to the JVM.
-BATCH_ROWS = 8192
-BATCH_BYTES = 2 << 20
 
 _log = logging.getLogger("rdfm.spark")
 
@@ -246,11 +235,9 @@ class SparkReading(DriverObject):
         if add is not None:
             yield from map(add, rows.finish())
 
-    def _rows(self) -> MessageRows | QueryRows:
+    def _rows(self) -> RowCollector:
         """Return a collector of rows without partition columns."""
-        if self.query is None:
-            return MessageRows(self)
-        return QueryRows(self.query, arrow_schema(self.inner), self.columns, self.mode)
+        return (MessageRows if self.query is None else QueryRows)(self)
 
     def _adder(self, values: tuple[Any, ...]) -> Callable[[pa.RecordBatch], pa.RecordBatch]:
         """Return a function that adds the values of partition columns to rows."""
@@ -298,9 +285,7 @@ class SparkReading(DriverObject):
         format = formats.by_path(path) if self.format is None else formats.find(self.format)
         return format is None or format.spec.splittable
 
-    def _read(
-        self, path: str, split: Split | None, rows: MessageRows | QueryRows
-    ) -> Iterator[pa.RecordBatch]:
+    def _read(self, path: str, split: Split | None, rows: RowCollector) -> Iterator[pa.RecordBatch]:
         errors = ErrorHandler(self, path, split, rows)
         try:
             log = LogReader(Driver([path], self.log_reading(path, split)))
@@ -405,132 +390,7 @@ def _filter_arguments(given: Mapping[str, Any] | None) -> Mapping[str, Any] | No
         return None
     try:
         arguments = filter_values(given)
-        Filtering(arguments)
+        FilterStage(arguments)
     except OptionError as error:
         raise OptionError(f"the option filter: {error}") from None
     return arguments
-
-
-class MessageRows:
-    """Collects messages, and rows for errors between them, in Spark's record batches."""
-
-    def __init__(self, reading: SparkReading) -> None:
-        self._schema = arrow_schema(reading.inner)
-        self._columns = reading.columns
-        self._kind = reading.kind
-        self._variables = reading.variables
-        self._form = {"rows": reading.rows, "terms": reading.terms}
-        # The kind of log whose rows are collected; for results, the variables in their order.
-        self._collected_kind: object = None
-        self._coalescer: ArrowCoalescer | None = None
-        self._small: list[pa.RecordBatch] = []  # batches around errors, which are combined
-        self._small_rows = self._small_bytes = 0
-
-    def add(self, batch: AnyBatch, source: str) -> Iterator[pa.RecordBatch]:
-        """Add messages, and return the complete record batches.
-
-        Raises:
-            OptionError: If the kind of the messages does not match the columns, or they are results
-                with other variables.
-        """
-        self._check(batch, source)
-        opened = batch.variables if isinstance(batch, ResultBatch) else batch.kind
-        if self._coalescer is None or opened != self._collected_kind:
-            if (rest := self._finish()) is not None:
-                self._collect(rest)
-            self._collected_kind = opened
-            self._coalescer = ArrowCoalescer(
-                None if batch.kind == "results" else [name for name in self._columns if name],
-                kind=batch.kind,
-                max_rows=BATCH_ROWS,
-                max_bytes=BATCH_BYTES,
-                **self._form,
-            )
-        try:
-            pushed = self._coalescer.push(batch, source)
-        except LimitError as error:
-            error.source = source
-            raise
-        for complete in pushed:
-            yield from self._flush()
-            yield self._shaped(complete)
-
-    def add_error(self, source: str, error: DecodeError, text: str) -> Iterator[pa.RecordBatch]:
-        """Add a row for a message that could not be read."""
-        if (rest := self._finish()) is not None:
-            self._collect(rest)
-        values: dict[str | None, Any] = {None: text}
-        if self._kind != "results":
-            values["source"] = source
-            values["message_index"] = error.message_index
-            values["byte_offset"] = error.byte_offset
-        columns = [
-            pa.array([values.get(name)], field.type)
-            for name, field in zip(self._columns, self._schema, strict=True)
-        ]
-        self._collect(pa.RecordBatch.from_arrays(columns, schema=self._schema))
-        if self._small_rows >= BATCH_ROWS or self._small_bytes >= BATCH_BYTES:
-            yield from self._flush()
-
-    def finish(self) -> Iterator[pa.RecordBatch]:
-        """Return the remaining rows."""
-        rest = self._finish()
-        yield from self._flush()
-        if rest is not None:
-            yield rest
-
-    def _check(self, batch: AnyBatch, source: str) -> None:
-        kinds = ("messages", "patches") if self._kind is None else (self._kind,)
-        if batch.kind not in kinds:
-            raise OptionError(
-                f"{source} contains {batch.kind}, but the rows are {' or '.join(kinds)}; read logs of one kind "
-                "at a time, for example with the option format or pathGlobFilter"
-            )
-        if isinstance(batch, ResultBatch) and set(batch.variables) != set(self._variables):
-            check_has_rows(batch, source)
-            raise OptionError(
-                f"{source} has the variables {', '.join(batch.variables) or '(none)'}, but the first file has "
-                f"{', '.join(self._variables)}; read results with the same variables"
-            )
-
-    def _finish(self) -> pa.RecordBatch | None:
-        """The remaining rows."""
-        rest = None if self._coalescer is None else self._coalescer.finish()
-        return None if rest is None else self._shaped(rest)
-
-    def _collect(self, batch: pa.RecordBatch) -> None:
-        self._small.append(batch)
-        self._small_rows += batch.num_rows
-        self._small_bytes += batch.nbytes
-
-    def _flush(self) -> Iterator[pa.RecordBatch]:
-        if self._small:
-            table = pa.Table.from_batches(self._small, self._schema)
-            self._small, self._small_rows, self._small_bytes = [], 0, 0
-            yield from table.combine_chunks().to_batches()
-
-    def _shaped(self, batch: ArrowBatch) -> pa.RecordBatch:
-        """Convert a batch of the core to Spark's schema, without copying."""
-        rows = pa.record_batch(batch)
-        found = iter(rows.columns)
-        columns = []
-        for name, wanted in zip(self._columns, self._schema.types, strict=True):
-            if name is None:
-                columns.append(pa.nulls(len(batch), wanted))
-            elif self._kind == "results":
-                columns.append(_narrowed(rows.column(name), wanted))
-            else:
-                columns.append(_narrowed(next(found), wanted))
-        return pa.RecordBatch.from_arrays(columns, schema=self._schema)
-
-
-def _narrowed(array: pa.Array, wanted: pa.DataType) -> pa.Array:
-    """Reduce the structs of an array to the requested fields; its lists must not be null."""
-    if array.type == wanted:
-        return array
-    if pa.types.is_list(wanted):
-        values = _narrowed(array.values, wanted.value_type)
-        return pa.ListArray.from_arrays(array.offsets, values, type=wanted)
-    fields = [_narrowed(array.field(field.name.lower()), field.type) for field in wanted]
-    nulls = array.is_null() if array.null_count else None
-    return pa.StructArray.from_arrays(fields, fields=list(wanted), mask=nulls)

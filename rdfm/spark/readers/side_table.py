@@ -77,4 +77,4 @@ class SideTable:
         packed = io.BytesIO()
         pq.write_table(pa.Table.from_arrays(columns, schema=_SCHEMA), packed)
         self._storage.make_folder(self._folder)
-        self._storage.write_whole(self._file, packed.getvalue())
+        self._storage.write_file(self._file, packed.getvalue())

@@ -77,13 +77,13 @@ class FileList:
         self._folder = self._folder.rstrip("/")
         self._owner = os.urandom(8).hex()
         self._storage.make_folder(self._folder)
-        exists = _HEAD in self._storage.names(self._folder)
+        exists = _HEAD in self._storage.list_names(self._folder)
         head = self._head() if exists else {"version": _VERSION, "name": self._owner}
         self.name = str(head["name"])
         # From now on, the previous owner cannot add files. Otherwise, each of two queries would
         # miss the other's files.
         content = json.dumps({**head, "owner": self._owner}).encode()
-        self._storage.write_whole(self._path(_HEAD), content)
+        self._storage.write_file(self._path(_HEAD), content)
         for _ in range(_TRIES):
             self.files: list[File] = []
             self._positions: dict[str, int] = {}
@@ -91,7 +91,7 @@ class FileList:
             self._obsolete: list[str] = []  # segments that were merged
             # The previous owner may be merging, and may remove segments that were just listed.
             with contextlib.suppress(FileNotFoundError):
-                self._load(self._storage.names(self._folder))
+                self._load(self._storage.list_names(self._folder))
                 return
         raise self._ownership_error()
 
@@ -112,7 +112,7 @@ class FileList:
         self._check_owner()
         first, files = len(self.files), list(new.values())
         name = f"files-{first:012d}.json"
-        if not self._storage.create_whole(self._path(name), _packed(files)):
+        if not self._storage.create_file(self._path(name), _packed(files)):
             raise self._ownership_error()
         self._take(_Segment(first, len(files), name), files)
 
@@ -135,7 +135,7 @@ class FileList:
             if merged > 1:
                 first = len(self.files) - total
                 merged_segment = _Segment(first, total, f"files-{first:012d}-{total:012d}.json")
-                self._storage.write_whole(
+                self._storage.write_file(
                     self._path(merged_segment.name), _packed(self.files[first:])
                 )
                 self._obsolete += [segment.name for segment in self._segments[-merged:]]
@@ -186,7 +186,7 @@ class FileList:
     def _read(self, name: str) -> list[File] | None:
         """The files of a segment; None if it is incomplete."""
         try:
-            rows = json.loads(self._storage.read_whole(self._path(name)))
+            rows = json.loads(self._storage.read_file(self._path(name)))
         except (ValueError, RecursionError):
             return None
         return [File(*row) for row in rows]
@@ -198,7 +198,7 @@ class FileList:
 
     def _head(self) -> dict[str, Any]:
         try:
-            head = json.loads(self._storage.read_whole(self._path(_HEAD)))
+            head = json.loads(self._storage.read_file(self._path(_HEAD)))
         except (ValueError, RecursionError):
             head = None
         if not isinstance(head, dict) or head.get("version") != _VERSION or "name" not in head:

@@ -159,7 +159,7 @@ class CommitTarget:
 
     def drop_older(self, query: str, batch: int) -> None:
         """Remove the files of other attempts at a completed batch and at earlier ones."""
-        for job in self.storage.names(self._at("staging")):
+        for job in self.storage.list_names(self._at("staging")):
             match = re.fullmatch(rf"{_STREAM}{re.escape(query)}-(\d+)-.*", job)
             if match and int(match[1]) <= batch:
                 self._drop(job)
@@ -223,7 +223,7 @@ class CommitTarget:
 
     def _decide(self, commit: FolderCommit) -> bool:
         data = json.dumps({"version": _VERSION, **asdict(commit)}, indent=0).encode()
-        is_created = self.storage.create_whole(self._journal(commit.name), data)
+        is_created = self.storage.create_file(self._journal(commit.name), data)
         try:
             # Another driver with the same commit may have been faster, before or after this driver
             # wrote the journal.
@@ -294,9 +294,9 @@ class CommitTarget:
         """
         decided = {commit.job for name in self._journals() if (commit := self._read(name))}
         removed = []
-        for job in self.storage.names(self._at("staging")):
+        for job in self.storage.list_names(self._at("staging")):
             try:
-                files = list(self.storage.files(self._at("staging", job), recursive=True))
+                files = list(self.storage.list_files(self._at("staging", job), recursive=True))
             except (FileNotFoundError, NotADirectoryError):
                 continue
             # A job without files may be about to get its first one.
@@ -310,7 +310,7 @@ class CommitTarget:
                 if not self.storage.exists(self._at("staging", job)):
                     removed.append(job)
         if self.storage.exists(self._at("journal")):
-            for file in list(self.storage.files(self._at("journal"))):
+            for file in list(self.storage.list_files(self._at("journal"))):
                 # Left by a process that died before it renamed the journal.
                 if file.path.endswith(".tmp") and time.time() - _time(file) >= untouched:
                     self.storage.remove(file.path)
@@ -325,12 +325,12 @@ class CommitTarget:
     def report(self, name: str, data: bytes) -> None:
         """Write a small file for the program that started a write."""
         self.storage.make_folder(self._at("reports"))
-        self.storage.write_whole(self._at("reports", name), data)
+        self.storage.write_file(self._at("reports", name), data)
 
     def take_report(self, name: str) -> bytes | None:
         """Return and remove the data that `report` wrote; None if there is none."""
         try:
-            data = self.storage.read_whole(self._at("reports", name))
+            data = self.storage.read_file(self._at("reports", name))
         except FileNotFoundError:
             return None
         self.storage.remove(self._at("reports", name))
@@ -343,12 +343,12 @@ class CommitTarget:
     def has_completed(self) -> bool:
         """Whether a write to the folder was ever completed."""
         return self.storage.exists(f"{self.folder}/{_SUCCESS}") or bool(
-            self.storage.names(self._at("commits"))
+            self.storage.list_names(self._at("commits"))
         )
 
     def _visible(self) -> list[str]:
         found = []
-        for file in self.storage.files(self.folder, recursive=True):
+        for file in self.storage.list_files(self.folder, recursive=True):
             path = file.path.removeprefix(self.folder).replace(os.sep, "/").lstrip("/")
             if path == _SUCCESS or not any(part.startswith(("_", ".")) for part in path.split("/")):
                 found.append(path)
@@ -429,7 +429,7 @@ class CommitTarget:
 
     def _last(self, folder: str) -> int:
         """The largest number recorded in a folder; -1 if there is none."""
-        names = self.storage.names(self._at("commits", folder))
+        names = self.storage.list_names(self._at("commits", folder))
         return max((int(name) for name in names if name.isdigit()), default=-1)
 
     def _record(self, commit: FolderCommit) -> None:
@@ -445,7 +445,7 @@ class CommitTarget:
         # One file per number. The largest number counts, so a slow process cannot reset it.
         self._touch(f"{folder}/{number}")
         last = self._last(name)
-        for old in self.storage.names(folder):
+        for old in self.storage.list_names(folder):
             if old.isdigit() and int(old) < last:
                 self.storage.remove(f"{folder}/{old}")
 
@@ -454,7 +454,7 @@ class CommitTarget:
         if not commit.parts:
             return
         try:
-            files = list(self.storage.files(self._at("staging", commit.job), recursive=True))
+            files = list(self.storage.list_files(self._at("staging", commit.job), recursive=True))
         except FileNotFoundError:
             files = []
         found_parts = set()
@@ -476,7 +476,7 @@ class CommitTarget:
         self.storage.remove_folder(self._at("staging", job))
 
     def _journals(self) -> list[str]:
-        names = self.storage.names(self._at("journal"))
+        names = self.storage.list_names(self._at("journal"))
         return [
             name.removesuffix(".json")
             for name in names
@@ -486,7 +486,7 @@ class CommitTarget:
     def _read(self, name: str) -> FolderCommit | None:
         """Read a journal; None if it no longer exists."""
         try:
-            data = self.storage.read_whole(self._journal(name))
+            data = self.storage.read_file(self._journal(name))
         except FileNotFoundError:
             return None
         try:

@@ -169,7 +169,7 @@ def join_fragments(
     try:
         joined.write(lead)
         for fragment in ordered:
-            with target.storage.open_old(staging + fragment.part) as part:
+            with target.storage.open_existing(staging + fragment.part) as part:
                 shutil.copyfileobj(part, joined, _COPY_BYTES)
         target.storage.finish(joined)
     except BaseException:

@@ -32,9 +32,9 @@ MODES = ("append", "overwrite")
 WRITE_POINTS = [
     (r"^rename /.*/staging/", 2),
     (r"^finish done .*/staging/.*/part-", 3),
-    (r"^create_whole done .*/journal/", 1),
+    (r"^create_file done .*/journal/", 1),
     (r"^open_new /.*/staging/.*/part-", 1),
-    (r"^create_whole /.*/journal/", 1),
+    (r"^create_file /.*/journal/", 1),
     (r"^rename done .*/staging/", 4),
     (r"^open_new /.*/commits/", 1),
     (r"^remove_folder done .*/staging/", 1),
@@ -61,18 +61,18 @@ BATCH_POINTS = [
 
 # Points of a stream of logs: its file list, its reads, and the sink.
 SOURCE_POINTS = [
-    ("format", r"^create_whole done .*/files-", 1),
+    ("format", r"^create_file done .*/files-", 1),
     ("read_stream", r"^status done .*/source/", 4),
     ("format", r"^status done .*/source/", 3),
-    ("read_stream", r"^create_whole done .*/journal/", 2),
-    ("format", r"^create_whole /.*/files-", 1),
-    ("format", r"^write_whole done .*/list\.json", 1),
-    ("format", r"^write_whole /.*/list\.json", 1),
+    ("read_stream", r"^create_file done .*/journal/", 2),
+    ("format", r"^create_file /.*/files-", 1),
+    ("format", r"^write_file done .*/list\.json", 1),
+    ("format", r"^write_file /.*/list\.json", 1),
     ("format", r"^fsync done", 2),
     ("format", r"^open_new done .*/ours$", 1),
     *[("read_stream", r"^status /.*/source/", nth) for nth in (1, 2, 5, 6)],
     *[("format", r"^status /.*/source/", nth) for nth in (1, 2, 5, 6)],
-    *[("format", r"^create_whole /.*/journal/", nth) for nth in (1, 2)],
+    *[("format", r"^create_file /.*/journal/", nth) for nth in (1, 2)],
     *[("read_stream", r"^rename done .*/staging/", nth) for nth in (1, 3)],
     *[("format", r"^rename done .*/staging/", nth) for nth in (1, 3)],
 ]
@@ -297,7 +297,7 @@ STATES = {
     "a recorded write": ("append", r"^finish done .*/commits/write-", 1, True, 9),
     "a log being joined": ("single", r"^finish /.*/staging/.*/single-.*/part-", 1, False, 1),
     "a joined log": ("single", r"^rename /.*/staging/.*/single-", 1, True, 1),
-    "a committed batch": ("stream", r"^create_whole done .*/journal/", 2, True, 3),
+    "a committed batch": ("stream", r"^create_file done .*/journal/", 2, True, 3),
     "a partly visible batch": ("stream", r"^rename done .*/staging/", 5, True, 5),
     "an unrecorded batch": ("stream", r"^open_new /.*/commits/query-", 2, True, 6),
 }
@@ -362,7 +362,7 @@ STREAM_POINTS = [
 DRIVER_POINTS = [
     ("batch", r"^rename /.*/staging/", 2),
     ("stream", r"^rename /.*/staging/", 1),
-    ("format", r"^create_whole /.*/files-", 1),
+    ("format", r"^create_file /.*/files-", 1),
 ]
 
 
@@ -394,7 +394,7 @@ def test_failed_tasks_are_retried_and_a_full_disk_leaves_no_files(session, tmp_p
     fatal = [
         (r"^finish done .*/staging/.*part-00002", "fail", "a failure"),
         (r"^finish /.*/staging/.*part-00002", "full", "No space left on device"),
-        (r"^create_whole /.*/journal/", "full", "No space left on device"),
+        (r"^create_file /.*/journal/", "full", "No space left on device"),
     ]
     out = tmp_path / "out"
     step = {"kind": "batch", "folder": str(out), "rows": ROWS}

@@ -284,7 +284,7 @@ def test_a_schema_without_columns_is_rejected(tmp_path):
 
 
 def test_only_requested_columns_are_rendered(tmp_path, monkeypatch):
-    from rdfm.spark.readers import rows
+    from rdfm.spark.readers import collectors
 
     requested = []
 
@@ -292,8 +292,8 @@ def test_only_requested_columns_are_rendered(tmp_path, monkeypatch):
         requested.append(columns)
         return original(columns, **options)
 
-    original = rows.ArrowCoalescer
-    monkeypatch.setattr(rows, "ArrowCoalescer", record)
+    original = collectors.ArrowCoalescer
+    monkeypatch.setattr(collectors, "ArrowCoalescer", record)
     path = write_log(tmp_path / "a.jelly", "jelly", messages_for("jelly"))
     assert [
         row["message_index"]

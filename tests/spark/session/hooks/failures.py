@@ -19,8 +19,8 @@ import time
 from pathlib import Path
 
 CHANGES = (
-    "write_whole",
-    "create_whole",
+    "write_file",
+    "create_file",
     "rename",
     "remove",
     "remove_folder",
