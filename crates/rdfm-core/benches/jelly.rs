@@ -192,7 +192,7 @@ fn read(log: &[u8]) -> usize {
 
 #[inline(never)] // for callgrind
 fn encode(batches: &[MessageBatch], version: &str, out: &mut Vec<u8>) {
-    let given = vec![("jelly_version".to_owned(), version.into())];
+    let given = [("jelly_version", version.into())];
     let values = Values::read(JELLY.writes(), given).unwrap();
     let mut encoder = registry::encoder(&JELLY, &values, None).unwrap();
     for batch in batches {

@@ -214,13 +214,15 @@ pub const JELLY_VERSION: OptionSpec = OptionSpec::new(
 
 /// Versions of RDF that a stream in the column layout may announce, with their numbers.
 pub const RDF_VERSIONS: &[(&str, u64)] =
-    &[("unspecified", 0), ("1.1", 1), ("1.2-basic", 2), ("1.2", 3)];
+    &[("1.1", 1), ("1.2-basic", 2), ("1.2", 3), ("unspecified", 0)];
 
 /// Version of RDF that the stream announces.
 pub const RDF_VERSION: OptionSpec = OptionSpec::new(
     "rdf_version",
     ValueKind::ChoiceOrNumber(RDF_VERSIONS),
-    "Version of RDF that a stream of Jelly 1.2 announces. Content that the version does not have is rejected: base      directions before 1.2-basic, triple terms before 1.2. Defaults to the version that the input cannot exceed, if it      is older than 1.2.",
+    "Version of RDF that a stream of Jelly 1.2 announces. Content that the version does not have is rejected: base \
+     directions before 1.2-basic, triple terms before 1.2. Defaults to the version that the input cannot exceed, if it \
+     is older than 1.2.",
 )
 .default(Default::Source)
 .group(GROUP);

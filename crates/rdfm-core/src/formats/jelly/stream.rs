@@ -106,7 +106,10 @@ impl StreamSettings {
         set_types(&mut options, values, template.is_some(), requested, frames);
         if in_columns {
             to_columns(&mut options, values, frames)?;
-        } else if values.get(&RDF_VERSION).is_some() {
+        } else if values
+            .text(&RDF_VERSION)
+            .is_some_and(|version| rdf_version_number(version) > 0)
+        {
             let reason = "only Jelly 1.2 announces a version of RDF";
             let columns = Remedy::write("jelly_version", "1.2", "announces it");
             return Err(Reason::new(reason).with(columns));

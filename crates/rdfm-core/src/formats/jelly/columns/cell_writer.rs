@@ -24,6 +24,7 @@ const ENTRIES: EntryTags = EntryTags {
     datatype: 4,
 };
 /// A cell whose ids are known.
+#[derive(Clone, Copy)]
 pub(super) enum Cell {
     /// The value of the previous cell.
     Repeat,
