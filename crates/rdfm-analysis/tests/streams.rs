@@ -5,7 +5,7 @@
     reason = "tests fail by panicking"
 )]
 
-use rdfm_analysis::streams::{NamedGraphs, StreamRules, SubjectShape, ordered};
+use rdfm_analysis::streams::{NamedGraphs, StreamRules, SubjectShape, sort_messages};
 use rdfm_core::codec::Opening;
 use rdfm_core::codec::batch::NextBatchOf as _;
 use rdfm_core::codec::values::{GivenValue, Values};
@@ -18,7 +18,7 @@ use rdfm_core::registry;
 fn log(text: &str) -> MessageBatch {
     let spec = registry::find("nq").unwrap();
     let values = Values::read(spec.reads(), [("generalized", GivenValue::from(true))]).unwrap();
-    let mut decoder = registry::decoder(spec, &values, &Opening::default()).unwrap();
+    let mut decoder = registry::new_decoder(spec, &values, &Opening::default()).unwrap();
     let lines: Vec<String> = (text.split('|'))
         .map(|message| {
             (message.split(';').map(str::trim))
@@ -44,7 +44,7 @@ fn shown(table: &TermTable, id: TermId) -> String {
 
 /// The objects of each message after sorting.
 fn objects(text: &str) -> Vec<Vec<String>> {
-    let batch = ordered(&log(text));
+    let batch = sort_messages(&log(text));
     (0..batch.len())
         .map(|number| {
             (batch.message(number).iter())
@@ -56,8 +56,8 @@ fn objects(text: &str) -> Vec<Vec<String>> {
 
 /// The first violation of each message, with its rule.
 fn violations(rules: &StreamRules, text: &str) -> Vec<(u64, &'static str, String)> {
-    (rules.violations(&ordered(&log(text))).into_iter())
-        .map(|found| (found.message_index, found.rule, found.text))
+    (rules.violations(&sort_messages(&log(text))).into_iter())
+        .map(|actual| (actual.message_index, actual.rule, actual.text))
         .collect()
 }
 
@@ -70,7 +70,7 @@ fn rules(graphs: NamedGraphs) -> StreamRules {
 
 #[test]
 fn quads_are_sorted_by_graph_subject_predicate_object() {
-    let batch = ordered(&log(
+    let batch = sort_messages(&log(
         "<b:> <p:> <o:> <g:>;<b:> <p:> <o:>;<a:> <q:> <o:>;<a:> <p:> <z:>",
     ));
     let table = batch.table();
@@ -116,7 +116,7 @@ fn the_closing_quote_of_a_literal_affects_the_order() {
 
 #[test]
 fn literals_with_the_same_text_are_ordered_by_language_and_datatype() {
-    let batch = ordered(&log(
+    let batch = sort_messages(&log(
         "<s:> <p:> \"a\"^^<t:>;<s:> <p:> \"a\"@en;<s:> <p:> \"a\";<s:> <p:> \"a\"@de",
     ));
     let kinds: Vec<TermKind> = (batch.message(0).iter())
@@ -167,8 +167,11 @@ fn graph_stream_messages_must_have_only_a_default_graph() {
 fn named_graph_messages_must_have_exactly_one_named_graph() {
     let text = "<s:> <p:> <o:> <g:>;<s:> <p:> <o:>;<t:> <p:> <o:> <g:>\
         |<s:> <p:> <o:> <g:>;<s:> <p:> <o:> <h:>;<s:> <q:> <o:> <g:>|<s:> <p:> <o:>";
-    let found = violations(&rules(NamedGraphs::One), text);
-    let texts: Vec<_> = found.iter().map(|(at, _, text)| (*at, &text[..])).collect();
+    let actual = violations(&rules(NamedGraphs::One), text);
+    let texts: Vec<_> = actual
+        .iter()
+        .map(|(index, _, text)| (*index, &text[..]))
+        .collect();
     assert_eq!(
         texts,
         [
@@ -186,7 +189,7 @@ fn the_default_graph_must_have_one_time_value_for_the_named_graph() {
     };
     let with = |quads: &str| violations(&timed, &format!("<s:> <p:> <o:> <g:>;{quads}"));
     assert_eq!(with("<g:> <t:> \"1\""), []);
-    for (quads, found) in [
+    for (quads, actual) in [
         ("", "no value"),
         ("<g:> <t:> \"1\" <g:>", "no value"),
         ("<h:> <t:> \"1\"", "no value"),
@@ -195,7 +198,7 @@ fn the_default_graph_must_have_one_time_value_for_the_named_graph() {
         let violated = with(quads);
         assert_eq!((violated.len(), violated[0].1), (1, "time"), "{quads}");
         let text = &violated[0].2;
-        assert!(text.starts_with(&format!("has {found} of the time property 't:'")));
+        assert!(text.starts_with(&format!("has {actual} of the time property 't:'")));
     }
 }
 
@@ -218,15 +221,15 @@ fn subject_graphs_must_have_a_root() {
         "<a:> <p:> <b:>;<c:> <p:> <b:>",
         "<a:> <p:> <b:>;<c:> <p:> <c:>",
     ] {
-        let found = violations(&connected, text);
+        let actual = violations(&connected, text);
         assert_eq!(
-            found[0].2,
+            actual[0].2,
             "has no node from which all others can be reached, expected one"
         );
     }
-    let found = violations(&connected, "<a:> <p:> <b:>||<a:> <p:> <b:>");
-    assert_eq!(found.len(), 1);
-    assert!(found[0].2.starts_with("is empty, expected a node"));
+    let actual = violations(&connected, "<a:> <p:> <b:>||<a:> <p:> <b:>");
+    assert_eq!(actual.len(), 1);
+    assert!(actual[0].2.starts_with("is empty, expected a node"));
 }
 
 #[test]
@@ -243,7 +246,7 @@ fn subject_shapes_select_exactly_one_node() {
         generalized_triples: true,
         ..StreamRules::default()
     };
-    for (text, found) in [
+    for (text, actual) in [
         (format!("<a:> {TYPE} <c:>"), ""),
         (
             format!("<a:> {TYPE} <c:>;<a:> <p:> <o:>;<b:> <q:> <a:>"),
@@ -254,8 +257,8 @@ fn subject_shapes_select_exactly_one_node() {
         ("<a:> <r:> <o:>".to_owned(), "no node"),
     ] {
         let texts = violations(&shaped, &text);
-        assert_eq!(texts.is_empty(), found.is_empty(), "{text}");
-        assert!(texts.iter().all(|each| each.2.contains(found)), "{text}");
+        assert_eq!(texts.is_empty(), actual.is_empty(), "{text}");
+        assert!(texts.iter().all(|each| each.2.contains(actual)), "{text}");
     }
 }
 

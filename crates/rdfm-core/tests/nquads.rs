@@ -6,10 +6,9 @@
     reason = "a failing test may panic"
 )]
 
-mod support;
-
 use std::fmt::Write as _;
 
+use crate::support::{Options, Outcome, decode, decode_every_way, decoder};
 use rdfm_core::codec::batch::NextBatchOf as _;
 use rdfm_core::formats::nquads::parse_term;
 use rdfm_core::model::builder::BatchBuilder;
@@ -17,7 +16,6 @@ use rdfm_core::model::error::ErrorClass;
 use rdfm_core::model::limits::Limits;
 use rdfm_core::model::term::Quad;
 use rdfm_core::model::write::write_term;
-use support::{Options, Outcome, decode, decode_every_way, decoder};
 
 fn nq(log: &str) -> Outcome {
     decode_every_way("nq", &Options::default(), log.as_bytes())
@@ -462,11 +460,11 @@ fn line_length_is_limited_and_lines_are_scanned_once() {
 }
 
 fn skipping(options: &Options, log: &[u8], piece: usize) -> Vec<(u64, String)> {
-    support::skipping("nq", options, log, piece)
+    crate::support::skipping("nq", options, log, piece)
 }
 
 fn skipping_every_way(options: &Options, log: &[u8]) -> Vec<(u64, String)> {
-    support::skipping_every_way("nq", options, log)
+    crate::support::skipping_every_way("nq", options, log)
 }
 
 #[test]
@@ -577,16 +575,16 @@ fn pieces_do_not_change_the_result_for_damaged_logs() {
     for options in options_of_all_kinds() {
         for log in LOGS {
             let mut log = log.as_bytes().to_vec();
-            for at in 0..log.len() {
+            for index in 0..log.len() {
                 for bit in 0..8 {
-                    log[at] ^= 1 << bit;
+                    log[index] ^= 1 << bit;
                     let whole = decode("nq", &options, &log, log.len());
                     for size in [1, 7] {
                         assert_eq!(decode("nq", &options, &log, size), whole);
                     }
                     let whole = skipping(&options, &log, log.len());
                     assert_eq!(skipping(&options, &log, 2), whole);
-                    log[at] ^= 1 << bit;
+                    log[index] ^= 1 << bit;
                 }
             }
         }
@@ -682,14 +680,14 @@ fn changed(line: &str, number: u64) -> String {
     };
     let mut chars: Vec<String> = line.chars().map(String::from).collect();
     for _ in 0..=random(2) {
-        let (at, replacement) = (
+        let (index, replacement) = (
             random(chars.len()),
             REPLACEMENTS[random(REPLACEMENTS.len())],
         );
         if random(2) == 0 {
-            replacement.clone_into(&mut chars[at]);
+            replacement.clone_into(&mut chars[index]);
         } else {
-            chars.insert(at, replacement.to_owned());
+            chars.insert(index, replacement.to_owned());
         }
     }
     chars.concat()

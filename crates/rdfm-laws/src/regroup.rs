@@ -14,7 +14,7 @@ use rdfm_core::model::limits::Limits;
 use rdfm_core::regroup::{GroupBy, RegroupOptions, Regrouper};
 
 use crate::decode;
-use crate::message::{Message, messages, relabelled};
+use crate::message::{Message, messages, relabel};
 use crate::options::Reading;
 
 const WAYS: [GroupBy; 6] = [
@@ -64,8 +64,8 @@ pub fn every_way(reading: &Reading, data: &[u8]) {
 
 /// Returns the batches, and whether the log was read to its end.
 fn batches(reading: &Reading, data: &[u8]) -> (Vec<MessageBatch>, bool) {
-    let (found, error) = decode::batches(reading, data);
-    (found, error.is_none())
+    let (batches, error) = decode::batches(reading, data);
+    (batches, error.is_none())
 }
 
 /// The output messages, and the reason why regrouping stopped.
@@ -79,46 +79,46 @@ fn regroup(by: GroupBy, skolemize: Option<String>, batches: &[MessageBatch]) -> 
         limits: Limits::default(),
     })
     .expect("the options fit");
-    let mut found = Vec::new();
+    let mut regrouped = Vec::new();
     let mut remaining = batches.iter();
     loop {
         match regrouper.next_batch() {
-            Ok(Some(batch)) => found.extend(messages(&batch)),
+            Ok(Some(batch)) => regrouped.extend(messages(&batch)),
             Ok(None) => match remaining.next() {
                 Some(batch) => regrouper.feed(batch.clone()),
                 None => break,
             },
-            Err(error) => return (found, Some(error)),
+            Err(error) => return (regrouped, Some(error)),
         }
     }
     regrouper.finish();
     loop {
         match regrouper.next_batch() {
-            Ok(Some(batch)) => found.extend(messages(&batch)),
-            Ok(None) => return (found, None),
-            Err(error) => return (found, Some(error)),
+            Ok(Some(batch)) => regrouped.extend(messages(&batch)),
+            Ok(None) => return (regrouped, None),
+            Err(error) => return (regrouped, Some(error)),
         }
     }
 }
 
-fn keeps_quads(by: GroupBy, input: &[Message], (found, error): &Grouped) {
+fn keeps_quads(by: GroupBy, input: &[Message], (regrouped, error): &Grouped) {
     let count = |messages: &[Message]| -> usize {
         messages.iter().map(|message| message.records.len()).sum()
     };
     assert!(
-        count(found) == count(input) || error.is_some() && count(found) < count(input),
-        "{by:?}: quads are lost or added:\n{found:#?}\ninput:\n{input:#?}"
+        count(regrouped) == count(input) || error.is_some() && count(regrouped) < count(input),
+        "{by:?}: quads are lost or added:\n{regrouped:#?}\ninput:\n{input:#?}"
     );
     match by {
         GroupBy::Message => {
             assert_eq!(error, &None);
-            let (found, input) = (relabelled(found, false), relabelled(input, false));
-            assert_eq!(found, input, "messages are unchanged");
+            let (regrouped, input) = (relabel(regrouped, false), relabel(input, false));
+            assert_eq!(regrouped, input, "messages are unchanged");
         }
         GroupBy::All => {
             assert_eq!(error, &None);
-            let all = relabelled(&found[..found.len().min(1)], false);
-            let expected = relabelled(&[joined(input)][..all.len()], false);
+            let all = relabel(&regrouped[..regrouped.len().min(1)], false);
+            let expected = relabel(&[join(input)][..all.len()], false);
             assert_eq!(all, expected, "one message of all quads");
         }
         _ => {}
@@ -126,7 +126,7 @@ fn keeps_quads(by: GroupBy, input: &[Message], (found, error): &Grouped) {
 }
 
 /// All quads as one message, with separate blank nodes for each message.
-fn joined(messages: &[Message]) -> Message {
+fn join(messages: &[Message]) -> Message {
     let mut all = Message {
         message_index: 0,
         byte_offset: None,

@@ -22,7 +22,7 @@ use pyo3_arrow::input::{AnyArray, AnyRecordBatch};
 use pyo3_arrow::{PyField, PySchema};
 use rdfm_arrow::schema::{Column, Layout, RowLayout, schema};
 use rdfm_arrow::to_arrow::{self, RowRecord};
-use rdfm_arrow::widths::widened;
+use rdfm_arrow::widths::widen;
 use rdfm_core::codec::spec::Kind;
 use rdfm_core::model::batch::{LogBatch, MessageBatch};
 use rdfm_core::model::error::ErrorClass;
@@ -34,7 +34,7 @@ pub fn exception(py: Python<'_>, error: rdfm_arrow::Error) -> PyErr {
     match (error.row, error.class) {
         (Some(row), class) => errors::row(py, row, class, error.reason),
         (None, ErrorClass::Limit) => errors::limit(error.reason),
-        (None, ErrorClass::Internal) => errors::internal(error.reason.to_string()),
+        (None, ErrorClass::Internal) => errors::internal_error(error.reason.to_string()),
         // Rows cannot represent the data.
         (None, ErrorClass::Unsupported) => PyValueError::new_err(error.reason.to_string()),
         // The columns have the wrong types.
@@ -45,14 +45,14 @@ pub fn exception(py: Python<'_>, error: rdfm_arrow::Error) -> PyErr {
 /// Returns the requested row layout for a kind of log, with the default columns if `names` is
 /// `None`.
 pub fn rows(kind: Kind, names: Option<&[String]>, rows: &str, terms: &str) -> PyResult<RowLayout> {
-    RowLayout::by_name(kind, names, rows, terms).map_err(errors::option)
+    RowLayout::from_name(kind, names, rows, terms).map_err(errors::option)
 }
 
 /// Returns the layout with the columns `names` for rows that are messages, patches or results.
 pub fn layout(kind: Kind, names: Option<&[String]>, terms: &str) -> PyResult<Layout> {
     match rows(kind, names, "messages", terms)? {
         RowLayout::Whole(layout) => Ok(layout),
-        RowLayout::Quads(_) => Err(errors::internal("unexpected quad rows".to_owned())),
+        RowLayout::Quads(_) => Err(errors::internal_error("unexpected quad rows".to_owned())),
     }
 }
 
@@ -63,11 +63,11 @@ pub fn requested_columns<R: RowRecord>(
 ) -> PyResult<Vec<Column>> {
     if let Some(requested) = requested {
         let schema = PySchema::from_arrow_pycapsule(requested)?.into_inner();
-        if let Some(found) = Column::of_schema(R::KIND, &schema) {
+        if let Some(found) = Column::from_schema(R::KIND, &schema) {
             return Ok(found);
         }
     }
-    Ok(Column::default_of(R::KIND))
+    Ok(Column::default_for(R::KIND))
 }
 
 /// Exports a batch as an Arrow array, with the requested columns if possible.
@@ -96,7 +96,7 @@ pub fn export_schema<'py, R: RowRecord>(
     batch: &LogBatch<R>,
 ) -> PyResult<Bound<'py, PyCapsule>> {
     R::check(batch.head()).map_err(|error| exception(py, error))?;
-    let columns = Column::default_of(R::KIND);
+    let columns = Column::default_for(R::KIND);
     let schema = schema(columns, R::variables(batch.head()));
     schema_capsule(py, schema.as_ref())
 }
@@ -128,7 +128,7 @@ fn as_requested(array: ArrayRef, requested: Option<&Bound<'_, PyCapsule>>) -> Py
         return Ok(array);
     };
     let field = PyField::from_arrow_pycapsule(requested)?.into_inner();
-    Ok(widened(&array, field.data_type()).unwrap_or(array))
+    Ok(widen(&array, field.data_type()).unwrap_or(array))
 }
 
 /// An Arrow record batch with the PyCapsule interface.
@@ -232,7 +232,7 @@ pub fn record_batch<R: RowRecord>(
     layout: &Layout,
     source: Option<&str>,
 ) -> PyResult<ArrowBatch> {
-    let rows = errors::guarded(py, || {
+    let rows = errors::run_guarded(py, || {
         to_arrow::record_batch(batches, layout.clone(), source)
     })?;
     rows.map(ArrowBatch::new)
@@ -250,7 +250,7 @@ pub fn batch_of_rows(
         RowLayout::Whole(layout) => return record_batch(py, batches, layout, source),
         RowLayout::Quads(layout) => layout,
     };
-    let rows = errors::guarded(py, || to_arrow::quad_record_batch(batches, layout, source))?;
+    let rows = errors::run_guarded(py, || to_arrow::quad_record_batch(batches, layout, source))?;
     rows.map(ArrowBatch::new)
         .map_err(|error| exception(py, error))
 }

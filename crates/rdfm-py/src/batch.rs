@@ -12,7 +12,7 @@ use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyBytes, PyCapsule, PyDict, PyList, PyString, PyTuple};
 use rdfm_analysis::statistics;
 use rdfm_arrow::from_arrow::{self, QuadReader};
-use rdfm_arrow::schema::{RowKind, row_kind};
+use rdfm_arrow::schema::{RowKind, detect_row_kind};
 use rdfm_core::codec::spec::Kind;
 use rdfm_core::model::namespaces::NamespaceChange;
 use rdfm_core::model::table::TermTable;
@@ -54,7 +54,10 @@ batch_methods!(MessageBatch of term::Quad, message {
     /// Return the batch with its messages numbered from `first_message_index`.
     #[pyo3(signature = (first_message_index, /))]
     fn numbered(&self, py: Python<'_>, first_message_index: u64) -> PyResult<Self> {
-        errors::guarded(py, || self.inner().numbered(first_message_index)).map(Self::new)
+        errors::run_guarded(py, || {
+            self.inner().with_first_message_index(first_message_index)
+        })
+        .map(Self::new)
     }
 
     /// Whether any quad is in a named graph.
@@ -162,7 +165,7 @@ batch_methods!(MessageBatch of term::Quad, message {
     /// Raises:
     ///     OptionError: If the name is not an absolute IRI.
     fn with_default_graph(&self, py: Python<'_>, name: &str) -> PyResult<Self> {
-        errors::guarded(py, || graphs::with_default_graph(&self.view.batch, name))?
+        errors::run_guarded(py, || graphs::with_default_graph(&self.view.batch, name))?
             .map(Self::new)
             .map_err(errors::option)
     }
@@ -170,7 +173,7 @@ batch_methods!(MessageBatch of term::Quad, message {
     /// Return the number of occurrences of each predicate. IRIs are written without angle brackets,
     /// other terms as N-Triples.
     fn predicate_counts(&self, py: Python<'_>) -> PyResult<FxHashMap<String, u64>> {
-        errors::guarded(py, || {
+        errors::run_guarded(py, || {
             let table = self.view.batch.table();
             let mut counts = Counts::new(table);
             for quad in self.view.batch.quads() {
@@ -182,7 +185,7 @@ batch_methods!(MessageBatch of term::Quad, message {
 
     /// Return the number of occurrences of each datatype among the literals that are objects.
     fn datatype_counts(&self, py: Python<'_>) -> PyResult<FxHashMap<String, u64>> {
-        errors::guarded(py, || {
+        errors::run_guarded(py, || {
             let table = self.view.batch.table();
             let mut counts = Counts::new(table);
             for quad in self.view.batch.quads() {
@@ -238,13 +241,13 @@ batch_methods!(MessageBatch of term::Quad, message {
     #[pyo3(signature = (batch, *, max_depth=64))]
     fn from_arrow(py: Python<'_>, batch: &Bound<'_, PyAny>, max_depth: u32) -> PyResult<Self> {
         let reader = arrow::reader(batch)?;
-        let max_depth = options::depth(max_depth)?;
-        let quads = row_kind(&reader.schema()) == Ok(RowKind::Quads);
-        let result = errors::guarded(py, || {
+        let max_depth = options::check_depth(max_depth)?;
+        let quads = detect_row_kind(&reader.schema()) == Ok(RowKind::Quads);
+        let result = errors::run_guarded(py, || {
             if quads {
-                QuadReader::batch(reader, max_depth)
+                QuadReader::read_batch(reader, max_depth)
             } else {
-                from_arrow::batch(reader, max_depth)
+                from_arrow::read_batch(reader, max_depth)
             }
         })?;
         result
@@ -313,7 +316,7 @@ impl Slices {
         begins: bool,
     ) -> PyResult<Vec<Py<MessageBatch>>> {
         let messages = batch.get().inner();
-        let taken = errors::guarded(py, || {
+        let taken = errors::run_guarded(py, || {
             let mut slices = self.slices.lock().unwrap_or_else(PoisonError::into_inner);
             if start == 0 {
                 slices.begin_batch(messages);

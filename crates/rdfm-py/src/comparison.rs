@@ -70,11 +70,11 @@ impl ComparisonState {
 }
 
 /// Returns the differences as bits.
-fn bits(found: PairDifferences) -> u8 {
-    u8::from(found.records)
-        | u8::from(found.metadata) << 1
-        | u8::from(found.namespaces) << 2
-        | u8::from(found.undecided) << 3
+fn bits(differences: PairDifferences) -> u8 {
+    u8::from(differences.records)
+        | u8::from(differences.metadata) << 1
+        | u8::from(differences.namespaces) << 2
+        | u8::from(differences.undecided) << 3
 }
 
 fn side(number: u8) -> Side {
@@ -86,7 +86,7 @@ impl Comparer {
         match self.state.try_lock() {
             Ok(guard) => Ok(guard),
             Err(TryLockError::Poisoned(poisoned)) => Ok(poisoned.into_inner()),
-            Err(TryLockError::WouldBlock) => Err(errors::in_use("comparer")),
+            Err(TryLockError::WouldBlock) => Err(errors::in_use_error("comparer")),
         }
     }
 
@@ -101,36 +101,42 @@ impl Comparer {
         let mut guard = self.lock()?;
         guard.register(side(number), batch);
         let core = &mut guard.core;
-        with_batches!(batch, batch, |found, _same| errors::guarded(py, || work
-            .of(core, found)))
+        with_batches!(batch, batch, |core_batch, _same| errors::run_guarded(
+            py,
+            || work.compute(core, core_batch)
+        ))
     }
 }
 
 /// An operation on a batch of any kind.
 trait Work<T>: Send {
-    fn of<R: ComparableRecord>(self, core: &mut Core, batch: &LogBatch<R>) -> T;
+    fn compute<R: ComparableRecord>(self, core: &mut Core, batch: &LogBatch<R>) -> T;
 }
 
 struct Signatures(Side, std::ops::Range<usize>);
 
 impl Work<Vec<u128>> for Signatures {
-    fn of<R: ComparableRecord>(self, core: &mut Core, batch: &LogBatch<R>) -> Vec<u128> {
-        core.signatures(self.0, batch, self.1)
+    fn compute<R: ComparableRecord>(self, core: &mut Core, batch: &LogBatch<R>) -> Vec<u128> {
+        core.compute_signatures(self.0, batch, self.1)
     }
 }
 
 struct FullSignatures;
 
 impl Work<Vec<Option<u128>>> for FullSignatures {
-    fn of<R: ComparableRecord>(self, core: &mut Core, batch: &LogBatch<R>) -> Vec<Option<u128>> {
-        core.full_signatures(Side::A, batch)
+    fn compute<R: ComparableRecord>(
+        self,
+        core: &mut Core,
+        batch: &LogBatch<R>,
+    ) -> Vec<Option<u128>> {
+        core.compute_full_signatures(Side::A, batch)
     }
 }
 
 struct Collect(Side);
 
 impl Work<Vec<usize>> for Collect {
-    fn of<R: ComparableRecord>(self, core: &mut Core, batch: &LogBatch<R>) -> Vec<usize> {
+    fn compute<R: ComparableRecord>(self, core: &mut Core, batch: &LogBatch<R>) -> Vec<usize> {
         core.collect(self.0, batch)
     }
 }
@@ -138,8 +144,8 @@ impl Work<Vec<usize>> for Collect {
 struct Pick(Side);
 
 impl Work<Vec<usize>> for Pick {
-    fn of<R: ComparableRecord>(self, core: &mut Core, batch: &LogBatch<R>) -> Vec<usize> {
-        core.surplus(self.0, batch)
+    fn compute<R: ComparableRecord>(self, core: &mut Core, batch: &LogBatch<R>) -> Vec<usize> {
+        core.find_surplus(self.0, batch)
     }
 }
 
@@ -232,8 +238,8 @@ impl Comparer {
         let Run {
             pairs,
             records,
-            found,
-        } = with_batches!(a, b, |a, b| errors::guarded(py, || core.run(
+            differences: found,
+        } = with_batches!(a, b, |a, b| errors::run_guarded(py, || core.run(
             (a, i),
             (b, j),
             max_pairs
@@ -253,8 +259,8 @@ impl Comparer {
     ) -> PyResult<u8> {
         let mut guard = self.lock()?;
         let core = &mut guard.core;
-        with_batches!(a, b, |a, b| errors::guarded(py, || core
-            .metadata_and_namespaces((a, i), (b, j))))
+        with_batches!(a, b, |a, b| errors::run_guarded(py, || core
+            .compare_metadata_and_namespaces((a, i), (b, j))))
         .map(bits)
     }
 
@@ -263,7 +269,7 @@ impl Comparer {
     fn redeclared<'py>(&self, py: Python<'py>) -> PyResult<Vec<RedeclaredName<'py>>> {
         let guard = self.lock()?;
         let text = |text: &Vec<u8>| PyString::from_bytes(py, text);
-        let names = guard.core.redeclared().iter();
+        let names = guard.core.redeclared_names().iter();
         names
             .map(|(name, [a, b])| {
                 let [a, b] = [a, b].map(|iri| iri.as_ref().map(text).transpose());
@@ -280,7 +286,7 @@ impl Comparer {
     /// Return whether the limit of one comparison was reached, and whether the limit of all
     /// comparisons together was reached.
     fn reached(&self) -> PyResult<(bool, bool)> {
-        let reached = self.lock()?.core.reached();
+        let reached = self.lock()?.core.reached_limits();
         Ok((reached.each, reached.total))
     }
 
@@ -295,8 +301,8 @@ impl Comparer {
         stop: usize,
     ) -> PyResult<Bound<'py, PyBytes>> {
         let work = Signatures(side(side_number), start..stop);
-        let found = self.with_one(py, side_number, batch, work)?;
-        let bytes: Vec<u8> = found.into_iter().flat_map(u128::to_le_bytes).collect();
+        let signatures = self.with_one(py, side_number, batch, work)?;
+        let bytes: Vec<u8> = signatures.into_iter().flat_map(u128::to_le_bytes).collect();
         Ok(PyBytes::new(py, &bytes))
     }
 
@@ -308,9 +314,9 @@ impl Comparer {
         py: Python<'py>,
         batch: &Bound<'_, PyAny>,
     ) -> PyResult<Vec<Option<Bound<'py, PyBytes>>>> {
-        let found = self.with_one(py, 0, batch, FullSignatures)?;
+        let signatures = self.with_one(py, 0, batch, FullSignatures)?;
         let bytes = |signature: u128| PyBytes::new(py, &signature.to_le_bytes());
-        Ok(found.into_iter().map(|each| each.map(bytes)).collect())
+        Ok(signatures.into_iter().map(|each| each.map(bytes)).collect())
     }
 
     /// Add the messages of a batch to the multiset of a side.
@@ -334,7 +340,7 @@ impl Comparer {
     fn compare_multisets(&self, py: Python<'_>) -> PyResult<(u64, u64, u64)> {
         let mut guard = self.lock()?;
         let core = &mut guard.core;
-        let settled = errors::guarded(py, || core.compare_multisets())?;
+        let settled = errors::run_guarded(py, || core.compare_multisets())?;
         Ok((settled.same, settled.only[0], settled.only[1]))
     }
 
@@ -362,7 +368,7 @@ fn common_blocks(py: Python<'_>, a: &[u8], b: &[u8]) -> PyResult<Vec<(usize, usi
             .collect()
     };
     let (a, b) = (numbers(a), numbers(b));
-    errors::guarded(py, || blocks(&a, &b))
+    errors::run_guarded(py, || blocks(&a, &b))
 }
 
 /// Map the blank nodes of a batch's first message to those of another batch's first message.
@@ -380,10 +386,10 @@ fn isomorphism<'py>(
     max_steps: u64,
 ) -> PyResult<Option<Vec<Labels<'py>>>> {
     let (a, b) = (a.get().inner(), b.get().inner());
-    let found = errors::guarded(py, || {
+    let mapping = errors::run_guarded(py, || {
         let message = |batch: &rdfm_core::model::batch::MessageBatch| batch.message(0).to_vec();
         let (ours, theirs) = (message(a), message(b));
-        comparison::isomorphism((&ours[..], a.table()), (&theirs[..], b.table()), max_steps)
+        comparison::find_isomorphism((&ours[..], a.table()), (&theirs[..], b.table()), max_steps)
     })?
     .map_err(|_| {
         errors::limit(format!(
@@ -392,7 +398,7 @@ fn isomorphism<'py>(
     })?;
     let label =
         |table: &rdfm_core::model::table::TermTable, id| PyString::from_bytes(py, table.text(id));
-    found
+    mapping
         .map(|pairs| {
             pairs
                 .into_iter()

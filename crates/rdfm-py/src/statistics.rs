@@ -58,7 +58,7 @@ impl StatisticsCounter {
             statistics::Statistics::default()
         };
         Self {
-            state: Mutex::new(statistics.numbered_from(first)),
+            state: Mutex::new(statistics.with_first_index(first)),
         }
     }
 
@@ -72,13 +72,13 @@ impl StatisticsCounter {
     fn add(&self, py: Python<'_>, batch: &Bound<'_, PyAny>) -> PyResult<()> {
         if let Ok(batch) = batch.cast::<MessageBatch>() {
             let batch = batch.get().inner();
-            errors::guarded(py, || self.state().add_messages(batch))
+            errors::run_guarded(py, || self.state().add_messages(batch))
         } else if let Ok(batch) = batch.cast::<PatchBatch>() {
             let batch = batch.get().inner();
-            errors::guarded(py, || self.state().add_patches(batch))
+            errors::run_guarded(py, || self.state().add_patches(batch))
         } else if let Ok(batch) = batch.cast::<ResultBatch>() {
             let batch = batch.get().inner();
-            errors::guarded(py, || self.state().add_results(batch))
+            errors::run_guarded(py, || self.state().add_results(batch))
         } else {
             Err(PyTypeError::new_err("expected a batch"))
         }
@@ -86,7 +86,7 @@ impl StatisticsCounter {
 
     /// Return the current statistics as bytes, for `merge`.
     fn to_bytes<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
-        let bytes = errors::guarded(py, || self.state().to_bytes())?;
+        let bytes = errors::run_guarded(py, || self.state().to_bytes())?;
         Ok(PyBytes::new(py, &bytes))
     }
 
@@ -95,14 +95,14 @@ impl StatisticsCounter {
     /// Raises:
     ///     ValueError: If the bytes are not statistics from this version of rdfm.
     fn merge(&self, py: Python<'_>, other: &[u8]) -> PyResult<()> {
-        errors::guarded(py, || self.state().merge_bytes(other))?.map_err(|_| {
+        errors::run_guarded(py, || self.state().merge_bytes(other))?.map_err(|_| {
             PyValueError::new_err("the bytes are not statistics from this version of rdfm")
         })
     }
 
     /// Return the current statistics. Each list contains the `top` most frequent names.
     fn report<'py>(&self, py: Python<'py>, top: usize) -> PyResult<Bound<'py, PyDict>> {
-        let report = errors::guarded(py, || self.state().report(top))?;
+        let report = errors::run_guarded(py, || self.state().report(top))?;
         report_dict(py, &report)
     }
 }
@@ -112,7 +112,7 @@ fn report_dict<'py>(py: Python<'py>, report: &Report) -> PyResult<Bound<'py, PyD
     dict.set_item("messages", report.messages)?;
     dict.set_item("empty_messages", report.empty_messages)?;
     dict.set_item("approximate_messages", report.approximate_messages)?;
-    dict.set_item("sizes", sizes(py, &report.sizes)?)?;
+    dict.set_item("sizes", sizes_dict(py, &report.sizes)?)?;
     for (name, optional) in [
         ("bytes", &report.bytes),
         ("adds", &report.adds),
@@ -120,7 +120,7 @@ fn report_dict<'py>(py: Python<'py>, report: &Report) -> PyResult<Bound<'py, PyD
     ] {
         let optional = optional
             .as_ref()
-            .map(|optional| sizes(py, optional))
+            .map(|optional| sizes_dict(py, optional))
             .transpose()?;
         dict.set_item(name, optional)?;
     }
@@ -141,7 +141,7 @@ fn report_dict<'py>(py: Python<'py>, report: &Report) -> PyResult<Bound<'py, PyD
     let terms = PyDict::new(py);
     for (name, bit) in TERMS {
         let term = &report.terms[bit.trailing_zeros() as usize];
-        let entry = series(py, &term.series)?;
+        let entry = series_dict(py, &term.series)?;
         entry.set_item("unique", unique(term.unique))?;
         terms.set_item(name, entry)?;
     }
@@ -150,10 +150,10 @@ fn report_dict<'py>(py: Python<'py>, report: &Report) -> PyResult<Bound<'py, PyD
         ("ascii_control_characters", &report.controls),
         ("quoted_triples", &report.triples),
     ] {
-        terms.set_item(name, series(py, values)?)?;
+        terms.set_item(name, series_dict(py, values)?)?;
     }
     let density = PyDict::new(py);
-    spread(&density, report.density.as_ref())?;
+    add_spread(&density, report.density.as_ref())?;
     terms.set_item("byte_density", density)?;
     dict.set_item("series", terms)?;
     let occurrences = PyDict::new(py);
@@ -176,7 +176,7 @@ fn report_dict<'py>(py: Python<'py>, report: &Report) -> PyResult<Bound<'py, PyD
         ("types", &report.types),
         ("namespaces", &report.namespaces),
     ] {
-        dict.set_item(name, names(py, values)?)?;
+        dict.set_item(name, names_dict(py, values)?)?;
     }
     Ok(dict)
 }
@@ -185,7 +185,7 @@ const fn unique(estimate: Estimate) -> (u64, u64, u64) {
     (estimate.value, estimate.lower, estimate.upper)
 }
 
-fn spread<'py, T>(dict: &Bound<'py, PyDict>, spread: Option<&Spread<T>>) -> PyResult<()>
+fn add_spread<'py, T>(dict: &Bound<'py, PyDict>, spread: Option<&Spread<T>>) -> PyResult<()>
 where
     T: Copy + IntoPyObject<'py>,
 {
@@ -195,15 +195,15 @@ where
     dict.set_item("standard_deviation", spread.map(|spread| spread.deviation))
 }
 
-fn series<'py>(py: Python<'py>, report: &SeriesReport) -> PyResult<Bound<'py, PyDict>> {
+fn series_dict<'py>(py: Python<'py>, report: &SeriesReport) -> PyResult<Bound<'py, PyDict>> {
     let dict = PyDict::new(py);
-    spread(&dict, report.spread.as_ref())?;
+    add_spread(&dict, report.spread.as_ref())?;
     dict.set_item("sum", report.sum)?;
     Ok(dict)
 }
 
-fn sizes<'py>(py: Python<'py>, report: &SizesReport) -> PyResult<Bound<'py, PyDict>> {
-    let dict = series(py, &report.series)?;
+fn sizes_dict<'py>(py: Python<'py>, report: &SizesReport) -> PyResult<Bound<'py, PyDict>> {
+    let dict = series_dict(py, &report.series)?;
     let percentiles = PyDict::new(py);
     for (percent, value) in PERCENTILES.iter().zip(report.percentiles.iter().flatten()) {
         percentiles.set_item(format!("p{percent}"), value)?;
@@ -218,14 +218,14 @@ fn sizes<'py>(py: Python<'py>, report: &SizesReport) -> PyResult<Bound<'py, PyDi
     Ok(dict)
 }
 
-fn names<'py>(py: Python<'py>, report: &NamesReport) -> PyResult<Bound<'py, PyDict>> {
+fn names_dict<'py>(py: Python<'py>, report: &NamesReport) -> PyResult<Bound<'py, PyDict>> {
     let dict = PyDict::new(py);
     let counts = PyDict::new(py);
     for (name, count) in &report.names {
         counts.set_item(name, count)?;
     }
     dict.set_item("counts", counts)?;
-    dict.set_item("number", report.kept)?;
+    dict.set_item("number", report.counted)?;
     dict.set_item("others", report.others)?;
     Ok(dict)
 }
@@ -256,10 +256,10 @@ impl NameListing {
     fn add(&self, py: Python<'_>, batch: &Bound<'_, PyAny>) -> PyResult<()> {
         if let Ok(batch) = batch.cast::<MessageBatch>() {
             let batch = batch.get().inner();
-            errors::guarded(py, || self.state().add_messages(batch))
+            errors::run_guarded(py, || self.state().add_messages(batch))
         } else if let Ok(batch) = batch.cast::<PatchBatch>() {
             let batch = batch.get().inner();
-            errors::guarded(py, || self.state().add_patches(batch))
+            errors::run_guarded(py, || self.state().add_patches(batch))
         } else {
             Err(PyTypeError::new_err(
                 "expected a batch of messages or patches",
@@ -273,7 +273,7 @@ impl NameListing {
     ///     For each list: the counts of the `top` most frequent names, the number of stored names,
     ///     and the number of occurrences of other names.
     fn report<'py>(&self, py: Python<'py>, top: usize) -> PyResult<Bound<'py, PyDict>> {
-        let report = errors::guarded(py, || self.state().report(top))?;
+        let report = errors::run_guarded(py, || self.state().report(top))?;
         let dict = PyDict::new(py);
         for (name, report) in [
             ("predicates", &report.predicates),
@@ -281,7 +281,7 @@ impl NameListing {
             ("metadata", &report.metadata),
             ("headers", &report.headers),
         ] {
-            dict.set_item(name, names(py, report)?)?;
+            dict.set_item(name, names_dict(py, report)?)?;
         }
         Ok(dict)
     }

@@ -2,9 +2,7 @@
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "tests fail by panicking")]
 
-mod common;
-
-use common::{batch, rows, whole_rows};
+use crate::common::{batch, rows, whole_rows};
 
 const XSD: &str = "http://www.w3.org/2001/XMLSchema#";
 
@@ -60,18 +58,19 @@ fn objects() -> Vec<String> {
 fn shuffled(seed: u64) -> Vec<String> {
     let mut objects = objects();
     let mut state = seed;
-    for at in (1..objects.len()).rev() {
+    for index in (1..objects.len()).rev() {
         state = state
             .wrapping_mul(6_364_136_223_846_793_005)
             .wrapping_add(1);
-        objects.swap(at, (state >> 33) as usize % (at + 1));
+        objects.swap(index, (state >> 33) as usize % (index + 1));
     }
     objects
 }
 
 fn log(objects: &[String]) -> String {
     let quads = objects.iter().enumerate();
-    let quads = quads.map(|(at, object)| format!("<http://e/s{at}> <http://e/p> {object} .\n"));
+    let quads =
+        quads.map(|(index, object)| format!("<http://e/s{index}> <http://e/p> {object} .\n"));
     quads.collect()
 }
 
@@ -101,7 +100,7 @@ fn order_by_does_not_depend_on_the_input_order() {
 #[test]
 fn keys_are_evaluated_once_for_each_row() {
     let many: Vec<String> = (0..3000)
-        .map(|at| format!("<http://e/s{at}> <http://e/p> {at} .\n"))
+        .map(|index| format!("<http://e/s{index}> <http://e/p> {index} .\n"))
         .collect();
     let many = many.concat();
     let log = batch(&many);
@@ -149,13 +148,13 @@ fn groups_can_be_sorted_by_an_aggregate() {
 fn min_and_max_do_not_depend_on_the_order_of_rows() {
     for seed in 0..40 {
         let log = batch(&log(&shuffled(seed)));
-        let found = rows(
+        let actual = rows(
             "SELECT (MIN(?o) AS ?min) (MAX(?o) AS ?max) (MIN(DISTINCT ?n) AS ?number) \
              { ?s ?p ?o OPTIONAL { ?s ?p ?n FILTER(isNumeric(?n)) } FILTER(!isTriple(?o)) }",
             &log,
         );
         assert_eq!(
-            found,
+            actual,
             [format!("0: <http://e/a> \"one\"^^<{XSD}integer> -")]
         );
         let numbers = rows(
@@ -169,6 +168,6 @@ fn min_and_max_do_not_depend_on_the_order_of_rows() {
         );
     }
     let nothing = batch("<http://e/a> <http://e/p> 2 .");
-    let found = rows("SELECT (MIN(?o) AS ?min) { ?s ex:q ?o }", &nothing);
-    assert_eq!(found, ["0: -"]);
+    let actual = rows("SELECT (MIN(?o) AS ?min) { ?s ex:q ?o }", &nothing);
+    assert_eq!(actual, ["0: -"]);
 }

@@ -25,6 +25,7 @@ from rdfm.logs.write.output import (
     OutputShape,
     Writable,
     output_format,
+    reject_other_format_names,
     suffix_options,
 )
 from rdfm.logs.write.own_input import reject_own_input
@@ -187,6 +188,7 @@ def create_log(
     if kind == "results":
         head = ResultBatch.from_rows([], list(variables), boolean=boolean, links=list(links))
     reject_own_input((), target, options, append=append)
+    reject_other_format_names(options, "format")
     log_format = output_format(target, format, kind)
     if kind not in log_format.spec.kinds:
         raise format_of_other_kind_error(log_format.spec, kind)

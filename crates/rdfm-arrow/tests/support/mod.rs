@@ -1,6 +1,5 @@
 //! Test helpers that create batches from strings, and return the contents of batches and arrays as
 //! strings.
-#![allow(dead_code, reason = "each test file uses only some of these functions")]
 #![allow(clippy::unwrap_used, missing_docs, reason = "tests fail by panicking")]
 
 use arrow_array::cast::AsArray;
@@ -158,8 +157,8 @@ pub fn lists(array: &ArrayRef) -> Vec<Option<Vec<QuadTexts>>> {
         let items: ArrayRef = lists.value(row);
         let items: &StructArray = items.as_struct();
         let columns: Vec<Vec<Option<String>>> = items.columns().iter().map(strings).collect();
-        let quad = |at: usize| -> QuadTexts {
-            std::array::from_fn(|part: usize| columns[part][at].clone().unwrap_or_default())
+        let quad = |index: usize| -> QuadTexts {
+            std::array::from_fn(|part: usize| columns[part][index].clone().unwrap_or_default())
         };
         (0..items.len()).map(quad).collect()
     };

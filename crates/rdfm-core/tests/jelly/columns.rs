@@ -5,10 +5,10 @@ use rdfm_core::codec::batch::NextBatchOf as _;
 use rdfm_core::formats::jelly::restart::{MarkFinder, MarkSearch, put_mark};
 use rdfm_core::model::term::Quad;
 
-use crate::encode::{cut, random, write};
-use crate::model::{Message, Statement, Term, batch, decode_every_way, outcome};
+use crate::jelly::encode::{cut, random, write};
+use crate::jelly::model::{Message, Statement, Term, batch, decode_every_way, outcome};
+use crate::jelly::wire::{bytes, iri, number, row, varint};
 use crate::support::{Options, decoder};
-use crate::wire::{bytes, iri, number, row, varint};
 
 const MESSAGES: u64 = 1;
 const TRIPLES: u64 = 1;
@@ -32,7 +32,7 @@ fn messages_of(physical: u64) -> Vec<u8> {
 }
 
 fn frame(fields: &[Vec<u8>]) -> Vec<u8> {
-    crate::wire::frame(fields)
+    crate::jelly::wire::frame(fields)
 }
 
 /// Packed numbers.
@@ -114,7 +114,7 @@ fn named(text: &str) -> Term {
 }
 
 fn bnode(label: &str) -> Term {
-    Term::Bnode(label.to_owned())
+    Term::BlankNode(label.to_owned())
 }
 
 fn literal(text: &str) -> Term {
@@ -124,7 +124,7 @@ fn literal(text: &str) -> Term {
 /// The objects of each message, as labels.
 fn labels(messages: &[Message]) -> Vec<String> {
     let label = |term: &Term| match term {
-        Term::Bnode(label) => label.clone(),
+        Term::BlankNode(label) => label.clone(),
         other => panic!("{other:?}"),
     };
     let objects = |message: &Message| message.statements.iter().map(|s| label(&s[2])).collect();
@@ -245,13 +245,13 @@ fn unbound_graphs_are_the_default_graph() {
     let batch = rows(&objects, &[entry(2, 3, &["g:"]), bytes(9, graphs.concat())]);
     let log = [start(stream(QUADS, &[])), frame(&[batch])].concat();
     let messages = ok(&log);
-    for (at, statement) in messages[0].statements.iter().enumerate() {
-        let graph = match at {
+    for (index, statement) in messages[0].statements.iter().enumerate() {
+        let graph = match index {
             2..=21 => named("g:"),
             22 => bnode("h"),
             _ => Term::Default,
         };
-        assert_eq!(statement[3], graph, "{at}");
+        assert_eq!(statement[3], graph, "{index}");
     }
     assert_eq!(messages[0].statements.len(), 40);
 }
@@ -275,13 +275,13 @@ fn ids_are_inferred_within_a_column() {
         column(8, &[3, 0, 1], &[]),
     ]);
     let messages = ok(&frame(&[stream(TRIPLES, &[]), batch]));
-    let found: Vec<_> = messages[0]
+    let actual: Vec<_> = messages[0]
         .statements
         .iter()
         .map(|s| s[..3].to_vec())
         .collect();
     let expected = [["q:A", "b", "c"], ["q:b", "q:A", "d"], ["r:d", "q:b", "A"]];
-    assert_eq!(found, expected.map(|row| row.map(named).to_vec()));
+    assert_eq!(actual, expected.map(|row| row.map(named).to_vec()));
 }
 
 #[test]
@@ -607,10 +607,10 @@ fn errors_describe_the_violated_rule() {
         ),
     ];
     for (expected, fields) in cases {
-        let (messages, found) = decode(&frame(&fields));
-        let found = found.unwrap_or_else(|| panic!("no error: {expected}"));
-        assert!(found.contains(expected), "{found}\n{expected}");
-        assert!(found.contains("(frame 0, row 0, byte "), "{found}");
+        let (messages, actual) = decode(&frame(&fields));
+        let actual = actual.unwrap_or_else(|| panic!("no error: {expected}"));
+        assert!(actual.contains(expected), "{actual}\n{expected}");
+        assert!(actual.contains("(frame 0, row 0, byte "), "{actual}");
         assert_eq!(messages, []);
     }
     let text = error(
@@ -656,10 +656,10 @@ fn an_announced_version_excludes_terms() {
                 bytes(8, object.clone()),
             ]);
             let log = frame(&[stream(TRIPLES, &[number(6, version)]), batch]);
-            let found = decode(&log).1;
+            let actual = decode(&log).1;
             let is_allowed = version == 0 || version >= first_allowed;
-            assert_eq!(found.is_none(), is_allowed, "{version} {found:?}");
-            let text = found.unwrap_or_else(|| "announce RDF".to_owned());
+            assert_eq!(actual.is_none(), is_allowed, "{version} {actual:?}");
+            let text = actual.unwrap_or_else(|| "announce RDF".to_owned());
             assert!(text.contains("announce RDF"), "{text}");
         }
     }
@@ -682,13 +682,16 @@ fn errors_name_the_row_and_follow_complete_messages() {
         packed(15, &[1, 1, 1, 1]),
     ]);
     let log = [first.clone(), frame(std::slice::from_ref(&batch))].concat();
-    let (messages, found) = decode(&log);
+    let (messages, actual) = decode(&log);
     // No message of the frame is returned.
     assert_eq!(labels(&messages), ["a"]);
-    let found = found.unwrap();
-    assert!(found.contains("column objects: name 9 is used"), "{found}");
-    assert!(found.contains("(frame 2, row 3, byte "), "{found}");
-    assert!(found.contains("message 1)"), "{found}");
+    let actual = actual.unwrap();
+    assert!(
+        actual.contains("column objects: name 9 is used"),
+        "{actual}"
+    );
+    assert!(actual.contains("(frame 2, row 3, byte "), "{actual}");
+    assert!(actual.contains("message 1)"), "{actual}");
 }
 
 #[test]
@@ -1076,7 +1079,7 @@ fn content_beyond_the_announced_version_is_rejected() {
             assert_eq!(error.is_none(), is_allowed, "{version}: {error:?}");
             if is_allowed {
                 assert_eq!(statements(&ok(&bytes)), statements(&log));
-                let values = crate::decode::end(&Options::default(), &bytes)
+                let values = crate::jelly::decode::end(&Options::default(), &bytes)
                     .0
                     .options
                     .clone();

@@ -2,9 +2,9 @@
 
 use rdfm_core::codec::Parts;
 
-use crate::model::outcome;
+use crate::jelly::model::outcome;
+use crate::jelly::wire::{bytes, datatype, frame, iri, name, number, options, prefix, row, varint};
 use crate::support::{Options, decoder};
-use crate::wire::{bytes, datatype, frame, iri, name, number, options, prefix, row, varint};
 
 /// Pseudorandom rows.
 struct Random {
@@ -104,8 +104,8 @@ impl Random {
             _ => (kind, self.statement(quads)),
         };
         if self.damages && self.one_in(200) && !payload.is_empty() {
-            let at = self.below(payload.len() as u32) as usize;
-            payload[at] = self.below(256) as u8;
+            let index = self.below(payload.len() as u32) as usize;
+            payload[index] = self.below(256) as u8;
         }
         (field, payload)
     }

@@ -9,8 +9,8 @@ use rdfm_core::model::limits::Limits;
 use rdfm_core::model::record::ResultHead;
 use rdfm_core::model::term::TermKind;
 
-use super::support::{Options, encoder};
 use super::{LOSSLESS_FORMATS, batches, convert, read, write_with};
+use crate::support::{Options, encoder};
 
 const TSV: &str = "?x\t?y\n<a>\t\n_:b\t\"é\\n<&>\\\"\"@he--rtl\n\t1\n<<( <a> <b> \"c\" )>>\t\"\"\n";
 
@@ -271,7 +271,7 @@ fn unsupported_links_are_dropped_and_counted() {
         } else {
             vec![("links", 2)]
         };
-        assert_eq!(encoder.dropped(), dropped);
+        assert_eq!(encoder.dropped_counts(), dropped);
         let reread = read(format, out).without_error().head.unwrap();
         assert_eq!(reread.links.len(), if has_links { 2 } else { 0 });
     }

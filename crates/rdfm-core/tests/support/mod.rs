@@ -1,5 +1,4 @@
 //! Helpers for codec tests: decoding in one piece and in several, and files of the suites.
-#![allow(dead_code, reason = "each test file uses only some of them")]
 #![allow(
     clippy::unwrap_used,
     clippy::expect_used,
@@ -63,14 +62,14 @@ impl Options {
 pub fn decoder(format: &str, options: &Options) -> Result<Box<dyn Decoder>, Reason> {
     let spec = registry::find(format).expect("a format");
     let values = Values::read(spec.reads(), options.given.clone())?;
-    registry::decoder(spec, &values, &options.opening)
+    registry::new_decoder(spec, &values, &options.opening)
 }
 
 /// Creates an encoder for a format.
 pub fn encoder(format: &str, options: &Options) -> Result<Box<dyn Encoder>, Reason> {
     let spec = registry::find(format).expect("a format");
     let values = Values::read(spec.writes(), options.given.clone())?;
-    registry::encoder(spec, &values, options.source.as_ref())
+    registry::new_encoder(spec, &values, options.source.as_ref())
 }
 
 /// The quads of each message as lines of N-Quads, and the error.
@@ -182,7 +181,11 @@ pub fn skipping(format: &str, options: &Options, log: &[u8], piece: usize) -> Ve
                 Some(skipped) => {
                     let text = String::from_utf8_lossy(&skipped).into_owned();
                     let index = error.position.message_index.unwrap();
-                    let prefix = if error.follows() { "follows, " } else { "" };
+                    let prefix = if error.may_follow_from_skipping() {
+                        "follows, "
+                    } else {
+                        ""
+                    };
                     seen.push((index, format!("{prefix}skipped {text}")));
                     continue;
                 }
@@ -232,13 +235,13 @@ fn suites() -> PathBuf {
 ///
 /// If `RDFM_SHARED` is not set, or the file is missing and `RDFM_REQUIRE_SHARED` is 1.
 pub fn shared_path(path: &str) -> Option<PathBuf> {
-    let found = suites().join(path);
-    if found.exists() {
-        return Some(found);
+    let actual = suites().join(path);
+    if actual.exists() {
+        return Some(actual);
     }
     let required = std::env::var_os("RDFM_REQUIRE_SHARED").is_some_and(|value| value == "1");
-    assert!(!required, "{} is missing", found.display());
-    println!("skipped: {} is missing", found.display());
+    assert!(!required, "{} is missing", actual.display());
+    println!("skipped: {} is missing", actual.display());
     None
 }
 

@@ -54,9 +54,9 @@ impl DefinitionTable {
     #[inline]
     pub fn get(&self, name: &[u8]) -> Option<&Arc<Definition>> {
         if !self.own.is_empty()
-            && let Some(found) = self.own.get(name)
+            && let Some(definition) = self.own.get(name)
         {
-            return found.as_ref();
+            return definition.as_ref();
         }
         let mut layers = self.sealed.iter().rev();
         layers.find_map(|layer| layer.get(name))?.as_ref()
@@ -106,7 +106,7 @@ impl DefinitionTable {
             layer = merged;
         }
         if self.sealed.is_empty() {
-            layer.retain(|_, found| found.is_some());
+            layer.retain(|_, definition| definition.is_some());
         }
         self.sealed.push(Arc::new(layer));
     }
@@ -130,6 +130,6 @@ impl DefinitionTable {
         let all = layers.flatten();
         let is_single = sealed.len() + usize::from(!self.own.is_empty()) <= 1;
         all.filter(move |(name, _)| is_single || seen.insert(name))
-            .filter_map(|(name, found)| Some((name, found.as_ref()?)))
+            .filter_map(|(name, definition)| Some((name, definition.as_ref()?)))
     }
 }

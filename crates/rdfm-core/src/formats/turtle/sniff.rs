@@ -23,7 +23,7 @@ pub fn sniff(bytes: &[u8], complete: bool) -> Sniff {
         }
         text.extend_from_slice(line);
         if is_text && is_directive(line) {
-            return Sniff::of(!is_other(&text), true);
+            return Sniff::from_match(!is_other(&text), true);
         }
         match line_kind(line) {
             _ if !line_format => {}
@@ -37,8 +37,8 @@ pub fn sniff(bytes: &[u8], complete: bool) -> Sniff {
         && !(line_format && triples)
         && memchr(0, head(bytes)).is_none()
         && !is_other(&text)
-        && begins_statement(&text);
-    Sniff::of(begins, complete)
+        && starts_statement(&text);
+    Sniff::from_match(begins, complete)
 }
 
 /// Whether the text begins with XML or JSON, ignoring comments.
@@ -88,7 +88,7 @@ fn is_directive(line: &[u8]) -> bool {
 }
 
 /// Whether the text begins with a subject or graph, followed by something that is valid there.
-fn begins_statement(text: &[u8]) -> bool {
+fn starts_statement(text: &[u8]) -> bool {
     let after = match trim_start(text) {
         [b'<', iri @ ..] => after_iri(iri, b"<"),
         [b'_', b':', label @ ..] => {
@@ -184,7 +184,7 @@ mod tests {
             assert_eq!(sniff(text.as_bytes(), false), Sniff::More, "{text}");
             assert_eq!(
                 sniff(text.as_bytes(), true),
-                Sniff::of(is_statement, true),
+                Sniff::from_match(is_statement, true),
                 "{text}"
             );
         }

@@ -35,7 +35,7 @@ pub(crate) fn lines(bytes: &[u8], complete: bool) -> impl Iterator<Item = &[u8]>
     let text = without_mark(head(bytes));
     let end = match memrchr2(b'\n', b'\r', text) {
         _ if complete && bytes.len() < HEAD_BYTES => text.len(),
-        Some(at) => at,
+        Some(index) => index,
         None if complete => text.len(),
         None => 0,
     };
@@ -109,15 +109,15 @@ fn after_term(text: &[u8]) -> Option<&[u8]> {
             rest.get(label + 1..)
         }
         [b'"', rest @ ..] => {
-            let mut at = 0;
+            let mut index = 0;
             loop {
-                match rest.get(at)? {
+                match rest.get(index)? {
                     b'"' => break,
-                    b'\\' => at += 2,
-                    _ => at += 1,
+                    b'\\' => index += 2,
+                    _ => index += 1,
                 }
             }
-            let after = rest.get(at + 1..)?;
+            let after = rest.get(index + 1..)?;
             Some(match after {
                 [b'@', tag @ ..] => {
                     let in_tag = |byte: &&u8| byte.is_ascii_alphanumeric() || **byte == b'-';
@@ -224,23 +224,23 @@ mod tests {
 
     #[test]
     fn only_complete_lines_of_a_head_are_used() {
-        let found = |head: &[u8], complete| -> Vec<Vec<u8>> {
+        let actual = |head: &[u8], complete| -> Vec<Vec<u8>> {
             let lines = lines(head, complete).filter(|line| !is_blank(line));
             lines.map(<[u8]>::to_vec).collect()
         };
         let cut = b"\xef\xbb\xbfa\r\nb\n # c\n\nd";
-        assert_eq!(found(cut, false), [b"a", b"b"]);
-        assert_eq!(found(cut, true), [b"a", b"b", b"d"]);
-        assert_eq!(found(b"a", false), [b""; 0]);
-        assert_eq!(found(b"a\r", false), [b"a"]);
+        assert_eq!(actual(cut, false), [b"a", b"b"]);
+        assert_eq!(actual(cut, true), [b"a", b"b", b"d"]);
+        assert_eq!(actual(b"a", false), [b""; 0]);
+        assert_eq!(actual(b"a\r", false), [b"a"]);
         // A full head may end within a line, so its last line counts only if it is the only one.
         let mut full = b"a\n".to_vec();
         full.resize(HEAD_BYTES, b'b');
-        assert_eq!(found(&full, true), [b"a"]);
-        assert_eq!(found(full.get(2..).unwrap(), true).len(), 2 - 1);
+        assert_eq!(actual(&full, true), [b"a"]);
+        assert_eq!(actual(full.get(2..).unwrap(), true).len(), 2 - 1);
         full.extend_from_slice(b"\nc\n");
-        assert_eq!(found(&full, true), [b"a"]);
-        assert_eq!(found(&[b'b'; HEAD_BYTES], true).len(), 1);
+        assert_eq!(actual(&full, true), [b"a"]);
+        assert_eq!(actual(&[b'b'; HEAD_BYTES], true).len(), 1);
     }
 
     #[test]

@@ -14,8 +14,8 @@ use super::{
     ADD, FRAME, PUNCTUATED, QUADS, TRIPLES, bare, batches, mark, options, quad, read, read_with,
     triple, write,
 };
+use crate::jelly::wire::{frame, varint};
 use crate::support::{Options, encoder};
-use crate::wire::{frame, varint};
 
 /// Builds patches term by term.
 struct PatchMaker(PatchBuilder);
@@ -41,7 +41,7 @@ impl PatchMaker {
             object,
             graph,
         };
-        self.0.add(Operation::of(code, quad)).unwrap();
+        self.0.add(Operation::new(code, quad)).unwrap();
     }
 
     /// Adds a patch with one operation per letter.
@@ -119,29 +119,29 @@ fn with(pairs: &[(&'static str, &str)]) -> Options {
 
 /// The statement type and the stream type in the options of a log.
 fn types(log: &[u8]) -> (u8, u8) {
-    let at = log.iter().position(|byte| *byte == 0x08).unwrap();
-    assert_eq!((log[at], log[at + 2]), (0x08, 0x10));
-    (log[at + 1], log[at + 3])
+    let index = log.iter().position(|byte| *byte == 0x08).unwrap();
+    assert_eq!((log[index], log[index + 2]), (0x08, 0x10));
+    (log[index + 1], log[index + 3])
 }
 
 #[test]
 fn small_logs_have_the_expected_bytes() {
     let statements = |stream: u64, more: &[Vec<u8>]| {
-        let sizes =
-            [(9, 4000), (10, 150), (11, 32)].map(|(field, size)| crate::wire::number(field, size));
+        let sizes = [(9, 4000), (10, 150), (11, 32)]
+            .map(|(field, size)| crate::jelly::wire::number(field, size));
         let fields = [
-            crate::wire::number(1, TRIPLES),
-            crate::wire::number(2, stream),
+            crate::jelly::wire::number(1, TRIPLES),
+            crate::jelly::wire::number(2, stream),
             sizes.concat(),
-            crate::wire::number(15, 1),
+            crate::jelly::wire::number(15, 1),
         ];
-        frame(&[crate::wire::row(1, fields.concat()), more.concat()])
+        frame(&[crate::jelly::wire::row(1, fields.concat()), more.concat()])
     };
     let log = frame(&[
-        options(PUNCTUATED, TRIPLES, &[crate::wire::number(3, 1)]),
+        options(PUNCTUATED, TRIPLES, &[crate::jelly::wire::number(3, 1)]),
         bare(6),
         triple(ADD, "a", "b", "c"),
-        crate::wire::row(3, ""),
+        crate::jelly::wire::row(3, ""),
         bare(7),
         mark(),
         mark(),
@@ -156,7 +156,7 @@ fn small_logs_have_the_expected_bytes() {
     let rows = [
         bare(6),
         triple(ADD, "a", "b", "c"),
-        crate::wire::row(3, ""),
+        crate::jelly::wire::row(3, ""),
         bare(7),
     ]
     .concat();
@@ -315,11 +315,11 @@ fn output_options_follow_the_source() {
 #[test]
 fn frames_end_at_a_number_of_rows_or_bytes() {
     let frames = |log: &[u8]| {
-        let (mut at, mut sizes) = (0, Vec::new());
-        while at < log.len() {
+        let (mut index, mut sizes) = (0, Vec::new());
+        while index < log.len() {
             let (mut length, mut prefix) = (0, 0);
             loop {
-                let byte = usize::from(log[at + prefix]);
+                let byte = usize::from(log[index + prefix]);
                 length |= (byte & 127) << (7 * prefix);
                 prefix += 1;
                 if byte < 128 {
@@ -327,7 +327,7 @@ fn frames_end_at_a_number_of_rows_or_bytes() {
                 }
             }
             sizes.push(length);
-            at += prefix + length;
+            index += prefix + length;
         }
         sizes
     };
@@ -435,13 +435,13 @@ fn unmatched_transactions_are_rejected() {
     ] {
         for stream in ["frame", "punctuated"] {
             let options = with(&[("stream_type", stream), ("frame_rows", "1")]);
-            let (out, _, found) = write(&options, &[batch_of(words)]);
-            let found = found.unwrap();
+            let (out, _, actual) = write(&options, &[batch_of(words)]);
+            let actual = actual.unwrap();
             assert_eq!(
-                (found.class, found.message_index),
+                (actual.class, actual.message_index),
                 (ErrorClass::Unsupported, 1)
             );
-            assert!(found.to_string().contains(error), "{found}");
+            assert!(actual.to_string().contains(error), "{actual}");
             let reread = read(&out);
             assert_eq!(
                 (reread.error, reread.patches.len()),
@@ -484,23 +484,23 @@ fn undeclared_features_are_rejected() {
             "a triple term, but the header does not declare triple terms",
         ),
     ] {
-        let (out, _, found) = write(&Options::default(), &[batch_of(words)]);
-        let found = found.unwrap();
+        let (out, _, actual) = write(&Options::default(), &[batch_of(words)]);
+        let actual = actual.unwrap();
         assert_eq!(
-            (found.class, found.message_index),
+            (actual.class, actual.message_index),
             (ErrorClass::Unsupported, 1)
         );
-        assert!(found.to_string().contains(error), "{found}");
-        assert_eq!(found.reason.remedies()[0].option, option);
+        assert!(actual.to_string().contains(error), "{actual}");
+        assert_eq!(actual.reason.remedies()[0].option, option);
         assert_eq!(read(&out).patches.len(), 1);
-        let (out, _, found) = write(&with(&[(option, "true")]), &[batch_of(words)]);
-        assert_eq!(found, None);
+        let (out, _, actual) = write(&with(&[(option, "true")]), &[batch_of(words)]);
+        assert_eq!(actual, None);
         assert_eq!(read(&out).patches.len(), 2);
     }
     // A header can have any value.
     let mut maker = PatchMaker::new();
     maker.0.begin_message(0);
-    for kind in [TermKind::Literal, TermKind::Bnode, TermKind::Iri] {
+    for kind in [TermKind::Literal, TermKind::BlankNode, TermKind::Iri] {
         let name = maker.term(TermKind::Literal, "");
         let object = maker.term(kind, "x");
         let header = Operation {
@@ -556,21 +556,21 @@ fn adds_deletes_and_namespaces_share_repeated_terms_across_batches() {
     let words = "tAPAc A A";
     let whole = batch_of(words);
     let (out, ..) = write(&Options::default(), std::slice::from_ref(&whole));
-    let cut: Vec<PatchBatch> = (0..3).map(|at| whole.slice(at..at + 1)).collect();
+    let cut: Vec<PatchBatch> = (0..3).map(|index| whole.slice(index..index + 1)).collect();
     assert_eq!(write(&Options::default(), &cut).0, out);
     let separate: Vec<PatchBatch> = words
         .split(' ')
         .zip(0..)
-        .map(|(word, at)| {
+        .map(|(word, index)| {
             let mut maker = PatchMaker::new();
-            maker.0.start_at(at);
+            maker.0.start_at(index);
             maker.patch(word);
             maker.0.take().unwrap()
         })
         .collect();
     assert_eq!(write(&Options::default(), &separate).0, out);
     // Each of the last two patches is an empty statement and a punctuation row.
-    let tail = [varint(8), crate::wire::row(2, ""), mark()].concat();
+    let tail = [varint(8), crate::jelly::wire::row(2, ""), mark()].concat();
     assert!(out.ends_with(&[tail.clone(), tail].concat()));
 }
 

@@ -12,11 +12,11 @@ use super::fields::{Fault, Fields, List, Locate as _, Located, Numbers, Strings,
 use super::layout;
 use super::triples::{self, IriState, O_BNODE, O_LITERAL, O_TRIPLE, S_BNODE, start_of};
 use crate::formats::jelly::term_reader::TermReader;
-use crate::model::error::{counted, quote};
+use crate::model::error::{format_count, quote};
 use crate::model::record::Record;
 use crate::model::remedy::Reason;
 use crate::model::term::{TermId, flags, is_language_type};
-use crate::syntax::wire::{Checked, WireError, limit, malformed, utf8};
+use crate::syntax::wire::{Checked, WireError, check_utf8, limit, malformed_error};
 
 /// Field numbers of the lists in a column.
 pub(super) const NAMES: u32 = 3;
@@ -269,7 +269,7 @@ impl Column {
             if kind_counts[kind] != counts[kind] {
                 let reason = format!(
                     "the kinds have {}, but the list has {}",
-                    counted(kind_counts[kind], name),
+                    format_count(kind_counts[kind], name),
                     counts[kind]
                 );
                 return Err(fault(start, reason));
@@ -298,8 +298,8 @@ impl Column {
         if ![0, 1, count].contains(&self.prefixes.count) {
             let reason = format!(
                 "the column has {} for {}, expected none, one or one each",
-                counted(self.prefixes.count, "prefix id"),
-                counted(count, "name id")
+                format_count(self.prefixes.count, "prefix id"),
+                format_count(count, "name id")
             );
             return Err(fault(self.prefixes.range.start, reason));
         }
@@ -342,7 +342,7 @@ impl Column {
         let mut nth = 0;
         while let Some(text) = strings.next(bytes).locate(self.start)? {
             let start = text.start;
-            if let Err(error) = utf8(&bytes[text], what).locate(start) {
+            if let Err(error) = check_utf8(&bytes[text], what).locate(start) {
                 return Err(self.in_row(bytes, kind, nth, error));
             }
             nth += 1;
@@ -355,8 +355,8 @@ impl Column {
         if count != 0 && count != tags.count {
             let reason = format!(
                 "the column has {} for {}, expected none or one each",
-                counted(count, "direction"),
-                counted(tags.count, "language tag")
+                format_count(count, "direction"),
+                format_count(tags.count, "language tag")
             );
             return Err(fault(self.directions.range.start, reason));
         }
@@ -365,7 +365,7 @@ impl Column {
         while let Some(text) = strings.next(bytes).locate(self.start)? {
             let charged = terms.builder.charge(TAG_BYTES).map_err(Into::into);
             charged.locate(text.start)?;
-            utf8(&bytes[text.clone()], "a language tag").locate(text.start)?;
+            check_utf8(&bytes[text.clone()], "a language tag").locate(text.start)?;
             self.tags.push(LanguageTag {
                 text,
                 direction: directions
@@ -389,8 +389,8 @@ impl Column {
         if ![0, 1, count].contains(&kinds.count) {
             let reason = format!(
                 "the column has {} for {}, expected none, one or one each",
-                counted(kinds.count, "literal kind"),
-                counted(count, "lexical form")
+                format_count(kinds.count, "literal kind"),
+                format_count(count, "lexical form")
             );
             return Err(fault(kinds.range.start, reason));
         }
@@ -407,9 +407,9 @@ impl Column {
                 }
                 let index = kind as usize / 2 - 1;
                 let Some(tag) = self.tags.get(index) else {
-                    return Err(malformed(format!(
+                    return Err(malformed_error(format!(
                         "literal kind {kind} refers to language tag {index}, but the column has {}",
-                        counted(self.tags.len(), "tag")
+                        format_count(self.tags.len(), "tag")
                     )));
                 };
                 check_direction(tag.direction, version)
@@ -458,7 +458,7 @@ impl Column {
 #[cold]
 fn in_column(name: &str, fault: Fault) -> Fault {
     let (class, reason) = fault.error.into_parts();
-    let reason = reason.reworded(|text| format!("column {name}: {text}"));
+    let reason = reason.with_rewording(|text| format!("column {name}: {text}"));
     Fault {
         error: WireError::new(class, reason),
         ..fault
@@ -468,13 +468,13 @@ fn in_column(name: &str, fault: Fault) -> Fault {
 /// Checks that a datatype exists, and does not need a language tag.
 fn check_datatype<R: Record>(id: u32, terms: &TermReader<R>) -> Checked<()> {
     if id == 0 {
-        return Err(malformed(
+        return Err(malformed_error(
             "datatype 0 is not allowed in a literal; ids count from 1",
         ));
     }
     let (entry, _) = terms.datatypes.get(id)?;
     if is_language_type(entry.text()) {
-        return Err(malformed(format!(
+        return Err(malformed_error(format!(
             "a literal has datatype {}, but no language tag",
             quote(entry.text())
         )));
@@ -486,7 +486,7 @@ fn check_direction(direction: u32, version: Version) -> Checked<()> {
     if direction == 0 || direction <= 2 && version.has_directions() {
         return Ok(());
     }
-    Err(malformed(if direction > 2 {
+    Err(malformed_error(if direction > 2 {
         format!("direction {direction} does not exist")
     } else {
         format!(
@@ -510,7 +510,7 @@ impl<R: Record> TripleCheck<'_, R> {
         if depth > max_depth {
             let reason = format!(
                 "triple terms are nested deeper than {}",
-                counted(max_depth as usize, "level")
+                format_count(max_depth as usize, "level")
             );
             return Err(limit(Reason::limit(reason, "max_depth"))).locate(start_of(pieces));
         }
@@ -520,7 +520,7 @@ impl<R: Record> TripleCheck<'_, R> {
                 O_TRIPLE => self.triple(&part.pieces, depth + 1)?,
                 S_BNODE | O_BNODE => {
                     let text = part.pieces.last().cloned().unwrap_or_default();
-                    utf8(&self.bytes[text], "a blank node label").locate(start)?;
+                    check_utf8(&self.bytes[text], "a blank node label").locate(start)?;
                 }
                 O_LITERAL => self.literal(&part.pieces)?,
                 _ => {
@@ -536,9 +536,9 @@ impl<R: Record> TripleCheck<'_, R> {
     fn literal(&self, pieces: &[Range<usize>]) -> Located<()> {
         let start = start_of(pieces);
         let literal = triples::literal(self.bytes, pieces)?;
-        utf8(&self.bytes[literal.lexical], "a lexical form").locate(start)?;
+        check_utf8(&self.bytes[literal.lexical], "a lexical form").locate(start)?;
         if let Some(tag) = literal.tag {
-            utf8(&self.bytes[tag], "a language tag").locate(start)?;
+            check_utf8(&self.bytes[tag], "a language tag").locate(start)?;
         }
         if let Some(datatype) = literal.datatype {
             check_datatype(datatype, self.terms).locate(start)?;

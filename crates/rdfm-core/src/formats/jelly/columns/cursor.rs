@@ -17,7 +17,7 @@ use crate::model::error::ErrorClass;
 use crate::model::record::Record;
 use crate::model::term::{TermId, TermKind};
 use crate::syntax::text::scan::{self, Excerpt};
-use crate::syntax::wire::{Checked, WireError, invalid_utf8};
+use crate::syntax::wire::{Checked, WireError, invalid_utf8_error};
 
 /// A value, by its position or its ids.
 #[derive(Clone, Debug, Default)]
@@ -27,7 +27,7 @@ enum Current {
     Iri(IriState),
     /// Lexical form, and kind as in the log.
     Literal(Range<usize>, u32),
-    Bnode(Range<usize>),
+    BlankNode(Range<usize>),
     /// The bytes, and the state before them.
     Triple(Range<usize>, IriState),
 }
@@ -193,7 +193,7 @@ impl Cursor {
             column::BNODE => {
                 let label = self.bnodes.next(bytes)?.unwrap_or_default();
                 self.term = bnode(bytes, label.clone(), terms)?;
-                self.current = Current::Bnode(label);
+                self.current = Current::BlankNode(label);
                 return Ok(self.term);
             }
             _ => {
@@ -210,7 +210,7 @@ impl Cursor {
         self.term = match &self.current {
             Current::None => TermId::DEFAULT_GRAPH,
             Current::Iri(ids) => terms.iri_of(ids.prefix, ids.name)?,
-            Current::Bnode(label) => bnode(bytes, label.clone(), terms)?,
+            Current::BlankNode(label) => bnode(bytes, label.clone(), terms)?,
             Current::Literal(lexical, kind) => {
                 let (lexical, kind) = (lexical.clone(), *kind);
                 self.literal(lexical, kind, bytes, terms)?
@@ -237,7 +237,7 @@ impl Cursor {
     ) -> Checked<TermId> {
         let text = Excerpt::new(bytes, lexical.start, lexical.len()).ok_or_else(unchecked)?;
         let flags = scan::lexical_excerpt(text)
-            .ok_or_else(|| invalid_utf8(text.text(), "a lexical form"))?;
+            .ok_or_else(|| invalid_utf8_error(text.text(), "a lexical form"))?;
         let (kind, aux, direction) = if kind == 0 {
             (TermKind::Literal, TermId::DEFAULT_GRAPH, 0)
         } else if kind % 2 == 1 {
@@ -270,14 +270,14 @@ fn bnode<R: Record>(
     terms: &mut TermReader<R>,
 ) -> Checked<TermId> {
     let text = Excerpt::new(bytes, label.start, label.len()).ok_or_else(unchecked)?;
-    let flags =
-        scan::label(text.text()).ok_or_else(|| invalid_utf8(text.text(), "a blank node label"))?;
-    Ok(terms.add_excerpt(text, TermKind::Bnode, 0, flags)?)
+    let flags = scan::label(text.text())
+        .ok_or_else(|| invalid_utf8_error(text.text(), "a blank node label"))?;
+    Ok(terms.add_excerpt(text, TermKind::BlankNode, 0, flags)?)
 }
 
 /// Adds a language tag. Unlike in the row layout, its direction is not part of it.
 fn language<R: Record>(tag: &[u8], terms: &mut TermReader<R>) -> Checked<TermId> {
-    let flags = scan::language(tag).ok_or_else(|| invalid_utf8(tag, "a language tag"))?;
+    let flags = scan::language(tag).ok_or_else(|| invalid_utf8_error(tag, "a language tag"))?;
     Ok(terms.builder.add_simple(TermKind::Language, tag, flags)?)
 }
 
@@ -319,7 +319,8 @@ fn add_literal<R: Record>(
     terms: &mut TermReader<R>,
 ) -> Checked<TermId> {
     let lexical = &bytes[literal.lexical];
-    let flags = scan::lexical(lexical).ok_or_else(|| invalid_utf8(lexical, "a lexical form"))?;
+    let flags =
+        scan::lexical(lexical).ok_or_else(|| invalid_utf8_error(lexical, "a lexical form"))?;
     let (kind, aux) = match (literal.tag, literal.datatype) {
         (Some(tag), _) => (TermKind::LangLiteral, language(&bytes[tag], terms)?),
         (None, Some(datatype)) => terms.datatype(datatype)?,

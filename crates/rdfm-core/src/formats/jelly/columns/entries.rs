@@ -11,7 +11,7 @@ use crate::formats::jelly::lookup::{LookupBudget, LookupTable};
 use crate::formats::jelly::term_reader::TermReader;
 use crate::model::record::Record;
 use crate::syntax::text::scan::{self, Excerpt};
-use crate::syntax::wire::invalid_utf8;
+use crate::syntax::wire::invalid_utf8_error;
 
 /// The ranges of packed entries for names, prefixes and datatypes.
 pub(super) type Tables = [Vec<Range<usize>>; 3];
@@ -73,8 +73,8 @@ fn set_entry(
     while let Some(value) = values.next(bytes).locate(range.start)? {
         let text = &bytes[value.clone()];
         let excerpt = Excerpt::new(bytes, value.start, value.len());
-        let excerpt = excerpt.unwrap_or(Excerpt::of(text));
-        let checked = scan(excerpt).ok_or_else(|| invalid_utf8(text, what));
+        let excerpt = excerpt.unwrap_or(Excerpt::from_text(text));
+        let checked = scan(excerpt).ok_or_else(|| invalid_utf8_error(text, what));
         let set =
             checked.and_then(|flags| table.set(std::mem::take(&mut id), excerpt, flags, budget));
         set.locate(value.start)?;
