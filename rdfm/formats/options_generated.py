@@ -110,6 +110,7 @@ class WriteOptions(TypedDict, total=False):
     prefixes: Mapping[str, str] | None
     rdf_star: bool | str | None
     rdf_star_syntax: bool | str | None
+    rdf_version: Literal["1.1", "1.2-basic", "1.2", "unspecified"] | int | None
     restart_bytes: int | str | None
     rows: Literal["messages", "quads"] | None
     statement_type: Literal["triples", "quads"] | None
@@ -176,6 +177,7 @@ class _BothOptions(TypedDict, total=False):
     rdf_direction: Literal["literal", "none", "i18n-datatype", "compound-literal"] | None
     rdf_star: bool | str | None
     rdf_star_syntax: bool | str | None
+    rdf_version: Literal["1.1", "1.2-basic", "1.2", "unspecified"] | int | None
     restart_bytes: int | str | None
     rows: Literal["messages", "quads"] | None
     statement_type: Literal["triples", "quads"] | None
@@ -244,6 +246,7 @@ class _BothOptions(TypedDict, total=False):
     to_prefixes: Mapping[str, str] | None
     to_rdf_star: bool | str | None
     to_rdf_star_syntax: bool | str | None
+    to_rdf_version: Literal["1.1", "1.2-basic", "1.2", "unspecified"] | int | None
     to_restart_bytes: int | str | None
     to_rows: Literal["messages", "quads"] | None
     to_statement_type: Literal["triples", "quads"] | None

@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError};
 
 use pyo3::exceptions::{PyBufferError, PyTypeError};
 use pyo3::prelude::*;
-use pyo3::types::{PyBytes, PyDict, PyMappingProxy, PyMemoryView};
+use pyo3::types::{IntoPyDict as _, PyBytes, PyDict, PyMappingProxy, PyMemoryView};
 use pyo3_bytes::PyBytes as SharedBytes;
 use rdfm_core::codec::batch::{Batch, BatchRef};
 use rdfm_core::codec::chain;
@@ -285,6 +285,8 @@ impl Decoder {
     /// - `restarts`: True if the first frame has a restart mark, so the log can be read in splits.
     /// - `dropped_metadata`: number of metadata entries so far that are omitted because flat frames
     ///   form a single message.
+    /// - `column_bytes`: in Jelly 1.2, the size in bytes of each column so far, and of the lookup
+    ///   entries.
     /// - `trailing_namespaces`: number of namespaces declared after the last message.
     /// - `dropped_keys`: number of JSON-LD keys so far that no context maps to an IRI;
     ///   `dropped_key` is the first of them, quoted.
@@ -434,6 +436,10 @@ fn to_header_dict<'py>(
     }
     if observations.dropped_metadata > 0 {
         dict.set_item("dropped_metadata", observations.dropped_metadata)?;
+    }
+    if !observations.column_bytes.is_empty() {
+        let sizes = observations.column_bytes.iter().copied();
+        dict.set_item("column_bytes", sizes.into_py_dict(py)?)?;
     }
     if observations.trailing_namespaces > 0 {
         dict.set_item("trailing_namespaces", observations.trailing_namespaces)?;

@@ -328,6 +328,8 @@ pub struct Observations {
     /// Number of omitted metadata entries. If the frames of a log are one message, only the
     /// metadata of the first frame is kept.
     pub dropped_metadata: u64,
+    /// In a log in columns, the size in bytes of each column, and of the lookup entries.
+    pub column_bytes: Vec<(&'static str, u64)>,
     /// At the end of the log: number of namespaces declared after the last message, so no message
     /// contains them.
     pub trailing_namespaces: u64,

@@ -108,7 +108,7 @@ impl<R: Record> LogBuilder<R> {
         Self {
             head: R::Head::default(),
             limits,
-            written_size: written_size,
+            written_size,
             table: TermTable::with_capacity(0, 1),
             records: Vec::new(),
             record_offsets: Vec::new(),

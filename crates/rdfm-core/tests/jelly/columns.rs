@@ -722,6 +722,35 @@ fn large_batches_are_expanded_within_the_limits() {
     assert_eq!(count(&mut *decoder, &empty), (100_000, 8192));
 }
 
+#[test]
+fn long_prefixes_are_expanded_within_the_limits() {
+    // 600 messages of one statement, whose object has a prefix of 100 kB.
+    let count = 600;
+    let prefix = "p".repeat(100_000);
+    let objects: Vec<String> = (0..count).map(|n| n.to_string()).collect();
+    let objects: Vec<&str> = objects.iter().map(String::as_str).collect();
+    let repeat = |id| [names(&[id]), packed(2, &[15, count - 17])].concat();
+    let options = stream(TRIPLES, &[number(5, MESSAGES), number(9, 1000)]);
+    let batch = columns(&[
+        number(1, count),
+        entry(2, 0, &["s:", "p:"]),
+        entry(2, 0, &objects),
+        entry(3, 0, &["", &prefix]),
+        bytes(6, [repeat(1), packed(4, &[1])].concat()),
+        bytes(7, [repeat(2), packed(4, &[1])].concat()),
+        bytes(
+            8,
+            [names(&[&[3][..], &[0; 599]].concat()), packed(4, &[2])].concat(),
+        ),
+        packed(15, &[1; 600]),
+    ]);
+    let log = frame(&[options, batch]);
+    let mut decoder = decoder("jelly", &Options::default()).unwrap();
+    let (messages, largest) = self::count(&mut *decoder, &log);
+    assert_eq!(messages, 600);
+    assert!(largest < 200, "{largest} messages of 100 kB in a batch");
+}
+
 /// The number of messages, and that of the largest batch.
 fn count(decoder: &mut dyn Decoder, log: &[u8]) -> (usize, usize) {
     decoder.feed(log);
@@ -1023,4 +1052,43 @@ fn kinds_cannot_forge_a_restart_mark() {
     assert_eq!(marks(&bytes), [0]);
     assert_eq!(frame_lengths(&bytes).len(), 2);
     assert_eq!(self::statements(&ok(&bytes)), self::statements(&log));
+}
+
+#[test]
+fn content_beyond_the_announced_version_is_rejected() {
+    let directed = Term::Literal("x".to_owned(), Some("ar--rtl".to_owned()), None);
+    let triple = Term::Triple(Box::new([
+        bnode("s"),
+        named("http://e/p"),
+        directed.clone(),
+    ]));
+    for (object, first_allowed) in [(literal("x"), 1), (directed, 2), (triple, 3)] {
+        let log = [message(vec![[
+            named("http://e/s"),
+            named("http://e/p"),
+            object,
+            Term::Default,
+        ]])];
+        for (number, version) in ["unspecified", "1.1", "1.2-basic", "1.2"]
+            .into_iter()
+            .enumerate()
+        {
+            let options = writing().and("rdf_version", version);
+            let (bytes, _, error) = write(&options, &[batch(&log)]);
+            let is_allowed = number == 0 || number >= first_allowed;
+            assert_eq!(error.is_none(), is_allowed, "{version}: {error:?}");
+            if is_allowed {
+                assert_eq!(statements(&ok(&bytes)), statements(&log));
+                let values = crate::jelly::decode::end(&Options::default(), &bytes)
+                    .0
+                    .options
+                    .clone();
+                let value = values.iter().find(|(name, _)| *name == "rdf_version");
+                assert_eq!(value.unwrap().1.to_string(), version);
+            }
+        }
+    }
+    let rows = Options::with("rdf_version", "1.1");
+    let error = crate::support::encoder("jelly", &rows).err().unwrap();
+    assert_eq!(error.text(), "only Jelly 1.2 announces a version of RDF");
 }

@@ -680,7 +680,7 @@ impl Processor<'_> {
         }
         let scoped = ScopedContext {
             number: self.contexts.next_number(),
-            stored: stored,
+            stored,
             value,
             url: origin.url.clone(),
         };

@@ -264,24 +264,14 @@ impl LineReader {
                 let comment = index;
                 index =
                     memchr::memchr2(b'\n', b'\r', &text[index..]).map_or(end, |more| index + more);
-                let (body, comment_position) = (&text[comment + 1..index], position(comment));
+                let (body, start) = (&text[comment + 1..index], position(comment));
                 if dialects.are_comments_delimiters() && is_comment_delimiter(body) {
-                    ends |= end_message(
-                        dialects,
-                        Delimiter::Comment,
-                        builder,
-                        comment,
-                        comment_position,
-                    )?;
+                    ends |= end_message(dialects, Delimiter::Comment, builder, comment, start)?;
                     last |= is_past_split;
                 } else if comment == skip_space(text, line)
                     && dialects.resembles_delimiter(body, true)
                 {
-                    dialects.note(
-                        body,
-                        comment_position,
-                        (!inner).then(|| here.line() + lines),
-                    );
+                    dialects.note(body, start, (!inner).then(|| here.line() + lines));
                 }
             }
             let after = line_end(text, index)?;

@@ -21,7 +21,7 @@ mod triples;
 pub(super) use column_writer::PackedEntries;
 pub(super) use counter::MessageCounter;
 pub(super) use encode::ColumnLogWriter;
-pub(super) use fields::{Fault, Found, Locate};
+pub(super) use fields::{Fault, Locate, Located};
 pub(super) use stream::{ColumnReader, FrameParts, NO_OPTIONS, check_meaning};
 
 /// The definition that rdfm reads. The version number does not distinguish states of the draft.
