@@ -211,7 +211,7 @@ def _lines(report: Any) -> list[str]:
         ]
         rows.append(("stream options", ", ".join(values)))
     if report.column_bytes:
-        sizes = (f"{name} {size(count)}" for name, count in report.column_bytes.items())
+        sizes = (f"{name} {size_text(count)}" for name, count in report.column_bytes.items())
         rows.append(("columns", ", ".join(sizes)))
     if report.logs != 1:
         rows.append(("logs", f"{report.logs:,}"))

@@ -41,30 +41,30 @@ def register_queries(spark: SparkSession) -> list[str]:
     from pyspark.sql.functions import udtf
 
     spark.udtf.register("rdf_query", udtf(RdfQuery))  # type: ignore[arg-type]
-    spark.udf.register("rdf_ask", _ask())
-    spark.udf.register("rdf_construct", _construct())
+    spark.udf.register("rdf_ask", _ask_function())
+    spark.udf.register("rdf_construct", _construct_function())
     spark.sql(_value_function())
     return ["rdf_query", "rdf_ask", "rdf_construct", "rdf_value"]
 
 
 @dataclass
-class _Analyzed(AnalyzeResult):
+class _AnalyzedQuery(AnalyzeResult):
     """The columns of a query, and the query itself for the tasks."""
 
-    given: str = ""
+    query_option: str = ""
 
 
 class RdfQuery:
     """The table function `rdf_query(quads, query, options)`, with one row per SELECT solution."""
 
-    def __init__(self, analyzed: _Analyzed) -> None:
+    def __init__(self, analyzed: _AnalyzedQuery) -> None:
         """Prepare the query in a task."""
-        self._evaluation = Evaluation(_parsed(analyzed.given))
+        self._create_evaluation = Evaluation(_parse(analyzed.query_option))
 
     @staticmethod
     def analyze(
         quads: AnalyzeArgument, query: AnalyzeArgument, options: AnalyzeArgument | None = None
-    ) -> _Analyzed:
+    ) -> _AnalyzedQuery:
         """Return the columns of the query's variables.
 
         Raises:
@@ -81,9 +81,9 @@ class RdfQuery:
             if argument is not None and not argument.isConstantExpression:
                 raise OptionError(f"the {name} of rdf_query must be a literal")
         query_option = _query_option(query.value, {} if options is None else options.value)
-        schema = _checked(query_option, "select").schema
+        schema = _parse_checked(query_option, "select").schema
         assert schema is not None
-        return _Analyzed(StructType(schema.fields[2:]), given=query_option)
+        return _AnalyzedQuery(StructType(schema.fields[2:]), query_option=query_option)
 
     def eval(
         self, quads: list[tuple[str, ...]] | None, query: str, options: object = None
@@ -93,31 +93,33 @@ class RdfQuery:
             return
         rows = pa.RecordBatch.from_arrays([pa.array([quads], _QUADS)], ["quads"])
         for batch in batches_from_arrow(rows):
-            for table in self._evaluation.tables(batch, None):
+            for table in self._create_evaluation.tables(batch, None):
                 if isinstance(table, LimitError):
                     raise table
                 columns = [column.to_pylist() for column in table.columns[2:]]
                 yield from zip(*columns, strict=True)
 
 
-def _ask() -> Callable[..., Column]:
+def _ask_function() -> Callable[..., Column]:
     def rdf_ask(*columns: pa.Array) -> pa.Array:
-        return _evaluated("ask", "answer", pa.bool_(), columns)
+        return _evaluate_column("ask", "answer", pa.bool_(), columns)
 
     function: Callable[..., Column] = arrow_function(rdf_ask, BooleanType(), deterministic=True)
     return function
 
 
-def _construct() -> Callable[..., Column]:
+def _construct_function() -> Callable[..., Column]:
     def rdf_construct(*columns: pa.Array) -> pa.Array:
-        return _evaluated("construct", "quads", _QUADS, columns)
+        return _evaluate_column("construct", "quads", _QUADS, columns)
 
     # Not declared deterministic, because Spark would construct the quads again for each filter.
     function: Callable[..., Column] = arrow_function(rdf_construct, QUADS)
     return function
 
 
-def _evaluated(kind: str, name: str, type: pa.DataType, columns: tuple[pa.Array, ...]) -> pa.Array:
+def _evaluate_column(
+    kind: str, name: str, type: pa.DataType, columns: tuple[pa.Array, ...]
+) -> pa.Array:
     """Return a column of query results, with null for null quads.
 
     Raises:
@@ -131,26 +133,26 @@ def _evaluated(kind: str, name: str, type: pa.DataType, columns: tuple[pa.Array,
     quads, queries = columns[:2]
     if not len(quads):
         return pa.array([], type)
-    given = _query_option(
+    query_option = _query_option(
         _constant(queries, "query"), _constant(columns[2], "options") if columns[2:] else {}
     )
-    evaluation = _evaluation(given, kind)
+    evaluation = _create_evaluation(query_option, kind)
     if pa.types.is_null(quads.type):
         return pa.nulls(len(quads), type)
     valid = quads.is_valid()
     present = pa.RecordBatch.from_arrays([quads.filter(valid)], ["quads"])
-    found: list[pa.Array] = []
+    arrays: list[pa.Array] = []
     for batch in batches_from_arrow(present):
         for table in evaluation.tables(batch, None):
             if isinstance(table, LimitError):
                 raise table
-            found.append(table[name].cast(type))
-    results = pa.concat_arrays(found) if found else pa.array([], type)
+            arrays.append(table[name].cast(type))
+    results = pa.concat_arrays(arrays) if arrays else pa.array([], type)
     if not quads.null_count:
         return results
     rows = iter(range(len(results)))
     return results.take(
-        pa.array([next(rows) if each else None for each in valid.to_pylist()], pa.int64())
+        pa.array([next(rows) if is_valid else None for is_valid in valid.to_pylist()], pa.int64())
     )
 
 
@@ -170,18 +172,18 @@ def _query_option(query: object, options: object) -> str:
 
 
 @lru_cache(maxsize=64)
-def _evaluation(given: str, kind: str) -> Evaluation:
-    return Evaluation(_checked(given, kind))
+def _create_evaluation(query_option: str, kind: str) -> Evaluation:
+    return Evaluation(_parse_checked(query_option, kind))
 
 
-def _checked(given: str, kind: str) -> SparkQuery:
+def _parse_checked(query_option: str, kind: str) -> SparkQuery:
     """Return the query, which must be of the given form.
 
     Raises:
         OptionError: If the query is not of this form, or an option is invalid.
         QueryError: If the query is invalid.
     """
-    query = _parsed(given)
+    query = _parse(query_option)
     if query.kind != kind:
         raise OptionError(
             f"{_FUNCTIONS[kind]} takes {kind.upper()}, not {query.kind.upper()}; use "
@@ -192,8 +194,8 @@ def _checked(given: str, kind: str) -> SparkQuery:
     return query
 
 
-def _parsed(given: str) -> SparkQuery:
-    query = SparkQuery.parse(given)
+def _parse(query_option: str) -> SparkQuery:
+    query = SparkQuery.parse(query_option)
     assert query is not None
     return query
 
@@ -206,22 +208,22 @@ def _value_function() -> str:
     return f"""
         CREATE OR REPLACE TEMPORARY FUNCTION rdf_value(quads {QUADS.simpleString()}, predicate STRING)
         RETURNS STRING
-        RETURN {_bound(first, "term", _value("term"))}
+        RETURN {_bind_value(first, "term", _value_expression("term"))}
     """
 
 
-def _value(term: str) -> str:
+def _value_expression(term: str) -> str:
     """The SQL expression for the value of a term, as `rdfm.spark.functions.value` computes it."""
-    rest = f"""substring_index({term}, '"', -1)"""
+    suffix = f"""substring_index({term}, '"', -1)"""
     inside = f"""CASE
         WHEN startswith({term}, '"') AND locate('"', {term}, 2) > 0
-            THEN substring({term}, 2, length({term}) - length({rest}) - 2)
+            THEN substring({term}, 2, length({term}) - length({suffix}) - 2)
         WHEN startswith({term}, '<') AND endswith({term}, '>') THEN substring({term}, 2, length({term}) - 2)
     END"""
     return f"""CASE
         WHEN startswith({term}, '_:') THEN substr({term}, 3)
         WHEN startswith({term}, '<<') OR NOT contains({term}, r'\') THEN IF(startswith({term}, '<<'), {term}, {inside})
-        ELSE {_bound(_resolve_letter_escapes(inside), "simple", _resolve_numeric_escapes("simple"))}
+        ELSE {_bind_value(_resolve_letter_escapes(inside), "simple", _resolve_numeric_escapes("simple"))}
     END"""
 
 
@@ -242,7 +244,7 @@ def _resolve_numeric_escapes(simple: str) -> str:
     return f"IF({simple} RLIKE r'{NO_ESCAPE}', NULL, array_join({pieces}, ''))"
 
 
-def _bound(value: str, name: str, expression: str) -> str:
+def _bind_value(value: str, name: str, expression: str) -> str:
     """An SQL expression in which a name refers to a value that Spark computes once."""
     return f"get(transform(array({value}), {name} -> {expression}), 0)"
 
