@@ -237,9 +237,9 @@ def _load(name: str) -> object:
 
 
 def _render_for_python(remedy: "errors.Remedy") -> str:
-    from rdfm.conversion.python_remedies import in_python
+    from rdfm.conversion.python_remedies import render_for_python
 
-    return in_python(remedy)
+    return render_for_python(remedy)
 
 
 def _message_word(format: "str | None") -> str:

@@ -20,7 +20,7 @@ from support import NATIVE, TABLES, as_batch, as_term, assert_same, encode, quad
 import rdfm
 from rdfm import formats, patch
 from rdfm.cli.cli_remedies import render_for_command_line
-from rdfm.compare.alignment import aligned
+from rdfm.compare.alignment import align
 from rdfm.errors import render
 
 PATCH_FORMATS = ("rdf-patch", "rdf-patch-thrift", "jelly-patch")
@@ -238,7 +238,7 @@ def test_canonical_differences_keep_the_labels_of_unchanged_parts():
         "'", '"'
     )
     quads = [next(iter(formats.nq.decode(text.encode()))).quads for text in (old, new)]
-    assert [str(quad) for quad in aligned(*quads)] == [
+    assert [str(quad) for quad in align(*quads)] == [
         "_:z <a:p> _:a_1 .",
         '_:a_1 <a:p> "2" .',
         '_:c <a:p> "1" .',

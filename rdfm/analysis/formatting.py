@@ -15,7 +15,7 @@ from typing import Any
 
 from rdfm._core import BlankNode, MessageBatch, PatchBatch, Quad, common_blocks
 from rdfm.analysis.diff_result import Kind, MessageDiff
-from rdfm.compare.alignment import aligned, nodes_of, renamed
+from rdfm.compare.alignment import align, iter_nodes, relabel
 from rdfm.compare.canonical import canonical_labels
 from rdfm.errors import EncodeError, LimitError
 
@@ -136,7 +136,7 @@ class DifferenceFormatter:
         """Return the lines of a message for comparison, with one label for all blank nodes."""
         batch = message.batch
         if isinstance(batch, MessageBatch):
-            return {str(renamed(quad, _SingleLabel())) for quad in batch.quads(message.number)}
+            return {str(relabel(quad, _SingleLabel())) for quad in batch.quads(message.number)}
         return set(self._lines(message))
 
     def _differing(
@@ -214,32 +214,32 @@ def _labelled(quads: list[Quad]) -> list[Quad]:
 
     They are returned unchanged if RDFC-1.0 does not support them or needs too much work.
     """
-    if not any(True for quad in quads for _ in nodes_of(quad)):
+    if not any(True for quad in quads for _ in iter_nodes(quad)):
         return quads
     try:
         labels = canonical_labels(quads, max_steps=MAX_STEPS)
     except (EncodeError, LimitError):
         return quads
     names = {BlankNode(label): BlankNode(name) for label, name in labels.items()}
-    return [renamed(quad, names) for quad in quads]
+    return [relabel(quad, names) for quad in quads]
 
 
 def _with_labels(ours: list[Quad], theirs: list[Quad]) -> list[Quad]:
     """Return the quads of the second message, with the labels of matching nodes of the first."""
-    our_nodes = {node for quad in ours for node in nodes_of(quad)}
-    if not any(True for quad in theirs for _ in nodes_of(quad)):
+    our_nodes = {node for quad in ours for node in iter_nodes(quad)}
+    if not any(True for quad in theirs for _ in iter_nodes(quad)):
         return theirs
     try:
-        theirs = aligned(ours, theirs, max_steps=MAX_STEPS)
+        theirs = align(ours, theirs, max_steps=MAX_STEPS)
     except LimitError:
         return theirs
-    their_nodes = {node for quad in theirs for node in nodes_of(quad)}
+    their_nodes = {node for quad in theirs for node in iter_nodes(quad)}
     only_ours, only_theirs = our_nodes - their_nodes, their_nodes - our_nodes
     if not only_ours or not only_theirs or max(len(only_ours), len(only_theirs)) > MAX_PAIRED:
         return theirs
     names = _pairs(ours, theirs, only_ours, only_theirs)
     return [
-        renamed(quad, {node: names.get(node, node) for node in nodes_of(quad)}) for quad in theirs
+        relabel(quad, {node: names.get(node, node) for node in iter_nodes(quad)}) for quad in theirs
     ]
 
 
@@ -280,7 +280,7 @@ def _node_features(
     """
     found: Counter[Quad] = Counter()
     for quad in quads:
-        nodes = list(nodes_of(quad))
+        nodes = list(iter_nodes(quad))
         if node in nodes:
             view = {
                 other: _OWN
@@ -290,7 +290,7 @@ def _node_features(
                 else names.get(other, other)
                 for other in nodes
             }
-            found[renamed(quad, view)] += 1
+            found[relabel(quad, view)] += 1
     by_position: Counter[tuple[Any, ...]] = Counter()
     for quad, count in found.items():
         by_position[(quad.subject == _OWN, quad.predicate, quad.object == _OWN)] += count

@@ -7,7 +7,7 @@ Law: `SpecCommand` derives the same names from the same declarations.
 
 from __future__ import annotations
 
-from rdfm.conversion.python_remedies import any_of, declared, of_formats
+from rdfm.conversion.python_remedies import find_format_options, find_option, join_alternatives
 from rdfm.errors import Remedy
 from rdfm.formats import OptionSpec
 from rdfm.formats.spec import requires_side
@@ -33,16 +33,16 @@ def render_for_command_line(remedy: Remedy) -> str | None:
         return f"--{prefix}{option.off}" if option.off else None
     parts = [f"--{prefix}{option.option}"]
     if remedy.value not in (None, "true"):
-        parts.append(any_of(remedy.values))
+        parts.append(join_alternatives(remedy.values))
     return " ".join(parts)
 
 
 def _find_option(remedy: Remedy) -> tuple[OptionSpec | None, str]:
     """Return the declaration of the option, and the prefix that its flag needs to name the side."""
     if remedy.side == "stage":
-        return declared(remedy), ""
+        return find_option(remedy), ""
     side = _PREFIXES[remedy.side]
     name = remedy.option.removeprefix(f"{side}_")
-    sides = of_formats(name)
+    sides = find_format_options(name)
     needs_prefix = name != remedy.option or requires_side(sides.values())
     return sides.get(remedy.side), f"{side}-" if needs_prefix else ""

@@ -15,12 +15,12 @@ from collections.abc import Hashable, Iterable, Iterator, Mapping
 from rdfm._core import BlankNode, Quad, Term, TripleTerm
 from rdfm.compare.isomorphism import MAX_STEPS, mapping
 
-__all__ = ["aligned", "nodes_of", "renamed"]
+__all__ = ["align", "iter_nodes", "relabel"]
 
 _ANY = BlankNode("x")
 
 
-def aligned(old: Iterable[Quad], new: Iterable[Quad], *, max_steps: int = MAX_STEPS) -> list[Quad]:
+def align(old: Iterable[Quad], new: Iterable[Quad], *, max_steps: int = MAX_STEPS) -> list[Quad]:
     """Return the quads of a dataset in order, with the blank node labels of a similar dataset.
 
     Blank nodes that match no node of the other dataset get labels that the other dataset does not
@@ -39,32 +39,32 @@ def aligned(old: Iterable[Quad], new: Iterable[Quad], *, max_steps: int = MAX_ST
         >>> p = Iri("http://example.org/p")
         >>> old = [Quad(BlankNode("a"), p, BlankNode("b"))]
         >>> new = [Quad(BlankNode("b"), p, BlankNode("c")), Quad(BlankNode("a"), p, BlankNode("a"))]
-        >>> print(*aligned(old, new))
+        >>> print(*align(old, new))
         _:a <http://example.org/p> _:b . _:a_1 <http://example.org/p> _:a_1 .
     """
     quads = list(new)
     by_key: dict[Hashable, list[list[Quad]]] = defaultdict(list)
-    for part in _parts(quads):
+    for part in _split_parts(quads):
         by_key[_key(part)].append(part)
     names: dict[BlankNode, BlankNode] = {}
     used_labels: set[str] = set()
-    for part in _parts(old):
-        used_labels.update(node.value for quad in part for node in nodes_of(quad))
+    for part in _split_parts(old):
+        used_labels.update(node.value for quad in part for node in iter_nodes(quad))
         candidates = by_key[_key(part)]
-        for at, candidate in enumerate(candidates):
-            found = mapping(candidate, part, max_steps=max_steps)
-            if found is not None:
-                names |= found
-                del candidates[at]
+        for index, candidate in enumerate(candidates):
+            new_names = mapping(candidate, part, max_steps=max_steps)
+            if new_names is not None:
+                names |= new_names
+                del candidates[index]
                 break
     for quad in quads:
-        for node in nodes_of(quad):
+        for node in iter_nodes(quad):
             if node not in names:
                 names[node] = BlankNode(_unused_label(node.value, used_labels))
-    return [renamed(quad, names) for quad in quads]
+    return [relabel(quad, names) for quad in quads]
 
 
-def _parts(quads: Iterable[Quad]) -> list[list[Quad]]:
+def _split_parts(quads: Iterable[Quad]) -> list[list[Quad]]:
     """Return the quads with blank nodes, without repetitions, grouped into connected parts."""
     parent: dict[BlankNode, BlankNode] = {}
 
@@ -78,7 +78,7 @@ def _parts(quads: Iterable[Quad]) -> list[list[Quad]]:
 
     quads_by_node = []
     for quad in dict.fromkeys(quads):
-        nodes = list(nodes_of(quad))
+        nodes = list(iter_nodes(quad))
         if nodes:
             quads_by_node.append((nodes[0], quad))
             for other in nodes[1:]:
@@ -92,10 +92,10 @@ def _parts(quads: Iterable[Quad]) -> list[list[Quad]]:
 def _key(part: list[Quad]) -> Hashable:
     """Return a key that is equal for isomorphic parts: the quads without their labels."""
     names: dict[BlankNode, BlankNode] = defaultdict(lambda: _ANY)
-    return frozenset(Counter(renamed(quad, names) for quad in part).items())
+    return frozenset(Counter(relabel(quad, names) for quad in part).items())
 
 
-def nodes_of(quad: Quad) -> Iterator[BlankNode]:
+def iter_nodes(quad: Quad) -> Iterator[BlankNode]:
     """Yield the blank nodes of a quad in order.
 
     Triple terms can be nested deeply, so recursion is not used.
@@ -109,7 +109,7 @@ def nodes_of(quad: Quad) -> Iterator[BlankNode]:
             pending += (term.object, term.predicate, term.subject)
 
 
-def renamed(quad: Quad, names: Mapping[BlankNode, BlankNode]) -> Quad:
+def relabel(quad: Quad, names: Mapping[BlankNode, BlankNode]) -> Quad:
     """Return a quad with its blank nodes relabelled."""
 
     def term(given: Term) -> Term:

@@ -46,7 +46,7 @@ def canonical(
     """
     dataset = set(quads)
     issued = canonical_labels(dataset, max_steps=max_steps, message_index=message_index)
-    return "".join(sorted(f"{_renamed(quad, issued.__getitem__)}\n" for quad in dataset))
+    return "".join(sorted(f"{_relabel(quad, issued.__getitem__)}\n" for quad in dataset))
 
 
 def canonical_labels(
@@ -106,7 +106,7 @@ class _CanonicalizationState:
         """Return the canonical identifiers of all blank nodes."""
         by_hash: dict[str, list[str]] = defaultdict(list)
         for label in self._quads:
-            self._first_degree_hashes[label] = self._first_degree(label)
+            self._first_degree_hashes[label] = self._hash_first_degree(label)
             by_hash[self._first_degree_hashes[label]].append(label)
         groups = [by_hash[name] for name in sorted(by_hash)]
         for group in groups:
@@ -115,29 +115,29 @@ class _CanonicalizationState:
         for group in groups:
             if len(group) == 1:
                 continue
-            found = []
+            results = []
             for label in group:
                 if label not in self._issued:
                     issuer: Issued = {}
                     _issue(issuer, "b", label)
-                    found.append(self._run(label, issuer))
-            for _, issuer in sorted(found, key=lambda result: result[0]):
+                    results.append(self._run(label, issuer))
+            for _, issuer in sorted(results, key=lambda result: result[0]):
                 for label in issuer:
                     _issue(self._issued, "c14n", label)
         return self._issued
 
-    def _first_degree(self, label: str) -> str:
+    def _hash_first_degree(self, label: str) -> str:
         """Hash First Degree Quads."""
-        self._spend(len(self._quads[label]))
+        self._spend_steps(len(self._quads[label]))
         lines = sorted(
-            f"{_renamed(quad, lambda other: 'a' if other == label else 'z')}\n"
+            f"{_relabel(quad, lambda other: 'a' if other == label else 'z')}\n"
             for quad in self._quads[label]
         )
         return _hash("".join(lines))
 
     def _run(self, label: str, issuer: Issued) -> tuple[str, Issued]:
         """Hash N-Degree Quads, with an explicit stack: the depth can reach the number of nodes."""
-        stack = [self._n_degree(label, issuer)]
+        stack = [self._hash_n_degree(label, issuer)]
         result: tuple[str, Issued] | None = None
         while True:
             try:
@@ -149,22 +149,24 @@ class _CanonicalizationState:
                     return answer
                 result = answer
             else:
-                stack.append(self._n_degree(*request))
+                stack.append(self._hash_n_degree(*request))
                 result = None
 
-    def _n_degree(self, label: str, issuer: Issued) -> Walk:
+    def _hash_n_degree(self, label: str, issuer: Issued) -> Walk:
         related: dict[str, list[str]] = defaultdict(list)  # "Hn"
         for quad in self._quads[label]:
             for position, term in (("s", quad.subject), ("o", quad.object), ("g", quad.graph)):
                 if isinstance(term, BlankNode) and term.value != label:
-                    related[self._related(term.value, quad, issuer, position)].append(term.value)
+                    related[self._hash_related(term.value, quad, issuer, position)].append(
+                        term.value
+                    )
         data = ""  # "data to hash"
         for name in sorted(related):
             chosen = ""
             chosen_issuer = issuer
             for order in permutations(related[name]):
                 # The cost of a copy is proportional to its size.
-                self._spend(len(order) + len(issuer) // 32)
+                self._spend_steps(len(order) + len(issuer) // 32)
                 copy = dict(issuer)
                 path = ""
                 unnamed = []
@@ -189,15 +191,15 @@ class _CanonicalizationState:
             issuer = chosen_issuer
         return _hash(data), issuer
 
-    def _related(self, label: str, quad: Quad, issuer: Issued, position: str) -> str:
+    def _hash_related(self, label: str, quad: Quad, issuer: Issued, position: str) -> str:
         """Hash Related Blank Node."""
-        self._spend(1)
+        self._spend_steps(1)
         predicate = "" if position == "g" else str(quad.predicate)
         name = self._issued.get(label) or issuer.get(label)
         identifier = self._first_degree_hashes[label] if name is None else f"_:{name}"
         return _hash(f"{position}{predicate}{identifier}")
 
-    def _spend(self, steps: int) -> None:
+    def _spend_steps(self, steps: int) -> None:
         self._steps -= steps
         if self._steps < 0:
             raise LimitError(
@@ -216,7 +218,7 @@ def _is_worse(path: str, chosen: str) -> bool:
     return bool(chosen) and len(path) >= len(chosen) and path > chosen
 
 
-def _renamed(quad: Quad, name: Callable[[str], str]) -> Quad:
+def _relabel(quad: Quad, name: Callable[[str], str]) -> Quad:
     def term(term: Term) -> Term:
         return BlankNode(name(term.value)) if isinstance(term, BlankNode) else term
 

@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Unpack
 
 from rdfm import formats
-from rdfm.conversion.convert_options import STAGES, divide, input_formats, live_options
+from rdfm.conversion.convert_options import STAGES, input_formats, live_options, split_options
 from rdfm.conversion.pipeline import ConversionPlan, Pipeline
 from rdfm.conversion.regroup import DefaultGraph, Regrouping, make_regrouper
 from rdfm.conversion.selection_plan import select
@@ -161,7 +161,7 @@ def plan(
     filters = not _FILTERING.isdisjoint(declared)
     if options.get("split_by") is not None:
         declared = {**declared, "prefixes": _PREFIXES}
-    divided = divide(options, known, target_format.spec, declared)
+    divided = split_options(options, known, target_format.spec, declared)
     stages, reads = divided.stages, divided.reads
     cores = min(usable_cores(), MAX_JOBS)
     # Reading, decoding, encoding and writing have one thread each, which keeps two cores busy.

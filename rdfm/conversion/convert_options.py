@@ -28,10 +28,10 @@ __all__ = [
     "SHOWING",
     "SHOWING_FIRST",
     "STAGES",
-    "DividedOptions",
-    "divide",
+    "OptionsByComponent",
     "input_formats",
     "live_options",
+    "split_options",
 ]
 
 STAGES: dict[str, OptionSpec] = {
@@ -66,7 +66,7 @@ SHOWING = {**SHOWING_FIRST, **{name: STAGES[name] for name in ("messages", "samp
 
 
 @dataclass
-class DividedOptions:
+class OptionsByComponent:
     """Conversion options, by the component that they apply to.
 
     Attributes:
@@ -94,18 +94,18 @@ def input_formats(inputs: Sequence[Readable], name: str | None) -> list[FormatSp
     """
     if name is not None:
         return [formats.find(name).spec]
-    found = []
-    for given in inputs:
-        if not isinstance(given, (str, os.PathLike)) or is_folder_or_glob(given):
+    specs = []
+    for input in inputs:
+        if not isinstance(input, (str, os.PathLike)) or is_folder_or_glob(input):
             return None
-        if is_live(given):
-            found.append(formats.find("jelly").spec)
+        if is_live(input):
+            specs.append(formats.find("jelly").spec)
             continue
-        format = formats.by_path(os.fspath(given))
+        format = formats.by_path(os.fspath(input))
         if format is None:
             return None
-        found.append(format.spec)
-    return found
+        specs.append(format.spec)
+    return specs
 
 
 def live_options(
@@ -117,36 +117,38 @@ def live_options(
         OptionError: If an option is invalid, if only some inputs are live streams, or if neither
             the inputs nor the output is one.
     """
-    given = {
+    values = {
         option.name: option.value(options[option.name])
         for option in LIVE
         if options.get(option.name) is not None
     }
-    found = mark_pipes(given)
-    if not found:
+    live_values = mark_pipes(values)
+    if not live_values:
         return None
-    are_live = [is_live(given) for given in inputs]
+    are_live = [is_live(log) for log in inputs]
     if not (all(are_live) or (is_live(output) and not any(are_live))):
-        name, value = next(iter(found.items()))
-        shown = (
+        name, value = next(iter(live_values.items()))
+        option_text = (
             spell_option(name, str(value).lower())
             if isinstance(value, bool)
             else spell_option(name)
         )
-        raise OptionError(f"{shown} is for live streams, such as grpc://host:9090/topic; remove it")
-    return found
+        raise OptionError(
+            f"{option_text} is for live streams, such as grpc://host:9090/topic; remove it"
+        )
+    return live_values
 
 
-def divide(
-    given: Mapping[str, Any],
+def split_options(
+    options: Mapping[str, Any],
     readers: list[FormatSpec] | None,
     writer: FormatSpec,
     stages: Mapping[str, OptionSpec] = STAGES,
-) -> DividedOptions:
+) -> OptionsByComponent:
     """Divide options by the component that they apply to. Options that are None are omitted.
 
     Args:
-        given: Options by name.
+        options: Options by name.
         readers: Formats of the input, or None if they are not known yet.
         writer: Format of the output.
         stages: Options of the stages.
@@ -154,17 +156,17 @@ def divide(
     Raises:
         OptionError: If neither side has an option, or both have it and it is not shared.
     """
-    divided = DividedOptions()
+    divided = OptionsByComponent()
     possible_readers = formats.specs() if readers is None else readers
-    for name, value in mark_pipes(given).items():
+    for name, value in mark_pipes(options).items():
         if name in stages:
             if value is not None:
                 divided.stages[name] = stages[name].value(value)
             continue
-        side, plain_name = _side(name)
+        side, plain_name = _split_side(name)
         matching_readers = [spec for spec in possible_readers if plain_name in spec.options("read")]
         applies_to_output = plain_name in writer.options("write")
-        if side == "read" and value is not None and (hint := _hint(plain_name)) is not None:
+        if side == "read" and value is not None and (hint := _find_hint(plain_name)) is not None:
             divided.hints[plain_name] = hint.value(value)
         elif side == "read" or (side is None and matching_readers and not applies_to_output):
             if not matching_readers:
@@ -205,7 +207,7 @@ def divide(
     return divided
 
 
-def _side(name: str) -> tuple[str | None, str]:
+def _split_side(name: str) -> tuple[str | None, str]:
     """Return the side that a prefixed name selects, or None, and the plain name."""
     for prefix, side in (("from_", "read"), ("to_", "write")):
         if name.startswith(prefix):
@@ -213,10 +215,10 @@ def _side(name: str) -> tuple[str | None, str]:
     return None, name
 
 
-def _hint(name: str) -> OptionSpec | None:
+def _find_hint(name: str) -> OptionSpec | None:
     """Return the reading option with this name if formats without it ignore it; otherwise None."""
-    found = (spec.options("read").get(name) for spec in formats.specs())
-    return next((option for option in found if option is not None and option.hint), None)
+    options = (spec.options("read").get(name) for spec in formats.specs())
+    return next((option for option in options if option is not None and option.hint), None)
 
 
 def _assign(options: dict[str, Any], name: str, value: Any) -> None:

@@ -29,14 +29,14 @@ def default_format(inputs: Sequence[Readable], from_format: str | None) -> str:
     Raises:
         UnknownFormatError: If `from_format` is unknown.
     """
-    others = [given for given in inputs if not is_read_once(given)]
-    known = input_formats(others or inputs, from_format)
-    if known and len(known[0].kinds) == 1:
-        return DEFAULT_FORMATS[known[0].kinds[0]]
-    return DEFAULT_FORMATS[_kind(others[0], from_format) if others else "messages"]
+    others = [input for input in inputs if not is_read_once(input)]
+    specs = input_formats(others or inputs, from_format)
+    if specs and len(specs[0].kinds) == 1:
+        return DEFAULT_FORMATS[specs[0].kinds[0]]
+    return DEFAULT_FORMATS[_detect_kind(others[0], from_format) if others else "messages"]
 
 
-def _kind(log: Readable, from_format: str | None) -> str:
+def _detect_kind(log: Readable, from_format: str | None) -> str:
     """Return the kind of a log. Errors are ignored here and raised when the log is converted."""
     from rdfm.logs.input.driver import Driver, ReadSettings
     from rdfm.logs.read.reader import LogReader  # costly to import

@@ -72,13 +72,13 @@ class Encoding:
 
     def submit(self, batch: AnyBatch, source: str, bytes_in: int) -> None:
         """Encode a batch of the log `source`."""
-        place = None if self._skip is None else self._skip(batch)
-        if place is None:
+        skipped_index = None if self._skip is None else self._skip(batch)
+        if skipped_index is None:
             self._twins.clear()  # the encoder may have declared namespaces that they lack
             self._generation += 1
             encoder, in_caller, arguments = self._encoder, True, {}
         else:
-            in_caller, arguments = batch.record_count < MIN_QUADS, {"place": place}
+            in_caller, arguments = batch.record_count < MIN_QUADS, {"place": skipped_index}
             if self._twins:
                 encoder = self._twins.pop()
             else:

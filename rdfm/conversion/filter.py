@@ -80,15 +80,17 @@ def filter(
     sources = input_list(inputs)
     if not sources:
         raise OptionError("no input is given")
-    given: dict[str, Any] = dict(options)
+    filter_options: dict[str, Any] = dict(options)
     if output is None:
-        return _count(sources, {name: value for name, value in given.items() if value is not None})
-    reject_own_input(sources, output, given, FILTER)
+        return _count_matches(
+            sources, {name: value for name, value in filter_options.items() if value is not None}
+        )
+    reject_own_input(sources, output, filter_options, FILTER)
     total = None if progress is None else total_bytes(sources)
-    return Pipeline(plan(sources, output, given, total, FILTER), Reporter(progress)).run()
+    return Pipeline(plan(sources, output, filter_options, total, FILTER), Reporter(progress)).run()
 
 
-def _count(inputs: list[Readable], options: Mapping[str, Any]) -> ConversionSummary:
+def _count_matches(inputs: list[Readable], options: Mapping[str, Any]) -> ConversionSummary:
     """Count the matching messages of logs.
 
     Raises:
@@ -116,7 +118,7 @@ def _count(inputs: list[Readable], options: Mapping[str, Any]) -> ConversionSumm
         select_slice(slice(0, limit)),
     )
     tally = Tally()
-    found = quads = bytes_in = 0
+    message_count = quads = bytes_in = 0
     start = time.perf_counter()
     try:
         for item in () if limit == 0 else run_stages(driver, line):
@@ -124,12 +126,12 @@ def _count(inputs: list[Readable], options: Mapping[str, Any]) -> ConversionSumm
             if isinstance(item, ReadBatch):
                 bytes_in = item.bytes_in
                 if item.batch is not None:
-                    found += len(item.batch)
+                    message_count += len(item.batch)
                     quads += item.batch.record_count
     finally:
         driver.close()
     return ConversionSummary(
-        found,
+        message_count,
         quads,
         bytes_in,
         0,
@@ -137,5 +139,5 @@ def _count(inputs: list[Readable], options: Mapping[str, Any]) -> ConversionSumm
         skipped=tally.skipped,
         errors=tuple(tally.errors),
         abandoned=tuple(tally.abandoned),
-        notes=() if found == limit else driver.notes(),
+        notes=() if message_count == limit else driver.notes(),
     )

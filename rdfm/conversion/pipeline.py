@@ -24,7 +24,7 @@ from rdfm.conversion import interruption
 from rdfm.conversion.encoding import Encoding
 from rdfm.conversion.interruption import Interrupted
 from rdfm.conversion.summary import ConversionSummary
-from rdfm.conversion.target import Target, source_of
+from rdfm.conversion.target import Target, describe_source
 from rdfm.errors import EncodeError, RdfmError
 from rdfm.formats.spec import join_words
 from rdfm.logs import remedies
@@ -202,13 +202,13 @@ class Pipeline:
             bytes_in=self._bytes_done,
             bytes_out=output.bytes_written,
             seconds=seconds,
-            dropped=self._dropped(encoder),
+            dropped=self._dropped_counts(encoder),
             dropped_key=tally.dropped_key,
             skipped=tally.skipped,
             errors=tuple(tally.errors),
             abandoned=tuple(tally.abandoned),
             notes=(
-                *self._notes_of_inputs(),
+                *self._input_notes(),
                 *encoder.notes(),
                 *self._plan.shape.notes(self._plan.target.format),
             ),
@@ -217,13 +217,13 @@ class Pipeline:
             uncommitted_bytes=sum(driver.uncommitted.values()) if self._read_all else 0,
         )
 
-    def _notes_of_inputs(self) -> tuple[str, ...]:
+    def _input_notes(self) -> tuple[str, ...]:
         # The driver may have read ahead by an amount that depends on timing. In that case, its
         # notes are omitted.
         driver_notes = self._plan.driver.notes() if self._read_all else ()
         return driver_notes + self._notes.texts()
 
-    def _dropped(self, encoder: Encoding) -> dict[str, int]:
+    def _dropped_counts(self, encoder: Encoding) -> dict[str, int]:
         dropped = encoder.dropped()
         dropped.update(self._stages.dropped())
         dropped.update(self._tally.dropped)
@@ -449,8 +449,8 @@ class Pipeline:
         """Return the encoder. The first messages determine the header."""
         plan, first = self._plan, self._first
         if first is None:
-            return self._encoding(plan.target.encoder(None, None))
-        known = source_of(
+            return self._create_encoding(plan.target.encoder(None, None))
+        known = describe_source(
             first,
             isinstance(batch, MessageBatch) and len(batch) > 0 and batch.has_namespaces(0),
             flat=plan.stays_flat
@@ -460,9 +460,9 @@ class Pipeline:
             name=plan.from_format,
         )
         known["carries"] |= self._stages.carries()
-        return self._encoding(plan.target.encoder(first.source, known))
+        return self._create_encoding(plan.target.encoder(first.source, known))
 
-    def _encoding(self, encoder: Any) -> Encoding:
+    def _create_encoding(self, encoder: Any) -> Encoding:
         return Encoding(encoder, self._plan.jobs, self._plan.row_jobs, self._wake)
 
     # --- writing and progress ---
@@ -471,11 +471,15 @@ class Pipeline:
         """Pass encoded bytes to the writing thread in pieces, each with the progress after it."""
         previous, current = self._put_progress, self._progress()
         self._put_progress = current
-        total, done = _size(parts), 0
-        for piece in _cut(parts):
+        total, done_sizes = _size(parts), 0
+        for piece in _split_output(parts):
             size = _size(piece)
-            done += size
-            progress = current if done == total else interpolate(previous, current, done / total)
+            done_sizes += size
+            progress = (
+                current
+                if done_sizes == total
+                else interpolate(previous, current, done_sizes / total)
+            )
             output_queue.put(piece, size, progress, lambda: self._report_progress(output_queue))
 
     def _report_progress(self, output_queue: Channel[list[Part]]) -> None:
@@ -506,7 +510,7 @@ def _size(parts: list[Part]) -> int:
     return sum(len(part.data) for part in parts)
 
 
-def _cut(parts: list[Part]) -> Iterator[list[Part]]:
+def _split_output(parts: list[Part]) -> Iterator[list[Part]]:
     """Yield the output in pieces of about `WRITTEN_BYTES`. A single piece may be empty."""
     piece: list[Part] = []
     bytes_left = WRITTEN_BYTES

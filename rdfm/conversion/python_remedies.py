@@ -14,50 +14,56 @@ from rdfm.formats import OptionSpec
 from rdfm.formats.spec import Side
 from rdfm.logs.options import STAGE_OPTIONS
 
-__all__ = ["any_of", "as_keyword", "declared", "in_python", "of_formats"]
+__all__ = [
+    "as_keyword",
+    "find_format_options",
+    "find_option",
+    "join_alternatives",
+    "render_for_python",
+]
 
 _SIDES: tuple[Side, ...] = ("read", "write")
 
 
-def of_formats(name: str) -> dict[Side, OptionSpec]:
+def find_format_options(name: str) -> dict[Side, OptionSpec]:
     """Return an option's declarations by side, each from the first format that has the option.
 
     Plug-ins are searched only if no built-in format has the option.
     """
-    for found in (formats.built_in, formats.all):
-        declared: dict[Side, OptionSpec] = {}
-        for format in found():
+    for list_formats in (formats.built_in, formats.all):
+        options_by_side: dict[Side, OptionSpec] = {}
+        for format in list_formats():
             for side in _SIDES:
                 if (option := format.spec.options(side).get(name)) is not None:
-                    declared.setdefault(side, option)
-        if declared:
-            return declared
+                    options_by_side.setdefault(side, option)
+        if options_by_side:
+            return options_by_side
     return {}
 
 
-def declared(remedy: Remedy) -> OptionSpec | None:
+def find_option(remedy: Remedy) -> OptionSpec | None:
     """Return the declaration of a remedy's option, or None if there is none."""
     if remedy.side == "stage":
-        found = STAGE_OPTIONS.get(remedy.option)
-        return found or next(iter(of_formats(remedy.option).values()), None)
-    return of_formats(remedy.option).get(remedy.side)
+        option = STAGE_OPTIONS.get(remedy.option)
+        return option or next(iter(find_format_options(remedy.option).values()), None)
+    return find_format_options(remedy.option).get(remedy.side)
 
 
-def in_python(remedy: Remedy) -> str:
+def render_for_python(remedy: Remedy) -> str:
     """Return a remedy as a keyword argument with its value.
 
     Example:
-        >>> in_python(Remedy("stage", "from_format", "trig", ""))
+        >>> render_for_python(Remedy("stage", "from_format", "trig", ""))
         'format="trig" (from_format in convert)'
     """
     if not remedy.values:
         return remedy.option
-    option = declared(remedy)
+    option = find_option(remedy)
     if option is None:
         return as_keyword(remedy.option, remedy.values)
     where = f"{option.name} in convert" if option.keyword else option.instead
-    shown = as_keyword(option.keyword or option.name, remedy.values, option.placeholder)
-    return f"{shown} ({where})" if where else shown
+    keyword = as_keyword(option.keyword or option.name, remedy.values, option.placeholder)
+    return f"{keyword} ({where})" if where else keyword
 
 
 def as_keyword(name: str, values: list[str], placeholder: str = "") -> str:
@@ -69,7 +75,7 @@ def as_keyword(name: str, values: list[str], placeholder: str = "") -> str:
     """
     if not values:
         return name
-    return f"{name}={any_of(_literal(value, placeholder) for value in values)}"
+    return f"{name}={join_alternatives(_literal(value, placeholder) for value in values)}"
 
 
 def _literal(value: str, placeholder: str) -> str:
@@ -81,11 +87,11 @@ def _literal(value: str, placeholder: str) -> str:
     return value if value.isdigit() else f'"{value}"'
 
 
-def any_of(values: Iterable[str]) -> str:
+def join_alternatives(values: Iterable[str]) -> str:
     """Return values as alternatives in a sentence.
 
     Example:
-        >>> any_of(["nq", "trig", "jelly"])
+        >>> join_alternatives(["nq", "trig", "jelly"])
         'nq, trig or jelly'
     """
     *others, last = values

@@ -83,12 +83,12 @@ def regroup(
     regrouper = make_regrouper(group_by, skolemize=skolemize, max_message_bytes=max_message_bytes)
     for batch in batches:
         regrouper.feed(batch)
-        yield from _complete(regrouper)
+        yield from _iter_complete(regrouper)
     regrouper.finish()
-    yield from _complete(regrouper)
+    yield from _iter_complete(regrouper)
 
 
-def _complete(regrouper: Regrouper) -> Iterator[MessageBatch]:
+def _iter_complete(regrouper: Regrouper) -> Iterator[MessageBatch]:
     """Yield the complete batches."""
     while (batch := regrouper.next_batch()) is not None:
         yield batch
@@ -144,7 +144,7 @@ class Regrouping(Stage):
         if self._count_before is not None:
             self._regrouper.number_from(self._count_before())
             self._count_before = None
-        with self._explaining_errors():
+        with self._explain_errors():
             self._regrouper.feed(batch)
         self._fed += batch.record_count
         yield from self._complete_batches(item)
@@ -155,7 +155,7 @@ class Regrouping(Stage):
         Raises:
             EncodeError: As in `regroup`.
         """
-        with self._explaining_errors():
+        with self._explain_errors():
             self._regrouper.finish()
         if self._last is not None:
             yield from self._complete_batches(self._last)
@@ -170,7 +170,7 @@ class Regrouping(Stage):
     def _complete_batches(self, item: ReadBatch) -> Iterator[Item]:
         """Yield the complete batches, each after the waiting items that precede its last quad."""
         while True:
-            with self._explaining_errors():
+            with self._explain_errors():
                 batch = self._regrouper.next_batch()
             if batch is None:
                 return
@@ -180,7 +180,7 @@ class Regrouping(Stage):
             yield item._replace(batch=batch, dropped_data=NOTHING_DROPPED)
 
     @contextmanager
-    def _explaining_errors(self) -> Iterator[None]:
+    def _explain_errors(self) -> Iterator[None]:
         """Add the log name and the remedies to an error."""
         try:
             yield

@@ -55,10 +55,10 @@ def select(
         size = parse_sample(sample)
         seed = stages.get("seed", 0)
         if isinstance(size, float):
-            return (_renumbered(random_share(size, seed)),), settings
+            return (_renumber(random_share(size, seed)),), settings
         skips = stages.get("on_error") == "skip"
         count = _count(inputs, settings, regrouping(), skips=skips)
-        return (_renumbered(random_subset(size, count, seed)),), settings
+        return (_renumber(random_subset(size, count, seed)),), settings
     if "seed" in stages:
         raise OptionError(
             f"{spell_option('seed')} applies to a random sample; add an option such as {spell_option('sample', '1%')}"
@@ -68,7 +68,7 @@ def select(
         if not skip and take is None:
             return (), settings
         bounds = slice(skip, None if take is None else skip + take)
-        return (_renumbered(select_slice(bounds)),), settings
+        return (_renumber(select_slice(bounds)),), settings
     selector = parse_messages(text)
     is_regrouped = bool(regrouping())
     split = None
@@ -79,10 +79,10 @@ def select(
     if split is not None:
         settings = replace(settings, split=split)
     selection = select_slice(selector, first=0 if split is None else split.first_message_index or 0)
-    return (_renumbered(selection) if is_regrouped else selection,), settings
+    return (_renumber(selection) if is_regrouped else selection,), settings
 
 
-def _renumbered(selection: Selection) -> Selection:
+def _renumber(selection: Selection) -> Selection:
     """Exclude skipped messages from the numbering of a selection, and return the selection."""
     selection.counts_skipped = False
     return selection
@@ -90,10 +90,10 @@ def _renumbered(selection: Selection) -> Selection:
 
 def _reject_conflicts(stages: Mapping[str, Any]) -> None:
     """Reject combinations of options that select messages, except `skip` with `take`."""
-    given = [name for name in _SELECTORS if stages.get(name) is not None]
-    if len(given) > 1 and given != ["skip", "take"]:
+    names = [name for name in _SELECTORS if stages.get(name) is not None]
+    if len(names) > 1 and names != ["skip", "take"]:
         raise OptionError(
-            f"{spell_option(given[0])} and {spell_option(given[1])} both select messages; use only one of them"
+            f"{spell_option(names[0])} and {spell_option(names[1])} both select messages; use only one of them"
         )
 
 
@@ -101,9 +101,9 @@ def _count(
     inputs: list[Readable], settings: ReadSettings, stages: tuple[Stage, ...], *, skips: bool
 ) -> int:
     """Return the number of messages after the stages."""
-    for given in inputs:
-        if is_read_once(given):
-            name = given if isinstance(given, (str, os.PathLike)) else getattr(given, "name", None)
+    for input in inputs:
+        if is_read_once(input):
+            name = input if isinstance(input, (str, os.PathLike)) else getattr(input, "name", None)
             raise OptionError(
                 "sampling a fixed number of messages requires reading the input twice, "
                 f"but {name or 'a file object'} can be read only once; use a percentage such as 1%"

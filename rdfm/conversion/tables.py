@@ -18,10 +18,10 @@ from rdfm.logs.write.output import OutputShape, Writable
 if TYPE_CHECKING:
     import pyarrow
 
-__all__ = ["TableBatch", "TableEncoder", "TableTarget", "computed_output"]
+__all__ = ["TableBatch", "TableEncoder", "TableTarget", "create_computed_output"]
 
 
-def computed_output(
+def create_computed_output(
     output: Writable,
     format: Format,
     stages: Mapping[str, Any],

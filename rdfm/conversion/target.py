@@ -75,27 +75,27 @@ class Target:
             source: The log that contains the first messages, if there is one.
             known: Known properties of that log, in addition to the template; see `_core.Encoder`.
         """
-        found: dict[str, Any] | None = None if known is None else dict(known)
+        properties: dict[str, Any] | None = None if known is None else dict(known)
         if self.template:
-            found = {**(found or {}), "options": self.template, "requested": True}
-        elif found is not None and (source is None or source.format.name != self.format.name):
-            found.pop("options", None)
+            properties = {**(properties or {}), "options": self.template, "requested": True}
+        elif properties is not None and (source is None or source.format.name != self.format.name):
+            properties.pop("options", None)
         if continued := self._shape.continued_header:
             if self.template and self.template != continued.get("options"):
-                raise OptionError(_differences(continued.get("options", {}), self.template))
-            found = {**(found or {}), **continued}
+                raise OptionError(_difference_text(continued.get("options", {}), self.template))
+            properties = {**(properties or {}), **continued}
 
         def make(continued: Mapping[str, Any] | None = None, **changed: Any) -> EncoderLike:
-            known = {**(found or {}), **continued} if continued else found
+            known = {**(properties or {}), **continued} if continued else properties
             return self.format.encoder({**self._options, **changed}, known)
 
         return self._shape.create_encoder(make, self.format.spec, self._options)
 
 
-def _differences(found: Mapping[str, Any], template: Mapping[str, Any]) -> str:
+def _difference_text(log_options: Mapping[str, Any], template: Mapping[str, Any]) -> str:
     """Return the error text for a log whose stream options differ from those of the template."""
 
-    def shown(options: Mapping[str, Any], others: Mapping[str, Any]) -> str:
+    def values_text(options: Mapping[str, Any], others: Mapping[str, Any]) -> str:
         return " and ".join(
             spell_option(name, value if isinstance(value, str) else str(value).lower(), "write")
             for name, value in options.items()
@@ -103,14 +103,14 @@ def _differences(found: Mapping[str, Any], template: Mapping[str, Any]) -> str:
         )
 
     return (
-        f"the log has {shown(found, template)}, but the log given by "
-        f"{spell_option('options_from', side='write')} has {shown(template, found)}; the stream options "
+        f"the log has {values_text(log_options, template)}, but the log given by "
+        f"{spell_option('options_from', side='write')} has {values_text(template, log_options)}; the stream options "
         f"of a log cannot change, so omit {spell_option('options_from', side='write')} or write a new "
         "log"
     )
 
 
-def source_of(
+def describe_source(
     item: ReadBatch, first_declares: bool, *, flat: bool, inputs: list[Readable], name: str | None
 ) -> dict[str, Any]:
     """Return the known properties of the log that contains the first messages.
@@ -137,8 +137,8 @@ def source_of(
 
 def _may_contain_graphs(inputs: list[Readable], name: str | None) -> bool:
     """Whether an input may contain named graphs, according to format names and suffixes."""
-    for given in inputs:
-        path = os.fspath(given) if isinstance(given, (str, os.PathLike)) else None
+    for input in inputs:
+        path = os.fspath(input) if isinstance(input, (str, os.PathLike)) else None
         format = formats.find(name) if name else formats.by_path(path) if path else None
         if format is None or format.spec.carries.get("graphs", True):
             return True

@@ -97,8 +97,8 @@ class ValueDecoder:
             UnknownFormatError: If no format has that name.
             OptionError: If the format does not support an option here.
         """
-        found = _format(format)
-        decoder, self.kind = found.decoder(options), found.spec.kinds[0]
+        value_format = _find_format(format)
+        decoder, self.kind = value_format.decoder(options), value_format.spec.kinds[0]
 
         def batches(value: bytes) -> Iterator[AnyBatch]:
             decoded, ended = decoder.decode_log(value)
@@ -123,14 +123,14 @@ class ValueEncoder:
             UnknownFormatError: If no format has that name.
             OptionError: If the format does not support an option.
         """
-        found = _format(format)
-        encoder = found.encoder({**found.spec.value_options, **options})
+        value_format = _find_format(format)
+        encoder = value_format.encoder({**value_format.spec.value_options, **options})
 
         def write(batch: AnyBatch) -> bytes:
             encoder.reset()
             return encode_all(encoder, batch)
 
-        self.kind = found.spec.kinds[0]
+        self.kind = value_format.spec.kinds[0]
         self._encoder: _core.Encoder | Callable[[AnyBatch], bytes] = (
             encoder if isinstance(encoder, _core.Encoder) else write
         )
@@ -140,10 +140,10 @@ class ValueEncoder:
         return _core.encode_values(self._encoder, quads, max_depth=max_depth, kind=self.kind)
 
 
-def _format(format: str | Format) -> Format:
-    found = formats.find(format) if isinstance(format, str) else format
-    if found.spec.kinds[0] == "results":
+def _find_format(format: str | Format) -> Format:
+    value_format = formats.find(format) if isinstance(format, str) else format
+    if value_format.spec.kinds[0] == "results":
         raise OptionError(
-            f"values must be messages or patches, but {found.spec.title} is a result format"
+            f"values must be messages or patches, but {value_format.spec.title} is a result format"
         )
-    return found
+    return value_format

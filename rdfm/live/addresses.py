@@ -43,12 +43,12 @@ def parse_address(text: str) -> Address:
         >>> str(parse_address("9090")), str(parse_address("[::1]:9090"))
         ('127.0.0.1:9090', '[::1]:9090')
     """
-    found = re.fullmatch(r"(?:(\[[0-9A-Fa-f:.]+\]|[^:\[\]/\s]*):)?([0-9]{1,5})", text)
-    if found is None or int(found[2]) > 65535:
+    match = re.fullmatch(r"(?:(\[[0-9A-Fa-f:.]+\]|[^:\[\]/\s]*):)?([0-9]{1,5})", text)
+    if match is None or int(match[2]) > 65535:
         raise OptionError(
             f"{text[:60]!r} is not an address; expected HOST:PORT, such as 127.0.0.1:9090"
         )
-    return Address((found[1] or "127.0.0.1").strip("[]"), int(found[2]))
+    return Address((match[1] or "127.0.0.1").strip("[]"), int(match[2]))
 
 
 def is_loopback(host: str) -> bool:
@@ -64,12 +64,12 @@ def is_loopback(host: str) -> bool:
 def try_address(address: Address) -> OSError | None:
     """Return the error of the system for listening on an address; None if it is possible."""
     try:
-        for family, kind, protocol, _, found in socket.getaddrinfo(
+        for family, kind, protocol, _, socket_address in socket.getaddrinfo(
             address.host, address.port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
         ):
             with socket.socket(family, kind, protocol) as probe:
                 probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-                probe.bind(found)
+                probe.bind(socket_address)
                 probe.listen(1)
     except OSError as error:
         return error

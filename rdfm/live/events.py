@@ -64,14 +64,14 @@ class EventLog:
         if self._errors_only and level != "error":
             return
         now = datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
-        given = {name: value for name, value in fields.items() if value is not None}
-        for name, value in given.items():
+        present_fields = {name: value for name, value in fields.items() if value is not None}
+        for name, value in present_fields.items():
             if isinstance(value, str) and len(value) > MAX_FIELD_CHARACTERS:
-                given[name] = f"{value[:MAX_FIELD_CHARACTERS]}…"
+                present_fields[name] = f"{value[:MAX_FIELD_CHARACTERS]}…"
         if self._format == "json":
-            line = json.dumps({"time": now, "level": level, "event": event, **given})
+            line = json.dumps({"time": now, "level": level, "event": event, **present_fields})
         else:
-            pairs = (f"{name}={_as_text(value)}" for name, value in given.items())
+            pairs = (f"{name}={_as_text(value)}" for name, value in present_fields.items())
             line = " ".join((now, level, event, *pairs))
         try:
             self._lines.put_nowait(line)

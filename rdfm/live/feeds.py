@@ -29,7 +29,7 @@ from rdfm.live.following import (
     ReplacedError,
     count_messages,
     describe,
-    messages_from,
+    open_messages,
 )
 from rdfm.live.requests import LogOptions, Response
 from rdfm.storage.jelly_wire import cut_frames
@@ -77,7 +77,7 @@ class TopicLog:
         self._grown.set()
         self._grown = asyncio.Event()
 
-    async def growth(self, ready: Callable[[], bool]) -> None:
+    async def wait_for_growth(self, ready: Callable[[], bool]) -> None:
         """Wait until there is data to send.
 
         Args:
@@ -100,11 +100,11 @@ class TopicLog:
 
         Polling works for logs that other processes append to, on every file system.
         """
-        seen: tuple[int, int] | None = None
+        previous: tuple[int, int] | None = None
         while self._waiting:
-            found = await asyncio.to_thread(_identity, self.path)
-            if found != seen:
-                seen = found
+            current = await asyncio.to_thread(_identity, self.path)
+            if current != previous:
+                previous = current
                 self.wake()
             await asyncio.sleep(POLL_SECONDS)
 
@@ -131,7 +131,7 @@ class Member:
         self.feed = feed
         self.position = position
 
-    async def frames(self) -> list[bytes] | None:
+    async def next_frames(self) -> list[bytes] | None:
         """Return the next frames: an empty list at the end, None if the ring no longer has them.
 
         Raises:
@@ -144,10 +144,10 @@ class Member:
             await feed.extend()
         if self.position < feed.first:
             return None
-        found = feed.frames_from(self.position)
-        if not found and feed.error is not None:
+        frames = feed.frames_from(self.position)
+        if not frames and feed.error is not None:
             raise feed.error
-        return found
+        return frames
 
     def is_ready(self) -> bool:
         """Whether there are frames to send, or parts of the log that the feed has not read.
@@ -160,7 +160,7 @@ class Member:
             return True
         return source is not None and source.size() > source.reached
 
-    def frame_sent(self) -> None:
+    def mark_frame_sent(self) -> None:
         """Record that the next frame was sent."""
         self.position += 1
 
@@ -281,18 +281,18 @@ class Feed:
         start = time.monotonic()
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(max(self._remaining_delay, 0)):
-                while count and self._slowest() < end:
+                while count and self._slowest_position() < end:
                     self.moved.clear()
                     await self.moved.wait()
         self._remaining_delay -= time.monotonic() - start
-        if self._slowest() < end:
+        if self._slowest_position() < end:
             self._remaining_delay = MAX_DELAY_SECONDS  # for members that become slow later
         for _ in range(count):
             self._restarts.discard(self.first)
             self._ring_bytes -= len(self._ring.popleft())
             self.first += 1
 
-    def _slowest(self) -> int:
+    def _slowest_position(self) -> int:
         """Return the position of the slowest member."""
         return min((member.position for member in self._members), default=self.end)
 
@@ -306,7 +306,7 @@ class Feed:
         size = 0
         try:
             if self.source is None:
-                self.source = messages_from(self._topic.path, self._log, self.first)
+                self.source = open_messages(self._topic.path, self._log, self.first)
             while size < _GROUP_BYTES:
                 batch = self.source.read()
                 if batch is None:
@@ -327,8 +327,8 @@ class Feed:
         try:
             data = self._encoder.encode(batch)
         except EncodeError as error:
-            raise _EncodingError(_cut(error.completed), error) from None
-        return _cut(data)
+            raise _EncodingError(_split_frames(error.completed), error) from None
+        return _split_frames(data)
 
 
 def _identity(path: Path) -> tuple[int, int] | None:
@@ -354,7 +354,7 @@ class _EncodingError(Exception):
         self.error = error
 
 
-def _cut(data: bytes) -> list[bytes]:
+def _split_frames(data: bytes) -> list[bytes]:
     """Return the frames in the output of an encoder.
 
     Raises:
@@ -364,8 +364,8 @@ def _cut(data: bytes) -> list[bytes]:
     end = 0
     try:
         while end < len(data):
-            found, end, _ = cut_frames(data, end)
-            frames += found
+            new_frames, end, _ = cut_frames(data, end)
+            frames += new_frames
     except ValueError as error:
         raise _EncodingError(frames, LimitError(str(error), format="jelly")) from None
     return frames

@@ -45,7 +45,7 @@ __all__ = [
     "StoredFrames",
     "count_messages",
     "describe",
-    "messages_from",
+    "open_messages",
 ]
 
 PIECE_BYTES = 256 << 10
@@ -92,14 +92,14 @@ class LogFile:
         Raises:
             ReplacedError: If the path refers to another file, or the log is shorter than before.
         """
-        found = self._size()
+        size = self._size()
         try:
             is_same = os.path.samestat(os.fstat(self._file), self.path.stat())
         except FileNotFoundError:
             is_same = False
-        if not is_same or found < self.position:
+        if not is_same or size < self.position:
             raise ReplacedError(f"{self.name} was replaced or removed")
-        return found
+        return size
 
     def _size(self) -> int:
         path = str(self.path)
@@ -224,22 +224,22 @@ class StoredFrames:
         frames: list[bytes] = []
         while self._frames:
             try:
-                found = self._options_of(self._frames[0])
-                if found not in (None, self._options):
-                    raise self._invalid("the stream options change")
+                options = self._options_of(self._frames[0])
+                if options not in (None, self._options):
+                    raise self._invalid_error("the stream options change")
             except DecodeError:
                 if frames:
                     break
                 raise
             frames.append(self._frames.popleft())
         if self._check is not None:
-            frames = self._checked(self._check, frames)
+            frames = self._check_frames(self._check, frames)
         elif self.number == 0:
             frames[0] = with_options(frames[0], self._options)
         self.number += len(frames)
         return frames
 
-    def _checked(self, check: DecoderLike, frames: list[bytes]) -> list[bytes]:
+    def _check_frames(self, check: DecoderLike, frames: list[bytes]) -> list[bytes]:
         """Return the frames that can be decoded without the frames before the mark.
 
         Raises:
@@ -262,7 +262,7 @@ class StoredFrames:
             try:
                 frames, end, missing = cut_frames(self._rest)
             except ValueError as error:
-                raise self._invalid(str(error)) from None
+                raise self._invalid_error(str(error)) from None
             if frames:
                 self._frames.extend(frames)
                 self._rest = self._rest[end:]
@@ -277,9 +277,9 @@ class StoredFrames:
         try:
             return stream_options(frame)
         except ValueError as error:
-            raise self._invalid(str(error)) from None
+            raise self._invalid_error(str(error)) from None
 
-    def _invalid(self, reason: str) -> DecodeError:
+    def _invalid_error(self, reason: str) -> DecodeError:
         return DecodeError(reason, format="jelly", source=self._file.name)
 
     def size(self) -> int:
@@ -298,7 +298,7 @@ class StoredFrames:
             TruncatedError: If the log ends inside a frame.
         """
         if self._rest:
-            raise _inside_frame(self._file)
+            raise _truncated_frame_error(self._file)
 
     def close(self) -> None:
         """Close the log."""
@@ -349,16 +349,16 @@ class _JellyMessages:
         self._decoder = format.decoder(_DECODER, opening)
 
     def read(self) -> MessageBatch | None:
-        while (batch := self._next()) is None:
+        while (batch := self._next_batch()) is None:
             piece = self._file.read()
             if not piece:
                 return None
             self._decoder.feed(piece)
         return batch
 
-    def _next(self) -> MessageBatch | None:
-        while (found := self._decoder.next_batch()) is not None:
-            batch = cast("MessageBatch", found)
+    def _next_batch(self) -> MessageBatch | None:
+        while (next_batch := self._decoder.next_batch()) is not None:
+            batch = cast("MessageBatch", next_batch)
             missing = self._first - batch.first_message_index
             if missing <= 0:
                 return batch
@@ -368,7 +368,7 @@ class _JellyMessages:
 
     def check_end(self) -> None:
         if self._file.follow_lengths(self._file.position).end < self._file.position:
-            raise _inside_frame(self._file)
+            raise _truncated_frame_error(self._file)
 
     def size(self) -> int:
         return self._file.size()
@@ -423,11 +423,11 @@ class _ReopenedMessages:
             self._log = None
 
 
-def _inside_frame(file: LogFile) -> TruncatedError:
+def _truncated_frame_error(file: LogFile) -> TruncatedError:
     return TruncatedError("the log ends inside a frame", format="jelly", source=file.name)
 
 
-def messages_from(path: Path, log: LogOptions, first: int) -> MessageSource:
+def open_messages(path: Path, log: LogOptions, first: int) -> MessageSource:
     """Open a log at a message.
 
     Raises:
@@ -456,9 +456,9 @@ def describe(path: Path) -> LogOptions:
         head = b""
         while (piece := file.read()) and len(head) < _HEAD_BYTES:
             head += piece
-            found = _first_options(head)
-            if found is not None:
-                return LogOptions(found, stored=True)
+            first_options = _first_options(head)
+            if first_options is not None:
+                return LogOptions(first_options, stored=True)
     finally:
         file.close()
     if not head:  # an empty log, to which a writer may add any options
@@ -481,12 +481,12 @@ def _first_options(head: bytes) -> StreamOptions | None:
     try:
         frames, _, _ = cut_frames(head)
         first = next((frame for frame in frames if has_rows(frame)), None)
-        found = None if first is None else stream_options(first)
+        options = None if first is None else stream_options(first)
     except ValueError:
         return None
-    if found is None or found.physical_type not in _PHYSICAL_TYPES:
+    if options is None or options.physical_type not in _PHYSICAL_TYPES:
         return None
-    return found if found.version in _VERSIONS else None
+    return options if options.version in _VERSIONS else None
 
 
 def _options_in_header(header: dict[str, Any], preset: StreamOptions) -> StreamOptions:

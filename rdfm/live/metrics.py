@@ -69,13 +69,13 @@ class Metrics:
         self._values: Counter[tuple[str, tuple[str, ...]]] = Counter()
         self._sources: dict[str, Callable[[], float]] = {}
         start = time.time()
-        self.read("process_start_time_seconds", lambda: start)
+        self.read_from("process_start_time_seconds", lambda: start)
 
     def add(self, name: str, amount: int = 1, *labels: str) -> None:
         """Add to a metric, for the values of its labels."""
         self._values[name, labels] += amount
 
-    def read(self, name: str, source: Callable[[], float]) -> None:
+    def read_from(self, name: str, source: Callable[[], float]) -> None:
         """Read a metric from a function whenever it is requested."""
         self._sources[name] = source
 
@@ -88,8 +88,8 @@ class Metrics:
                 lines.append(f"{name} {source()}")
             elif not metric.labels:
                 lines.append(f"{name} {self._values[name, ()]}")
-            for (found, values), value in sorted(self._values.items()):
-                if found == name and metric.labels:
+            for (metric_name, values), value in sorted(self._values.items()):
+                if metric_name == name and metric.labels:
                     pairs = zip(metric.labels, values, strict=True)
                     labels = ",".join(f'{label}="{text}"' for label, text in pairs)
                     lines.append(f"{name}{{{labels}}} {value}")

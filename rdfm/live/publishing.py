@@ -123,7 +123,7 @@ class TopicWriter:
     def _open(self) -> LogWriter:
         if self._log is None:
             is_new = not self._path.exists() or self._path.stat().st_size == 0
-            options = _for_new_log(self._options) if is_new else {}
+            options = _create_log_options(self._options) if is_new else {}
             self._log = create_log(str(self._path), append=True, sync=True, **options)
         return self._log
 
@@ -205,7 +205,7 @@ class Publication:
         return cast("MessageBatch | None", self._decoder.next_batch())
 
 
-def _for_new_log(options: StreamOptions) -> dict[str, Any]:
+def _create_log_options(options: StreamOptions) -> dict[str, Any]:
     """Return the options of a log that can represent every message of a publication."""
     logical = options.logical_type
     in_columns = options.version == COLUMNS_VERSION

@@ -105,8 +105,8 @@ class BoundedCalls(grpc.aio.ServerInterceptor):  # type: ignore[misc]  # grpcio 
                 await _answer(handler, parsed, context)
             except grpc.aio.BaseError:  # the call has ended
                 raise
-            except Exception as found:
-                error = status_of(found, None, "")
+            except Exception as cause:
+                error = status_of(cause, None, "")
             finally:
                 self._calls -= 1
             if error is not None:

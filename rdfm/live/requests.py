@@ -69,7 +69,7 @@ def respond(requested: StreamOptions | None, log: LogOptions) -> Response:
         RequestError: If the options are impossible.
     """
     if requested is not None:
-        _check(requested)
+        _check_satisfiable(requested)
     log_options = log.options
     physical = log_options.physical_type
     tables = tuple(
@@ -104,7 +104,7 @@ def respond(requested: StreamOptions | None, log: LogOptions) -> Response:
         "name_table": tables[0],
         "prefix_table": tables[1],
         "datatype_table": tables[2],
-        "logical_type": _logical(logical, log_options.logical_type, physical),
+        "logical_type": _logical_type(logical, log_options.logical_type, physical),
         "jelly_version": version,
         "namespaces": version >= _MAX_VERSION,
         "frames": "message",
@@ -129,10 +129,10 @@ def check_published(options: StreamOptions) -> None:
     for name, size, limit in zip(("name", "prefix", "datatype"), sizes, MAX_TABLES, strict=True):
         if size > limit:
             raise RequestError(f"max_{name}_table_size is {size}; expected at most {limit}")
-    _check(options)
+    _check_satisfiable(options)
 
 
-def _check(requested: StreamOptions) -> None:
+def _check_satisfiable(requested: StreamOptions) -> None:
     """Reject options that no stream can satisfy.
 
     Raises:
@@ -176,7 +176,7 @@ def _satisfies(own: StreamOptions, requested: StreamOptions | None) -> bool:
     )
 
 
-def _logical(wanted: int, own: int, physical: int) -> int:
+def _logical_type(requested_type: int, own_type: int, physical: int) -> int:
     """Return the logical type of an encoded stream.
 
     A flat log remains flat, because its frames are parts of one message. The frames of other logs
@@ -184,8 +184,8 @@ def _logical(wanted: int, own: int, physical: int) -> int:
     such as SUBJECT_GRAPHS, is used only if the log has it; otherwise its base type is used.
     """
     triples = physical == _TRIPLES
-    if own % 10 in (1, 2):
+    if own_type % 10 in (1, 2):
         return 1 if triples else 2
-    if wanted % 10 != (3 if triples else 4):
+    if requested_type % 10 != (3 if triples else 4):
         return 0
-    return wanted if wanted == own else wanted % 10
+    return requested_type if requested_type == own_type else requested_type % 10

@@ -171,10 +171,10 @@ def opened_server(
     settings = ServerSettings(
         address=parse_address(options["grpc"]),
         metrics=None if options["metrics"] is None else parse_address(options["metrics"]),
-        tls=_tls(options),
+        tls=_create_tls(options),
         insecure=options["insecure"],
-        access=_access(options),
-        load_access=lambda: _access(options),
+        access=_create_access(options),
+        load_access=lambda: _create_access(options),
         follow=options["follow"],
         from_end=options["from_end"],
         compress=options["gzip"],
@@ -189,7 +189,7 @@ def opened_server(
         log.close()
 
 
-def _tls(options: Mapping[str, Any]) -> Tls | None:
+def _create_tls(options: Mapping[str, Any]) -> Tls | None:
     """Return the TLS files, or None.
 
     Raises:
@@ -214,7 +214,7 @@ def _tls(options: Mapping[str, Any]) -> Tls | None:
     return None
 
 
-def _access(options: Mapping[str, Any]) -> Access:
+def _create_access(options: Mapping[str, Any]) -> Access:
     """Return the access rules, with tokens from files or the environment.
 
     Raises:
@@ -223,13 +223,13 @@ def _access(options: Mapping[str, Any]) -> Access:
     """
     from rdfm.live.service import Access
 
-    read_token = _token(options["read_token_file"], READ_VARIABLE)
+    read_token = _read_token(options["read_token_file"], READ_VARIABLE)
     if not options["allow_publish"]:
         for name in ("publish_token_file", "create_topics"):
             if options[name]:
                 raise OptionError(f"{spell_option(name)} needs {spell_option('allow_publish')}")
         return Access(read_token)
-    publish_token = _token(options["publish_token_file"], PUBLISH_VARIABLE)
+    publish_token = _read_token(options["publish_token_file"], PUBLISH_VARIABLE)
     if publish_token is None:
         raise OptionError(
             f"{spell_option('allow_publish')} needs a token; give {spell_option('publish_token_file')}, or set {PUBLISH_VARIABLE}"
@@ -237,7 +237,7 @@ def _access(options: Mapping[str, Any]) -> Access:
     return Access(read_token, publish_token)
 
 
-def _token(file: PathName | None, variable: str) -> str | None:
+def _read_token(file: PathName | None, variable: str) -> str | None:
     """Return a token from a file or the environment; None if there is none.
 
     Raises:
@@ -249,10 +249,10 @@ def _token(file: PathName | None, variable: str) -> str | None:
             text = stream.read(_MAX_TOKEN_BYTES).decode("latin-1").strip()
         source = os.fspath(file)
     else:
-        found = os.environ.get(variable)
-        if found is None:
+        variable_value = os.environ.get(variable)
+        if variable_value is None:
             return None
-        text, source = found.strip(), variable
+        text, source = variable_value.strip(), variable
     if not text or not text.isascii() or not text.isprintable() or " " in text:
         raise OptionError(f"{source} has no token; expected printable ASCII without spaces")
     return text

@@ -111,7 +111,7 @@ class Server:
         self._settings = settings
         self._log = log
         self._metrics = Metrics()
-        self._metrics.read("rdfm_log_lines_dropped_total", lambda: log.dropped)
+        self._metrics.read_from("rdfm_log_lines_dropped_total", lambda: log.dropped)
         self._streams: Streams | None = None  # None until the server runs
         self._certificates: Any = None
 

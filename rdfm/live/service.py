@@ -114,7 +114,7 @@ class Receiver:
     def __init__(self, context: Context, call: Call, metrics: Metrics) -> None:
         """Initialize with the call."""
         self._context = context
-        self._call = call
+        self._accept_call = call
         self._metrics = metrics
 
     async def accept(self) -> None:
@@ -135,17 +135,17 @@ class Receiver:
         count = 0
         try:
             for frame in frames:
-                self._call.buffered.set(remaining_bytes)
+                self._accept_call.buffered.set(remaining_bytes)
                 await self._context.write(frame)
                 remaining_bytes -= len(frame)
                 count += 1
                 if sent is not None:
                     sent()
         finally:
-            self._call.count_frames(count, size - remaining_bytes)
+            self._accept_call.count_frames(count, size - remaining_bytes)
             self._metrics.add("rdfm_sent_frames_total", count)
             self._metrics.add("rdfm_sent_bytes_total", size - remaining_bytes)
-        self._call.buffered.set(0)
+        self._accept_call.buffered.set(0)
 
 
 class Streams(grpc.GenericRpcHandler):  # type: ignore[misc]  # grpcio has no types
@@ -190,7 +190,7 @@ class Streams(grpc.GenericRpcHandler):  # type: ignore[misc]  # grpcio has no ty
         self._max_streams = max_streams
         self._streams = 0
         self._memory = ClientMemory(max_client_bytes)
-        metrics.read("rdfm_buffered_bytes", lambda: sum(self._memory.buffered.values()))
+        metrics.read_from("rdfm_buffered_bytes", lambda: sum(self._memory.buffered.values()))
         self._requests = RequestReader()
         self._decoding = asyncio.Semaphore(DECODED_BATCHES)
         self._logs: dict[Path, TopicLog] = {}
@@ -212,14 +212,14 @@ class Streams(grpc.GenericRpcHandler):  # type: ignore[misc]  # grpcio has no ty
     # --- subscriptions ---
 
     async def _subscribe(self, requests: AsyncIterator[bytes], context: Context) -> None:
-        async with self._call(context, publishing=False) as call:
+        async with self._accept_call(context, publishing=False) as call:
             # Handled as a stream of requests, because gRPC would buffer a single request before
             # this method could check the token.
             request = await self._requests.read(requests, context.peer())
             if request is None:
                 raise StatusError(Status.INVALID_ARGUMENT, "the call has no request")
             topic, requested = _parse_request(request)
-            start, follow = self._range(context)
+            start, follow = self._parse_range(context)
             call.topic = self._topics.resolve(topic)
             try:
                 call.path = self._topics.find(topic)
@@ -228,13 +228,13 @@ class Streams(grpc.GenericRpcHandler):  # type: ignore[misc]  # grpcio has no ty
             self._log.write(
                 "info",
                 "subscription",
-                client=_client(context),
+                client=_client_address(context),
                 topic=call.topic,
                 from_end=start,
                 follow=follow,
             )
             receiver = Receiver(context, call, self._metrics)
-            async with self._using(call.path) as log:
+            async with self._share_topic_log(call.path) as log:
                 await self._send(log, requested, start, follow, receiver)
 
     async def _send(
@@ -246,25 +246,27 @@ class Streams(grpc.GenericRpcHandler):  # type: ignore[misc]  # grpcio has no ty
         receiver: Receiver,
     ) -> None:
         """Send the messages of a topic."""
-        found = await topic.options()
+        log_options = await topic.options()
         try:
-            response = respond(requested, found)
+            response = respond(requested, log_options)
         except RequestError as error:
             raise StatusError(Status.INVALID_ARGUMENT, str(error)) from None
         if not response.stored:
-            position = await topic.count(found) if from_end else 0
+            position = await topic.count(log_options) if from_end else 0
             await receiver.accept()
-            await self._send_encoded(topic, response, found, position, follow, receiver)
+            await self._send_encoded(topic, response, log_options, position, follow, receiver)
             return
-        source = await asyncio.to_thread(StoredFrames, topic.path, found.options, from_end=from_end)
+        source = await asyncio.to_thread(
+            StoredFrames, topic.path, log_options.options, from_end=from_end
+        )
         try:
             await receiver.accept()
             if from_end:
                 # The frames before the next restart frame depend on frames that are not sent.
-                full_response = respond(None, found)
+                full_response = respond(None, log_options)
                 number = source.number
                 if not await self._send_encoded(
-                    topic, full_response, found, number, follow, receiver, source
+                    topic, full_response, log_options, number, follow, receiver, source
                 ):
                     return
             await self._send_stored(topic, source, follow, receiver)
@@ -283,7 +285,9 @@ class Streams(grpc.GenericRpcHandler):  # type: ignore[misc]  # grpcio has no ty
             if not follow:
                 source.check_end()
                 return
-            await self._until_stopped(topic.growth(lambda: source.size() > source.reached))
+            await self._run_until_stopped(
+                topic.wait_for_growth(lambda: source.size() > source.reached)
+            )
 
     async def _send_encoded(
         self,
@@ -311,11 +315,11 @@ class Streams(grpc.GenericRpcHandler):  # type: ignore[misc]  # grpcio has no ty
             False if the log has ended.
         """
         member = topic.join(response, log, position)
-        sent: StreamOptions | None = None
+        sent_options: StreamOptions | None = None
         restarted = False
         try:
             while True:
-                frames = await member.frames()
+                frames = await member.next_frames()
                 if frames is None:
                     member = _move(topic, member, response, log)
                     continue
@@ -325,11 +329,11 @@ class Streams(grpc.GenericRpcHandler):  # type: ignore[misc]  # grpcio has no ty
                     frames = frames[: stored.number - member.position]
                     if (
                         frames
-                        and sent is None
-                        and (sent := stream_options(frames[0])) != log.options
+                        and sent_options is None
+                        and (sent_options := stream_options(frames[0])) != log.options
                     ):
                         stored = None  # the options of a stream must not change
-                await receiver.send(frames, member.frame_sent)
+                await receiver.send(frames, member.mark_frame_sent)
                 member.resume_feed()
                 if stored is not None and restarted:
                     return True
@@ -341,13 +345,13 @@ class Streams(grpc.GenericRpcHandler):  # type: ignore[misc]  # grpcio has no ty
                 if not follow:
                     await asyncio.to_thread(source.check_end)
                     return False
-                await self._until_stopped(topic.growth(member.is_ready))
+                await self._run_until_stopped(topic.wait_for_growth(member.is_ready))
                 if len(topic.feeds) > 1 and topic.feeds[0] is not member.feed:
                     member = _move(topic, member, response, log)
         finally:
             member.leave()
 
-    def _range(self, context: Context) -> tuple[bool, bool]:
+    def _parse_range(self, context: Context) -> tuple[bool, bool]:
         """Return whether a subscription starts at the end, and whether it follows the log."""
         from_end, follow = self._from_end, self._follow
         for key, value in context.invocation_metadata() or ():
@@ -361,7 +365,7 @@ class Streams(grpc.GenericRpcHandler):  # type: ignore[misc]  # grpcio has no ty
                 follow = value == "true"
         return from_end, follow
 
-    async def _until_stopped(self, waiting: Any) -> None:
+    async def _run_until_stopped(self, waiting: Any) -> None:
         """Wait for an operation, or until the server shuts down.
 
         Raises:
@@ -381,7 +385,7 @@ class Streams(grpc.GenericRpcHandler):  # type: ignore[misc]  # grpcio has no ty
     # --- publications ---
 
     async def _publish(self, frames: AsyncIterator[bytes], context: Context) -> bytes:
-        async with self._call(context, publishing=True) as call:
+        async with self._accept_call(context, publishing=True) as call:
             first = await anext(frames, None)
             if first is None:
                 raise StatusError(
@@ -409,7 +413,9 @@ class Streams(grpc.GenericRpcHandler):  # type: ignore[misc]  # grpcio has no ty
                 raise StatusError(
                     Status.NOT_FOUND, f"{error} (the stream name is the topic of a publication)"
                 ) from None
-            self._log.write("info", "publication", client=_client(context), topic=call.topic)
+            self._log.write(
+                "info", "publication", client=_client_address(context), topic=call.topic
+            )
             await self._receive(call, call.path, options, first, frames)
         return b""  # an RdfStreamReceived
 
@@ -471,7 +477,7 @@ class Streams(grpc.GenericRpcHandler):  # type: ignore[misc]  # grpcio has no ty
     async def _append(
         self, call: Call, path: Path, options: StreamOptions, queue: FrameQueue, is_flat: bool
     ) -> None:
-        async with self._writing(path, options) as writer:
+        async with self._share_writer(path, options) as writer:
             try:
                 await writer.open()
             except RdfmError as error:
@@ -499,7 +505,7 @@ class Streams(grpc.GenericRpcHandler):  # type: ignore[misc]  # grpcio has no ty
                     topic.wake()
 
     @contextlib.asynccontextmanager
-    async def _writing(self, path: Path, options: StreamOptions) -> AsyncIterator[TopicWriter]:
+    async def _share_writer(self, path: Path, options: StreamOptions) -> AsyncIterator[TopicWriter]:
         """Share the writer of a log between publications, and close it after the last one."""
         async with self._writers_changing:
             writer = self._writers.setdefault(path, TopicWriter(path, options))
@@ -521,7 +527,7 @@ class Streams(grpc.GenericRpcHandler):  # type: ignore[misc]  # grpcio has no ty
             await asyncio.sleep(0.01)
 
     @contextlib.asynccontextmanager
-    async def _using(self, path: Path) -> AsyncIterator[TopicLog]:
+    async def _share_topic_log(self, path: Path) -> AsyncIterator[TopicLog]:
         """Share the state of a log between its subscriptions."""
         log = self._logs.setdefault(path, TopicLog(path))
         log.users += 1
@@ -533,7 +539,7 @@ class Streams(grpc.GenericRpcHandler):  # type: ignore[misc]  # grpcio has no ty
                 del self._logs[path]
 
     @contextlib.asynccontextmanager
-    async def _call(self, context: Context, *, publishing: bool) -> AsyncIterator[Call]:
+    async def _accept_call(self, context: Context, *, publishing: bool) -> AsyncIterator[Call]:
         """Check the token of a call, count the call and its frames, and turn errors into statuses.
 
         All of this precedes the first request or frame, which gRPC does not buffer before.
@@ -548,7 +554,7 @@ class Streams(grpc.GenericRpcHandler):  # type: ignore[misc]  # grpcio has no ty
         try:
             self._authorize(context, publishing=publishing)
             with contextlib.ExitStack() as counted:
-                counted.enter_context(self._counted())
+                counted.enter_context(self._count_call())
                 call = Call(counted.enter_context(self._memory.call(client)))
                 if publishing:
                     counted.enter_context(self._memory.publication(client))
@@ -576,7 +582,7 @@ class Streams(grpc.GenericRpcHandler):  # type: ignore[misc]  # grpcio has no ty
         seconds: float,
     ) -> None:
         """Write the end of a call to the event log."""
-        client = _client(context)
+        client = _client_address(context)
         if status.code is Status.UNAUTHENTICATED:
             self._metrics.add("rdfm_wrong_tokens_total")
             self._log.write(
@@ -606,7 +612,7 @@ class Streams(grpc.GenericRpcHandler):  # type: ignore[misc]  # grpcio has no ty
         )
 
     @contextlib.contextmanager
-    def _counted(self) -> Iterator[None]:
+    def _count_call(self) -> Iterator[None]:
         """Count a call.
 
         Raises:
@@ -633,7 +639,7 @@ class Streams(grpc.GenericRpcHandler):  # type: ignore[misc]  # grpcio has no ty
             raise StatusError(Status.PERMISSION_DENIED, "this server does not accept publications")
         if not publishing and access.read_token is None:
             return
-        given = _bearer(context.invocation_metadata() or ())
+        given = _bearer_token(context.invocation_metadata() or ())
         if given is None:
             raise StatusError(
                 Status.UNAUTHENTICATED, "the server needs a token (authorization: Bearer TOKEN)"
@@ -665,12 +671,12 @@ def _parse_request(request: bytes) -> tuple[str, StreamOptions | None]:
         ) from None
 
 
-def _client(context: Context) -> str:
+def _client_address(context: Context) -> str:
     """Return the address of a client, such as `127.0.0.1:50000`."""
     return unquote(context.peer()).removeprefix("ipv4:").removeprefix("ipv6:")
 
 
-def _bearer(metadata: Iterable[Any]) -> str | None:
+def _bearer_token(metadata: Iterable[Any]) -> str | None:
     """Return the token of a call, or None."""
     for key, value in metadata:
         if key == "authorization" and isinstance(value, str):

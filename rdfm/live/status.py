@@ -44,10 +44,10 @@ def status_of(error: Exception, path: Path | None, topic: str) -> StatusError:
     """
     code, reason = _describe(error)
     if path is not None:
-        for found in (path, path.resolve()):
-            for name in (str(found), visible(str(found))):
+        for shown_path in (path, path.resolve()):
+            for name in (str(shown_path), visible(str(shown_path))):
                 reason = reason.replace(name, visible(topic))
-            reason = reason.replace(f"{visible(str(found.parent))}{os.sep}", "")
+            reason = reason.replace(f"{visible(str(shown_path.parent))}{os.sep}", "")
     return StatusError(code, reason)
 
 

@@ -48,9 +48,9 @@ class Tls:
                 not match the key.
             OSError: If a file cannot be read.
         """
-        certificate = _pem(self.certificate, "CERTIFICATE")
-        key = _pem(self.key, "PRIVATE KEY")
-        authorities = None if self.client_ca is None else _pem(self.client_ca, "CERTIFICATE")
+        certificate = _read_pem(self.certificate, "CERTIFICATE")
+        key = _read_pem(self.key, "PRIVATE KEY")
+        authorities = None if self.client_ca is None else _read_pem(self.client_ca, "CERTIFICATE")
         context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
         try:
             context.load_cert_chain(self.certificate, self.key, self._reject_encrypted_key)
@@ -79,7 +79,7 @@ class Tls:
         )
 
 
-def _pem(path: Path, kind: str) -> bytes:
+def _read_pem(path: Path, kind: str) -> bytes:
     """Return the content of a PEM file."""
     data = path.read_bytes()
     if re.search(rb"-----BEGIN [A-Z0-9 ]*" + kind.encode() + rb"-----", data) is None:

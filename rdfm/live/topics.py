@@ -122,7 +122,7 @@ class Topics:
             if path.is_file() and _message_format(path) is not None:
                 self._check_inside(path, topic)
                 return path
-        raise TopicError(_unknown(topic))
+        raise TopicError(_unknown_topic_text(topic))
 
     def find_or_create(self, topic: str) -> Path:
         """Return the path of a topic's log, even if the log does not exist yet.
@@ -147,10 +147,10 @@ class Topics:
 
     def count(self) -> int:
         """Count the named logs, and the logs that are currently directly in the folder."""
-        found = 0
+        direct_count = 0
         if self.folder is not None:
-            found = sum(_is_topic_file(path) for path in self.folder.iterdir())
-        return found + len(self.named)
+            direct_count = sum(_is_topic_file(path) for path in self.folder.iterdir())
+        return direct_count + len(self.named)
 
     def _candidates(self, topic: str) -> Iterator[Path]:
         """Yield the possible paths of a topic's log: with a suffix, or exactly as named."""
@@ -171,10 +171,10 @@ class Topics:
         assert self.folder is not None
         real = Path(os.path.realpath(path))
         if not real.is_relative_to(self.folder) or not real.parent.is_dir():
-            raise TopicError(_unknown(topic))
+            raise TopicError(_unknown_topic_text(topic))
 
 
-def _unknown(topic: str) -> str:
+def _unknown_topic_text(topic: str) -> str:
     shown = visible(topic)[:100]
     return f"there is no topic {shown!r}" if topic else "there is no default topic; name a topic"
 
@@ -198,8 +198,8 @@ def _is_topic_file(path: Path) -> bool:
 
 def _message_format(path: Path) -> Format | None:
     """Return the format that a file name indicates, if it is a format of messages."""
-    found = formats.by_path(str(path))
-    return found if found is not None and "messages" in found.spec.kinds else None
+    format = formats.by_path(str(path))
+    return format if format is not None and "messages" in format.spec.kinds else None
 
 
 def _real_folder(folder: str | os.PathLike[str]) -> Path:

@@ -22,10 +22,10 @@ from rdfm._core import (
     describe_nanopubs,
 )
 from rdfm._core import Literal as LiteralTerm
-from rdfm.conversion.convert_options import divide, input_formats
+from rdfm.conversion.convert_options import input_formats, split_options
 from rdfm.conversion.pipeline import ConversionPlan, Pipeline
 from rdfm.conversion.summary import ConversionSummary
-from rdfm.conversion.tables import TableBatch, computed_output
+from rdfm.conversion.tables import TableBatch, create_computed_output
 from rdfm.errors import OptionError
 from rdfm.logs.input.driver import NO_LOG, NOTHING_DROPPED, Driver, Item, ReadBatch, ReadSettings
 from rdfm.logs.input.inputs import Readable, input_list
@@ -487,11 +487,11 @@ class NanopubLog:
                 "write a table such as out.parquet, or SPARQL results such as out.csv"
             )
         reject_own_input(self._inputs, output, self._options, LIST)
-        divided = divide(
+        divided = split_options(
             self._options, input_formats(self._inputs, options.get("from_format")), spec, LIST
         )
         is_table = "results" in spec.written_only
-        shape, target = computed_output(
+        shape, target = create_computed_output(
             output, format, options, divided.writes, schema if is_table else None
         )
         describe = _DescribeStage()

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Unpack
 
 from rdfm import _core
 from rdfm._core import MessageBatch, PatchBatch
-from rdfm.compare.alignment import aligned
+from rdfm.compare.alignment import align
 from rdfm.errors import OptionError, spell_option
 from rdfm.message import Message
 from rdfm.patch.applying import fill, single_message_batches
@@ -82,30 +82,30 @@ def diff(
         raise OptionError(f"{spell_option('per_message')} requires two logs, but only one is given")
     name = options.get("from_format")
     inputs = [Inputs([log], "messages", name) for log in ((old,) if new is None else (old, new))]
-    given = {
+    named_options = {
         **{"per_message": per_message, "snapshots": snapshots, "canonical": canonical},
         **{"ids": ids, "append": append, "sync": sync, "repair": repair},
     }
-    streams = Streams(inputs, output, "patches", {**options, **given}, DIFF, progress)
-    whole = not (snapshots or per_message)
-    has_ids = streams.stages.get("ids", not whole or streams.stages["append"])
+    streams = Streams(inputs, output, "patches", {**options, **named_options}, DIFF, progress)
+    is_single_pair = not (snapshots or per_message)
+    has_ids = streams.stages.get("ids", not is_single_pair or streams.stages["append"])
     with streams.create(ids=has_ids) as writing, ExitStack() as stack:
-        in_parts = whole and not canonical
+        in_parts = is_single_pair and not canonical
         logs = [
             stack.enter_context(streams.open(log_input, parts=in_parts)) for log_input in inputs
         ]
         difference: _core.DatasetDifference | _core.MessageDifferences
         if in_parts:
             max_bytes = streams.max_message_bytes() if has_ids else None
-            difference = _dataset_difference(
-                *logs, parts=writing.accepts_parts, max_bytes=max_bytes
-            )
-            found = iter(difference.next_batch, None)
+            difference = _create_difference(*logs, parts=writing.accepts_parts, max_bytes=max_bytes)
+            patches = iter(difference.next_batch, None)
         else:
             difference = _core.MessageDifferences(snapshots=snapshots)
-            batches = [_dataset(log) if whole else message_batches(log) for log in logs]
-            found = _message_differences(difference, logs, batches, canonical=canonical)
-        for batch in found:
+            batches = [
+                _dataset_batches(log) if is_single_pair else message_batches(log) for log in logs
+            ]
+            patches = _message_differences(difference, logs, batches, canonical=canonical)
+        for batch in patches:
             specs = [log._format.spec for log in logs if log._format is not None]
             writing.write_patches(batch, specs)
         deleted, added = difference.counts()
@@ -121,7 +121,7 @@ def diff(
     )
 
 
-def _dataset_difference(
+def _create_difference(
     old: LogReader, new: LogReader, *, parts: bool, max_bytes: int | None
 ) -> _core.DatasetDifference:
     state = _core.Dataset()
@@ -133,7 +133,7 @@ def _dataset_difference(
     return difference
 
 
-def _dataset(log: LogReader) -> Iterator[MessageBatch]:
+def _dataset_batches(log: LogReader) -> Iterator[MessageBatch]:
     """Yield the batches of a log of one message; for an empty log, an empty message."""
     batches = single_message_batches(log)
     yield next(batches, None) or MessageBatch.from_messages([Message()])
@@ -149,7 +149,7 @@ def _message_differences(
 ) -> Iterator[PatchBatch]:
     """Yield the patches between messages; for one log, from each message to the next."""
     if canonical:
-        batches = _aligned(batches)
+        batches = _align_logs(batches)
     while (side := difference.next_log()) is not None:
         number = side if len(logs) > 1 else 0
         batch = next(batches[number], None)
@@ -158,16 +158,16 @@ def _message_differences(
         else:
             with locating_errors(logs[number]):
                 difference.add(side, batch)
-        while (found := difference.next_batch()) is not None:
-            yield found
+        while (patch_batch := difference.next_batch()) is not None:
+            yield patch_batch
 
 
-def _aligned(batches: list[Iterator[MessageBatch]]) -> list[Iterator[MessageBatch]]:
+def _align_logs(batches: list[Iterator[MessageBatch]]) -> list[Iterator[MessageBatch]]:
     """Return the logs, with matching blank nodes in new messages relabelled like the old ones.
 
     For a single log, the old message is the previous one, with its changed labels.
     """
-    *old, new = (_each(log) for log in batches)
+    *old, new = (_iter_messages(log) for log in batches)
     # Old and new messages are requested alternately.
     previous: deque[Message] = deque([] if old else [Message()], maxlen=1)
 
@@ -178,21 +178,21 @@ def _aligned(batches: list[Iterator[MessageBatch]]) -> list[Iterator[MessageBatc
 
     def new_messages() -> Iterator[Message]:
         for message in new:
-            found = Message(aligned(previous.popleft() if previous else Message(), message))
+            aligned_message = Message(align(previous.popleft() if previous else Message(), message))
             if not old:
-                previous.append(found)
-            yield found
+                previous.append(aligned_message)
+            yield aligned_message
 
     if not old:
-        return [_batches(new_messages())]
-    return [_batches(old_messages()), _batches(new_messages())]
+        return [_create_batches(new_messages())]
+    return [_create_batches(old_messages()), _create_batches(new_messages())]
 
 
-def _batches(messages: Iterator[Message]) -> Iterator[MessageBatch]:
+def _create_batches(messages: Iterator[Message]) -> Iterator[MessageBatch]:
     for message in messages:
         yield MessageBatch.from_messages([message])
 
 
-def _each(batches: Iterator[MessageBatch]) -> Iterator[Message]:
+def _iter_messages(batches: Iterator[MessageBatch]) -> Iterator[Message]:
     for batch in batches:
         yield from batch

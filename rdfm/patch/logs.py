@@ -63,8 +63,8 @@ def from_log(
     """
     start = time.perf_counter()
     inputs = Inputs([log], "messages", options.get("from_format"))
-    given = {"ids": ids, "append": append, "sync": sync, "repair": repair}
-    streams = Streams([inputs], output, "patches", {**options, **given}, FROM_LOG, progress)
+    named_options = {"ids": ids, "append": append, "sync": sync, "repair": repair}
+    streams = Streams([inputs], output, "patches", {**options, **named_options}, FROM_LOG, progress)
     with (
         streams.create(ids=streams.stages.get("ids", True)) as writing,
         streams.open(inputs, parts=writing.accepts_parts) as source,
@@ -72,9 +72,11 @@ def from_log(
         converter = _core.ToPatches(patches=writing.count_continued())
         for batch in message_batches(source):
             with locating_errors(source):
-                found = converter.patches(batch)
-                if found is not None:
-                    writing.write_patches(found, [source._format.spec] if source._format else [])
+                patch_batch = converter.patches(batch)
+                if patch_batch is not None:
+                    writing.write_patches(
+                        patch_batch, [source._format.spec] if source._format else []
+                    )
     target = writing.log()
     return Changes(
         messages=target.messages,
@@ -136,11 +138,11 @@ def to_log(
         for batch in patch_batches(source):
             with locating_errors(source):
                 try:
-                    found = converter.messages(batch)
+                    messages = converter.messages(batch)
                 except EncodeError:
                     write(converter.take())  # for `keep_partial`
                     raise
-                write(found)
+                write(messages)
     target = writing.log()
     return Changes(
         messages=target.messages,

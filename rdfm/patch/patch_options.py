@@ -65,7 +65,7 @@ CHANGING = declare(
 )
 
 
-def _options(*names: str, inputs: str = "inputs") -> dict[str, OptionSpec]:
+def _shared_options(*names: str, inputs: str = "inputs") -> dict[str, OptionSpec]:
     """Return the options that all changes share, plus the named options."""
     from_format = {option.name: option for option in READING}["from_format"]
     from_format = replace(from_format, help=from_format.help.replace("inputs", inputs))
@@ -74,10 +74,10 @@ def _options(*names: str, inputs: str = "inputs") -> dict[str, OptionSpec]:
     return {option.name: option for option in options}
 
 
-SHARED = _options()
-APPLY = _options("patch_format", "chain", inputs="dataset")
+SHARED = _shared_options()
+APPLY = _shared_options("patch_format", "chain", inputs="dataset")
 _LINKED = ("append", "sync", "repair", "ids")
-FROM_LOG = _options(*_LINKED, inputs="log")
-TO_LOG = _options("separate_blank_nodes", inputs="patches")
-DIFF = _options(*_LINKED, "per_message", "snapshots", "canonical")
-REVERT = _options("chain", inputs="patches")
+FROM_LOG = _shared_options(*_LINKED, inputs="log")
+TO_LOG = _shared_options("separate_blank_nodes", inputs="patches")
+DIFF = _shared_options(*_LINKED, "per_message", "snapshots", "canonical")
+REVERT = _shared_options("chain", inputs="patches")

@@ -109,9 +109,9 @@ def revert(
         last, backward = inverse.finish(parts=writing.accepts_parts)
         if last is not None:
             blocks.store(last)
-        for block in blocks.backward():
-            for found in backward.add(block):
-                writing.log(specs).write_batch(found)
+        for block in blocks.pop_backward():
+            for inverse_batch in backward.add(block):
+                writing.log(specs).write_batch(inverse_batch)
         if (rest := backward.finish()) is not None:
             writing.log(specs).write_batch(rest)
     target = writing.log()
@@ -180,7 +180,7 @@ class _Blocks:
             else:
                 self._bytes -= block.memory_bytes
 
-    def backward(self) -> Iterator[PatchBatch]:
+    def pop_backward(self) -> Iterator[PatchBatch]:
         """Yield and remove the blocks, the last one first."""
         while self._blocks:
             block = self._blocks.pop()

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple, Self, cast
 
 from rdfm import formats
 from rdfm._core import MessageBatch, PatchBatch, PatchChain
-from rdfm.conversion.convert_options import divide, input_formats
+from rdfm.conversion.convert_options import input_formats, split_options
 from rdfm.conversion.target import Target
 from rdfm.errors import (
     DecodeError,
@@ -178,7 +178,9 @@ class Streams:
             UnknownFormatError: If a format cannot be detected.
         """
         names = {name: options.get(name) for name in ("from_format", "patch_format")}
-        candidates = [_readers(item._replace(format=names[item.format_option])) for item in inputs]
+        candidates = [
+            _input_formats(item._replace(format=names[item.format_option])) for item in inputs
+        ]
         self._inputs = list(inputs)
         self._drivers: list[Driver] = []
         self._meter = _ProgressMeter(progress, inputs)
@@ -191,7 +193,7 @@ class Streams:
                 f"{spec.title} supports only {join_words(list(spec.kinds))}, but the output contains {kind}"
             )
         all_candidates = [spec for specs in candidates for spec in specs]
-        divided = divide(options, all_candidates, self._format.spec, stages)
+        divided = split_options(options, all_candidates, self._format.spec, stages)
         self._writes, self._hints = divided.writes, divided.hints
         self.stages, self.reads = divided.stages, divided.reads
         logs = [log for item in inputs for log in item.logs]
@@ -205,9 +207,9 @@ class Streams:
             OptionError: If the logs are of another kind.
             RdfmError, OSError: As in `open_log`.
         """
-        number = next(at for at, each in enumerate(self._inputs) if each is inputs)
+        number = next(index for index, input in enumerate(self._inputs) if input is inputs)
         inputs = inputs._replace(format=self.stages.get(inputs.format_option))
-        specs = _readers(inputs)
+        specs = _input_formats(inputs)
         supported = {name for spec in specs for name in spec.options("read")}
         lines = LineIndex()
         is_indexed = inputs.kind == "patches" and not all(spec.binary for spec in specs)
@@ -423,7 +425,7 @@ def locating_errors(log: LogReader) -> Iterator[None]:
         raise
 
 
-def _readers(inputs: Inputs) -> list[FormatSpec]:
+def _input_formats(inputs: Inputs) -> list[FormatSpec]:
     """Return the formats that the inputs may have.
 
     Raises:

@@ -277,10 +277,10 @@ def query(
         `rdfm.spark.query("SELECT ?s ?n { ?s <http://e/n> ?n }", "logs/", types={"n": "double"})`
     """
     check_pyspark()
-    from rdfm.sparql.text import check_order, text_of
+    from rdfm.sparql.text import check_order, read_query_text
 
     check_order(query, logs)
-    text, _, base = text_of(query)
+    text, _, base = read_query_text(query)
     query_options = {
         "query": text,
         "base": base,

@@ -7,7 +7,7 @@ Law: the names are declared in `rdfm.spark.spark_options`.
 
 from __future__ import annotations
 
-from rdfm.conversion.python_remedies import any_of, as_keyword, declared
+from rdfm.conversion.python_remedies import as_keyword, find_option, join_alternatives
 from rdfm.errors import Remedy
 from rdfm.formats import OptionSpec
 from rdfm.spark.spark_options import (
@@ -58,7 +58,7 @@ def render_for_spark(remedy: Remedy) -> str | None:
         return f"option {name}"
     first, *others = values
     if others:
-        return f'.option("{name}", …) with {any_of(values)}'
+        return f'.option("{name}", …) with {join_alternatives(values)}'
     url, equals, file = first.partition("=")
     if equals and first == option.placeholder:
         return f""".option("{name}", '{{"{url}": "{file}"}}')"""
@@ -83,7 +83,7 @@ def render_for_function(remedy: Remedy) -> str | None:
 def _find_spark_option(remedy: Remedy) -> tuple[str, OptionSpec, list[str]] | None:
     """Spark's name of an option, its declaration and its values."""
     if remedy.side != "stage":
-        option = declared(remedy)
+        option = find_option(remedy)
         if option is None or option.python_only:
             return None
         return option.name, option, remedy.values

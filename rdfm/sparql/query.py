@@ -11,10 +11,10 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias, Unpack, overload
 
 from rdfm._core import Query
-from rdfm.conversion.convert_options import divide, input_formats
+from rdfm.conversion.convert_options import input_formats, split_options
 from rdfm.conversion.pipeline import ConversionPlan, Pipeline
 from rdfm.conversion.summary import ConversionSummary
-from rdfm.conversion.tables import computed_output
+from rdfm.conversion.tables import create_computed_output
 from rdfm.errors import OptionError, QueryError, Remedy, spell_option
 from rdfm.logs.input.driver import Driver, ReadBatch, ReadSettings
 from rdfm.logs.input.inputs import Readable, input_list
@@ -23,12 +23,12 @@ from rdfm.logs.read.reader import LogReader
 from rdfm.logs.stages.stage import Stage, Tally, Watcher
 from rdfm.logs.write.output import Writable, output_format
 from rdfm.logs.write.own_input import reject_own_input
-from rdfm.sparql.query_options import QUERY, QUERYING, as_texts, seconds, types_of
+from rdfm.sparql.query_options import QUERY, QUERYING, as_texts, parse_seconds, parse_types
 from rdfm.sparql.query_remedies import UNION_GRAPHS
 from rdfm.sparql.query_stage import QueryStage, SolutionBatch
 from rdfm.sparql.solutions import Solutions, solve
 from rdfm.sparql.tables import Columns, LabelledRows, TableRows
-from rdfm.sparql.text import QueryLike, check_order, is_text, parsed
+from rdfm.sparql.text import QueryLike, check_order, is_text, parse_query
 
 if TYPE_CHECKING:
     from rdfm.formats.options_generated import ReadOptions
@@ -117,7 +117,7 @@ def query(
         >>> query("ASK { ?s <x:p> 2 }", log, format="trig")
         [1]
     """
-    given = {
+    query_options = {
         "whole": whole,
         "union_graphs": union_graphs,
         "prefixes": prefixes,
@@ -131,7 +131,7 @@ def query(
         **options,
     }
     storage = {"compression": compression, "storage_options": storage_options}
-    log_query = LogQuery(query, logs, given, solutions, storage)
+    log_query = LogQuery(query, logs, query_options, solutions, storage)
     if log_query.query.kind == "select":
         return log_query.solutions()
     if log_query.query.kind == "construct":
@@ -187,7 +187,7 @@ def select(
         ...     found.to_arrow().select(["message_index", "s", "o"]).to_pylist()
         [{'message_index': 0, 's': '<x:a>', 'o': 1}, {'message_index': 1, 's': '<x:b>', 'o': 2}]
     """
-    given = {
+    query_options = {
         "whole": whole,
         "union_graphs": union_graphs,
         "prefixes": prefixes,
@@ -200,7 +200,7 @@ def select(
         **options,
     }
     storage = {"compression": compression, "storage_options": storage_options}
-    return LogQuery(query, logs, given, storage=storage, kind="select").solutions()
+    return LogQuery(query, logs, query_options, storage=storage, kind="select").solutions()
 
 
 def construct(
@@ -253,7 +253,7 @@ def construct(
         ...     [[str(quad) for quad in message] for message in found]
         [[], ['<x:all> <x:has> <x:b> .']]
     """
-    given = {
+    query_options = {
         "whole": whole,
         "union_graphs": union_graphs,
         "prefixes": prefixes,
@@ -266,7 +266,7 @@ def construct(
         **options,
     }
     storage = {"compression": compression, "storage_options": storage_options}
-    return LogQuery(query, logs, given, solutions, storage, kind="construct").log()
+    return LogQuery(query, logs, query_options, solutions, storage, kind="construct").log()
 
 
 @overload
@@ -368,7 +368,7 @@ def ask(
         >>> ask("ASK { ?s <x:p> 2 }", log, format="trig", whole=True)
         True
     """
-    given = {
+    query_options = {
         "whole": whole,
         "union_graphs": union_graphs,
         "prefixes": prefixes,
@@ -380,7 +380,7 @@ def ask(
         **options,
     }
     storage = {"compression": compression, "storage_options": storage_options}
-    return LogQuery(query, logs, given, storage=storage, kind="ask").answer()
+    return LogQuery(query, logs, query_options, storage=storage, kind="ask").answer()
 
 
 class QueryStream(NamedTuple):
@@ -453,11 +453,11 @@ class LogQuery:
         self.whole: bool = stages.get("whole", False)
         self._skips = stages.get("on_error") == "skip"
         self._query_file = [] if is_text(query) else [query]
-        self.query: Query = parsed(
+        self.query: Query = parse_query(
             query,
             prefixes=stages.get("prefixes"),
             union_graphs=stages.get("union_graphs", False),
-            timeout=seconds(stages.get("timeout")),
+            timeout=parse_seconds(stages.get("timeout")),
             max_rows=stages.get("max_rows", None if self.whole else QUERY["max_rows"].default),
         )
         if kind is not None and self.query.kind != kind:
@@ -466,7 +466,7 @@ class LogQuery:
                 f"query; use rdfm.{self.query.kind}"
             )
         self.output_kind = "messages" if self.query.kind == "construct" else "results"
-        self._types = types_of(stages.get("types"))
+        self._types = parse_types(stages.get("types"))
         self._check_form_options()
         self._log = logs if isinstance(logs, LogReader) else None
         if self._log is not None:
@@ -480,12 +480,12 @@ class LogQuery:
             OptionError: If there are any.
         """
         kind, stages = self.query.kind, self._stages
-        for given, name, form in (
+        for value, name, form in (
             (self._types, "types", "select"),
             (stages.get("skip_empty"), "skip_empty", "construct"),
             (self._solutions is not None, "solutions", "construct"),
         ):
-            if given and kind != form:
+            if value and kind != form:
                 raise OptionError(
                     f"{spell_option(name)} applies to {form.upper()}, but the query is {kind.upper()}"
                 )
@@ -506,10 +506,10 @@ class LogQuery:
             raise OptionError(_LOGS_AND_SOLUTIONS)
         query_options = {option.name for option in QUERYING} | {"on_error"}
         options = {**self._options, **self._storage}
-        given = [name for name, value in options.items() if name not in query_options and value]
-        if given:
+        names = [name for name, value in options.items() if name not in query_options and value]
+        if names:
             raise OptionError(
-                f"the log is already open; pass {given[0].removeprefix('from_')} to rdfm.open_log"
+                f"the log is already open; pass {names[0].removeprefix('from_')} to rdfm.open_log"
             )
 
     def _input_list(self, logs: Readable | Sequence[Readable] | None) -> list[Any]:
@@ -527,7 +527,9 @@ class LogQuery:
             raise OptionError("there is nothing to query; name a log")
         return inputs
 
-    def _driver(self, reads: Mapping[str, Any], hints: Mapping[str, Any] | None = None) -> Driver:
+    def _create_driver(
+        self, reads: Mapping[str, Any], hints: Mapping[str, Any] | None = None
+    ) -> Driver:
         """Return a driver for the inputs, with options of their formats."""
         settings = ReadSettings(
             self._stages.get("from_format"),
@@ -541,12 +543,14 @@ class LogQuery:
         )
         return Driver(self._inputs, settings)
 
-    def _reader(self) -> Driver:
+    def _create_reading_driver(self) -> Driver:
         """Return a driver for queries without an output file."""
-        given = self._options.items()
-        return self._driver({n.removeprefix("from_"): v for n, v in given if n not in QUERY})
+        values = self._options.items()
+        return self._create_driver(
+            {n.removeprefix("from_"): v for n, v in values if n not in QUERY}
+        )
 
-    def _querying(self) -> QueryStage:
+    def _create_query_stage(self) -> QueryStage:
         return QueryStage(
             self.query,
             whole=self.whole,
@@ -555,26 +559,28 @@ class LogQuery:
             instantiates=self._solutions is not None,
         )
 
-    def _columns(self) -> Columns:
+    def _create_columns(self) -> Columns:
         return Columns(self.query, self._types, whole=self.whole, skips=self._skips)
 
     # --- for programs ---
 
     def solutions(self) -> Solutions:
         """Return the rows of SELECT."""
-        reader = self._reader() if self._log is None else self._log
-        return Solutions(self._querying(), self._columns(), reader, skips=self._skips)
+        reader = self._create_reading_driver() if self._log is None else self._log
+        return Solutions(
+            self._create_query_stage(), self._create_columns(), reader, skips=self._skips
+        )
 
     def log(self) -> LogReader:
         """Return the messages of CONSTRUCT."""
         if self._log is not None:
-            return self._log._with_stages(self._querying())
-        return LogReader(self._reader(), (self._querying(),))
+            return self._log._with_stages(self._create_query_stage())
+        return LogReader(self._create_reading_driver(), (self._create_query_stage(),))
 
     def answer(self) -> Answer:
         """Return the answer to an ASK query."""
-        reader = self._reader() if self._log is None else self._log
-        batches = list(solve(self._querying(), reader, Tally(), skips=self._skips))
+        reader = self._create_reading_driver() if self._log is None else self._log
+        batches = list(solve(self._create_query_stage(), reader, Tally(), skips=self._skips))
         if self.whole:
             return bool(batches)
         if reader.several:
@@ -591,7 +597,7 @@ class LogQuery:
         """
         if self._types:
             raise OptionError(_ONLY_TABLES)
-        querying, driver, tally = self._querying(), self._reader(), Tally()
+        querying, driver, tally = self._create_query_stage(), self._create_reading_driver(), Tally()
         report = Reporter(progress)
         total = None if progress is None else total_bytes(self._inputs)
         bytes_in = messages = quads = 0
@@ -621,7 +627,9 @@ class LogQuery:
 
     def hint(self, querying: QueryStage) -> Remedy | None:
         """Return the option that may be missing if nothing was found; otherwise None."""
-        is_missing = querying.graphs and not querying.found and not self._stages.get("union_graphs")
+        is_missing = (
+            querying.graphs and not querying.has_results and not self._stages.get("union_graphs")
+        )
         return UNION_GRAPHS if is_missing else None
 
     def write(
@@ -637,8 +645,8 @@ class LogQuery:
             OptionError: If the format does not support the output, or an option does not apply.
             RdfmError, OSError: As in `convert`.
         """
-        kind, given = self.output_kind, self._stages
-        format = output_format(output, given.get("to"), kind)
+        kind, stage_options = self.output_kind, self._stages
+        format = output_format(output, stage_options.get("to"), kind)
         spec = format.spec
         if kind not in spec.kinds:
             output_kind, suggestion = _OUTPUTS[self.query.kind]
@@ -647,23 +655,26 @@ class LogQuery:
                 f"{' and '.join(spec.kinds)}; write {suggestion}"
             )
         reject_own_input([*self._query_file, *self._inputs], output, self._options, QUERY)
-        divided = divide(
-            self._options, input_formats(self._inputs, given.get("from_format")), spec, QUERY
+        divided = split_options(
+            self._options,
+            input_formats(self._inputs, stage_options.get("from_format")),
+            spec,
+            QUERY,
         )
-        if "prefixes" in given and "prefixes" in spec.options("write"):
-            divided.writes.setdefault("prefixes", given["prefixes"])
+        if "prefixes" in stage_options and "prefixes" in spec.options("write"):
+            divided.writes.setdefault("prefixes", stage_options["prefixes"])
         is_table = kind == "results" and kind in spec.written_only
-        columns = self._columns() if is_table else None
-        shape, target = computed_output(
+        columns = self._create_columns() if is_table else None
+        shape, target = create_computed_output(
             output,
             format,
-            given,
+            stage_options,
             divided.writes,
             None if columns is None else lambda: columns.schema,
         )
         if self._types and columns is None:
             raise OptionError(_ONLY_TABLES)
-        querying = self._querying()
+        querying = self._create_query_stage()
         stages: tuple[Stage, ...] = (querying,)
         if columns is not None:
             stages = (querying, TableRows(columns))
@@ -671,13 +682,13 @@ class LogQuery:
             stages = (querying, LabelledRows(self.query, whole=self.whole))
         plan = ConversionPlan(
             inputs=self._inputs,
-            driver=self._driver(divided.reads, divided.hints),
+            driver=self._create_driver(divided.reads, divided.hints),
             stages=stages,
             target=target,
             shape=shape,
-            from_format=given.get("from_format"),
+            from_format=stage_options.get("from_format"),
             skip_errors=self._skips,
-            keep_partial=given.get("keep_partial", False),
+            keep_partial=stage_options.get("keep_partial", False),
             buffers_messages=self.whole and self._skips,
             bytes_total=None if progress is None else total_bytes(self._inputs),
         )

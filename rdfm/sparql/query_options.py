@@ -12,7 +12,7 @@ from rdfm.errors import OptionError, spell_option
 from rdfm.formats import OptionSpec
 from rdfm.logs.options import READING, WRITING, declare
 
-__all__ = ["QUERY", "QUERYING", "as_texts", "seconds", "types_of"]
+__all__ = ["QUERY", "QUERYING", "as_texts", "parse_seconds", "parse_types"]
 
 _QUERY = "Query"
 
@@ -82,41 +82,41 @@ _READING["on_error"] = replace(
 QUERY = {**_QUERY_OPTIONS, **_READING, **{option.name: option for option in WRITING}}
 
 
-def seconds(text: str | None) -> float | None:
+def parse_seconds(text: str | None) -> float | None:
     """Parse a number of seconds.
 
     Raises:
         OptionError: If the text is not a number between 0 and 1e9, exclusive.
 
     Example:
-        >>> seconds("0.5")
+        >>> parse_seconds("0.5")
         0.5
     """
     if text is None:
         return None
     try:
-        found = float(text)
+        number = float(text)
     except ValueError:
-        found = math.nan
-    if not 0 < found < 1e9:
+        number = math.nan
+    if not 0 < number < 1e9:
         raise OptionError(
             f"{spell_option('timeout')} must be a number of seconds, such as 5 or 0.5, not '{str(text)[:40]}'"
         )
-    return found
+    return number
 
 
-def types_of(given: str | None) -> dict[str, str]:
+def parse_types(text: str | None) -> dict[str, str]:
     """Parse column types, and return them by variable name.
 
     Raises:
         OptionError: If the text is malformed or repeats a name. Type names are checked later.
 
     Example:
-        >>> types_of("time=dateTime, ?value=double")
+        >>> parse_types("time=dateTime, ?value=double")
         {'time': 'dateTime', 'value': 'double'}
     """
-    found: dict[str, str] = {}
-    for part in re.split(r"[,\s]+", (given or "").strip()):
+    types: dict[str, str] = {}
+    for part in re.split(r"[,\s]+", (text or "").strip()):
         if not part:
             continue
         name, equals, type = part.partition("=")
@@ -126,10 +126,10 @@ def types_of(given: str | None) -> dict[str, str]:
                 f"{spell_option('types')} contains '{part[:40]}', expected names with types, "
                 "such as time=dateTime,value=double"
             )
-        if name in found:
+        if name in types:
             raise OptionError(f"{spell_option('types')} contains {name} twice; remove one of them")
-        found[name] = type
-    return found
+        types[name] = type
+    return types
 
 
 def as_texts(options: Mapping[str, Any]) -> dict[str, Any]:

@@ -60,7 +60,11 @@ class SolutionBatch(ComputedBatch):
     @property
     def indexes(self) -> list[int]:
         """For each row, the index of its message in the log; empty if all logs are one dataset."""
-        return [] if self.batch is None else [self.batch.message_index(at) for at in self.messages]
+        return (
+            []
+            if self.batch is None
+            else [self.batch.message_index(message) for message in self.messages]
+        )
 
 
 class QueryStage(Stage):
@@ -101,7 +105,7 @@ class QueryStage(Stage):
         self.query = query
         self.kind = "messages" if query.kind == "construct" else "results"
         self.whole = self.works_at_end = whole
-        self.found = self.graphs = False
+        self.has_results = self.graphs = False
         self._dataset = QueryDataset() if whole else None
         self._skip_empty = skip_empty
         self._skips = skips
@@ -137,7 +141,7 @@ class QueryStage(Stage):
                     f"{item.source.name} contains {batch.kind}, but {spell_option('solutions')} requires "
                     "SPARQL results; use a file such as r.srj"
                 )
-            yield from self._constructed(self.query.instantiate(batch))
+            yield from self._iter_constructed(self.query.instantiate(batch))
             return
         if not isinstance(batch, MessageBatch):
             raise wrong_kind_error(item.source.name, batch.kind, "queries need messages")
@@ -145,14 +149,14 @@ class QueryStage(Stage):
             self._add(self._dataset, batch, item)
             return
         evaluate = getattr(self.query, _METHODS[self.query.kind])
-        number_offset, done = self._seen - batch.first_message_index, 0
+        number_offset, done_count = self._seen - batch.first_message_index, 0
         self._seen += len(batch)
-        while done < len(batch):
-            evaluated: EvaluationResult = evaluate(batch, done)
+        while done_count < len(batch):
+            evaluated: EvaluationResult = evaluate(batch, done_count)
             self.graphs = self.graphs or (evaluated.has_named and self.query.uses_default_graph)
             name = item.source.name
             if evaluated.rows is not None:
-                yield from self._solved(
+                yield from self._iter_solutions(
                     SolutionBatch(
                         evaluated.rows,
                         name,
@@ -162,16 +166,16 @@ class QueryStage(Stage):
                         evaluated=evaluated,
                     )
                 )
-            yield from self._constructed(evaluated.constructed)
-            true = [at for at, answer in enumerate(evaluated.answers, done) if answer]
+            yield from self._iter_constructed(evaluated.constructed)
+            true = [index for index, answer in enumerate(evaluated.answers, done_count) if answer]
             if true:
-                yield from self._solved(
-                    SolutionBatch(_rows(len(true)), name, batch, true, number_offset)
+                yield from self._iter_solutions(
+                    SolutionBatch(_empty_rows(len(true)), name, batch, true, number_offset)
                 )
-            done = evaluated.done
+            done_count = evaluated.done
             if evaluated.error is not None:
-                yield self._skip(item, batch.message_index(done), *evaluated.error)
-                done += 1
+                yield self._skip(item, batch.message_index(done_count), *evaluated.error)
+                done_count += 1
 
     def finish(self) -> Iterator[Item]:
         """Yield the results of the query for the dataset of all messages.
@@ -186,34 +190,34 @@ class QueryStage(Stage):
         try:
             for part in result:
                 if isinstance(part, ResultBatch):
-                    yield from self._solved(SolutionBatch(part))
+                    yield from self._iter_solutions(SolutionBatch(part))
                 elif isinstance(part, MessageBatch):
-                    yield from self._constructed(part)
+                    yield from self._iter_constructed(part)
                 elif part:
-                    yield from self._solved(SolutionBatch(_rows(1)))
+                    yield from self._iter_solutions(SolutionBatch(_empty_rows(1)))
         finally:
             result.close()
 
-    def _solved(self, solutions: SolutionBatch) -> Iterator[ReadBatch]:
+    def _iter_solutions(self, solutions: SolutionBatch) -> Iterator[ReadBatch]:
         if len(solutions):
-            self.found = True
+            self.has_results = True
             batch: Any = solutions
             yield self._last._replace(batch=batch)
 
-    def _constructed(self, batch: MessageBatch | None) -> Iterator[ReadBatch]:
+    def _iter_constructed(self, batch: MessageBatch | None) -> Iterator[ReadBatch]:
         """Yield the messages of CONSTRUCT. With `skip_empty`, empty messages are omitted."""
         if batch is None:
             return
-        self.found = self.found or batch.quad_count > 0
+        self.has_results = self.has_results or batch.quad_count > 0
         if not self._skip_empty:
             yield self._last._replace(batch=batch)
             return
         start = None
-        for at, count in enumerate((*batch.quad_counts(), 0)):
+        for index, count in enumerate((*batch.quad_counts(), 0)):
             if count and start is None:
-                start = at
+                start = index
             elif not count and start is not None:
-                yield self._last._replace(batch=batch.slice(start, at))
+                yield self._last._replace(batch=batch.slice(start, index))
                 start = None
 
     @staticmethod
@@ -235,6 +239,6 @@ class QueryStage(Stage):
         raise error
 
 
-def _rows(count: int) -> ResultBatch:
+def _empty_rows(count: int) -> ResultBatch:
     """Return `count` rows without variables."""
     return ResultBatch.from_rows([()] * count, [])

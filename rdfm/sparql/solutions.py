@@ -119,10 +119,10 @@ class Solutions(RowReader):
         self._check_unread()
         while True:
             self._ended = True  # an error ends the rows, too
-            found = next(self._staged_batches, None)
-            if found is None:
+            solutions = next(self._staged_batches, None)
+            if solutions is None:
                 return
-            table, nulls = self._columns(found)
+            table, nulls = self._columns(solutions)
             self._nulls += nulls
             self._ended = False
             yield table
@@ -143,10 +143,10 @@ class Solutions(RowReader):
     def _rows(self) -> Iterator[tuple[str | None, int | None, tuple[Term | None, ...]]]:
         self._check_unread()
         self._ended = True
-        for found in self._staged_batches:
-            indexes = found.indexes or [None] * len(found.rows)
-            for index, row in zip(indexes, found.rows, strict=True):
-                yield found.source, index, row
+        for solutions in self._staged_batches:
+            indexes = solutions.indexes or [None] * len(solutions.rows)
+            for index, row in zip(indexes, solutions.rows, strict=True):
+                yield solutions.source, index, row
 
     def _arrow_reader(self) -> pyarrow.RecordBatchReader:
         self._check_unread()

@@ -59,7 +59,7 @@ class LabelledRows(Stage):
             yield from self._begin(item)
             solutions: Any = item.batch
             if solutions is not None:
-                item = item._replace(batch=self._labelled(solutions))
+                item = item._replace(batch=self._label_rows(solutions))
         yield item
 
     def finish(self) -> Iterator[Item]:
@@ -71,7 +71,7 @@ class LabelledRows(Stage):
             yield item._replace(batch=self._header, dropped_data=NOTHING_DROPPED)
             self._header = None
 
-    def _labelled(self, solutions: SolutionBatch) -> ResultBatch:
+    def _label_rows(self, solutions: SolutionBatch) -> ResultBatch:
         if self._whole:
             return solutions.rows
         return solutions.rows.labelled(
@@ -115,17 +115,17 @@ class Columns:
             import pyarrow as pa
         return pa.schema(self._columns)
 
-    def __call__(self, found: SolutionBatch) -> tuple[pyarrow.RecordBatch, int]:
+    def __call__(self, solutions: SolutionBatch) -> tuple[pyarrow.RecordBatch, int]:
         """Return the rows, and the number of values that are null because they have the wrong type.
 
         Raises:
             UnsupportedError: If a value does not have the type of its column, and `skips` is false.
         """
-        if found.evaluated is None or found.batch is None:
-            rows, nulls = self._columns.of_rows(found.rows, misfits_are_null=self._skips)
+        if solutions.evaluated is None or solutions.batch is None:
+            rows, nulls = self._columns.of_rows(solutions.rows, misfits_are_null=self._skips)
         else:
             rows, nulls = self._columns.of_messages(
-                found.evaluated, found.batch, found.source, misfits_are_null=self._skips
+                solutions.evaluated, solutions.batch, solutions.source, misfits_are_null=self._skips
             )
         with require_package("pyarrow", _PURPOSE):
             import pyarrow as pa

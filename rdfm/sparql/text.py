@@ -18,7 +18,7 @@ from rdfm.errors import OptionError, QueryError
 from rdfm.formats.spec import decode_text
 from rdfm.logs.input.inputs import Input
 
-__all__ = ["QueryLike", "QueryText", "check_order", "is_text", "parsed", "text_of"]
+__all__ = ["QueryLike", "QueryText", "check_order", "is_text", "parse_query", "read_query_text"]
 
 QueryLike = str | os.PathLike[str] | BinaryIO
 MAX_BYTES = 16 << 20
@@ -68,7 +68,7 @@ def check_order(query: object, logs: object) -> None:
         raise OptionError(_ORDER)
 
 
-def text_of(query: QueryLike) -> QueryText:
+def read_query_text(query: QueryLike) -> QueryText:
     """Return the text of a query.
 
     Args:
@@ -82,21 +82,21 @@ def text_of(query: QueryLike) -> QueryText:
         return QueryText(decode_text("the query", query))
     if isinstance(query, str) and query.isalnum() and not os.path.exists(query):  # noqa: PTH110 - any text
         raise OptionError(f"'{query[:40]}' is neither a query (it has no {{…}}) nor a file")
-    given = Input(query)
+    input = Input(query)
     parts, size = [], 0
     try:
-        for piece in given:
+        for piece in input:
             parts.append(piece)
             size += len(piece)
             if size > MAX_BYTES:
                 raise OptionError(
-                    f"{given.name} is larger than 16 MiB; expected a file with a query"
+                    f"{input.name} is larger than 16 MiB; expected a file with a query"
                 )
-        return QueryText(b"".join(parts).decode("utf-8-sig"), given.name, given.url)
+        return QueryText(b"".join(parts).decode("utf-8-sig"), input.name, input.url)
     except UnicodeDecodeError:
-        raise OptionError(_describe_other(given.name)) from None
+        raise OptionError(_describe_other(input.name)) from None
     finally:
-        given.close()
+        input.close()
 
 
 def _describe_other(name: str) -> str:
@@ -107,7 +107,7 @@ def _describe_other(name: str) -> str:
     return f"{name} is not UTF-8 text; expected a file with a query"
 
 
-def parsed(
+def parse_query(
     query: QueryLike,
     *,
     prefixes: Mapping[str, str] | None = None,
@@ -119,7 +119,7 @@ def parsed(
     """Return the parsed query.
 
     Args:
-        query: As in `text_of`.
+        query: As in `read_query_text`.
         prefixes: Namespaces that the query need not declare.
         union_graphs: Whether the query's default graph is the union of all graphs.
         timeout: Time limit per message, in seconds.
@@ -128,13 +128,13 @@ def parsed(
 
     Raises:
         QueryError: If the query is invalid or not supported.
-        OptionError, OSError: As in `text_of`.
+        OptionError, OSError: As in `read_query_text`.
     """
-    text, name, found = text_of(query)
+    text, name, text_base = read_query_text(query)
     try:
         return Query(
             text,
-            base=base or found,
+            base=base or text_base,
             prefixes=dict(prefixes or {}),
             union_graphs=union_graphs,
             timeout=timeout,

@@ -9,7 +9,7 @@ from nquads import isomorphic, labels, read_quads, with_labels
 from support import as_batch, quads_of
 
 import rdfm
-from rdfm.compare.alignment import aligned
+from rdfm.compare import alignment
 
 
 def quads(text):
@@ -19,7 +19,7 @@ def quads(text):
 def align(old, new):
     """Returns the aligned quads as tuples."""
     batches = [as_batch([each]).quads(0) for each in (old, new)]
-    batch = rdfm.MessageBatch.from_messages([aligned(*batches)])
+    batch = rdfm.MessageBatch.from_messages([alignment.align(*batches)])
     return quads_of(batch, 0)
 
 
@@ -79,4 +79,4 @@ def test_alignment_takes_bounded_time():
     ]
     other = [with_labels(quad, lambda label: f"x{label}") for quad in ring]
     with pytest.raises(rdfm.LimitError):
-        aligned(as_batch([ring]).quads(0), as_batch([other]).quads(0), max_steps=50)
+        alignment.align(as_batch([ring]).quads(0), as_batch([other]).quads(0), max_steps=50)

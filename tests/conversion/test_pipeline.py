@@ -80,9 +80,9 @@ def test_output_does_not_depend_on_write_sizes(size, monkeypatch):
     monkeypatch.setattr(pipeline, "WRITTEN_BYTES", size)
     files = [Part("a", b"x" * 25), Part("a", b"y" * 7, True), Part("b", b"", True)]
     for out in (files, files + files[:1]):
-        assert [part for piece in pipeline._cut(out) for part in piece] == out
+        assert [part for piece in pipeline._split_output(out) for part in piece] == out
     for data in ([], [b""], [b"z" * 37], [b"u" * 3, b"v" * 45, b""]):
-        pieces = list(pipeline._cut([Part("", each, end="content") for each in data]))
+        pieces = list(pipeline._split_output([Part("", each, end="content") for each in data]))
         assert pieces
         parts = [part for piece in pieces for part in piece]
         assert b"".join(part.data for part in parts) == b"".join(data)

@@ -57,7 +57,7 @@ class Subscriber:
         for frame in frames:
             (parsed,) = read_frames(delimited(frame))
             self.numbers += numbers([self.reader.frame(parsed)])
-            self.member.frame_sent()
+            self.member.mark_frame_sent()
         self.member.resume_feed()
         return bool(frames)
 

@@ -230,10 +230,10 @@ def test_a_folder_with_other_content_is_rejected(tmp_path, head):
 def test_limits_include_at_least_one_file(tmp_path):
     files = FileList(str(tmp_path))
     files.add([File(f"/{at}", size, None) for at, size in enumerate((10, 10, 50, 0, 10))])
-    assert files.end_of(0) == 5
-    assert [files.end_of(start, files=2) for start in (0, 3, 4, 5)] == [2, 5, 5, 5]
-    assert [files.end_of(start, size=20) for start in range(6)] == [2, 2, 3, 5, 5, 5]
-    assert files.end_of(0, size=9) == 1
+    assert files.batch_end(0) == 5
+    assert [files.batch_end(start, files=2) for start in (0, 3, 4, 5)] == [2, 5, 5, 5]
+    assert [files.batch_end(start, size=20) for start in range(6)] == [2, 2, 3, 5, 5, 5]
+    assert files.batch_end(0, size=9) == 1
 
 
 def test_the_list_is_stored_as_json(tmp_path):

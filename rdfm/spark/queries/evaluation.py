@@ -30,8 +30,8 @@ from rdfm.logs.kinds import wrong_kind_error
 from rdfm.message import AnyBatch
 from rdfm.spark.compat import arrow_schema, spark_schema
 from rdfm.spark.schema import QUADS, RowShape, default_schema, message_shape
-from rdfm.sparql.query_options import QUERY, as_texts, seconds, types_of
-from rdfm.sparql.text import parsed, text_of
+from rdfm.sparql.query_options import QUERY, as_texts, parse_seconds, parse_types
+from rdfm.sparql.text import parse_query, read_query_text
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -120,19 +120,19 @@ class SparkQuery:
             raise OptionError(
                 "the JSON object in the option query has no key 'query' (the query text)"
             )
-        text, _, parsed_base = text_of(query)
+        text, _, parsed_base = read_query_text(query)
         values = {name: QUERY[name].value(value) for name, value in as_texts(options).items()}
         return cls(text, base or parsed_base, values)
 
     def create_query(self) -> Query:
         """Return the query, ready for evaluation."""
         options = self.options
-        query = parsed(
+        query = parse_query(
             self.text,
             base=self.base,
             prefixes=options.get("prefixes"),
             union_graphs=options.get("union_graphs", False),
-            timeout=seconds(options.get("timeout")),
+            timeout=parse_seconds(options.get("timeout")),
             max_rows=options.get("max_rows", QUERY["max_rows"].default),
         )
         return query
@@ -145,7 +145,7 @@ class SparkQuery:
         """
         if query.kind != "select":
             return None
-        return TypedColumns(query.variables, types_of(self.options.get("types")))
+        return TypedColumns(query.variables, parse_types(self.options.get("types")))
 
     def shape(self) -> RowShape:
         """Return the columns of the query's rows."""
