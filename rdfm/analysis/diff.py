@@ -102,7 +102,7 @@ def diff(
         _:c14n0 <a:p> "1" .
         _:c14n0 <a:p> "2" .
     """
-    given = {
+    comparison_options = {
         "quads": quads,
         "unordered": unordered,
         "ignore_metadata": ignore_metadata,
@@ -117,17 +117,23 @@ def diff(
     }
     differences: list[MessageDiff] = []
     storage = compression, storage_options
-    found = compare(
-        a, b, given, dict(options), differences.append, storage=storage, progress=progress
+    result = compare(
+        a,
+        b,
+        comparison_options,
+        dict(options),
+        differences.append,
+        storage=storage,
+        progress=progress,
     )
-    found.differences = differences
-    return found
+    result.differences = differences
+    return result
 
 
 def compare(
     a: Readable,
     b: Readable,
-    given: Mapping[str, Any],
+    comparison_options: Mapping[str, Any],
     options: Mapping[str, Any],
     report: Callable[[MessageDiff], object],
     *,
@@ -140,7 +146,7 @@ def compare(
     Args:
         a: The first log.
         b: The second log.
-        given: The options of `diff`, as values or as text.
+        comparison_options: The options of `diff`, as values or as text.
         options: Options of the formats.
         report: Called with each difference, up to the limit.
         storage: Compression of both logs, and storage options, as in `open_log`.
@@ -151,7 +157,7 @@ def compare(
     options = mark_pipes(options)
     values: dict[str, Any] = {
         name: DIFF[name].value(value) if value is not None else DIFF[name].default
-        for name, value in {**dict.fromkeys(DIFF), **given}.items()
+        for name, value in {**dict.fromkeys(DIFF), **comparison_options}.items()
     }
     if values["from_format"] and (values["from_format_a"] or values["from_format_b"]):
         raise OptionError(
@@ -174,11 +180,11 @@ def compare(
     candidates = [input_formats([log], name) for log, name in zip((a, b), names, strict=True)]
     readings = [
         replace(settings, compression=storage[0], storage_options=storage[1])
-        for settings in _readings(candidates, names, options)
+        for settings in _create_settings(candidates, names, options)
     ]
     reporter = Reporter(progress)
     total = None if progress is None else total_bytes([a, b])
-    found = LogDiff()
+    result = LogDiff()
     sides = [
         ComparedLog(log, settings, number)
         for number, (log, settings) in enumerate(zip((a, b), readings, strict=True))
@@ -186,46 +192,46 @@ def compare(
 
     def report_progress() -> None:
         done = sides[0].bytes_in + sides[1].bytes_in
-        reporter(lambda: Progress(done, total, sides[0].message_index, found.records, found.kind))
+        reporter(lambda: Progress(done, total, sides[0].message_index, result.records, result.kind))
 
     try:
         for side in sides:
             side.open()
         _reject_different_kinds(sides)
-        found.kind = sides[0].kind
-        found.source_a, found.source_b = (side.driver.name for side in sides)
-        if found.kind != "messages" and given.get("quads") == "ordered":
+        result.kind = sides[0].kind
+        result.source_a, result.source_b = (side.driver.name for side in sides)
+        if result.kind != "messages" and comparison_options.get("quads") == "ordered":
             raise OptionError(
-                f"the logs contain {found.kind}, but {spell_option('quads')} applies to messages; remove it"
+                f"the logs contain {result.kind}, but {spell_option('quads')} applies to messages; remove it"
             )
-        common_features, found.notes = _common_features(sides, values)
+        common_features, result.notes = _common_features(sides, values)
         formatter = DifferenceFormatter(
-            found.kind, ordered=values["quads"] == "ordered", report=report
+            result.kind, ordered=values["quads"] == "ordered", report=report
         )
         comparison = Comparison(sides, values, common_features, formatter, report_progress)
-        found.head = comparison.head()
+        result.head = comparison.compare_heads()
         if begin is not None:
-            begin(found)
+            begin(result)
         pair = pair_in_any_order if values["unordered"] else pair_in_order
         try:
             pair(comparison)
         finally:
-            vars(found).update(comparison.counts)
-            found.messages_a, found.messages_b = (side.messages for side in sides)
+            vars(result).update(comparison.counts)
+            result.messages_a, result.messages_b = (side.messages for side in sides)
         driver_notes = dict.fromkeys(note for side in sides for note in side.driver.notes())
-        found.notes += tuple(driver_notes)
-        if comparison.only_namespaces and comparison.only_namespaces == found.count:
-            found.notes += ("the quads are the same: only namespaces differ",)
-        _add_remedies(found, comparison, values)
+        result.notes += tuple(driver_notes)
+        if comparison.only_namespaces and comparison.only_namespaces == result.count:
+            result.notes += ("the quads are the same: only namespaces differ",)
+        _add_remedies(result, comparison, values)
         _reject_unused(sides, options)
     finally:
         for side in sides:
             side.close()
-    found.seconds = time.perf_counter() - start
-    return found
+    result.seconds = time.perf_counter() - start
+    return result
 
 
-def _readings(
+def _create_settings(
     candidates: list[list[FormatSpec] | None], names: list[str | None], options: Mapping[str, Any]
 ) -> list[ReadSettings]:
     """Return the reading settings for each log, with the options that its possible formats support.
@@ -284,13 +290,13 @@ def _reject_different_kinds(sides: list[ComparedLog]) -> None:
         )
 
 
-def _add_remedies(found: LogDiff, comparison: Comparison, values: Mapping[str, Any]) -> None:
+def _add_remedies(result: LogDiff, comparison: Comparison, values: Mapping[str, Any]) -> None:
     """Add a note and a remedy for namespaces that were not compared, and remedies for limits."""
     if comparison.comparer.namespaces_differ() and not values["namespaces"]:
-        found.notes += ("namespaces differ but were not compared",)
-        found.remedies += (Remedy("stage", "namespaces", "true", "compares them"),)
+        result.notes += ("namespaces differ but were not compared",)
+        result.remedies += (Remedy("stage", "namespaces", "true", "compares them"),)
     limits = zip(("max_steps", "max_total_steps"), comparison.comparer.reached(), strict=True)
-    found.remedies += tuple(
+    result.remedies += tuple(
         Remedy("stage", limit, None, "") for limit, is_reached in limits if is_reached
     )
 

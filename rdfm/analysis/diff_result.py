@@ -52,7 +52,7 @@ class MessageDiff:
         def hexadecimal(value: bytes | None) -> str | None:
             return None if value is None else value.hex()
 
-        found: dict[str, Any] = {
+        fields: dict[str, Any] = {
             "difference": self.kind,
             "message_index_a": self.message_index_a,
             "message_index_b": self.message_index_b,
@@ -62,13 +62,13 @@ class MessageDiff:
             "added": list(self.added),
         }
         if self.metadata:
-            found["metadata"] = {
+            fields["metadata"] = {
                 key: [hexadecimal(one), hexadecimal(other)]
                 for key, (one, other) in self.metadata.items()
             }
         if self.namespaces:
-            found["namespaces"] = {name: list(pair) for name, pair in self.namespaces.items()}
-        return found
+            fields["namespaces"] = {name: list(pair) for name, pair in self.namespaces.items()}
+        return fields
 
 
 @dataclass
@@ -139,5 +139,5 @@ class LogDiff:
     def to_dict(self) -> dict[str, Any]:
         """Return the counts as a dictionary that can be serialized as JSON."""
         excluded = ("differences", "head", "notes", "remedies", "seconds")
-        found = {name: value for name, value in vars(self).items() if name not in excluded}
-        return {"same": self.same, **found, "head": list(self.head), "notes": list(self.notes)}
+        counts = {name: value for name, value in vars(self).items() if name not in excluded}
+        return {"same": self.same, **counts, "head": list(self.head), "notes": list(self.notes)}

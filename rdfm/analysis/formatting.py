@@ -90,10 +90,10 @@ class DifferenceFormatter:
             metadata: Whether the metadata differs.
             namespaces: Prefixes whose IRIs differ, with both IRIs.
         """
-        removed, added = self._differing(one, other) if records else ((), ())
+        removed, added = self._differing_lines(one, other) if records else ((), ())
         values = {}
         if metadata:
-            ours, theirs = _metadata(one), _metadata(other)
+            ours, theirs = _decode_metadata(one), _decode_metadata(other)
             for key in sorted(ours.keys() | theirs.keys()):
                 if ours.get(key) != theirs.get(key):
                     values[key] = (ours.get(key), theirs.get(key))
@@ -109,7 +109,7 @@ class DifferenceFormatter:
 
     def report_only(self, side: int, message: BatchMessage) -> None:
         """Report a message that only one log has."""
-        lines = tuple(self._lines(message))
+        lines = tuple(self._iter_lines(message))
         if side:
             self._add("only_b", None, message, added=lines)
         else:
@@ -137,29 +137,29 @@ class DifferenceFormatter:
         batch = message.batch
         if isinstance(batch, MessageBatch):
             return {str(relabel(quad, _SingleLabel())) for quad in batch.quads(message.number)}
-        return set(self._lines(message))
+        return set(self._iter_lines(message))
 
-    def _differing(
+    def _differing_lines(
         self, one: BatchMessage, other: BatchMessage
     ) -> tuple[tuple[str, ...], tuple[str, ...]]:
         if isinstance(one.batch, MessageBatch) and isinstance(other.batch, MessageBatch):
-            ours = _labelled(one.batch.quads(one.number))
-            theirs = _with_labels(ours, other.batch.quads(other.number))
+            ours = _label_canonically(one.batch.quads(one.number))
+            theirs = _copy_labels(ours, other.batch.quads(other.number))
             if not self._ordered:
-                left, right = set(ours), set(theirs)
-                return _sorted(left - right), _sorted(right - left)
+                remaining_ours, right = set(ours), set(theirs)
+                return _sort_quads(remaining_ours - right), _sort_quads(right - remaining_ours)
             return _line_diff([str(quad) for quad in ours], [str(quad) for quad in theirs])
-        return _line_diff(list(self._lines(one)), list(self._lines(other)))
+        return _line_diff(list(self._iter_lines(one)), list(self._iter_lines(other)))
 
-    def _lines(self, message: BatchMessage) -> Iterator[str]:
+    def _iter_lines(self, message: BatchMessage) -> Iterator[str]:
         """Yield the lines of a message."""
         batch = message.batch
         if isinstance(batch, MessageBatch):
-            quads = _labelled(batch.quads(message.number))
-            yield from map(str, quads) if self._ordered else _sorted(set(quads))
+            quads = _label_canonically(batch.quads(message.number))
+            yield from map(str, quads) if self._ordered else _sort_quads(set(quads))
         elif isinstance(batch, PatchBatch):
             for operation in batch.operations(message.number):
-                yield _operation(*operation)
+                yield _operation_line(*operation)
         else:
             (row,) = batch.slice(message.number, message.number + 1).rows()
             cells = zip(batch.variables, row, strict=True)
@@ -167,15 +167,15 @@ class DifferenceFormatter:
             yield " ".join(f"?{name}={bound[name]}" for name in self.variables if name in bound)
 
 
-def _metadata(message: BatchMessage) -> dict[str, bytes]:
+def _decode_metadata(message: BatchMessage) -> dict[str, bytes]:
     return message.batch.metadata(message.number) if isinstance(message.batch, MessageBatch) else {}
 
 
-def _sorted(quads: Iterable[Quad]) -> tuple[str, ...]:
+def _sort_quads(quads: Iterable[Quad]) -> tuple[str, ...]:
     return tuple(sorted(map(str, quads)))
 
 
-def _operation(op: str, name: str | None, *terms: Any) -> str:
+def _operation_line(op: str, name: str | None, *terms: Any) -> str:
     """Return an operation as a line of RDF Patch."""
     if op in ("PA", "PD", "H") and name is not None:
         name = f'"{name}:"' if op != "H" else name
@@ -196,7 +196,7 @@ def _line_diff(ours: list[str], theirs: list[str]) -> tuple[tuple[str, ...], tup
         shared[0].update(range(a, a + length))
         shared[1].update(range(b, b + length))
     removed, added = (
-        tuple(line for at, line in enumerate(lines) if at not in known)
+        tuple(line for index, line in enumerate(lines) if index not in known)
         for lines, known in zip((ours, theirs), shared, strict=True)
     )
     return removed, added
@@ -209,7 +209,7 @@ class _SingleLabel(dict[BlankNode, BlankNode]):
         return _ANY
 
 
-def _labelled(quads: list[Quad]) -> list[Quad]:
+def _label_canonically(quads: list[Quad]) -> list[Quad]:
     """Return quads with canonical labels.
 
     They are returned unchanged if RDFC-1.0 does not support them or needs too much work.
@@ -224,7 +224,7 @@ def _labelled(quads: list[Quad]) -> list[Quad]:
     return [relabel(quad, names) for quad in quads]
 
 
-def _with_labels(ours: list[Quad], theirs: list[Quad]) -> list[Quad]:
+def _copy_labels(ours: list[Quad], theirs: list[Quad]) -> list[Quad]:
     """Return the quads of the second message, with the labels of matching nodes of the first."""
     our_nodes = {node for quad in ours for node in iter_nodes(quad)}
     if not any(True for quad in theirs for _ in iter_nodes(quad)):
@@ -237,13 +237,13 @@ def _with_labels(ours: list[Quad], theirs: list[Quad]) -> list[Quad]:
     only_ours, only_theirs = our_nodes - their_nodes, their_nodes - our_nodes
     if not only_ours or not only_theirs or max(len(only_ours), len(only_theirs)) > MAX_PAIRED:
         return theirs
-    names = _pairs(ours, theirs, only_ours, only_theirs)
+    names = _pair_nodes(ours, theirs, only_ours, only_theirs)
     return [
         relabel(quad, {node: names.get(node, node) for node in iter_nodes(quad)}) for quad in theirs
     ]
 
 
-def _pairs(
+def _pair_nodes(
     ours: list[Quad], theirs: list[Quad], only_ours: set[BlankNode], only_theirs: set[BlankNode]
 ) -> dict[BlankNode, BlankNode]:
     """Pair the blank nodes of both messages, starting with those that share the most quads."""
@@ -252,7 +252,7 @@ def _pairs(
         left = {node for node in only_ours if node not in names.values()}
         right = {node for node in only_theirs if node not in names}
         features = [
-            {node: _node_features(quads, node, unpaired, known) for node in sorted(nodes)}
+            {node: _count_node_features(quads, node, unpaired, known) for node in sorted(nodes)}
             for quads, nodes, unpaired, known in (
                 (ours, left, left, {}),
                 (theirs, right, right, names),
@@ -270,7 +270,7 @@ def _pairs(
         names[other] = node
 
 
-def _node_features(
+def _count_node_features(
     quads: list[Quad], node: BlankNode, unpaired: set[BlankNode], names: dict[BlankNode, BlankNode]
 ) -> tuple[Counter[Quad], Counter[tuple[Any, ...]]]:
     """Count the quads of a blank node, for comparison with other nodes.
@@ -278,7 +278,7 @@ def _node_features(
     The first counter treats all other unpaired nodes as equal. The second one counts the quads by
     predicate, and by whether the node is the subject, the object, or both.
     """
-    found: Counter[Quad] = Counter()
+    counts: Counter[Quad] = Counter()
     for quad in quads:
         nodes = list(iter_nodes(quad))
         if node in nodes:
@@ -290,8 +290,8 @@ def _node_features(
                 else names.get(other, other)
                 for other in nodes
             }
-            found[relabel(quad, view)] += 1
+            counts[relabel(quad, view)] += 1
     by_position: Counter[tuple[Any, ...]] = Counter()
-    for quad, count in found.items():
+    for quad, count in counts.items():
         by_position[(quad.subject == _OWN, quad.predicate, quad.object == _OWN)] += count
-    return found, by_position
+    return counts, by_position

@@ -172,7 +172,7 @@ def inspect(
     counts = _Counts(report)
     notes = Notes()
     files: dict[Input, None] = {}
-    found: dict[str, None] = {}
+    format_names: dict[str, None] = {}
     error: RdfmError | None = None
     data: Input | None = None
     logs = 0
@@ -186,7 +186,7 @@ def inspect(
                 report.kind = last.format.spec.kinds[0]  # until the first batch
                 files.update(dict.fromkeys((*driver.opened, *(() if last.member else (data,)))))
                 if data.rejection is None:
-                    found.setdefault(last.format.name)
+                    format_names.setdefault(last.format.name)
                 if not driver.several:
                     report.source = last.name
             if isinstance(item, SkippedData):
@@ -202,8 +202,8 @@ def inspect(
             report.dropped_key = report.dropped_key or item.dropped_data.key
             if item.batch is not None:
                 counts.add(item.source.name, item.batch)
-                done = item.bytes_in
-                report_progress(lambda done=done: counts.progress(done, total))  # type: ignore[misc]  # called at once
+                done_bytes = item.bytes_in
+                report_progress(lambda done_bytes=done_bytes: counts.progress(done_bytes, total))  # type: ignore[misc]  # called at once
     except RdfmError as caught:
         error, report.error = caught, str(caught)
         if not isinstance(caught, DecodeError):
@@ -215,25 +215,25 @@ def inspect(
             report.column_bytes[name] = report.column_bytes.get(name, 0) + size
     report.logs = logs if driver.several else 1
     report.notes = (*(() if error else driver.notes()), *notes.texts(), *counts.notes())
-    report.format = ", ".join(found) or report.format
+    report.format = ", ".join(format_names) or report.format
     compressed = {file.compression for file in files}
     report.compression = compressed.pop() if len(compressed) == 1 else None
     for file in files:
-        read, given = _bytes_before(file, error if file is data else None)
+        read, bytes_read = _count_bytes_before(file, error if file is data else None)
         report.bytes += read
-        report.decompressed_bytes += given
+        report.decompressed_bytes += bytes_read
     counts.end(top)
     report_progress(lambda: counts.progress(report.bytes, total), force=True)
     return report
 
 
-def _bytes_before(data: Input, error: RdfmError | None) -> tuple[int, int]:
+def _count_bytes_before(data: Input, error: RdfmError | None) -> tuple[int, int]:
     """Return the numbers of compressed and decompressed bytes read before the error."""
     offset = getattr(error, "byte_offset", None)
     if offset is None or error is data.error:  # not an offset in the decompressed log
         return data.bytes_read, data.bytes_given
-    given = min(offset, data.bytes_given)
-    return given if data.compression is None else data.bytes_read, given
+    decoded_bytes = min(offset, data.bytes_given)
+    return decoded_bytes if data.compression is None else data.bytes_read, decoded_bytes
 
 
 def _set_header(report: Inspection, header: Mapping[str, Any]) -> None:
@@ -265,14 +265,14 @@ class _Counts:
                 "inspect logs of one kind at a time"
             )
         if isinstance(batch, ResultBatch):
-            self._results(source, batch)
+            self._add_results(source, batch)
         elif isinstance(batch, PatchBatch):
-            self._patches(batch)
+            self._add_patches(batch)
         elif len(batch):
-            self._messages(batch)
+            self._add_messages(batch)
         self._report.kind = self._kind = batch.kind
 
-    def _results(self, source: str, batch: ResultBatch) -> None:
+    def _add_results(self, source: str, batch: ResultBatch) -> None:
         report = self._report
         head = batch.variables, batch.boolean
         if self._kind is None:
@@ -290,15 +290,15 @@ class _Counts:
         names = first if not more else f"{first} and {more:,} more"
         return (f"the variables or the answer differ from those of the first log: {names}",)
 
-    def _records(self, counts: list[int], batch: MessageBatch | PatchBatch) -> None:
+    def _add_records(self, counts: list[int], batch: MessageBatch | PatchBatch) -> None:
         """Count messages, given the number of records in each."""
         self._report.has_graphs |= batch.has_graphs
         if batch.continued:
             counts[0] += self._open
         self._open = counts.pop() if batch.continues else 0
-        self._sizes(counts)
+        self._add_sizes(counts)
 
-    def _patches(self, batch: PatchBatch) -> None:
+    def _add_patches(self, batch: PatchBatch) -> None:
         report = self._report
         for code, count in batch.code_counts():
             report.operations[code] = report.operations.get(code, 0) + count
@@ -315,20 +315,20 @@ class _Counts:
                 report.broken_links += 1
                 report.broken_link = report.broken_link or f"patch {patch}: {text}"
         report.links = self._rules.links()
-        self._records(batch.operation_counts(), batch)
+        self._add_records(batch.operation_counts(), batch)
 
-    def _messages(self, batch: MessageBatch) -> None:
+    def _add_messages(self, batch: MessageBatch) -> None:
         report = self._report
         self._counters.add(batch)
         report.quads += batch.quad_count
         self._all_records += batch.quad_count
-        self._records(batch.quad_counts(), batch)
+        self._add_records(batch.quad_counts(), batch)
         self._names.add(batch)
         for _, name, iri in batch.declarations():
             if len(report.namespaces) < MAX_NAMESPACES or name in report.namespaces:
                 report.namespaces[name] = iri
 
-    def _sizes(self, counts: Iterable[int]) -> None:
+    def _add_sizes(self, counts: Iterable[int]) -> None:
         for count in counts:
             self._report.messages += 1
             self._report.empty_messages += count == 0
@@ -348,12 +348,12 @@ class _Counts:
         report.counters = self._counters.bounds
         lists = self._names.report(top)
         for name in LISTS:
-            found = lists[name]
-            setattr(report, name, found["counts"])
-            if more := found["number"] - len(found["counts"]):
-                report.more[name] = more
-            if found["others"]:
-                report.others[name] = found["others"]
+            names = lists[name]
+            setattr(report, name, names["counts"])
+            if omitted_count := names["number"] - len(names["counts"]):
+                report.more[name] = omitted_count
+            if names["others"]:
+                report.others[name] = names["others"]
         report.operations = {
             code: report.operations[code] for code in CODES if code in report.operations
         }

@@ -84,7 +84,7 @@ class LocalGraph(Graph):
             ExternalAccessError: If the query names another graph or a service.
         """
         if isinstance(query_object, str):
-            query_object = _prepared(query_object, tuple(self.namespaces()))
+            query_object = _prepare(query_object, tuple(self.namespaces()))
         elif not isinstance(query_object, Query):
             raise TypeError(f"expected a query as text, not {type(query_object).__name__}")
         _check(query_object.algebra)
@@ -108,7 +108,7 @@ class LocalGraph(Graph):
 
 
 @lru_cache(_PREPARED_QUERIES)
-def _prepared(text: str, namespaces: tuple[tuple[str, Any], ...]) -> Query:
+def _prepare(text: str, namespaces: tuple[tuple[str, Any], ...]) -> Query:
     """Return the algebra of a query."""
     with _PARSING:
         parsed = parseQuery(text)
@@ -118,12 +118,12 @@ def _prepared(text: str, namespaces: tuple[tuple[str, Any], ...]) -> Query:
 
 
 def _check(parsed: Any) -> None:
-    for name in _parts(parsed):
+    for name in _iter_parts(parsed):
         if name in _EXTERNAL:
             raise ExternalAccessError(_EXTERNAL[name])
 
 
-def _parts(parsed: Any) -> Iterator[str]:
+def _iter_parts(parsed: Any) -> Iterator[str]:
     """Yield the names of all parts of a parse tree or an algebra."""
     pending = [parsed]
     while pending:

@@ -79,11 +79,13 @@ def _check_options(inputs: list[Readable], settings: ReadSettings) -> None:
     if len(inputs) == 1:
         return  # the driver checks them
     Driver(inputs, settings)
-    found = []
-    for given in inputs:
-        path = os.fspath(given) if isinstance(given, (str, os.PathLike)) else None
-        found.append(None if path is None or is_folder_or_glob(path) else formats.by_path(path))
-    specs = [format.spec for format in found if format is not None]
+    formats_by_input = []
+    for input in inputs:
+        path = os.fspath(input) if isinstance(input, (str, os.PathLike)) else None
+        formats_by_input.append(
+            None if path is None or is_folder_or_glob(path) else formats.by_path(path)
+        )
+    specs = [format.spec for format in formats_by_input if format is not None]
     if settings.format is None and len(specs) == len(inputs):
         for name in settings.options:
             if not any(name in spec.options("read") for spec in specs):
@@ -252,10 +254,10 @@ class LogCheck:
             )
         self._begun = True
         errors = 0
-        for given in self._inputs:
-            for found in self._input(given):
-                yield found
-                errors += found.severity == "error"
+        for input in self._inputs:
+            for finding in self._check_input(input):
+                yield finding
+                errors += finding.severity == "error"
                 if self.max_errors is not None and errors >= self.max_errors:
                     self._numbers.stopped = True
                     return
@@ -268,7 +270,7 @@ class LogCheck:
         """Return the state of a new log."""
         return LogState(source, lines)
 
-    def _item(self, log: LogState, item: ReadBatch) -> None:
+    def _process_item(self, log: LogState, item: ReadBatch) -> None:
         """Process an item of a log."""
         batch = item.batch
         if batch is not None and len(batch):
@@ -289,16 +291,16 @@ class LogCheck:
 
     # --- reading ---
 
-    def _input(self, given: Readable) -> Iterator[Finding]:
+    def _check_input(self, input: Readable) -> Iterator[Finding]:
         """Yield the findings of an input."""
-        driver = Driver([given], replace(self._settings, watch=self._watch))
+        driver = Driver([input], replace(self._settings, watch=self._record_lines))
         self._log = None
         bytes_in = 0
         counts_before = self.logs, sum(self.rules.values())
         try:
             for item in driver:
-                bytes_in = self._take(item, bytes_in)
-                yield from self._found()
+                bytes_in = self._process_driver_item(item, bytes_in)
+                yield from self._take_findings()
         except (OSError, UnknownFormatError) as error:
             if isinstance(error, BrokenPipeError):
                 raise
@@ -316,22 +318,22 @@ class LogCheck:
             self._new.append(
                 Finding(name, READING_RULES["uncommitted"].severity, "uncommitted", text)
             )
-        yield from self._found()
+        yield from self._take_findings()
         self._done += bytes_in
 
-    def _found(self) -> Iterator[Finding]:
+    def _take_findings(self) -> Iterator[Finding]:
         """Yield and count the findings since the last call."""
-        found, self._new = self._new, []
-        for each in sorted(found, key=_sort_key):
-            strict = self.strict and each.severity == "warning"
-            if each.severity == "error" or strict:
+        findings, self._new = self._new, []
+        for finding in sorted(findings, key=_sort_key):
+            strict = self.strict and finding.severity == "warning"
+            if finding.severity == "error" or strict:
                 self._numbers.errors += 1
             else:
                 self._numbers.warnings += 1
-            self._numbers.rules[each.rule] = self._numbers.rules.get(each.rule, 0) + 1
-            yield replace(each, severity="error") if strict else each
+            self._numbers.rules[finding.rule] = self._numbers.rules.get(finding.rule, 0) + 1
+            yield replace(finding, severity="error") if strict else finding
 
-    def _watch(self, data: Input, piece: bytes) -> None:
+    def _record_lines(self, data: Input, piece: bytes) -> None:
         """Record the line positions of a piece that is about to be decoded."""
         log = self._log
         if log is None or log.source.input is not data:
@@ -341,7 +343,7 @@ class LogCheck:
         elif log.lines is not None:
             log.lines.feed(piece)
 
-    def _take(self, item: Item, bytes_in: int) -> int:
+    def _process_driver_item(self, item: Item, bytes_in: int) -> int:
         """Process an item from the driver.
 
         Args:
@@ -358,7 +360,7 @@ class LogCheck:
         if isinstance(item, ReadError):
             self._report_decode_error(log, item)
         elif isinstance(item, ReadBatch):
-            self._item(log, item)
+            self._process_item(log, item)
             if item.batch is not None and len(item.batch) and log.lines is not None:
                 log.searched = log.lines.last_piece_start
                 start = None if item.batch.continues else item.batch.byte_offset(-1)
@@ -413,19 +415,19 @@ class LogCheck:
     def _returns_warning(self, rule: str) -> bool:
         """Whether to return another warning of a rule. If not, the warning is counted."""
         returned_count = self._numbers.rules.get(rule, 0) - self._numbers.omitted.get(rule, 0)
-        returned_count += sum(each.rule == rule for each in self._new)
+        returned_count += sum(finding.rule == rule for finding in self._new)
         if self.strict or returned_count < self.max_warnings:
             return True
         self._omit(rule, 1)
         return False
 
-    def _is_enough(self) -> bool:
+    def _has_enough_errors(self) -> bool:
         """Whether the number of errors has reached `max_errors`."""
-        new = sum(self.strict or each.severity == "error" for each in self._new)
+        new = sum(self.strict or finding.severity == "error" for finding in self._new)
         return self.max_errors is not None and self.errors + new >= self.max_errors
 
-    def _location(
-        self, log: LogState, start: int | None, stop: int | None, rule: str, written: bytes
+    def _find_location(
+        self, log: LogState, start: int | None, stop: int | None, rule: str, usual_spelling: bytes
     ) -> dict[str, Any]:
         """Return the offset, line and column of a term, or of its message if it cannot be found.
 
@@ -435,12 +437,12 @@ class LogCheck:
                 consist of bytes.
             stop: Offset of the next message; None if it is not known.
             rule: The rule that the term violates.
-            written: The term as it is usually written.
+            usual_spelling: The term as it is usually written.
         """
         lines = log.lines
         if lines is None or start is None:
             return {"byte_offset": start}
-        for spelling in _spellings(rule, written):
+        for spelling in _spellings(rule, usual_spelling):
             if (offset := lines.find(spelling, start, stop)) is not None:
                 break
         else:
@@ -495,14 +497,14 @@ class LogCheck:
             self._new.append(Finding(source, "error", "unreadable", text))
 
 
-def _sort_key(found: Finding) -> tuple[int, int]:
+def _sort_key(finding: Finding) -> tuple[int, int]:
     """Return the sort key of a finding: its byte offset, then its message index.
 
     Findings without an offset come last.
     """
     offset, index = (
         sys.maxsize if value is None else value
-        for value in (found.byte_offset, found.message_index)
+        for value in (finding.byte_offset, finding.message_index)
     )
     return offset, index
 
@@ -513,16 +515,16 @@ def end_of(batch: AnyBatch, message_index: int) -> int | None:
     return batch.byte_offset(number) if number < len(batch) else None
 
 
-def _spellings(rule: str, written: bytes) -> Iterator[bytes]:
+def _spellings(rule: str, spelling: bytes) -> Iterator[bytes]:
     """Yield the possible spellings of a term, the most likely first."""
-    if written:
-        yield written
+    if spelling:
+        yield spelling
     if rule == "ill-typed-literal":
-        yield written.removesuffix(b"^^")  # also in JSON
+        yield spelling.removesuffix(b"^^")  # also in JSON
     elif rule in ("relative-iri", "redeclared-namespace"):
-        yield b'"%b"' % written[1:-1]
+        yield b'"%b"' % spelling[1:-1]
     elif rule == "language-tag":
-        yield written.removeprefix(b'"')
-        yield b'"%b"' % written.removeprefix(b'"@')
+        yield spelling.removeprefix(b'"')
+        yield b'"%b"' % spelling.removeprefix(b'"@')
     elif rule == "shared-blank-node":
-        yield b'"%b"' % written
+        yield b'"%b"' % spelling

@@ -242,11 +242,11 @@ class LogCollector:
             **fields: Other fields: `source`, `format`, `kind`, `logs`, `bytes`, `sha256`, `error`
                 and `notes`.
         """
-        found = self._counter.report(sys.maxsize if top is None else top)
+        report = self._counter.report(sys.maxsize if top is None else top)
         kind = self.kind or fields.pop("kind", "messages")
         fields.pop("kind", None)
-        sizes = _sizes(found["sizes"])
-        terms = found["series"]
+        sizes = _create_sizes(report["sizes"])
+        terms = report["series"]
         distinct = {
             name.removeprefix("distinct_"): Distinct(*terms[name].pop("unique"))
             for name in list(terms)
@@ -257,36 +257,36 @@ class LogCollector:
             del terms["byte_density"]
         quads = {
             "messages": sizes.sum,
-            "patches": sum(found["operations"].get(code, 0) for code in "AD"),
+            "patches": sum(report["operations"].get(code, 0) for code in "AD"),
         }
         defaults: dict[str, Any] = {"source": "", "format": "", "logs": 1, "bytes": 0}
         return self._RESULT(
             **(defaults | fields),
             kind=kind,
-            messages=found["messages"],
-            empty_messages=found["empty_messages"],
-            approximate_messages=found["approximate_messages"],
+            messages=report["messages"],
+            empty_messages=report["empty_messages"],
+            approximate_messages=report["approximate_messages"],
             quads=quads.get(kind) or 0,
             quads_per_message=sizes,
-            bytes_per_message=_sizes(found["bytes"]) if found["bytes"] else None,
-            adds_per_patch=_sizes(found["adds"]) if found["adds"] else None,
-            deletes_per_patch=_sizes(found["deletes"]) if found["deletes"] else None,
-            operations=found["operations"],
+            bytes_per_message=_create_sizes(report["bytes"]) if report["bytes"] else None,
+            adds_per_patch=_create_sizes(report["adds"]) if report["adds"] else None,
+            deletes_per_patch=_create_sizes(report["deletes"]) if report["deletes"] else None,
+            operations=report["operations"],
             variables=tuple(
-                Variable(each["name"], each["bound"], _distinct(each["unique"]))
-                for each in found["variables"]
+                Variable(series["name"], series["bound"], _create_distinct(series["unique"]))
+                for series in report["variables"]
             ),
             series={}
             if kind == "results"
-            else {name: Series(**each) for name, each in terms.items()},
+            else {name: Series(**series) for name, series in terms.items()},
             distinct=distinct,
-            occurrences=found["occurrences"],
+            occurrences=report["occurrences"],
             prefixes=dict(self._prefixes),
-            datatypes=Names(**found["datatypes"]),
-            languages=Names(**found["languages"]),
-            predicates=Names(**found["predicates"]),
-            types=Names(**found["types"]),
-            namespaces=Names(**found["namespaces"]),
+            datatypes=Names(**report["datatypes"]),
+            languages=Names(**report["languages"]),
+            predicates=Names(**report["predicates"]),
+            types=Names(**report["types"]),
+            namespaces=Names(**report["namespaces"]),
         )
 
 
@@ -298,9 +298,9 @@ def _other_kind_error(source: str, kind: str, earlier: str | None) -> OptionErro
     )
 
 
-def _sizes(numbers: dict[str, Any]) -> Sizes:
+def _create_sizes(numbers: dict[str, Any]) -> Sizes:
     return Sizes(**numbers, median=numbers["percentiles"].get("p50"))
 
 
-def _distinct(unique: tuple[int, int, int] | None) -> Distinct | None:
+def _create_distinct(unique: tuple[int, int, int] | None) -> Distinct | None:
     return None if unique is None else Distinct(*unique)

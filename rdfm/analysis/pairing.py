@@ -216,20 +216,20 @@ class ComparedLog:
         """
         while self._ahead < count and self._bytes < MAX_BUFFERED_BYTES and self._fill():
             pass
-        wanted = min(count, self._ahead)
-        known = len(self._signatures) // SIGNATURE_BYTES
+        requested = min(count, self._ahead)
+        known_count = len(self._signatures) // SIGNATURE_BYTES
         parts = [self._signatures]
         start = -self._offset
         for buffered in self._buffer:
             end = start + len(buffered.batch)
-            first, last = max(known, start), min(wanted, end)
+            first, last = max(known_count, start), min(requested, end)
             if first < last:
                 parts.append(
                     comparer.signatures(self.number, buffered.batch, first - start, last - start)
                 )
             start = end
         self._signatures = b"".join(parts)
-        return self._signatures[: wanted * SIGNATURE_BYTES]
+        return self._signatures[: requested * SIGNATURE_BYTES]
 
 
 class Comparison:
@@ -275,7 +275,7 @@ class Comparison:
             max_total_steps=values["max_total_steps"],
         )
 
-    def head(self) -> tuple[str, ...]:
+    def compare_heads(self) -> tuple[str, ...]:
         """Return the differences in variables or answers, and align the columns by variable name.
 
         The result is empty unless both logs are results. If the sets of variables or the answers
@@ -292,7 +292,7 @@ class Comparison:
                 for side in (a, b)
             ]
             self.comparer.set_columns(*columns)
-        lines = [_head(side) for side in (a, b)]
+        lines = [_head_text(side) for side in (a, b)]
         same = set(a.variables) == set(b.variables) and a.boolean == b.boolean
         return () if same else (f"-{lines[0]}", f"+{lines[1]}")
 
@@ -303,14 +303,16 @@ class Comparison:
         self.a.advance(pairs)
         self.b.advance(pairs)
 
-    def report_pair(self, found: int) -> None:
+    def report_pair(self, differences: int) -> None:
         """Report the next messages of both logs as a differing pair, and skip them."""
-        undecided = bool(found & UNDECIDED)
+        undecided = bool(differences & UNDECIDED)
         self.counts["undecided" if undecided else "changed"] += 1
-        self.only_namespaces += found == NAMESPACES
+        self.only_namespaces += differences == NAMESPACES
         one, other = self.a.message(), self.b.message()
-        if found & (RECORDS | UNDECIDED):  # otherwise the comparer has already compared the rest
-            found |= self.comparer.metadata_and_namespaces(
+        if differences & (
+            RECORDS | UNDECIDED
+        ):  # otherwise the comparer has already compared the rest
+            differences |= self.comparer.metadata_and_namespaces(
                 one.batch, one.number, other.batch, other.number
             )
         if self.remaining:
@@ -318,10 +320,10 @@ class Comparison:
             self.formatter.report_pair(
                 one,
                 other,
-                records=bool(found & RECORDS),
+                records=bool(differences & RECORDS),
                 undecided=undecided,
-                metadata=bool(found & METADATA),
-                namespaces=self.comparer.redeclared() if found & NAMESPACES else [],
+                metadata=bool(differences & METADATA),
+                namespaces=self.comparer.redeclared() if differences & NAMESPACES else [],
             )
         self.a.advance(1)
         self.b.advance(1)
@@ -335,7 +337,7 @@ class Comparison:
         side.advance(count)
 
 
-def _head(batch: ResultBatch) -> str:
+def _head_text(batch: ResultBatch) -> str:
     if batch.boolean is not None:
         return f"answer: {str(batch.boolean).lower()}"
     return "variables: " + (" ".join(f"?{name}" for name in batch.variables) or "none")
@@ -346,13 +348,13 @@ def pair_in_order(comparison: Comparison) -> None:
     a, b = comparison.a, comparison.b
     while (one := a.current()) is not None and (other := b.current()) is not None:
         max_pairs = min(len(one[0]) - one[1], len(other[0]) - other[1])
-        pairs, records, found = comparison.comparer.run(*one, *other, max_pairs)
+        pairs, records, differences = comparison.comparer.run(*one, *other, max_pairs)
         comparison.count_equal(pairs, records)
         comparison.report_progress()
-        if found & RECORDS:
+        if differences & RECORDS:
             _resynchronize(comparison)
-        elif found:
-            comparison.report_pair(found)
+        elif differences:
+            comparison.report_pair(differences)
     for side in (a, b):
         while (current := side.current()) is not None:
             comparison.report_only(side, len(current[0]) - current[1])
@@ -392,17 +394,17 @@ def _compare_block(comparison: Comparison, count: int) -> None:
         assert one is not None
         assert other is not None
         max_pairs = min(count, len(one[0]) - one[1], len(other[0]) - other[1])
-        pairs, records, found = comparison.comparer.run(*one, *other, max_pairs)
+        pairs, records, differences = comparison.comparer.run(*one, *other, max_pairs)
         comparison.count_equal(pairs, records)
         count -= pairs
-        if found:
-            comparison.report_pair(found)
+        if differences:
+            comparison.report_pair(differences)
             count -= 1
 
 
 def _report_gap(comparison: Comparison, ours: int, theirs: int) -> None:
     """Report the messages between two matching blocks. None of them match."""
-    pairs = _similar_pairs(comparison, ours, theirs)
+    pairs = _find_similar_pairs(comparison, ours, theirs)
     at_a = at_b = 0
     for one, other in [*pairs, (ours, theirs)]:
         comparison.report_only(comparison.a, one - at_a)
@@ -412,7 +414,7 @@ def _report_gap(comparison: Comparison, ours: int, theirs: int) -> None:
         at_a, at_b = one + 1, other + 1
 
 
-def _similar_pairs(comparison: Comparison, ours: int, theirs: int) -> list[tuple[int, int]]:
+def _find_similar_pairs(comparison: Comparison, ours: int, theirs: int) -> list[tuple[int, int]]:
     """Return the messages of a gap to report as pairs, as positions in both logs.
 
     The result has as many pairs as possible, in order. Of all such pairings, it is one
@@ -420,9 +422,9 @@ def _similar_pairs(comparison: Comparison, ours: int, theirs: int) -> list[tuple
     """
     count = min(ours, theirs)
     if ours == theirs or not count or not comparison.remaining or ours * theirs > MAX_ALIGNED:
-        return [(at, at) for at in range(count)]
+        return [(index, index) for index in range(count)]
     features = [
-        [comparison.formatter.features(side.message(at)) for at in range(length)]
+        [comparison.formatter.features(side.message(index)) for index in range(length)]
         for side, length in ((comparison.a, ours), (comparison.b, theirs))
     ]
     # Number of pairs up to this position, and the largest total of lines that they can share.
@@ -468,15 +470,17 @@ def pair_in_any_order(comparison: Comparison) -> None:
                 total_records += current[0].record_count
             side.skip_batch()
             comparison.report_progress()
-    left = comparison.remaining
+    remaining = comparison.remaining
     counts["equal"], counts["only_a"], counts["only_b"] = comparer.compare_multisets()
     if not (counts["only_a"] or counts["only_b"] or counts["undecided"]):
         counts["records"] = total_records
-    if not left:
+    if not remaining:
         return
     only = (counts["only_a"], counts["only_b"])
-    wanted_a = min(only[0], max(left - only[1], (left + 1) // 2))
-    for side, differing_left in zip(sides, (wanted_a, min(only[1], left - wanted_a)), strict=True):
+    wanted_a = min(only[0], max(remaining - only[1], (remaining + 1) // 2))
+    for side, differing_left in zip(
+        sides, (wanted_a, min(only[1], remaining - wanted_a)), strict=True
+    ):
         numbers = set(undecided[side.number])
         undecided_left = len(numbers)
         if not (differing_left or undecided_left):
@@ -484,13 +488,15 @@ def pair_in_any_order(comparison: Comparison) -> None:
         messages = side.messages
         side.restart()
         while (differing_left or undecided_left) and (current := side.current()) is not None:
-            found = dict.fromkeys(comparer.surplus(side.number, current[0])[:differing_left], True)
-            found |= {
+            differs_by_number = dict.fromkeys(
+                comparer.surplus(side.number, current[0])[:differing_left], True
+            )
+            differs_by_number |= {
                 number - side.message_index: False
                 for number in numbers
                 if side.message_index <= number < side.message_index + len(current[0])
             }
-            for number, differs in sorted(found.items()):
+            for number, differs in sorted(differs_by_number.items()):
                 if differs:
                     differing_left -= 1
                     comparison.formatter.report_only(side.number, side.message(number))

@@ -106,7 +106,7 @@ def _parts(statistics: Statistics) -> Iterator[str]:
     ]
     if histograms:
         yield f'<div class="two">{"".join(histograms)}</div>\n'
-    yield _shares("Terms, by occurrences", _titled(statistics.occurrences))
+    yield _shares("Terms, by occurrences", _add_titles(statistics.occurrences))
     yield _shares("Operations, by code", statistics.operations)
     yield _variables(statistics)
     if statistics.messages and statistics.series:
@@ -201,7 +201,7 @@ def _histogram(title: str, unit: str, sizes: Sizes, plural: str) -> str:
     )
 
 
-def _titled(counts: Mapping[str, int]) -> dict[str, int]:
+def _add_titles(counts: Mapping[str, int]) -> dict[str, int]:
     return {_TITLES[name]: count for name, count in counts.items()}
 
 
@@ -235,10 +235,10 @@ def _names(title: str, unit: str, names: Names, prefixes: Mapping[str, str]) -> 
     max_count = max(names.counts.values())
     rows = []
     for name, count in names.counts.items():
-        label = _text(_cut(name, _MAX_NAME))
+        label = _text(_truncate(name, _MAX_NAME))
         prefix = f" <small>{_text(by_iri[name])}:</small>" if name in by_iri else ""
         rows.append(
-            f'<div class="row"><div><span title="{_text(_cut(name, _MAX_TOOLTIP))}">{label}{prefix}</span>'
+            f'<div class="row"><div><span title="{_text(_truncate(name, _MAX_TOOLTIP))}">{label}{prefix}</span>'
             f"<span>{count:,}</span></div>{_bar(count, max_count)}</div>"
         )
     more = names.number - len(names.counts)
@@ -320,7 +320,7 @@ def _text(text: str) -> str:
     return escape(visible, quote=True)
 
 
-def _cut(text: str, max_length: int) -> str:
+def _truncate(text: str, max_length: int) -> str:
     return (
         text if len(text) <= max_length else f"{text[: max_length // 2]}…{text[-max_length // 2 :]}"
     )

@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from rdfm._core import Iri, Literal
-from rdfm.analysis.statistics_rdf import check_iri, series_nodes, void_facts
+from rdfm.analysis.statistics_rdf import check_iri, create_series_nodes, create_void_facts
 from rdfm.errors import OptionError
 
 if TYPE_CHECKING:
@@ -49,7 +49,7 @@ def turtle(statistics: Statistics, iri: str | None) -> str:
             lines.append(f"# {more} {name} are not listed")
     subject = "[]" if iri is None else str(Iri(iri))
     lines += ["", f"{subject} a void:Dataset ;"]
-    counts, partitions = void_facts(statistics)
+    counts, partitions = create_void_facts(statistics)
     facts = [
         f"dcterms:title {Literal(statistics.source)}",
         f"rb:hasStreamElementCount {statistics.messages}",
@@ -58,7 +58,7 @@ def turtle(statistics: Statistics, iri: str | None) -> str:
     if (file := _file(statistics)) is not None:
         facts.append(f"dcat:distribution {file}")
     facts += partitions
-    sets = " ,\n".join(f"        {node}" for node in series_nodes(statistics))
+    sets = " ,\n".join(f"        {node}" for node in create_series_nodes(statistics))
     facts.append(
         f"rb:hasStatisticsSet [\n      a rb:StatisticsSet ;\n      rb:hasStatistics\n{sets}\n    ]"
     )

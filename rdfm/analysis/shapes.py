@@ -100,7 +100,7 @@ class Shapes:
                 name = log.source
                 self._graph = local_graph.LocalGraph()
                 for message in log:
-                    with _quiet():
+                    with _suppress_warnings():
                         self._add(message, self._graph)
         except OSError as error:
             raise OptionError(
@@ -121,9 +121,9 @@ class Shapes:
             ValueError: If the shapes cannot be applied to the message.
         """
         data = self._local.LocalGraph()
-        with _quiet():
+        with _suppress_warnings():
             self._add(message, data)
-            return self._results(data)
+            return self._validate_graph(data)
 
     def _add(self, message: Message, graph: rdflib.Graph) -> None:
         term = self._term
@@ -140,7 +140,7 @@ class Shapes:
             graph.objects(None, self._rdflib.URIRef(f"{SHACL}entailment")), key=str
         ):
             raise OptionError(
-                f"the shapes in {name} require the entailment regime {_turtle(regime)}, but messages "
+                f"the shapes in {name} require the entailment regime {_turtle_term(regime)}, but messages "
                 "are checked without inference; remove sh:entailment, and add the inferred quads to "
                 "the messages"
             )
@@ -152,11 +152,11 @@ class Shapes:
                 re.compile(str(pattern))
             except re.error as error:
                 raise OptionError(
-                    f"the shapes in {name} are invalid: the pattern {_turtle(pattern)}: {error}"
+                    f"the shapes in {name} are invalid: the pattern {_turtle_term(pattern)}: {error}"
                 ) from error
         try:
-            with _quiet():
-                self._results(self._local.LocalGraph(), meta_shacl=True)
+            with _suppress_warnings():
+                self._validate_graph(self._local.LocalGraph(), meta_shacl=True)
         except ValueError as error:
             raise OptionError(f"the shapes in {name} are invalid: {error}") from error
 
@@ -174,13 +174,13 @@ class Shapes:
                 problem = (
                     "the query is nested too deeply"
                     if isinstance(error, RecursionError)
-                    else _line(str(error))
+                    else _single_line(str(error))
                 )
                 raise OptionError(
                     f"the shapes in {name} are invalid: sh:{word} is not a SPARQL query: {problem}"
                 ) from error
 
-    def _results(self, data: rdflib.Graph, *, meta_shacl: bool = False) -> list[Result]:
+    def _validate_graph(self, data: rdflib.Graph, *, meta_shacl: bool = False) -> list[Result]:
         try:
             _, report, text = self._validate(
                 data,
@@ -192,13 +192,13 @@ class Shapes:
         except RecursionError as error:
             raise ValueError("the shapes or the data are nested too deeply") from error
         except Exception as error:  # pyshacl raises exceptions of many types
-            raise ValueError(_line(str(error) or type(error).__name__)) from error
+            raise ValueError(_single_line(str(error) or type(error).__name__)) from error
         if not isinstance(report, self._rdflib.Graph):
-            raise ValueError(_line(text))
-        found = self._report_results(report)
-        return sorted(found, key=lambda result: tuple(part or "" for part in result))
+            raise ValueError(_single_line(text))
+        results = self._iter_results(report)
+        return sorted(results, key=lambda result: tuple(part or "" for part in result))
 
-    def _report_results(self, report: rdflib.Graph) -> Iterator[Result]:
+    def _iter_results(self, report: rdflib.Graph) -> Iterator[Result]:
         """Yield the results in a validation report."""
         rdflib = self._rdflib
 
@@ -208,16 +208,16 @@ class Shapes:
         for result in report.objects(None, iri("result")):
             severity = str(report.value(result, iri("resultSeverity"))).removeprefix(SHACL)
             messages = sorted(
-                _line(str(text)) for text in report.objects(result, iri("resultMessage"))
+                _single_line(str(text)) for text in report.objects(result, iri("resultMessage"))
             )
             path = report.value(result, iri("resultPath"))
             value = report.value(result, iri("value"))
             yield Result(
                 severity,
                 "; ".join(messages) or "does not conform",
-                _turtle(report.value(result, iri("focusNode"))),
-                None if path is None else _path(report, path, rdflib),
-                None if value is None else _turtle(value),
+                _turtle_term(report.value(result, iri("focusNode"))),
+                None if path is None else _path_text(report, path, rdflib),
+                None if value is None else _turtle_term(value),
                 self._shape_name(report.value(result, iri("sourceShape"))),
                 str(report.value(result, iri("sourceConstraintComponent"))),
             )
@@ -235,13 +235,13 @@ class Shapes:
         return str(shape) if isinstance(shape, self._rdflib.URIRef) else None
 
 
-def _path(report: rdflib.Graph, path: Any, rdflib: Any, depth: int = 0) -> str:
+def _path_text(report: rdflib.Graph, path: Any, rdflib: Any, depth: int = 0) -> str:
     """Return a property path in SPARQL syntax."""
     if isinstance(path, rdflib.URIRef) or depth > 20:
-        return _turtle(path)
+        return _turtle_term(path)
 
     def inner(node: Any) -> str:
-        return _path(report, node, rdflib, depth + 1)
+        return _path_text(report, node, rdflib, depth + 1)
 
     for name, form in _PATHS.items():
         node = report.value(path, rdflib.URIRef(SHACL + name))
@@ -272,18 +272,18 @@ def _items(report: rdflib.Graph, node: Any, rdflib: Any) -> Iterator[Any]:
         node = report.value(node, rdflib.URIRef(_RDF + "rest"))
 
 
-def _turtle(term: Any) -> str:
-    return _line(str(term.n3()))
+def _turtle_term(term: Any) -> str:
+    return _single_line(str(term.n3()))
 
 
-def _line(text: str) -> str:
+def _single_line(text: str) -> str:
     """Return a string as a single line of at most 300 characters."""
     line = " ".join(text.split())
     return line if len(line) <= 300 else line[:299] + "…"
 
 
 @contextlib.contextmanager
-def _quiet() -> Iterator[None]:
+def _suppress_warnings() -> Iterator[None]:
     """Suppress warnings from rdflib and pyshacl about ill-typed literals; rdfm reports them."""
     loggers = [
         logging.getLogger(name) for name in ("rdflib", "rdflib.term", "pyshacl", "pyshacl-validate")

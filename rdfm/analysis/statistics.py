@@ -146,11 +146,11 @@ class Collector(LogCollector):
             **fields: Other fields: `source`, `format`, `kind`, `logs`, `bytes`, `sha256`, `error`
                 and `notes`.
         """
-        found: Statistics = super().statistics(top=top, **fields)
-        return found
+        statistics: Statistics = super().statistics(top=top, **fields)
+        return statistics
 
 
-def _sha256(source: Readable) -> str | None:
+def _compute_sha256(source: Readable) -> str | None:
     """Return the SHA-256 of a local file or of bytes, or `None` for other sources."""
     if isinstance(source, (bytes, bytearray, memoryview)):
         return sha256(source).hexdigest()
@@ -205,14 +205,14 @@ def statistics(
     driver = Driver([source], settings)
     collector = Collector()
     notes = Notes()
-    found: dict[str, None] = {}
+    format_names: dict[str, None] = {}
     kind = "messages"
     error: str | None = None
-    messages = records = done = logs = 0
+    messages = records = done_bytes = logs = 0
     last: Source | None = None
 
     def current() -> Progress:
-        return Progress(done, total, messages, records, collector.kind or kind)
+        return Progress(done_bytes, total, messages, records, collector.kind or kind)
 
     items = read_ahead(driver)
     try:
@@ -222,13 +222,13 @@ def statistics(
                 kind = last.format.spec.kinds[0]  # until the first batch
                 collector.start_log()
                 if last.input.rejection is None:
-                    found.setdefault(last.format.name)
+                    format_names.setdefault(last.format.name)
             if isinstance(item, SkippedData):
                 continue
             notes.update(item.source, item.header.get("notes", ()))
             if isinstance(item, ReadError):
                 raise item.error
-            done = item.bytes_in
+            done_bytes = item.bytes_in
             if item.batch is not None:
                 collector.add(item.batch, item.source.name)
                 messages += len(item.batch) - item.batch.continued
@@ -245,11 +245,11 @@ def statistics(
     return collector.statistics(
         top=top,
         source=last.name if last is not None and not driver.several else driver.name,
-        format=", ".join(found) or driver.format or "",
+        format=", ".join(format_names) or driver.format or "",
         kind=kind,
         logs=logs if driver.several else 1,
-        bytes=done,
-        sha256=_sha256(source) if checksum else None,
+        bytes=done_bytes,
+        sha256=_compute_sha256(source) if checksum else None,
         error=error,
         notes=(*(() if error else driver.notes()), *notes.texts()),
     )

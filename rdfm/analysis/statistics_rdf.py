@@ -18,8 +18,8 @@ __all__ = [
     "WITHOUT_BOUNDS",
     "WITHOUT_UNIQUE_COUNT",
     "check_iri",
-    "series_nodes",
-    "void_facts",
+    "create_series_nodes",
+    "create_void_facts",
 ]
 
 # The statistics classes in RiverBench order, each with the name of its series in rdfm.
@@ -57,7 +57,7 @@ def check_iri(iri: str | None) -> None:
         )
 
 
-def void_facts(statistics: LogStatistics) -> tuple[list[str], list[str]]:
+def create_void_facts(statistics: LogStatistics) -> tuple[list[str], list[str]]:
     """Return the predicates and objects that describe a dataset in VoID: counts and partitions."""
     counts = [
         f"void:triples {statistics.series['statements'].sum}",
@@ -78,7 +78,7 @@ def void_facts(statistics: LogStatistics) -> tuple[list[str], list[str]]:
     return counts, partitions
 
 
-def series_nodes(statistics: LogStatistics) -> list[str]:
+def create_series_nodes(statistics: LogStatistics) -> list[str]:
     """Return the fifteen RiverBench statistics as blank nodes, in RiverBench order."""
     return [
         _series(name, statistics.series[series], statistics.distinct.get(series), series)

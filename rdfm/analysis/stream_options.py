@@ -14,7 +14,7 @@ from rdfm.logs.input.driver import Driver, ReadSettings
 from rdfm.logs.input.inputs import Readable
 from rdfm.logs.read.reader import LogReader
 
-__all__ = ["exceeded_options", "read_stream_options"]
+__all__ = ["find_exceeded_options", "read_stream_options"]
 
 _MUST_BE_EQUAL = ("physical_type", "logical_type", "stream_type")
 _HAVE_MAXIMUM = ("name_table", "prefix_table", "datatype_table", "jelly_version")
@@ -58,16 +58,16 @@ def read_stream_options(log: Readable) -> tuple[str, dict[str, Any]]:
         raise OptionError(f"cannot read {spell_option('options_from')}: {error}") from error
 
 
-def exceeded_options(found: Mapping[str, Any], allowed: Mapping[str, Any]) -> Iterator[str]:
+def find_exceeded_options(options: Mapping[str, Any], allowed: Mapping[str, Any]) -> Iterator[str]:
     """Yield a sentence for each stream option of a log that exceeds the allowed value."""
     for name in _MUST_BE_EQUAL:
         # Jelly 1.2 has a stream type instead of a logical type.
-        if name in found and name in allowed and found[name] != allowed[name]:
+        if name in options and name in allowed and options[name] != allowed[name]:
             label = name.replace("_", " ")
-            yield f"the {label} is {found[name]}, expected {allowed[name]}"
+            yield f"the {label} is {options[name]}, expected {allowed[name]}"
     for name in _HAVE_MAXIMUM:
-        if (found.get(name) or 0) > (allowed.get(name) or 0):
-            yield f"{_NAMES[name]} is {found[name]}, expected at most {allowed.get(name) or 0}"
+        if (options.get(name) or 0) > (allowed.get(name) or 0):
+            yield f"{_NAMES[name]} is {options[name]}, expected at most {allowed.get(name) or 0}"
     for name in _MUST_BE_ALLOWED:
-        if found.get(name) and name in allowed and not allowed[name]:
+        if options.get(name) and name in allowed and not allowed[name]:
             yield f"{_NAMES[name]} are declared, but the given options do not allow them"

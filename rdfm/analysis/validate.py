@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Literal, Unpack
 
 from rdfm._core import Checker, MessageBatch, PatchBatch, PatchRules
 from rdfm.analysis.log_check import MAX_WARNINGS, LogCheck, LogState, check_settings, end_of
-from rdfm.analysis.stream_options import exceeded_options, read_stream_options
+from rdfm.analysis.stream_options import find_exceeded_options, read_stream_options
 from rdfm.analysis.validate_rules import RULES
 from rdfm.errors import (
     EncodeError,
@@ -100,18 +100,18 @@ def validate(
         >>> checked.errors, checked.warnings, checked.rules
         (0, 1, {'ill-typed-literal': 1})
     """
-    given = input_list(inputs)
+    input_items = input_list(inputs)
     settings = ReadSettings(
         format,
         options,
         compression,
         storage_options,
         parts="always" if shapes is None else "never",
-        strict=len(given) == 1,
+        strict=len(input_items) == 1,
         checks_marks=True,
         reject_unreadable=True,
     )
-    check_settings(given, settings, max_errors, max_warnings, "validate")
+    check_settings(input_items, settings, max_errors, max_warnings, "validate")
     stream_options = None if options_from is None else read_stream_options(options_from)
     loaded_shapes: Shapes | None = None
     if shapes is not None:
@@ -119,7 +119,7 @@ def validate(
 
         loaded_shapes = Shapes(shapes)
     return Validation(
-        given,
+        input_items,
         settings,
         strict=strict,
         max_errors=max_errors,
@@ -131,7 +131,7 @@ def validate(
     )
 
 
-def _own_folder(source: Source, settings: ReadSettings) -> str:
+def _folder_prefix(source: Source, settings: ReadSettings) -> str:
     """Return the prefix of IRIs that were resolved against the URL of a local log.
 
     The result is empty if the log is not a local file, if `base` is given, or if the format does
@@ -195,7 +195,7 @@ class Validation(LogCheck):
     # --- reading ---
 
     def _make_log(self, source: Source, lines: Lines | None) -> LogState:
-        self._checker.begin_log(_own_folder(source, self._settings))
+        self._checker.begin_log(_folder_prefix(source, self._settings))
         self._patch_rules.begin_log()
         return _ValidatedLog(source, lines)
 
@@ -220,18 +220,18 @@ class Validation(LogCheck):
     def _report_decode_error(self, log: LogState, item: ReadError) -> None:
         assert isinstance(log, _ValidatedLog)
         self._patch_rules.skip()
-        self._compare(log, item.header)
+        self._compare_options(log, item.header)
         super()._report_decode_error(log, item)
 
-    def _item(self, log: LogState, item: ReadBatch) -> None:
+    def _process_item(self, log: LogState, item: ReadBatch) -> None:
         assert isinstance(log, _ValidatedLog)
-        self._compare(log, item.header)
-        super()._item(log, item)
+        self._compare_options(log, item.header)
+        super()._process_item(log, item)
         self._check_header(log, item)
 
     def _inspect(self, log: LogState, batch: AnyBatch, header: Mapping[str, Any]) -> None:
         assert isinstance(log, _ValidatedLog)
-        log.labels = _labels(log.source, header)
+        log.labels = _suspicious_labels(log.source, header)
         if isinstance(batch, PatchBatch):
             self._check_patches(log, batch)
         for rule, message_index, byte_offset, text, term_text in self._checker.check(
@@ -246,12 +246,12 @@ class Validation(LogCheck):
                 # Declarations precede their message.
                 number = message_index - batch.first_message_index
                 start = batch.byte_offset(number - 1) if number else log.searched
-            where = self._location(log, start, stop, rule, term_text)
+            where = self._find_location(log, start, stop, rule, term_text)
             self._add(log, rule, text, message_index=message_index, **where)
         for rule, count in self._checker.counts():
-            more = count - self._counted.get(rule, 0)
+            new_count = count - self._counted.get(rule, 0)
             self._counted[rule] = count
-            self._omit(rule, more - sum(finding.rule == rule for finding in self._new))
+            self._omit(rule, new_count - sum(finding.rule == rule for finding in self._new))
         if self.shapes is not None:
             self._check_shapes(log, batch)
 
@@ -277,15 +277,15 @@ class Validation(LogCheck):
                 column=column,
             )
 
-    def _compare(self, log: _ValidatedLog, header: Mapping[str, Any]) -> None:
+    def _compare_options(self, log: _ValidatedLog, header: Mapping[str, Any]) -> None:
         """Compare the stream options of a log with those of `options_from`."""
         if self.stream_options is None or log.compared or "options" not in header:
             return
-        format, given = self.stream_options
+        format, expected_options = self.stream_options
         if log.source.format.name != format:
             return
         log.compared = self._matched = True
-        for text in exceeded_options(header["options"], given):
+        for text in find_exceeded_options(header["options"], expected_options):
             self._add(log, "stream-options", text)
 
     def _check_header(self, log: _ValidatedLog, item: ReadBatch) -> None:
@@ -293,9 +293,11 @@ class Validation(LogCheck):
         text = "a comment looks like a message delimiter but is not one"
         offsets = item.header.get("look_alike_offsets", ())
         count = item.header.get("look_alikes", 0)
-        self._warn(log, "look-alike", count, [(offset, None, text) for offset in offsets])
+        self._warn_about_findings(
+            log, "look-alike", count, [(offset, None, text) for offset in offsets]
+        )
         for rule, count, first in item.header.get("warnings", ()):
-            self._warn(log, rule, count, first)
+            self._warn_about_findings(log, rule, count, first)
         if "joined" in item.header and not log.joined:
             log.joined = True
             self._add(log, "joined", item.header["joined"])
@@ -304,7 +306,7 @@ class Validation(LogCheck):
                 self._add_dropped_key(log, item)
             log.keys += item.dropped_data.keys
 
-    def _warn(
+    def _warn_about_findings(
         self,
         log: _ValidatedLog,
         rule: str,
@@ -335,7 +337,7 @@ class Validation(LogCheck):
         where: dict[str, Any] = {}
         if item.batch is not None and len(item.batch):
             key_text = f'"{key[1:-1]}"'.encode()
-            where = self._location(
+            where = self._find_location(
                 log, item.batch.byte_offset(0), None, "key-without-iri", key_text
             )
         text = f"the key {key} has no IRI and is dropped with its values"
@@ -349,7 +351,7 @@ class Validation(LogCheck):
             )
         assert self.shapes is not None
         for number, message in enumerate(batch):
-            if self._is_enough():
+            if self._has_enough_errors():
                 break
             index, byte_offset = batch.message_index(number), batch.byte_offset(number)
             stop = end_of(batch, index)
@@ -361,7 +363,7 @@ class Validation(LogCheck):
                     if isinstance(error, EncodeError)
                     else str(error)
                 )
-                where = self._location(log, byte_offset, stop, "shacl", b"")
+                where = self._find_location(log, byte_offset, stop, "shacl", b"")
                 text = f"the message cannot be checked: {text}"
                 self._add(log, "shacl", text, message_index=index, **where)
                 self._not_conforming += 1
@@ -371,7 +373,7 @@ class Validation(LogCheck):
                 is_warning = result.severity in ("Warning", "Info")
                 if is_warning and not self._returns_warning("shacl"):
                     continue
-                where = self._location(log, byte_offset, stop, "shacl", result.focus.encode())
+                where = self._find_location(log, byte_offset, stop, "shacl", result.focus.encode())
                 self._add(
                     log,
                     "shacl",
@@ -387,7 +389,9 @@ class Validation(LogCheck):
                 )
 
 
-def _labels(source: Source, header: Mapping[str, Any]) -> Literal["none", "chosen", "all"]:
+def _suspicious_labels(
+    source: Source, header: Mapping[str, Any]
+) -> Literal["none", "chosen", "all"]:
     """Return which blank node labels are suspicious if several messages share them."""
     format = source.format.name
     if format == "jelly":

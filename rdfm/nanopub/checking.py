@@ -186,7 +186,7 @@ class NanopubCheck(LogCheck):
             raise wrong_kind_error(log.source.name, batch.kind, "nanopublications are messages")
         previous = -1
         for number, count, uri, is_trusty, problems, signature in check_nanopubs(batch):
-            if self._is_enough():
+            if self._has_enough_errors():
                 break
             self._nanopubs += uri is not None
             self._trusty += is_trusty
@@ -239,5 +239,7 @@ class NanopubCheck(LogCheck):
         if severity == "warning" and not self._returns_warning(rule):
             return
         index = batch.message_index(number)
-        where = self._location(log, batch.byte_offset(number), end_of(batch, index), rule, spelling)
+        where = self._find_location(
+            log, batch.byte_offset(number), end_of(batch, index), rule, spelling
+        )
         self._add(log, rule, text, severity, message_index=index, **where)

@@ -157,13 +157,13 @@ class PackageCheck(FolderCheck):
 
     declarations: Facts | None = field(default=None, repr=False)
 
-    def _input(self, folder: Any) -> Iterator[Finding]:
+    def _check_input(self, folder: Any) -> Iterator[Finding]:
         """Yield the findings of the package."""
         self._begin(folder)
         facts = self._read_metadata()
         if facts is not None:
             yield from self._check_package(facts)
-        yield from self._found()
+        yield from self._take_findings()
 
     def _check_package(self, facts: Facts) -> Iterator[Finding]:
         """Yield the findings of a package whose metadata can be read."""
@@ -174,12 +174,12 @@ class PackageCheck(FolderCheck):
         if problem is not None:
             self._add_note(self._metadata, "metadata", problem)
         if stream_type is None:
-            yield from self._found()
+            yield from self._take_findings()
             return
         files = self._check_distributions(facts, dataset, stream_type)
         self._check_folder({file.name for file in files}, stream_type)
         self._check_copies(facts)
-        yield from self._found()
+        yield from self._take_findings()
         try:
             for file in files:
                 yield from self._check_bytes(facts, file)
@@ -201,7 +201,7 @@ class PackageCheck(FolderCheck):
         if not candidates:
             text = f"there is no {self._last} distribution with message boundaries"
             self._add_note(self._metadata, "missing-file", text)
-            yield from self._found()
+            yield from self._take_findings()
             return
         reference = candidates[0]
         rules = self._create_rules(facts, dataset, stream_type, reference)
@@ -231,7 +231,7 @@ class PackageCheck(FolderCheck):
                     if violations <= MAX_LISTED:
                         self._add_violation(reference, violation)
             self._numbers.records, self._numbers.messages = content.records, content.messages
-            yield from self._found()
+            yield from self._take_findings()
             self._done = sum(file.reader.bytes_in for file in files)
             self._report(self._progress)
             if accepted_count < len(batch):
@@ -465,7 +465,7 @@ class PackageCheck(FolderCheck):
             )
         for severity, text in problems:
             self._add_note(file.name, "layout", text, severity)
-        yield from self._found()
+        yield from self._take_findings()
 
     def _check_samples(
         self, samples: Mapping[int, MessageBatch], stream_type: StreamType
@@ -494,7 +494,7 @@ class PackageCheck(FolderCheck):
                     self._add_unreadable_file(name, reader.error)
             finally:
                 reader.close()
-        yield from self._found()
+        yield from self._take_findings()
 
     def _check_statistics(
         self,
@@ -540,4 +540,4 @@ class PackageCheck(FolderCheck):
                 facts, node, expected, size, has_density=has_density
             ):
                 self._add_note(self._metadata, rule, text, severity)
-        yield from self._found()
+        yield from self._take_findings()

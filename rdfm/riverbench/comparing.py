@@ -546,7 +546,7 @@ class FolderCheck(LogCheck):
                     pass
         except OSError as error:
             self._add_unreadable_file(file.name, error)
-            yield from self._found()
+            yield from self._take_findings()
             return
         if time is not None:
             self._add_note(file.name, "layout", time, "warning")
@@ -564,4 +564,4 @@ class FolderCheck(LogCheck):
                 self._add_note(
                     file.name, "checksum", f"the {name} is {digest}, expected {value[:64]}"
                 )
-        yield from self._found()
+        yield from self._take_findings()

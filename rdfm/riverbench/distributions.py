@@ -19,7 +19,7 @@ from typing import Any, NamedTuple, Protocol
 from rdfm import formats
 from rdfm._core import Iri, Literal, MessageBatch, Slices, Term
 from rdfm.analysis.log_statistics import LogStatistics
-from rdfm.analysis.statistics_rdf import series_nodes, void_facts
+from rdfm.analysis.statistics_rdf import create_series_nodes, create_void_facts
 from rdfm.errors import name_in_errors
 from rdfm.logs.write.output import FolderOutput
 from rdfm.logs.write.parts import Part
@@ -354,7 +354,7 @@ def package_metadata(
     grouped, flat = (
         _usage(local, declared.comments.get(local, ())) for local in (types.grouped, types.flat)
     )
-    counts, partitions = void_facts(statistics[FULL])
+    counts, partitions = create_void_facts(statistics[FULL])
     lines += _node(
         Iri(iri),
         [
@@ -395,7 +395,7 @@ def package_metadata(
         lines += _node(Iri(f"{base}#{identifier(distribution.file)}"), facts)
     for size, size_statistics in statistics.items():
         weight_digits = 0 if size == FULL else len(str(messages)) - len(str(SIZES[size])) + 1
-        nodes = " ,\n        ".join(series_nodes(size_statistics))
+        nodes = " ,\n        ".join(create_series_nodes(size_statistics))
         facts = [
             "a rb:StatisticsSet",
             f"dcterms:title {Literal(f'Statistics for {size} distributions')}",
