@@ -477,7 +477,7 @@ def reduce_batch(batch: AnyBatch) -> tuple[Any, ...]:
     return _restore_batch, (data, places)
 
 
-def _restore_batch(data: bytes, places: Any) -> MessageBatch:
+def _restore_batch(data: bytes, positions: Any) -> MessageBatch:
     decoder = _core.Decoder("jelly", _UNLIMITED)
     batches: Any
     batches, is_complete = decoder.decode_log(data)
@@ -486,18 +486,18 @@ def _restore_batch(data: bytes, places: Any) -> MessageBatch:
     batch: MessageBatch = batches[0]
     if len(batches) > 1:  # the batch is larger than the largest batch of a decoder
         batch = _core.MessageBatch.from_messages(chain.from_iterable(batches))
-    return batch.slice(1, len(batch))._with_places(*places)
+    return batch.slice(1, len(batch))._with_places(*positions)
 
 
-def _restore_patches(patches: list[list[OperationTuple]], places: Any) -> PatchBatch:
-    return _core.PatchBatch.from_patches(patches)._with_places(*places)
+def _restore_patches(patches: list[list[OperationTuple]], positions: Any) -> PatchBatch:
+    return _core.PatchBatch.from_patches(patches)._with_places(*positions)
 
 
 def _restore_rows(
-    rows: list[Row], variables: list[str], boolean: bool | None, links: list[str], places: Any
+    rows: list[Row], variables: list[str], boolean: bool | None, links: list[str], positions: Any
 ) -> ResultBatch:
     batch = _core.ResultBatch.from_rows(rows, variables, boolean=boolean, links=links)
-    return batch._with_places(*places)
+    return batch._with_places(*positions)
 
 
 def checked(message: Message | Iterable[Quad]) -> Message | list[Quad]:

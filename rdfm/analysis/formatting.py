@@ -264,7 +264,7 @@ def _pair_nodes(
             for b, other in features[1].items()
         ]
         no_pair = ((0, 0), _ANY, _ANY)
-        score, node, other = max(shared, default=no_pair, key=lambda found: found[0])
+        score, node, other = max(shared, default=no_pair, key=lambda candidate: candidate[0])
         if not any(score):
             return names
         names[other] = node

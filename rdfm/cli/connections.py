@@ -19,20 +19,26 @@ __all__ = ["TLS", "connection_options", "remember"]
 
 TLS = ("tls_ca", "tls_cert", "tls_key")
 # Values that were given on the command line.
-_given: dict[str, Any] = {}
+_connection_options: dict[str, Any] = {}
 
 
 def remember(name: str, value: Any) -> None:
     """Set a value for all connections of a command; None or an empty value removes it."""
     if value not in (None, {}):
-        _given.update(mark_pipes({name: value}))
+        _connection_options.update(mark_pipes({name: value}))
         click.get_current_context().call_on_close(lambda: remember(name, None))
-    elif _given.pop(name, None) is None and "rdfm.storage.http" not in sys.modules:
+    elif _connection_options.pop(name, None) is None and "rdfm.storage.http" not in sys.modules:
         return  # nothing to change, which is the usual case
     from rdfm.storage import http, live  # costly to import
 
-    http.set_defaults({name: _given[name] for name in ("headers", *TLS) if name in _given})
-    live.set_defaults(_given)
+    http.set_defaults(
+        {
+            name: _connection_options[name]
+            for name in ("headers", *TLS)
+            if name in _connection_options
+        }
+    )
+    live.set_defaults(_connection_options)
 
 
 def connection_options(group: str | None = None, *, without: Iterable[str] = ()) -> Any:

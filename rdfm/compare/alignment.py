@@ -112,12 +112,12 @@ def iter_nodes(quad: Quad) -> Iterator[BlankNode]:
 def relabel(quad: Quad, names: Mapping[BlankNode, BlankNode]) -> Quad:
     """Return a quad with its blank nodes relabelled."""
 
-    def term(given: Term) -> Term:
-        if isinstance(given, BlankNode):
-            return names[given]
-        if isinstance(given, TripleTerm):
-            return TripleTerm(term(given.subject), term(given.predicate), term(given.object))
-        return given
+    def term(node: Term) -> Term:
+        if isinstance(node, BlankNode):
+            return names[node]
+        if isinstance(node, TripleTerm):
+            return TripleTerm(term(node.subject), term(node.predicate), term(node.object))
+        return node
 
     graph = None if quad.graph is None else term(quad.graph)
     return Quad(term(quad.subject), term(quad.predicate), term(quad.object), graph)

@@ -161,8 +161,8 @@ def plan(
     filters = not _FILTERING.isdisjoint(declared)
     if options.get("split_by") is not None:
         declared = {**declared, "prefixes": _PREFIXES}
-    divided = split_options(options, known, target_format.spec, declared)
-    stages, reads = divided.stages, divided.reads
+    options_by_component = split_options(options, known, target_format.spec, declared)
+    stages, reads = options_by_component.stages, options_by_component.reads
     cores = min(usable_cores(), MAX_JOBS)
     # Reading, decoding, encoding and writing have one thread each, which keeps two cores busy.
     jobs = stages.get("jobs") or max(cores // 2, 1)
@@ -190,9 +190,9 @@ def plan(
         live_settings,
     )
     if "prefixes" in stages and "prefixes" in target_format.spec.options("write"):
-        divided.writes["prefixes"] = stages["prefixes"]
+        options_by_component.writes["prefixes"] = stages["prefixes"]
     filtering = (FilterStage(stages),) if filters else ()
-    target = Target(output, target_format, divided.writes, shape)
+    target = Target(output, target_format, options_by_component.writes, shape)
     group_by = stages.get("group_by") or "message"
     is_regrouped = group_by != "message"
     stays_flat = (
@@ -249,7 +249,7 @@ def plan(
         else "never",
         message_per_file=stages.get("message_per_file", False),
         needs_logs=True,
-        hints={**divided.hints, **({"generalized": True} if is_generalized else {})},
+        hints={**options_by_component.hints, **({"generalized": True} if is_generalized else {})},
     )
     graph = stages.get("default_graph_as")
     renaming = () if graph is None else (DefaultGraph(graph),)
@@ -283,5 +283,5 @@ def plan(
 def _max_message_bytes(reads: dict[str, Any]) -> int | None:
     """Return the size limit of a message in bytes, which also applies to regrouped messages."""
     option = formats.nq.spec.options("read")["max_message_bytes"]
-    given = reads.get(option.name)
-    return None if given is None else int(option.value(given))
+    value = reads.get(option.name)
+    return None if value is None else int(option.value(value))

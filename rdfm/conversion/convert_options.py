@@ -156,26 +156,26 @@ def split_options(
     Raises:
         OptionError: If neither side has an option, or both have it and it is not shared.
     """
-    divided = OptionsByComponent()
+    by_component = OptionsByComponent()
     possible_readers = formats.specs() if readers is None else readers
     for name, value in mark_pipes(options).items():
         if name in stages:
             if value is not None:
-                divided.stages[name] = stages[name].value(value)
+                by_component.stages[name] = stages[name].value(value)
             continue
         side, plain_name = _split_side(name)
         matching_readers = [spec for spec in possible_readers if plain_name in spec.options("read")]
         applies_to_output = plain_name in writer.options("write")
         if side == "read" and value is not None and (hint := _find_hint(plain_name)) is not None:
-            divided.hints[plain_name] = hint.value(value)
+            by_component.hints[plain_name] = hint.value(value)
         elif side == "read" or (side is None and matching_readers and not applies_to_output):
             if not matching_readers:
                 raise OptionError(possible_readers[0].unsupported_option_text("read", plain_name))
-            _assign(divided.reads, plain_name, value)
+            _assign(by_component.reads, plain_name, value)
         elif side == "write" or (applies_to_output and not matching_readers):
             if not applies_to_output:
                 raise OptionError(writer.unsupported_option_text("write", plain_name))
-            _assign(divided.writes, plain_name, value)
+            _assign(by_component.writes, plain_name, value)
         elif matching_readers and applies_to_output:
             if requires_side(
                 [
@@ -198,13 +198,13 @@ def split_options(
                         Remedy("write", f"to_{plain_name}", value_text, "applies to the output"),
                     ),
                 )
-            _assign(divided.reads, plain_name, value)
-            _assign(divided.writes, plain_name, value)
+            _assign(by_component.reads, plain_name, value)
+            _assign(by_component.writes, plain_name, value)
         elif not _has_no_effect(plain_name, value):
             raise OptionError(
                 _unsupported_option_text(plain_name, possible_readers[0], writer, stages)
             )
-    return divided
+    return by_component
 
 
 def _split_side(name: str) -> tuple[str | None, str]:

@@ -33,14 +33,14 @@ class Target:
     """
 
     def __init__(
-        self, output: Writable, format: Format, given: Mapping[str, Any], shape: OutputShape
+        self, output: Writable, format: Format, options: Mapping[str, Any], shape: OutputShape
     ) -> None:
         """Check the options of the output.
 
         Args:
             output: The output.
             format: Format of the output.
-            given: Options of the format.
+            options: Options of the format.
             shape: Whether the output is a log, a folder or an archive.
 
         Raises:
@@ -49,7 +49,7 @@ class Target:
         """
         self.format = format
         self._shape = shape
-        self._options = {**suffix_options(output, format.spec), **given}
+        self._options = {**suffix_options(output, format.spec), **options}
         self.template: Mapping[str, Any] = {}
         for name, option in format.spec.options("write").items():
             if option.kind == "log" and name in self._options:

@@ -84,7 +84,7 @@ def plans(
         if metadata.schema.column(at).path.partition(".")[0] in columns
     ]
     if len(footer) != metadata.num_row_groups:
-        raise _error("its footer is ambiguous")
+        raise _parquet_error("its footer is ambiguous")
     small: list[int] = []
     total = 0
     for number in range(metadata.num_row_groups):
@@ -120,14 +120,14 @@ def read_footer(file: TableFile, max_message_bytes: int) -> list[list[ColumnChun
         DecodeError: If the footer is corrupt.
         LimitError: If the footer is too large.
     """
-    if _read(file, 0, 4) != b"PAR1":
+    if _read_range(file, 0, 4) != b"PAR1":
         raise DecodeError(
             "expected a Parquet file, found something else", format="parquet", byte_offset=0
         )
-    tail = _read(file, max(file.size - 8, 0), 8)
+    tail = _read_range(file, max(file.size - 8, 0), 8)
     length = int.from_bytes(tail[:4], "little")
     if tail[4:] != b"PAR1" or length > file.size - 8:
-        raise _error("it does not end with a complete footer; it may be truncated")
+        raise _parquet_error("it does not end with a complete footer; it may be truncated")
     limit = max(FOOTER_BYTES, max_message_bytes // PAGES_FACTOR)
     if length > limit:
         raise LimitError(
@@ -137,19 +137,21 @@ def read_footer(file: TableFile, max_message_bytes: int) -> list[list[ColumnChun
         )
     start = file.size - 8 - length
     with _page_errors():
-        groups = parquet_columns(_read(file, start, length))
+        groups = parquet_columns(_read_range(file, start, length))
     ends = (
         size + min(data, data if dictionary is None else dictionary)
         for group in groups
         for _, _, size, data, dictionary in group
     )
     if file.is_joined(b"PAR1PAR1", start - max(ends, default=0)):
-        raise _error("it consists of several joined Parquet files; pass them as separate files")
+        raise _parquet_error(
+            "it consists of several joined Parquet files; pass them as separate files"
+        )
     return groups
 
 
-def _read(file: TableFile, at: int, size: int) -> bytes:
-    file.seek(at)
+def _read_range(file: TableFile, offset: int, size: int) -> bytes:
+    file.seek(offset)
     return file.read(max(size, 0))
 
 
@@ -169,8 +171,10 @@ class _RowGroup:
         self._number = number
         self._max_message_bytes = max_message_bytes
         if len(chunks) != len(schema):
-            raise _error(f"row group {number} has {len(chunks)} columns, not {len(schema)}")
-        self._columns = [self._column(chunks[at], schema.column(at)) for at in leaves]
+            raise _parquet_error(f"row group {number} has {len(chunks)} columns, not {len(schema)}")
+        self._columns = [
+            self._create_column(chunks[index], schema.column(index)) for index in leaves
+        ]
         pages = sum(column.page_bytes for column, _ in self._columns)
         if pages > PAGES_FACTOR * max_message_bytes:
             raise LimitError(
@@ -180,8 +184,8 @@ class _RowGroup:
                 format="parquet",
             )
 
-    def _column(self, place: ColumnChunk, leaf: Any) -> tuple[ParquetColumn, str]:
-        values, codec, size, at, dictionary = place
+    def _create_column(self, chunk: ColumnChunk, leaf: Any) -> tuple[ParquetColumn, str]:
+        values, codec, size, offset, dictionary = chunk
         kind = leaf.physical_type
         width = leaf.length if kind == "FIXED_LEN_BYTE_ARRAY" else _WIDTHS.get(kind)
         column = ParquetColumn(
@@ -191,77 +195,77 @@ class _RowGroup:
             width=width,
             max_row_bytes=self._max_message_bytes,
         )
-        if dictionary is not None and 0 < dictionary < at:
-            at = dictionary
-        end = at + max(size, 0)
+        if dictionary is not None and 0 < dictionary < offset:
+            offset = dictionary
+        end = offset + max(size, 0)
         while not column.complete:
-            at = self._add(column, at, end)
+            offset = self._add_page(column, offset, end)
         return column, _CODECS.get(codec, "")
 
-    def _add(self, column: ParquetColumn, at: int, end: int) -> int:
+    def _add_page(self, column: ParquetColumn, offset: int, end: int) -> int:
         size = HEADER_BYTES
         while True:
-            header = _read(self._file, at, min(size, end - at))
+            header = _read_range(self._file, offset, min(size, end - offset))
             with _page_errors():
-                next_offset = column.add(at, header)
+                next_offset = column.add(offset, header)
             if next_offset is not None:
                 if next_offset > self._file.size:
-                    raise _error("a page is truncated")
+                    raise _parquet_error("a page is truncated")
                 return next_offset
             if len(header) < size or size > MAX_HEADER_BYTES:
-                raise _error("a page header is truncated")
+                raise _parquet_error("a page header is truncated")
             size *= 8
 
-    def _page(self, compression: str, place: tuple[int, int, int, int, bool]) -> bytes:
+    def _read_page(self, compression: str, page: tuple[int, int, int, int, bool]) -> bytes:
         """Return the decompressed bytes of a page."""
         import pyarrow as pa
 
-        at, compressed, size, levels, is_compressed = place
-        data = _read(self._file, at, compressed)
+        offset, compressed, size, levels, is_compressed = page
+        data = _read_range(self._file, offset, compressed)
         if len(data) < compressed:
-            raise _error("a page is truncated")
+            raise _parquet_error("a page is truncated")
         if compression == "none" or not is_compressed:
             return data
         head, data = data[:levels], data[levels:]
         if not data:
             return head
         if not compression:
-            raise _error("a page uses an unsupported compression codec")
+            raise _parquet_error("a page uses an unsupported compression codec")
         try:
             values: bytes = pa.Codec(compression).decompress(data, size - levels, asbytes=True)
         except (pa.ArrowException, OSError, ValueError) as error:
-            raise _error(f"a page cannot be decompressed: {error}") from error
+            raise _parquet_error(f"a page cannot be decompressed: {error}") from error
         return head + values if head else values
 
     def bound(self) -> int | None:
         """Return an upper bound on the decoded bytes; None if the rows must be scanned first."""
-        if (bound := self._sum()) <= GROUP_BYTES:
+        if (bound := self._sum_bounds()) <= GROUP_BYTES:
             return bound
         share = GROUP_BYTES // max(len(self._columns), 1)
         large_columns = [column for column in self._columns if column[0].bound > share]
         for column, compression in large_columns:
             self._scan_dictionary(column, compression)
-        if (bound := self._sum()) <= GROUP_BYTES:
+        if (bound := self._sum_bounds()) <= GROUP_BYTES:
             return bound
         for column, compression in large_columns:
             pages = column.pages
             if not any(may_expand for _, may_expand, _ in pages):
                 continue
             column.begin()
-            for number, (place, may_expand, _) in enumerate(pages):
+            for number, (page, may_expand, _) in enumerate(pages):
                 if may_expand:
                     with _page_errors():
-                        if not column.scan(number, self._page(compression, place)):
+                        if not column.scan(number, self._read_page(compression, page)):
                             return None
-        return bound if (bound := self._sum()) <= GROUP_BYTES else None
+        return bound if (bound := self._sum_bounds()) <= GROUP_BYTES else None
 
-    def _sum(self) -> int:
+    def _sum_bounds(self) -> int:
         return sum(column.bound for column, _ in self._columns)
 
     def _scan_dictionary(self, column: ParquetColumn, compression: str) -> None:
-        if (place := column.dictionary) is not None:
+        if (page := column.dictionary) is not None:
             with _page_errors():
-                column.scan_dictionary(self._page(compression, place))
+                column.scan_dictionary(self._read_page(compression, page))
 
     def plan(self) -> RowGroupPlan:
         """Scan the rows, and return a plan for reading them."""
@@ -270,12 +274,12 @@ class _RowGroup:
         for column, compression in self._columns:
             self._scan_dictionary(column, compression)
             column.begin()
-            for number, (place, _, needs_scan) in enumerate(column.pages):
+            for number, (page, _, needs_scan) in enumerate(column.pages):
                 if not needs_scan:
                     column.skip(number)
                     continue
                 with _page_errors():
-                    if not column.scan(number, self._page(compression, place)):
+                    if not column.scan(number, self._read_page(compression, page)):
                         break
             windows, row = column.finish()
             sums = [a + b for a, b in zip(sums, windows, strict=True)] if sums else windows
@@ -300,8 +304,8 @@ class _page_errors:
 
     def __exit__(self, kind: object, error: object, traceback: object) -> None:
         if isinstance(error, ValueError) and not isinstance(error, DecodeError):
-            raise _error(str(error)) from error
+            raise _parquet_error(str(error)) from error
 
 
-def _error(reason: str) -> DecodeError:
+def _parquet_error(reason: str) -> DecodeError:
     return DecodeError(f"the file is corrupt: {reason}", format="parquet")

@@ -639,15 +639,15 @@ class Streams(grpc.GenericRpcHandler):  # type: ignore[misc]  # grpcio has no ty
             raise StatusError(Status.PERMISSION_DENIED, "this server does not accept publications")
         if not publishing and access.read_token is None:
             return
-        given = _bearer_token(context.invocation_metadata() or ())
-        if given is None:
+        client_token = _bearer_token(context.invocation_metadata() or ())
+        if client_token is None:
             raise StatusError(
                 Status.UNAUTHENTICATED, "the server needs a token (authorization: Bearer TOKEN)"
             )
         tokens = [access.publish_token] if publishing else [access.read_token, access.publish_token]
         # Compares all tokens, so that the time does not depend on which token matches.
         matches = [
-            hmac.compare_digest(given.encode("utf-8", "surrogateescape"), token.encode())
+            hmac.compare_digest(client_token.encode("utf-8", "surrogateescape"), token.encode())
             for token in tokens
             if token is not None
         ]

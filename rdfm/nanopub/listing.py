@@ -243,9 +243,7 @@ class _SelectLatest(Stage):
             self._rows.append(row)
             if row.pubkey_hash is not None:
                 identity = _identity(row.nanopub)
-                targets = {_identity(each) for each in (*row.retracts, *row.supersedes)} - {
-                    identity
-                }
+                targets = {_identity(iri) for iri in (*row.retracts, *row.supersedes)} - {identity}
                 self._invalid.update((row.pubkey_hash, target) for target in targets)
         yield item._replace(batch=None)
 
@@ -420,11 +418,11 @@ class NanopubLog:
             OptionError: If an option does not apply.
         """
         self._options = {name: value for name, value in options.items() if value is not None}
-        self._given = {
+        self._list_options = {
             name: LIST[name].value(value) for name, value in self._options.items() if name in LIST
         }
         self._storage = dict(storage or {})
-        self._skips = self._given.get("on_error") == "skip"
+        self._skips = self._list_options.get("on_error") == "skip"
         self._log = logs if isinstance(logs, LogReader) else None
         self._inputs = [] if isinstance(logs, LogReader) else input_list(logs)
         if self._log is not None:
@@ -448,14 +446,14 @@ class NanopubLog:
         return NanopubList(describe, stages, self._log or self._driver(reading_options))
 
     def _stages(self, describe: _DescribeStage) -> tuple[Stage, ...]:
-        return (describe, _SelectLatest()) if self._given.get("latest") else (describe,)
+        return (describe, _SelectLatest()) if self._list_options.get("latest") else (describe,)
 
     def _driver(self, reads: Mapping[str, Any], hints: Mapping[str, Any] | None = None) -> Driver:
         reading = ReadSettings(
-            self._given.get("from_format"),
+            self._list_options.get("from_format"),
             reads,
             parts="never",
-            message_per_file=self._given.get("message_per_file", False),
+            message_per_file=self._list_options.get("message_per_file", False),
             hints=hints or {},
             needs_logs=True,
             **self._storage,
@@ -478,7 +476,7 @@ class NanopubLog:
             OptionError: If the format does not support rows, or an option does not apply.
             RdfmError, OSError: As in `convert`.
         """
-        options = self._given
+        options = self._list_options
         format = output_format(output, options.get("to"), "results")
         spec = format.spec
         if "results" not in spec.kinds:
@@ -487,18 +485,18 @@ class NanopubLog:
                 "write a table such as out.parquet, or SPARQL results such as out.csv"
             )
         reject_own_input(self._inputs, output, self._options, LIST)
-        divided = split_options(
+        options_by_component = split_options(
             self._options, input_formats(self._inputs, options.get("from_format")), spec, LIST
         )
         is_table = "results" in spec.written_only
         shape, target = create_computed_output(
-            output, format, options, divided.writes, schema if is_table else None
+            output, format, options, options_by_component.writes, schema if is_table else None
         )
         describe = _DescribeStage()
         stages = (*self._stages(describe), _ToTable() if is_table else _ToResults())
         plan = ConversionPlan(
             inputs=self._inputs,
-            driver=self._driver(divided.reads, divided.hints),
+            driver=self._driver(options_by_component.reads, options_by_component.hints),
             stages=stages,
             target=target,
             shape=shape,

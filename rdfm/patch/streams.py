@@ -193,9 +193,9 @@ class Streams:
                 f"{spec.title} supports only {join_words(list(spec.kinds))}, but the output contains {kind}"
             )
         all_candidates = [spec for specs in candidates for spec in specs]
-        divided = split_options(options, all_candidates, self._format.spec, stages)
-        self._writes, self._hints = divided.writes, divided.hints
-        self.stages, self.reads = divided.stages, divided.reads
+        options_by_component = split_options(options, all_candidates, self._format.spec, stages)
+        self._writes, self._hints = options_by_component.writes, options_by_component.hints
+        self.stages, self.reads = options_by_component.stages, options_by_component.reads
         logs = [log for item in inputs for log in item.logs]
         append = self.stages.get("append", False)
         reject_own_input(logs, output, options, stages, append=append)

@@ -104,7 +104,7 @@ class FileReader:
         self._driver = Driver([path], reading)
         self._items = iter(self._driver)
         self._batch: MessageBatch | None = None
-        self._at = 0  # the next message of the batch
+        self._position = 0  # the next message of the batch
         # Only pairs with highly symmetric blank nodes use up steps.
         self._comparer = Comparer("sets", max_steps=MAX_STEPS, max_total_steps=_MAX_TOTAL_STEPS)
 
@@ -119,7 +119,11 @@ class FileReader:
         if not self._fill():
             return None
         assert self._batch is not None
-        batch = self._batch if self._at == 0 else self._batch.slice(self._at, len(self._batch))
+        batch = (
+            self._batch
+            if self._position == 0
+            else self._batch.slice(self._position, len(self._batch))
+        )
         self._batch = None
         self.messages += len(batch)
         return batch
@@ -135,12 +139,12 @@ class FileReader:
         while position < len(other) and self._fill():
             batch = self._batch
             assert batch is not None
-            length = min(len(other) - position, len(batch) - self._at)
-            same, _, difference = self._comparer.run(other, position, batch, self._at, length)
+            length = min(len(other) - position, len(batch) - self._position)
+            same, _, difference = self._comparer.run(other, position, batch, self._position, length)
             self._advance(same)
             position += same
             if same < length:
-                message = batch.slice(self._at, self._at + 1)
+                message = batch.slice(self._position, self._position + 1)
                 yield MessageDifference(self.messages, bool(difference & _UNDECIDED), message)
                 self._advance(1)
                 position += 1
@@ -151,12 +155,12 @@ class FileReader:
         return names
 
     def _advance(self, messages: int) -> None:
-        self._at += messages
+        self._position += messages
         self.messages += messages
 
     def _fill(self) -> bool:
         """Read until there is a message; return false at the end."""
-        while self._batch is None or self._at >= len(self._batch):
+        while self._batch is None or self._position >= len(self._batch):
             self._batch = None
             if self.ended:
                 return False
@@ -174,7 +178,7 @@ class FileReader:
                 if not self.header and not self._files:
                     self.header = item.header
                 if isinstance(item.batch, MessageBatch) and len(item.batch):
-                    self._batch, self._at = item.batch, 0
+                    self._batch, self._position = item.batch, 0
                     if self._files:
                         self._names.append(item.source.name.rpartition("!")[2])
                         self.named += 1

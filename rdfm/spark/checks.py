@@ -129,7 +129,7 @@ def _list_column(rows: DataFrame, function: str) -> str:
     return LISTS[kind][0]
 
 
-def _with_positions(rows: DataFrame, function: str) -> DataFrame:
+def _add_positions(rows: DataFrame, function: str) -> DataFrame:
     """Return the messages with the columns of `_KEY` (null if missing)."""
     messages = _list_column(rows, function)
     columns = [
@@ -172,11 +172,11 @@ def validate_logs(
                 shapes=shapes,
                 compression=log_reading.compression,
                 storage_options=log_reading.storage_options,
-                **_supported(path, reading.options),
+                **_supported_options(path, reading.options),
             )
-            result_rows = [_finding(each) for each in checked]
+            result_rows = [_finding_row(each) for each in checked]
             result_rows += [
-                _summary(path, rule, count, strict)
+                _summary_row(path, rule, count, strict)
                 for rule, count in checked.summary()["omitted"].items()
             ]
             yield from _batches(result_rows)
@@ -184,7 +184,7 @@ def validate_logs(
     return run_tasks(spark, tasks, run, FINDINGS)
 
 
-def _supported(path: str, options: Mapping[str, Any]) -> dict[str, Any]:
+def _supported_options(path: str, options: Mapping[str, Any]) -> dict[str, Any]:
     """The options supported by the format that a file name implies."""
     format = formats.by_path(path)
     if format is None:
@@ -212,11 +212,13 @@ def validate_rows(rows: DataFrame) -> DataFrame:
                 for rule, index, _, text, _ in checker.check(batch, "none"):
                     severity = _severity(rule)
                     result_rows.append(
-                        _row(places[row + index - batch.first_message_index], severity, rule, text)
+                        _create_row(
+                            places[row + index - batch.first_message_index], severity, rule, text
+                        )
                     )
             yield from _batches(result_rows)
 
-    return _with_positions(rows, "validate").mapInArrow(run, FINDINGS)
+    return _add_positions(rows, "validate").mapInArrow(run, FINDINGS)
 
 
 def _severity(rule: str) -> str:
@@ -241,11 +243,13 @@ def _valid_messages(
                 for batch in batches_from_arrow(rows.slice(rows_done, row - rows_done)):
                     yield rows_done, batch
                     rows_done += len(batch)
-            findings.append(_row(positions[row], "error", "syntax", spell_options(error.reason)))
+            findings.append(
+                _create_row(positions[row], "error", "syntax", spell_options(error.reason))
+            )
             start = row + 1
 
 
-def _finding(finding: Finding) -> dict[str, Any]:
+def _finding_row(finding: Finding) -> dict[str, Any]:
     return {
         "source": finding.source,
         "severity": finding.severity,
@@ -260,14 +264,14 @@ def _finding(finding: Finding) -> dict[str, Any]:
     }
 
 
-def _summary(source: str, rule: str, count: int, strict: bool) -> dict[str, Any]:
+def _summary_row(source: str, rule: str, count: int, strict: bool) -> dict[str, Any]:
     findings = "finding" if count == 1 else "findings"
     text = f"{count} more {findings} of this rule; max_warnings sets the number of rows per rule"
     position = {**dict.fromkeys(_KEY), "source": source}
-    return _row(position, "error" if strict else "warning", rule, text)
+    return _create_row(position, "error" if strict else "warning", rule, text)
 
 
-def _row(position: Mapping[str, Any], severity: str, rule: str, text: str) -> dict[str, Any]:
+def _create_row(position: Mapping[str, Any], severity: str, rule: str, text: str) -> dict[str, Any]:
     return {**position, "severity": severity, "rule": rule, "text": text}
 
 
@@ -319,10 +323,10 @@ def find_statistics(
                         counted.collector.add(item.batch, source.name)
             finally:
                 driver.close()
-        yield _pickled(counted)
+        yield _pickle_counts(counted)
 
     counted = run_tasks(spark, tasks, run, "counts binary")
-    return _merged(counted, top, source=", ".join(paths), logs=count, bytes=size)
+    return _merge(counted, top, source=", ".join(paths), logs=count, bytes=size)
 
 
 def find_statistics_of_rows(rows: DataFrame, top: int | None) -> Statistics:
@@ -340,17 +344,17 @@ def find_statistics_of_rows(rows: DataFrame, top: int | None) -> Statistics:
         for record_batch in batches:
             for batch in batches_from_arrow(record_batch.filter(record_batch[name].is_valid())):
                 collector.add(cast("AnyBatch", batch))
-        yield _pickled(_TaskStatistics(collector, {}))
+        yield _pickle_counts(_TaskStatistics(collector, {}))
 
     counted = rows.select(name).mapInArrow(run, "counts binary")
-    return _merged(counted, top, source="rows", logs=1, bytes=0)
+    return _merge(counted, top, source="rows", logs=1, bytes=0)
 
 
-def _pickled(counted: _TaskStatistics) -> pa.RecordBatch:
+def _pickle_counts(counted: _TaskStatistics) -> pa.RecordBatch:
     return pa.RecordBatch.from_arrays([pa.array([pickle.dumps(counted)], pa.binary())], ["counts"])
 
 
-def _merged(counted: DataFrame, top: int | None, **fields: Any) -> Statistics:
+def _merge(counted: DataFrame, top: int | None, **fields: Any) -> Statistics:
     """The statistics of all tasks, merged in their order."""
     if top is not None and top < 0:
         raise OptionError(f"top is {top}, expected 0 or more")
@@ -379,15 +383,15 @@ def diff_sides(
     """
     secret = os.urandom(32)  # shared by both sides, but unknown to the authors of the logs
     hashed = [
-        _hashed_rows(side, secret)
+        _hash_rows(side, secret)
         if hasattr(side, "mapInArrow")
-        else _hashed_logs(cast("SparkSession", spark), side, options, secret, metadata)
+        else _hash_logs(cast("SparkSession", spark), side, options, secret, metadata)
         for side in sides
     ]
-    return _only_on_one_side(*hashed)
+    return _unmatched_messages(*hashed)
 
 
-def _hashed_logs(
+def _hash_logs(
     spark: SparkSession,
     paths: Sequence[str],
     options: Mapping[str, Any],
@@ -408,7 +412,10 @@ def _hashed_logs(
                         raise item.error
                     if isinstance(item, ReadBatch) and item.batch is not None and len(item.batch):
                         yield _hashes(
-                            item.batch, secret, metadata, *_places(item.batch, item.source.name)
+                            item.batch,
+                            secret,
+                            metadata,
+                            *_message_positions(item.batch, item.source.name),
                         )
             finally:
                 driver.close()
@@ -416,7 +423,7 @@ def _hashed_logs(
     return run_tasks(spark, tasks, run, HASHES)
 
 
-def _hashed_rows(rows: DataFrame, secret: bytes) -> DataFrame:
+def _hash_rows(rows: DataFrame, secret: bytes) -> DataFrame:
     name = _list_column(rows, "diff")
 
     def run(batches: Rows) -> Rows:
@@ -430,10 +437,10 @@ def _hashed_rows(rows: DataFrame, secret: bytes) -> DataFrame:
                 yield _hashes(cast("AnyBatch", batch), secret, False, *of_batch)
                 start = stop
 
-    return _with_positions(rows, "diff").mapInArrow(run, HASHES)
+    return _add_positions(rows, "diff").mapInArrow(run, HASHES)
 
 
-def _places(
+def _message_positions(
     batch: AnyBatch, source: str
 ) -> tuple[list[str | None], list[int | None], list[int | None]]:
     """The columns of `_KEY`. A message with an offset has no index, because a split may start anywhere."""
@@ -470,7 +477,7 @@ def _hashes(
     return pa.RecordBatch.from_arrays(columns, schema=_HASHES)
 
 
-def _only_on_one_side(a: DataFrame, b: DataFrame) -> DataFrame:
+def _unmatched_messages(a: DataFrame, b: DataFrame) -> DataFrame:
     """The messages whose nth occurrence on one side has no counterpart on the other."""
     both = a.withColumn("side", F.lit("a")).unionAll(b.withColumn("side", F.lit("b")))
     # A message without a hash equals no other message.

@@ -108,7 +108,7 @@ def from_rdf(
         >>> quads = from_rdf("value", "nq", mode="PERMISSIVE")  # doctest: +SKIP
         >>> records.select("key", quads.alias("quads"))  # doctest: +SKIP
     """
-    decode = _decoding(formats.find(format), mode, with_error, options)
+    decode = _create_decoding(formats.find(format), mode, with_error, options)
     return decode(col) if row_key is None else decode(col, row_key)
 
 
@@ -134,7 +134,7 @@ def to_rdf(col: Column | str, format: str, *, max_depth: int = 64, **options: An
         >>> value = to_rdf("quads", "nq")  # doctest: +SKIP
         >>> messages.select(value.alias("value"))  # doctest: +SKIP
     """
-    encode = _encoding(formats.find(format), max_depth, options)
+    encode = _create_encoding(formats.find(format), max_depth, options)
     return encode(col)
 
 
@@ -158,7 +158,7 @@ def nanopub(col: Column | str) -> Column:
         with _spark_remedies():
             return describe_column(quads)
 
-    return _computed_once(nanopub, NANOPUB)(col)
+    return _compute_once(nanopub, NANOPUB)(col)
 
 
 def register_functions(spark: SparkSession) -> list[str]:
@@ -182,7 +182,10 @@ def register_functions(spark: SparkSession) -> list[str]:
         if format.spec.kinds[0] not in LISTS:
             continue
         name = format.name.replace("-", "_")
-        for function, make in ((f"from_{name}", _sql_decoding), (f"to_{name}", _sql_encoding)):
+        for function, make in (
+            (f"from_{name}", _create_sql_decoding),
+            (f"to_{name}", _create_sql_encoding),
+        ):
             if function in spark_functions:
                 _log.warning(
                     "%s is a built-in function of Spark, so it is not registered for the format",
@@ -194,7 +197,7 @@ def register_functions(spark: SparkSession) -> list[str]:
     return names + register_queries(spark)
 
 
-def _decoding(
+def _create_decoding(
     format: Format, mode: str, with_error: bool, options: Mapping[str, Any]
 ) -> Callable[..., Column]:
     name = format.name
@@ -224,7 +227,7 @@ def _decoding(
             )
 
     returned = StructType().add(column, type).add("error", StringType()) if with_error else type
-    return _computed_once(from_rdf, returned)
+    return _compute_once(from_rdf, returned)
 
 
 def _errors(
@@ -248,7 +251,7 @@ def _row_name(key: Any) -> str:
     return f"row {key}"
 
 
-def _encoding(format: Format, max_depth: int, options: Mapping[str, Any]) -> Function:
+def _create_encoding(format: Format, max_depth: int, options: Mapping[str, Any]) -> Function:
     name = format.name
     encoder = ValueEncoder(format, **options)
     empty = MessageBatch.from_messages([]), PatchBatch.from_patches([])
@@ -259,35 +262,35 @@ def _encoding(format: Format, max_depth: int, options: Mapping[str, Any]) -> Fun
         with _spark_remedies():
             return pa.array(ValueEncoder(name, **options)(quads, max_depth=max_depth))
 
-    return _computed_once(to_rdf, BinaryType())
+    return _compute_once(to_rdf, BinaryType())
 
 
-def _sql_decoding(format: Format) -> Function:
+def _create_sql_decoding(format: Format) -> Function:
     name = format.name
 
     def from_rdf(*columns: pa.Array) -> pa.Array:
-        values, given = _arguments(columns)
+        values, given = _split_arguments(columns)
         mode = given.pop("mode", "FAILFAST")
         keywords = Options(given).pop_format_options([formats.find(name).spec], "read")
         with _spark_remedies():
             return pa.array(ValueDecoder(name, **keywords)(values, on_error=_on_error(mode)))
 
-    return _computed_once(from_rdf, LISTS[format.spec.kinds[0]][1])
+    return _compute_once(from_rdf, LISTS[format.spec.kinds[0]][1])
 
 
-def _sql_encoding(format: Format) -> Function:
+def _create_sql_encoding(format: Format) -> Function:
     name = format.name
 
     def to_rdf(*columns: pa.Array) -> pa.Array:
-        quads, given = _arguments(columns)
+        quads, given = _split_arguments(columns)
         keywords = Options(given).pop_format_options([formats.find(name).spec], "write")
         with _spark_remedies():
             return pa.array(ValueEncoder(name, **keywords)(quads))
 
-    return _computed_once(to_rdf, BinaryType())
+    return _compute_once(to_rdf, BinaryType())
 
 
-def _computed_once(function: Callable[..., pa.Array], type: DataType) -> Function:
+def _compute_once(function: Callable[..., pa.Array], type: DataType) -> Function:
     """Return a function on columns that Spark computes once, even if it is used repeatedly."""
     return cast("Function", arrow_function(function, type))
 
@@ -296,7 +299,7 @@ def _on_error(mode: str) -> Literal["raise", "null"]:
     return "raise" if _MODE.value(mode) == "FAILFAST" else "null"
 
 
-def _arguments(columns: tuple[pa.Array, ...]) -> tuple[pa.Array, dict[str, str]]:
+def _split_arguments(columns: tuple[pa.Array, ...]) -> tuple[pa.Array, dict[str, str]]:
     """The column and the options of an SQL call.
 
     Raises:
@@ -314,9 +317,9 @@ def _arguments(columns: tuple[pa.Array, ...]) -> tuple[pa.Array, dict[str, str]]
     maps = columns[1]
     if not maps[1:].equals(maps[:-1]):
         raise OptionError("options must be the same in all rows; pass a map of literals")
-    given = as_text(dict(maps[0].as_py() or []))
+    options = as_text(dict(maps[0].as_py() or []))
     return columns[0], {
-        "mode" if key(name) == "mode" else name: text for name, text in given.items()
+        "mode" if key(name) == "mode" else name: text for name, text in options.items()
     }
 
 

@@ -655,21 +655,21 @@ class LogQuery:
                 f"{' and '.join(spec.kinds)}; write {suggestion}"
             )
         reject_own_input([*self._query_file, *self._inputs], output, self._options, QUERY)
-        divided = split_options(
+        options_by_component = split_options(
             self._options,
             input_formats(self._inputs, stage_options.get("from_format")),
             spec,
             QUERY,
         )
         if "prefixes" in stage_options and "prefixes" in spec.options("write"):
-            divided.writes.setdefault("prefixes", stage_options["prefixes"])
+            options_by_component.writes.setdefault("prefixes", stage_options["prefixes"])
         is_table = kind == "results" and kind in spec.written_only
         columns = self._create_columns() if is_table else None
         shape, target = create_computed_output(
             output,
             format,
             stage_options,
-            divided.writes,
+            options_by_component.writes,
             None if columns is None else lambda: columns.schema,
         )
         if self._types and columns is None:
@@ -682,7 +682,7 @@ class LogQuery:
             stages = (querying, LabelledRows(self.query, whole=self.whole))
         plan = ConversionPlan(
             inputs=self._inputs,
-            driver=self._create_driver(divided.reads, divided.hints),
+            driver=self._create_driver(options_by_component.reads, options_by_component.hints),
             stages=stages,
             target=target,
             shape=shape,

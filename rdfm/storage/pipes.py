@@ -143,7 +143,7 @@ def mark_pipes(options: Mapping[str, Any]) -> dict[str, Any]:
         return value if identity is None else marked.setdefault(identity, OptionPipe(path))
 
     return {
-        name: {key: mark(each) for key, each in value.items()}
+        name: {key: mark(item) for key, item in value.items()}
         if isinstance(value, Mapping)
         else mark(value)
         for name, value in options.items()

@@ -75,14 +75,14 @@ class Stages:
     def __init__(self, stages: Sequence[Stage]) -> None:
         """Initialize with the stages in order."""
         self._stages = stages
-        self.kind = next((each.kind for each in reversed(stages) if each.kind is not None), None)
-        self.is_slow = any(each.is_slow for each in stages)
-        self.works_at_end = any(each.works_at_end for each in stages)
+        self.kind = next((stage.kind for stage in reversed(stages) if stage.kind is not None), None)
+        self.is_slow = any(stage.is_slow for stage in stages)
+        self.works_at_end = any(stage.works_at_end for stage in stages)
 
     @property
     def done(self) -> bool:
         """Whether no further item can change the output."""
-        return any(each.done for each in self._stages)
+        return any(stage.done for stage in self._stages)
 
     def process(self, item: Item) -> Iterator[Item]:
         """Process an item. Later stages run as the result is consumed."""
@@ -104,11 +104,11 @@ class Stages:
 
     def carries(self) -> dict[str, Any]:
         """Return the features of batches that the stages change."""
-        return {name: value for each in self._stages for name, value in each.carries.items()}
+        return {name: value for stage in self._stages for name, value in stage.carries.items()}
 
     def dropped(self) -> Counter[str]:
         """Return the data dropped so far: counts by name."""
-        return sum((Counter(each.dropped()) for each in self._stages), Counter[str]())
+        return sum((Counter(stage.dropped()) for stage in self._stages), Counter[str]())
 
 
 def _end(stage: Stage) -> Iterator[Item]:

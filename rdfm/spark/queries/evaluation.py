@@ -196,7 +196,7 @@ def _schema(query: Query, columns: TypedColumns | None) -> StructType | None:
         return None
     fields: list[tuple[str, DataType]] = [("source", StringType()), ("message_index", LongType())]
     if columns is None:
-        return StructType([StructField(*each) for each in (*fields, ("answer", BooleanType()))])
+        return StructType([StructField(*field) for field in (*fields, ("answer", BooleanType()))])
     schema = spark_schema(pa.schema(columns))
     names: dict[str, str] = {}
     for name in schema.names:

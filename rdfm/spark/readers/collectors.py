@@ -52,10 +52,10 @@ class RowCollector(ABC):
     def add_error(self, source: str, error: DecodeError, text: str) -> Iterator[pa.RecordBatch]:
         """Add a row for a message that could not be read."""
         yield from self._collect_rest()
-        place = (source, error.message_index, error.byte_offset)
+        position = (source, error.message_index, error.byte_offset)
         values: dict[str | None, Any] = {
             None: text,
-            **dict(zip(self._identifying, place, strict=False)),
+            **dict(zip(self._identifying, position, strict=False)),
         }
         columns = [
             pa.array([values.get(name)], field.type)
@@ -88,11 +88,11 @@ class RowCollector(ABC):
             self._collected, self._rows, self._bytes = [], 0, 0
             yield from table.combine_chunks().to_batches()
 
-    def _shaped(self, rows: pa.RecordBatch) -> pa.RecordBatch:
+    def _to_schema(self, rows: pa.RecordBatch) -> pa.RecordBatch:
         """Convert rows with the core's columns to Spark's schema."""
         columns = [
-            pa.nulls(rows.num_rows, wanted) if name is None else _fitted(rows[name], wanted)
-            for name, wanted in zip(self._columns, self._schema.types, strict=True)
+            pa.nulls(rows.num_rows, type) if name is None else _fit_type(rows[name], type)
+            for name, type in zip(self._columns, self._schema.types, strict=True)
         ]
         return pa.RecordBatch.from_arrays(columns, schema=self._schema)
 
@@ -138,7 +138,7 @@ class MessageRows(RowCollector):
             error.source = source
             raise
         for complete in pushed:
-            yield from self._collect(self._shaped(pa.record_batch(complete)))
+            yield from self._collect(self._to_schema(pa.record_batch(complete)))
 
     def _check(self, batch: AnyBatch, source: str) -> None:
         kinds = ("messages", "patches") if self._kind is None else (self._kind,)
@@ -157,7 +157,7 @@ class MessageRows(RowCollector):
     def _collect_rest(self) -> Iterator[pa.RecordBatch]:
         rest = None if self._coalescer is None else self._coalescer.finish()
         if rest is not None:
-            yield from self._collect(self._shaped(pa.record_batch(rest)))
+            yield from self._collect(self._to_schema(pa.record_batch(rest)))
 
 
 class QueryRows(RowCollector):
@@ -186,7 +186,7 @@ class QueryRows(RowCollector):
                     raise table
                 yield from self.add_error(source, table, str(table))
             else:
-                yield from self._collect(self._shaped(table))
+                yield from self._collect(self._to_schema(table))
 
     def finish(self) -> Iterator[pa.RecordBatch]:
         """Return the remaining rows."""
@@ -198,15 +198,15 @@ class QueryRows(RowCollector):
             )
 
 
-def _fitted(array: pa.Array, wanted: pa.DataType) -> pa.Array:
+def _fit_type(array: pa.Array, type: pa.DataType) -> pa.Array:
     """Reduce the structs of an array to the requested fields; its lists must not be null."""
-    if array.type == wanted:
+    if array.type == type:
         return array
-    if pa.types.is_list(wanted):
-        values = _fitted(array.values, wanted.value_type)
-        return pa.ListArray.from_arrays(array.offsets, values, type=wanted)
-    if not pa.types.is_struct(wanted):
-        return array.cast(wanted)
-    fields = [_fitted(array.field(field.name.lower()), field.type) for field in wanted]
+    if pa.types.is_list(type):
+        values = _fit_type(array.values, type.value_type)
+        return pa.ListArray.from_arrays(array.offsets, values, type=type)
+    if not pa.types.is_struct(type):
+        return array.cast(type)
+    fields = [_fit_type(array.field(field.name.lower()), field.type) for field in type]
     nulls = array.is_null() if array.null_count else None
-    return pa.StructArray.from_arrays(fields, fields=list(wanted), mask=nulls)
+    return pa.StructArray.from_arrays(fields, fields=list(type), mask=nulls)
