@@ -257,9 +257,9 @@ def _message_word(format: "str | None") -> str:
 
 
 def _registry_counter(metadata: "Mapping[str, bytes]") -> "int | None":
-    from rdfm.nanopub.counters import counter_of
+    from rdfm.nanopub.counters import find_counter
 
-    return counter_of(metadata)
+    return find_counter(metadata)
 
 
 errors.set_surface(_render_for_python, _message_word)

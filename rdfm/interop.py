@@ -527,7 +527,7 @@ def _json_pieces(results: Results, oxigraph: ModuleType) -> Iterator[bytes]:
             for index, row in islice(rows, ROWS_PER_PIECE):
                 for term in row:
                     if term is not None and term not in converted:
-                        converted[term] = _for_oxigraph(term, index, oxigraph)
+                        converted[term] = _to_parsable_term(term, index, oxigraph)
                 converted_rows.append([converted[term] for term in row])
         except Exception as error:
             failure = error
@@ -539,14 +539,14 @@ def _json_pieces(results: Results, oxigraph: ModuleType) -> Iterator[bytes]:
     raise failure
 
 
-def _for_oxigraph(term: Term, row: int, oxigraph: ModuleType) -> Term:
+def _to_parsable_term(term: Term, row: int, oxigraph: ModuleType) -> Term:
     """Return a term with labels that pyoxigraph accepts.
 
     The pyoxigraph term is also created, so that its errors are raised early.
     """
     try:
         _to_oxigraph(term, oxigraph)
-        return _relabelled(term)
+        return _relabel(term)
     except (ValueError, TypeError) as error:
         reason = (
             str(error)
@@ -558,11 +558,11 @@ def _for_oxigraph(term: Term, row: int, oxigraph: ModuleType) -> Term:
         ) from error
 
 
-def _relabelled(term: Term) -> Term:
+def _relabel(term: Term) -> Term:
     if isinstance(term, BlankNode):
         return BlankNode(str(term).removeprefix("_:"))
     if isinstance(term, TripleTerm):
-        return TripleTerm(*map(_relabelled, (term.subject, term.predicate, term.object)))
+        return TripleTerm(*map(_relabel, (term.subject, term.predicate, term.object)))
     return term
 
 

@@ -500,7 +500,7 @@ def _restore_rows(
     return batch._with_places(*positions)
 
 
-def checked(message: Message | Iterable[Quad]) -> Message | list[Quad]:
+def check_message(message: Message | Iterable[Quad]) -> Message | list[Quad]:
     """Return the message unchanged, or the quads as a list.
 
     Raises:

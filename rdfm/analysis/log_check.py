@@ -32,7 +32,14 @@ from rdfm.logs.journal import byte_count
 from rdfm.logs.positions import Lines
 from rdfm.message import AnyBatch
 
-__all__ = ["MAX_WARNINGS", "CheckCounts", "LogCheck", "LogState", "check_settings", "end_of"]
+__all__ = [
+    "MAX_WARNINGS",
+    "CheckCounts",
+    "LogCheck",
+    "LogState",
+    "check_settings",
+    "next_message_offset",
+]
 
 MAX_WARNINGS = 20
 
@@ -509,7 +516,7 @@ def _sort_key(finding: Finding) -> tuple[int, int]:
     return offset, index
 
 
-def end_of(batch: AnyBatch, message_index: int) -> int | None:
+def next_message_offset(batch: AnyBatch, message_index: int) -> int | None:
     """Return the offset of the message after this one, or `None` if it is not in the batch."""
     number = message_index - batch.first_message_index + 1
     return batch.byte_offset(number) if number < len(batch) else None

@@ -14,7 +14,13 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal, Unpack
 
 from rdfm._core import Checker, MessageBatch, PatchBatch, PatchRules
-from rdfm.analysis.log_check import MAX_WARNINGS, LogCheck, LogState, check_settings, end_of
+from rdfm.analysis.log_check import (
+    MAX_WARNINGS,
+    LogCheck,
+    LogState,
+    check_settings,
+    next_message_offset,
+)
 from rdfm.analysis.stream_options import find_exceeded_options, read_stream_options
 from rdfm.analysis.validate_rules import RULES
 from rdfm.errors import (
@@ -237,7 +243,7 @@ class Validation(LogCheck):
         for rule, message_index, byte_offset, text, term_text in self._checker.check(
             batch, log.labels
         ):
-            stop = end_of(batch, message_index)
+            stop = next_message_offset(batch, message_index)
             part = batch.continued and message_index == batch.first_message_index
             start = byte_offset
             if part and byte_offset is not None:
@@ -354,7 +360,7 @@ class Validation(LogCheck):
             if self._has_enough_errors():
                 break
             index, byte_offset = batch.message_index(number), batch.byte_offset(number)
-            stop = end_of(batch, index)
+            stop = next_message_offset(batch, index)
             try:
                 results = self.shapes.results(message)
             except (EncodeError, ValueError) as error:

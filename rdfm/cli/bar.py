@@ -20,7 +20,7 @@ class Bar:
         self._ended = False
 
     @classmethod
-    def on_terminal(cls, unit: str = "B") -> Bar | None:
+    def create_if_terminal(cls, unit: str = "B") -> Bar | None:
         """Return a bar if standard error is a terminal; otherwise None."""
         return cls(unit) if sys.stderr is not None and sys.stderr.isatty() else None
 

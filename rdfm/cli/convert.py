@@ -59,7 +59,7 @@ def command(files: tuple[str, ...], output: str | None, quiet: bool, **options: 
         reject_terminal(options)
         options = add_stdout_defaults(options)
     completes = bool(options.get("keep_partial") or options.get("append"))
-    bar = None if quiet or (target == "-" and is_terminal(sys.stdout)) else Bar.on_terminal()
+    bar = None if quiet or (target == "-" and is_terminal(sys.stdout)) else Bar.create_if_terminal()
     try:
         with raise_on_signal(interruption.request if completes else None):
             summary = convert(

@@ -64,7 +64,7 @@ def command(a: str, b: str, as_json: bool, quiet: bool, **options: Any) -> int:
     decoder_options = {name.removeprefix("from_"): value for name, value in given_options.items()}
     if quiet:
         diff_options["limit"] = 0
-    bar = Bar.on_terminal()
+    bar = Bar.create_if_terminal()
     printer: _JsonPrinter | _TextPrinter = _JsonPrinter() if as_json else _TextPrinter(a, b)
     try:
         result = compare(
@@ -185,9 +185,9 @@ def _escape_text(text: str) -> str:
 
 def _metadata_text(key: str, value: bytes) -> str:
     """Return a metadata value: a counter as a number, other values in hexadecimal."""
-    from rdfm.logs.counters import counter_of
+    from rdfm.logs.counters import find_counter
 
-    counter = counter_of({key: value})
+    counter = find_counter({key: value})
     return f"0x{value.hex()}" if counter is None else str(counter)
 
 

@@ -68,7 +68,7 @@ def command(logs: tuple[str, ...], output: str, count: bool, quiet: bool, **opti
             options["to"] = default_format(inputs, options.get("from_format"))
         reject_terminal(options)
     completes = bool(options.get("keep_partial") or options.get("append"))
-    bar = None if quiet or (output == "-" and is_terminal(sys.stdout)) else Bar.on_terminal()
+    bar = None if quiet or (output == "-" and is_terminal(sys.stdout)) else Bar.create_if_terminal()
     try:
         with raise_on_signal(interruption.request if completes else None):
             target = standard_output() if output == "-" else output

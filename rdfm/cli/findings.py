@@ -93,7 +93,7 @@ def run_check(
     settings = {name.removeprefix("from_"): value for name, value in settings.items()}
     write = {"text": _line, "json": _json, "github": _annotation}[output]
     # On a terminal, the progress bar would interfere with the findings.
-    bar = Bar.on_terminal() if _is_redirected() else None
+    bar = Bar.create_if_terminal() if _is_redirected() else None
     try:
         with raise_on_signal():
             log_check = check(sources, progress=bar, **_convert_values(settings, own_options))

@@ -112,7 +112,7 @@ def command(
     if as_rdf:
         list_options["checksum"] = True
     for index, (log, source) in enumerate(zip(logs, create_inputs(logs), strict=True)):
-        bar = Bar.on_terminal()
+        bar = Bar.create_if_terminal()
         try:
             report: Any = (statistics if stats else inspect)(
                 source, from_format, progress=bar, **list_options, **options_by_log[log]
@@ -196,7 +196,7 @@ def _split_options_by_log(
 def _lines(report: Any) -> list[str]:
     """Return a report as lines of text."""
     from rdfm.analysis.inspect import LISTS
-    from rdfm.cli.stdio import WORDS, escape_controls, plural, plural_of, size_text
+    from rdfm.cli.stdio import WORDS, escape_controls, plural, plural_noun, size_text
 
     title = (report.format or "none") + (f", {report.compression}" if report.compression else "")
     rows: list[tuple[str, str]] = [("format", title)]
@@ -228,7 +228,9 @@ def _lines(report: Any) -> list[str]:
     if report.quads_per_message:
         low, mean, high = report.quads_per_message
         message, record = WORDS[report.kind]
-        name = "operations/patch" if report.kind == "patches" else f"{plural_of(record)}/{message}"
+        name = (
+            "operations/patch" if report.kind == "patches" else f"{plural_noun(record)}/{message}"
+        )
         rows.append((name, f"{low:,} to {high:,}, {mean:,} on average"))
     if report.counters:
         rows.append(("counters", "{} to {}".format(*report.counters)))
@@ -263,10 +265,10 @@ def _lines(report: Any) -> list[str]:
 
 def _content(report: Any) -> list[tuple[str, str]]:
     """Return rows with the number of messages and their content."""
-    from rdfm.cli.stdio import WORDS, plural, plural_of
+    from rdfm.cli.stdio import WORDS, plural, plural_noun
 
     empty = f" ({report.empty_messages:,} empty)" if report.empty_messages else ""
-    rows = [(plural_of(WORDS[report.kind][0]), f"{report.messages:,}{empty}")]
+    rows = [(plural_noun(WORDS[report.kind][0]), f"{report.messages:,}{empty}")]
     graphs = "" if not report.has_graphs else ", some in named graphs"
     if report.kind == "results":
         if report.boolean is not None:

@@ -13,7 +13,7 @@ from rdfm.cli.stdio import (
     escape_controls,
     message_counts_text,
     plural,
-    plural_of,
+    plural_noun,
     size_text,
 )
 
@@ -63,7 +63,7 @@ def print_summary(summary: Any, quiet: bool) -> None:
         return
     speed = ""
     if summary.seconds >= 0.5 and summary.quads >= 10_000:
-        record = plural_of(WORDS[summary.kind][1])
+        record = plural_noun(WORDS[summary.kind][1])
         speed = f" ({summary.quads / summary.seconds / 1e6:.2f} M {record}/s)"
     line = (
         f"{message_counts_text(summary.kind, summary.messages, summary.quads)}: "

@@ -161,9 +161,9 @@ class OutputPath(click.Path):
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         """Return the path."""
-        from rdfm.storage.pipes import descriptor_of
+        from rdfm.storage.pipes import find_descriptor
 
-        return "-" if descriptor_of(os.fspath(value)) == 1 else super().convert(value, param, ctx)
+        return "-" if find_descriptor(os.fspath(value)) == 1 else super().convert(value, param, ctx)
 
 
 def output_option(help: str, *name: str, metavar: str = "OUT", **settings: Any) -> Callable[[F], F]:

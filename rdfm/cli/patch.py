@@ -214,7 +214,7 @@ def _run(
         options.setdefault("to", DEFAULT_FORMATS[kind])
         reject_terminal(options)
     target = standard_output() if output == "-" else output
-    bar = None if quiet or (output == "-" and is_terminal(sys.stdout)) else Bar.on_terminal()
+    bar = None if quiet or (output == "-" and is_terminal(sys.stdout)) else Bar.create_if_terminal()
     try:
         with raise_on_signal():
             return function(*inputs, target, progress=bar, **options)

@@ -104,7 +104,7 @@ def _write(log_query: LogQuery, output: str, options: dict[str, Any], quiet: boo
         options.setdefault("to", DEFAULT_FORMATS[log_query.output_kind])
         reject_terminal(options)
         log_query.add(add_stdout_defaults(options))
-    bar = None if quiet or (output == "-" and is_terminal(sys.stdout)) else Bar.on_terminal()
+    bar = None if quiet or (output == "-" and is_terminal(sys.stdout)) else Bar.create_if_terminal()
     try:
         query_output = log_query.write(standard_output() if output == "-" else output, progress=bar)
     finally:
@@ -135,7 +135,7 @@ def _create_bar(quiet: bool) -> Bar | None:
     """Return a progress bar that disappears when output is printed, or None."""
     from rdfm.cli.bar import Bar
 
-    return None if quiet else Bar.on_terminal()
+    return None if quiet else Bar.create_if_terminal()
 
 
 def _close_bar_at_end(bar: Bar | None, results: Iterable[Any]) -> Iterator[Any]:

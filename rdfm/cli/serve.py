@@ -120,12 +120,12 @@ def command(folder: str | None, quiet: bool, **options: Any) -> int:
     from the first one on, and new messages as the log grows. Only this machine can connect, unless
     --grpc names another host.
     """
-    from rdfm.live.running import opened_server
+    from rdfm.live.running import open_server
     from rdfm.live.topics import parse_topic
 
     signals.end_normally(signal.SIGTERM)  # also before the server has started
     topics = dict(map(parse_topic, options.pop("named")))
-    with opened_server(folder, topics, options, quiet=quiet) as server:
+    with open_server(folder, topics, options, quiet=quiet) as server:
         _run(server)
     return 0
 

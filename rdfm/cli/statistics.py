@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from rdfm.cli.stdio import WORDS, escape_controls, plural, plural_of, size_text
+from rdfm.cli.stdio import WORDS, escape_controls, plural, plural_noun, size_text
 
 if TYPE_CHECKING:
     from rdfm.analysis.statistics import Names, Sizes, Statistics
@@ -37,7 +37,7 @@ def lines(statistics: Statistics) -> list[str]:
         rows.append(("logs", f"{statistics.logs:,}"))
     rows += [
         ("size", size_text(statistics.bytes)),
-        (plural_of(message), f"{statistics.messages:,}{empty}"),
+        (plural_noun(message), f"{statistics.messages:,}{empty}"),
     ]
     if statistics.kind == "patches":
         counts = ", ".join(f"{count:,} {code}" for code, count in statistics.operations.items())
@@ -48,7 +48,9 @@ def lines(statistics: Statistics) -> list[str]:
         escape_controls(statistics.source),
         *(f"  {name:18} {escape_controls(value)}" for name, value in rows),
     ]
-    sizes = "bound cells/row" if statistics.kind == "results" else f"{plural_of(record)}/{message}"
+    sizes = (
+        "bound cells/row" if statistics.kind == "results" else f"{plural_noun(record)}/{message}"
+    )
     output_lines += _sizes(sizes, statistics.quads_per_message)
     for name, distribution in (
         ("bytes/message", statistics.bytes_per_message),

@@ -147,14 +147,14 @@ def plural(count: int, noun: str) -> str:
         >>> plural(1, "entry"), plural(3, "entry")
         ('1 entry', '3 entries')
     """
-    return f"{count:,} {noun if count == 1 else plural_of(noun)}"
+    return f"{count:,} {noun if count == 1 else plural_noun(noun)}"
 
 
-def plural_of(noun: str) -> str:
+def plural_noun(noun: str) -> str:
     """Return the plural of a noun.
 
     Example:
-        >>> plural_of("quad"), plural_of("patch"), plural_of("boundary")
+        >>> plural_noun("quad"), plural_noun("patch"), plural_noun("boundary")
         ('quads', 'patches', 'boundaries')
     """
     if noun.endswith(("ary", "try")):

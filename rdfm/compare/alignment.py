@@ -13,7 +13,7 @@ from collections import Counter, defaultdict
 from collections.abc import Hashable, Iterable, Iterator, Mapping
 
 from rdfm._core import BlankNode, Quad, Term, TripleTerm
-from rdfm.compare.isomorphism import MAX_STEPS, mapping
+from rdfm.compare.isomorphism import MAX_STEPS, find_mapping
 
 __all__ = ["align", "iter_nodes", "relabel"]
 
@@ -52,7 +52,7 @@ def align(old: Iterable[Quad], new: Iterable[Quad], *, max_steps: int = MAX_STEP
         used_labels.update(node.value for quad in part for node in iter_nodes(quad))
         candidates = by_key[_key(part)]
         for index, candidate in enumerate(candidates):
-            new_names = mapping(candidate, part, max_steps=max_steps)
+            new_names = find_mapping(candidate, part, max_steps=max_steps)
             if new_names is not None:
                 names |= new_names
                 del candidates[index]

@@ -64,14 +64,14 @@ def canonical_labels(
     """
     dataset = set(quads)
     for quad in dataset:
-        if (reason := _unsupported(quad)) is not None:
+        if (reason := _unsupported_reason(quad)) is not None:
             text = str(quad)
             text = text if len(text) <= 80 else text[:79] + "…"
             raise EncodeError(f"{reason}: {text}", format="RDFC-1.0", message_index=message_index)
     return _CanonicalizationState(dataset, max_steps).issue()
 
 
-def _unsupported(quad: Quad) -> str | None:
+def _unsupported_reason(quad: Quad) -> str | None:
     """Return why RDFC-1.0 does not support a quad, or None if it does."""
     standard = isinstance(quad.subject, (Iri, BlankNode)) and isinstance(quad.predicate, Iri)
     if not standard or not isinstance(quad.graph, (Iri, BlankNode, type(None))):

@@ -12,7 +12,7 @@ from collections.abc import Iterable
 from rdfm import _core
 from rdfm._core import BlankNode, MessageBatch, Quad
 
-__all__ = ["MAX_STEPS", "isomorphic", "mapping"]
+__all__ = ["MAX_STEPS", "find_mapping", "isomorphic"]
 
 MAX_STEPS = 20_000_000
 
@@ -34,7 +34,7 @@ def isomorphic(a: Iterable[Quad], b: Iterable[Quad], *, max_steps: int = MAX_STE
     return _pairs(a, b, max_steps) is not None
 
 
-def mapping(
+def find_mapping(
     a: Iterable[Quad], b: Iterable[Quad], *, max_steps: int = MAX_STEPS
 ) -> dict[BlankNode, BlankNode] | None:
     """Return a mapping from the blank nodes of `a` to those of `b`, or None if the datasets differ.

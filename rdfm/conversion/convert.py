@@ -172,7 +172,7 @@ def plan(
         stages.get("split_messages"),
         stages.get("split_bytes"),
         stages.get("overwrite", False),
-        AppendSettings.of(
+        AppendSettings.from_options(
             target_format,
             stages.get("append", False),
             stages.get("sync", False),

@@ -178,7 +178,7 @@ def register(format: Format) -> None:
     format = _check_plug_in(format)
     for name in (format.name, *format.spec.aliases):
         for built_in in map(_load_built_in, _BUILT_IN):
-            if _normalize_name(name) in _normalized_names(built_in.spec):
+            if _normalize_name(name) in _normalize_names(built_in.spec):
                 raise OptionError(f"'{name}' is a built-in format, which plug-ins cannot replace")
     _registered[format.name] = format
 
@@ -208,7 +208,7 @@ def find(name: str) -> Format:
     if key in _BUILT_IN:
         return _load_built_in(key)
     for format in _iter_formats():
-        if key in _normalized_names(format.spec):
+        if key in _normalize_names(format.spec):
             return format
     failure = _entry_points()[1].get(name)
     raise UnknownFormatError(
@@ -220,7 +220,7 @@ def _suggest_formats(unknown_key: str) -> str:
     """The formats that an unknown name may refer to, or all formats."""
     from difflib import get_close_matches  # costly to import
 
-    keys = {key: spec for spec in specs() for key in _normalized_names(spec)}
+    keys = {key: spec for spec in specs() for key in _normalize_names(spec)}
     containing = [spec for key, spec in keys.items() if len(unknown_key) > 2 and unknown_key in key]
     similar = [keys[key] for key in get_close_matches(unknown_key, keys)]
     suggestions = list(
@@ -304,7 +304,7 @@ def _normalize_name(name: str) -> str:
     return name.split(";")[0].strip().lower().removeprefix(".").replace("_", "-")
 
 
-def _normalized_names(spec: FormatSpec) -> set[str]:
+def _normalize_names(spec: FormatSpec) -> set[str]:
     others = (*spec.aliases, *spec.suffixes, *spec.media_types, spec.title)
     return {_normalize_name(name) for name in (spec.name, *others)}
 

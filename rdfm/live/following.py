@@ -195,7 +195,7 @@ class StoredFrames:
         """
         while self.number < end and self._fill():
             frame = self._frames[0]
-            if is_marked(frame) and self._options_of(frame) == self._options:
+            if is_marked(frame) and self._read_options(frame) == self._options:
                 self._begin_check()
                 return True
             self._frames.popleft()
@@ -224,7 +224,7 @@ class StoredFrames:
         frames: list[bytes] = []
         while self._frames:
             try:
-                options = self._options_of(self._frames[0])
+                options = self._read_options(self._frames[0])
                 if options not in (None, self._options):
                     raise self._invalid_error("the stream options change")
             except DecodeError:
@@ -273,7 +273,7 @@ class StoredFrames:
             self._rest += piece
         return True
 
-    def _options_of(self, frame: bytes) -> StreamOptions | None:
+    def _read_options(self, frame: bytes) -> StreamOptions | None:
         try:
             return stream_options(frame)
         except ValueError as error:

@@ -22,7 +22,7 @@ from weakref import WeakValueDictionary
 
 import grpc
 
-from rdfm.live.status import StatusError, status_of
+from rdfm.live.status import StatusError, create_status
 
 __all__ = ["MAX_REQUEST_BYTES", "BoundedCalls", "RequestReader"]
 
@@ -106,7 +106,7 @@ class BoundedCalls(grpc.aio.ServerInterceptor):  # type: ignore[misc]  # grpcio 
             except grpc.aio.BaseError:  # the call has ended
                 raise
             except Exception as cause:
-                error = status_of(cause, None, "")
+                error = create_status(cause, None, "")
             finally:
                 self._calls -= 1
             if error is not None:

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from rdfm.live.service import Access
     from rdfm.live.tls import Tls
 
-__all__ = ["opened_server", "serve"]
+__all__ = ["open_server", "serve"]
 
 PathName = str | os.PathLike[str]
 
@@ -124,7 +124,7 @@ def serve(
         "publish_token_file": publish_token_file,
         "create_topics": create_topics,
     }
-    with opened_server(folder, topic or {}, options, quiet=quiet) as server:
+    with open_server(folder, topic or {}, options, quiet=quiet) as server:
         asyncio.run(_run(server, started, stop))
 
 
@@ -143,7 +143,7 @@ async def _run(
 
 
 @contextlib.contextmanager
-def opened_server(
+def open_server(
     folder: PathName | None,
     topics: Mapping[str, PathName],
     options: Mapping[str, Any],

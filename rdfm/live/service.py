@@ -36,7 +36,7 @@ from rdfm.live.requests import (
     check_published,
     respond,
 )
-from rdfm.live.status import StatusError, describe_error, describe_os_error, status_of
+from rdfm.live.status import StatusError, create_status, describe_error, describe_os_error
 from rdfm.live.topics import TopicError, Topics
 from rdfm.storage.jelly_wire import (
     PUBLISH,
@@ -564,7 +564,7 @@ class Streams(grpc.GenericRpcHandler):  # type: ignore[misc]  # grpcio has no ty
             raise
         except Exception as error:
             path, topic = (None, "") if call is None else (call.path, call.topic)
-            failure, status = error, status_of(error, path, topic)
+            failure, status = error, create_status(error, path, topic)
         finally:
             self._metrics.add("rdfm_calls_open", -1, name)
             self._metrics.add("rdfm_calls_total", 1, name, status.code.name)

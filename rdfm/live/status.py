@@ -15,7 +15,7 @@ from rdfm.errors import EncodeError, LimitError, OptionError, RdfmError, spell_o
 from rdfm.live.following import ReplacedError
 from rdfm.live.memory import MemoryLimitError
 
-__all__ = ["StatusError", "describe_error", "describe_os_error", "status_of"]
+__all__ = ["StatusError", "create_status", "describe_error", "describe_os_error"]
 
 Status = grpc.StatusCode
 
@@ -34,7 +34,7 @@ class StatusError(Exception):
         self.reason = reason
 
 
-def status_of(error: Exception, path: Path | None, topic: str) -> StatusError:
+def create_status(error: Exception, path: Path | None, topic: str) -> StatusError:
     """Return the status for an error during a call.
 
     Args:

@@ -16,7 +16,7 @@ from rdfm import formats
 from rdfm.errors import OptionError, spell_option, visible
 from rdfm.formats import Format, OptionSpec
 from rdfm.logs.options import declare
-from rdfm.storage.compression import COMPRESSIONS, suffix_of
+from rdfm.storage.compression import COMPRESSIONS, compression_suffix
 from rdfm.storage.paths import JOURNAL_SUFFIX, STATE_SUFFIX
 
 __all__ = ["TopicError", "Topics", "parse_topic"]
@@ -163,7 +163,7 @@ class Topics:
                 continue
             for suffix in spec.suffixes:
                 for compression in ("none", *COMPRESSIONS):
-                    yield base.with_name(base.name + suffix + suffix_of(compression))
+                    yield base.with_name(base.name + suffix + compression_suffix(compression))
         yield base
 
     def _check_inside(self, path: Path, topic: str) -> None:

@@ -12,7 +12,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from rdfm.message import AnyBatch
 
-__all__ = ["CounterRange", "counter_of", "set_counter_reader"]
+__all__ = ["CounterRange", "find_counter", "set_counter_reader"]
 
 
 def _no_counter(_: Mapping[str, bytes]) -> int | None:
@@ -33,7 +33,7 @@ def set_counter_reader(reader: Callable[[Mapping[str, bytes]], int | None]) -> N
     _read_counter = reader
 
 
-def counter_of(metadata: Mapping[str, bytes]) -> int | None:
+def find_counter(metadata: Mapping[str, bytes]) -> int | None:
     """Return the counter in the metadata of a message; None if there is none."""
     return _read_counter(metadata) if metadata else None
 
@@ -52,9 +52,9 @@ class CounterRange:
         if batch.kind != "messages" or not len(batch):
             return
         if not self._has_messages:
-            self._has_messages, self._first = True, counter_of(batch.metadata(0))
+            self._has_messages, self._first = True, find_counter(batch.metadata(0))
         if self._first is not None:
-            self._last = counter_of(batch.metadata(len(batch) - 1))
+            self._last = find_counter(batch.metadata(len(batch) - 1))
 
     @property
     def bounds(self) -> tuple[int, int] | None:

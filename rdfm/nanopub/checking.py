@@ -15,7 +15,13 @@ from typing import TYPE_CHECKING, Any, Literal, Unpack
 
 from rdfm._core import MessageBatch, check_nanopubs
 from rdfm.analysis.finding import READING_RULES, Rule
-from rdfm.analysis.log_check import MAX_WARNINGS, LogCheck, LogState, check_settings, end_of
+from rdfm.analysis.log_check import (
+    MAX_WARNINGS,
+    LogCheck,
+    LogState,
+    check_settings,
+    next_message_offset,
+)
 from rdfm.logs.input.driver import ReadSettings
 from rdfm.logs.input.inputs import Readable, input_list
 from rdfm.logs.input.progress import Progress
@@ -240,6 +246,6 @@ class NanopubCheck(LogCheck):
             return
         index = batch.message_index(number)
         where = self._find_location(
-            log, batch.byte_offset(number), end_of(batch, index), rule, spelling
+            log, batch.byte_offset(number), next_message_offset(batch, index), rule, spelling
         )
         self._add(log, rule, text, severity, message_index=index, **where)

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Protocol
 
-__all__ = ["counter", "counter_of"]
+__all__ = ["counter", "find_counter"]
 
 _KEY = "c"
 _MAX_BYTES = 10
@@ -40,10 +40,10 @@ def counter(message: _HasMetadata) -> int | None:
         >>> counter(rdfm.Message([], metadata={"c": bytes([0xAC, 0x02])}))
         300
     """
-    return counter_of(message.metadata)
+    return find_counter(message.metadata)
 
 
-def counter_of(metadata: Mapping[str, bytes]) -> int | None:
+def find_counter(metadata: Mapping[str, bytes]) -> int | None:
     """Return the counter in the metadata of a message; None if there is none."""
     return _decode_varint(metadata.get(_KEY, b""))
 

@@ -32,7 +32,7 @@ from rdfm.logs.read.reader import open_log
 from rdfm.logs.write.append import AppendSettings, check_appending
 from rdfm.logs.write.output import output_format
 from rdfm.logs.write.writer import LogWriter, create_log
-from rdfm.nanopub.counters import counter_of
+from rdfm.nanopub.counters import find_counter
 from rdfm.nanopub.errors import MirrorError, RegistryResetError, RejectedError
 from rdfm.nanopub.identity import compute_key, is_code
 from rdfm.nanopub.nanopub_options import FETCH
@@ -535,7 +535,7 @@ class _Mirror:
             open_log(cast("BinaryIO", response), "jelly", frames="message") as log,
         ):
             first = next(iter(log), None)
-        if first is None or (counter_of(first.metadata), compute_key(first)) != (counter, key):
+        if first is None or (find_counter(first.metadata), compute_key(first)) != (counter, key):
             name = visible(self._log)
             raise MirrorError(
                 f"{name} exists, but its state {name}.state.json does not, and the nanopublication "
@@ -692,7 +692,7 @@ class _Mirror:
         """
         counters: list[int] = []
         for index in range(len(batch)):
-            counter = counter_of(batch.metadata(index))
+            counter = find_counter(batch.metadata(index))
             if counter is None:
                 self._reject_counter(
                     batch,

@@ -20,7 +20,7 @@ from rdfm.errors import Remedy, visible
 from rdfm.logs.input.driver import Driver, ReadSettings
 from rdfm.logs.journal import checksum_before
 from rdfm.logs.read.plan import plan_whole_split
-from rdfm.nanopub.counters import counter_of
+from rdfm.nanopub.counters import find_counter
 from rdfm.nanopub.errors import MirrorError
 from rdfm.nanopub.identity import compute_key
 from rdfm.storage.files import LocalStorage
@@ -156,7 +156,7 @@ def read_counters(log: str, format: str, overlap: int) -> tuple[dict[str, int], 
     with readers.LogReader(Driver([log], ReadSettings(format))) as log_reader:
         for message in log_reader:
             key = compute_key(message)
-            if (counter := counter_of(message.metadata)) is not None:
+            if (counter := find_counter(message.metadata)) is not None:
                 counters[key] = counter
                 highest = max(highest, counter)
                 keys.clear()

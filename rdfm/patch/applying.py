@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Unpack
 from rdfm import _core
 from rdfm._core import MessageBatch
 from rdfm.errors import OptionError, Remedy
-from rdfm.patch.changes import Changes, all_dropped
+from rdfm.patch.changes import Changes, sum_dropped
 from rdfm.patch.patch_options import APPLY
-from rdfm.patch.streams import Inputs, Streams, locating_errors, message_batches, patch_batches
+from rdfm.patch.streams import Inputs, Streams, locate_errors, message_batches, patch_batches
 
 if TYPE_CHECKING:
     from rdfm.formats.options_generated import ChangeOptions
@@ -95,7 +95,7 @@ def apply(
         messages=1,
         quads=len(state),
         **state.applied(),
-        dropped=all_dropped(target.dropped),
+        dropped=sum_dropped(target.dropped),
         seconds=time.perf_counter() - start,
         notes=streams.notes(target),
     )
@@ -108,7 +108,7 @@ def _apply(state: _core.Dataset, log: LogReader, *, chain: bool) -> None:
         DecodeError: If a patch is invalid.
     """
     for batch in patch_batches(log):
-        with locating_errors(log):
+        with locate_errors(log):
             state.apply(batch, chain=chain)
 
 
@@ -119,7 +119,7 @@ def fill(state: _core.Dataset, log: LogReader) -> None:
         OptionError: If the log has several messages.
     """
     for batch in single_message_batches(log):
-        with locating_errors(log):
+        with locate_errors(log):
             state.add(batch)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-__all__ = ["Changes", "all_dropped"]
+__all__ = ["Changes", "sum_dropped"]
 
 
 @dataclass(frozen=True)
@@ -37,7 +37,7 @@ class Changes:
     notes: tuple[str, ...] = ()
 
 
-def all_dropped(*counts: Mapping[str, int]) -> dict[str, int]:
+def sum_dropped(*counts: Mapping[str, int]) -> dict[str, int]:
     """Add up counts of dropped data by name, without names whose count is 0."""
     totals: dict[str, int] = {}
     for mapping in counts:

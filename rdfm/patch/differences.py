@@ -20,9 +20,9 @@ from rdfm.compare.alignment import align
 from rdfm.errors import OptionError, spell_option
 from rdfm.message import Message
 from rdfm.patch.applying import fill, single_message_batches
-from rdfm.patch.changes import Changes, all_dropped
+from rdfm.patch.changes import Changes, sum_dropped
 from rdfm.patch.patch_options import DIFF
-from rdfm.patch.streams import Inputs, Streams, locating_errors, message_batches
+from rdfm.patch.streams import Inputs, Streams, locate_errors, message_batches
 
 if TYPE_CHECKING:
     from rdfm.formats.options_generated import ChangeOptions
@@ -115,7 +115,7 @@ def diff(
         quads=deleted + added,
         added=added,
         deleted=deleted,
-        dropped=all_dropped(target.dropped),
+        dropped=sum_dropped(target.dropped),
         seconds=time.perf_counter() - start,
         notes=streams.notes(target),
     )
@@ -128,7 +128,7 @@ def _create_difference(
     fill(state, old)
     difference = _core.DatasetDifference(state, parts=parts, max_bytes=max_bytes)
     for batch in single_message_batches(new):
-        with locating_errors(new):
+        with locate_errors(new):
             difference.add(batch)
     return difference
 
@@ -156,7 +156,7 @@ def _message_differences(
         if batch is None:
             difference.end(side)
         else:
-            with locating_errors(logs[number]):
+            with locate_errors(logs[number]):
                 difference.add(side, batch)
         while (patch_batch := difference.next_batch()) is not None:
             yield patch_batch

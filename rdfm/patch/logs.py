@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING, Unpack
 
 from rdfm import _core
 from rdfm.errors import EncodeError
-from rdfm.patch.changes import Changes, all_dropped
+from rdfm.patch.changes import Changes, sum_dropped
 from rdfm.patch.patch_options import FROM_LOG, TO_LOG
-from rdfm.patch.streams import Inputs, Streams, locating_errors, message_batches, patch_batches
+from rdfm.patch.streams import Inputs, Streams, locate_errors, message_batches, patch_batches
 
 if TYPE_CHECKING:
     from rdfm.formats.options_generated import ChangeOptions
@@ -71,7 +71,7 @@ def from_log(
     ):
         converter = _core.ToPatches(patches=writing.count_continued())
         for batch in message_batches(source):
-            with locating_errors(source):
+            with locate_errors(source):
                 patch_batch = converter.patches(batch)
                 if patch_batch is not None:
                     writing.write_patches(
@@ -80,7 +80,7 @@ def from_log(
     target = writing.log()
     return Changes(
         messages=target.messages,
-        dropped=all_dropped({"metadata": converter.dropped()}, target.dropped),
+        dropped=sum_dropped({"metadata": converter.dropped()}, target.dropped),
         seconds=time.perf_counter() - start,
         notes=streams.notes(target),
     )
@@ -136,7 +136,7 @@ def to_log(
                 log.write_batch(batch)
 
         for batch in patch_batches(source):
-            with locating_errors(source):
+            with locate_errors(source):
                 try:
                     messages = converter.messages(batch)
                 except EncodeError:
@@ -146,7 +146,7 @@ def to_log(
     target = writing.log()
     return Changes(
         messages=target.messages,
-        dropped=all_dropped(converter.dropped(), target.dropped),
+        dropped=sum_dropped(converter.dropped(), target.dropped),
         seconds=time.perf_counter() - start,
         notes=streams.notes(target),
     )

@@ -15,9 +15,9 @@ from typing import IO, TYPE_CHECKING, NamedTuple, Self, Unpack, cast
 
 from rdfm import _core, formats
 from rdfm._core import PatchBatch
-from rdfm.patch.changes import Changes, all_dropped
+from rdfm.patch.changes import Changes, sum_dropped
 from rdfm.patch.patch_options import REVERT
-from rdfm.patch.streams import Inputs, Streams, locating_errors, patch_batches
+from rdfm.patch.streams import Inputs, Streams, locate_errors, patch_batches
 
 if TYPE_CHECKING:
     from rdfm.formats.options_generated import ChangeOptions
@@ -97,7 +97,7 @@ def revert(
     with streams.create() as writing, _Blocks() as blocks:
         with streams.open(inputs) as log:
             for batch in patch_batches(log):
-                with locating_errors(log):
+                with locate_errors(log):
                     steps = inverse.add(batch)
                 for step in steps:
                     if isinstance(step, int):
@@ -123,7 +123,7 @@ def revert(
         deleted=deleted,
         committed=done["committed"],
         undone=done["undone"],
-        dropped=all_dropped(
+        dropped=sum_dropped(
             {"headers": done["headers"], "deletions of prefixes": done["prefixes"]}, target.dropped
         ),
         seconds=time.perf_counter() - start,

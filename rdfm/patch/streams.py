@@ -46,7 +46,7 @@ from rdfm.logs.write.own_input import reject_own_input
 from rdfm.logs.write.writer import LogWriter
 from rdfm.storage import archive
 
-__all__ = ["Inputs", "LazyOutput", "Streams", "locating_errors", "message_batches", "patch_batches"]
+__all__ = ["Inputs", "LazyOutput", "Streams", "locate_errors", "message_batches", "patch_batches"]
 
 _NO_IDS = Remedy("stage", "ids", "false", "writes patches of any size")
 _TRIPLE_TERMS = ("no", "object", "anywhere")  # support for triple terms, in increasing order
@@ -254,7 +254,7 @@ class Streams:
             OSError: If the output cannot be written.
         """
         stages = self.stages
-        appending = AppendSettings.of(
+        appending = AppendSettings.from_options(
             self._format,
             stages.get("append", False),
             stages.get("sync", False),
@@ -410,7 +410,7 @@ def _batches(log: LogReader, kind: str, batch_class: type[Any]) -> Iterator[Any]
 
 
 @contextlib.contextmanager
-def locating_errors(log: LogReader) -> Iterator[None]:
+def locate_errors(log: LogReader) -> Iterator[None]:
     """Add the name of the log, and the position in it, to errors."""
     try:
         yield

@@ -48,8 +48,8 @@ __all__ = [
     "JellyWriter",
     "SavedFile",
     "StreamWriter",
+    "describe_uncounted",
     "package_metadata",
-    "uncounted",
 ]
 
 # Message counts up to which the folders of a tar archive have the same depth.
@@ -361,7 +361,10 @@ def package_metadata(
             f"stax:hasStreamTypeUsage {grouped} , {flat}",
             *counts,
             *partitions,
-            *(f"{COMMENT} {Literal(f'T{text[1:]}.')}" for text in uncounted(statistics[FULL])),
+            *(
+                f"{COMMENT} {Literal(f'T{text[1:]}.')}"
+                for text in describe_uncounted(statistics[FULL])
+            ),
             *(
                 f"dcat:distribution {Iri(f'{base}#{identifier(distribution.file)}')}"
                 for distribution in distributions
@@ -406,7 +409,7 @@ def package_metadata(
     return "\n".join(lines) + "\n"
 
 
-def uncounted(statistics: LogStatistics) -> list[str]:
+def describe_uncounted(statistics: LogStatistics) -> list[str]:
     """Return a sentence for each kind of name that is not listed completely."""
     return [
         f"the metadata lists the first {names.number:,} {kind}; {names.others:,} more statements have "

@@ -40,8 +40,8 @@ from rdfm.riverbench.distributions import (
     JellyWriter,
     SavedFile,
     StreamWriter,
+    describe_uncounted,
     package_metadata,
-    uncounted,
 )
 from rdfm.riverbench.names import DATASET, FULL, METADATA_FILE, PACKAGE, SIZES
 
@@ -321,7 +321,7 @@ class _Packaging:
     def create_notes(self) -> list[str]:
         """Return notes on the order of the messages, and on names that the metadata omits."""
         notes = [] if self._unordered is None else [self._unordered]
-        return [*notes, *uncounted(self._statistics[FULL])]
+        return [*notes, *describe_uncounted(self._statistics[FULL])]
 
     def _check_order(self, name: str) -> None:
         """Note the first file of an archive whose number is not above that of the previous file."""

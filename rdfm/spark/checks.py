@@ -29,7 +29,7 @@ from rdfm.analysis.validate_rules import RULES
 from rdfm.errors import DecodeError, OptionError, spell_options
 from rdfm.logs.input.driver import Driver, ReadBatch, ReadError
 from rdfm.spark.readers.reader import LogSourceReader
-from rdfm.spark.schema import LISTS, kind_of
+from rdfm.spark.schema import LISTS, detect_kind
 from rdfm.spark.spark_options import as_text
 from rdfm.spark.spark_remedies import render_for_spark
 
@@ -120,7 +120,7 @@ def _list_column(rows: DataFrame, function: str) -> str:
     Raises:
         OptionError: If there is no such column.
     """
-    kind = kind_of(rows.schema)
+    kind = detect_kind(rows.schema)
     if kind is None:
         names = ", ".join(rows.columns) or "none"
         raise OptionError(

@@ -201,7 +201,7 @@ def _create_decoding(
     format: Format, mode: str, with_error: bool, options: Mapping[str, Any]
 ) -> Callable[..., Column]:
     name = format.name
-    on_error = _on_error(mode)
+    on_error = _on_error_value(mode)
     if with_error and on_error == "raise":
         raise OptionError('with_error requires mode="PERMISSIVE"')
     kind = ValueDecoder(format, **options).kind  # invalid options raise here, not in a task
@@ -269,11 +269,11 @@ def _create_sql_decoding(format: Format) -> Function:
     name = format.name
 
     def from_rdf(*columns: pa.Array) -> pa.Array:
-        values, given = _split_arguments(columns)
-        mode = given.pop("mode", "FAILFAST")
-        keywords = Options(given).pop_format_options([formats.find(name).spec], "read")
+        values, options = _split_arguments(columns)
+        mode = options.pop("mode", "FAILFAST")
+        keywords = Options(options).pop_format_options([formats.find(name).spec], "read")
         with _spark_remedies():
-            return pa.array(ValueDecoder(name, **keywords)(values, on_error=_on_error(mode)))
+            return pa.array(ValueDecoder(name, **keywords)(values, on_error=_on_error_value(mode)))
 
     return _compute_once(from_rdf, LISTS[format.spec.kinds[0]][1])
 
@@ -282,8 +282,8 @@ def _create_sql_encoding(format: Format) -> Function:
     name = format.name
 
     def to_rdf(*columns: pa.Array) -> pa.Array:
-        quads, given = _split_arguments(columns)
-        keywords = Options(given).pop_format_options([formats.find(name).spec], "write")
+        quads, options = _split_arguments(columns)
+        keywords = Options(options).pop_format_options([formats.find(name).spec], "write")
         with _spark_remedies():
             return pa.array(ValueEncoder(name, **keywords)(quads))
 
@@ -295,7 +295,7 @@ def _compute_once(function: Callable[..., pa.Array], type: DataType) -> Function
     return cast("Function", arrow_function(function, type))
 
 
-def _on_error(mode: str) -> Literal["raise", "null"]:
+def _on_error_value(mode: str) -> Literal["raise", "null"]:
     return "raise" if _MODE.value(mode) == "FAILFAST" else "null"
 
 

@@ -22,7 +22,7 @@ from rdfm.errors import OptionError, RdfmError
 from rdfm.spark.checks import create_reader, run_tasks
 from rdfm.spark.spark_remedies import render_for_spark
 from rdfm.spark.writers.commit import CommitTarget, FolderCommit
-from rdfm.storage.files import storage_of
+from rdfm.storage.files import find_storage
 from rdfm.storage.paths import is_url, local_target
 
 if TYPE_CHECKING:
@@ -102,7 +102,7 @@ def rewrite(
                 log: Any = path
                 format = options.get("format")
                 if storage and is_url(path):  # `convert` has no storage options
-                    files, storage_path = storage_of(path, storage)
+                    files, storage_path = find_storage(path, storage)
                     log = stack.enter_context(files.open_existing(storage_path))
                     path_format = formats.by_path(path)
                     format = format or (None if path_format is None else path_format.name)

@@ -32,7 +32,7 @@ __all__ = [
     "RowShape",
     "columns_of",
     "default_schema",
-    "kind_of",
+    "detect_kind",
     "message_shape",
     "quad_shape",
     "result_shape",
@@ -229,7 +229,7 @@ def result_shape(variables: tuple[str, ...], terms: str) -> RowShape:
     )
 
 
-def kind_of(schema: StructType) -> str | None:
+def detect_kind(schema: StructType) -> str | None:
     """Return the kind of log that a schema is for, if a column determines it.
 
     Raises:

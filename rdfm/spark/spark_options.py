@@ -62,14 +62,14 @@ _STORAGE = OptionSpec(
 )
 
 
-def _by_name(*specs: OptionSpec) -> dict[str, OptionSpec]:
+def _index_by_name(*specs: OptionSpec) -> dict[str, OptionSpec]:
     return {spec.name: spec for spec in specs}
 
 
 # Options of every read.
 READING = {
     "format": STAGES["from_format"],
-    **_by_name(
+    **_index_by_name(
         replace(
             _COMPRESSION,
             help="Compression of the files. Detected from their content by default.",
@@ -128,7 +128,7 @@ READING = {
     ),
 }
 # Options that select the files that `format("rdfm")` reads and split them into tasks.
-FILES = _by_name(
+FILES = _index_by_name(
     OptionSpec(
         "path_glob_filter", help="Glob that the names of files must match.", metavar="PATTERN"
     ),
@@ -164,7 +164,7 @@ FILES = _by_name(
         minimum=1,
     ),
 )
-STREAMING = _by_name(
+STREAMING = _index_by_name(
     OptionSpec(
         "state_location",
         help='Folder for the list of files. Required by format("rdfm"). Not an option of rdfm.spark.read_stream.',
@@ -204,7 +204,7 @@ FILE_SOURCE = (
 )
 WRITING = {
     "to": replace(STAGES["to"], help="Format to write, such as jelly. Required."),
-    **_by_name(
+    **_index_by_name(
         replace(
             _COMPRESSION,
             help="Compression of the part files, with an optional level, such as zstd:19.",
@@ -218,7 +218,7 @@ WRITING = {
         minimum=0,
         default=0,
     ),
-    **_by_name(
+    **_index_by_name(
         OptionSpec(
             "partition_columns",
             help="Comma-separated columns whose values become folders NAME=VALUE.",
@@ -247,7 +247,7 @@ WRITING = {
     ),
 }
 # Only for batch writes.
-WRITE_ID = _by_name(
+WRITE_ID = _index_by_name(
     OptionSpec(
         "write_id",
         help="Id of this write. Repeating a write with the same id has no effect. Not for streams.",

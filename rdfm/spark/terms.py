@@ -70,7 +70,7 @@ _NO_IDENTITY = (
 _INDEX = "quad_index"
 
 
-def _named_like_spark(function: Helper) -> Helper:
+def _name_like_spark(function: Helper) -> Helper:
     """Name the result as Spark's built-in functions do: `iri(subject)`."""
 
     @wraps(function)
@@ -82,7 +82,7 @@ def _named_like_spark(function: Helper) -> Helper:
     return cast("Helper", named)
 
 
-@_named_like_spark
+@_name_like_spark
 def term_kind(col: Term) -> Column:
     """Return `iri`, `blank node`, `literal` or `triple term`.
 
@@ -100,7 +100,7 @@ def term_kind(col: Term) -> Column:
     )
 
 
-@_named_like_spark
+@_name_like_spark
 def is_blank(col: Term) -> Column:
     """Return whether a term is a blank node; null for null.
 
@@ -110,7 +110,7 @@ def is_blank(col: Term) -> Column:
     return _column(col).startswith("_:")
 
 
-@_named_like_spark
+@_name_like_spark
 def iri(col: Term) -> Column:
     """Return an IRI without angle brackets; null for other terms.
 
@@ -121,7 +121,7 @@ def iri(col: Term) -> Column:
     return F.when(_is_iri(term), _resolve_escapes(_iri_text(term), term))
 
 
-@_named_like_spark
+@_name_like_spark
 def value(col: Term) -> Column:
     """Return the value of a term, like the attribute `value` of rdfm's terms.
 
@@ -142,7 +142,7 @@ def value(col: Term) -> Column:
     )
 
 
-@_named_like_spark
+@_name_like_spark
 def language(col: Term) -> Column:
     """Return the language tag of a literal, in its original case; null for other terms.
 
@@ -153,7 +153,7 @@ def language(col: Term) -> Column:
     return F.when(suffix.startswith("@"), F.substring_index(F.substr(suffix, F.lit(2)), "--", 1))
 
 
-@_named_like_spark
+@_name_like_spark
 def direction(col: Term) -> Column:
     """Return the base direction of a literal, `ltr` or `rtl`; null for other terms.
 
@@ -167,7 +167,7 @@ def direction(col: Term) -> Column:
     )
 
 
-@_named_like_spark
+@_name_like_spark
 def datatype(col: Term) -> Column:
     """Return the IRI of a literal's datatype; null for other terms.
 

@@ -27,10 +27,10 @@ __all__ = [
     "BlockCompressor",
     "Compressor",
     "by_content",
-    "by_suffix",
+    "compression_suffix",
     "compressor",
     "decompress",
-    "suffix_of",
+    "find_by_suffix",
 ]
 
 PIECE_BYTES = 1 << 20
@@ -79,22 +79,22 @@ class Compressor(Protocol):
         """Return the remaining output."""
 
 
-def by_suffix(path: str) -> str | None:
+def find_by_suffix(path: str) -> str | None:
     """Return the compression of a file name by its suffix, or None.
 
     Example:
-        >>> by_suffix("log.nq.zst")
+        >>> find_by_suffix("log.nq.zst")
         'zstd'
     """
     lower = path.lower()
     return next((name for suffix, name in _SUFFIXES.items() if lower.endswith(suffix)), None)
 
 
-def suffix_of(name: str) -> str:
+def compression_suffix(name: str) -> str:
     """Return the preferred suffix of a compression, with or without a level; empty for "none".
 
     Example:
-        >>> suffix_of("zstd"), suffix_of("zstd:19"), suffix_of("none")
+        >>> compression_suffix("zstd"), compression_suffix("zstd:19"), compression_suffix("none")
         ('.zst', '.zst', '')
     """
     name, _, _ = name.partition(":")

@@ -20,7 +20,7 @@ from rdfm.errors import MissingExtraError, OptionError
 from rdfm.storage.addresses import is_web, redact_url
 from rdfm.storage.paths import local_path
 
-__all__ = ["File", "LocalStorage", "RemoteStorage", "Storage", "access_error", "storage_of"]
+__all__ = ["File", "LocalStorage", "RemoteStorage", "Storage", "access_error", "find_storage"]
 
 
 @dataclass(frozen=True)
@@ -289,7 +289,7 @@ class RemoteStorage:
     def folder_time(self, path: str) -> float | None:
         """Return the last modification time of a folder, if the storage has folders."""
         with contextlib.suppress(FileNotFoundError):
-            return _modified(self._files.info(path))
+            return _modified_time(self._files.info(path))
         return None
 
     def make_folder(self, path: str, parents: bool = True) -> None:
@@ -386,14 +386,14 @@ class RemoteStorage:
     def _file(self, info: Mapping[str, Any], url: str) -> File | None:
         if info["type"] == "directory":
             return None
-        return File(url, info["size"] or 0, _modified(info), info["type"] != "other")
+        return File(url, info["size"] or 0, _modified_time(info), info["type"] != "other")
 
 
 def _local(path: str, status: os.stat_result) -> File:
     return File(path, status.st_size, status.st_mtime, stat.S_ISREG(status.st_mode))
 
 
-def _modified(info: Mapping[str, Any]) -> float | None:
+def _modified_time(info: Mapping[str, Any]) -> float | None:
     modified = next(
         (
             info[key]
@@ -432,7 +432,7 @@ def access_error(url: str, error: OSError) -> Exception:
     )
 
 
-def storage_of(path: str, options: Mapping[str, Any] | None = None) -> tuple[Storage, str]:
+def find_storage(path: str, options: Mapping[str, Any] | None = None) -> tuple[Storage, str]:
     """Return the storage of a path or URL, and the path in the form of that storage.
 
     Args:

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping
 from fnmatch import fnmatch, fnmatchcase
 from typing import Any
 
-from rdfm.storage.files import File, Storage, storage_of
+from rdfm.storage.files import File, Storage, find_storage
 from rdfm.storage.paths import JOURNAL_SUFFIX, STATE_SUFFIX
 
 __all__ = ["find_files", "find_matches", "is_glob", "parent_folders"]
@@ -57,12 +57,12 @@ def find_files(
 
     Raises:
         FileNotFoundError: If a path does not exist, or a glob matches nothing.
-        MissingExtraError, OptionError: As in `storage_of`.
+        MissingExtraError, OptionError: As in `find_storage`.
     """
     found: dict[str, File] = {}
     folders: dict[str, None] = {}
     for path in paths:
-        storage, location = storage_of(path, options)
+        storage, location = find_storage(path, options)
         files: list[File] = []
         for name, file in _matching_paths(storage, location, ignore_missing).items():
             if file is None:
@@ -138,7 +138,7 @@ def parent_folders(path: str, options: Mapping[str, Any] | None = None) -> list[
         path: A path, glob or URL.
         options: Options of fsspec, for URLs.
     """
-    storage, location = storage_of(path, options)
+    storage, location = find_storage(path, options)
     folders: dict[str, None] = {}
     for glob in _expand_pattern(location):
         parent = glob.rstrip("/\\").removesuffix(_path_parts(glob)[-1]) or "."

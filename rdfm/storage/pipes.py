@@ -19,7 +19,7 @@ from typing import Any
 
 __all__ = [
     "OptionPipe",
-    "descriptor_of",
+    "find_descriptor",
     "is_pipe",
     "mark_pipes",
     "open_to_read",
@@ -89,11 +89,11 @@ class _PositionedFile(io.RawIOBase):
         super().close()
 
 
-def descriptor_of(path: str) -> int | None:
+def find_descriptor(path: str) -> int | None:
     """Return the descriptor that a path stands for; None for all other paths.
 
     Example:
-        >>> descriptor_of("/dev/stdout"), descriptor_of("/dev/fd/63"), descriptor_of("a.nq")
+        >>> find_descriptor("/dev/stdout"), find_descriptor("/dev/fd/63"), find_descriptor("a.nq")
         (1, 63, None)
     """
     if (numbered := _NUMBERED.fullmatch(path)) is not None:
@@ -122,7 +122,7 @@ def pipe_identity(path: str) -> tuple[int, int] | None:
 
 def open_to_read(path: str) -> io.RawIOBase:
     """Open a file, unbuffered: a read returns the bytes that are available."""
-    number = descriptor_of(path)
+    number = find_descriptor(path)
     file = _open(path, "rb", number)
     is_shared = number is not None and stat.S_ISREG(os.fstat(file.fileno()).st_mode)
     return _PositionedFile(file) if is_shared else file
@@ -161,7 +161,7 @@ def read_option_file(path: str | os.PathLike[str], max_bytes: int) -> bytes:
 
 def open_to_write(path: str) -> io.FileIO:
     """Open a file that is not replaced, unbuffered: a pipe, a device or an open descriptor."""
-    return _open(path, "wb", descriptor_of(path))
+    return _open(path, "wb", find_descriptor(path))
 
 
 def _read(path: str | os.PathLike[str], max_bytes: int) -> bytes:
@@ -171,7 +171,7 @@ def _read(path: str | os.PathLike[str], max_bytes: int) -> bytes:
 
 def _status(path: str) -> os.stat_result:
     """Return the status of a file. The path of a descriptor may lead to a file without a name."""
-    number = descriptor_of(path)
+    number = find_descriptor(path)
     return Path(path).stat() if number is None else os.fstat(number)
 
 

@@ -181,7 +181,7 @@ def test_sigterm_ends_the_server_with_status_0_while_it_starts(tmp_path):
     program = (
         "import os, signal, sys\n"
         "from rdfm.live import running\n"
-        "running.opened_server = lambda *_, **__: os.kill(os.getpid(), signal.SIGTERM)\n"
+        "running.open_server = lambda *_, **__: os.kill(os.getpid(), signal.SIGTERM)\n"
         "sys.argv[1:] = ['serve', '.']\n"
         "import runpy\n"
         "runpy.run_module('rdfm', run_name='__main__')\n"

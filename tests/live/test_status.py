@@ -8,7 +8,7 @@ import pytest
 from rdfm.errors import DecodeError, EncodeError, LimitError, OptionError, Remedy
 from rdfm.live.following import ReplacedError
 from rdfm.live.memory import MemoryLimitError
-from rdfm.live.status import StatusError, status_of
+from rdfm.live.status import StatusError, create_status
 
 PATH = Path("/srv/logs/birds.jelly")
 REMEDIES = [Remedy("read", "max_message_bytes", None, "")]
@@ -31,7 +31,7 @@ REMEDIES = [Remedy("read", "max_message_bytes", None, "")]
     ],
 )
 def test_statuses_contain_neither_paths_nor_options(error, code):
-    status = status_of(error, PATH, "birds")
+    status = create_status(error, PATH, "birds")
     assert status.code.name == code
     assert "/srv" not in status.reason
     assert "max_message_bytes" not in status.reason
@@ -43,4 +43,4 @@ def test_paths_are_replaced_by_the_topic(tmp_path):
     path = tmp_path / "link/birds.jelly"
     for found in (path, path.resolve()):
         error = ReplacedError(f"{found} was replaced")
-        assert status_of(error, path, "birds").reason == "birds was replaced"
+        assert create_status(error, path, "birds").reason == "birds was replaced"

@@ -6,7 +6,7 @@ import sys
 import rdfm
 from rdfm import Message
 from rdfm.logs import counters
-from rdfm.nanopub.counters import counter_of
+from rdfm.nanopub.counters import find_counter
 
 
 def log_with(path, *metadata):
@@ -31,7 +31,7 @@ def test_another_service_can_define_its_counters(tmp_path):
     try:
         assert rdfm.convert(log, tmp_path / "c.nq").counters == (7, 9)
     finally:
-        counters.set_counter_reader(counter_of)
+        counters.set_counter_reader(find_counter)
 
 
 def test_registries_are_not_loaded_for_logs_without_metadata(tmp_path):

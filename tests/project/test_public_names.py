@@ -107,8 +107,8 @@ def test_dir_lists_public_names():
     assert dir(rdfm) == sorted([*RDFM_NAMES, *modules])
     for name in dir(rdfm):
         assert getattr(rdfm, name) is not None
-    with pytest.raises(AttributeError, match="module 'rdfm' has no attribute 'storage_of'"):
-        getattr(rdfm, "storage_of")  # noqa: B009 - tests `getattr`
+    with pytest.raises(AttributeError, match="module 'rdfm' has no attribute 'find_storage'"):
+        getattr(rdfm, "find_storage")  # noqa: B009 - tests `getattr`
 
 
 IMPORTS = [

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 import rdfm
 from rdfm import nanopub
 from rdfm.storage import contexts
-from rdfm.storage.files import storage_of
+from rdfm.storage.files import find_storage
 from rdfm.storage.http import HttpError, HttpSettings, open_url
 
 QUICK = HttpSettings(
@@ -112,8 +112,8 @@ def read_log(url):
 REQUESTS = [
     read,
     read_log,
-    lambda url: storage_of(url)[0].status(url),
-    lambda url: storage_of(url)[0].read_file(url),
+    lambda url: find_storage(url)[0].status(url),
+    lambda url: find_storage(url)[0].read_file(url),
     contexts.fetch,
     nanopub.status,
 ]

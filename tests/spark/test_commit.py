@@ -10,7 +10,7 @@ import time
 import pytest
 
 from rdfm.spark.writers.commit import CommitTarget, FolderCommit, find_settled, stream_job
-from rdfm.storage.files import storage_of
+from rdfm.storage.files import find_storage
 
 CHANGES = ("write_file", "create_file", "rename", "remove", "remove_folder", "open_new")
 
@@ -46,7 +46,7 @@ def target(request, tmp_path):
     if request.param == "memory":
         pytest.importorskip("fsspec")
     root = str(tmp_path / "logs") if request.param == "local" else f"memory://{tmp_path}/logs"
-    storage, path = storage_of(root)
+    storage, path = find_storage(root)
     storage.make_folder(f"{path}/sub")
     for name in OLD_LOGS:
         storage.write_file(f"{path}/{name}", b"old")

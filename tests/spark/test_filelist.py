@@ -181,7 +181,7 @@ def test_a_kill_at_any_step_leaves_the_old_or_the_new_list(tmp_path, monkeypatch
         folder = tmp_path / f"{step}"
         storage = FragileStorage(step, failure)
         monkeypatch.setattr(
-            filelist, "storage_of", lambda path, _, replacement=storage: (replacement, path)
+            filelist, "find_storage", lambda path, _, replacement=storage: (replacement, path)
         )
         added_pairs = number = 0
         try:

@@ -15,10 +15,10 @@ from rdfm.storage.compression import (
     COMPRESSIONS,
     LEVELS,
     by_content,
-    by_suffix,
+    compression_suffix,
     compressor,
     decompress,
-    suffix_of,
+    find_by_suffix,
 )
 from rdfm.storage.zstd_frames import read_plain_frame
 
@@ -174,7 +174,7 @@ def test_an_excessive_xz_dictionary_is_rejected():
     [("a.nq.gz", "gzip"), ("A.NQ.ZST", "zstd"), ("a.bz2", "bzip2"), ("a.xz", "xz"), ("a.nq", None)],
 )
 def test_compression_is_detected_by_suffix(path, name):
-    assert by_suffix(path) == name
+    assert find_by_suffix(path) == name
 
 
 @pytest.mark.parametrize("head", [b"", b"BZh9 is not bzip2", b"\x1f", b"<http://", b"\x28\xb5"])
@@ -193,7 +193,7 @@ def test_every_level_is_read_back_and_the_highest_level_is_the_smallest(name):
         assert b"".join(decompress(name, [log])) == text
         sizes.append(len(log))
     assert sizes[2] < sizes[0] or name == "bzip2"
-    assert suffix_of(f"{name}:{highest}") == suffix_of(name)
+    assert compression_suffix(f"{name}:{highest}") == compression_suffix(name)
 
 
 @pytest.mark.parametrize("name", COMPRESSIONS)

@@ -6,7 +6,7 @@ import os
 import pytest
 
 import rdfm
-from rdfm.storage.files import LocalStorage, storage_of
+from rdfm.storage.files import LocalStorage, find_storage
 
 
 def test_a_missing_native_library_is_reported_briefly():
@@ -22,12 +22,12 @@ def test_a_missing_native_library_is_reported_briefly():
 
     fsspec.register_implementation("native", Files, clobber=True)
     text = r"native://h/a.nq needs the native library libhdfs, .* HADOOP_HOME"
-    for open_location in (storage_of, rdfm.open_log):
+    for open_location in (find_storage, rdfm.open_log):
         with pytest.raises(rdfm.MissingExtraError, match=text) as error:
             open_location("native://h/a.nq")
         assert "dlopen" not in str(error.value)
     with pytest.raises(OSError, match=r"^no route to h$"):
-        storage_of("native://h/a.nq", {"reason": "no route to h"})
+        find_storage("native://h/a.nq", {"reason": "no route to h"})
 
 
 @pytest.fixture(params=["local", "memory"])
@@ -35,7 +35,7 @@ def location(request, tmp_path):
     if request.param == "memory":
         pytest.importorskip("fsspec")
     root = str(tmp_path) if request.param == "local" else f"memory://{tmp_path}"
-    storage, path = storage_of(root)
+    storage, path = find_storage(root)
     storage.make_folder(f"{path}/x")
     yield storage, path
     storage.remove_folder(path)
@@ -106,7 +106,7 @@ def test_a_file_is_complete_on_storage_that_writes_in_pieces():
             self.store[self._strip_protocol(new)] = self.store.pop(self._strip_protocol(old))
 
     fsspec.register_implementation("pieces", Files, clobber=True)
-    storage, root = storage_of("pieces://x")
+    storage, root = find_storage("pieces://x")
     storage.make_folder(root)
     storage.write_file(f"{root}/a", b"old")
     assert not storage.create_file(f"{root}/a", b"new")

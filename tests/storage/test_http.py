@@ -24,7 +24,7 @@ import rdfm
 from rdfm.storage import compression, http
 from rdfm.storage import web as files_of_web
 from rdfm.storage.addresses import Address, redact_url
-from rdfm.storage.files import storage_of
+from rdfm.storage.files import find_storage
 from rdfm.storage.http import HttpError, HttpSettings, open_url
 
 QUICK_SETTINGS = HttpSettings(
@@ -643,7 +643,7 @@ def test_a_compressed_file_is_read(site):
 
 def test_web_servers_support_the_operations_for_reading(site):
     url = site.on("/a.nq", web.send(200, BODY, Last_Modified="Wed, 21 Oct 2015 07:28:00 GMT"))
-    storage, name = storage_of(url)
+    storage, name = find_storage(url)
     file = storage.status(name)
     assert (file.path, file.size, file.modified) == (url, len(BODY), 1445412480.0)
     assert storage.exists(name)
@@ -658,9 +658,9 @@ def test_web_servers_support_the_operations_for_reading(site):
 def test_files_that_are_read_whole_have_a_size_limit(site, monkeypatch):
     monkeypatch.setattr(files_of_web, "MAX_WHOLE_BYTES", len(BODY))
     url = site.on("/a", web.send(200, BODY), web.send(200, BODY + b"x", chunked=True))
-    assert storage_of(url)[0].read_file(url) == BODY
+    assert find_storage(url)[0].read_file(url) == BODY
     with pytest.raises(HttpError, match=f"the file is larger than {len(BODY)} bytes"):
-        storage_of(url)[0].read_file(url)
+        find_storage(url)[0].read_file(url)
 
 
 def test_zlib_data_is_not_accepted_as_gzip(site):

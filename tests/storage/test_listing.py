@@ -5,7 +5,7 @@ import socket
 
 import pytest
 
-from rdfm.storage.files import File, storage_of
+from rdfm.storage.files import File, find_storage
 from rdfm.storage.listing import find_files
 
 
@@ -153,7 +153,7 @@ def test_files_of_a_glob_are_not_requested_one_by_one():
 
 def test_urls_are_found_like_paths():
     pytest.importorskip("fsspec")
-    storage, root = storage_of("memory://found")
+    storage, root = find_storage("memory://found")
     for name in ("a10.nq", "a9.nq", "_b.nq"):
         storage.write_file(f"{root}/{name}", b"x")
     found = [file.path.rsplit("/", 1)[-1] for file in find_files(["memory://found"])[0]]

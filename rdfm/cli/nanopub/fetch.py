@@ -56,7 +56,7 @@ def command(registry: str, log: str, quiet: bool, **options: Any) -> None:
         for name, value in select_given(options).items()
     }
     values = {name.removeprefix("to_"): value for name, value in values.items()}
-    bar = None if quiet else Bar.on_terminal(unit=" counters")
+    bar = None if quiet else Bar.create_if_terminal(unit=" counters")
 
     def report(result: FetchResult) -> None:
         if not quiet and (result.messages or result.rejected or not values.get("follow")):

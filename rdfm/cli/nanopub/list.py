@@ -66,7 +66,7 @@ def _write(inputs: list[Any], options: dict[str, Any], output: str, quiet: bool)
         options.setdefault("to", DEFAULT_FORMATS["results"])
         reject_terminal(options)
         options = add_stdout_defaults(options)
-    bar = None if quiet or (output == "-" and is_terminal(sys.stdout)) else Bar.on_terminal()
+    bar = None if quiet or (output == "-" and is_terminal(sys.stdout)) else Bar.create_if_terminal()
     try:
         log = NanopubLog(inputs, options)
         target = standard_output() if output == "-" else output

@@ -51,7 +51,7 @@ def command(log: str, output: str, quiet: bool, **options: Any) -> None:
         for name, value in settings.items()
     }
     (source,) = create_inputs([log])
-    bar = None if quiet else Bar.on_terminal()
+    bar = None if quiet else Bar.create_if_terminal()
     try:
         with raise_on_signal():
             packaged = package(source, output, progress=bar, **settings)

@@ -39,7 +39,7 @@ from rdfm.storage import archive as archives
 from rdfm.storage import compression as compressions
 from rdfm.storage.addresses import is_web, redact_url, remove_credentials
 from rdfm.storage.compression import PIECE_BYTES
-from rdfm.storage.files import access_error, storage_of
+from rdfm.storage.files import access_error, find_storage
 from rdfm.storage.listing import find_files, find_matches, is_glob
 from rdfm.storage.paths import describe_invalid_path, is_live, is_url, local_path
 from rdfm.storage.pipes import is_pipe, open_to_read
@@ -502,7 +502,7 @@ def is_folder_or_glob(source: object, storage_options: Mapping[str, Any] | None 
         return path.endswith("/") or is_glob(path)
     if Path(local).exists() or not is_glob(local):
         return Path(local).is_dir()
-    return bool(find_matches(*storage_of(local)))  # without matches, it names a missing file
+    return bool(find_matches(*find_storage(local)))  # without matches, it names a missing file
 
 
 def is_read_once(source: object) -> bool:

@@ -66,7 +66,7 @@ class AppendSettings(NamedTuple):
     commit_seconds: int | None = None
 
     @classmethod
-    def of(
+    def from_options(
         cls,
         format: Format,
         append: bool,
@@ -87,12 +87,12 @@ class AppendSettings(NamedTuple):
             )
         if append:
             return cls(format, sync, repair, commit_seconds)
-        for name, given in (
+        for name, is_given in (
             ("sync", sync),
             ("repair", repair),
             ("commit_seconds", commit_seconds is not None),
         ):
-            if given:
+            if is_given:
                 raise OptionError(
                     f"{spell_option(name)} applies only when appending",
                     remedies=[Remedy("stage", "append", "true", "continues the log")],
@@ -254,7 +254,7 @@ class AppendOutput:
         except FileNotFoundError:
             size = 0
         if size == 0:
-            by_suffix = compressions.by_suffix(self.name)
+            by_suffix = compressions.find_by_suffix(self.name)
             self._compression = by_suffix if compression is None else _compression(compression)
             return
         last_commit = state.journal.leftover
@@ -267,20 +267,20 @@ class AppendOutput:
         state.committed = size
         file = state.file = os.open(state.final, _FLAGS)
         state.shorten()
-        found = compressions.by_content(os.pread(file, compressions.MAGIC_BYTES, 0))
-        self._compression = found
+        detected = compressions.by_content(os.pread(file, compressions.MAGIC_BYTES, 0))
+        self._compression = detected
         if compression is not None:
             requested, _, _ = compression.partition(":")
-            if requested != (found or "none"):
+            if requested != (detected or "none"):
                 option = spell_option("compression")
                 raise OptionError(
-                    f"{option} is {requested}, but {self.name} has {found or 'none'}, which cannot "
+                    f"{option} is {requested}, but {self.name} has {detected or 'none'}, which cannot "
                     f"change; omit {option}"
                 )
             self._compression = _compression(compression)
         from rdfm.logs.write.log_end import StoredLog, find_end  # costly to import
 
-        log = StoredLog(file, size, self.name, self._format, found)
+        log = StoredLog(file, size, self.name, self._format, detected)
         if log.is_empty():
             state.replace_empty()
             return
@@ -356,14 +356,14 @@ class AppendOutput:
         if "dialect" not in supported:
             return
         header = self._ending.header
-        for name, found in (
+        for name, actual in (
             ("dialect", header.get("dialect") or "comment"),
             ("version_label", header.get("version_label")),
         ):
             requested = options.get(name)
-            if requested is not None and requested != found:
+            if requested is not None and requested != actual:
                 raise OptionError(
-                    f"{spell_option(name)} is {requested}, but {self.name} has {found or 'none'}, which "
+                    f"{spell_option(name)} is {requested}, but {self.name} has {actual or 'none'}, which "
                     f"cannot change; omit {spell_option(name)}"
                 )
 

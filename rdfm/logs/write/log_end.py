@@ -190,8 +190,10 @@ def count_messages(log: StoredLog, ending: Ending) -> int:
         return _follow_chain(log)[0].messages
     if log.format.spec.splittable:
         options = {"dialect": ending.header.get("dialect") or "comment"}
-        given = {name: options[name] for name in options if name in log.format.spec.options("read")}
-        counter = DelimiterCounter(log.format.name, log.format.spec.values("read", given))
+        decoder_options = {
+            name: options[name] for name in options if name in log.format.spec.options("read")
+        }
+        counter = DelimiterCounter(log.format.name, log.format.spec.values("read", decoder_options))
         for piece in log.read_pieces():
             counter.feed(piece)
         counter.finish()

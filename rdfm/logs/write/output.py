@@ -42,7 +42,7 @@ from rdfm.storage import archive as archives
 from rdfm.storage import compression as compressions
 from rdfm.storage.addresses import redact_url
 from rdfm.storage.paths import describe_invalid_path, is_live, local_target
-from rdfm.storage.pipes import descriptor_of, open_to_write
+from rdfm.storage.pipes import find_descriptor, open_to_write
 
 if TYPE_CHECKING:
     from rdfm.message import AnyBatch
@@ -88,7 +88,7 @@ class Output:
         if isinstance(target, (str, os.PathLike)):
             path = os.fspath(target)
             self.name = visible(path)
-            compression = compressions.by_suffix(path) if compression is None else compression
+            compression = compressions.find_by_suffix(path) if compression is None else compression
             self._compressor = _block_compressor(compression, jobs)
             try:
                 self._file = self._create(Path(path))
@@ -109,7 +109,7 @@ class Output:
             self._file = target
 
     def _create(self, path: Path) -> BinaryIO:
-        if descriptor_of(os.fspath(path)) is not None:
+        if find_descriptor(os.fspath(path)) is not None:
             return cast("BinaryIO", open_to_write(os.fspath(path)))
         # Replaces the target of a symbolic link, not the link.
         final = Path(os.path.realpath(path))
@@ -130,7 +130,7 @@ class Output:
             self, _finalize, self._process, self.name, temporary, open_files
         )
         _UNFINISHED.add(self)
-        with _explaining_creation_errors(self.name, final):
+        with _explain_creation_errors(self.name, final):
             file = temporary.open("xb", buffering=0)
         open_files.append(file)
         if mode is not None:
@@ -285,7 +285,7 @@ class FolderOutput:
         )
         _UNFINISHED.add(self)
         try:
-            with _explaining_creation_errors(self.name, self._final):
+            with _explain_creation_errors(self.name, self._final):
                 self._staging.mkdir()
         except OSError:
             self._finalizer.detach()
@@ -508,7 +508,7 @@ class OutputShape:
                 f"{path}: {reason}",
                 remedies=[remedies.UNCOMPRESSED],
             )
-        implied = None if path is None or self.folder else compressions.by_suffix(path)
+        implied = None if path is None or self.folder else compressions.find_by_suffix(path)
         if implied is not None and (compression or "none").partition(":")[0] not in (
             implied,
             "none",
@@ -561,7 +561,7 @@ class OutputShape:
         if self.archive:
             return ArchiveEncoder(single, suffix, make_empty)
         if self.folder:
-            suffix += compressions.suffix_of(self._compression or "none")
+            suffix += compressions.compression_suffix(self._compression or "none")
             if self._split_by is not None and self._appended_folder is not None:
                 return KeyAppender(
                     make, format, suffix, self._split_by, self._appended_folder, options
@@ -652,7 +652,7 @@ def _check_process(process: int, name: str) -> None:
 
 
 @contextlib.contextmanager
-def _explaining_creation_errors(name: str, final: Path) -> Iterator[None]:
+def _explain_creation_errors(name: str, final: Path) -> Iterator[None]:
     """Add the name and the reason to errors from creating a file or folder next to `final`."""
     folder = final.parent
     try:

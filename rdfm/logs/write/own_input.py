@@ -18,7 +18,7 @@ from rdfm import formats
 from rdfm.errors import OptionError
 from rdfm.formats import OptionSpec
 from rdfm.logs.write.output import Writable
-from rdfm.storage.files import storage_of
+from rdfm.storage.files import find_storage
 from rdfm.storage.listing import find_matches, is_glob
 from rdfm.storage.paths import is_live, local_path, local_target
 
@@ -61,7 +61,7 @@ def reject_own_input(
         output_path = str(getattr(output, "name", "the output"))
     file = _file_status(target or output)
     log_inputs = list(inputs)
-    option_files = list(_named_files(options or {}, declared or {}, logs=not append))
+    option_files = list(_iter_named_files(options or {}, declared or {}, logs=not append))
     open_files = [
         source
         for source in (*log_inputs, *option_files)
@@ -90,7 +90,7 @@ def reject_own_input(
             )
 
 
-def _named_files(
+def _iter_named_files(
     options: Mapping[str, Any], declared: Mapping[str, OptionSpec], *, logs: bool
 ) -> Iterator[Any]:
     """Yield the files that options name; with `logs`, including logs whose options are used."""
@@ -145,4 +145,4 @@ def _local_paths(inputs: Iterable[Any]) -> Iterator[Path]:
         if Path(path).exists():
             yield Path(path)
         elif is_glob(path):
-            yield from map(Path, find_matches(*storage_of(path)))
+            yield from map(Path, find_matches(*find_storage(path)))

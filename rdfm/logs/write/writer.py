@@ -31,7 +31,7 @@ from rdfm.logs.write.output import (
 from rdfm.logs.write.own_input import reject_own_input
 from rdfm.logs.write.parts import part_list
 from rdfm.logs.write.results import check_head, check_row
-from rdfm.message import Message, Patch, checked
+from rdfm.message import Message, Patch, check_message
 from rdfm.storage.paths import is_live
 from rdfm.storage.pipes import mark_pipes
 
@@ -199,7 +199,7 @@ def create_log(
     def make(**changes: Any) -> EncoderLike:
         return log_format.encoder({**encoder_options, **changes}, shape.continued_header or None)
 
-    appending = AppendSettings.of(log_format, append, sync, repair, keep_partial)
+    appending = AppendSettings.from_options(log_format, append, sync, repair, keep_partial)
     if storage_options and not is_live(target):
         raise OptionError("storage_options apply to live streams such as grpc://host:9090/topic")
     shape = OutputShape(
@@ -326,7 +326,7 @@ class LogWriter(Generic[M]):
                 "the log contains messages, not patches; rdfm.patch.to_log converts patches to "
                 "messages, and rdfm.patch.apply to a dataset"
             )
-        return checked(message)
+        return check_message(message)
 
     @overload
     def write_batch(

@@ -35,7 +35,7 @@ from rdfm.spark.writers.row_splitter import unescape
 if TYPE_CHECKING:
     from rdfm.storage.files import File
 
-__all__ = ["PartitionFilter", "PartitionFolders", "root_of", "values_of"]
+__all__ = ["PartitionFilter", "PartitionFolders", "find_root", "values_of"]
 
 Value: TypeAlias = "str | int | float | bool | decimal.Decimal | datetime.date | None"
 
@@ -232,13 +232,13 @@ class PartitionFolders:
         return [StructField(name, type) for name, type in self.types.items()]
 
 
-def root_of(path: str) -> str:
+def find_root(path: str) -> str:
     """Return the part of a path before the first folder with a glob character.
 
     Folders in this part are not partition columns.
 
     Example:
-        >>> root_of("/logs/day=*/a.nq"), root_of("/logs/day=1")
+        >>> find_root("/logs/day=*/a.nq"), find_root("/logs/day=1")
         ('/logs/', '/logs/day=1')
     """
     glob = re.search(r"[*?\[{]", path)

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from rdfm import formats
 from rdfm._core import ResultBatch
 from rdfm.errors import DecodeError, MissingExtraError, OptionError, UnknownFormatError
-from rdfm.spark.schema import columns_of, kind_of
+from rdfm.spark.schema import columns_of, detect_kind
 
 if TYPE_CHECKING:
     from pyspark.sql.types import StructType
@@ -117,7 +117,7 @@ class KindFinder:
 
 def _find_by_schema(schema: StructType | None) -> LogKind | None:
     """The kind of a schema with a column that only one kind has."""
-    kind = None if schema is None else kind_of(schema)
+    kind = None if schema is None else detect_kind(schema)
     return None if kind is None else LogKind(kind)
 
 

@@ -23,14 +23,14 @@ from pyspark.sql.datasource import DataSourceReader, InputPartition
 from rdfm.errors import OptionError
 from rdfm.logs.read.plan import MAX_THREADS
 from rdfm.spark.paths import to_absolute, to_canonical
-from rdfm.spark.readers.folders import PartitionFilter, PartitionFolders, root_of
+from rdfm.spark.readers.folders import PartitionFilter, PartitionFolders, find_root
 from rdfm.spark.readers.packing import OPEN_COST, PACK_BYTES, pack_files
 from rdfm.spark.readers.rows import SparkReading
 from rdfm.spark.spark_options import FILES, Options
 from rdfm.spark.writers.commit import CommitTarget, find_settled, settle_around
-from rdfm.storage.files import File, storage_of
+from rdfm.storage.files import File, find_storage
 from rdfm.storage.listing import find_matches
-from rdfm.storage.pipes import descriptor_of
+from rdfm.storage.pipes import find_descriptor
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -128,8 +128,8 @@ class LogSourceReader(DataSourceReader):
         return self._file_list
 
     def _roots(self) -> list[str]:
-        """The part of each path without partition columns; see `root_of`."""
-        return [root_of(path) for path in self._paths]
+        """The part of each path without partition columns; see `find_root`."""
+        return [find_root(path) for path in self._paths]
 
     @property
     def paths(self) -> list[str]:
@@ -157,7 +157,7 @@ class LogSourceReader(DataSourceReader):
                 raise FileNotFoundError(errno.ENOENT, "No such file or folder", path)
 
     def _exists(self, path: str) -> bool:
-        storage, name = storage_of(path, self.reading.storage)
+        storage, name = find_storage(path, self.reading.storage)
         return storage.exists(name) or bool(find_matches(storage, name))
 
     def check_not_read(self, folder: str, option: str) -> None:
@@ -272,7 +272,7 @@ class LogSourceReader(DataSourceReader):
         if self.reading.ignore_missing:
             return
         for path in self._paths:
-            storage, folder = storage_of(path, self.reading.storage)
+            storage, folder = find_storage(path, self.reading.storage)
             if storage.status(folder) is not None or not storage.exists(folder):
                 continue
             hidden = ("_", ".")
@@ -322,7 +322,7 @@ def _check_plain(file: File) -> None:
     Raises:
         OSError: If a file is a pipe, device or socket.
     """
-    if not file.plain or descriptor_of(file.path) is not None:
+    if not file.plain or find_descriptor(file.path) is not None:
         raise OSError(
             errno.EINVAL,
             "a pipe, device or socket, which cannot be read in Spark; exclude it with pathGlobFilter",

@@ -38,7 +38,7 @@ from rdfm.spark.schema import RowShape, message_shape, quad_shape, result_shape
 from rdfm.spark.spark_options import CORRUPT_RECORD, READING, Options, compression, split_names
 from rdfm.spark.workers import DriverObject
 from rdfm.storage import compression as compressions
-from rdfm.storage.files import storage_of
+from rdfm.storage.files import find_storage
 from rdfm.storage.paths import is_url, local_target
 
 if TYPE_CHECKING:
@@ -281,7 +281,7 @@ class SparkReading(DriverObject):
 
     def _may_split(self, path: str) -> bool:
         """Whether a log may have splits, without opening it."""
-        packed = compressions.by_suffix(path) if self.compression is None else self.compression
+        packed = compressions.find_by_suffix(path) if self.compression is None else self.compression
         if packed not in (None, "none"):
             return False
         format = formats.by_path(path) if self.format is None else formats.find(self.format)
@@ -342,7 +342,7 @@ class SparkReading(DriverObject):
         return self.rows == "quads" and not whole
 
     def _is_empty(self, path: str) -> bool:
-        storage, name = storage_of(path, self.storage_for(path))
+        storage, name = find_storage(path, self.storage_for(path))
         file = storage.status(name)
         return file is not None and file.size == 0
 

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
-from rdfm.storage.files import storage_of
+from rdfm.storage.files import find_storage
 
 if TYPE_CHECKING:
     from rdfm.errors import DecodeError, RdfmError
@@ -42,7 +42,7 @@ class SideTable:
         self, folder: str, options: Mapping[str, Any], path: str, split: Split | None
     ) -> None:
         """Create the part of the table for a split."""
-        self._storage, self._folder = storage_of(folder, options)
+        self._storage, self._folder = find_storage(folder, options)
         start = 0 if split is None else split.start
         name = hashlib.sha256(path.encode("utf-8", "surrogateescape")).hexdigest()[:32]
         self._file = f"{self._folder.rstrip('/')}/errors-{name}-{start}.parquet"

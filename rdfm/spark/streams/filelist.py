@@ -19,7 +19,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
 from rdfm.errors import OptionError
-from rdfm.storage.files import File, storage_of
+from rdfm.storage.files import File, find_storage
 
 __all__ = ["FileList"]
 
@@ -73,7 +73,7 @@ class FileList:
         Raises:
             OptionError: If the folder contains something else, or the list is damaged.
         """
-        self._storage, self._folder = storage_of(location, options)
+        self._storage, self._folder = find_storage(location, options)
         self._folder = self._folder.rstrip("/")
         self._owner = os.urandom(8).hex()
         self._storage.make_folder(self._folder)

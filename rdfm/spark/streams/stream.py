@@ -31,7 +31,7 @@ from rdfm.spark.readers.reader import LogSourceReader
 from rdfm.spark.readers.rows import SparkReading
 from rdfm.spark.spark_options import FILE_SOURCE, FILES, STREAMING, Options
 from rdfm.spark.streams.filelist import FileList
-from rdfm.storage.files import File, storage_of
+from rdfm.storage.files import File, find_storage
 from rdfm.storage.paths import local_target
 
 if TYPE_CHECKING:
@@ -284,7 +284,7 @@ def check_unchanged_files(
 
 def _is_unchanged(file: File, reading: SparkReading) -> bool:
     """Whether a file has the expected size and time (if known); true if it was deleted."""
-    storage, path = storage_of(file.path, reading.storage)
+    storage, path = find_storage(file.path, reading.storage)
     try:
         now = storage.status(path)
     except FileNotFoundError:

@@ -34,7 +34,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from rdfm.logs.read.plan import MAX_THREADS
-from rdfm.storage.files import File, Storage, storage_of
+from rdfm.storage.files import File, Storage, find_storage
 from rdfm.storage.listing import find_files, is_glob, parent_folders
 
 __all__ = [
@@ -117,7 +117,7 @@ class CommitTarget:
     @classmethod
     def from_path(cls, path: str, options: Mapping[str, Any] | None = None) -> CommitTarget:
         """Return the target of a path or URL; `options` are for fsspec."""
-        return cls(*storage_of(path, options))
+        return cls(*find_storage(path, options))
 
     def prepare(self) -> None:
         """Create the permanent files, so that readers know the protocol before the first commit."""

@@ -181,7 +181,7 @@ class RowSplitter:
                     folder, batches_from_arrow(message_rows, first_message_index=first)
                 )
             else:
-                with _renumbering_errors(numbers, first):
+                with _renumber_errors(numbers, first):
                     selected = batches_from_arrow(
                         message_rows.take(numbers), first_message_index=first
                     )
@@ -238,7 +238,7 @@ def _value_text(value: Any) -> str:
 
 
 @contextmanager
-def _renumbering_errors(numbers: pa.Array, first: int) -> Iterator[None]:
+def _renumber_errors(numbers: pa.Array, first: int) -> Iterator[None]:
     """Convert row numbers in errors from positions in the group to positions in the rows."""
     try:
         yield

@@ -35,7 +35,7 @@ from rdfm.logs.write.rotation import Rotation
 from rdfm.logs.write.writer import LogWriter, create_log
 from rdfm.spark.compat import StreamArrowWriter, check_stream_writer
 from rdfm.spark.paths import to_absolute, user_path
-from rdfm.spark.schema import COLUMNS, LISTS, kind_of
+from rdfm.spark.schema import COLUMNS, LISTS, detect_kind
 from rdfm.spark.spark_options import (
     WRITE_ID,
     WRITING,
@@ -172,7 +172,7 @@ class WritePlan(DriverObject):
             path=path,
             format=format.name,
             compression=compression_name,
-            suffix=suffix + compressions.suffix_of(compression_name),
+            suffix=suffix + compressions.compression_suffix(compression_name),
             max_messages=values["max_records_per_file"],
             columns=columns,
             partition_columns=by_column,
@@ -608,7 +608,7 @@ def columns_of(schema: StructType, format: FormatSpec) -> tuple[str, ...]:
             "rdfm.create_log"
         )
     types = {field.name: field.dataType for field in schema.fields}
-    kind = kind_of(schema)
+    kind = detect_kind(schema)
     column_names = ", ".join(types) or "none"
     if kind is None or LISTS[kind][0] not in types:
         expected = " or ".join(

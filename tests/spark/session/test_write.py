@@ -110,7 +110,7 @@ def test_compressed_parts_have_a_suffix(rows, tmp_path, compression):
     assert numbers_in(tmp_path) == list(range(10))
     for part in visible_files(tmp_path):
         found = compressions.by_content(part.read_bytes())
-        assert found == compressions.by_suffix(part.name)
+        assert found == compressions.find_by_suffix(part.name)
         assert (found or "none") == compression
 
 
