@@ -152,7 +152,6 @@ class DifferenceFormatter:
         return _line_diff(list(self._iter_lines(one)), list(self._iter_lines(other)))
 
     def _iter_lines(self, message: BatchMessage) -> Iterator[str]:
-        """Yield the lines of a message."""
         batch = message.batch
         if isinstance(batch, MessageBatch):
             quads = _label_canonically(batch.quads(message.number))

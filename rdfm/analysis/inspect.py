@@ -336,7 +336,6 @@ class _Counts:
             self._smallest = count if self._smallest is None else min(self._smallest, count)
 
     def progress(self, done: int, total: int | None) -> Progress:
-        """Return the current progress."""
         report = self._report
         return Progress(done, total, report.messages, self._all_records, report.kind)
 

@@ -43,7 +43,6 @@ class ExternalAccessError(ValueError):
     """
 
     def __init__(self, keyword: str) -> None:
-        """Store the keyword."""
         super().__init__(f"the query uses {keyword}, but queries may read only the message")
         self.keyword = keyword
 

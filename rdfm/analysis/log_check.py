@@ -278,7 +278,6 @@ class LogCheck:
         return LogState(source, lines)
 
     def _process_item(self, log: LogState, item: ReadBatch) -> None:
-        """Process an item of a log."""
         batch = item.batch
         if batch is not None and len(batch):
             self._numbers.messages += len(batch) - batch.continued
@@ -458,7 +457,6 @@ class LogCheck:
         return {"byte_offset": offset, "line": line, "column": column}
 
     def _report_decode_error(self, log: LogState, item: ReadError) -> None:
-        """Report an error of a decoder."""
         error = item.error
         rejected = log.source.input.rejection is not None
         if rejected and log.source.input.unreadable:

@@ -66,7 +66,6 @@ class _CountCommand(SpecCommand):
     """A command that accepts `-5` for `-n 5`, like coreutils head and tail."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Parse the arguments."""
         counts = (word for word in args if re.fullmatch(r"-\d+", word))
         if (count := next(counts, None)) is not None and "-n" not in args:
             index = args.index(count)

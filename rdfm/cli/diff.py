@@ -97,7 +97,6 @@ class _JsonPrinter:
         """Do nothing, since the counts are printed at the end."""
 
     def add(self, difference: MessageDiff) -> None:
-        """Print a difference."""
         from rdfm.cli.stdio import json_line
 
         click.echo(json_line(difference.to_dict()))
@@ -125,7 +124,6 @@ class _TextPrinter:
             self._print(result.head)
 
     def add(self, difference: MessageDiff) -> None:
-        """Print a difference."""
         self._shown += 1
         self._print(_difference_lines(difference, self._kind))
 
@@ -192,7 +190,6 @@ def _metadata_text(key: str, value: bytes) -> str:
 
 
 def _difference_lines(difference: MessageDiff, kind: str) -> list[str]:
-    """Return the lines of a difference as text."""
     from rdfm.cli.stdio import WORDS
 
     word = WORDS[kind][0]

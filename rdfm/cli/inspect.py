@@ -194,7 +194,6 @@ def _split_options_by_log(
 
 
 def _lines(report: Any) -> list[str]:
-    """Return a report as lines of text."""
     from rdfm.analysis.inspect import LISTS
     from rdfm.cli.stdio import WORDS, escape_controls, plural, plural_noun, size_text
 

@@ -219,7 +219,6 @@ class Words(_Text):
     name = "WORD"
 
     def __init__(self, words: list[str]) -> None:
-        """Set the words."""
         self._words = words
 
     def get_metavar(self, param: click.Parameter, ctx: click.Context) -> str:

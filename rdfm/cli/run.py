@@ -31,7 +31,6 @@ class CodedError(Exception):
     """
 
     def __init__(self, error: Exception, code: int) -> None:
-        """Store the error and the code."""
         super().__init__(str(error))
         self.error = error
         self.code = code

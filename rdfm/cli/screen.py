@@ -80,7 +80,6 @@ class Screen:
     """
 
     def __init__(self, file: BinaryIO, *, colours: bool) -> None:
-        """Initialize with the terminal's file, and whether to print colours."""
         self.name = file.name
         self._file = file
         self._colours = colours

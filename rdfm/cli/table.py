@@ -35,7 +35,6 @@ class TerminalTable:
     """
 
     def __init__(self, names: Sequence[str]) -> None:
-        """Initialize with the column names."""
         self.count = 0
         self._names = list(names)
         self._buffered: list[list[str]] = []

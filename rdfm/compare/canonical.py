@@ -127,7 +127,6 @@ class _CanonicalizationState:
         return self._issued
 
     def _hash_first_degree(self, label: str) -> str:
-        """Hash First Degree Quads."""
         self._spend_steps(len(self._quads[label]))
         lines = sorted(
             f"{_relabel(quad, lambda other: 'a' if other == label else 'z')}\n"

@@ -106,7 +106,6 @@ class Pipeline:
     """Runs one conversion."""
 
     def __init__(self, plan: ConversionPlan, report: Reporter) -> None:
-        """Initialize with the plan and the progress reporter."""
         self._plan = plan
         self._report = report
         # Only the calling thread, which runs the stages and encodes, uses the following attributes.
@@ -492,7 +491,6 @@ class Pipeline:
         )
 
     def _progress(self) -> Progress:
-        """Return the progress of the encoding."""
         total = self._plan.bytes_total
         return Progress(self._bytes_done, total, self._messages, self._quads, self._kind)
 

@@ -82,7 +82,6 @@ class TableTarget:
     accepts_parts = False
 
     def __init__(self, target: Target, schema: pyarrow.Schema) -> None:
-        """Initialize with a target, and the columns of the table."""
         self.format = target.format
         self._target = target
         self._schema = schema

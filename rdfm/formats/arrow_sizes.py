@@ -210,8 +210,6 @@ class ArrowSizeChecker:
 
 
 class _FlatbufferTable:
-    """A FlatBuffers table."""
-
     def __init__(self, data: bytes, position: int) -> None:
         self._data = data
         self._position = position

@@ -156,8 +156,6 @@ def _read_range(file: TableFile, offset: int, size: int) -> bytes:
 
 
 class _RowGroup:
-    """A row group and its pages."""
-
     def __init__(
         self,
         file: TableFile,

@@ -293,7 +293,6 @@ class Feed:
             self.first += 1
 
     def _slowest_position(self) -> int:
-        """Return the position of the slowest member."""
         return min((member.position for member in self._members), default=self.end)
 
     def _append(self, frames: list[bytes]) -> None:

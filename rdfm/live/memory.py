@@ -48,7 +48,6 @@ class ClientMemory:
     """
 
     def __init__(self, limit: int) -> None:
-        """Initialize without clients."""
         self.limit = limit
         self.max_frame_bytes = min(limit, MAX_FRAME_BYTES)
         self.buffered: Counter[str] = Counter()
@@ -89,7 +88,6 @@ class BufferedFrames:
     """The bytes of the frames kept for a call."""
 
     def __init__(self, memory: ClientMemory, client: str) -> None:
-        """Initialize without frames."""
         self._memory = memory
         self._client = client
         self._bytes = 0

@@ -112,7 +112,6 @@ class Receiver:
     """The client of a subscription."""
 
     def __init__(self, context: Context, call: Call, metrics: Metrics) -> None:
-        """Initialize with the call."""
         self._context = context
         self._accept_call = call
         self._metrics = metrics

@@ -140,7 +140,6 @@ class Journal:
             raise
 
     def _open_locked(self, log: str) -> int:
-        """Open and lock the journal."""
         for _ in range(_ATTEMPTS):
             try:
                 file = os.open(self.path, _JOURNAL_FLAGS, 0o666)

@@ -26,7 +26,6 @@ class ReaderLock:
     __slots__ = ("lock", "name")
 
     def __init__(self, name: str) -> None:
-        """Initialize with the name of the input."""
         self.name = name
         # Reentrant, so that an interrupt does not lock out the thread that has the lock.
         self.lock = RLock()
@@ -57,7 +56,6 @@ class LockedIterator(Iterator[T], Generic[T]):
     __slots__ = ("_acquire", "_lock", "_next", "_release")
 
     def __init__(self, reader_lock: ReaderLock, items: Iterator[T]) -> None:
-        """Initialize with the lock and the iterator over the items."""
         self._lock = reader_lock
         self._next = items.__next__
         self._acquire = reader_lock.lock.acquire

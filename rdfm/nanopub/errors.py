@@ -17,7 +17,6 @@ class MirrorError(RdfmError):
     """
 
     def __init__(self, reason: str = "", *, remedies: Iterable[Remedy] = ()) -> None:
-        """Initialize with the reason and the remedies."""
         super().__init__(reason)
         self.remedies = tuple(remedies)
 

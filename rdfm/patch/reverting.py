@@ -172,7 +172,6 @@ class _Blocks:
         self._end += len(data)
 
     def remove_last(self, count: int) -> None:
-        """Remove the last `count` blocks."""
         for _ in range(count):
             block = self._blocks.pop()
             if isinstance(block, _StoredBlock):

@@ -318,7 +318,6 @@ class FolderCheck(LogCheck):
     sizes: frozenset[str] | None = field(default=None, repr=False)
 
     def _begin(self, folder: str | os.PathLike[str]) -> None:
-        """Begin the check of a folder."""
         self._folder = Path(folder)
         self._number_text = visible(os.fspath(folder))
         self._unchecked: set[str] = set()  # distributions of other sizes

@@ -189,7 +189,6 @@ class JellyWriter:
     kind = "jelly"
 
     def __init__(self, folder: FolderOutput, declared: Declared) -> None:
-        """Initialize with the folder and the declarations."""
         self._triples = declared.stream_type.has_triples
         options = {
             "physical_type": "triples" if self._triples else "quads",
@@ -235,7 +234,6 @@ class StreamWriter:
     kind = "stream"
 
     def __init__(self, folder: FolderOutput, declared: Declared) -> None:
-        """Initialize with the folder and the declarations."""
         self._folder = folder
         self._triples = declared.stream_type.has_triples
         self._suffix = Media.for_kind(self.kind, triples=self._triples).format

@@ -222,7 +222,6 @@ class QueryStage(Stage):
 
     @staticmethod
     def _add(dataset: QueryDataset, batch: MessageBatch, item: ReadBatch) -> None:
-        """Add messages to the dataset."""
         try:
             dataset.add(batch)
         except LimitError as error:

@@ -138,7 +138,6 @@ class TableRows(Stage):
     kind = "results"
 
     def __init__(self, columns: Columns) -> None:
-        """Set up the columns."""
         self._columns = columns
 
     def process_batch(self, item: ReadBatch) -> Iterator[Item]:

@@ -39,7 +39,6 @@ class _TimedSocket(io.RawIOBase):
     """Reads from a socket until a deadline, however many reads that takes."""
 
     def __init__(self, raw: Any, connected: Any) -> None:
-        """Initialize with the raw file of a socket, and the socket."""
         self._raw = raw
         self._socket = connected
         self.deadline = 0.0

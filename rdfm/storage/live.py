@@ -71,7 +71,6 @@ class LiveError(OSError):
     """
 
     def __init__(self, url: str, reason: str, code: str) -> None:
-        """Initialize with the URL, the reason, and the name of the status."""
         super().__init__(errno.EIO, reason, url)
         self.code = code
 
@@ -260,7 +259,6 @@ def _channel(address: LiveAddress, settings: LiveSettings) -> Any:
 
 
 def _live_error(address: LiveAddress, error: Any) -> LiveError:
-    """Return the error for a status."""
     code = error.code().name
     details = " ".join((error.details() or "").split())
     if code == "UNAVAILABLE":

@@ -36,7 +36,6 @@ class OptionPipe(str):
     """The path of a pipe that an option names. It keeps the content once it has been read."""
 
     def __init__(self, path: str) -> None:
-        """Initialize with the path."""
         super().__init__()
         self._content: bytes | None = None
         self._lock = threading.Lock()

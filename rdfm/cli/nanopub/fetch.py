@@ -90,7 +90,6 @@ def command(registry: str, log: str, quiet: bool, **options: Any) -> None:
 
 
 def _result_sentence(result: FetchResult) -> str:
-    """Return the result of a round as a sentence."""
     from rdfm.cli.stdio import dropped_text, plural
 
     parts = [f"{plural(result.messages, 'nanopublication')} appended"]

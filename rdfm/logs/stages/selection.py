@@ -160,7 +160,6 @@ class SelectionFromEnd(Selection):
     """Selects a slice whose bounds are counted from the end, and buffers the last messages."""
 
     def __init__(self, bounds: slice) -> None:
-        """Initialize with the slice."""
         start, stop = bounds.start or 0, bounds.stop
         super().__init__(iter([(0, _END)]))
         self._bounds = bounds
@@ -212,7 +211,6 @@ class SelectionFromEnd(Selection):
 
 
 def _ranges(start: int, stop: int, step: int) -> Ranges:
-    """Return the ranges of a slice."""
     if step == 1:
         return iter([(start, stop)] if start < stop else [])
     return ((number, number + 1) for number in range(start, stop, step))

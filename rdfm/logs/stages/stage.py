@@ -73,7 +73,6 @@ class Stages:
     """A sequence of stages, each of which processes the output of the previous one."""
 
     def __init__(self, stages: Sequence[Stage]) -> None:
-        """Initialize with the stages in order."""
         self._stages = stages
         self.kind = next((stage.kind for stage in reversed(stages) if stage.kind is not None), None)
         self.is_slow = any(stage.is_slow for stage in stages)

@@ -293,7 +293,6 @@ class KeyEncoder:
         parts.append(Part(file.name, data, False))
 
     def _file(self, key: bytes, text: str) -> KeyFile:
-        """Return the file of a key."""
         # Long keys are not stored.
         file_key = key if len(key) < 2 * _HASH_BYTES else _hash_key(key)
         file = self._files.get(file_key)

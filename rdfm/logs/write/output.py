@@ -341,7 +341,6 @@ class FolderOutput:
         return open_file
 
     def _close_file(self, part: str) -> None:
-        """Close the file of a part."""
         open_file = self._files.pop(part)
         with name_in_errors(open_file.name), open_file.file:
             self._opened.remove(open_file.file)

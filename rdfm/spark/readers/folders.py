@@ -86,7 +86,6 @@ def _value_type(text: str) -> DataType | None:
 
 
 def _integer_type(digits: str) -> DataType:
-    """The type of a large integer."""
     return DecimalType(len(digits), 0) if len(digits) <= _DIGITS else DoubleType()
 
 

@@ -180,7 +180,6 @@ def join_fragments(
 
 
 def _partition_number(part: str) -> int:
-    """The partition number of a part."""
     return int(part.rpartition("/")[2].split("-")[1])
 
 

@@ -402,7 +402,6 @@ class _OpenPart:
     """A part that a task is writing."""
 
     def __init__(self, plan: WritePlan, target: CommitTarget, path: str) -> None:
-        """Create the file."""
         self._target = target
         # Indexes of messages count within a part, so its name makes them unique in the folder.
         self.source = path.rpartition("/")[2]
@@ -420,7 +419,6 @@ class _OpenPart:
             )
 
     def end(self) -> None:
-        """Close the part."""
         self.log.close()
         self._target.storage.finish(self._file)
 
