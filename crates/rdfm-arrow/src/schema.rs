@@ -59,7 +59,7 @@ pub enum RowLayout {
 
 impl RowLayout {
     /// Returns the requested row layout for a kind of log. `rows` is `messages` (even for patches
-    /// and result rows) or `quads`; `terms` is a name that [`TermLayout::by_name`] accepts. If
+    /// and result rows) or `quads`; `terms` is a name that [`TermLayout::from_name`] accepts. If
     /// `names` is `None`, the rows have the default columns.
     ///
     /// # Errors

@@ -257,10 +257,10 @@ pub fn batch_sizes(reading: &Reading, data: &[u8], whole: &Outcome) {
     );
 }
 
-fn assert_same(reading: &Reading, actual: &Outcome, whole: &Outcome, what: &str) {
+fn assert_same(reading: &Reading, actual: &Outcome, whole: &Outcome, description: &str) {
     assert!(
         actual == whole,
-        "{}: a different {what} changes the outcome:\n{actual:#?}\nwhole:\n{whole:#?}",
+        "{}: a different {description} changes the outcome:\n{actual:#?}\nwhole:\n{whole:#?}",
         reading.format.name
     );
 }

@@ -172,8 +172,8 @@ impl DatasetDifference {
         Ok(lock(&self.state)?.counts())
     }
 
-    /// Return the next batch of the patch, or None after the last one. The patch is one transaction,
-    /// and may be returned in parts.
+    /// Return the next batch of the patch, or None after the last one. The patch is one
+    /// transaction, and may be returned in parts.
     ///
     /// Raises:
     ///     LimitError: If the patch is too large.
@@ -226,8 +226,8 @@ impl ToPatches {
     }
 }
 
-/// Adds `id` and `prev` headers to the patches of a log. An id depends only on the rows of the patch
-/// and on `prev`.
+/// Adds `id` and `prev` headers to the patches of a log. An id depends only on the rows of the
+/// patch and on `prev`.
 #[pyclass(frozen, module = "rdfm._core")]
 pub struct PatchChain {
     state: Mutex<chain::Chain>,

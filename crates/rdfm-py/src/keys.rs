@@ -127,10 +127,10 @@ impl KeySplitter {
             finder,
             slices,
             keys,
-            taken,
+            taken: start,
             ..
         } = &mut *state;
-        *taken = 0;
+        *start = 0;
         errors::run_guarded(py, || {
             slices.begin_batch(messages);
             *keys = finder.keys(messages);

@@ -243,8 +243,8 @@ batch_methods!(ResultBatch of TermId, row {
         PyList::new(py, rows)
     }
 
-    /// Return the rows with leading `source` and `message_index` cells, and with blank node labels that
-    /// are unique to each message.
+    /// Return the rows with leading `source` and `message_index` cells, and with blank node labels
+    /// that are unique to each message.
     ///
     /// Args:
     ///     source: Name of the log.

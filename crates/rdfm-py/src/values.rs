@@ -165,8 +165,8 @@ impl codec::Encoder for EncodeFunction {
     fn encode(&mut self, batch: BatchRef<'_>, out: &mut Vec<u8>) -> Result<(), EncodeError> {
         let mut encode = |py: Python<'_>| -> PyResult<()> {
             let batch = to_python_batch(py, batch.to_owned())?;
-            let written = self.function.call1(py, (batch,))?;
-            out.extend_from_slice(written.bind(py).cast::<PyBytes>()?.as_bytes());
+            let encoded = self.function.call1(py, (batch,))?;
+            out.extend_from_slice(encoded.bind(py).cast::<PyBytes>()?.as_bytes());
             Ok(())
         };
         Python::attach(&mut encode).map_err(|raised| {

@@ -55,6 +55,8 @@ __all__ = ["LogWriter", "create_log"]
 
 PENDING_MESSAGES = 1024
 PENDING_RECORDS = 8192
+# Maximum size of the batch that is kept for the namespaces of the next one.
+LAST_BYTES = 1 << 20
 _BATCHES = {"messages": MessageBatch, "patches": PatchBatch, "results": ResultBatch}
 
 
@@ -476,7 +478,9 @@ class LogWriter(Generic[M]):
 
     def _encode(self, batch: AnyBatch, source: str | None = None) -> None:
         if isinstance(batch, MessageBatch):
-            self._last = batch
+            # Only the namespaces are needed, so large data is freed.
+            is_large = batch.memory_bytes > LAST_BYTES
+            self._last = MessageBatch.from_messages([[]], after=batch) if is_large else batch
         try:
             self._output.write(part_list(encode_view(self._encoder)(batch, source)))
         except EncodeError as error:

@@ -290,8 +290,8 @@ impl Comparer {
         undecided
     }
 
-    /// Compares the multisets. To get the messages that only one side has, call [`Self::surplus`] for
-    /// each batch afterwards, starting again with the first one.
+    /// Compares the multisets. To get the messages that only one side has, call
+    /// [`Self::find_surplus`] for each batch afterwards, starting again with the first one.
     pub fn compare_multisets(&mut self) -> MultisetResult {
         self.budgets.iter_mut().for_each(Budget::renew);
         self.multiset.compare()

@@ -63,9 +63,9 @@ enum ArchiveState {
     End,
 }
 
-/// Splits an archive into members. Feed a piece, then call [`parts`](Self::parts) until it returns
-/// an empty list. After the last piece, call [`finish`](Self::finish), then `parts` for the
-/// remaining parts.
+/// Splits an archive into members. Feed a piece, then call [`take_parts`](Self::take_parts) until
+/// it returns an empty list. After the last piece, call [`finish`](Self::finish), then `parts` for
+/// the remaining parts.
 pub struct TarMembers {
     buffer: Vec<u8>,
     index: usize,

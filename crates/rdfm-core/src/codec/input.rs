@@ -215,7 +215,7 @@ pub trait Reader: Send {
         true
     }
 
-    /// See [`Decoder::done`].
+    /// See [`Decoder::is_done`].
     fn is_done(&self) -> bool {
         false
     }

@@ -124,7 +124,7 @@ pub trait Encoder: Send {
     fn go_to(&mut self, _place: LogPosition) {}
 
     /// Resets the state for another log with the same options, including the counts of
-    /// [`dropped`](Self::dropped).
+    /// [`dropped_counts`](Self::dropped_counts).
     fn reset(&mut self);
 
     /// Names and counts of the data omitted so far: cosmetic details, and data dropped on request.
@@ -274,7 +274,7 @@ impl Dialect {
 ///
 /// Wherever the log is cut, its splits together contain every message exactly once. A decoder of
 /// a split is fed from the byte before its start, or from the start of the log, until it is
-/// [`done`](Decoder::done).
+/// [`is_done`](Decoder::is_done).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Split {
     /// Offset of the first byte.

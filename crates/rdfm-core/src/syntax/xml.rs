@@ -276,7 +276,8 @@ pub(crate) fn name(text: &[u8], start: usize, end: usize) -> Read<XmlName> {
     })
 }
 
-/// Reads the attributes of the tag whose name ends at `index` and whose `>` or `/>` begins at `end`.
+/// Reads the attributes of the tag whose name ends at `index` and whose `>` or `/>` begins at
+/// `end`.
 pub(crate) fn read_attributes(
     text: &[u8],
     mut index: usize,

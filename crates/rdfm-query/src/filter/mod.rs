@@ -151,7 +151,7 @@ impl Condition {
     }
 }
 
-/// Excludes the messages of a range that have none of the quads `found`, which are in order.
+/// Excludes the messages of a range that have none of the quads `matches`, which are in order.
 fn require(batch: &MessageBatch, messages: Range<usize>, indices: &[usize], matches: &mut [bool]) {
     let mut remaining = indices.iter().copied().peekable();
     for message in messages {
@@ -288,7 +288,7 @@ impl MessageFilter {
         Ok(())
     }
 
-    /// Whether [`Self::time_within`] was called, but no message so far has a time property.
+    /// Whether [`Self::add_time_within`] was called, but no message so far has a time property.
     pub fn lacks_times(&self) -> bool {
         self.times.as_ref().is_some_and(|times| !times.matches)
     }

@@ -298,7 +298,7 @@ impl QuadSelection {
     #[inline]
     fn is(self, quad: Quad) -> bool {
         let [subject, predicate, object, graph] = quad;
-        let same = |bound: Option<u32>, found: u32| bound.is_none_or(|bound| bound == found);
+        let same = |bound: Option<u32>, class: u32| bound.is_none_or(|bound| bound == class);
         !self.never
             && same(self.triple[0], subject)
             && same(self.triple[1], predicate)

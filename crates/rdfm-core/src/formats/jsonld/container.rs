@@ -204,7 +204,7 @@ impl Walk<'_> {
             Some(index) if *index != *b"@index" => Some(self.find_index_property(&index, active)),
             _ => None,
         };
-        let kept = self.uncached.len();
+        let uncached_count = self.uncached.len();
         for key in view.keys(map) {
             let mut context = active.context;
             let is_node_map = containers.has(Containers::ID) || containers.has(Containers::TYPE);
@@ -239,7 +239,7 @@ impl Walk<'_> {
                 ..*slot
             };
             self.walk_value(key + 1, context, &inner)?;
-            self.uncached.truncate(kept);
+            self.uncached.truncate(uncached_count);
         }
         self.uncached.truncate(length);
         Ok(())

@@ -404,9 +404,9 @@ impl Contexts {
         result
     }
 
-    /// Like [`local`](Self::local), for a context that applies to the following messages of the
-    /// log. `before` is the previous context of the log. Logs often redeclare contexts with few
-    /// changes, so cached keys are moved to the new context.
+    /// Like [`apply_local`](Self::apply_local), for a context that applies to the following
+    /// messages of the log. `before` is the previous context of the log. Logs often redeclare
+    /// contexts with few changes, so cached keys are moved to the new context.
     pub fn next_of_log(
         &mut self,
         before: Option<u32>,

@@ -106,8 +106,8 @@ impl ContextStore {
         let outcome = self.load_new(url);
         let mut loaded = self.loaded.borrow_mut();
         loaded.bytes += url.len() as u64 + 128;
-        if let Ok(kept) = &outcome {
-            loaded.bytes += kept.bytes() as u64;
+        if let Ok(stored) = &outcome {
+            loaded.bytes += stored.bytes() as u64;
         }
         if loaded.bytes > self.bounds.max_bytes {
             return Err(JsonLdError::limit(

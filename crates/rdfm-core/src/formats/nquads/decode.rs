@@ -181,7 +181,7 @@ impl LineReader {
     }
 
     /// Returns the permanent error at the next line, after
-    /// [`dialect_changed`](Self::dialect_changed) returned true.
+    /// [`has_dialect_changed`](Self::has_dialect_changed) returned true.
     pub(super) fn reject_dialect(&mut self, input: &Buffer) -> ReadError {
         let base = self.position.clone();
         self.fail(input, &base, input.index, dialect_change_error(input.index))
@@ -264,14 +264,14 @@ impl LineReader {
                 let comment = index;
                 index =
                     memchr::memchr2(b'\n', b'\r', &text[index..]).map_or(end, |more| index + more);
-                let (body, place) = (&text[comment + 1..index], position(comment));
+                let (body, start) = (&text[comment + 1..index], position(comment));
                 if dialects.are_comments_delimiters() && is_comment_delimiter(body) {
-                    ends |= end_message(dialects, Delimiter::Comment, builder, comment, place)?;
+                    ends |= end_message(dialects, Delimiter::Comment, builder, comment, start)?;
                     last |= is_past_split;
                 } else if comment == skip_space(text, line)
                     && dialects.resembles_delimiter(body, true)
                 {
-                    dialects.note(body, place, (!inner).then(|| here.line() + lines));
+                    dialects.note(body, start, (!inner).then(|| here.line() + lines));
                 }
             }
             let after = line_end(text, index)?;

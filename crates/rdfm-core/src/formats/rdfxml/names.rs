@@ -17,9 +17,9 @@ pub(super) enum Edition {
     Fifth,
 }
 
-/// Returns the start of an IRI's local part: its longest suffix that is a name in the fourth edition
-/// of XML 1.0 or, if there is none, in the fifth edition. Returns `None` if there is no such name
-/// either, or if RDF/XML gives the name another meaning.
+/// Returns the start of an IRI's local part: its longest suffix that is a name in the fourth
+/// edition of XML 1.0 or, if there is none, in the fifth edition. Returns `None` if there is no
+/// such name either, or if RDF/XML gives the name another meaning.
 pub(super) fn split(iri: &[u8]) -> Option<(usize, Edition)> {
     if let Some(index) = split_if(iri, fourth_edition::is_letter, fourth_edition::is_name) {
         return Some((index, Edition::Fourth));

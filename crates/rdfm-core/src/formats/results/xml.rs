@@ -894,7 +894,8 @@ fn attribute_value(text: &[u8], attribute: &Attribute) -> Read<Vec<u8>> {
     Ok(out)
 }
 
-/// Returns the character of the reference whose `&` is at `index`, and moves `index` past the reference.
+/// Returns the character of the reference whose `&` is at `index`, and moves `index` past the
+/// reference.
 fn read_reference(text: &[u8], index: &mut usize, end: usize) -> Read<char> {
     let start = *index;
     let Some(length) = memchr::memchr(b';', &text[start..end.min(start + 64)]) else {

@@ -181,8 +181,8 @@ fn is_plain(text: &[u8]) -> bool {
     !text.iter().any(|&byte| is(byte, ESCAPE))
 }
 
-/// Index of the first byte from `index` that is `mark` or may need an escape (see [`ESCAPE`]); or the
-/// end.
+/// Index of the first byte from `index` that is `mark` or may need an escape (see [`ESCAPE`]); or
+/// the end.
 #[inline]
 fn special(text: &[u8], mut index: usize, mark: u8) -> usize {
     const ONES: u64 = u64::from_le_bytes([1; 8]);

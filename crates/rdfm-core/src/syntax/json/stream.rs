@@ -120,8 +120,8 @@ impl JsonTokenizer {
         self.expects == Expects::Nothing
     }
 
-    /// Returns the next token and the token's start, and sets `index` to the token's end. If the text
-    /// ends before the token does, returns `None` and sets `index` to the token's start.
+    /// Returns the next token and the token's start, and sets `index` to the token's end. If the
+    /// text ends before the token does, returns `None` and sets `index` to the token's start.
     #[inline]
     pub fn next(
         &mut self,

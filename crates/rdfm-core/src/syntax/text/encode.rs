@@ -300,8 +300,8 @@ impl<S: StatementWriter> Writer for TextWriter<S> {
         })
     }
 
-    fn go_to(&mut self, place: LogPosition) {
-        self.layout.delimiters.go_to(place);
+    fn go_to(&mut self, position: LogPosition) {
+        self.layout.delimiters.go_to(position);
     }
 
     fn pause(&mut self, out: &mut Vec<u8>) -> Option<LogEnd> {

@@ -180,9 +180,9 @@ struct TextReader<G> {
     /// Whether the byte after the checked text is not UTF-8.
     invalid: bool,
     done: bool,
-    /// Position in the log of the byte at index `here`: the first buffered byte, or the one at
-    /// which reading continued after an error. Updating it there keeps the cost of many errors
-    /// linear.
+    /// Position in the log of the byte at index `position_index`: the first buffered byte, or the
+    /// one at which reading continued after an error. Updating it there keeps the cost of many
+    /// errors linear.
     lines: LinePosition,
     position_index: usize,
     parts: bool,

@@ -218,9 +218,9 @@ impl<'p> Matcher<'p> {
             state: self,
         };
         let halt = if max_rows == 0 { Ok(()) } else { run.from(0) };
-        let found = run.row_count;
+        let row_count = run.row_count;
         match halt {
-            Ok(()) | Err(Halt::Enough) => Ok(found),
+            Ok(()) | Err(Halt::Enough) => Ok(row_count),
             Err(Halt::Stopped(error)) => Err(error),
         }
     }

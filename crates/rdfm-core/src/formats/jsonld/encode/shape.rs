@@ -421,7 +421,7 @@ impl MessageShape {
         first..first + groups as usize
     }
 
-    /// Range of a group that [`Self::group`] returned.
+    /// Range of a group that [`Self::group_quads`] returned.
     fn range(&self, group: usize) -> Range<usize> {
         self.ends[group] as usize..self.ends[group + 1] as usize
     }
