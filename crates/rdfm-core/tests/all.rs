@@ -4,6 +4,7 @@ mod changes;
 mod jelly;
 mod ndjsonld;
 mod nquads;
+#[cfg(test)]
 #[path = "support/oracle.rs"]
 mod oracle;
 mod patches;

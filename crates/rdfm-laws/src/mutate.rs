@@ -102,7 +102,7 @@ pub fn mutate_with(random: &mut Random, input: &[u8], tokens: &[&[u8]]) -> Vec<u
         match random.next_below(7) {
             0 if index < data.len() => data[index] ^= 1 << random.next_below(8),
             1 if index < data.len() => {
-                data[index] = u8::try_from(random.next_below(256)).unwrap_or(0)
+                data[index] = u8::try_from(random.next_below(256)).unwrap_or(0);
             }
             2 => drop(data.drain(index..index + length)),
             3 => {

@@ -79,24 +79,24 @@ fn regroup(by: GroupBy, skolemize: Option<String>, batches: &[MessageBatch]) -> 
         limits: Limits::default(),
     })
     .expect("the options fit");
-    let mut regrouped = Vec::new();
+    let mut result = Vec::new();
     let mut remaining = batches.iter();
     loop {
         match regrouper.next_batch() {
-            Ok(Some(batch)) => regrouped.extend(messages(&batch)),
+            Ok(Some(batch)) => result.extend(messages(&batch)),
             Ok(None) => match remaining.next() {
                 Some(batch) => regrouper.feed(batch.clone()),
                 None => break,
             },
-            Err(error) => return (regrouped, Some(error)),
+            Err(error) => return (result, Some(error)),
         }
     }
     regrouper.finish();
     loop {
         match regrouper.next_batch() {
-            Ok(Some(batch)) => regrouped.extend(messages(&batch)),
-            Ok(None) => return (regrouped, None),
-            Err(error) => return (regrouped, Some(error)),
+            Ok(Some(batch)) => result.extend(messages(&batch)),
+            Ok(None) => return (result, None),
+            Err(error) => return (result, Some(error)),
         }
     }
 }

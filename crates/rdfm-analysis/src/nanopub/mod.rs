@@ -98,7 +98,7 @@ impl Violation {
             rule,
             is_error: true,
             text,
-            term_text: term_text,
+            term_text,
         }
     }
 

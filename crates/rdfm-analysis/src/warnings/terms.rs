@@ -300,7 +300,7 @@ fn finding(
         message_index,
         byte_offset,
         text: reason,
-        term_text: term_text,
+        term_text,
     }
 }
 

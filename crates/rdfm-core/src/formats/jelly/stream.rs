@@ -107,7 +107,7 @@ impl StreamSettings {
         if in_columns {
             to_columns(&mut options, values, frames)?;
         } else {
-            check_no_rdf_version(values)?;
+            reject_rdf_version(values)?;
             (options.stream_type, options.rdf_version) = (0, 0);
         }
         let delimited = values.is_on(&WRITE_DELIMITED);
@@ -145,16 +145,6 @@ impl StreamSettings {
             keeps_namespaces: is_continued && with_namespaces != Some(false),
         })
     }
-}
-
-/// Rejects a version of RDF, which the row layout cannot announce.
-fn check_no_rdf_version(values: &Values) -> Result<(), Reason> {
-    let version = values.text(&RDF_VERSION).map_or(0, rdf_version_number);
-    if version == 0 {
-        return Ok(());
-    }
-    let columns = Remedy::write("jelly_version", "1.2", "announces it");
-    Err(Reason::new("only Jelly 1.2 announces a version of RDF").with(columns))
 }
 
 /// Whether the first message determines if generalized statements are declared: if neither the given
@@ -315,6 +305,16 @@ fn rdf_version_number(name: &str) -> u32 {
     let mut versions = RDF_VERSIONS.iter();
     let version = versions.find(|(known, _)| *known == name);
     version.map_or(0, |(_, number)| *number as u32)
+}
+
+/// Rejects a version of RDF for a stream in the row layout.
+fn reject_rdf_version(values: &Values) -> Result<(), Reason> {
+    let version = values.text(&RDF_VERSION).map_or(0, rdf_version_number);
+    if version == 0 {
+        return Ok(());
+    }
+    let columns = Remedy::write("jelly_version", "1.2", "announces it");
+    Err(Reason::new("only Jelly 1.2 announces a version of RDF").with(columns))
 }
 
 /// Returns the version of RDF that a format cannot exceed; 0 if it has everything.

@@ -9,9 +9,9 @@
 use std::ops::Range;
 
 use super::column::{Column, ColumnRules, GRAPHS, OBJECTS, PREDICATES, SUBJECTS, Version};
-use super::cursor::Cursor;
+use super::cursor::CellCursor;
 use super::entries::{Tables, set_entries};
-use super::fields::{Fault, Fields, List, Locate as _, Located, Numbers, Value, fault};
+use super::fields::{Fault, FieldValue, Fields, List, Locate as _, Located, Numbers, fault};
 use super::triples::{IriState, iri};
 use crate::formats::jelly::term_reader::TermReader;
 use crate::model::error::quote;
@@ -50,7 +50,7 @@ pub(super) struct Stream {
 
 /// The fields of a batch.
 #[derive(Default)]
-struct Parts {
+struct BatchParts {
     /// Index of the first byte.
     start: usize,
     rows: u32,
@@ -70,14 +70,14 @@ struct Namespace {
 }
 
 /// A batch that is being expanded.
-pub(super) struct Batch {
+pub(super) struct ColumnBatch {
     /// The bytes, if they differ from those in the frame, because protobuf merges fields.
     merged: Option<Vec<u8>>,
     /// Number of rows that are left.
     left: u32,
     row: u64,
-    cursors: [Cursor; 3],
-    graphs: Option<Cursor>,
+    cursors: [CellCursor; 3],
+    graphs: Option<CellCursor>,
     lengths: Numbers,
     /// Rows that are left of a message, and whether it ends after them.
     segment: Option<(u32, bool)>,
@@ -87,7 +87,7 @@ pub(super) struct Batch {
     pub sizes: [usize; SIZED.len()],
 }
 
-impl Batch {
+impl ColumnBatch {
     /// Checks a batch, sets its lookup entries, and declares its namespaces.
     pub fn open(
         bytes: &[u8],
@@ -100,7 +100,7 @@ impl Batch {
             return Ok(None);
         };
         let parts = match pieces {
-            [range] => Some(Parts::read(bytes, range)?).filter(|parts| !parts.repeats),
+            [range] => Some(BatchParts::read(bytes, range)?).filter(|parts| !parts.repeats),
             _ => None,
         };
         if let Some(parts) = parts {
@@ -111,7 +111,7 @@ impl Batch {
             start: first.start,
             ..fault
         };
-        let parts = Parts::read(&merged, &(0..merged.len())).map_err(at_start)?;
+        let parts = BatchParts::read(&merged, &(0..merged.len())).map_err(at_start)?;
         let batch = parts.open(&merged, stream, restates, terms);
         let mut batch = batch.map_err(at_start)?;
         batch.merged = Some(merged);
@@ -169,8 +169,8 @@ impl Batch {
 /// Decodes the next row.
 #[inline]
 fn statement(
-    [subjects, predicates, objects]: &mut [Cursor; 3],
-    graphs: &mut Option<Cursor>,
+    [subjects, predicates, objects]: &mut [CellCursor; 3],
+    graphs: &mut Option<CellCursor>,
     bytes: &[u8],
     terms: &mut TermReader<Quad>,
 ) -> Checked<Quad> {
@@ -185,7 +185,7 @@ fn statement(
     })
 }
 
-impl Parts {
+impl BatchParts {
     fn read(bytes: &[u8], range: &Range<usize>) -> Located<Self> {
         let mut parts = Self {
             start: range.start,
@@ -227,7 +227,7 @@ impl Parts {
         stream: Stream,
         restates: bool,
         terms: &mut TermReader<Quad>,
-    ) -> Located<Batch> {
+    ) -> Located<ColumnBatch> {
         set_entries(bytes, &self.tables, terms)?;
         let namespaces = self.read_namespaces(bytes, terms)?;
         let mut columns: [Column; 4] = Default::default();
@@ -248,10 +248,10 @@ impl Parts {
             let added = terms.builder.add_namespace(&name, &iri);
             added.map_err(WireError::from).locate(start)?;
         }
-        let cursor = |column: Column| Cursor::new(bytes, column).locate(self.start);
+        let cursor = |column: Column| CellCursor::new(bytes, column).locate(self.start);
         let [subjects, predicates, objects, graphs] = columns;
         let has_graphs = self.columns[GRAPH].is_some();
-        Ok(Batch {
+        Ok(ColumnBatch {
             merged: None,
             left: self.rows,
             row: 0,
@@ -344,17 +344,17 @@ fn merge(bytes: &[u8], pieces: &[Range<usize>]) -> Located<Vec<u8>> {
         let mut fields = Fields::new(bytes, piece, "the columns");
         while let Some(field) = fields.next()? {
             match (&field.value, field.number) {
-                (Value::Bytes(range), FIRST_COLUMN..=9) => {
+                (FieldValue::Bytes(range), FIRST_COLUMN..=9) => {
                     let column = &mut columns[(field.number - FIRST_COLUMN) as usize];
                     let column = column.get_or_insert_default();
                     column.extend_from_slice(&bytes[range.clone()]);
                 }
-                (Value::Bytes(range), number) => {
+                (FieldValue::Bytes(range), number) => {
                     put_varint(&mut merged, u64::from(number) << 3 | u64::from(LENGTH));
                     put_varint(&mut merged, range.len() as u64);
                     merged.extend_from_slice(&bytes[range.clone()]);
                 }
-                (Value::Number(value), number) => {
+                (FieldValue::Number(value), number) => {
                     put_varint(&mut merged, u64::from(number) << 3);
                     put_varint(&mut merged, u64::from(*value));
                 }

@@ -1,7 +1,7 @@
 //! Expands the cells of a column.
 //!
 //! - In: a checked column, and the bytes of its frame.
-//! - Out: the term of each cell, one after the other ([`Cursor::next`]).
+//! - Out: the term of each cell, one after the other ([`CellCursor::next`]).
 //! - Cost: a branch and a comparison per repeated cell. A value is decoded once per batch.
 //! - Law: positions, not bytes or terms, are kept between batches. The term of a run is added again
 //!   to each batch in which the run continues.
@@ -59,7 +59,7 @@ impl Each {
 
 /// A cursor over the cells of a column.
 #[derive(Clone, Debug)]
-pub(super) struct Cursor {
+pub(super) struct CellCursor {
     column: Column,
     layout: Layout,
     /// Number of values that occur once, from the next one on.
@@ -87,7 +87,7 @@ pub(super) struct Cursor {
     term: TermId,
 }
 
-impl Cursor {
+impl CellCursor {
     /// Creates a cursor over a checked column.
     pub fn new(bytes: &[u8], column: Column) -> Checked<Self> {
         let lists = [

@@ -59,12 +59,12 @@ pub(super) struct Field {
     pub number: u32,
     /// Index of its first byte, which is its tag.
     pub start: usize,
-    pub value: Value,
+    pub value: FieldValue,
 }
 
 /// The value of a field.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Value {
+pub(super) enum FieldValue {
     Number(u32),
     /// The range of a string, of a message, or of packed numbers.
     Bytes(Range<usize>),
@@ -98,11 +98,11 @@ impl<'a> Fields<'a> {
         let mut wire = Wire::new(&self.bytes[start..self.end]);
         let (number, kind) = wire.read_tag().locate(start)?;
         let value = match kind {
-            VARINT => Value::Number(wire.read_varint32().locate(start)?),
+            VARINT => FieldValue::Number(wire.read_varint32().locate(start)?),
             LENGTH => {
                 let length = wire.read_bytes().locate(start)?.len();
                 let end = self.end - wire.rest().len();
-                Value::Bytes(end - length..end)
+                FieldValue::Bytes(end - length..end)
             }
             _ => return Err(self.unknown(start, number)),
         };
@@ -143,16 +143,16 @@ impl<'a> Fields<'a> {
     /// Returns a number.
     pub fn number(&self, field: &Field) -> Located<u32> {
         match field.value {
-            Value::Number(number) => Ok(number),
-            Value::Bytes(_) => Err(self.wrong_kind(field, VARINT)),
+            FieldValue::Number(number) => Ok(number),
+            FieldValue::Bytes(_) => Err(self.wrong_kind(field, VARINT)),
         }
     }
 
     /// Returns the range of a string or a message.
     pub fn bytes(&self, field: &Field) -> Located<Range<usize>> {
         match &field.value {
-            Value::Bytes(range) => Ok(range.clone()),
-            Value::Number(_) => Err(self.wrong_kind(field, LENGTH)),
+            FieldValue::Bytes(range) => Ok(range.clone()),
+            FieldValue::Number(_) => Err(self.wrong_kind(field, LENGTH)),
         }
     }
 
@@ -197,8 +197,8 @@ impl List {
     /// Adds one number, or the numbers of a packed field.
     pub fn add_numbers(&mut self, bytes: &[u8], field: &Field, end: usize) -> Located<()> {
         let count = match &field.value {
-            Value::Number(_) => 1,
-            Value::Bytes(range) => {
+            FieldValue::Number(_) => 1,
+            FieldValue::Bytes(range) => {
                 let packed = &bytes[range.clone()];
                 if packed.last().is_some_and(|last| *last >= 0x80) {
                     return Err(fault(field.start, "packed numbers end inside a number"));
@@ -400,7 +400,7 @@ mod tests {
         let field = Field {
             number: 2,
             start: 0,
-            value: Value::Bytes(2..3),
+            value: FieldValue::Bytes(2..3),
         };
         let mut list = List::default();
         let cut = list.add_numbers(&[0x12, 1, 0x80], &field, 3).unwrap_err();

@@ -8,7 +8,7 @@
 use std::ops::Range;
 
 use super::DRAFT;
-use super::batch::{Batch, SIZED, Stream};
+use super::batch::{ColumnBatch, SIZED, Stream};
 use super::column::Version;
 use super::fields::{Fields, Locate as _, Located, fault};
 use crate::formats::jelly::lookup::wrong_mark;
@@ -112,7 +112,7 @@ fn options_in(bytes: &[u8], start: usize, row: &Range<usize>) -> Located<Vec<u8>
 #[derive(Default)]
 pub(in crate::formats::jelly) struct ColumnReader {
     stream: Stream,
-    batch: Option<Batch>,
+    batch: Option<ColumnBatch>,
     /// Index and offset of the open frame.
     frame: (usize, u64),
     /// Number of bytes of each of the [`SIZED`] parts so far.
@@ -141,7 +141,7 @@ impl ColumnReader {
         } else if terms.options.is_none() {
             return Err(fault(frame.0, NO_OPTIONS));
         }
-        self.batch = Batch::open(bytes, &parts.columns, self.stream, restates, terms)?;
+        self.batch = ColumnBatch::open(bytes, &parts.columns, self.stream, restates, terms)?;
         for (sum, size) in self
             .sizes
             .iter_mut()
