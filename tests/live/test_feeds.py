@@ -47,7 +47,7 @@ class Subscriber:
 
         Returns False at the end of the log.
         """
-        frames = await self.member.frames()
+        frames = await self.member.next_frames()
         if frames is None:
             member = self.log.join(self.response, self.found, self.member.position)
             self.member.leave()
