@@ -4,7 +4,6 @@ mod changes;
 mod jelly;
 mod ndjsonld;
 mod nquads;
-#[cfg(test)]
 #[path = "support/oracle.rs"]
 mod oracle;
 mod patches;

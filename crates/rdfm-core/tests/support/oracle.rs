@@ -1,4 +1,5 @@
 //! Reads quads with oxttl, and compares datasets up to blank node labels.
+#![allow(clippy::expect_used, reason = "a failing test may panic")]
 
 use oxrdf::dataset::CanonicalizationAlgorithm;
 use oxrdf::{Dataset, Quad};
