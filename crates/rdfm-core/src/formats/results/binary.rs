@@ -9,7 +9,7 @@
 
 use std::sync::Arc;
 
-use super::head::{Variables, length_error};
+use crate::codec::result_head::{Variables, length_error};
 use crate::codec::input::{Buffer, ReadError, Reader};
 use crate::model::batch::ResultBatch;
 use crate::model::builder::ResultBuilder;

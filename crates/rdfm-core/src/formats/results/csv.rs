@@ -5,7 +5,7 @@
 
 use memchr::{memchr, memchr2, memchr3};
 
-use super::head::length_error;
+use crate::codec::result_head::length_error;
 use super::rows::{ResultLiteralKind, RowBuilder};
 use super::table::{LineScan, TableDecoder, TableDialect};
 use crate::codec::Decoder;

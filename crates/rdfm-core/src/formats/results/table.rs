@@ -6,7 +6,7 @@
 //!   stopped.
 //! - Law: LF or CRLF ends a line; the last line may lack a line end.
 
-use super::head::length_error;
+use crate::codec::result_head::length_error;
 use super::rows::RowBuilder;
 use crate::codec::Observations;
 use crate::model::batch::ResultBatch;

@@ -1,6 +1,6 @@
 //! Encoders for result sets in TSV and CSV: one row per line.
 
-use super::head::reject_boolean;
+use crate::codec::result_head::reject_boolean;
 use super::text_encode::{RowError, TextFormat};
 use crate::codec::unsupported::WriteResult;
 use crate::model::error::{ErrorClass, quote};

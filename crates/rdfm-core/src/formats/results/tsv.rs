@@ -4,7 +4,7 @@
 
 use memchr::memchr;
 
-use super::head::length_error;
+use crate::codec::result_head::length_error;
 use super::rows::RowBuilder;
 use super::table::{LineScan, TableDecoder, TableDialect};
 use crate::codec::Decoder;

@@ -17,14 +17,8 @@ use crate::model::table::TermTable;
 use crate::model::term::{Term, TermId, TermKind, flags, is_language_type};
 use crate::syntax::wire::{put_bytes, put_number};
 
-/// Tags of the lookup entries, which are not rows here.
-const ENTRIES: EntryTags = EntryTags {
-    name: 2,
-    prefix: 3,
-    datatype: 4,
-};
 /// A cell whose ids are known.
-pub(super) enum Cell {
+pub(in crate::formats::jelly) enum Cell {
     /// The value of the previous cell.
     Repeat,
     Unbound,
@@ -38,15 +32,21 @@ pub(super) enum Cell {
 }
 
 /// Encodes terms.
-pub(super) struct CellWriter {
+pub(in crate::formats::jelly) struct CellWriter {
     pub terms: TermWriter,
     /// The bytes of the last triple term.
     triple: Vec<u8>,
 }
 
 impl CellWriter {
-    pub fn new(options: &OptionsRow) -> Self {
-        let mut terms = TermWriter::new(ENTRIES, options);
+    /// Creates a writer. `first` is the field number of the first of the three lookup tables.
+    pub fn new(options: &OptionsRow, first: u8) -> Self {
+        let fields = EntryTags {
+            name: first,
+            prefix: first + 1,
+            datatype: first + 2,
+        };
+        let mut terms = TermWriter::new(fields, options);
         terms.packed = Some(Default::default());
         Self {
             terms,
@@ -66,7 +66,7 @@ impl CellWriter {
         &mut self,
         table: &TermTable,
         id: TermId,
-        place: Place,
+        place: Place<'_>,
         column: &ColumnWriter,
     ) -> WriteResult<Cell> {
         let term = table.term(id);

@@ -39,7 +39,7 @@ pub(super) const TRIPLE: u8 = 3;
 
 /// The version of RDF that a stream announces.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Version(pub u32);
+pub(in crate::formats::jelly) struct Version(pub u32);
 
 impl Version {
     /// Whether literals may have a direction.
@@ -64,9 +64,9 @@ impl Version {
 
 /// A position of statements, and what its column may contain.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Place {
+pub(in crate::formats::jelly) struct Place<'a> {
     /// Name of the column in errors.
-    pub name: &'static str,
+    pub name: &'a str,
     /// The allowed kinds, as a bit set.
     pub kinds: u8,
     /// Whether every cell must have a value.
@@ -96,7 +96,7 @@ pub(super) const GRAPHS: Place = Place {
 
 /// A language tag of a column, and the term created from it.
 #[derive(Clone, Debug)]
-pub(super) struct LanguageTag {
+pub(in crate::formats::jelly) struct LanguageTag {
     pub text: Range<usize>,
     /// Direction as a number of the log.
     direction: u32,
@@ -123,7 +123,7 @@ pub(super) fn direction_flag(direction: u32) -> u8 {
 
 /// The lists of a column.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Column {
+pub(in crate::formats::jelly) struct Column {
     pub kinds: Range<usize>,
     pub layouts: List,
     pub names: List,
@@ -179,7 +179,7 @@ impl Column {
     pub fn open<R: Record>(
         bytes: &[u8],
         range: &Range<usize>,
-        place: Place,
+        place: Place<'_>,
         (rows, version): (u32, Version),
         terms: &mut TermReader<R>,
     ) -> Found<Self> {
@@ -204,7 +204,7 @@ impl Column {
     fn check<R: Record>(
         &mut self,
         bytes: &[u8],
-        place: Place,
+        place: Place<'_>,
         rows: u32,
         version: Version,
         terms: &mut TermReader<R>,
@@ -226,7 +226,7 @@ impl Column {
         fault
     }
 
-    fn check_kinds(&self, bytes: &[u8], place: Place) -> Found<()> {
+    fn check_kinds(&self, bytes: &[u8], place: Place<'_>) -> Found<()> {
         const KINDS: [&str; 4] = ["IRI", "literal", "blank node", "triple term"];
         let counts = self.counts();
         let at = self.kinds.start.max(self.at);

@@ -59,7 +59,7 @@ impl Each {
 
 /// A cursor over the cells of a column.
 #[derive(Clone, Debug)]
-pub(super) struct Cursor {
+pub(in crate::formats::jelly) struct Cursor {
     column: Column,
     layout: Layout,
     /// Number of values that occur once, from the next one on.
@@ -256,6 +256,11 @@ fn unchecked() -> WireError {
 }
 
 fn bnode<R: Record>(label: &[u8], terms: &mut TermReader<R>) -> Checked<TermId> {
+    let set_apart = terms.labels.as_mut().map(|labels| {
+        let (prefix, rest) = labels.split(label);
+        [prefix, rest].concat()
+    });
+    let label = set_apart.as_deref().unwrap_or(label);
     let flags = scan::label(label).ok_or_else(|| invalid_utf8(label, "a blank node label"))?;
     Ok(terms.builder.add_simple(TermKind::Bnode, label, flags)?)
 }

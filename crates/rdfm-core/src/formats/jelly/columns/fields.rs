@@ -40,14 +40,14 @@ impl<T> Locate<T> for Checked<T> {
 
 /// Returns the error for a violated rule.
 #[cold]
-pub(super) fn fault(at: usize, reason: impl Into<String>) -> Fault {
+pub(in crate::formats::jelly) fn fault(at: usize, reason: impl Into<String>) -> Fault {
     let error = malformed(reason.into());
     Fault { at, row: 0, error }
 }
 
 /// A field of a message.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Field {
+pub(in crate::formats::jelly) struct Field {
     pub number: u32,
     /// Index of its first byte, which is its tag.
     pub at: usize,
@@ -56,14 +56,14 @@ pub(super) struct Field {
 
 /// The value of a field.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Value {
+pub(in crate::formats::jelly) enum Value {
     Number(u32),
     /// The range of a string, of a message, or of packed numbers.
     Bytes(Range<usize>),
 }
 
 /// A cursor over the fields of a message.
-pub(super) struct Fields<'a> {
+pub(in crate::formats::jelly) struct Fields<'a> {
     bytes: &'a [u8],
     at: usize,
     end: usize,
@@ -152,7 +152,7 @@ pub(super) fn unknown_field(at: usize, number: u32, message: &str) -> Fault {
 
 /// The entries of a repeated field: their number, and the range from the first to the last one.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct List {
+pub(in crate::formats::jelly) struct List {
     pub count: usize,
     pub range: Range<usize>,
 }
@@ -192,7 +192,7 @@ impl List {
 
 /// A cursor over a list of numbers. Positions are in the bytes of the frame, so it outlives them.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Numbers {
+pub(in crate::formats::jelly) struct Numbers {
     field: u32,
     /// The rest of the current piece.
     piece: Range<usize>,
@@ -260,7 +260,7 @@ impl Numbers {
 
 /// A cursor over a list of strings or messages.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Strings {
+pub(in crate::formats::jelly) struct Strings {
     field: u32,
     rest: Range<usize>,
 }
