@@ -330,7 +330,7 @@ def large_message(quads: int, seed: int = 1) -> list[tuple]:
 
 @pytest.mark.slow
 def test_a_message_in_parts_is_counted_as_one():
-    log = [large_message(20), large_message(50_000), [], large_message(20_000, 2), large_message(3)]
+    log = [large_message(20), large_message(15_000), [], large_message(6_000, 2), large_message(3)]
     batches = list(parts_of(log))
     assert any(batch.continues for batch in batches)
     check(statistics_of(batches), log)
@@ -388,14 +388,14 @@ def test_distinct_counts_are_within_their_bounds(count):
 
 @pytest.mark.slow
 def test_bounds_are_two_standard_deviations():
-    """About 57 of 60 logs are within the bounds; the probability of fewer than 50 is 1e-6."""
+    """About 19 of 20 logs are within the bounds; the probability of fewer than 15 is 2e-4."""
     within_bounds = 0
-    for seed in range(60):
-        count = 66_000 + 500 * seed
+    for seed in range(20):
+        count = 66_000 + 1500 * seed
         text = "".join(f"<urn:{seed}:{number}> <urn:p> <urn:p> .\n" for number in range(count))
         iris = rdfm.statistics(text.encode(), "nq").distinct["subjects"]
         within_bounds += iris.lower <= count <= iris.upper
-    assert within_bounds >= 50
+    assert within_bounds >= 15
 
 
 def test_estimates_do_not_depend_on_batch_boundaries():
@@ -575,9 +575,9 @@ def nquads_pieces(kind: str, size: int):
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", ["small", "one"])
 def test_memory_does_not_grow_with_the_log(kind):
-    """Peak memory is the same at 50 MB and at 500 MB."""
+    """Peak memory is the same at 40 MB and at 160 MB."""
     peaks = []
-    for size in (50_000_000, 500_000_000):
+    for size in (40_000_000, 160_000_000):
         process = subprocess.Popen(
             [sys.executable, "-c", MEASURE], stdin=subprocess.PIPE, stdout=subprocess.PIPE
         )

@@ -102,7 +102,15 @@ def test_a_broken_plug_in_is_skipped_with_a_warning(install, code, value, reason
     )
     assert reason in warning
     assert warning.endswith("; its format is ignored")
+    Path("a.log").write_text("<http://e/s> <http://e/p> <http://e/o> <http://e/g> .\n")
+    run = rdfm("convert", "a.log", "b.trig", "--from", "jsonq")
+    assert run.returncode == 2
+    assert reason in run.stderr.splitlines()[-1]
 
+
+@pytest.mark.slow
+def test_a_broken_plug_in_does_not_affect_other_formats(install):
+    rdfm = install("", jsonq="my_package.jsonq")
     Path("a.nq").write_text("<http://e/s> <http://e/p> <http://e/o> <http://e/g> .\n")
     run = rdfm("convert", "a.nq", "b.trig")
     assert (run.returncode, len(run.stderr.splitlines())) == (0, 1)  # plug-ins are not loaded
@@ -112,6 +120,3 @@ def test_a_broken_plug_in_is_skipped_with_a_warning(install, code, value, reason
     run = rdfm("convert", "c.log", "d.trig")
     assert run.returncode == 2
     assert "c.log has an unknown format: neither" in run.stderr.splitlines()[-1]
-    run = rdfm("convert", "a.log", "b.trig", "--from", "jsonq")
-    assert run.returncode == 2
-    assert reason in run.stderr.splitlines()[-1]

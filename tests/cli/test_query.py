@@ -520,7 +520,7 @@ def test_a_query_is_interrupted_within_a_second(tmp_path, monkeypatch, query, sc
             stderr=subprocess.PIPE,
             preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
         )
-        wait_until_busy(process, 2)
+        wait_until_busy(process, 0.8)
         process.send_signal(signal.SIGINT)
         start = time.monotonic()
         _, err = process.communicate(timeout=30)

@@ -7,6 +7,7 @@ import subprocess
 import sys
 import threading
 import time
+from contextlib import contextmanager
 
 import pytest
 from certificates import Authority
@@ -18,12 +19,25 @@ pytestmark = pytest.mark.slow
 A = "<http://e/s> <http://e/p> <http://e/o> .\n"
 
 
+@contextmanager
+def serve_topic(folder):
+    (folder / "logs").mkdir()
+    (folder / "logs/a.nq").write_text(f"{A}# @message\n{A}")
+    with serve(folder / "logs", "--create-topics") as server:
+        yield server
+
+
 @pytest.fixture
 def topic_server(tmp_path):
     """A server for a folder with one topic, which has two messages."""
-    (tmp_path / "logs").mkdir()
-    (tmp_path / "logs/a.nq").write_text(f"{A}# @message\n{A}")
-    with serve(tmp_path / "logs", "--create-topics") as server:
+    with serve_topic(tmp_path) as server:
+        yield server
+
+
+@pytest.fixture(scope="module")
+def shared_topic_server(tmp_path_factory):
+    """A `topic_server` for tests that do not change it."""
+    with serve_topic(tmp_path_factory.mktemp("topics")) as server:
         yield server
 
 
@@ -209,17 +223,17 @@ def test_signals_end_the_server_with_status_0_while_calls_are_open(topic_server,
     ],
 )
 def test_invalid_uses_of_live_streams_are_rejected_in_one_sentence(
-    rdfm, topic_server, arguments, code, text
+    rdfm, shared_topic_server, arguments, code, text
 ):
-    run = rdfm(*arguments.replace("URL", f"grpc://localhost:{topic_server.port}").split())
+    run = rdfm(*arguments.replace("URL", f"grpc://localhost:{shared_topic_server.port}").split())
     assert text in run.error
     assert run.code == code
 
 
 @pytest.mark.parametrize("token", ["guess", "x" * 3000])
-def test_a_wrong_token_is_rejected(rdfm, topic_server, token, monkeypatch):
+def test_a_wrong_token_is_rejected(rdfm, shared_topic_server, token, monkeypatch):
     monkeypatch.setenv("RDFM_GRPC_TOKEN", token)
-    run = rdfm("convert", "a.nq", f"grpc://localhost:{topic_server.port}/a")
+    run = rdfm("convert", "a.nq", f"grpc://localhost:{shared_topic_server.port}/a")
     assert run.code == 1
     assert "the token is wrong" in run.error
     assert token not in run.err

@@ -148,7 +148,7 @@ def test_a_signal_during_startup_ends_the_command(tmp_path, monkeypatch, argumen
     count = int(out.split()[-1])
     assert count > 30
     Path("out.nq").unlink(missing_ok=True)
-    for at in [1, 2, 3, 4, 5, *range(8, count, max(count // 12, 1)), count]:
+    for at in [1, 2, 3, 4, 5, *range(8, count, max(count // 5, 1)), count]:
         process, _, err = run(at)
         assert b"Traceback" not in err
         assert b"ignored" not in err

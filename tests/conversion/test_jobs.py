@@ -261,9 +261,10 @@ INVALID_LOGS = {
 def test_errors_and_notes_do_not_depend_on_jobs(tmp_path, monkeypatch, change, on_error):
     monkeypatch.setattr(parallel, "MESSAGE_BYTES", 4000)
     sources = write_inputs(tmp_path, INVALID_LOGS[change])
-    targets = ("out.nq.gz", "out.rdf", "out.jelly", "out.parquet")
-    for source, target in itertools.product(sources, targets):
-        check(source, tmp_path / target, on_error=on_error)
+    for source in sources:
+        check(source, tmp_path / "out.nq.gz", on_error=on_error)
+    for target in ("out.rdf", "out.jelly", "out.parquet"):
+        check(sources[0], tmp_path / target, on_error=on_error)
 
 
 def test_error_positions_refer_to_the_entire_log(tmp_path):

@@ -4,7 +4,7 @@ import io
 
 import jelly_proto
 import pytest
-from hypothesis import assume, given
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from logs import logs
 from nquads import literal
@@ -109,6 +109,7 @@ def encoded(log, **options):
 
 @pytest.mark.parametrize("tables", TABLES.values(), ids=TABLES)
 @pytest.mark.parametrize("physical", ["triples", "quads", "graphs"])
+@settings(max_examples=8)
 @given(data=st.data())
 def test_other_libraries_read_logs_with_restarts_and_joined_logs(physical, tables, data):
     first, second = (

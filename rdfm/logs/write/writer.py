@@ -29,6 +29,7 @@ from rdfm.logs.write.output import (
 )
 from rdfm.logs.write.own_input import reject_own_input
 from rdfm.logs.write.parts import parts_of
+from rdfm.logs.write.results import check_head, checked_row
 from rdfm.message import Message, Patch, checked
 from rdfm.storage.paths import is_live
 
@@ -181,6 +182,9 @@ def create_log(
         raise OptionError('variables, boolean and links are for SPARQL results; add kind="results"')
     if boolean is not None and variables:
         raise OptionError("the results of an ASK query have no variables")
+    head = None
+    if kind == "results":
+        head = ResultBatch.from_rows([], list(variables), boolean=boolean, links=list(links))
     reject_own_input((), target, options, append=append)
     found = output_format(target, format, kind)
     if kind not in found.spec.kinds:
@@ -210,13 +214,7 @@ def create_log(
         except BaseException:
             output.discard()
             raise
-    if kind != "results":
-        return LogWriter(output, found, encoder, kind, keep_partial=keep_partial)
-    from rdfm.logs.write.results import ResultWriter  # which imports this module
-
-    return ResultWriter(
-        output, found, encoder, variables, boolean, links, keep_partial=keep_partial
-    )
+    return LogWriter(output, found, encoder, kind, keep_partial=keep_partial, head=head)
 
 
 class LogWriter(Generic[M]):
@@ -239,8 +237,22 @@ class LogWriter(Generic[M]):
         kind: str,
         *,
         keep_partial: bool = False,
+        head: ResultBatch | None = None,
     ) -> None:
-        """Initialize with an opened output. Called by `create_log`."""
+        """Initialize with an opened output. Called by `create_log`.
+
+        Args:
+            output: Receives the encoder's output.
+            format: The format.
+            encoder: An encoder of the format.
+            kind: The kind of the log.
+            keep_partial: As in `create_log`.
+            head: The variables or the answer of results, without rows. They are written now, in
+                case no row follows.
+
+        Raises:
+            EncodeError: If the format does not support the variables or the answer.
+        """
         self._output: Any = output  # receives the encoder's output
         self._encoder = encoder
         self._keep_partial = keep_partial
@@ -251,6 +263,13 @@ class LogWriter(Generic[M]):
         self._closed = False
         self.format = format.name
         self.messages = 0
+        self._head = head
+        if head is not None:
+            try:
+                self._encode(head)
+            except BaseException:
+                self.discard()
+                raise
 
     @overload
     def write(self: LogWriter[Message], message: Message | Iterable[Quad]) -> None: ...
@@ -283,11 +302,13 @@ class LogWriter(Generic[M]):
             self._flush()
 
     def _checked(self, message: Any) -> Any:
-        """Return a message or patch in the form that batches are made of.
+        """Return a message, patch or row in the form that batches are made of.
 
         Raises:
             TypeError, ValueError: As in `write`.
         """
+        if self._head is not None:
+            return checked_row(message, self._head)
         if self._kind == "patches":
             if isinstance(message, Message):
                 raise TypeError(
@@ -335,12 +356,10 @@ class LogWriter(Generic[M]):
             raise TypeError(
                 f"write_batch requires a {expected.__name__}, not {type(batch).__name__}"
             )
-        self._check_batch(batch)
+        if self._head is not None and isinstance(batch, ResultBatch):
+            check_head(batch, self._head)
         self._flush()
         self._encode(batch, source)
-
-    def _check_batch(self, batch: AnyBatch) -> None:
-        """Check that a batch fits into the log."""
 
     def _check_open(self) -> None:
         """Check that this process can write to the log.
@@ -443,6 +462,11 @@ class LogWriter(Generic[M]):
     def _batch(self, messages: list[Any]) -> AnyBatch:
         if self._kind == "patches":
             return PatchBatch.from_patches(messages, first_message_index=self.messages)
+        if self._head is not None:
+            variables, links = list(self._head.variables), list(self._head.links)
+            return ResultBatch.from_rows(
+                messages, variables, links=links, first_message_index=self.messages
+            )
         return MessageBatch.from_messages(
             messages, first_message_index=self.messages, after=self._last
         )
