@@ -10,6 +10,7 @@
 #[path = "../support/mod.rs"]
 mod support;
 
+mod jelly;
 mod rules;
 mod suites;
 mod writing;
@@ -25,12 +26,13 @@ use rdfm_core::model::write::write_term;
 use support::{Options, PIECES, decoder, encoder};
 
 /// All formats except CSV.
-const LOSSLESS_FORMATS: [&str; 5] = [
+const LOSSLESS_FORMATS: [&str; 6] = [
     "results-thrift",
     "results-protobuf",
     "results-json",
     "results-xml",
     "results-tsv",
+    "results-jelly",
 ];
 
 /// A result set: the cells of each row as N-Triples, or empty if unbound.

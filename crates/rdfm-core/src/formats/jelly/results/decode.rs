@@ -166,6 +166,15 @@ impl ResultSetReader {
                               PUNCTUATED stream";
                 return Err(fault(*at, reason));
             }
+            if self
+                .head
+                .as_ref()
+                .is_some_and(|head| head.boolean.is_some())
+                && !self.is_punctuated
+            {
+                let reason = "a frame follows the ASK result of a FLAT stream";
+                return Err(fault(*at, reason));
+            }
             self.apply(options).at(*at)?;
         } else if self.head.is_none() {
             return Err(fault(0, NO_OPTIONS));
@@ -195,7 +204,11 @@ impl ResultSetReader {
             let reason = format!("the frame has an ASK result, {only_first}");
             return Err(fault(at, reason));
         }
-        if self.head.as_ref().is_some_and(|head| head.boolean.is_some()) {
+        if self
+            .head
+            .as_ref()
+            .is_some_and(|head| head.boolean.is_some())
+        {
             let reason = "a frame without stream options follows an ASK result that has no trailer";
             return Err(fault(0, reason));
         }
@@ -217,7 +230,10 @@ impl ResultSetReader {
         for (name, range) in parts.names(bytes)?.into_iter().zip(&parts.variables) {
             size += (name.len() + size_of::<Cursor>()) as u64;
             self.check_head(size).at(range.start)?;
-            self.variables.add(name).map_err(malformed).at(range.start)?;
+            self.variables
+                .add(name)
+                .map_err(malformed)
+                .at(range.start)?;
         }
         size += links.iter().map(|link| link.len() as u64 + 16).sum::<u64>();
         self.check_head(size).at(first)?;
@@ -365,7 +381,8 @@ impl Reader for ResultSetReader {
     }
 
     fn skip(&mut self, input: &mut Buffer) -> Result<Option<Vec<u8>>, ReadError> {
-        let reason = "rows of a damaged log cannot be skipped, because later frames depend on earlier ones";
+        let reason =
+            "rows of a damaged log cannot be skipped, because later frames depend on earlier ones";
         Err(input.error(ErrorClass::Unsupported, reason))
     }
 

@@ -194,7 +194,11 @@ fn encode_links(head: &ResultHead) -> WriteResult<Vec<u8>> {
     if head.links.is_empty() {
         return Ok(out);
     }
-    if let Some(link) = head.links.iter().find(|link| link.is_empty() || link.contains('\n')) {
+    if let Some(link) = head
+        .links
+        .iter()
+        .find(|link| link.is_empty() || link.contains('\n'))
+    {
         let reason = format!(
             "Jelly-SPARQL does not allow the link {}, because links are lines",
             quote(link.as_bytes())

@@ -92,8 +92,8 @@ impl FrameParts {
         let (mut links, mut others) = (None, 0);
         for range in &self.metadata {
             let (key, value) = key_and_value(&bytes[range.clone()]).at(range.start)?;
-            if key == LINK {
-                let text = utf8(value, "a link").at(range.start)?;
+            // The definition says that links that are not UTF-8 are ignored.
+            if let (LINK, Ok(text)) = (key, std::str::from_utf8(value)) {
                 let lines = text.split('\n').filter(|line| !line.is_empty());
                 links = Some(lines.map(Into::into).collect());
             } else {

@@ -15,7 +15,7 @@ use crate::codec::spec::{Append, Continuable, FormatSpec, Kind};
 /// Result sets in Jelly-SPARQL.
 pub static RESULTS_JELLY: FormatSpec = FormatSpec {
     name: "results-jelly",
-    title: "SPARQL results in Jelly-SPARQL (draft)",
+    title: "Jelly-SPARQL (draft)",
     kinds: &[Kind::Results],
     suffixes: &[".jellys"],
     media_types: &["application/x-jelly-sparql"],
