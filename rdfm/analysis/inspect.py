@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Unpack
 from rdfm._core import MessageBatch, NameListing, PatchBatch, PatchRules, ResultBatch
 from rdfm.errors import DecodeError, OptionError, RdfmError
 from rdfm.logs.counters import CounterRange
-from rdfm.logs.input.driver import Driver, ReadError, Reading, Skipped, Source
+from rdfm.logs.input.driver import Driver, ReadError, ReadSettings, SkippedData, Source
 from rdfm.logs.input.inputs import Input, Readable
 from rdfm.logs.input.progress import Progress, Reporter, total_bytes
 from rdfm.logs.notes import Notes
@@ -165,7 +165,7 @@ def inspect(
         raise OptionError(f"top is {top}, expected 0 or more")
     report_progress = Reporter(progress)
     total = total_bytes([source])
-    driver = Driver([source], Reading(format, options, parts="always"))
+    driver = Driver([source], ReadSettings(format, options, parts="always"))
     report = Inspection(driver.name, driver.format or "", bytes_total=total)
     counts = _Counts(report)
     notes = Notes()
@@ -186,15 +186,15 @@ def inspect(
                     found.setdefault(last.format.name)
                 if not driver.several:
                     report.source = last.name
-            if isinstance(item, Skipped):
+            if isinstance(item, SkippedData):
                 continue
             if logs == 1:
                 _set_header(report, item.header)
             notes.update(item.source, item.header.get("notes", ()))
             if isinstance(item, ReadError):
                 raise item.error
-            report.dropped_keys += item.lost.keys
-            report.dropped_key = report.dropped_key or item.lost.key
+            report.dropped_keys += item.dropped_data.keys
+            report.dropped_key = report.dropped_key or item.dropped_data.key
             if item.batch is not None:
                 counts.add(item.source.name, item.batch)
                 done = item.bytes_in
@@ -337,7 +337,7 @@ class _Counts:
         if report.messages and report.kind != "results":
             mean = round((self._all_records - self._open) / report.messages, 2)
             report.quads_per_message = (self._smallest or 0, mean, self._largest)
-        report.counters = self._counters.ends
+        report.counters = self._counters.bounds
         lists = self._names.report(top)
         for name in LISTS:
             found = lists[name]

@@ -25,7 +25,7 @@ from rdfm.errors import (
     spell_option,
     visible,
 )
-from rdfm.logs.input.driver import Driver, Item, Read, ReadError, Reading, Source
+from rdfm.logs.input.driver import Driver, Item, ReadBatch, ReadError, ReadSettings, Source
 from rdfm.logs.input.inputs import Input, Readable, is_folder_or_glob
 from rdfm.logs.input.progress import Progress, Reporter, total_bytes
 from rdfm.logs.journal import byte_count
@@ -38,13 +38,17 @@ MAX_WARNINGS = 20
 
 
 def check_settings(
-    inputs: list[Readable], reading: Reading, max_errors: int | None, max_warnings: int, verb: str
+    inputs: list[Readable],
+    settings: ReadSettings,
+    max_errors: int | None,
+    max_warnings: int,
+    verb: str,
 ) -> None:
     """Reject invalid settings of a check, and options that no input supports, before reading.
 
     Args:
         inputs: The inputs.
-        reading: Settings for reading the inputs.
+        settings: Settings for reading the inputs.
         max_errors: As in `LogCheck`.
         max_warnings: As in `LogCheck`.
         verb: Verb for the check, such as "validate".
@@ -60,28 +64,28 @@ def check_settings(
         raise OptionError(f"{spell_option('max_warnings')} is {max_warnings}, expected 0 or more")
     if not inputs:
         raise OptionError(f"there is nothing to {verb}")
-    _check_options(inputs, reading)
+    _check_options(inputs, settings)
 
 
-def _check_options(inputs: list[Readable], reading: Reading) -> None:
+def _check_options(inputs: list[Readable], settings: ReadSettings) -> None:
     """Reject options that no input supports, before anything is read.
 
     Raises:
         OptionError: If an option is unknown to all formats of the inputs, or its value is invalid.
         UnknownFormatError: If the given format does not exist.
     """
-    if reading.format is not None:
-        formats.find(reading.format)
+    if settings.format is not None:
+        formats.find(settings.format)
     if len(inputs) == 1:
         return  # the driver checks them
-    Driver(inputs, reading)
+    Driver(inputs, settings)
     found = []
     for given in inputs:
         path = os.fspath(given) if isinstance(given, (str, os.PathLike)) else None
         found.append(None if path is None or is_folder_or_glob(path) else formats.by_path(path))
     specs = [format.spec for format in found if format is not None]
-    if reading.format is None and len(specs) == len(inputs):
-        for name in reading.options:
+    if settings.format is None and len(specs) == len(inputs):
+        for name in settings.options:
             if not any(name in spec.options("read") for spec in specs):
                 raise OptionError(specs[0].unsupported_option_text("read", name))
 
@@ -137,7 +141,7 @@ class LogCheck:
     _FUNCTION: ClassVar[str] = "check"
 
     _inputs: list[Readable] = field(repr=False)
-    _reading: Reading = field(repr=False)
+    _settings: ReadSettings = field(repr=False)
     strict: bool = False
     max_errors: int | None = None
     max_warnings: int = MAX_WARNINGS
@@ -264,7 +268,7 @@ class LogCheck:
         """Return the state of a new log."""
         return LogState(source, lines)
 
-    def _item(self, log: LogState, item: Read) -> None:
+    def _item(self, log: LogState, item: ReadBatch) -> None:
         """Process an item of a log."""
         batch = item.batch
         if batch is not None and len(batch):
@@ -287,7 +291,7 @@ class LogCheck:
 
     def _input(self, given: Readable) -> Iterator[Finding]:
         """Yield the findings of an input."""
-        driver = Driver([given], replace(self._reading, watch=self._watch))
+        driver = Driver([given], replace(self._settings, watch=self._watch))
         self._log = None
         bytes_in = 0
         counts_before = self.logs, sum(self.rules.values())
@@ -353,10 +357,10 @@ class LogCheck:
         assert log is not None
         if isinstance(item, ReadError):
             self._report_decode_error(log, item)
-        elif isinstance(item, Read):
+        elif isinstance(item, ReadBatch):
             self._item(log, item)
             if item.batch is not None and len(item.batch) and log.lines is not None:
-                log.searched = log.lines.last
+                log.searched = log.lines.last_piece_start
                 start = None if item.batch.continues else item.batch.byte_offset(-1)
                 log.lines.forget(log.searched if start is None else start)
             bytes_in = item.bytes_in
@@ -441,7 +445,7 @@ class LogCheck:
                 break
         else:
             offset = lines.message_start(start)
-        line, column = lines.at(offset) or (None, None)
+        line, column = lines.locate(offset) or (None, None)
         return {"byte_offset": offset, "line": line, "column": column}
 
     def _report_decode_error(self, log: LogState, item: ReadError) -> None:
@@ -465,7 +469,7 @@ class LogCheck:
             return
         line, column = error.line, error.column
         if line is None and error.byte_offset is not None and log.lines is not None:
-            line, column = log.lines.at(error.byte_offset) or (None, None)
+            line, column = log.lines.locate(error.byte_offset) or (None, None)
         self._add(
             log,
             rule,

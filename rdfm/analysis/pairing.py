@@ -19,7 +19,7 @@ from rdfm._core import Comparer, ResultBatch, common_blocks
 from rdfm.analysis.formatting import BatchMessage, DifferenceFormatter
 from rdfm.errors import OptionError
 from rdfm.formats import FormatSpec
-from rdfm.logs.input.driver import Driver, Read, ReadError, Reading
+from rdfm.logs.input.driver import Driver, ReadBatch, ReadError, ReadSettings
 from rdfm.logs.input.inputs import Readable
 
 TYPE_CHECKING = False
@@ -57,12 +57,12 @@ class ComparedLog:
         head: For results, an empty batch with the variables and the answer; otherwise `None`.
     """
 
-    def __init__(self, log: Readable, reading: Reading, number: int) -> None:
+    def __init__(self, log: Readable, settings: ReadSettings, number: int) -> None:
         """Prepare a log for comparison. Nothing is read until `open`.
 
         Args:
             log: The log to read.
-            reading: Settings for reading the log.
+            settings: Settings for reading the log.
             number: 0 for the first log, 1 for the second.
 
         Raises:
@@ -70,8 +70,8 @@ class ComparedLog:
             UnknownFormatError: If the given format does not exist.
         """
         self._log = log
-        self._reading = reading
-        self.driver = Driver([log], reading)
+        self._settings = settings
+        self.driver = Driver([log], settings)
         self.number = number
         self.message_index = 0
         self.bytes_in = 0
@@ -103,7 +103,7 @@ class ComparedLog:
     def restart(self) -> None:
         """Start again from the first message."""
         self.driver.close()
-        self.driver = Driver([self._log], self._reading)
+        self.driver = Driver([self._log], self._settings)
         self._buffer.clear()
         self._offset = self._ahead = self._bytes = self.message_index = 0
         self.ended = False
@@ -140,7 +140,7 @@ class ComparedLog:
             self.formats.setdefault(spec.name, spec)
             if isinstance(item, ReadError):
                 raise item.error
-            if not isinstance(item, Read) or item.batch is None:
+            if not isinstance(item, ReadBatch) or item.batch is None:
                 continue
             self.bytes_in = item.bytes_in
             self._check_kind(item.source.name, item.batch, first_log)

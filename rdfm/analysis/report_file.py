@@ -16,8 +16,8 @@ from typing import Any
 from rdfm import formats
 from rdfm.analysis.report_html import GENERATOR
 from rdfm.errors import DecodeError, OptionError
+from rdfm.logs.file_advice import writing_advice
 from rdfm.logs.input.inputs import Input
-from rdfm.logs.likely import writing_advice
 from rdfm.logs.write.output import Output
 from rdfm.logs.write.own_input import reject_own_input
 from rdfm.logs.write.parts import Part

@@ -25,12 +25,13 @@ from rdfm.analysis.log_statistics import (
     Variable,
 )
 from rdfm.errors import DecodeError, OptionError, RdfmError
-from rdfm.logs.input.driver import Driver, ReadError, Reading, Skipped, Source
+from rdfm.logs.input.driver import Driver, ReadError, ReadSettings, SkippedData, Source
 from rdfm.logs.input.inputs import Readable
 from rdfm.logs.input.progress import Progress, Reporter, total_bytes
 from rdfm.logs.notes import Notes
 from rdfm.logs.read.read_ahead import read_ahead
 from rdfm.storage.paths import local_path
+from rdfm.storage.pipes import open_to_read
 
 if TYPE_CHECKING:
     from rdfm.formats.options_generated import ReadOptions
@@ -156,7 +157,7 @@ def _sha256(source: Readable) -> str | None:
     path = local_path(os.fspath(source)) if isinstance(source, (str, os.PathLike)) else None
     if path is None or not Path(path).is_file():
         return None
-    with Path(path).open("rb") as file:
+    with open_to_read(path) as file:
         return file_digest(file, "sha256").hexdigest()
 
 
@@ -200,8 +201,8 @@ def statistics(
         raise OptionError(f"top is {top}, expected 0 or more")
     report_progress = Reporter(progress)
     total = total_bytes([source])
-    reading = Reading(format, options, compression, storage_options, parts="always")
-    driver = Driver([source], reading)
+    settings = ReadSettings(format, options, compression, storage_options, parts="always")
+    driver = Driver([source], settings)
     collector = Collector()
     notes = Notes()
     found: dict[str, None] = {}
@@ -222,7 +223,7 @@ def statistics(
                 collector.start_log()
                 if last.input.rejection is None:
                     found.setdefault(last.format.name)
-            if isinstance(item, Skipped):
+            if isinstance(item, SkippedData):
                 continue
             notes.update(item.source, item.header.get("notes", ()))
             if isinstance(item, ReadError):

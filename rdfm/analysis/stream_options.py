@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from rdfm.errors import OptionError, RdfmError, spell_option
-from rdfm.logs.input.driver import Driver, Reading
+from rdfm.logs.input.driver import Driver, ReadSettings
 from rdfm.logs.input.inputs import Readable
 from rdfm.logs.read.reader import LogReader
 
@@ -37,7 +37,7 @@ def read_stream_options(log: Readable) -> tuple[str, dict[str, Any]]:
         OptionError: If the log cannot be read, or has no stream options.
     """
     try:
-        with LogReader(Driver([log], Reading(parts="always"))) as read:
+        with LogReader(Driver([log], ReadSettings(parts="always"))) as read:
             options = read.header.get("options")
             if not options:
                 for _ in read.batches():

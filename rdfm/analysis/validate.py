@@ -23,8 +23,8 @@ from rdfm.errors import (
     spell_option,
     spell_options,
 )
-from rdfm.logs.input.driver import Read, ReadError, Reading, Source
-from rdfm.logs.input.inputs import Readable, as_inputs
+from rdfm.logs.input.driver import ReadBatch, ReadError, ReadSettings, Source
+from rdfm.logs.input.inputs import Readable, input_list
 from rdfm.logs.input.progress import Progress
 from rdfm.logs.positions import Lines
 
@@ -100,8 +100,8 @@ def validate(
         >>> checked.errors, checked.warnings, checked.rules
         (0, 1, {'ill-typed-literal': 1})
     """
-    given = as_inputs(inputs)
-    reading = Reading(
+    given = input_list(inputs)
+    settings = ReadSettings(
         format,
         options,
         compression,
@@ -111,7 +111,7 @@ def validate(
         checks_marks=True,
         reject_unreadable=True,
     )
-    check_settings(given, reading, max_errors, max_warnings, "validate")
+    check_settings(given, settings, max_errors, max_warnings, "validate")
     stream_options = None if options_from is None else read_stream_options(options_from)
     loaded_shapes: Shapes | None = None
     if shapes is not None:
@@ -120,7 +120,7 @@ def validate(
         loaded_shapes = Shapes(shapes)
     return Validation(
         given,
-        reading,
+        settings,
         strict=strict,
         max_errors=max_errors,
         max_warnings=max_warnings,
@@ -131,14 +131,14 @@ def validate(
     )
 
 
-def _own_folder(source: Source, reading: Reading) -> str:
+def _own_folder(source: Source, settings: ReadSettings) -> str:
     """Return the prefix of IRIs that were resolved against the URL of a local log.
 
     The result is empty if the log is not a local file, if `base` is given, or if the format does
     not support `base`.
     """
     url = source.input.url or ""
-    if reading.options.get("base") is not None or "base" not in source.format.spec.options("read"):
+    if settings.options.get("base") is not None or "base" not in source.format.spec.options("read"):
         return ""
     return url.rpartition("/")[0] + "/" if url.startswith("file:") else ""
 
@@ -195,7 +195,7 @@ class Validation(LogCheck):
     # --- reading ---
 
     def _make_log(self, source: Source, lines: Lines | None) -> LogState:
-        self._checker.begin_log(_own_folder(source, self._reading))
+        self._checker.begin_log(_own_folder(source, self._settings))
         self._patch_rules.begin_log()
         return _ValidatedLog(source, lines)
 
@@ -223,7 +223,7 @@ class Validation(LogCheck):
         self._compare(log, item.header)
         super()._report_decode_error(log, item)
 
-    def _item(self, log: LogState, item: Read) -> None:
+    def _item(self, log: LogState, item: ReadBatch) -> None:
         assert isinstance(log, _ValidatedLog)
         self._compare(log, item.header)
         super()._item(log, item)
@@ -265,7 +265,7 @@ class Validation(LogCheck):
                 continue
             line, column = None, None
             if log.lines is not None and byte_offset is not None:
-                line, column = log.lines.at(byte_offset) or (None, None)
+                line, column = log.lines.locate(byte_offset) or (None, None)
             self._add(
                 log,
                 rule,
@@ -288,7 +288,7 @@ class Validation(LogCheck):
         for text in exceeded_options(header["options"], given):
             self._add(log, "stream-options", text)
 
-    def _check_header(self, log: _ValidatedLog, item: Read) -> None:
+    def _check_header(self, log: _ValidatedLog, item: ReadBatch) -> None:
         """Report observations of the decoder, such as comments that look like delimiters."""
         text = "a comment looks like a message delimiter but is not one"
         offsets = item.header.get("look_alike_offsets", ())
@@ -299,10 +299,10 @@ class Validation(LogCheck):
         if "joined" in item.header and not log.joined:
             log.joined = True
             self._add(log, "joined", item.header["joined"])
-        if item.lost.keys:
+        if item.dropped_data.keys:
             if log.keys == 0 and self._returns_warning("key-without-iri"):
                 self._add_dropped_key(log, item)
-            log.keys += item.lost.keys
+            log.keys += item.dropped_data.keys
 
     def _warn(
         self,
@@ -319,7 +319,7 @@ class Validation(LogCheck):
             byte_offset, frame, text = first[index] if index < len(first) else (None, None, "")
             line, column = None, None
             if log.lines is not None and byte_offset is not None:
-                line, column = log.lines.at(byte_offset) or (None, None)
+                line, column = log.lines.locate(byte_offset) or (None, None)
             where: dict[str, Any] = {
                 "byte_offset": byte_offset,
                 "frame": frame,
@@ -329,9 +329,9 @@ class Validation(LogCheck):
             self._add(log, rule, text or RULES[rule].text, **where)
         log.warned[rule] = count
 
-    def _add_dropped_key(self, log: _ValidatedLog, item: Read) -> None:
+    def _add_dropped_key(self, log: _ValidatedLog, item: ReadBatch) -> None:
         """Report the first dropped key of a log."""
-        key = item.lost.key or ""
+        key = item.dropped_data.key or ""
         where: dict[str, Any] = {}
         if item.batch is not None and len(item.batch):
             key_text = f'"{key[1:-1]}"'.encode()

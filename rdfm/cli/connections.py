@@ -13,6 +13,7 @@ from typing import Any
 import click
 
 from rdfm.cli.parameters import GroupedOption
+from rdfm.storage.pipes import mark_pipes
 
 __all__ = ["TLS", "connection_options", "remember"]
 
@@ -24,7 +25,7 @@ _given: dict[str, Any] = {}
 def remember(name: str, value: Any) -> None:
     """Set a value for all connections of a command; None or an empty value removes it."""
     if value not in (None, {}):
-        _given[name] = value
+        _given.update(mark_pipes({name: value}))
         click.get_current_context().call_on_close(lambda: remember(name, None))
     elif _given.pop(name, None) is None and "rdfm.storage.http" not in sys.modules:
         return  # nothing to change, which is the usual case

@@ -10,13 +10,13 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable
-from pathlib import Path
 from typing import TypeVar
 
 import click
 
 from rdfm.cli.connections import connection_options, remember
 from rdfm.cli.parameters import GroupedOption
+from rdfm.storage.pipes import read_option_file
 
 __all__ = ["HeaderOption", "header_option"]
 
@@ -73,8 +73,7 @@ def _parsed(text: str) -> tuple[str, str]:
         )
     if value.startswith("@"):
         try:
-            with Path(value[1:]).open("rb") as file:
-                value = file.read(_MAX_SECRET_BYTES).decode("latin-1").strip()
+            value = read_option_file(value[1:], _MAX_SECRET_BYTES).decode("latin-1").strip()
         except OSError as error:
             raise click.UsageError(
                 f"--header {visible(name)}: {visible(value[1:])}: {error.strerror}"

@@ -17,10 +17,10 @@ from rdfm.conversion.summary import ConversionSummary
 from rdfm.conversion.target import Target
 from rdfm.errors import OptionError, spell_option
 from rdfm.formats import OptionSpec
-from rdfm.logs.input.driver import Driver, Reading
-from rdfm.logs.input.inputs import Readable, as_inputs, is_folder_or_glob
+from rdfm.logs.input.driver import Driver, ReadSettings
+from rdfm.logs.input.inputs import Readable, input_list, is_folder_or_glob
 from rdfm.logs.input.progress import Progress, Reporter, total_bytes
-from rdfm.logs.stages.criteria import FILTERING, Filtering
+from rdfm.logs.stages.criteria import FILTERING, FilterStage
 from rdfm.logs.write.append import AppendSettings
 from rdfm.logs.write.keyed import SplitBy
 from rdfm.logs.write.output import OutputShape, Writable, output_format
@@ -120,7 +120,7 @@ def convert(
         >>> summary.messages, summary.quads
         (1, 1)
     """
-    sources = as_inputs(inputs)
+    sources = input_list(inputs)
     if not sources:
         raise OptionError("no input is given")
     reject_own_input(sources, output, options, STAGES, append=bool(options.get("append")))
@@ -174,7 +174,7 @@ def plan(
             stages.get("keep_partial", False),
             stages.get("commit_seconds"),
         ),
-        SplitBy.of(
+        SplitBy.from_options(
             stages.get("split_by"),
             stages.get("max_open"),
             stages.get("prefixes"),
@@ -185,7 +185,7 @@ def plan(
     )
     if "prefixes" in stages and "prefixes" in target_format.spec.options("write"):
         divided.writes["prefixes"] = stages["prefixes"]
-    filtering = (Filtering(stages),) if filters else ()
+    filtering = (FilterStage(stages),) if filters else ()
     target = Target(output, target_format, divided.writes, shape)
     group_by = stages.get("group_by") or "message"
     is_regrouped = group_by != "message"
@@ -230,7 +230,7 @@ def plan(
 
     # The output declares triple terms or generalized statements if its template log does.
     is_generalized = target.template.get("rdf_star") or target.template.get("generalized")
-    reading = Reading(
+    settings = ReadSettings(
         format=stages.get("from_format"),
         options=reads,
         storage_options=live_settings if any(map(is_live, inputs)) else None,
@@ -247,15 +247,15 @@ def plan(
     )
     graph = stages.get("default_graph_as")
     renaming = () if graph is None else (DefaultGraph(graph),)
-    selection, reading = select(stages, inputs, reading, tuple if numbers_output else regrouping)
+    selection, settings = select(stages, inputs, settings, tuple if numbers_output else regrouping)
     regroupings = regrouping()
     last = (*selection, *regroupings) if numbers_output else (*regroupings, *selection)
     if jobs == 1:
-        driver = Driver(inputs, reading)
+        driver = Driver(inputs, settings)
     else:
         from rdfm.logs.read.parallel import ParallelDriver  # costly to import
 
-        driver = ParallelDriver(inputs, reading, jobs, splits=not selection)
+        driver = ParallelDriver(inputs, settings, jobs, splits=not selection)
     return ConversionPlan(
         inputs=inputs,
         driver=driver,

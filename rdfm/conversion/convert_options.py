@@ -22,6 +22,7 @@ from rdfm.logs.input.inputs import Readable, is_folder_or_glob
 from rdfm.logs.options import APPENDING, LIVE, READING, RUNNING, SPLITTING, WRITING
 from rdfm.logs.stages.selection import SELECTING
 from rdfm.storage.paths import is_live
+from rdfm.storage.pipes import mark_pipes
 
 __all__ = [
     "SHOWING",
@@ -116,11 +117,12 @@ def live_options(
         OptionError: If an option is invalid, if only some inputs are live streams, or if neither
             the inputs nor the output is one.
     """
-    found = {
+    given = {
         option.name: option.value(options[option.name])
         for option in LIVE
         if options.get(option.name) is not None
     }
+    found = mark_pipes(given)
     if not found:
         return None
     are_live = [is_live(given) for given in inputs]
@@ -154,7 +156,7 @@ def divide(
     """
     divided = DividedOptions()
     possible_readers = formats.specs() if readers is None else readers
-    for name, value in given.items():
+    for name, value in mark_pipes(given).items():
         if name in stages:
             if value is not None:
                 divided.stages[name] = stages[name].value(value)

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 
 from rdfm.conversion.convert_options import input_formats
 from rdfm.errors import RdfmError
-from rdfm.logs.input.inputs import Readable, reads_once
+from rdfm.logs.input.inputs import Readable, is_read_once
 from rdfm.logs.kinds import DEFAULT_FORMATS
 
 __all__ = ["default_format"]
@@ -29,7 +29,7 @@ def default_format(inputs: Sequence[Readable], from_format: str | None) -> str:
     Raises:
         UnknownFormatError: If `from_format` is unknown.
     """
-    others = [given for given in inputs if not reads_once(given)]
+    others = [given for given in inputs if not is_read_once(given)]
     known = input_formats(others or inputs, from_format)
     if known and len(known[0].kinds) == 1:
         return DEFAULT_FORMATS[known[0].kinds[0]]
@@ -38,11 +38,11 @@ def default_format(inputs: Sequence[Readable], from_format: str | None) -> str:
 
 def _kind(log: Readable, from_format: str | None) -> str:
     """Return the kind of a log. Errors are ignored here and raised when the log is converted."""
-    from rdfm.logs.input.driver import Driver, Reading
+    from rdfm.logs.input.driver import Driver, ReadSettings
     from rdfm.logs.read.reader import LogReader  # costly to import
 
     try:
-        with LogReader(Driver([log], Reading(from_format))) as opened:
+        with LogReader(Driver([log], ReadSettings(from_format))) as opened:
             for batch in opened.batches():
                 return batch.kind
             return "messages" if opened._format is None else opened._format.spec.kinds[0]

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from rdfm.errors import EncodeError
 from rdfm.formats.format import encode_view
-from rdfm.logs.write.parts import Part, parts_of
+from rdfm.logs.write.parts import Part, part_list
 from rdfm.storage.pool import Pool
 
 if TYPE_CHECKING:
@@ -95,7 +95,7 @@ class Encoding:
                 raise
             messages = len(batch) - batch.continued
             return (
-                EncodedBatch(parts_of(output), messages, batch.record_count, bytes_in),
+                EncodedBatch(part_list(output), messages, batch.record_count, bytes_in),
                 encoder,
                 generation,
             )
@@ -126,11 +126,11 @@ class Encoding:
 
         Call it after `take(all=True)`.
         """
-        return parts_of(self._encoder.pause())
+        return part_list(self._encoder.pause())
 
     def finish(self) -> list[Part]:
         """Return the bytes at the end of the log; none if a message could not be written."""
-        return [] if self._failed else parts_of(self._encoder.finish())
+        return [] if self._failed else part_list(self._encoder.finish())
 
     def close(self) -> None:
         """End the threads."""

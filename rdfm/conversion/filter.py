@@ -14,12 +14,12 @@ from rdfm.conversion.convert_options import STAGES
 from rdfm.conversion.pipeline import Pipeline
 from rdfm.conversion.summary import ConversionSummary
 from rdfm.errors import OptionError, spell_option
-from rdfm.logs.input.driver import Driver, Read, Reading
-from rdfm.logs.input.inputs import Readable, as_inputs
+from rdfm.logs.input.driver import Driver, ReadBatch, ReadSettings
+from rdfm.logs.input.inputs import Readable, input_list
 from rdfm.logs.input.progress import Progress, Reporter, total_bytes
-from rdfm.logs.stages.criteria import FILTERING, Filtering
-from rdfm.logs.stages.selection import sliced
-from rdfm.logs.stages.stage import SkipErrors, Tally, through
+from rdfm.logs.stages.criteria import FILTERING, FilterStage
+from rdfm.logs.stages.selection import select_slice
+from rdfm.logs.stages.stage import SkipErrors, Tally, run_stages
 from rdfm.logs.write.output import Writable
 from rdfm.logs.write.own_input import reject_own_input
 
@@ -77,7 +77,7 @@ def filter(
         >>> filter(log, from_format="nq", subject="<x:b>").messages
         1
     """
-    sources = as_inputs(inputs)
+    sources = input_list(inputs)
     if not sources:
         raise OptionError("no input is given")
     given: dict[str, Any] = dict(options)
@@ -105,23 +105,23 @@ def _count(inputs: list[Readable], options: Mapping[str, Any]) -> ConversionSumm
                 f"{spell_option(name)} applies to output, but counting writes no output"
             )
     message_per_file = stages.get("message_per_file", False)
-    reading = Reading(
+    settings = ReadSettings(
         stages.get("from_format"), reads, message_per_file=message_per_file, needs_logs=True
     )
-    driver = Driver(inputs, reading)
+    driver = Driver(inputs, settings)
     limit = stages.get("take")
     line = (
         SkipErrors(skip=stages.get("on_error") == "skip"),
-        Filtering(stages),
-        sliced(slice(0, limit)),
+        FilterStage(stages),
+        select_slice(slice(0, limit)),
     )
     tally = Tally()
     found = quads = bytes_in = 0
     start = time.perf_counter()
     try:
-        for item in () if limit == 0 else through(driver, line):
-            tally.take(item)
-            if isinstance(item, Read):
+        for item in () if limit == 0 else run_stages(driver, line):
+            tally.count(item)
+            if isinstance(item, ReadBatch):
                 bytes_in = item.bytes_in
                 if item.batch is not None:
                     found += len(item.batch)

@@ -28,9 +28,9 @@ from rdfm.conversion.target import Target, source_of
 from rdfm.errors import EncodeError, RdfmError
 from rdfm.formats.spec import join_words
 from rdfm.logs import remedies
-from rdfm.logs.channel import Channel, Stopped, feeding_thread
+from rdfm.logs.channel import Channel, ChannelCancelledError, create_feeding_thread
 from rdfm.logs.counters import CounterRange
-from rdfm.logs.input.driver import Driver, Item, Piece, Read, ReadError, cost
+from rdfm.logs.input.driver import Driver, Item, Piece, ReadBatch, ReadError, cost
 from rdfm.logs.input.inputs import Readable
 from rdfm.logs.input.progress import Progress, Reporter, interpolate
 from rdfm.logs.kinds import wrong_kind_error
@@ -38,7 +38,7 @@ from rdfm.logs.notes import Notes
 from rdfm.logs.stages.stage import SkipErrors, Stage, Stages, Tally
 from rdfm.logs.write.append import COMMIT_SECONDS
 from rdfm.logs.write.output import FolderOutput, Output, OutputShape
-from rdfm.logs.write.parts import Part, parts_of
+from rdfm.logs.write.parts import Part, part_list
 
 if TYPE_CHECKING:
     from rdfm.logs.write.append import AppendOutput
@@ -118,7 +118,7 @@ class Pipeline:
         self._collected = 0  # size of `_out` in bytes
         self._counters = CounterRange()
         self._put_progress = Progress(bytes_total=plan.bytes_total)
-        self._first: Read | None = None
+        self._first: ReadBatch | None = None
         self._tally = Tally()
         self._notes = Notes()
         self._encoder: Encoding | None = None
@@ -147,12 +147,12 @@ class Pipeline:
         output_queue: Channel[list[Part]] = Channel(OUTPUT_BYTES)
         read = ((piece, piece.cost) for piece in driver.pieces())
         threads = [
-            feeding_thread("rdfm-read", pieces, read),
-            feeding_thread("rdfm-decode", batches, self._decode(pieces), pieces),
+            create_feeding_thread("rdfm-read", pieces, read),
+            create_feeding_thread("rdfm-decode", batches, self._decode(pieces), pieces),
         ]
         # Ctrl-C may interrupt at any line. The handlers below stop everything that has started.
         try:
-            output = self._plan.shape.output()
+            output = self._plan.shape.open_output()
             threads.append(
                 threading.Thread(
                     target=_write, args=(output, output_queue), name="rdfm-write", daemon=True
@@ -175,7 +175,7 @@ class Pipeline:
             try:
                 if isinstance(error, _DELIBERATE) and threads[-1].is_alive():
                     output_queue.close()
-                    output_queue.wait_drained()
+                    output_queue.wait_until_drained()
             finally:
                 try:
                     self._stop(pieces, batches, output_queue)
@@ -213,7 +213,7 @@ class Pipeline:
                 *self._plan.shape.notes(self._plan.target.format),
             ),
             kind=self._kind,
-            counters=self._counters.ends,
+            counters=self._counters.bounds,
             uncommitted_bytes=sum(driver.uncommitted.values()) if self._read_all else 0,
         )
 
@@ -238,7 +238,7 @@ class Pipeline:
             decoded: list[Item] = []
             try:
                 for item in items:
-                    decoded.extend(policy.take(item))
+                    decoded.extend(policy.process(item))
             except RdfmError:
                 if decoded:
                     yield decoded, _cost(decoded)
@@ -266,7 +266,7 @@ class Pipeline:
         try:
             for items in self._receive_items(batches, output_queue):
                 self._note(items)
-                outputs = (output for item in items for output in stages.take(item))
+                outputs = (output for item in items for output in stages.process(item))
                 self._encode(outputs, output_queue)
                 if stages.done:
                     break
@@ -346,21 +346,21 @@ class Pipeline:
     def _note(self, items: list[Item]) -> None:
         """Store the first item and the notes of the logs, and check the kind of the messages."""
         for item in items:
-            if isinstance(item, Read):
+            if isinstance(item, ReadBatch):
                 if self._first is None:
                     self._first = item._replace(batch=None)
                 if item.batch is not None and self._stages.kind is None:
                     self._check_kind(item, item.batch.kind)
         for item in items:
-            if isinstance(item, Read):
+            if isinstance(item, ReadBatch):
                 self._notes.update(item.source, item.header.get("notes", ()))
 
-    def _check_kind(self, read: Read, kind: str) -> None:
+    def _check_kind(self, item: ReadBatch, kind: str) -> None:
         """Reject messages of a kind that the target format does not support."""
         spec = self._plan.target.format.spec
         if kind not in spec.kinds:
             reason = f"{spec.title} is for {join_words(list(spec.kinds))}"
-            raise wrong_kind_error(read.source.name, kind, reason, spec.kinds[0])
+            raise wrong_kind_error(item.source.name, kind, reason, spec.kinds[0])
         self._kind = kind
 
     def _encode(self, items: Iterable[Item], output_queue: Channel[list[Part]]) -> None:
@@ -368,8 +368,8 @@ class Pipeline:
         encoder = self._encoder
         try:
             for item in items:
-                self._tally.take(item)
-                if not isinstance(item, Read):
+                self._tally.count(item)
+                if not isinstance(item, ReadBatch):
                     continue
                 self._bytes_read = item.bytes_in
                 if item.batch is not None:
@@ -388,17 +388,17 @@ class Pipeline:
         self._pass_on(output_queue)  # reports progress even without bytes
 
     def _submit(
-        self, batch: AnyBatch, read: Read, encoder: Encoding, output_queue: Channel[list[Part]]
+        self, batch: AnyBatch, item: ReadBatch, encoder: Encoding, output_queue: Channel[list[Part]]
     ) -> None:
         """Encode a batch. If its last message is incomplete, commit the messages before it."""
         if batch.continues and self._commit_seconds and (len(batch) > 1 or not batch.continued):
             # The messages before an incomplete one can be committed only here.
             rest = len(batch) - 1
             if rest:
-                encoder.submit(batch.slice(0, rest), read.source.name, read.bytes_in)
+                encoder.submit(batch.slice(0, rest), item.source.name, item.bytes_in)
             self._pause(encoder, output_queue)
             batch = batch.slice(rest, rest + 1)
-        encoder.submit(batch, read.source.name, read.bytes_in)
+        encoder.submit(batch, item.source.name, item.bytes_in)
 
     def _drain(self, output_queue: Channel[list[Part]]) -> None:
         """Wait for all batches that are being encoded, and pass on their bytes.
@@ -437,7 +437,7 @@ class Pipeline:
                     self._report_progress(output_queue)
         except EncodeError as error:
             remedies.add(error, buffers_messages=self._plan.buffers_messages)
-            self._out += parts_of(error.completed)
+            self._out += part_list(error.completed)
             raise
 
     def _pass_on(self, output_queue: Channel[list[Part]]) -> None:
@@ -482,7 +482,7 @@ class Pipeline:
         """Report the progress of the writing thread."""
         self._report(
             lambda: (
-                output_queue.reached()
+                output_queue.last_finished_mark()
                 or Progress(bytes_total=self._plan.bytes_total, kind=self._kind)
             )
         )
@@ -539,7 +539,7 @@ def _write(output: Any, output_queue: Channel[list[Part]]) -> None:
                 output.check_unchanged()
             if parts:
                 output.write(parts)
-    except Stopped:
+    except ChannelCancelledError:
         pass
     except BaseException as error:
         output_queue.cancel(error)

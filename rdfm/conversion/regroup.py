@@ -17,7 +17,7 @@ from rdfm._core import MessageBatch, Regrouper, option_value
 from rdfm.errors import EncodeError, OptionError, spell_option
 from rdfm.formats import OptionSpec
 from rdfm.logs import remedies
-from rdfm.logs.input.driver import NOTHING_DROPPED, Item, Read
+from rdfm.logs.input.driver import NOTHING_DROPPED, Item, ReadBatch
 from rdfm.logs.options import declare
 from rdfm.logs.stages.stage import Stage
 
@@ -116,23 +116,23 @@ class Regrouping(Stage):
         self._regrouper = regrouper
         self._buffers_messages = buffers_messages
         self._count_before = count_before
-        self._last: Read | None = None
+        self._last: ReadBatch | None = None
         self._fed = self._yielded = 0  # quads
         # Items without quads, with the number of quads before each. The next quad releases them.
         self._waiting: deque[tuple[int, Item]] = deque()
 
-    def take(self, item: Item) -> Iterator[Item]:
+    def process(self, item: Item) -> Iterator[Item]:
         """Process an item.
 
         Raises:
             EncodeError: As in `regroup`.
             OptionError: If the batch contains patches or results.
         """
-        if not isinstance(item, Read):
+        if not isinstance(item, ReadBatch):
             self._waiting.append((self._fed, item))
             return
         self._last = item
-        if item.lost is not NOTHING_DROPPED:
+        if item.dropped_data is not NOTHING_DROPPED:
             self._waiting.append((self._fed, item._replace(batch=None)))
         batch = item.batch
         if batch is None:
@@ -159,7 +159,7 @@ class Regrouping(Stage):
             self._regrouper.finish()
         if self._last is not None:
             yield from self._complete_batches(self._last)
-            yield self._last._replace(batch=None, lost=NOTHING_DROPPED)
+            yield self._last._replace(batch=None, dropped_data=NOTHING_DROPPED)
         for _, item in self._waiting:
             yield item
 
@@ -167,7 +167,7 @@ class Regrouping(Stage):
         """Return the counts of the regrouper."""
         return self._regrouper.dropped()
 
-    def _complete_batches(self, read: Read) -> Iterator[Item]:
+    def _complete_batches(self, item: ReadBatch) -> Iterator[Item]:
         """Yield the complete batches, each after the waiting items that precede its last quad."""
         while True:
             with self._explaining_errors():
@@ -177,7 +177,7 @@ class Regrouping(Stage):
             self._yielded += batch.record_count
             while self._waiting and self._waiting[0][0] < max(self._yielded, 1):
                 yield self._waiting.popleft()[1]
-            yield read._replace(batch=batch, lost=NOTHING_DROPPED)
+            yield item._replace(batch=batch, dropped_data=NOTHING_DROPPED)
 
     @contextmanager
     def _explaining_errors(self) -> Iterator[None]:
@@ -204,18 +204,18 @@ class DefaultGraph(Stage):
         MessageBatch.from_messages([]).with_default_graph(name)
         self._name = name
 
-    def batch(self, read: Read) -> tuple[Read]:
+    def process_batch(self, item: ReadBatch) -> tuple[ReadBatch]:
         """Rename the default graph.
 
         Raises:
             OptionError: If the batch contains patches or results.
         """
-        if not isinstance(read.batch, MessageBatch):
-            kind = "messages" if read.batch is None else read.batch.kind
+        if not isinstance(item.batch, MessageBatch):
+            kind = "messages" if item.batch is None else item.batch.kind
             raise OptionError(
-                f"{read.source.name} contains {kind}, but {spell_option('default_graph_as')} applies to messages"
+                f"{item.source.name} contains {kind}, but {spell_option('default_graph_as')} applies to messages"
             )
-        return (read._replace(batch=read.batch.with_default_graph(self._name)),)
+        return (item._replace(batch=item.batch.with_default_graph(self._name)),)
 
 
 def make_regrouper(

@@ -14,18 +14,18 @@ from dataclasses import replace
 from typing import Any
 
 from rdfm.errors import OptionError, RdfmError, spell_option
-from rdfm.logs.input.driver import Driver, Read, Reading
-from rdfm.logs.input.inputs import Readable, reads_once
+from rdfm.logs.input.driver import Driver, ReadBatch, ReadSettings
+from rdfm.logs.input.inputs import Readable, is_read_once
 from rdfm.logs.stages.selection import (
     Selection,
-    as_slice,
     parse_messages,
     parse_sample,
     random_share,
     random_subset,
-    sliced,
+    select_slice,
+    to_slice,
 )
-from rdfm.logs.stages.stage import SkipErrors, Stage, through
+from rdfm.logs.stages.stage import SkipErrors, Stage, run_stages
 
 __all__ = ["select"]
 
@@ -35,15 +35,15 @@ _SELECTORS = ("messages", "sample", "skip", "take")
 def select(
     stages: Mapping[str, Any],
     inputs: list[Readable],
-    reading: Reading,
+    settings: ReadSettings,
     regrouping: Callable[[], tuple[Stage, ...]],
-) -> tuple[tuple[Selection, ...], Reading]:
+) -> tuple[tuple[Selection, ...], ReadSettings]:
     """Return the stage that selects messages, if needed, and the settings for reading the inputs.
 
     Args:
         stages: Options of the stages.
         inputs: The inputs.
-        reading: Settings for reading the complete inputs.
+        settings: Settings for reading the complete inputs.
         regrouping: Creates the stages before the selection that move message boundaries.
 
     Raises:
@@ -55,10 +55,10 @@ def select(
         size = parse_sample(sample)
         seed = stages.get("seed", 0)
         if isinstance(size, float):
-            return (_renumbered(random_share(size, seed)),), reading
+            return (_renumbered(random_share(size, seed)),), settings
         skips = stages.get("on_error") == "skip"
-        count = _count(inputs, reading, regrouping(), skips=skips)
-        return (_renumbered(random_subset(size, count, seed)),), reading
+        count = _count(inputs, settings, regrouping(), skips=skips)
+        return (_renumbered(random_subset(size, count, seed)),), settings
     if "seed" in stages:
         raise OptionError(
             f"{spell_option('seed')} applies to a random sample; add an option such as {spell_option('sample', '1%')}"
@@ -66,20 +66,20 @@ def select(
     if (text := stages.get("messages")) is None:
         skip, take = stages.get("skip", 0), stages.get("take")
         if not skip and take is None:
-            return (), reading
+            return (), settings
         bounds = slice(skip, None if take is None else skip + take)
-        return (_renumbered(sliced(bounds)),), reading
+        return (_renumbered(select_slice(bounds)),), settings
     selector = parse_messages(text)
     is_regrouped = bool(regrouping())
     split = None
-    if len(inputs) == 1 and not is_regrouped and not reading.message_per_file:
+    if len(inputs) == 1 and not is_regrouped and not settings.message_per_file:
         from rdfm.logs.read.seek import seek  # costly to import
 
-        split = seek(inputs[0], reading, as_slice(selector))
+        split = seek(inputs[0], settings, to_slice(selector))
     if split is not None:
-        reading = replace(reading, split=split)
-    selection = sliced(selector, first=0 if split is None else split.first_message_index or 0)
-    return (_renumbered(selection) if is_regrouped else selection,), reading
+        settings = replace(settings, split=split)
+    selection = select_slice(selector, first=0 if split is None else split.first_message_index or 0)
+    return (_renumbered(selection) if is_regrouped else selection,), settings
 
 
 def _renumbered(selection: Selection) -> Selection:
@@ -98,22 +98,22 @@ def _reject_conflicts(stages: Mapping[str, Any]) -> None:
 
 
 def _count(
-    inputs: list[Readable], reading: Reading, stages: tuple[Stage, ...], *, skips: bool
+    inputs: list[Readable], settings: ReadSettings, stages: tuple[Stage, ...], *, skips: bool
 ) -> int:
     """Return the number of messages after the stages."""
     for given in inputs:
-        if reads_once(given):
+        if is_read_once(given):
             name = given if isinstance(given, (str, os.PathLike)) else getattr(given, "name", None)
             raise OptionError(
                 "sampling a fixed number of messages requires reading the input twice, "
                 f"but {name or 'a file object'} can be read only once; use a percentage such as 1%"
             )
-    driver = Driver(inputs, reading)
+    driver = Driver(inputs, settings)
     try:
         return sum(
             len(item.batch) - item.batch.continued
-            for item in through(driver, (SkipErrors(skip=skips), *stages))
-            if isinstance(item, Read) and item.batch is not None
+            for item in run_stages(driver, (SkipErrors(skip=skips), *stages))
+            if isinstance(item, ReadBatch) and item.batch is not None
         )
     except RdfmError as error:
         if getattr(error, "source", None) is None:

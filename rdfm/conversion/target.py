@@ -14,7 +14,7 @@ from typing import Any
 from rdfm import formats
 from rdfm.errors import DecodeError, OptionError, spell_option
 from rdfm.formats import EncoderLike, Format
-from rdfm.logs.input.driver import Driver, Read, Reading, Source
+from rdfm.logs.input.driver import Driver, ReadBatch, ReadSettings, Source
 from rdfm.logs.input.inputs import Readable, is_folder_or_glob
 from rdfm.logs.write.output import OutputShape, Writable, suffix_options
 
@@ -80,7 +80,7 @@ class Target:
             found = {**(found or {}), "options": self.template, "requested": True}
         elif found is not None and (source is None or source.format.name != self.format.name):
             found.pop("options", None)
-        if continued := self._shape.continued:
+        if continued := self._shape.continued_header:
             if self.template and self.template != continued.get("options"):
                 raise OptionError(_differences(continued.get("options", {}), self.template))
             found = {**(found or {}), **continued}
@@ -89,7 +89,7 @@ class Target:
             known = {**(found or {}), **continued} if continued else found
             return self.format.encoder({**self._options, **changed}, known)
 
-        return self._shape.encoder(make, self.format.spec, self._options)
+        return self._shape.create_encoder(make, self.format.spec, self._options)
 
 
 def _differences(found: Mapping[str, Any], template: Mapping[str, Any]) -> str:
@@ -111,25 +111,25 @@ def _differences(found: Mapping[str, Any], template: Mapping[str, Any]) -> str:
 
 
 def source_of(
-    read: Read, first_declares: bool, *, flat: bool, inputs: list[Readable], name: str | None
+    item: ReadBatch, first_declares: bool, *, flat: bool, inputs: list[Readable], name: str | None
 ) -> dict[str, Any]:
     """Return the known properties of the log that contains the first messages.
 
     Args:
-        read: The first item that was read.
+        item: The first item that was read.
         first_declares: Whether the first message declares namespaces.
         flat: Whether the log is one message in many frames and keeps that form.
         inputs: All inputs, because any of them may contain named graphs.
         name: Name of the format of all inputs, if given.
     """
-    carries = dict(read.source.format.spec.carries)
-    has_several_logs = read.source.member or len(inputs) > 1 or any(map(is_folder_or_glob, inputs))
+    carries = dict(item.source.format.spec.carries)
+    has_several_logs = item.source.member or len(inputs) > 1 or any(map(is_folder_or_glob, inputs))
     if has_several_logs and _may_contain_graphs(inputs, name):
         carries["graphs"] = True
     return {
         "carries": carries,
-        "dialect": read.header.get("dialect"),
-        "options": read.header.get("options", {}),
+        "dialect": item.header.get("dialect"),
+        "options": item.header.get("options", {}),
         "namespaces": first_declares,
         "flat": flat,
     }
@@ -165,7 +165,7 @@ def _stream_options(name: str, path: str | os.PathLike[str], format: Format) -> 
     from rdfm.logs.read.reader import LogReader  # costly to import
 
     try:
-        with LogReader(Driver([path], Reading(format.name))) as log:
+        with LogReader(Driver([path], ReadSettings(format.name))) as log:
             if "options" not in log.header:
                 for _ in log.batches():
                     pass

@@ -21,7 +21,7 @@ from rdfm._core import LengthChain, MessageBatch
 from rdfm.errors import DecodeError, TruncatedError, visible
 from rdfm.formats import DecoderLike, Opening
 from rdfm.live.requests import LogOptions
-from rdfm.logs.input.driver import Reading
+from rdfm.logs.input.driver import ReadSettings
 from rdfm.logs.journal import committed_length
 from rdfm.logs.read.reader import LogReader, open_log
 from rdfm.logs.read.seek import seek
@@ -340,7 +340,7 @@ class _JellyMessages:
     def __init__(self, path: Path, first: int) -> None:
         """Open a log at a message."""
         format = formats.find("jelly")
-        reading = Reading("jelly", _DECODER, "none")
+        reading = ReadSettings("jelly", _DECODER, "none")
         split = seek(str(path), reading, slice(first, None), numbered=True) if first else None
         opening = Opening() if split is None else split.opening(format.spec)
         start = 0 if split is None else max(split.start - 1, 0)

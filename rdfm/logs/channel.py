@@ -13,7 +13,7 @@ from collections import deque
 from collections.abc import Callable, Generator, Iterator
 from typing import Any, Generic, TypeVar
 
-__all__ = ["Channel", "Stopped", "feeding_thread"]
+__all__ = ["Channel", "ChannelCancelledError", "create_feeding_thread"]
 
 # Interval at which waiting threads check for Ctrl-C, which does not interrupt them on some systems.
 WAIT_SECONDS = 0.2
@@ -21,7 +21,7 @@ WAIT_SECONDS = 0.2
 Item = TypeVar("Item")
 
 
-class Stopped(Exception):
+class ChannelCancelledError(Exception):
     """Raised if the channel was cancelled."""
 
 
@@ -36,7 +36,7 @@ class Channel(Generic[Item]):
         self._cancelled = False
         self._idle = True  # the consumer has finished the last item it took
         self._mark: Any = None  # of that item
-        self._reached: Any = None
+        self._finished_mark: Any = None
         self._error: BaseException | None = None
         self._changed = threading.Condition()
 
@@ -45,27 +45,27 @@ class Channel(Generic[Item]):
         item: Item,
         cost: int,
         mark: Any = None,
-        meanwhile: Callable[[], object] = lambda: None,
+        on_wait: Callable[[], object] = lambda: None,
     ) -> None:
-        """Add an item, with the mark that `reached` returns once the item is finished.
+        """Add an item, with the mark that `last_finished_mark` returns once the item is finished.
 
-        Waits while the queue is full, and calls `meanwhile` periodically.
+        Waits while the queue is full, and calls `on_wait` periodically.
 
         Raises:
-            Stopped: If the channel was cancelled.
+            ChannelCancelledError: If the channel was cancelled.
             BaseException: If the consumer failed; this is its error.
         """
         while True:
             with self._changed:
                 if self._cancelled:
-                    raise self._error or Stopped
+                    raise self._error or ChannelCancelledError
                 if not self._items or self._cost + cost <= self._budget:
                     self._items.append((item, cost, mark))
                     self._cost += cost
                     self._changed.notify_all()
                     return
                 self._changed.wait(WAIT_SECONDS)
-            meanwhile()
+            on_wait()
 
     def close(self, error: BaseException | None = None) -> None:
         """Mark the end of the items; the consumer raises `error` after them."""
@@ -90,7 +90,7 @@ class Channel(Generic[Item]):
                 while not self._items and not self._closed and not self._cancelled:
                     self._changed.wait(WAIT_SECONDS)
                 if self._cancelled:
-                    raise Stopped
+                    raise ChannelCancelledError
                 if not self._items:
                     if self._error is not None:
                         raise self._error
@@ -115,7 +115,7 @@ class Channel(Generic[Item]):
             return True
 
     def _finish_item(self) -> None:
-        self._idle, self._reached = True, self._mark
+        self._idle, self._finished_mark = True, self._mark
         self._changed.notify_all()
 
     def wake(self) -> None:
@@ -123,32 +123,32 @@ class Channel(Generic[Item]):
         with self._changed:
             self._changed.notify_all()
 
-    def reached(self) -> Any:
+    def last_finished_mark(self) -> Any:
         """Return the mark of the last item that the consumer has finished, or None."""
         with self._changed:
-            return self._reached
+            return self._finished_mark
 
-    def wait_drained(self, meanwhile: Callable[[], object] = lambda: None) -> None:
+    def wait_until_drained(self, on_wait: Callable[[], object] = lambda: None) -> None:
         """Wait until the consumer has finished all items or failed.
 
-        Calls `meanwhile` periodically.
+        Calls `on_wait` periodically.
         """
         while True:
             with self._changed:
                 if self._cancelled or (self._idle and not self._items):
                     return
                 self._changed.wait(WAIT_SECONDS)
-            meanwhile()
+            on_wait()
 
-    def drain(self, meanwhile: Callable[[], object] = lambda: None) -> None:
-        """Call `wait_drained`, then raise the error that the consumer failed with, if any."""
-        self.wait_drained(meanwhile)
+    def drain(self, on_wait: Callable[[], object] = lambda: None) -> None:
+        """Call `wait_until_drained`, then raise the error that the consumer failed with, if any."""
+        self.wait_until_drained(on_wait)
         with self._changed:
             if self._cancelled:
-                raise self._error or Stopped
+                raise self._error or ChannelCancelledError
 
 
-def feeding_thread(
+def create_feeding_thread(
     name: str,
     channel: Channel[Any],
     items: Iterator[tuple[Any, int]],
@@ -163,7 +163,7 @@ def feeding_thread(
         try:
             for item, cost in items:
                 channel.put(item, cost)
-        except Stopped:
+        except ChannelCancelledError:
             pass
         except BaseException as error:
             channel.close(error)

@@ -19,23 +19,23 @@ def _no_counter(_: Mapping[str, bytes]) -> int | None:
     return None
 
 
-_read: Callable[[Mapping[str, bytes]], int | None] = _no_counter
+_read_counter: Callable[[Mapping[str, bytes]], int | None] = _no_counter
 
 
-def set_counter_reader(read: Callable[[Mapping[str, bytes]], int | None]) -> None:
+def set_counter_reader(reader: Callable[[Mapping[str, bytes]], int | None]) -> None:
     """Set the function that reads a counter. Called by higher layers, which know the services.
 
     Args:
-        read: Returns the counter in the metadata of a message; None if there is none. It is not
+        reader: Returns the counter in the metadata of a message; None if there is none. It is not
             called for empty metadata.
     """
-    global _read
-    _read = read
+    global _read_counter
+    _read_counter = reader
 
 
 def counter_of(metadata: Mapping[str, bytes]) -> int | None:
     """Return the counter in the metadata of a message; None if there is none."""
-    return _read(metadata) if metadata else None
+    return _read_counter(metadata) if metadata else None
 
 
 class CounterRange:
@@ -43,7 +43,7 @@ class CounterRange:
 
     def __init__(self) -> None:
         """Start without messages."""
-        self._begun = False
+        self._has_messages = False
         self._first: int | None = None
         self._last: int | None = None
 
@@ -51,12 +51,12 @@ class CounterRange:
         """Add a batch."""
         if batch.kind != "messages" or not len(batch):
             return
-        if not self._begun:
-            self._begun, self._first = True, counter_of(batch.metadata(0))
+        if not self._has_messages:
+            self._has_messages, self._first = True, counter_of(batch.metadata(0))
         if self._first is not None:
             self._last = counter_of(batch.metadata(len(batch) - 1))
 
     @property
-    def ends(self) -> tuple[int, int] | None:
+    def bounds(self) -> tuple[int, int] | None:
         """The counters of the first and the last message; None if one of them has none."""
         return None if self._first is None or self._last is None else (self._first, self._last)

@@ -116,41 +116,41 @@ class Journal:
         self._number = 0
         self._slot: _Slot | None = None  # the last one
         self._process = os.getpid()
-        shown = visible(str(log))
+        log_name = visible(str(log))
         with name_in_errors(self.name):
-            self._file = self._locked(shown)
+            self._file = self._open_locked(log_name)
         try:
             self.leftover: Commit | None = None
             with name_in_errors(self.name):
                 data = os.pread(self._file, 2 * SLOT_BYTES, 0)
             if not data.startswith(_HEAD.encode()[: len(data)]):
-                raise self._other_file()
-            slot = _newest(data)
+                raise self._other_file_error()
+            slot = _newest_slot(data)
             if slot is not None:
                 self._number = slot.number
                 with contextlib.suppress(FileNotFoundError), log.open("rb", buffering=0) as file:
-                    if _begins_as_committed(slot, file.fileno()):
-                        _check_same_file(slot, file.fileno(), shown, self.name)
+                    if _has_committed_bytes(slot, file.fileno()):
+                        _check_same_file(slot, file.fileno(), log_name, self.name)
                         self.leftover, self._slot = slot.commit, slot
-                        self._check_not_changed(shown, os.fstat(file.fileno()).st_size)
+                        self._check_not_changed(log_name, os.fstat(file.fileno()).st_size)
             if os.fstat(self._file).st_size > 2 * SLOT_BYTES:  # a change that was repaired
                 os.ftruncate(self._file, 2 * SLOT_BYTES)
         except BaseException:
             self.release()
             raise
 
-    def _locked(self, log: str) -> int:
+    def _open_locked(self, log: str) -> int:
         """Open and lock the journal."""
         for _ in range(_ATTEMPTS):
             try:
                 file = os.open(self.path, _JOURNAL_FLAGS, 0o666)
             except OSError as error:
                 if error.errno in (errno.EISDIR, errno.ELOOP, errno.ENXIO):
-                    raise self._other_file() from None
+                    raise self._other_file_error() from None
                 raise
             try:
                 if not stat.S_ISREG(os.fstat(file).st_mode):
-                    raise self._other_file()
+                    raise self._other_file_error()
                 fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
                 # The last owner may have removed the journal before it was locked here.
                 with contextlib.suppress(FileNotFoundError):
@@ -169,7 +169,7 @@ class Journal:
             os.close(file)
         raise LogBusyError(f"{log} is in use by other processes that append to it; try again later")
 
-    def _other_file(self) -> OptionError:
+    def _other_file_error(self) -> OptionError:
         return OptionError(
             f"{self.name} is not the journal of a log; rename it, because appending creates a file "
             "with that name"
@@ -190,26 +190,26 @@ class Journal:
             self._number, checksum_before(log, commit.length), os.fstat(log).st_ino, commit
         )
         offset = (self._number - 1) % 2 * SLOT_BYTES
-        data = _encoded(slot)
+        data = _encode(slot)
         self._slot = slot
         with name_in_errors(self.name):
             while data:
-                written = os.pwrite(self._file, data, offset)
-                data, offset = data[written:], offset + written
+                bytes_written = os.pwrite(self._file, data, offset)
+                data, offset = data[bytes_written:], offset + bytes_written
             if sync:
                 os.fsync(self._file)
 
-    def report_change(self, log: str, written: int, size: int) -> OptionError:
+    def report_change(self, log: str, own_length: int, size: int) -> OptionError:
         """Record that another program changed the log, and return the error for it.
 
         Args:
             log: The name of the log.
-            written: The length of the log without the bytes of the other program.
+            own_length: The length of the log without the bytes of the other program.
             size: The length of the log.
         """
         with contextlib.suppress(OSError):
-            os.pwrite(self._file, f"{written:020}\n".encode(), 2 * SLOT_BYTES)
-        return self._changed(log, written, size)
+            os.pwrite(self._file, f"{own_length:020}\n".encode(), 2 * SLOT_BYTES)
+        return self._changed_error(log, own_length, size)
 
     def _check_not_changed(self, log: str, size: int) -> None:
         """Reject a log that another program changed during a run.
@@ -217,20 +217,20 @@ class Journal:
         Raises:
             OptionError: If the log was changed, and was not repaired.
         """
-        written = os.pread(self._file, 20, 2 * SLOT_BYTES)
-        if written.isdigit() and self.leftover is not None and size > self.leftover.length:
-            raise self._changed(log, int(written), size)
+        own_length = os.pread(self._file, 20, 2 * SLOT_BYTES)
+        if own_length.isdigit() and self.leftover is not None and size > self.leftover.length:
+            raise self._changed_error(log, int(own_length), size)
 
-    def _changed(self, log: str, written: int, size: int) -> OptionError:
+    def _changed_error(self, log: str, own_length: int, size: int) -> OptionError:
         committed = 0 if self._slot is None else self._slot.commit.length
         name = shlex.quote(log)
         remove = f"truncate -s {committed} {name}"
-        if size > written:
+        if size > own_length:
             text = (
                 f"{log} was extended by another program during a run. Its bytes {committed} to "
-                f"{written - 1} are of that run, which is incomplete; the other program wrote those "
+                f"{own_length - 1} are of that run, which is incomplete; the other program wrote those "
                 f"after them. To keep the latter: (head -c {committed} {name}; tail -c "
-                f"+{written + 1} {name}) > NEW && mv NEW {name}; to remove both: {remove}"
+                f"+{own_length + 1} {name}) > NEW && mv NEW {name}; to remove both: {remove}"
             )
         else:
             text = (
@@ -241,7 +241,7 @@ class Journal:
 
     def has_committed(self, log: int) -> bool:
         """Whether a log, given by its file descriptor, still has the committed bytes."""
-        return self._slot is not None and _begins_as_committed(self._slot, log)
+        return self._slot is not None and _has_committed_bytes(self._slot, log)
 
     def remove(self) -> None:
         """Remove the journal, since all of the log is committed, and release the lock."""
@@ -277,10 +277,10 @@ def committed_length(log: str, file: int) -> int | None:
     try:
         if not stat.S_ISREG(os.fstat(journal).st_mode):
             return None
-        slot = _newest(os.read(journal, 2 * SLOT_BYTES))
+        slot = _newest_slot(os.read(journal, 2 * SLOT_BYTES))
     finally:
         os.close(journal)
-    return slot.commit.length if slot is not None and _applies(slot, file) else None
+    return slot.commit.length if slot is not None and _matches_log(slot, file) else None
 
 
 def remove_stale(log: Path) -> None:
@@ -310,12 +310,12 @@ def remove_stale(log: Path) -> None:
         os.close(file)
 
 
-def _applies(slot: _Slot, log: int) -> bool:
+def _matches_log(slot: _Slot, log: int) -> bool:
     """Whether a log is the file that was appended to, and has the committed bytes."""
-    return _is_same_file(slot, log) and _begins_as_committed(slot, log)
+    return _is_same_file(slot, log) and _has_committed_bytes(slot, log)
 
 
-def _begins_as_committed(slot: _Slot, log: int) -> bool:
+def _has_committed_bytes(slot: _Slot, log: int) -> bool:
     """Whether a log has the committed bytes."""
     length = slot.commit.length
     return os.fstat(log).st_size >= length and checksum_before(log, length) == slot.check
@@ -366,7 +366,7 @@ def checksum_before(log: int, length: int) -> int:
     return zlib.crc32(data)
 
 
-def _encoded(slot: _Slot) -> bytes:
+def _encode(slot: _Slot) -> bytes:
     """Encode a slot as a line of text."""
     length, end = slot.commit
     text = (
@@ -375,13 +375,13 @@ def _encoded(slot: _Slot) -> bytes:
     return f"{text} {zlib.crc32(text.encode()):08x}".ljust(SLOT_BYTES - 1).encode() + b"\n"
 
 
-def _newest(data: bytes) -> _Slot | None:
+def _newest_slot(data: bytes) -> _Slot | None:
     """Return the slot with the newest commit; None if neither is valid."""
-    found = [_decoded(data[at : at + SLOT_BYTES]) for at in (0, SLOT_BYTES)]
-    return max((slot for slot in found if slot is not None), default=None)
+    slots = [_decode(data[start : start + SLOT_BYTES]) for start in (0, SLOT_BYTES)]
+    return max((slot for slot in slots if slot is not None), default=None)
 
 
-def _decoded(data: bytes) -> _Slot | None:
+def _decode(data: bytes) -> _Slot | None:
     """Decode a slot; return None if it is empty or incompletely written."""
     text, _, check = data.decode("ascii", "replace").rstrip().rpartition(" ")
     fields = text.removeprefix(_HEAD).split()
@@ -389,6 +389,6 @@ def _decoded(data: bytes) -> _Slot | None:
         return None
     if check != f"{zlib.crc32(text.encode()):08x}":
         return None
-    number, length, last, inode, end = fields
+    number, length, checksum, inode, end = fields
     commit = Commit(int(length), "" if end == "-" else end)
-    return _Slot(int(number), int(last, 16), int(inode, 16), commit)
+    return _Slot(int(number), int(checksum, 16), int(inode, 16), commit)

@@ -39,20 +39,22 @@ _CONVERSIONS = {
 }
 
 
-def wrong_kind_error(source: str, found: str, reason: str, wanted: str = "messages") -> OptionError:
+def wrong_kind_error(
+    source: str, kind: str, reason: str, expected: str = "messages"
+) -> OptionError:
     """Return the error for a log of the wrong kind.
 
     Args:
         source: Name of the log.
-        found: Its kind.
+        kind: Its kind.
         reason: The reason why the kind is wrong, as the middle of a sentence.
-        wanted: The required kind.
+        expected: The required kind.
 
     Example:
         >>> print(wrong_kind_error("a.srj", "results", "N-Quads is for messages"))
         a.srj contains results, but N-Quads is for messages; results can only be converted to a result format, such as results-json
     """
-    return OptionError(f"{source} contains {found}, but {reason}; {_CONVERSIONS[found][wanted]}")
+    return OptionError(f"{source} contains {kind}, but {reason}; {_CONVERSIONS[kind][expected]}")
 
 
 def check_kind(kind: object) -> None:
@@ -73,11 +75,11 @@ def format_of_other_kind_error(spec: FormatSpec, kind: str) -> OptionError:
     )
 
 
-def log_of_other_kind_error(source: str, found: str, kind: str) -> OptionError:
+def log_of_other_kind_error(source: str, actual_kind: str, kind: str) -> OptionError:
     """Return the error for a log that does not contain the kind that the argument `kind` says."""
     return OptionError(
-        f"{source} contains {found}, not {kind}",
-        remedies=(Remedy("stage", "kind", found, "reads them"),),
+        f"{source} contains {actual_kind}, not {kind}",
+        remedies=(Remedy("stage", "kind", actual_kind, "reads them"),),
     )
 
 

@@ -1,7 +1,7 @@
 """Positions in a text log: lines and columns, from byte offsets.
 
 In: the pieces of a log. Out: positions. Cost: line feeds are counted once. Pieces are kept as long
-as their messages may be looked up, up to `KEPT_BYTES`.
+as their messages may be looked up, up to `BUFFER_BYTES`.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from rdfm._core import count_lines
 
 __all__ = ["Lines"]
 
-KEPT_BYTES = 16 << 20
+BUFFER_BYTES = 16 << 20
 _UTF16 = {BOM_UTF16_LE: "utf-16-le", BOM_UTF16_BE: "utf-16-be"}
 _LABEL_BYTES = frozenset(b"0123456789_-ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz")
 
@@ -31,7 +31,7 @@ class Lines:
     def __init__(self) -> None:
         """Initialize at the start of a log."""
         self._pieces: deque[_Piece] = deque()
-        self._end = self._lines = self._kept = 0
+        self._end = self._lines = self._buffered_bytes = 0
         self._utf16: IncrementalDecoder | None = None
 
     def feed(self, data: bytes) -> None:
@@ -44,23 +44,23 @@ class Lines:
         self._pieces.append(_Piece(self._end, self._lines, data))
         self._end += len(data)
         self._lines += count_lines(data)
-        self._kept += len(data)
-        while self._kept > KEPT_BYTES and len(self._pieces) > 1:
-            self._drop()
+        self._buffered_bytes += len(data)
+        while self._buffered_bytes > BUFFER_BYTES and len(self._pieces) > 1:
+            self._drop_oldest()
 
     def forget(self, offset: int) -> None:
         """Discard the pieces that end before an offset."""
         while len(self._pieces) > 1 and self._pieces[1].start <= offset:
-            self._drop()
+            self._drop_oldest()
 
-    def at(self, offset: int) -> tuple[int, int] | None:
+    def locate(self, offset: int) -> tuple[int, int] | None:
         """Return the line and the column of an offset, both from 1; None if it was discarded."""
         for index, piece in enumerate(self._pieces):
             if not 0 <= offset - piece.start <= len(piece.data):
                 continue
-            at = offset - piece.start
-            line = piece.lines + piece.data.count(b"\n", 0, at) + 1
-            before = piece.data[:at]
+            position = offset - piece.start
+            line = piece.lines + piece.data.count(b"\n", 0, position) + 1
+            before = piece.data[:position]
             while b"\n" not in before and index > 0:
                 index -= 1
                 before = self._pieces[index].data + before
@@ -69,35 +69,35 @@ class Lines:
         return None
 
     @property
-    def last(self) -> int:
+    def last_piece_start(self) -> int:
         """Offset of the first byte of the last piece."""
         return self._pieces[-1].start if self._pieces else self._end
 
     def message_start(self, offset: int) -> int:
         """Return the first offset at or after `offset` outside white space and comments."""
         text = self._text(offset, self._end)
-        at = 0
-        while at < len(text):
-            if text[at] in b" \t\r\n":
-                at += 1
-            elif text[at : at + 1] == b"#":
-                end = text.find(b"\n", at)
-                at = len(text) if end < 0 else end + 1
+        position = 0
+        while position < len(text):
+            if text[position] in b" \t\r\n":
+                position += 1
+            elif text[position : position + 1] == b"#":
+                end = text.find(b"\n", position)
+                position = len(text) if end < 0 else end + 1
             else:
-                return offset + at
+                return offset + position
         return offset
 
-    def find(self, written: bytes, start: int, stop: int | None) -> int | None:
+    def find(self, name: bytes, start: int, stop: int | None) -> int | None:
         """Return the offset of a string in a range, ignoring prefixes of longer names."""
-        if not written:
+        if not name:
             return None
         text = self._text(start, self._end if stop is None else stop)
-        at = text.find(written)
-        while at >= 0:
-            following = text[at + len(written) : at + len(written) + 1]
-            if written[-1] not in _LABEL_BYTES or not following or following[0] not in _LABEL_BYTES:
-                return start + at
-            at = text.find(written, at + 1)
+        position = text.find(name)
+        while position >= 0:
+            following = text[position + len(name) : position + len(name) + 1]
+            if name[-1] not in _LABEL_BYTES or not following or following[0] not in _LABEL_BYTES:
+                return start + position
+            position = text.find(name, position + 1)
         return None
 
     def _text(self, start: int, stop: int) -> bytes:
@@ -110,5 +110,5 @@ class Lines:
             if piece.start < stop and piece.start + len(piece.data) > start
         )
 
-    def _drop(self) -> None:
-        self._kept -= len(self._pieces.popleft().data)
+    def _drop_oldest(self) -> None:
+        self._buffered_bytes -= len(self._pieces.popleft().data)

@@ -12,7 +12,7 @@ from rdfm import formats
 from rdfm.errors import DecodeError, EncodeError, Remedy
 from rdfm.formats import FormatSpec
 
-__all__ = ["add", "named_format"]
+__all__ = ["add", "format_remedy"]
 
 SKIP_INVALID = Remedy("stage", "on_error", "skip", "skips files that are not logs")
 OVERWRITE = Remedy("stage", "overwrite", "true", "deletes everything in that folder")
@@ -29,7 +29,7 @@ _UNBUFFERED = Remedy("stage", "on_error", "fail", "avoids buffering complete mes
 _FILES = Remedy("stage", "split_messages", "1", "writes each message to its own file in a folder")
 
 
-def named_format(option: str, names: Iterable[str], text: str = "specifies it") -> Remedy:
+def format_remedy(option: str, names: Iterable[str], text: str = "specifies it") -> Remedy:
     """Return the remedy for an undetected format: the option that specifies it."""
     return Remedy("stage", option, "|".join(names), text)
 
@@ -54,12 +54,12 @@ def add(
     if buffers_messages:
         error.remedies += (_UNBUFFERED,)
     elif isinstance(error, DecodeError) and target is not None and target.continuable is not True:
-        error.remedies += _in_parts(target)
+        error.remedies += _parts_remedies(target)
     if target is None or "messages" in target.kinds:
         error.remedies += (_SPLIT_MESSAGES,)
 
 
-def _in_parts(target: FormatSpec) -> tuple[Remedy, ...]:
+def _parts_remedies(target: FormatSpec) -> tuple[Remedy, ...]:
     """Return the remedies that allow a target format to write a message in parts."""
     effect = "allows messages in parts"
     if target.continuable:
@@ -69,4 +69,4 @@ def _in_parts(target: FormatSpec) -> tuple[Remedy, ...]:
     names = [spec.name for spec in same_kind if spec.continuable is True]
     if not names:
         return ()
-    return (named_format("to", names, effect),)
+    return (format_remedy("to", names, effect),)

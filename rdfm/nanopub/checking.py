@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING, Any, Literal, Unpack
 from rdfm._core import MessageBatch, check_nanopubs
 from rdfm.analysis.finding import READING_RULES, Rule
 from rdfm.analysis.log_check import MAX_WARNINGS, LogCheck, LogState, check_settings, end_of
-from rdfm.logs.input.driver import Reading
-from rdfm.logs.input.inputs import Readable, as_inputs
+from rdfm.logs.input.driver import ReadSettings
+from rdfm.logs.input.inputs import Readable, input_list
 from rdfm.logs.input.progress import Progress
 from rdfm.logs.kinds import wrong_kind_error
 from rdfm.nanopub.nanopub_options import CHECK
@@ -118,8 +118,8 @@ def check(
         (0, 1)
     """
     require = CHECK["require"].value(require) if require is not None else None
-    given = as_inputs(inputs)
-    reading = Reading(
+    given = input_list(inputs)
+    settings = ReadSettings(
         format,
         options,
         compression,
@@ -127,10 +127,10 @@ def check(
         strict=len(given) == 1,
         reject_unreadable=True,
     )
-    check_settings(given, reading, max_errors, max_warnings, "check")
+    check_settings(given, settings, max_errors, max_warnings, "check")
     return NanopubCheck(
         given,
-        reading,
+        settings,
         strict=strict,
         max_errors=max_errors,
         max_warnings=max_warnings,

@@ -505,7 +505,7 @@ class _Mirror:
                 those of the registry.
         """
         name = visible(self._log)
-        counters, keys = content_of(self._log, self._format.name)
+        counters, keys = content_of(self._log, self._format.name, self._overlap)
         if counters:
             counter, key = max((counter, key) for key, counter in counters.items())
             state = replace(self._state, counter=counter, recent=counters).pruned(self._overlap)

@@ -27,15 +27,15 @@ from rdfm.conversion.pipeline import ConversionPlan, Pipeline
 from rdfm.conversion.summary import ConversionSummary
 from rdfm.conversion.tables import TableBatch, computed_output
 from rdfm.errors import OptionError
-from rdfm.logs.input.driver import NO_LOG, NOTHING_DROPPED, Driver, Item, Read, Reading
-from rdfm.logs.input.inputs import Readable, as_inputs
+from rdfm.logs.input.driver import NO_LOG, NOTHING_DROPPED, Driver, Item, ReadBatch, ReadSettings
+from rdfm.logs.input.inputs import Readable, input_list
 from rdfm.logs.input.progress import Progress, Reporter, total_bytes
 from rdfm.logs.kinds import wrong_kind_error
 from rdfm.logs.read.frames import require_package
 from rdfm.logs.read.reader import LogReader
 from rdfm.logs.read.rows import ComputedBatch, RowReader
+from rdfm.logs.reader_lock import LockedIterator
 from rdfm.logs.stages.stage import SkipErrors, Stage
-from rdfm.logs.turns import Loop
 from rdfm.logs.write.output import Writable, output_format
 from rdfm.logs.write.own_input import reject_own_input
 from rdfm.nanopub.nanopub_options import LIST
@@ -199,13 +199,13 @@ class _Describe(Stage):
     def __init__(self) -> None:
         self.others = 0
 
-    def batch(self, read: Read) -> Iterator[Item]:
+    def process_batch(self, item: ReadBatch) -> Iterator[Item]:
         """Yield the rows of the messages.
 
         Raises:
             OptionError: If the log does not contain messages.
         """
-        batch, name = read.batch, read.source.name
+        batch, name = item.batch, item.source.name
         if not isinstance(batch, MessageBatch):
             raise wrong_kind_error(
                 name, batch.kind if batch else "", "nanopublications are messages"
@@ -214,7 +214,7 @@ class _Describe(Stage):
         self.others += len(batch) - len({row[0] for row in found})
         rows = [NanopubRow(name, batch.message_index(row[0]), *row[1:]) for row in found]
         row_batch: Any = RowBatch(rows)
-        yield read._replace(batch=row_batch)
+        yield item._replace(batch=row_batch)
 
 
 class _Latest(Stage):
@@ -226,12 +226,12 @@ class _Latest(Stage):
     def __init__(self) -> None:
         self._rows: list[NanopubRow] = []
         self._invalid: set[tuple[str, str]] = set()
-        self._last = Read(NO_LOG, None, {}, 0)
+        self._last = ReadBatch(NO_LOG, None, {}, 0)
 
-    def batch(self, read: Read) -> Iterator[Item]:
+    def process_batch(self, item: ReadBatch) -> Iterator[Item]:
         """Keep the rows for the end."""
-        batch: Any = read.batch
-        self._last = read._replace(batch=None, lost=NOTHING_DROPPED)
+        batch: Any = item.batch
+        self._last = item._replace(batch=None, dropped_data=NOTHING_DROPPED)
         for row in batch.rows:
             self._rows.append(row)
             if row.pubkey_hash is not None:
@@ -240,7 +240,7 @@ class _Latest(Stage):
                     identity
                 }
                 self._invalid.update((row.pubkey_hash, target) for target in targets)
-        yield read._replace(batch=None)
+        yield item._replace(batch=None)
 
     def finish(self) -> Iterator[Item]:
         """Yield the rows that remain."""
@@ -267,10 +267,10 @@ class _ToTable(Stage):
 
     kind = "results"
 
-    def batch(self, read: Read) -> Iterator[Item]:
-        batch: Any = read.batch
+    def process_batch(self, item: ReadBatch) -> Iterator[Item]:
+        batch: Any = item.batch
         table: Any = TableBatch(record_batch(batch.rows))
-        yield read._replace(batch=table)
+        yield item._replace(batch=table)
 
 
 class _ToResults(Stage):
@@ -281,9 +281,9 @@ class _ToResults(Stage):
     def __init__(self) -> None:
         self._begun = False
 
-    def take(self, item: Item) -> Iterator[Item]:
+    def process(self, item: Item) -> Iterator[Item]:
         """Yield the header once, then the rows."""
-        if isinstance(item, Read):
+        if isinstance(item, ReadBatch):
             if not self._begun:
                 yield self._header(item)
             batch: Any = item.batch
@@ -295,11 +295,13 @@ class _ToResults(Stage):
     def finish(self) -> Iterator[Item]:
         """Yield the header if there was no log."""
         if not self._begun:
-            yield self._header(Read(NO_LOG, None, {}, 0))
+            yield self._header(ReadBatch(NO_LOG, None, {}, 0))
 
-    def _header(self, read: Read) -> Read:
+    def _header(self, item: ReadBatch) -> ReadBatch:
         self._begun = True
-        return read._replace(batch=ResultBatch.from_rows([], list(COLUMNS)), lost=NOTHING_DROPPED)
+        return item._replace(
+            batch=ResultBatch.from_rows([], list(COLUMNS)), dropped_data=NOTHING_DROPPED
+        )
 
 
 def _terms(row: NanopubRow) -> list[Term | None]:
@@ -358,7 +360,7 @@ class NanopubList(RowReader):
             ValueError: If the rows have already been read to the end or to an error.
             RuntimeError: If another thread is using the rows.
         """
-        return Loop(self._turn, (row for batch in self._batches() for row in batch.rows))
+        return LockedIterator(self._lock, (row for batch in self._batches() for row in batch.rows))
 
     __iter__ = rows
 
@@ -369,12 +371,12 @@ class NanopubList(RowReader):
             RdfmError, ValueError, RuntimeError: As in `rows`.
             MissingExtraError: If pyarrow is not installed.
         """
-        return Loop(self._turn, (record_batch(batch.rows) for batch in self._batches()))
+        return LockedIterator(self._lock, (record_batch(batch.rows) for batch in self._batches()))
 
     def _batches(self) -> Iterator[RowBatch]:
         self._check_unread()
         self._ended = True
-        yield from self._found
+        yield from self._staged_batches
 
     def _arrow_reader(self) -> pyarrow.RecordBatchReader:
         self._check_unread()
@@ -417,7 +419,7 @@ class NanopubLog:
         self._storage = dict(storage or {})
         self._skips = self._given.get("on_error") == "skip"
         self._log = logs if isinstance(logs, LogReader) else None
-        self._inputs = [] if isinstance(logs, LogReader) else as_inputs(logs)
+        self._inputs = [] if isinstance(logs, LogReader) else input_list(logs)
         if self._log is not None:
             stage_options = ("latest", "on_error")
             reading = {**self._options, **self._storage}
@@ -442,7 +444,7 @@ class NanopubLog:
         return (describe, _Latest()) if self._given.get("latest") else (describe,)
 
     def _driver(self, reads: Mapping[str, Any], hints: Mapping[str, Any] | None = None) -> Driver:
-        reading = Reading(
+        reading = ReadSettings(
             self._given.get("from_format"),
             reads,
             parts="never",

@@ -17,9 +17,9 @@ from typing import Any
 
 import rdfm.logs.read.reader as readers
 from rdfm.errors import Remedy, visible
-from rdfm.logs.input.driver import Driver, Reading
+from rdfm.logs.input.driver import Driver, ReadSettings
 from rdfm.logs.journal import checksum_before
-from rdfm.logs.read.plan import split_of_whole
+from rdfm.logs.read.plan import plan_whole_split
 from rdfm.nanopub.counters import counter_of
 from rdfm.nanopub.errors import MirrorError
 from rdfm.nanopub.identity import key_of
@@ -35,6 +35,8 @@ _VERSION = 1
 _MARGIN_BYTES = 64 << 20
 # Maximum number of messages by which a log can be ahead of its state, with a margin.
 MAX_AHEAD_MESSAGES = 200_000
+# Minimum number of counters that are removed at once, so that the cost per message is constant.
+_PRUNED_MESSAGES = 1000
 
 
 @dataclass(frozen=True)
@@ -129,19 +131,35 @@ def _invalid(path: str) -> MirrorError:
     )
 
 
-def content_of(log: str, format: str) -> tuple[dict[str, int], set[str]]:
-    """Return the counters of the messages of a log by key, and the keys of all messages.
+def content_of(log: str, format: str, overlap: int) -> tuple[dict[str, int], set[str]]:
+    """Return the last counters of a log by key or, if it has none, the keys of all messages.
+
+    Args:
+        log: The log.
+        format: Its format.
+        overlap: The counters that differ from the highest one by less than this are returned, and
+            perhaps others.
 
     Raises:
         DecodeError: If the log is invalid.
     """
     counters: dict[str, int] = {}
-    keys = set()
-    with readers.LogReader(Driver([log], Reading(format))) as opened:
+    keys: set[str] = set()
+    highest = -1
+    with readers.LogReader(Driver([log], ReadSettings(format))) as opened:
         for message in opened:
-            keys.add(key := key_of(message))
+            key = key_of(message)
             if (counter := counter_of(message.metadata)) is not None:
                 counters[key] = counter
+                highest = max(highest, counter)
+                keys.clear()
+                if len(counters) > 2 * (overlap + _PRUNED_MESSAGES):
+                    after = highest - max(overlap, 1)
+                    counters = {
+                        key: counter for key, counter in counters.items() if counter > after
+                    }
+            elif not counters:
+                keys.add(key)
     return counters, keys
 
 
@@ -153,14 +171,14 @@ def keys_after(log: str, format: str, length: int) -> set[str]:
     Raises:
         DecodeError: If the log is invalid.
     """
-    reading = Reading(format)
-    with readers.LogReader(Driver([log], reading)) as opened:
-        split = split_of_whole(opened, reading)
+    settings = ReadSettings(format)
+    with readers.LogReader(Driver([log], settings)) as opened:
+        split = plan_whole_split(opened, settings)
     if split is not None and length > _MARGIN_BYTES:
-        reading = replace(
-            reading, split=replace(split, start=length - _MARGIN_BYTES, first_message_index=None)
+        settings = replace(
+            settings, split=replace(split, start=length - _MARGIN_BYTES, first_message_index=None)
         )
-    with readers.LogReader(Driver([log], reading)) as opened:
+    with readers.LogReader(Driver([log], settings)) as opened:
         return set(
             deque((key_of(message) for message in opened), MAX_AHEAD_MESSAGES if length else None)
         )

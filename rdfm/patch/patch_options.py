@@ -67,10 +67,10 @@ CHANGING = declare(
 
 def _options(*names: str, inputs: str = "inputs") -> dict[str, OptionSpec]:
     """Return the options that all changes share, plus the named options."""
-    reading = {option.name: option for option in READING}["from_format"]
-    reading = replace(reading, help=reading.help.replace("inputs", inputs))
+    from_format = {option.name: option for option in READING}["from_format"]
+    from_format = replace(from_format, help=from_format.help.replace("inputs", inputs))
     changing = {option.name: option for option in (*APPENDING, *CHANGING)}
-    options = (reading, *WRITING, *(changing[name] for name in names))
+    options = (from_format, *WRITING, *(changing[name] for name in names))
     return {option.name: option for option in options}
 
 

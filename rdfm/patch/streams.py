@@ -27,13 +27,13 @@ from rdfm.errors import (
 )
 from rdfm.formats import FormatSpec, OptionSpec
 from rdfm.formats.spec import join_words
-from rdfm.logs.input.driver import Driver, Read, Reading
+from rdfm.logs.input.driver import Driver, ReadBatch, ReadSettings
 from rdfm.logs.input.inputs import Input, Readable, is_folder_or_glob
 from rdfm.logs.input.progress import Progress, Reporter, total_bytes
 from rdfm.logs.kinds import wrong_kind_error
 from rdfm.logs.positions import Lines
 from rdfm.logs.read.reader import LogReader
-from rdfm.logs.remedies import named_format
+from rdfm.logs.remedies import format_remedy
 from rdfm.logs.stages.stage import Watcher
 from rdfm.logs.write.append import AppendSettings
 from rdfm.logs.write.output import OutputShape, Writable, output_format
@@ -77,10 +77,10 @@ class LineIndex:
         """Add a piece of a log that is about to be decoded."""
         self._lines.setdefault(data, Lines()).feed(piece)
 
-    def at(self, data: Input | None, offset: int) -> tuple[int, int] | None:
+    def locate(self, data: Input | None, offset: int) -> tuple[int, int] | None:
         """Return the line and column of a byte, from 1, or None if the text is not in memory."""
         lines = None if data is None else self._lines.get(data)
-        return None if lines is None else lines.at(offset)
+        return None if lines is None else lines.locate(offset)
 
     def discard_before(self, data: Input | None, offset: int | None) -> None:
         """Discard the logs before `data`, and the text of `data` before `offset`.
@@ -121,14 +121,14 @@ class _ProgressMeter:
     def stage(self, number: int) -> Watcher:
         """Return a stage that counts the data read from the input with this number."""
 
-        def count(read: Read) -> None:
+        def count(item: ReadBatch) -> None:
             if self._is_enabled:
-                self._count(number, read)
+                self._count(number, item)
                 self._report(self._progress)
 
         return Watcher(count, lambda: self._report(self._progress, force=True))
 
-    def _count(self, number: int, item: Read) -> None:
+    def _count(self, number: int, item: ReadBatch) -> None:
         self._bytes[number] = item.bytes_in
         if item.batch is not None:
             self._kind = item.batch.kind
@@ -205,7 +205,7 @@ class Streams:
         supported = {name for spec in specs for name in spec.options("read")}
         lines = LineIndex()
         is_indexed = inputs.kind == "patches" and not all(spec.binary for spec in specs)
-        reading = Reading(
+        settings = ReadSettings(
             inputs.format,
             {name: value for name, value in self.reads.items() if name in supported},
             parts="always" if parts else "never",
@@ -214,7 +214,7 @@ class Streams:
             watch=lines.watch if is_indexed else None,
             needs_logs=True,
         )
-        driver = Driver(list(inputs.logs), reading)
+        driver = Driver(list(inputs.logs), settings)
         self._drivers.append(driver)
         log = _IndexedLog(driver, (self._meter.stage(number),))
         log.lines = lines
@@ -293,7 +293,7 @@ class LazyOutput:
         self._drivers = drivers
         self._keep_partial = keep_partial
         self._shape = shape
-        self._output = shape.output()
+        self._output = shape.open_output()
         self._log: LogWriter[Any] | None = None
         if self._chain is not None:
             try:
@@ -412,7 +412,7 @@ def locating_errors(log: LogReader) -> Iterator[None]:
             error.format = log.format
             is_text = log._format is not None and not log._format.spec.binary
             if is_text and isinstance(log, _IndexedLog) and error.byte_offset is not None:
-                position = log.lines.at(log._input, error.byte_offset)
+                position = log.lines.locate(log._input, error.byte_offset)
                 error.line, error.column = position or (None, None)
         raise
 
@@ -435,7 +435,7 @@ def _readers(inputs: Inputs) -> list[FormatSpec]:
                 is_folder_or_glob(path) or archive.stem(path) is not None
             )
             if path is None or not (has_several_logs or formats.by_path(path)):
-                remedy = named_format(inputs.format_option, (spec.name for spec in names))
+                remedy = format_remedy(inputs.format_option, (spec.name for spec in names))
                 raise UnknownFormatError(
                     f"cannot detect the format of {path or getattr(log, 'name', 'the input')} from its suffix",
                     remedies=[remedy],

@@ -23,7 +23,7 @@ from rdfm.errors import (
     spell_option,
     visible,
 )
-from rdfm.logs.input.driver import Reading
+from rdfm.logs.input.driver import ReadSettings
 from rdfm.logs.input.progress import Progress
 from rdfm.riverbench.comparing import FolderCheck, PackageFile, count_errors, statistics_errors
 from rdfm.riverbench.contents import (
@@ -136,7 +136,7 @@ def check(
     source = None if metadata is None else Facts(metadata)
     return PackageCheck(
         [folder],
-        Reading(None, options),
+        ReadSettings(None, options),
         strict=strict,
         max_errors=max_errors,
         progress=progress,
@@ -480,7 +480,7 @@ class PackageCheck(FolderCheck):
                     text = f"the sample is not empty, but there is no message {number}"
                     self._note(name, "different-message", text)
                 continue
-            options = {"dialect": "plain", **self._reading.options}
+            options = {"dialect": "plain", **self._settings.options}
             reader = FileReader(path, suffix, options, files=True)
             try:
                 if any(not each.undecided for each in reader.compare(batch)):

@@ -470,7 +470,7 @@ class FolderCheck(LogCheck):
 
     def _reader(self, kind: str, path: Path, triples: bool) -> FileReader:
         media = Media.of(kind, triples=triples)
-        options = self._reading.options
+        options = self._settings.options
         if kind == "flat":
             if announcement(path) is not None:
                 # RiverBench documents the label "1.1", which does not announce messages elsewhere.

@@ -21,7 +21,7 @@ from rdfm._core import Comparer, MessageBatch, Quad, StreamRules
 from rdfm.analysis.log_statistics import LogCollector, LogStatistics
 from rdfm.compare.isomorphism import MAX_STEPS
 from rdfm.errors import RdfmError
-from rdfm.logs.input.driver import Driver, Read, ReadError, Reading
+from rdfm.logs.input.driver import Driver, ReadBatch, ReadError, ReadSettings
 from rdfm.riverbench.declared import Declared
 from rdfm.riverbench.names import FULL, SAMPLES, StreamType
 
@@ -98,7 +98,9 @@ class FileReader:
         self.named = self.bytes_in = 0
         self._names: list[str] = []
         self._files = files
-        reading = Reading(format, options, message_per_file=files, parts=self._PARTS, strict=False)
+        reading = ReadSettings(
+            format, options, message_per_file=files, parts=self._PARTS, strict=False
+        )
         self._driver = Driver([path], reading)
         self._items = iter(self._driver)
         self._batch: MessageBatch | None = None
@@ -167,7 +169,7 @@ class FileReader:
                 self.ended = True
             elif isinstance(item, ReadError):
                 self.error, self.ended = item.error, True
-            elif isinstance(item, Read):
+            elif isinstance(item, ReadBatch):
                 self.bytes_in = item.bytes_in
                 if not self.header and not self._files:
                     self.header = item.header

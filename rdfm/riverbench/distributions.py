@@ -290,9 +290,9 @@ class StreamWriter:
         """Rewrite the archive with deeper folders."""
         self._depth = levels(self._messages + 1)
         self._file.finish(archive.end(self._written))
-        old = self._folder.staged(_OLD)
+        old = self._folder.staged_path(_OLD)
         with name_in_errors(self._folder.name):
-            self._folder.staged(self._name).rename(old)
+            self._folder.staged_path(self._name).rename(old)
         self._file = GrowingFile(self._folder, self._name, _LEVELS[self.kind])
         self._written = 0
         for number, data in enumerate(_members(old)):

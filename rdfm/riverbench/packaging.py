@@ -22,7 +22,7 @@ from rdfm._core import Iri, MessageBatch, TripleTerm
 from rdfm.analysis.log_statistics import LogCollector, LogStatistics
 from rdfm.analysis.statistics_rdf import check_iri
 from rdfm.errors import DecodeError, EncodeError, OptionError, RdfmError, Remedy
-from rdfm.logs.input.driver import Driver, Read, Reading
+from rdfm.logs.input.driver import Driver, ReadBatch, ReadSettings
 from rdfm.logs.input.progress import Progress, Reporter, total_bytes
 from rdfm.logs.kinds import wrong_kind_error
 from rdfm.logs.notes import Notes
@@ -178,7 +178,7 @@ def package(
     if os.fspath(output) == "-":
         raise OptionError("a package is a folder, and cannot be written to standard output")
     reject_own_input([log], output, {"metadata": metadata, **options}, PACKAGE, folder=True)
-    reading = Reading(
+    reading = ReadSettings(
         format,
         options,
         compression,
@@ -189,7 +189,7 @@ def package(
     driver = Driver([log], reading)
     path = os.fspath(output)
     has_slash = path.endswith(("/", os.sep))
-    folder = OutputShape(path if has_slash else f"{path}/", overwrite=overwrite).output()
+    folder = OutputShape(path if has_slash else f"{path}/", overwrite=overwrite).open_output()
     assert isinstance(folder, FolderOutput)
     try:
         packaging = _Packaging(folder, declared, plain=plain_flat, report=report)
@@ -265,12 +265,12 @@ class _Packaging:
         with ThreadPoolExecutor(len(self._writers), "rdfm-package") as pool:
             try:
                 for item in items:
-                    for each in policy.take(item):
+                    for each in policy.process(item):
                         if each.source is not last:
                             last = each.source
                             self._collector.start_log()
                             self._check_order(each.source.name)
-                        if not isinstance(each, Read):
+                        if not isinstance(each, ReadBatch):
                             continue
                         self.notes.update(each.source, each.header.get("notes", ()))
                         self.bytes_in = each.bytes_in
@@ -334,29 +334,29 @@ class _Packaging:
             )
         self._archive, self._number = archive, number
 
-    def _add(self, read: Read, pool: ThreadPoolExecutor) -> None:
+    def _add(self, item: ReadBatch, pool: ThreadPoolExecutor) -> None:
         """Write the messages of a batch.
 
         Raises:
             EncodeError: If a message does not conform to the stream type, or cannot be written.
             OptionError: If the log does not contain messages.
         """
-        if not isinstance(read.batch, MessageBatch):
-            assert read.batch is not None
+        if not isinstance(item.batch, MessageBatch):
+            assert item.batch is not None
             raise wrong_kind_error(
-                read.source.name, read.batch.kind, "a dataset consists of messages"
+                item.source.name, item.batch.kind, "a dataset consists of messages"
             )
-        if self._declared.rdf_star and read.source.format.name in ("ttl", "trig"):
-            _reject_reifiers(read.source.name, self._declared, read.batch)
-        batch, violations = self._rules.apply(read.batch)
+        if self._declared.rdf_star and item.source.format.name in ("ttl", "trig"):
+            _reject_reifiers(item.source.name, self._declared, item.batch)
+        batch, violations = self._rules.apply(item.batch)
         if violations:
-            raise _violation(read.source.name, self._declared, *violations[0])
-        self.repeated += read.batch.quad_count - batch.quad_count
+            raise _violation(item.source.name, self._declared, *violations[0])
+        self.repeated += item.batch.quad_count - batch.quad_count
         start = 0
         while start < len(batch):
             end = self._next_boundary() - self.messages + start
             part = batch if start == 0 and end >= len(batch) else batch.slice(start, end)
-            self._write(part, read.source.name, pool)
+            self._write(part, item.source.name, pool)
             start = min(end, len(batch))
 
     def _write(self, batch: MessageBatch, source: str, pool: ThreadPoolExecutor) -> None:

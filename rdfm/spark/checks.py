@@ -27,7 +27,7 @@ from rdfm.analysis.statistics import Collector, Statistics
 from rdfm.analysis.validate import validate
 from rdfm.analysis.validate_rules import RULES
 from rdfm.errors import DecodeError, OptionError, spell_options
-from rdfm.logs.input.driver import Driver, Read, ReadError
+from rdfm.logs.input.driver import Driver, ReadBatch, ReadError
 from rdfm.spark.readers.reader import LogSourceReader
 from rdfm.spark.schema import LISTS, kind_of
 from rdfm.spark.spark_options import as_text
@@ -315,7 +315,7 @@ def find_statistics(
                     if isinstance(item, ReadError):
                         counted.error = counted.error or str(item.error)
                         break
-                    if isinstance(item, Read) and item.batch is not None:
+                    if isinstance(item, ReadBatch) and item.batch is not None:
                         counted.collector.add(item.batch, source.name)
             finally:
                 driver.close()
@@ -406,7 +406,7 @@ def _hashed_logs(
                     if isinstance(item, ReadError):
                         item.error.renderer = in_spark
                         raise item.error
-                    if isinstance(item, Read) and item.batch is not None and len(item.batch):
+                    if isinstance(item, ReadBatch) and item.batch is not None and len(item.batch):
                         yield _hashes(
                             item.batch, secret, metadata, *_places(item.batch, item.source.name)
                         )

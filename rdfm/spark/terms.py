@@ -84,7 +84,9 @@ def _named_like_spark(function: Helper) -> Helper:
 
 @_named_like_spark
 def term_kind(col: Term) -> Column:
-    """Return `iri`, `bnode`, `literal` or `triple term`; null for null, which is the default graph.
+    """Return `iri`, `blank node`, `literal` or `triple term`.
+
+    Null, which is the default graph, gives null.
 
     Args:
         col: A column of terms, or its name.
@@ -94,7 +96,7 @@ def term_kind(col: Term) -> Column:
         F.when(term.startswith('"'), "literal")
         .when(term.startswith("<<"), "triple term")
         .when(term.startswith("<"), "iri")
-        .when(term.startswith("_:"), "bnode")
+        .when(term.startswith("_:"), "blank node")
     )
 
 

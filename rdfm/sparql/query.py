@@ -16,8 +16,8 @@ from rdfm.conversion.pipeline import ConversionPlan, Pipeline
 from rdfm.conversion.summary import ConversionSummary
 from rdfm.conversion.tables import computed_output
 from rdfm.errors import OptionError, QueryError, Remedy, spell_option
-from rdfm.logs.input.driver import Driver, Read, Reading
-from rdfm.logs.input.inputs import Readable, as_inputs
+from rdfm.logs.input.driver import Driver, ReadBatch, ReadSettings
+from rdfm.logs.input.inputs import Readable, input_list
 from rdfm.logs.input.progress import Progress, Reporter, total_bytes
 from rdfm.logs.read.reader import LogReader
 from rdfm.logs.stages.stage import Stage, Tally, Watcher
@@ -518,7 +518,7 @@ class LogQuery:
         Raises:
             OptionError: If there is no input, or if both logs and solutions are given.
         """
-        inputs = [] if logs is None else as_inputs(logs)
+        inputs = [] if logs is None else input_list(logs)
         if self._solutions is not None:
             if inputs:
                 raise OptionError(_LOGS_AND_SOLUTIONS)
@@ -529,7 +529,7 @@ class LogQuery:
 
     def _driver(self, reads: Mapping[str, Any], hints: Mapping[str, Any] | None = None) -> Driver:
         """Return a driver for the inputs, with options of their formats."""
-        reading = Reading(
+        settings = ReadSettings(
             self._stages.get("from_format"),
             reads,
             # If a message is invalid, parts of it that are already in the dataset cannot be removed.
@@ -539,7 +539,7 @@ class LogQuery:
             needs_logs=True,
             **self._storage,
         )
-        return Driver(self._inputs, reading)
+        return Driver(self._inputs, settings)
 
     def _reader(self) -> Driver:
         """Return a driver for queries without an output file."""
@@ -596,12 +596,12 @@ class LogQuery:
         total = None if progress is None else total_bytes(self._inputs)
         bytes_in = messages = quads = 0
 
-        def count(read: Read) -> None:
+        def count(item: ReadBatch) -> None:
             nonlocal bytes_in, messages, quads
-            if read.batch is not None:
-                messages += len(read.batch) - read.batch.continued
-                quads += read.batch.record_count
-            bytes_in = read.bytes_in
+            if item.batch is not None:
+                messages += len(item.batch) - item.batch.continued
+                quads += item.batch.record_count
+            bytes_in = item.bytes_in
             report(lambda: Progress(bytes_in, total, messages, quads))
 
         def end() -> None:

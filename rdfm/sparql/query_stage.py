@@ -14,7 +14,7 @@ from typing import Any, ClassVar
 
 from rdfm._core import EvaluationResult, MessageBatch, Query, QueryDataset, ResultBatch
 from rdfm.errors import LimitError, OptionError, spell_option
-from rdfm.logs.input.driver import NO_LOG, NOTHING_DROPPED, Item, Read, Skipped
+from rdfm.logs.input.driver import NO_LOG, NOTHING_DROPPED, Item, ReadBatch, SkippedData
 from rdfm.logs.kinds import wrong_kind_error
 from rdfm.logs.read.rows import ComputedBatch
 from rdfm.logs.stages.stage import Stage
@@ -107,42 +107,42 @@ class QueryStage(Stage):
         self._skips = skips
         self._instantiates = instantiates
         self._seen = 0  # messages queried
-        self._last = Read(NO_LOG, None, {}, 0)
+        self._last = ReadBatch(NO_LOG, None, {}, 0)
 
-    def take(self, item: Item) -> Iterator[Item]:
+    def process(self, item: Item) -> Iterator[Item]:
         """Process an item.
 
         Raises:
             OptionError: If the kind of the batch is wrong.
             LimitError: If a message exceeds a limit.
         """
-        if not isinstance(item, Read):
+        if not isinstance(item, ReadBatch):
             yield item
             return
         is_first = self._last.source is NO_LOG
-        self._last = item._replace(batch=None, lost=NOTHING_DROPPED)
+        self._last = item._replace(batch=None, dropped_data=NOTHING_DROPPED)
         if is_first:  # writes a header even if an error follows
             yield self._last
         if item.batch is not None:
-            yield from self.batch(item)
+            yield from self.process_batch(item)
         yield item._replace(batch=None)
 
-    def batch(self, read: Read) -> Iterator[Item]:
+    def process_batch(self, item: ReadBatch) -> Iterator[Item]:
         """Yield the results of the query for the messages of a batch."""
-        batch = read.batch
+        batch = item.batch
         assert batch is not None
         if self._instantiates:
             if not isinstance(batch, ResultBatch):
                 raise OptionError(
-                    f"{read.source.name} contains {batch.kind}, but {spell_option('solutions')} requires "
+                    f"{item.source.name} contains {batch.kind}, but {spell_option('solutions')} requires "
                     "SPARQL results; use a file such as r.srj"
                 )
             yield from self._constructed(self.query.instantiate(batch))
             return
         if not isinstance(batch, MessageBatch):
-            raise wrong_kind_error(read.source.name, batch.kind, "queries need messages")
+            raise wrong_kind_error(item.source.name, batch.kind, "queries need messages")
         if self._dataset is not None:
-            self._add(self._dataset, batch, read)
+            self._add(self._dataset, batch, item)
             return
         evaluate = getattr(self.query, _METHODS[self.query.kind])
         number_offset, done = self._seen - batch.first_message_index, 0
@@ -150,7 +150,7 @@ class QueryStage(Stage):
         while done < len(batch):
             evaluated: EvaluationResult = evaluate(batch, done)
             self.graphs = self.graphs or (evaluated.has_named and self.query.uses_default_graph)
-            name = read.source.name
+            name = item.source.name
             if evaluated.rows is not None:
                 yield from self._solved(
                     SolutionBatch(
@@ -170,7 +170,7 @@ class QueryStage(Stage):
                 )
             done = evaluated.done
             if evaluated.error is not None:
-                yield self._skip(read, batch.message_index(done), *evaluated.error)
+                yield self._skip(item, batch.message_index(done), *evaluated.error)
                 done += 1
 
     def finish(self) -> Iterator[Item]:
@@ -194,13 +194,13 @@ class QueryStage(Stage):
         finally:
             result.close()
 
-    def _solved(self, solutions: SolutionBatch) -> Iterator[Read]:
+    def _solved(self, solutions: SolutionBatch) -> Iterator[ReadBatch]:
         if len(solutions):
             self.found = True
             batch: Any = solutions
             yield self._last._replace(batch=batch)
 
-    def _constructed(self, batch: MessageBatch | None) -> Iterator[Read]:
+    def _constructed(self, batch: MessageBatch | None) -> Iterator[ReadBatch]:
         """Yield the messages of CONSTRUCT. With `skip_empty`, empty messages are omitted."""
         if batch is None:
             return
@@ -217,19 +217,19 @@ class QueryStage(Stage):
                 start = None
 
     @staticmethod
-    def _add(dataset: QueryDataset, batch: MessageBatch, read: Read) -> None:
+    def _add(dataset: QueryDataset, batch: MessageBatch, item: ReadBatch) -> None:
         """Add messages to the dataset."""
         try:
             dataset.add(batch)
         except LimitError as error:
-            error.source = read.source.name
+            error.source = item.source.name
             raise
 
-    def _skip(self, read: Read, index: int, reason: str, limit: str | None) -> Skipped:
+    def _skip(self, item: ReadBatch, index: int, reason: str, limit: str | None) -> SkippedData:
         """Skip a message that exceeds a limit, or raise the error if `skips` is false."""
-        error = LimitError(reason, message_index=index, source=read.source.name)
+        error = LimitError(reason, message_index=index, source=item.source.name)
         if self._skips:
-            return Skipped(read.source, errors=1, error=error)
+            return SkippedData(item.source, errors=1, error=error)
         if limit is not None:
             error.remedies = (limit_remedy(limit),)
         raise error

@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Any
 from rdfm.logs.input.driver import Driver
 from rdfm.logs.read.frames import require_package
 from rdfm.logs.read.reader import LogReader
-from rdfm.logs.read.rows import RowReader, batches_through
+from rdfm.logs.read.rows import RowReader, run_row_stages
+from rdfm.logs.reader_lock import LockedIterator
 from rdfm.logs.stages.stage import SkipErrors, Stage, Tally
-from rdfm.logs.turns import Loop
 from rdfm.sparql.query_stage import QueryStage
 from rdfm.sparql.tables import Columns
 
@@ -48,7 +48,7 @@ def solve(
         RdfmError, OSError: If a log cannot be read, or the query fails.
     """
     stages = (*stages_before, SkipErrors(skip=skips), querying)
-    return batches_through(driver, stages, tally)
+    return run_row_stages(driver, stages, tally)
 
 
 class Solutions(RowReader):
@@ -113,13 +113,13 @@ class Solutions(RowReader):
             ValueError: If the rows have already been read to the end or to an error.
             RuntimeError: If another thread is using the rows.
         """
-        return Loop(self._turn, self._batches())
+        return LockedIterator(self._lock, self._batches())
 
     def _batches(self) -> Iterator[pyarrow.RecordBatch]:
         self._check_unread()
         while True:
             self._ended = True  # an error ends the rows, too
-            found = next(self._found, None)
+            found = next(self._staged_batches, None)
             if found is None:
                 return
             table, nulls = self._columns(found)
@@ -138,12 +138,12 @@ class Solutions(RowReader):
         Raises:
             RdfmError, ValueError, RuntimeError: As in `batches`.
         """
-        return Loop(self._turn, self._rows())
+        return LockedIterator(self._lock, self._rows())
 
     def _rows(self) -> Iterator[tuple[str | None, int | None, tuple[Term | None, ...]]]:
         self._check_unread()
         self._ended = True
-        for found in self._found:
+        for found in self._staged_batches:
             indexes = found.indexes or [None] * len(found.rows)
             for index, row in zip(indexes, found.rows, strict=True):
                 yield found.source, index, row

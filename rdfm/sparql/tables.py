@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from rdfm._core import Query, ResultBatch, TypedColumns
 from rdfm.conversion.tables import TableBatch
 from rdfm.errors import UnsupportedError
-from rdfm.logs.input.driver import NO_LOG, NOTHING_DROPPED, Item, Read, Skipped
+from rdfm.logs.input.driver import NO_LOG, NOTHING_DROPPED, Item, ReadBatch, SkippedData
 from rdfm.logs.read.frames import require_package
 from rdfm.logs.stages.stage import Stage
 from rdfm.sparql.query_remedies import NULLS
@@ -53,9 +53,9 @@ class LabelledRows(Stage):
         variables = [*(() if whole else _MESSAGE_COLUMNS), *query.variables]
         self._header: ResultBatch | None = ResultBatch.from_rows([], variables)
 
-    def take(self, item: Item) -> Iterator[Item]:
+    def process(self, item: Item) -> Iterator[Item]:
         """Yield the header once, then the rows of solutions."""
-        if isinstance(item, Read):
+        if isinstance(item, ReadBatch):
             yield from self._begin(item)
             solutions: Any = item.batch
             if solutions is not None:
@@ -64,11 +64,11 @@ class LabelledRows(Stage):
 
     def finish(self) -> Iterator[Item]:
         """Yield the header if there was no log."""
-        yield from self._begin(Read(NO_LOG, None, {}, 0))
+        yield from self._begin(ReadBatch(NO_LOG, None, {}, 0))
 
-    def _begin(self, read: Read) -> Iterator[Read]:
+    def _begin(self, item: ReadBatch) -> Iterator[ReadBatch]:
         if self._header is not None:
-            yield read._replace(batch=self._header, lost=NOTHING_DROPPED)
+            yield item._replace(batch=self._header, dropped_data=NOTHING_DROPPED)
             self._header = None
 
     def _labelled(self, solutions: SolutionBatch) -> ResultBatch:
@@ -141,19 +141,19 @@ class TableRows(Stage):
         """Set up the columns."""
         self._columns = columns
 
-    def batch(self, read: Read) -> Iterator[Item]:
+    def process_batch(self, item: ReadBatch) -> Iterator[Item]:
         """Yield the rows. Values that are null because of their type count as skipped errors.
 
         Raises:
             UnsupportedError: If a value does not have the type of its column, and `skips` is false.
         """
-        solutions: Any = read.batch
+        solutions: Any = item.batch
         try:
             table, nulls = self._columns(solutions)
         except UnsupportedError as error:
             error.remedies = (NULLS,)
             raise
         if nulls:
-            yield Skipped(read.source, errors=nulls)
+            yield SkippedData(item.source, errors=nulls)
         rows: Any = TableBatch(table)
-        yield read._replace(batch=rows)
+        yield item._replace(batch=rows)

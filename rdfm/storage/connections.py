@@ -24,6 +24,7 @@ from urllib3.util.connection import allowed_gai_family
 
 from rdfm.errors import OptionError, visible
 from rdfm.storage.addresses import Address, redact_url
+from rdfm.storage.pipes import is_pipe
 
 if TYPE_CHECKING:
     import ssl
@@ -148,6 +149,10 @@ def _tls_context(
     import ssl  # costly to import
 
     for path in (authorities, certificate, key):
+        if path is not None and is_pipe(os.fspath(path)):
+            raise OptionError(
+                f"{visible(str(path))} is a pipe, but each connection reads it; use a regular file"
+            )
         try:  # an error of ssl does not contain the name
             if path is not None:
                 Path(path).open("rb").close()

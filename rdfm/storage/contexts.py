@@ -84,7 +84,7 @@ class ContextLoader:
             OptionError: If `contexts` is not a folder, its index is not a JSON object of strings,
                 or `context_cache` is a URL.
         """
-        self._files = {_normalize_url(url): Path(path) for url, path in (context or {}).items()}
+        self._files = {_normalize_url(url): path for url, path in (context or {}).items()}
         self._folder = None if contexts is None else Path(contexts)
         self._index = {} if self._folder is None else _read_index(self._folder)
         self._allow_network = allow_network
@@ -101,7 +101,8 @@ class ContextLoader:
             OSError: If the document cannot be read or fetched.
         """
         key = _normalize_url(url)
-        path = self._files.get(key) or self._index.get(key) or self._find_in_folder(key)
+        path: str | Path | None = self._files.get(key)
+        path = path or self._index.get(key) or self._find_in_folder(key)
         if path is not None:
             return _read(path), url
         if self._cache is not None and (cached := self._read_cache(key)) is not None:
@@ -207,7 +208,7 @@ def context_text(value: object, option: str = "compact_with") -> str:
             f"{option} must be a local file, because it is not fetched; save {path[:200]} to a file"
         )
     try:
-        text = _read(Path(path)).decode("utf-8-sig")
+        text = _read(path).decode("utf-8-sig")
     except UnicodeDecodeError as error:
         raise OptionError(
             f"the file {path} does not contain a context: it is not UTF-8 text"
@@ -289,9 +290,9 @@ def _read_body(response: Response, deadline: float) -> bytes:
     return b"".join(parts)
 
 
-def _read(path: Path) -> bytes:
+def _read(path: str | Path) -> bytes:
     try:
-        data = read_option_file(str(path), MAX_BYTES + 1)
+        data = read_option_file(path, MAX_BYTES + 1)
     except OSError as error:
         raise OSError(f"{visible(str(path))}: {error.strerror or error}") from error
     if len(data) > MAX_BYTES:

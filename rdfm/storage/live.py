@@ -41,7 +41,7 @@ from rdfm.storage.jelly_wire import (
     stream_options,
     subscribe_message,
 )
-from rdfm.storage.pipes import read_option_file
+from rdfm.storage.pipes import mark_pipes, read_option_file
 
 __all__ = [
     "LIVE_OPTIONS",
@@ -203,7 +203,7 @@ class LiveSettings:
             wrong_number = LIVE_OPTIONS[name] is int and (isinstance(value, bool) or value < 0)
             if not isinstance(value, LIVE_OPTIONS[name]) or wrong_number:
                 raise OptionError(f"{name} has an invalid value: {value!r}"[:200])
-        values = {**_defaults, **(options or {})}
+        values = mark_pipes({**_defaults, **(options or {})})
         if values.get("retry") and values.get("from_end"):
             raise OptionError(
                 f"{spell_option('retry')} counts messages from the first one, so {spell_option('from_end')} "
@@ -252,7 +252,7 @@ def _channel(address: LiveAddress, settings: LiveSettings) -> Any:
         return grpc.insecure_channel(address.target, options=options)
     files = (settings.tls_ca, settings.tls_key, settings.tls_cert)
     authority, key, certificate = (
-        None if file is None else read_option_file(os.fspath(file), MAX_PEM_BYTES) for file in files
+        None if file is None else read_option_file(file, MAX_PEM_BYTES) for file in files
     )
     credentials = grpc.ssl_channel_credentials(authority, key, certificate)
     return grpc.secure_channel(address.target, credentials, options=options)

@@ -1,8 +1,9 @@
 """Pipes, FIFOs, sockets and devices: files that can be read only once.
 
 In: local paths. Out: whether they are regular files, and open files.
-Law: a path of an open descriptor, such as `/dev/stdin` or `/dev/fd/63`, is that descriptor. Only a
-regular file is opened again, to be read from its start.
+Law: a path of an open descriptor, such as `/dev/stdin` or `/dev/fd/63`, is that descriptor. The
+path of a regular file is read from the start of the file, and its position does not change: some
+systems open the file again, and others share the position with the descriptor.
 """
 
 from __future__ import annotations
@@ -12,11 +13,15 @@ import os
 import re
 import stat
 import threading
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 __all__ = [
+    "OptionPipe",
     "descriptor_of",
     "is_pipe",
+    "mark_pipes",
     "open_to_read",
     "open_to_write",
     "pipe_identity",
@@ -24,9 +29,64 @@ __all__ = [
 ]
 
 _NUMBERED = re.compile(r"/(?:dev|proc/self)/fd/([0-9]{1,9})")
-_CONTENTS: dict[tuple[int, int], bytes] = {}
-_LOCK = threading.Lock()
 _STANDARD = {"/dev/stdin": 0, "/dev/stdout": 1, "/dev/stderr": 2}
+
+
+class OptionPipe(str):
+    """The path of a pipe that an option names. It keeps the content once it has been read."""
+
+    def __init__(self, path: str) -> None:
+        """Initialize with the path."""
+        super().__init__()
+        self._content: bytes | None = None
+        self._lock = threading.Lock()
+
+    def read(self, max_bytes: int) -> bytes:
+        """Return the content, at most its first `max_bytes` bytes, as of the first call.
+
+        Raises:
+            OSError: If the pipe cannot be read.
+        """
+        with self._lock:
+            if self._content is None:
+                self._content = _read(self, max_bytes)
+            return self._content
+
+
+class _PositionedFile(io.RawIOBase):
+    """A regular file with its own position, which starts at 0."""
+
+    def __init__(self, file: io.FileIO) -> None:
+        super().__init__()
+        self._file = file
+        self._position = 0
+
+    def fileno(self) -> int:
+        return self._file.fileno()
+
+    def readable(self) -> bool:
+        return True
+
+    def seekable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any, /) -> int:
+        data = os.pread(self.fileno(), len(buffer), self._position)
+        buffer[: len(data)] = data
+        self._position += len(data)
+        return len(data)
+
+    def seek(self, offset: int, whence: int = os.SEEK_SET, /) -> int:
+        size = os.fstat(self.fileno()).st_size
+        self._position = (0, self._position, size)[whence] + offset
+        return self._position
+
+    def tell(self) -> int:
+        return self._position
+
+    def close(self) -> None:
+        self._file.close()
+        super().close()
 
 
 def descriptor_of(path: str) -> int | None:
@@ -60,35 +120,53 @@ def pipe_identity(path: str) -> tuple[int, int] | None:
     return (status.st_dev, status.st_ino) if is_stream else None
 
 
-def open_to_read(path: str) -> io.FileIO:
+def open_to_read(path: str) -> io.RawIOBase:
     """Open a file, unbuffered: a read returns the bytes that are available."""
     number = descriptor_of(path)
-    return _open(path, "rb", number if number is not None and is_pipe(path) else None)
+    file = _open(path, "rb", number)
+    is_shared = number is not None and stat.S_ISREG(os.fstat(file.fileno()).st_mode)
+    return _PositionedFile(file) if is_shared else file
 
 
-def read_option_file(path: str, max_bytes: int) -> bytes:
+def mark_pipes(options: Mapping[str, Any]) -> dict[str, Any]:
+    """Return options in which each path of a pipe is an `OptionPipe`, also as a value of a dict.
+
+    Options are used more than once in a call: they are checked first, and each log has a decoder.
+    The content of a pipe is kept as long as these options.
+    """
+    marked: dict[tuple[int, int], OptionPipe] = {}
+
+    def mark(value: Any) -> Any:
+        if not isinstance(value, (str, os.PathLike)) or isinstance(value, OptionPipe):
+            return value
+        identity = pipe_identity(path := os.fspath(value))
+        return value if identity is None else marked.setdefault(identity, OptionPipe(path))
+
+    return {
+        name: {key: mark(each) for key, each in value.items()}
+        if isinstance(value, Mapping)
+        else mark(value)
+        for name, value in options.items()
+    }
+
+
+def read_option_file(path: str | os.PathLike[str], max_bytes: int) -> bytes:
     """Return the content of a file that an option names, at most its first `max_bytes` bytes.
-
-    Options are used more than once: they are checked first, and each log has a decoder. The content
-    of a pipe is therefore kept until the process ends.
 
     Raises:
         OSError: If the file cannot be read.
     """
-    with _LOCK:
-        identity = pipe_identity(path)
-        data = None if identity is None else _CONTENTS.get(identity)
-        if data is None:
-            with io.BufferedReader(open_to_read(path)) as file:
-                data = file.read(max_bytes)
-            if identity is not None:
-                _CONTENTS[identity] = data
-        return data
+    return path.read(max_bytes) if isinstance(path, OptionPipe) else _read(path, max_bytes)
 
 
 def open_to_write(path: str) -> io.FileIO:
     """Open a file that is not replaced, unbuffered: a pipe, a device or an open descriptor."""
     return _open(path, "wb", descriptor_of(path))
+
+
+def _read(path: str | os.PathLike[str], max_bytes: int) -> bytes:
+    with io.BufferedReader(open_to_read(os.fspath(path))) as file:
+        return file.read(max_bytes)
 
 
 def _status(path: str) -> os.stat_result:

@@ -112,7 +112,7 @@ class Pool(Generic[Result]):
 
         Raises:
             BaseException: If the work raised it. Later work is dropped.
-            Closed: If the pool was closed.
+            PoolClosedError: If the pool was closed.
         """
         while self._slots:
             slot = self._slots[0]

@@ -376,9 +376,9 @@ def test_lines_are_counted_across_pieces():
         lines = Lines()
         for at in range(0, len(text), size):
             lines.feed(text[at : at + size])
-        assert lines.at(0) == (1, 1)
-        assert lines.at(text.index(b"\n", 3)) == (2, 3)
-        assert lines.at(len(text)) == (5, 3)
+        assert lines.locate(0) == (1, 1)
+        assert lines.locate(text.index(b"\n", 3)) == (2, 3)
+        assert lines.locate(len(text)) == (5, 3)
         assert lines.message_start(5) == text.index(b"_:b1")
         assert lines.find(b"_:b", 0, None) == text.index(b"_:b\n")  # skips the longer label `_:b1`
         assert lines.find(b"_:b", 0, len(text) - 5) is None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import threading
 from pathlib import Path
 
 import pytest
@@ -103,6 +104,19 @@ def test_certificates_and_tokens_work_in_live_streams(
     assert run.code == 0, run.err
 
 
+def test_several_live_streams_read_a_certificate_from_one_pipe(
+    rdfm, topics, authority, monkeypatch
+):
+    monkeypatch.setenv("RDFM_GRPC_TOKEN", "t0ken")
+    os.mkfifo("pipe")
+    for command in ("diff URL URL", "convert URL URL -o out.nq", "cat URL"):
+        pem = authority.file.read_bytes()
+        threading.Thread(target=Path("pipe").write_bytes, args=(pem,), daemon=True).start()
+        words = command.replace("URL", f"grpcs://localhost:{topics.port}/a").split()
+        run = rdfm(*words, "--tls-ca", "pipe", "--no-follow")
+        assert run.code == 0, run.err
+
+
 def test_options_apply_to_one_command_only(rdfm, site, authority):
     assert rdfm("cat", f"{site.url}/a.nq", "--tls-ca", authority.file).code == 0
     assert rdfm("cat", f"{site.url}/a.nq").code == 1
@@ -113,6 +127,7 @@ def test_options_apply_to_one_command_only(rdfm, site, authority):
     [
         ("--tls-ca none.pem", "cannot read none.pem: No such file or directory"),
         ("--tls-ca a.nq", "a.nq is not a PEM file with certificates"),
+        ("--tls-ca pipe", "pipe is a pipe, but each connection reads it"),
         ("--tls-cert a.nq", "--tls-cert and --tls-key must be used together"),
         ("--tls-cert a.nq --tls-key a.nq", "a.nq and the key a.nq must be PEM files, without a pa"),
         ("--tls-cert {cert} --tls-key {other}", "do not match"),
@@ -120,6 +135,7 @@ def test_options_apply_to_one_command_only(rdfm, site, authority):
 )
 def test_wrong_files_are_reported(rdfm, site, authority, options, text):
     identity, other = authority.issue("one"), authority.issue("two")
+    os.mkfifo("pipe")
     files = options.format(cert=identity.certificate, other=other.key)
     run = rdfm("inspect", f"{site.url}/a.nq", *files.split())
     assert text in run.error

@@ -1,6 +1,8 @@
 """Commands read pipes, FIFOs and descriptors like files, and write to them."""
 
+import builtins
 import contextlib
+import io
 import os
 import re
 import signal
@@ -80,6 +82,15 @@ OPTIONS = [
     (CONTEXT, "convert folder/ out.nq --jobs 4 --expand-context IN"),
     (CONTEXT, "validate a.ndjsonld b.ndjsonld --expand-context IN"),
     (CONTEXT, "query SELECT*{?s?p?o} folder/ --expand-context IN"),
+    (CONTEXT, "diff a.ndjsonld b.ndjsonld --expand-context IN"),
+    (CONTEXT, "diff folder/ folder/ --unordered --expand-context IN"),
+    (CONTEXT, "inspect folder/ --stats --expand-context IN"),
+    (CONTEXT, "filter folder/ --predicate <http://e/name> --count --expand-context IN"),
+    (CONTEXT, "patch from-log folder/ out.rdfp --expand-context IN"),
+    (CONTEXT, "patch diff --per-message a.ndjsonld folder/ -o out.rdfp --expand-context IN"),
+    (CONTEXT, "convert folder/ out.ndjsonld --expand-context IN --compact-with IN"),
+    (CONTEXT, "nanopub list folder/ --expand-context IN"),
+    (CONTEXT, "riverbench package a.ndjsonld -o out --stream-type graphs --expand-context IN"),
     (CONTEXT, "cat remote/ --context http://e/c=IN"),
     (CONTEXT, "cat a.nq --to ndjsonld --compact-with IN"),
     (CONTEXT, "convert a.nq out/ --to ndjsonld --split-messages 1 --compact-with IN"),
@@ -125,12 +136,30 @@ def _write_pipe(descriptor, data):
         file.write(data)
 
 
+def _sharing(opening):
+    """Returns a function that opens `/dev/fd/N` as on systems where it shares N's position."""
+
+    def opened(path, *arguments, **settings):
+        number = re.fullmatch(r"/dev/fd/(\d+)", path if isinstance(path, str) else str(path))
+        return opening(path if number is None else os.dup(int(number[1])), *arguments, **settings)
+
+    return opened
+
+
 @contextmanager
 def _given(way, data):
     """Provides an input in one of the ways, and yields its name."""
     if way == "file":
         Path(NAME).write_bytes(data)
         yield NAME
+    elif way == "file by descriptor":
+        Path(NAME).write_bytes(data)
+        with Path(NAME).open("rb") as file, pytest.MonkeyPatch.context() as patches:
+            for module, name in ((builtins, "open"), (io, "open"), (io, "FileIO")):
+                patches.setattr(module, name, _sharing(getattr(module, name)))
+            position = os.lseek(file.fileno(), 7, os.SEEK_SET)
+            yield f"/dev/fd/{file.fileno()}"
+            assert os.lseek(file.fileno(), 0, os.SEEK_CUR) == position
     elif way == "FIFO":
         os.mkfifo(NAME)
         _write(lambda: Path(NAME).write_bytes(data))
@@ -201,6 +230,11 @@ def test_every_command_that_reads_logs_is_tested():
     assert {command.split()[0] for command in COMMANDS} == set(_COMMANDS) - WITHOUT_INPUT
 
 
+@pytest.mark.parametrize("command", [*COMMANDS, *REFUSED])
+def test_a_file_by_descriptor_is_read_from_its_start(outcome, command):
+    assert outcome(command, "file by descriptor", MESSAGES) == outcome(command, "file", MESSAGES)
+
+
 @pytest.mark.parametrize("command", COMMANDS)
 def test_a_pipe_is_read_like_a_file(outcome, command):
     expected = outcome(command, "file", MESSAGES)
@@ -220,7 +254,7 @@ def test_a_second_pass_over_a_pipe_is_refused(outcome, command, way):
 def test_a_pipe_named_by_an_option_is_read_like_a_file(outcome, data, command):
     expected = outcome(command, "file", data)
     assert expected[0] in (0, 1), expected
-    for way in ("FIFO", "descriptor", "/dev/stdin"):
+    for way in ("FIFO", "descriptor", "/dev/stdin", "file by descriptor"):
         assert outcome(command, way, data) == expected, way
 
 

@@ -19,7 +19,7 @@ from rdfm import (
     convert,
     formats,
 )
-from rdfm.logs.channel import Channel, Stopped
+from rdfm.logs.channel import Channel, ChannelCancelledError
 
 LINE = b"<http://e/s> <http://e/p> <http://e/o> .\n"
 DELIMITER = b"# @message\n"
@@ -249,7 +249,7 @@ def test_channels_can_be_cancelled_and_closed():
     channel = Channel(10)
     channel.put("a", 100)  # a single item is always accepted
     threading.Timer(0.1, channel.cancel).start()
-    with pytest.raises(Stopped):
+    with pytest.raises(ChannelCancelledError):
         channel.put("b", 1)
     closed = Channel(10)
     closed.put("a", 1)

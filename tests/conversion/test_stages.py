@@ -38,7 +38,7 @@ class SlowProducer(Channel):
 
     def put(self, item, cost, mark=None, meanwhile=lambda: None):
         super().put(item, cost, mark, meanwhile)
-        self.wait_drained()
+        self.wait_until_drained()
 
 
 def archive(*logs):

@@ -125,7 +125,7 @@ def assert_struct(struct, term):
         datatype = term.datatype.value
         assert found == ["literal", term.value, datatype, term.language, term.direction]
     elif isinstance(term, rdfm.BlankNode):
-        assert found == ["bnode", str(term).removeprefix("_:"), None, None, None]
+        assert found == ["blank node", str(term).removeprefix("_:"), None, None, None]
     else:
         assert found == ["triple term", str(term), None, None, None], kind
 

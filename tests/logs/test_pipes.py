@@ -7,9 +7,9 @@ import threading
 import pytest
 
 import rdfm
-from rdfm import plan_splits
+from rdfm import patch, plan_splits
 from rdfm.errors import OptionError
-from rdfm.logs.input.inputs import may_be_endless, reads_once
+from rdfm.logs.input.inputs import is_read_once, may_be_endless
 from rdfm.spark.spark_options import Options
 
 LOG = b"# @message\n".join(b'<http://e/s> <http://e/p> "%d" .\n' % index for index in range(5))
@@ -38,6 +38,62 @@ def test_selected_messages_of_a_fifo_are_read(fifo, messages, expected, format):
         assert _values(log) == list(expected)
 
 
+EXPAND = '{"@context": {"name": "http://e/%d"}}'
+CONSTRUCT = "CONSTRUCT { ?s ?p ?o } WHERE { ?s ?p ?o }"
+
+
+def copy(log, out):
+    with log, rdfm.create_log(out, "nq") as copied:
+        for message in log:
+            copied.write(message)
+
+
+# Functions that read a folder of logs and write a log.
+FOLDER_CALLS = {
+    "convert": lambda folder, out, **given: rdfm.convert(folder, out, to="nq", **given),
+    "sample": lambda folder, out, **given: rdfm.convert(folder, out, to="nq", sample="2", **given),
+    "filter": lambda folder, out, **given: rdfm.filter(folder, out, to="nq", any="<a:s>", **given),
+    "open_log": lambda folder, out, **given: copy(rdfm.open_log(folder, **given), out),
+    "construct": lambda folder, out, **given: copy(rdfm.construct(CONSTRUCT, folder, **given), out),
+    "from_log": lambda folder, out, **given: patch.from_log(folder, out, to="rdf-patch", **given),
+}
+
+
+@pytest.mark.parametrize("option", ["expand_context", "context"])
+@pytest.mark.parametrize("call", FOLDER_CALLS)
+def test_each_call_reads_a_pipe_that_an_option_names(tmp_path, call, option):
+    folder, pipe = tmp_path / "in", tmp_path / "pipe"
+    folder.mkdir()
+    remote = '"@context": "http://e/c", ' if option == "context" else ""
+    for name in ("1.ndjsonld", "2.ndjsonld"):
+        (folder / name).write_text(f'{{{remote}"@id": "a:s", "name": "x"}}\n')
+    os.mkfifo(pipe)
+    value = {"http://e/c": pipe} if option == "context" else pipe
+    for number in range(3):
+        text = EXPAND % number
+        threading.Thread(target=pipe.write_text, args=(text,), daemon=True).start()
+        out = tmp_path / "out"
+        FOLDER_CALLS[call](folder, out, **{option: value})
+        text = out.read_text()
+        assert text.count("<a:s>") >= 2
+        assert text.count(f"<http://e/{number}>") == text.count("<a:s>")
+
+
+def test_each_call_reads_a_pipe_that_an_option_of_the_output_names(tmp_path):
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    for number in range(2):
+        for append in (False, True):
+            text = EXPAND % number
+            threading.Thread(target=pipe.write_text, args=(text,), daemon=True).start()
+            out = tmp_path / f"{number}-{append}"
+            options = {"compact_with": pipe, "append": append}
+            with rdfm.create_log(out, "ndjsonld", **options) as log:
+                term = rdfm.Iri(f"http://e/{number}")
+                log.write([rdfm.Quad(term, term, rdfm.Literal("x"))])
+            assert '"name":"x"' in out.read_text().replace(": ", ":")
+
+
 def test_a_fifo_is_one_split_and_is_not_opened_by_plan(fifo):
     (split,) = plan_splits(fifo, "nq", split_bytes=1, count=True)
     with rdfm.open_log(fifo, "nq", split=split) as log:
@@ -64,10 +120,10 @@ def test_a_socket_is_read_by_its_descriptor():
 
 def test_sources_that_can_be_read_only_once(fifo, tmp_path):
     (tmp_path / "a.nq").write_bytes(LOG)
-    assert reads_once(fifo)
-    assert reads_once("/dev/null")
-    assert reads_once("grpc://localhost/x")
-    assert not any(map(reads_once, (LOG, tmp_path, tmp_path / "a.nq", tmp_path / "missing")))
+    assert is_read_once(fifo)
+    assert is_read_once("/dev/null")
+    assert is_read_once("grpc://localhost/x")
+    assert not any(map(is_read_once, (LOG, tmp_path, tmp_path / "a.nq", tmp_path / "missing")))
 
 
 @pytest.mark.parametrize("option", ["contexts", "context"])

@@ -5,9 +5,9 @@ import random
 import pytest
 
 import rdfm
-from rdfm.logs.input.driver import Reading
+from rdfm.logs.input.driver import ReadSettings
 from rdfm.logs.read import seek as seeking
-from rdfm.logs.stages.selection import as_slice, parse_messages
+from rdfm.logs.stages.selection import parse_messages, to_slice
 
 SLICES = ("0", "5", "500", "777:780", "-1", "-5", "-700:-698", "-3:", "990:", "::100", "600:-390")
 
@@ -64,11 +64,11 @@ def test_selected_messages_equal_those_of_the_complete_log(name, suffix, tmp_pat
             ):
                 list(selected)
             continue
-        expected = messages[as_slice(selection)]
+        expected = messages[to_slice(selection)]
         with rdfm.open_log(path, messages=text) as selected:
             found = [(message.message_index, list(message.quads)) for message in selected]
         assert [quads for _, quads in found] == expected, text
-        assert [index for index, _ in found] == list(range(len(messages)))[as_slice(selection)], (
+        assert [index for index, _ in found] == list(range(len(messages)))[to_slice(selection)], (
             text
         )
         converted = tmp_path / f"out.{suffix}"
@@ -83,7 +83,7 @@ def test_selected_messages_equal_those_of_the_complete_log(name, suffix, tmp_pat
 def test_data_before_the_selection_is_skipped_if_possible(text, is_skipped, tmp_path):
     path = tmp_path / "a.nq"
     path.write_text(LOGS["comment"])
-    split = seeking.seek(path, Reading(), as_slice(parse_messages(text)))
+    split = seeking.seek(path, ReadSettings(), to_slice(parse_messages(text)))
     assert (split is not None and split.start > 20_000) is is_skipped
 
 
@@ -93,7 +93,7 @@ def test_logs_that_cannot_be_split_are_read_from_the_start(name, tmp_path):
     source.write_text(LOGS["comment"])
     path = tmp_path / name
     rdfm.convert(source, f"{tmp_path}/{name}", to=name.split(".")[1] if "." in name else "nq")
-    assert seeking.seek(path, Reading(), slice(500, 501)) is None
+    assert seeking.seek(path, ReadSettings(), slice(500, 501)) is None
     with rdfm.open_log(path, messages="500") as log:
         (message,) = log
     with rdfm.open_log(source, messages="500") as log:

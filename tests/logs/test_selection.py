@@ -6,14 +6,14 @@ from hypothesis import strategies as st
 
 from rdfm import Iri, MessageBatch, OptionError, Quad
 from rdfm.formats import nquads
-from rdfm.logs.input.driver import Read
+from rdfm.logs.input.driver import ReadBatch
 from rdfm.logs.stages import selection
 from rdfm.logs.stages.selection import (
     parse_messages,
     parse_sample,
     random_share,
     random_subset,
-    sliced,
+    select_slice,
 )
 
 P = Iri("http://e/p")
@@ -32,7 +32,7 @@ def select(selector, source):
     """Returns the numbers of the selected messages. Stops when the selection is complete."""
     out = []
     for batch in source:
-        out += selector.take(Read(None, batch, {}, 0))
+        out += selector.process(ReadBatch(None, batch, {}, 0))
         if selector.done:
             break
     else:
@@ -50,19 +50,19 @@ bound = st.none() | st.integers(-30, 30)
 
 @given(st.lists(st.integers(0, 7), max_size=8), st.builds(slice, bound, bound, st.integers(1, 7)))
 def test_slices_select_messages_like_list_slices(sizes, bounds):
-    assert select(sliced(bounds), batches(sizes)) == list(range(sum(sizes)))[bounds]
+    assert select(select_slice(bounds), batches(sizes)) == list(range(sum(sizes)))[bounds]
 
 
 @given(st.lists(st.integers(1, 7), min_size=1, max_size=8), st.integers(-60, 60))
 def test_a_number_selects_one_message_or_is_an_error(sizes, index):
     numbers = list(range(sum(sizes)))
     if -len(numbers) <= index < len(numbers):
-        assert select(sliced(index), batches(sizes)) == [numbers[index]]
+        assert select(select_slice(index), batches(sizes)) == [numbers[index]]
     else:
         with pytest.raises(
             OptionError, match=f"there is no message {index}; the last one is message"
         ):
-            select(sliced(index), batches(sizes))
+            select(select_slice(index), batches(sizes))
 
 
 def in_parts(sizes):
@@ -87,7 +87,7 @@ def in_parts(sizes):
 def test_a_message_in_parts_is_selected_completely_or_not_at_all(sizes, bounds):
     parts = list(in_parts(sizes))
     expected = [at for at in range(len(sizes))[bounds] for _ in range(sizes[at])]
-    assert select(sliced(bounds), parts) == expected
+    assert select(select_slice(bounds), parts) == expected
 
 
 def test_in_parts_yields_incomplete_messages():
@@ -103,7 +103,7 @@ def test_invalid_slices_are_rejected(text):
 def test_counting_from_the_end_is_limited(monkeypatch):
     monkeypatch.setattr(selection, "MAX_BUFFERED_BYTES", 1000)
     with pytest.raises(OptionError, match=r"the last 100 messages take more than .* count from"):
-        select(sliced(slice(-100, None)), batches([10] * 20))
+        select(select_slice(slice(-100, None)), batches([10] * 20))
 
 
 @pytest.mark.slow

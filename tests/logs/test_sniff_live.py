@@ -29,7 +29,7 @@ def test_the_format_of_a_live_log_is_detected_from_its_first_lines(data, name):
     try:
         os.write(write_end, data)
         with os.fdopen(read_end, "rb", buffering=0) as file:
-            assert Input(file).format().name == name
+            assert Input(file).detect_format().name == name
     finally:
         os.close(write_end)
 
@@ -43,7 +43,7 @@ def test_detection_waits_for_more_input_after_triples():
         def read(self, size):
             return pieces.pop(0)
 
-    assert Input(Slow()).format().name == "trig"
+    assert Input(Slow()).detect_format().name == "trig"
 
 
 TYPE_TRIPLE = b"<urn:a> <http://www.w3.org/1999/02/22-rdf-syntax-ns#type> <urn:b> .\n"
@@ -62,7 +62,7 @@ def test_a_format_does_not_depend_on_how_a_log_arrives(log, name):
     for size in (1, 20, len(log)):
         pieces = [log[at : at + size] for at in range(0, len(log), size)] + [b""]
         file = types.SimpleNamespace(read=lambda _, pieces=pieces: pieces.pop(0))
-        assert Input(file).format().name == name
+        assert Input(file).detect_format().name == name
 
 
 def test_a_server_without_ranges_is_read(tmp_path):

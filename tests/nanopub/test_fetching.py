@@ -376,6 +376,26 @@ def test_a_lost_state_is_rebuilt_from_the_log(registry, name):
     assert fetch(registry.url, log).messages == 0
 
 
+@pytest.mark.parametrize("overlap", [0, 100])
+def test_a_log_with_counters_is_read_in_constant_memory(tmp_path, overlap):
+    log = tmp_path / "log.jelly"
+    generator = random.Random(1)
+    counters = sorted(range(8000), key=lambda number: number + generator.random() * overlap)
+    with rdfm.create_log(log) as writer:
+        writer.write([])  # without a counter, as all messages of other programs
+        for number in counters:
+            quad = rdfm.Quad(
+                rdfm.Iri("http://e/s"), rdfm.Iri("http://e/p"), rdfm.Literal(str(number))
+            )
+            metadata = {"c": bytes([number & 127 | 128, number >> 7])}
+            writer.write(rdfm.Message([quad], metadata=metadata))
+    found, keys = states.content_of(str(log), "jelly", overlap)
+    assert len(found) <= 2 * (overlap + 1000)
+    assert not keys
+    assert set(range(8000 - overlap, 8000)) <= set(found.values())
+    assert 7999 in found.values()
+
+
 def test_an_invalid_state_can_be_removed(registry):
     fetch(registry.url, "m.jelly")
     Path("m.jelly.state.json").write_text("[" * 100_000)

@@ -1,4 +1,4 @@
-"""Commands use the same memory for a log that is ten times as long."""
+"""Commands use the same memory for a log that is four times as long."""
 
 import sys
 from contextlib import ExitStack
@@ -30,13 +30,13 @@ COMMANDS = [
 
 @pytest.fixture(scope="module")
 def logs(tmp_path_factory):
-    """Logs of 50 MB and 500 MB, also compressed."""
+    """Logs of 50 MB and 200 MB, also compressed."""
     import gzip
 
     folder = tmp_path_factory.mktemp("logs")
     piece, flat = block(5_000_000), block(5_000_000, b"")
     compressed = gzip.compress(piece, 1)
-    for name, count in (("50", 10), ("500", 100)):
+    for name, count in (("50", 10), ("200", 40)):
         files = (folder / f"{name}{suffix}" for suffix in (".nq", ".nq.gz", ".flat.nq"))
         with ExitStack() as stack:
             log, gz, message = (stack.enter_context(file.open("wb")) for file in files)
@@ -53,7 +53,7 @@ def logs(tmp_path_factory):
 @pytest.mark.parametrize("arguments", COMMANDS, ids=" ".join)
 def test_memory_does_not_grow_with_the_log(logs, arguments):
     peaks = []
-    for name in ("50", "500"):
+    for name in ("50", "200"):
         paths = {"LOG": f"{name}.nq", "FLAT": f"{name}.flat.nq", "OUT": "out"}
         command = list(arguments)
         for placeholder, path in paths.items():
@@ -77,7 +77,7 @@ with rdfm.open_log(sys.argv[1], rows="quads") as log:
 @pytest.mark.slow
 def test_a_flat_log_as_an_arrow_stream_uses_bounded_memory(logs):
     peaks = []
-    for name in ("50", "500"):
+    for name in ("50", "200"):
         path = str(logs / f"{name}.flat.nq")
         code, resident, errors, _ = measured("-c", ARROW_STREAM_CODE, path, program=sys.executable)
         assert (code, errors) == (0, "")

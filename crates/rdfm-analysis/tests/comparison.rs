@@ -8,7 +8,7 @@
 
 use rdfm_analysis::comparison::{
     Comparer, Exhausted, Limits, Mode, MultisetResult, NamespaceUse, PairDifferences,
-    ReachedLimits, Side, isomorphism,
+    ReachedLimits, Side, find_isomorphism,
 };
 use rdfm_core::codec::Opening;
 use rdfm_core::codec::batch::NextBatchOf as _;
@@ -35,7 +35,7 @@ fn batches(text: &str, size: u64) -> Vec<MessageBatch> {
     let spec = registry::find("nq").unwrap();
     let given = [("batch_quads", GivenValue::from(size))];
     let values = Values::read(spec.reads(), given).unwrap();
-    let mut decoder = registry::decoder(spec, &values, &Opening::default()).unwrap();
+    let mut decoder = registry::new_decoder(spec, &values, &Opening::default()).unwrap();
     decoder.feed(text.as_bytes());
     decoder.finish();
     let mut batches = Vec::new();
@@ -49,11 +49,11 @@ fn differ(mode: Mode, a: &str, b: &str) -> bool {
     let (a, b) = (log(a), log(b));
     let mut comparer = Comparer::new(mode, false, NamespaceUse::Ignored, limits(STEPS));
     let run = comparer.run((&a, 0), (&b, 0), usize::MAX);
-    match run.found {
+    match run.differences {
         None => {
             assert_eq!(run.pairs, 1);
             let rough = [(Side::A, &a), (Side::B, &b)]
-                .map(|(side, batch)| comparer.signatures(side, batch, 0..1));
+                .map(|(side, batch)| comparer.compute_signatures(side, batch, 0..1));
             assert_eq!(rough[0], rough[1]);
             false
         }
@@ -176,9 +176,9 @@ fn order_and_repetitions_matter_in_sequences() {
 
 #[test]
 fn batch_sizes_do_not_affect_the_comparison() {
-    let message = |at: usize| {
-        (0..=at % 4)
-            .map(|quad| format!("_:b{quad} <a:p> \"{at}\" .\n"))
+    let message = |index: usize| {
+        (0..=index % 4)
+            .map(|quad| format!("_:b{quad} <a:p> \"{index}\" .\n"))
             .collect::<String>()
     };
     let text: Vec<String> = (0..50).map(message).collect();
@@ -187,17 +187,18 @@ fn batch_sizes_do_not_affect_the_comparison() {
     for (size_a, size_b) in [(1, 1), (3, 8), (8192, 5), (8192, 8192)] {
         let (a, b) = (batches(&one, size_a), batches(&other, size_b));
         let mut comparer = Comparer::new(Mode::Sets, false, NamespaceUse::Ignored, limits(STEPS));
-        let (mut at, mut same, mut different) = ([(0, 0), (0, 0)], 0, Vec::new());
-        while let (Some(x), Some(y)) = (a.get(at[0].0), b.get(at[1].0)) {
-            let run = comparer.run((x, at[0].1), (y, at[1].1), usize::MAX);
+        let (mut index, mut same, mut different) = ([(0, 0), (0, 0)], 0, Vec::new());
+        while let (Some(x), Some(y)) = (a.get(index[0].0), b.get(index[1].0)) {
+            let run = comparer.run((x, index[0].1), (y, index[1].1), usize::MAX);
             let mut pairs = run.pairs;
             same += run.pairs;
-            if run.found.is_some() {
-                different.push(x.first_message_index() as usize + at[0].1 + run.pairs);
+            if run.differences.is_some() {
+                different.push(x.first_message_index() as usize + index[0].1 + run.pairs);
                 pairs += 1;
             }
-            for (place, (length, side)) in
-                at.iter_mut().zip([(x.len(), Side::A), (y.len(), Side::B)])
+            for (place, (length, side)) in index
+                .iter_mut()
+                .zip([(x.len(), Side::A), (y.len(), Side::B)])
             {
                 place.1 += pairs;
                 if place.1 == length {
@@ -214,7 +215,9 @@ fn batch_sizes_do_not_affect_the_comparison() {
 fn many_similar_blank_nodes_need_few_steps() {
     let leaves = |label: &str| {
         let quads: Vec<String> = (0..500)
-            .map(|at| format!("_:hub <a:p> _:{label}{at};_:{label}{at} <a:q> _:z{label}{at}"))
+            .map(|index| {
+                format!("_:hub <a:p> _:{label}{index};_:{label}{index} <a:q> _:z{label}{index}")
+            })
             .collect();
         quads.join(";")
     };
@@ -226,14 +229,14 @@ fn many_similar_blank_nodes_need_few_steps() {
 fn comparisons_above_the_limit_are_undecided() {
     let clique = |label: &str| {
         let quads: Vec<String> = (0..100)
-            .filter(|at| at / 10 != at % 10)
-            .map(|at| format!("_:{label}{} <a:p> _:{label}{}", at / 10, at % 10))
+            .filter(|index| index / 10 != index % 10)
+            .map(|index| format!("_:{label}{} <a:p> _:{label}{}", index / 10, index % 10))
             .collect();
         log(&quads.join(";"))
     };
     let (a, b) = (clique("a"), clique("b"));
     let bounded = |steps| {
-        let found = isomorphism((a.quads(), a.table()), (b.quads(), b.table()), steps);
+        let found = find_isomorphism((a.quads(), a.table()), (b.quads(), b.table()), steps);
         found.map(|pairs| pairs.map(|pairs| pairs.len()))
     };
     assert_eq!(bounded(100), Err(Exhausted));
@@ -263,16 +266,16 @@ fn messages_in_only_one_log_are_picked_in_order() {
             only: [3, 1]
         }
     );
-    assert_eq!(comparer.surplus(Side::A, &a), [1, 2, 5]);
-    assert_eq!(comparer.surplus(Side::B, &b), [3]);
-    assert!(comparer.surplus(Side::B, &b).is_empty());
+    assert_eq!(comparer.find_surplus(Side::A, &a), [1, 2, 5]);
+    assert_eq!(comparer.find_surplus(Side::B, &b), [3]);
+    assert!(comparer.find_surplus(Side::B, &b).is_empty());
 }
 
 /// A log of messages, each a complete graph of ten blank nodes. The order of edges depends on the
 /// label.
 fn cliques(label: &str, messages: usize) -> MessageBatch {
     let clique = (0..100)
-        .map(|at| (at / 10, at % 10))
+        .map(|index| (index / 10, index % 10))
         .filter(|(from, to)| from != to)
         .map(|(from, to)| match label {
             "a" => format!("_:a{from} <a:p> _:a{to}"),
@@ -293,7 +296,7 @@ fn strongly_regular(is_rooks: bool, messages: usize) -> MessageBatch {
         }
     };
     let quads: Vec<String> = (0..256)
-        .map(|at| (at / 16, at % 16))
+        .map(|index| (index / 16, index % 16))
         .filter(|&(one, other)| adjacent(one, other))
         .map(|(one, other)| format!("_:n{one} <a:p> _:n{other}"))
         .collect();
@@ -308,12 +311,15 @@ fn the_total_limit_applies_to_all_pairs() {
         let limits = Limits { each: STEPS, total };
         let mut comparer = Comparer::new(Mode::Sets, false, NamespaceUse::Ignored, limits);
         let mut found = Vec::new();
-        for at in 0..5 {
-            let differs = comparer.run((&a, at), (&b, at), 1).found.unwrap();
+        for index in 0..5 {
+            let differs = comparer
+                .run((&a, index), (&b, index), 1)
+                .differences
+                .unwrap();
             assert_ne!(differs.records, differs.undecided);
             found.push(differs.undecided);
         }
-        (found, comparer.reached())
+        (found, comparer.reached_limits())
     };
     let total = ReachedLimits {
         each: false,
@@ -340,8 +346,8 @@ fn pick_skips_undecided_messages() {
         comparer.collect(Side::B, &b);
         let settled = comparer.compare_multisets();
         assert_eq!(settled.only[0] as usize, 6 - undecided.len());
-        let decided: Vec<usize> = (0..6).filter(|at| !undecided.contains(at)).collect();
-        assert_eq!(comparer.surplus(Side::A, &a), decided);
+        let decided: Vec<usize> = (0..6).filter(|index| !undecided.contains(index)).collect();
+        assert_eq!(comparer.find_surplus(Side::A, &a), decided);
         found.push(undecided.len());
         if undecided.is_empty() {
             break;
@@ -360,7 +366,7 @@ fn namespaces_affect_pairs_only_if_they_are_compared() {
             format!("@prefix e: <{iri}> .\n<a:s> <a:p> <a:o> .\n# @message\n<a:s> <a:p> <a:o> .\n");
         let spec = registry::find("ttl").unwrap();
         let values = Values::read(spec.reads(), std::iter::empty::<(&str, GivenValue)>()).unwrap();
-        let mut decoder = registry::decoder(spec, &values, &Opening::default()).unwrap();
+        let mut decoder = registry::new_decoder(spec, &values, &Opening::default()).unwrap();
         decoder.feed(text.as_bytes());
         decoder.finish();
         let batch: MessageBatch = decoder.next_batch_of().unwrap().unwrap();
@@ -375,6 +381,6 @@ fn namespaces_affect_pairs_only_if_they_are_compared() {
         let mut comparer = Comparer::new(Mode::Sets, false, namespace_use, limits(STEPS));
         assert_eq!(comparer.run((&a, 0), (&b, 0), 2).pairs, pairs);
         assert_eq!(comparer.namespaces_differ(), differ);
-        assert_eq!(comparer.run((&a, 0), (&a, 0), 2).found, None);
+        assert_eq!(comparer.run((&a, 0), (&a, 0), 2).differences, None);
     }
 }

@@ -5,7 +5,7 @@
     reason = "tests fail by panicking"
 )]
 
-use rdfm_analysis::streams::{NamedGraphs, StreamRules, SubjectShape, ordered};
+use rdfm_analysis::streams::{NamedGraphs, StreamRules, SubjectShape, sort_messages};
 use rdfm_core::codec::Opening;
 use rdfm_core::codec::batch::NextBatchOf as _;
 use rdfm_core::codec::values::{GivenValue, Values};
@@ -18,7 +18,7 @@ use rdfm_core::registry;
 fn log(text: &str) -> MessageBatch {
     let spec = registry::find("nq").unwrap();
     let values = Values::read(spec.reads(), [("generalized", GivenValue::from(true))]).unwrap();
-    let mut decoder = registry::decoder(spec, &values, &Opening::default()).unwrap();
+    let mut decoder = registry::new_decoder(spec, &values, &Opening::default()).unwrap();
     let lines: Vec<String> = (text.split('|'))
         .map(|message| {
             (message.split(';').map(str::trim))
@@ -44,7 +44,7 @@ fn shown(table: &TermTable, id: TermId) -> String {
 
 /// The objects of each message after sorting.
 fn objects(text: &str) -> Vec<Vec<String>> {
-    let batch = ordered(&log(text));
+    let batch = sort_messages(&log(text));
     (0..batch.len())
         .map(|number| {
             (batch.message(number).iter())
@@ -56,7 +56,7 @@ fn objects(text: &str) -> Vec<Vec<String>> {
 
 /// The first violation of each message, with its rule.
 fn violations(rules: &StreamRules, text: &str) -> Vec<(u64, &'static str, String)> {
-    (rules.violations(&ordered(&log(text))).into_iter())
+    (rules.violations(&sort_messages(&log(text))).into_iter())
         .map(|found| (found.message_index, found.rule, found.text))
         .collect()
 }
@@ -70,7 +70,7 @@ fn rules(graphs: NamedGraphs) -> StreamRules {
 
 #[test]
 fn quads_are_sorted_by_graph_subject_predicate_object() {
-    let batch = ordered(&log(
+    let batch = sort_messages(&log(
         "<b:> <p:> <o:> <g:>;<b:> <p:> <o:>;<a:> <q:> <o:>;<a:> <p:> <z:>",
     ));
     let table = batch.table();
@@ -116,7 +116,7 @@ fn the_closing_quote_of_a_literal_affects_the_order() {
 
 #[test]
 fn literals_with_the_same_text_are_ordered_by_language_and_datatype() {
-    let batch = ordered(&log(
+    let batch = sort_messages(&log(
         "<s:> <p:> \"a\"^^<t:>;<s:> <p:> \"a\"@en;<s:> <p:> \"a\";<s:> <p:> \"a\"@de",
     ));
     let kinds: Vec<TermKind> = (batch.message(0).iter())
@@ -168,7 +168,10 @@ fn named_graph_messages_must_have_exactly_one_named_graph() {
     let text = "<s:> <p:> <o:> <g:>;<s:> <p:> <o:>;<t:> <p:> <o:> <g:>\
         |<s:> <p:> <o:> <g:>;<s:> <p:> <o:> <h:>;<s:> <q:> <o:> <g:>|<s:> <p:> <o:>";
     let found = violations(&rules(NamedGraphs::One), text);
-    let texts: Vec<_> = found.iter().map(|(at, _, text)| (*at, &text[..])).collect();
+    let texts: Vec<_> = found
+        .iter()
+        .map(|(index, _, text)| (*index, &text[..]))
+        .collect();
     assert_eq!(
         texts,
         [

@@ -31,7 +31,7 @@ use rdfm_core::syntax::moment;
 use crate::error::Error;
 use crate::schema::{TermLayout, check_variables};
 use crate::to_arrow::limit::{BuildError, charge};
-use crate::to_arrow::terms::{TermColumns, TermPlaces};
+use crate::to_arrow::terms::{RenderedTerms, TermColumns};
 use crate::to_arrow::texts::{Texts, nulls};
 
 const XSD: &[u8] = b"http://www.w3.org/2001/XMLSchema#";
@@ -103,9 +103,9 @@ impl Type {
         ("duration", Self::Duration),
     ];
 
-    fn named(name: &str) -> Option<Self> {
-        let found = Self::NAMES.iter().find(|(type_name, _)| *type_name == name);
-        found.map(|(_, found)| *found)
+    fn from_name(name: &str) -> Option<Self> {
+        let column_type = Self::NAMES.iter().find(|(type_name, _)| *type_name == name);
+        column_type.map(|(_, column_type)| *column_type)
     }
 
     fn data_type(self) -> DataType {
@@ -124,7 +124,7 @@ impl Type {
     }
 
     /// Description of valid values, for error texts.
-    const fn expected(self) -> &'static str {
+    const fn expected_datatypes(self) -> &'static str {
         match self {
             Self::Term => "a term",
             Self::String => "an IRI or a literal",
@@ -196,7 +196,7 @@ impl ResultColumns {
         let mut column_types = vec![Type::Term; variables.len()];
         for (name, type_name) in types {
             let name = name.trim_start_matches(['?', '$']);
-            let Some(at) = variables.iter().position(|variable| &**variable == name) else {
+            let Some(index) = variables.iter().position(|variable| &**variable == name) else {
                 let names: Vec<String> = variables.iter().map(|name| format!("?{name}")).collect();
                 let known = if names.is_empty() {
                     "there are no variables".to_owned()
@@ -209,15 +209,17 @@ impl ResultColumns {
                 )
                 .into());
             };
-            column_types[at] = Type::named(type_name.strip_prefix("xsd:").unwrap_or(type_name))
-                .ok_or_else(|| {
-                    let type_names: Vec<&str> = Type::NAMES.iter().map(|(name, _)| *name).collect();
-                    format!(
-                        "unknown type {} for ?{name}; expected one of {}",
-                        quote(type_name.as_bytes()),
-                        type_names.join(", ")
-                    )
-                })?;
+            column_types[index] = Type::from_name(
+                type_name.strip_prefix("xsd:").unwrap_or(type_name),
+            )
+            .ok_or_else(|| {
+                let type_names: Vec<&str> = Type::NAMES.iter().map(|(name, _)| *name).collect();
+                format!(
+                    "unknown type {} for ?{name}; expected one of {}",
+                    quote(type_name.as_bytes()),
+                    type_names.join(", ")
+                )
+            })?;
         }
         Ok(Self {
             variables,
@@ -280,15 +282,15 @@ impl ResultColumns {
         };
         let mut arrays: Vec<ArrayRef> = Vec::with_capacity(self.types.len() + 2);
         if self.with_messages {
-            arrays.push(builder.source(source)?);
+            arrays.push(builder.source_array(source)?);
             let indexes = messages.iter().map(|index| index.cast_signed());
             let indexes: Vec<i64> = indexes.collect();
             let indexes = PrimitiveArray::<Int64Type>::new(indexes.into(), None);
             arrays.push(Arc::new(indexes));
         }
-        let mut places = TermPlaces::new(rows.table());
-        for at in 0..self.types.len() {
-            arrays.push(builder.variable(at, &mut places)?);
+        let mut places = RenderedTerms::new(rows.table());
+        for position in 0..self.types.len() {
+            arrays.push(builder.variable_array(position, &mut places)?);
         }
         let options = RecordBatchOptions::new().with_row_count(Some(rows.len()));
         let batch = RecordBatch::try_new_with_options(self.schema(), arrays, &options)
@@ -314,7 +316,7 @@ struct ColumnBuilder<'a> {
 }
 
 impl ColumnBuilder<'_> {
-    fn source(&mut self, source: Option<&str>) -> Result<ArrayRef, Failure> {
+    fn source_array(&mut self, source: Option<&str>) -> Result<ArrayRef, Failure> {
         let text = source.unwrap_or_default().as_bytes();
         let mut texts = Texts::new();
         for _ in 0..self.rows.len() {
@@ -322,65 +324,78 @@ impl ColumnBuilder<'_> {
             texts.add(text);
         }
         let valid = vec![source.is_some(); self.rows.len()];
-        self.strings(texts, valid)
+        self.string_array(texts, valid)
     }
 
     #[allow(clippy::unused_self, reason = "consistent with the other methods")]
-    fn strings(&self, texts: Texts, valid: Vec<bool>) -> Result<ArrayRef, Failure> {
-        let array = texts.strings(nulls(valid)).map_err(BuildError::from)?;
+    fn string_array(&self, texts: Texts, valid: Vec<bool>) -> Result<ArrayRef, Failure> {
+        let array = texts.into_strings(nulls(valid)).map_err(BuildError::from)?;
         Ok(Arc::new(array))
     }
 
-    fn variable(&mut self, at: usize, places: &mut TermPlaces) -> Result<ArrayRef, Failure> {
-        match self.columns.types[at] {
-            Type::Term => self.terms(at, places),
-            Type::String => self.texts(at, |table, id| {
+    fn variable_array(
+        &mut self,
+        index: usize,
+        places: &mut RenderedTerms,
+    ) -> Result<ArrayRef, Failure> {
+        match self.columns.types[index] {
+            Type::Term => self.term_array(index, places),
+            Type::String => self.text_array(index, |table, id| {
                 let term = table.term(id);
                 let has_text = term.kind == TermKind::Iri || is_literal(term.kind);
                 has_text.then(|| table.text_of(term))
             }),
-            Type::Iri => self.texts(at, |table, id| {
+            Type::Iri => self.text_array(index, |table, id| {
                 let term = table.term(id);
                 (term.kind == TermKind::Iri).then(|| table.text_of(term))
             }),
             Type::Boolean => {
-                let (values, valid) = self.values(at, boolean)?;
+                let (values, valid) = self.read_values(index, boolean)?;
                 let values = BooleanBuffer::from(values);
                 Ok(Arc::new(BooleanArray::new(values, nulls(valid))))
             }
-            Type::Integer => self.primitive::<Int64Type>(at, integer),
+            Type::Integer => self.primitive_array::<Int64Type>(index, integer),
             Type::Decimal => {
-                let (values, valid) = self.values(at, decimal)?;
+                let (values, valid) = self.read_values(index, decimal)?;
                 let array =
                     PrimitiveArray::<Decimal128Type>::new(ScalarBuffer::from(values), nulls(valid));
                 let array = array.with_precision_and_scale(DECIMAL.0, DECIMAL.1);
                 Ok(Arc::new(array.map_err(BuildError::from)?))
             }
-            Type::Float => self.primitive::<Float32Type>(at, float),
-            Type::Double => self.primitive::<Float64Type>(at, double),
+            Type::Float => self.primitive_array::<Float32Type>(index, float),
+            Type::Double => self.primitive_array::<Float64Type>(index, double),
             Type::DateTime => {
-                let (values, valid) = self.values(at, date_time)?;
+                let (values, valid) = self.read_values(index, date_time)?;
                 let values = ScalarBuffer::from(values);
                 let array = PrimitiveArray::<TimestampMicrosecondType>::new(values, nulls(valid));
                 Ok(Arc::new(array.with_timezone("UTC")))
             }
-            Type::Date => self.primitive::<Date32Type>(at, date),
-            Type::Time => self.primitive::<Time64MicrosecondType>(at, time),
-            Type::Duration => self.primitive::<DurationMicrosecondType>(at, duration),
+            Type::Date => self.primitive_array::<Date32Type>(index, date),
+            Type::Time => self.primitive_array::<Time64MicrosecondType>(index, time),
+            Type::Duration => self.primitive_array::<DurationMicrosecondType>(index, duration),
         }
     }
 
     /// Returns the cells of a variable.
-    fn cells(&self, at: usize) -> impl Iterator<Item = TermId> + use<'_> {
+    fn cells(&self, index: usize) -> impl Iterator<Item = TermId> + use<'_> {
         let width = self.columns.variables.len();
-        self.rows.records().iter().skip(at).step_by(width).copied()
+        self.rows
+            .records()
+            .iter()
+            .skip(index)
+            .step_by(width)
+            .copied()
     }
 
-    fn terms(&mut self, at: usize, places: &mut TermPlaces) -> Result<ArrayRef, Failure> {
+    fn term_array(
+        &mut self,
+        index: usize,
+        places: &mut RenderedTerms,
+    ) -> Result<ArrayRef, Failure> {
         let mut terms = TermColumns::new(1, TermLayout::NTriples);
         places.invalidate();
         let (table, mut bytes) = (self.rows.table(), self.bytes);
-        for id in self.cells(at) {
+        for id in self.cells(index) {
             terms.add_optional(table, 0, id, places, &mut bytes)?;
         }
         self.bytes = bytes;
@@ -389,9 +404,9 @@ impl ColumnBuilder<'_> {
         array.ok_or_else(|| Failure::Error(Error::wrong_columns("no column".to_owned())))
     }
 
-    fn texts<'t>(
+    fn text_array<'t>(
         &'t mut self,
-        at: usize,
+        index: usize,
         text: impl Fn(&'t TermTable, TermId) -> Option<&'t [u8]>,
     ) -> Result<ArrayRef, Failure> {
         let rows: &'t ResultBatch = self.rows;
@@ -399,50 +414,50 @@ impl ColumnBuilder<'_> {
         let mut texts = Texts::new();
         let mut valid = Vec::with_capacity(rows.len());
         for row in 0..rows.len() {
-            let id = rows.message(row)[at];
+            let id = rows.message(row)[index];
             let found = if id == TermId::DEFAULT_GRAPH {
                 None
             } else if let Some(found) = text(table, id) {
                 Some(found)
             } else {
-                self.misfit(row, at, id)?;
+                self.note_misfit(row, index, id)?;
                 None
             };
             charge(&mut self.bytes, found.map_or(0, <[u8]>::len))?;
             texts.add(found.unwrap_or_default());
             valid.push(found.is_some());
         }
-        self.strings(texts, valid)
+        self.string_array(texts, valid)
     }
 
-    fn primitive<T: ArrowPrimitiveType>(
+    fn primitive_array<T: ArrowPrimitiveType>(
         &mut self,
-        at: usize,
+        index: usize,
         read: impl Fn(Literal<'_>) -> Option<T::Native>,
     ) -> Result<ArrayRef, Failure> {
-        let (values, valid) = self.values(at, read)?;
+        let (values, valid) = self.read_values(index, read)?;
         let values = ScalarBuffer::from(values);
         Ok(Arc::new(PrimitiveArray::<T>::new(values, nulls(valid))))
     }
 
     /// Returns the values that a variable's literals represent, and whether each of them is
     /// present.
-    fn values<T: Default>(
+    fn read_values<T: Default>(
         &mut self,
-        at: usize,
+        index: usize,
         read: impl Fn(Literal<'_>) -> Option<T>,
     ) -> Result<(Vec<T>, Vec<bool>), Failure> {
         let rows = self.rows;
         let mut values = Vec::with_capacity(rows.len());
         let mut valid = Vec::with_capacity(rows.len());
         for row in 0..rows.len() {
-            let id = rows.message(row)[at];
+            let id = rows.message(row)[index];
             let value = if id == TermId::DEFAULT_GRAPH {
                 None
             } else {
-                let value = Literal::of(rows.table(), id).and_then(&read);
+                let value = Literal::from_term(rows.table(), id).and_then(&read);
                 if value.is_none() {
-                    self.misfit(row, at, id)?;
+                    self.note_misfit(row, index, id)?;
                 }
                 value
             };
@@ -453,7 +468,7 @@ impl ColumnBuilder<'_> {
     }
 
     /// Counts or rejects a value that does not fit its column.
-    fn misfit(&mut self, row: usize, at: usize, id: TermId) -> Result<(), Failure> {
+    fn note_misfit(&mut self, row: usize, index: usize, id: TermId) -> Result<(), Failure> {
         self.misfits += 1;
         if self.misfits_are_null {
             return Ok(());
@@ -461,8 +476,8 @@ impl ColumnBuilder<'_> {
         let mut term = Vec::new();
         write_term(self.rows.table(), id, &mut term);
         let (name, expected) = (
-            &self.columns.variables[at],
-            self.columns.types[at].expected(),
+            &self.columns.variables[index],
+            self.columns.types[index].expected_datatypes(),
         );
         Err(Failure::Misfit(Misfit {
             row,
@@ -488,7 +503,7 @@ struct Literal<'a> {
 }
 
 impl<'a> Literal<'a> {
-    fn of(table: &'a TermTable, id: TermId) -> Option<Self> {
+    fn from_term(table: &'a TermTable, id: TermId) -> Option<Self> {
         let term = table.term(id);
         if term.kind != TermKind::TypedLiteral {
             return None;
@@ -496,7 +511,7 @@ impl<'a> Literal<'a> {
         let iri = table.text(TermId(term.aux));
         let text = std::str::from_utf8(table.text_of(term)).ok()?;
         let text = text.trim_matches([' ', '\t', '\r', '\n']);
-        let is_valid = Datatype::of(iri)?.allows(text.as_bytes());
+        let is_valid = Datatype::from_iri(iri)?.allows(text.as_bytes());
         let datatype = iri.strip_prefix(XSD)?;
         is_valid.then_some(Self { datatype, text })
     }
@@ -564,14 +579,18 @@ fn date_time(literal: Literal<'_>) -> Option<i64> {
         return None;
     }
     moment::micros(literal.text.as_bytes()).or_else(|| {
-        let found = DateTime::from_str(literal.text).ok()?;
+        let date_time = DateTime::from_str(literal.text).ok()?;
         // A value without a time zone is treated as UTC.
-        let zone_offset = found
+        let zone_offset = date_time
             .timezone()
             .map_or(Decimal::default(), DayTimeDuration::as_seconds);
-        let day = moment::day_of(found.year(), found.month().into(), found.day().into());
-        let clock = i64::from(found.hour()) * 3600 + i64::from(found.minute()) * 60;
-        let seconds = found
+        let day = moment::day_of(
+            date_time.year(),
+            date_time.month().into(),
+            date_time.day().into(),
+        );
+        let clock = i64::from(date_time.hour()) * 3600 + i64::from(date_time.minute()) * 60;
+        let seconds = date_time
             .second()
             .checked_add(clock)?
             .checked_sub(zone_offset)?;
@@ -585,9 +604,9 @@ fn date(literal: Literal<'_>) -> Option<i32> {
         return None;
     }
     let day = moment::days(literal.text.as_bytes()).or_else(|| {
-        let found = Date::from_str(literal.text).ok()?;
-        let (month, day) = (found.month().into(), found.day().into());
-        Some(moment::day_of(found.year(), month, day))
+        let date = Date::from_str(literal.text).ok()?;
+        let (month, day) = (date.month().into(), date.day().into());
+        Some(moment::day_of(date.year(), month, day))
     })?;
     day.try_into().ok()
 }
@@ -596,25 +615,22 @@ fn time(literal: Literal<'_>) -> Option<i64> {
     if literal.datatype != b"time" {
         return None;
     }
-    let found = Time::from_str(literal.text).ok()?;
-    let zone_offset = found
+    let time = Time::from_str(literal.text).ok()?;
+    let zone_offset = time
         .timezone()
         .map_or(Decimal::default(), DayTimeDuration::as_seconds);
-    let clock = i64::from(found.hour()) * 3600 + i64::from(found.minute()) * 60;
-    let seconds = found
-        .second()
-        .checked_add(clock)?
-        .checked_sub(zone_offset)?;
+    let clock = i64::from(time.hour()) * 3600 + i64::from(time.minute()) * 60;
+    let seconds = time.second().checked_add(clock)?.checked_sub(zone_offset)?;
     Some(micros(seconds)?.rem_euclid(moment::DAY_MICROS))
 }
 
 fn duration(literal: Literal<'_>) -> Option<i64> {
-    let found = match literal.datatype {
+    let duration = match literal.datatype {
         b"dayTimeDuration" => DayTimeDuration::from_str(literal.text).ok()?,
         b"duration" => Duration::from_str(literal.text).ok()?.try_into().ok()?,
         _ => return None,
     };
-    micros(found.as_seconds())
+    micros(duration.as_seconds())
 }
 
 /// Converts seconds to microseconds, if the result is an integer of at most 64 bits.

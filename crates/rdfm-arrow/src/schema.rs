@@ -28,7 +28,7 @@ impl TermLayout {
     ///
     /// # Errors
     /// If the name is unknown; the error names it.
-    pub fn by_name(name: &str) -> Result<Self, String> {
+    pub fn from_name(name: &str) -> Result<Self, String> {
         match name {
             "ntriples" => Ok(Self::NTriples),
             "structs" => Ok(Self::Structs),
@@ -64,20 +64,20 @@ impl RowLayout {
     ///
     /// # Errors
     /// If the kind has no such rows, or a name is unknown; the error says which.
-    pub fn by_name(
+    pub fn from_name(
         kind: Kind,
         names: Option<&[String]>,
         rows: &str,
         terms: &str,
     ) -> Result<Self, String> {
-        let terms = TermLayout::by_name(terms)?;
+        let terms = TermLayout::from_name(terms)?;
         match rows {
             "messages" => Ok(Self::Whole(Layout {
-                columns: Column::by_names(kind, names)?,
+                columns: Column::from_names(kind, names)?,
                 terms,
             })),
             "quads" if kind == Kind::Messages => Ok(Self::Quads(QuadLayout {
-                columns: QuadColumn::by_names(names)?,
+                columns: QuadColumn::from_names(names)?,
                 terms,
             })),
             "quads" => Err(format!("quad rows require messages, not {}", kind.name())),
@@ -171,13 +171,13 @@ impl QuadColumn {
     ///
     /// # Errors
     /// If a name is unknown; the error says which.
-    pub fn by_names(names: Option<&[String]>) -> Result<Vec<Self>, String> {
+    pub fn from_names(names: Option<&[String]>) -> Result<Vec<Self>, String> {
         let Some(names) = names else {
             return Ok(Self::ALL.to_vec());
         };
         let column = |name: &String| {
             let found = Self::ALL.into_iter().find(|column| column.name() == name);
-            found.ok_or_else(|| unknown(name, &Self::ALL.map(Self::name)))
+            found.ok_or_else(|| unknown_name_error(name, &Self::ALL.map(Self::name)))
         };
         names.iter().map(column).collect()
     }
@@ -243,7 +243,7 @@ impl Column {
     ];
 
     /// Returns all columns of a kind of log, in order.
-    const fn of(kind: Kind) -> &'static [Self] {
+    const fn for_kind(kind: Kind) -> &'static [Self] {
         match kind {
             Kind::Messages => &Self::ALL,
             Kind::Patches => &[
@@ -259,8 +259,8 @@ impl Column {
     }
 
     /// Returns the default columns of a kind of log.
-    pub fn default_of(kind: Kind) -> Vec<Self> {
-        let columns = Self::of(kind).iter().copied();
+    pub fn default_for(kind: Kind) -> Vec<Self> {
+        let columns = Self::for_kind(kind).iter().copied();
         columns
             .filter(|column| !matches!(column, Self::ByteOffset | Self::Namespaces))
             .collect()
@@ -281,8 +281,8 @@ impl Column {
     }
 
     /// Returns the column with the given name, if logs of this kind have such a column.
-    pub fn by_name(kind: Kind, name: &str) -> Option<Self> {
-        let mut named = Self::of(kind).iter().copied();
+    pub fn from_name(kind: Kind, name: &str) -> Option<Self> {
+        let mut named = Self::for_kind(kind).iter().copied();
         named.find(|column| *column != Self::Variables && column.name() == name)
     }
 
@@ -290,26 +290,27 @@ impl Column {
     ///
     /// # Errors
     /// If a name is unknown; the error says which.
-    pub fn by_names(kind: Kind, names: Option<&[String]>) -> Result<Vec<Self>, String> {
+    pub fn from_names(kind: Kind, names: Option<&[String]>) -> Result<Vec<Self>, String> {
         let Some(names) = names else {
-            return Ok(Self::default_of(kind));
+            return Ok(Self::default_for(kind));
         };
         let column = |name: &String| {
-            Self::by_name(kind, name).ok_or_else(|| {
-                let expected: Vec<&str> = Self::of(kind).iter().map(|one| one.name()).collect();
-                unknown(name, &expected)
+            Self::from_name(kind, name).ok_or_else(|| {
+                let expected: Vec<&str> =
+                    Self::for_kind(kind).iter().map(|one| one.name()).collect();
+                unknown_name_error(name, &expected)
             })
         };
         names.iter().map(column).collect()
     }
 
     /// Returns the columns of a requested schema, if rows of this kind of log can have them.
-    pub fn of_schema(kind: Kind, requested: &Schema) -> Option<Vec<Self>> {
+    pub fn from_schema(kind: Kind, requested: &Schema) -> Option<Vec<Self>> {
         let fields = requested.fields().iter();
-        let found: Option<Vec<Self>> = fields
-            .map(|field| Self::by_name(kind, field.name()))
+        let columns: Option<Vec<Self>> = fields
+            .map(|field| Self::from_name(kind, field.name()))
             .collect();
-        found.filter(|found| !found.is_empty())
+        columns.filter(|columns| !columns.is_empty())
     }
 
     fn fields(self, variables: &[Box<str>], terms: TermLayout) -> Vec<Field> {
@@ -332,7 +333,7 @@ impl Column {
 }
 
 /// Returns the error text for an unknown column name.
-fn unknown(name: &str, expected: &[&str]) -> String {
+fn unknown_name_error(name: &str, expected: &[&str]) -> String {
     format!(
         "unknown column {}; expected one of {}",
         quote(name.as_bytes()),
@@ -355,7 +356,7 @@ pub enum RowKind {
 ///
 /// # Errors
 /// If the schema has both list columns, or lacks the columns that identify the kind.
-pub fn row_kind(schema: &Schema) -> Result<RowKind, Error> {
+pub fn detect_row_kind(schema: &Schema) -> Result<RowKind, Error> {
     let named = |name: &str| schema.column_with_name(name).is_some();
     let has = |column: Column| named(column.name());
     match (has(Column::Quads), has(Column::Operations)) {
@@ -377,7 +378,7 @@ pub fn row_kind(schema: &Schema) -> Result<RowKind, Error> {
 }
 
 /// Returns the error for rows without a required column.
-pub(crate) fn missing(column: &str, schema: &Schema) -> Error {
+pub(crate) fn missing_column_error(column: &str, schema: &Schema) -> Error {
     wrong_columns(&format!("there is no column {column}"), schema)
 }
 

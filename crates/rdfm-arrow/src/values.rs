@@ -24,7 +24,7 @@ use crate::from_arrow::strings::Strings;
 use crate::schema::TermLayout;
 use crate::to_arrow::limit::{BuildError, MAX_BYTES};
 use crate::to_arrow::lists;
-use crate::to_arrow::terms::TermPlaces;
+use crate::to_arrow::terms::RenderedTerms;
 use crate::to_arrow::texts::{Texts, nulls};
 
 const TOO_LARGE: &str =
@@ -49,7 +49,7 @@ impl OnError {
     ///
     /// # Errors
     /// If the name is unknown; the error names it.
-    pub fn by_name(name: &str) -> Result<Self, String> {
+    pub fn from_name(name: &str) -> Result<Self, String> {
         match name {
             "raise" => Ok(Self::Raise),
             "null" => Ok(Self::Null),
@@ -62,8 +62,8 @@ impl OnError {
 ///
 /// # Errors
 /// If the name is unknown, or values cannot have that kind; the error says which.
-pub fn kind(name: &str) -> Result<Kind, String> {
-    match Kind::named(name)? {
+pub fn find_kind(name: &str) -> Result<Kind, String> {
+    match Kind::from_name(name)? {
         Kind::Results => Err("values must be messages or patches, not results".to_owned()),
         kind => Ok(kind),
     }
@@ -141,7 +141,7 @@ fn value_error(value: usize, cause: Cause) -> ValueError {
     }
 }
 
-fn or_too_large<T>(result: Result<T, impl Into<BuildError>>) -> Result<T, Error> {
+fn map_too_large<T>(result: Result<T, impl Into<BuildError>>) -> Result<T, Error> {
     result.map_err(|error| error.into().into_error(TOO_LARGE))
 }
 
@@ -157,39 +157,40 @@ pub fn decode<R: lists::OutputListRecord>(
     let mut lists = lists::OutputLists::<R>::new(TermLayout::NTriples);
     let mut valid = Vec::new();
     let mut bytes = 0;
-    let mut places = TermPlaces::default();
+    let mut places = RenderedTerms::default();
     for array in arrays {
         let array = array?;
-        let texts = binary(&array)?;
+        let texts = from_binary(&array)?;
         for value in 0..array.len() {
             if let Some(reason) = texts.invalid_reason(value) {
                 let error = Error::in_row(valid.len() as u64, ErrorClass::Malformed, reason);
                 return Err(error.into());
             }
             let value = texts.get(value);
-            let (batch, is_valid) = match value.map(|value| only_message::<R>(decoder, value)) {
-                None => (None, false),
-                Some(Ok(batch)) => (batch, true),
-                Some(Err(cause)) if on_error == OnError::Null && cause.is_invalid_value() => {
-                    (None, false)
-                }
-                Some(Err(cause)) => return Err(value_error(valid.len(), cause)),
-            };
+            let (batch, is_valid) =
+                match value.map(|value| decode_only_message::<R>(decoder, value)) {
+                    None => (None, false),
+                    Some(Ok(batch)) => (batch, true),
+                    Some(Err(cause)) if on_error == OnError::Null && cause.is_invalid_value() => {
+                        (None, false)
+                    }
+                    Some(Err(cause)) => return Err(value_error(valid.len(), cause)),
+                };
             if let Some(batch) = &batch {
                 places.begin_batch(batch.table());
                 let (table, records) = (batch.table(), batch.records());
-                or_too_large(lists.add(table, records, &mut places, &mut bytes))?;
+                map_too_large(lists.add(table, records, &mut places, &mut bytes))?;
             } else {
                 lists.end();
             }
             valid.push(is_valid);
         }
     }
-    Ok(Arc::new(or_too_large(lists.finish(nulls(valid)))?))
+    Ok(Arc::new(map_too_large(lists.finish(nulls(valid)))?))
 }
 
 /// Returns the only message of a value, or `None` if the value contains no message.
-fn only_message<R: LogRecord>(
+fn decode_only_message<R: LogRecord>(
     decoder: &mut dyn Decoder,
     value: &[u8],
 ) -> Result<Option<LogBatch<R>>, Cause> {
@@ -206,10 +207,10 @@ fn only_message<R: LogRecord>(
 }
 
 /// Reads an array of binary values.
-fn binary(array: &ArrayRef) -> Result<Strings, Error> {
+fn from_binary(array: &ArrayRef) -> Result<Strings, Error> {
     Strings::bytes(array, false).ok_or_else(|| {
-        let found = array.data_type();
-        Error::wrong_columns(format!("expected an array of bytes, found {found}"))
+        let data_type = array.data_type();
+        Error::wrong_columns(format!("expected an array of bytes, found {data_type}"))
     })
 }
 
@@ -232,14 +233,14 @@ pub fn encode<R: InputListRecord>(
         for row in 0..lists.len() {
             values.valid.push(!lists.is_null(row));
             values.messages.add(&lists, row, |_| Ok(()))?;
-            if values.messages.full() {
+            if values.messages.is_full() {
                 values.flush(encoder)?;
             }
         }
     }
     values.flush(encoder)?;
-    let array = values.texts.binary(nulls(values.valid));
-    Ok(Arc::new(or_too_large(array)?))
+    let array = values.texts.into_binary(nulls(values.valid));
+    Ok(Arc::new(map_too_large(array)?))
 }
 
 /// Builds binary values.
@@ -258,10 +259,10 @@ impl<R: InputListRecord> Values<R> {
         for message in 0..batch.len() {
             let number = batch.first_message_index() as usize + message;
             if self.valid[number] {
-                let one = batch.slice(message..message + 1);
-                let out = self.texts.values();
+                let single = batch.slice(message..message + 1);
+                let out = self.texts.values_mut();
                 encoder.reset();
-                let result = encoder.encode((&one).into(), out);
+                let result = encoder.encode((&single).into(), out);
                 result.and_then(|()| encoder.finish(out)).map_err(|error| {
                     // Each value is a separate log, so its only message has index 0.
                     let error = EncodeError {

@@ -18,7 +18,7 @@ use arrow_schema::DataType;
 
 /// Converts an array to another type. Returns `None` if anything other than widths and field order
 /// differs.
-pub fn widened(array: &ArrayRef, to: &DataType) -> Option<ArrayRef> {
+pub fn widen(array: &ArrayRef, to: &DataType) -> Option<ArrayRef> {
     let from = array.data_type();
     if from == to {
         return Some(Arc::clone(array));
@@ -43,13 +43,13 @@ pub fn widened(array: &ArrayRef, to: &DataType) -> Option<ArrayRef> {
         }
         (DataType::List(_), DataType::List(item)) => {
             let array = array.as_list::<i32>();
-            let items = widened(array.values(), item.data_type())?;
+            let items = widen(array.values(), item.data_type())?;
             let offsets = array.offsets().clone();
             Arc::new(ListArray::try_new(Arc::clone(item), offsets, items, nulls).ok()?)
         }
         (DataType::List(_), DataType::LargeList(item)) => {
             let array = array.as_list::<i32>();
-            let items = widened(array.values(), item.data_type())?;
+            let items = widen(array.values(), item.data_type())?;
             let offsets = widen_offsets(array.offsets());
             Arc::new(LargeListArray::try_new(Arc::clone(item), offsets, items, nulls).ok()?)
         }
@@ -59,7 +59,7 @@ pub fn widened(array: &ArrayRef, to: &DataType) -> Option<ArrayRef> {
             let array = array.as_struct();
             let columns = requested.iter().map(|field| {
                 let column = array.column_by_name(field.name())?;
-                widened(column, field.data_type())
+                widen(column, field.data_type())
             });
             let columns = columns.collect::<Option<Vec<_>>>()?;
             Arc::new(StructArray::try_new(requested.clone(), columns, nulls).ok()?)
@@ -67,7 +67,7 @@ pub fn widened(array: &ArrayRef, to: &DataType) -> Option<ArrayRef> {
         (DataType::Map(..), DataType::Map(field, sorted)) => {
             let array = array.as_map();
             let entries: ArrayRef = Arc::new(array.entries().clone());
-            let entries = widened(&entries, field.data_type())?.as_struct().clone();
+            let entries = widen(&entries, field.data_type())?.as_struct().clone();
             let offsets = array.offsets().clone();
             let map = MapArray::try_new(Arc::clone(field), offsets, entries, nulls, *sorted);
             Arc::new(map.ok()?)

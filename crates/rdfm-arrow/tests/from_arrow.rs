@@ -32,7 +32,7 @@ fn rows(messages: &[Message]) -> RecordBatch {
 }
 
 fn read(rows: Vec<RecordBatch>) -> Result<MessageBatch, Error> {
-    from_arrow::batch(reader(rows), DEPTH)
+    from_arrow::read_batch(reader(rows), DEPTH)
 }
 
 /// Quad structs. Empty strings become nulls.

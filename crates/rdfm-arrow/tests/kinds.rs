@@ -10,8 +10,8 @@ use arrow_array::{BinaryArray, ListArray, cast::AsArray};
 use arrow_buffer::OffsetBuffer;
 use arrow_schema::{DataType, Field, Fields, Schema};
 use rdfm_arrow::from_arrow::{self, RowReader};
-use rdfm_arrow::schema::{Column, RowKind, row_kind, schema};
-use rdfm_arrow::to_arrow::{self, Coalescer, coalescer};
+use rdfm_arrow::schema::{Column, RowKind, detect_row_kind, schema};
+use rdfm_arrow::to_arrow::{self, Coalescer, new_coalescer};
 use rdfm_arrow::values::{self, OnError};
 use rdfm_core::codec::Opening;
 use rdfm_core::codec::spec::Kind;
@@ -78,7 +78,7 @@ fn operations(rows: &[&[OperationTexts]]) -> ArrayRef {
 
 fn patches(rows: &[&[OperationTexts]]) -> PatchBatch {
     let rows = record_batch(vec![("operations", operations(rows))]);
-    from_arrow::batch(reader(vec![rows]), DEPTH).unwrap()
+    from_arrow::read_batch(reader(vec![rows]), DEPTH).unwrap()
 }
 
 #[test]
@@ -86,11 +86,11 @@ fn operations_round_trip() {
     let given: [&[OperationTexts]; 3] = [&ALL_OPERATIONS, &[], &ALL_OPERATIONS[2..5]];
     let batch = patches(&given);
     assert_eq!(batch.records().len(), ALL_OPERATIONS.len() + 3);
-    let columns = Column::default_of(Kind::Patches);
+    let columns = Column::default_for(Kind::Patches);
     let rows = to_arrow::record_batch(&[&batch], &columns, Some("a")).unwrap();
     assert_eq!(rows.schema(), schema(&columns, &[]));
     assert_eq!(rows.column(2), &operations(&given));
-    let back: PatchBatch = from_arrow::batch(reader(vec![rows.clone()]), DEPTH).unwrap();
+    let back: PatchBatch = from_arrow::read_batch(reader(vec![rows.clone()]), DEPTH).unwrap();
     let again = to_arrow::record_batch(&[&back], &columns, Some("a")).unwrap();
     assert_eq!(again, rows);
 }
@@ -160,7 +160,7 @@ fn columns_determine_the_kind_of_rows() {
         let fields = names
             .iter()
             .map(|name| Field::new(*name, DataType::Utf8, true));
-        row_kind(&Schema::new(fields.collect::<Vec<_>>()))
+        detect_row_kind(&Schema::new(fields.collect::<Vec<_>>()))
     };
     assert_eq!(rows(&["a", "quads"]), Ok(RowKind::Messages));
     assert_eq!(rows(&["operations", "metadata"]), Ok(RowKind::Patches));
@@ -287,8 +287,8 @@ fn arrow_batches_do_not_depend_on_the_sizes_of_result_batches() {
 
 #[test]
 fn batches_of_another_kind_are_rejected() {
-    let columns = Column::default_of(Kind::Messages);
-    let mut rows = coalescer(Kind::Messages, columns, 10, 10).unwrap();
+    let columns = Column::default_for(Kind::Messages);
+    let mut rows = new_coalescer(Kind::Messages, columns, 10, 10).unwrap();
     let batch = patches(&[&ALL_OPERATIONS]);
     let error = rows.push_any((&batch).into(), None).unwrap_err();
     assert_eq!(
@@ -317,8 +317,8 @@ fn values_without_text_count_towards_the_size() {
 #[test]
 fn values_can_be_patches() {
     let spec = registry::find("rdf-patch").unwrap();
-    let mut decoder = registry::decoder(spec, &Values::default(), &Opening::default()).unwrap();
-    let mut encoder = registry::encoder(spec, &Values::default(), None).unwrap();
+    let mut decoder = registry::new_decoder(spec, &Values::default(), &Opening::default()).unwrap();
+    let mut encoder = registry::new_encoder(spec, &Values::default(), None).unwrap();
     let logs: [Option<&[u8]>; 4] = [
         Some(b"TX .\nA <http://e/s> <http://e/p> \"x\" .\nTC .\n"),
         None,
@@ -329,15 +329,15 @@ fn values_can_be_patches() {
     let lists = values::decode::<Operation>(reader(vec![given]), OnError::Null, &mut *decoder);
     let lists = lists.unwrap();
     assert_eq!(
-        (0..4).map(|at| lists.is_null(at)).collect::<Vec<_>>(),
+        (0..4).map(|index| lists.is_null(index)).collect::<Vec<_>>(),
         [false, true, false, true]
     );
     assert_eq!(lists.as_list::<i32>().value_length(0), 3);
     let back = values::encode::<Operation>(reader(vec![lists]), DEPTH, &mut *encoder).unwrap();
     assert_eq!(back.as_binary::<i32>().value(0), logs[0].unwrap());
     assert!(back.is_null(1));
-    assert_eq!(values::kind("patches"), Ok(Kind::Patches));
-    assert!(values::kind("results").is_err());
+    assert_eq!(values::find_kind("patches"), Ok(Kind::Patches));
+    assert!(values::find_kind("results").is_err());
 }
 
 #[test]

@@ -100,9 +100,9 @@ fn columns_can_be_requested_in_any_order_and_repeatedly() {
         assert_eq!((rows.num_columns(), rows.num_rows()), (0, 5));
     }
     let names = ["message_index".to_owned(), "graph".to_owned()];
-    let found = QuadColumn::by_names(Some(&names)).unwrap();
+    let found = QuadColumn::from_names(Some(&names)).unwrap();
     assert_eq!(found, [QuadColumn::MessageIndex, QuadColumn::Part(3)]);
-    let unknown = QuadColumn::by_names(Some(&["offset".to_owned()])).unwrap_err();
+    let unknown = QuadColumn::from_names(Some(&["offset".to_owned()])).unwrap_err();
     assert_eq!(
         unknown,
         "unknown column 'offset'; expected one of source, message_index, subject, predicate, object, graph"
@@ -127,16 +127,16 @@ fn rows_do_not_depend_on_batch_sizes() {
                 found.extend(coalescer.finish().unwrap());
                 assert_eq!(coalescer.finish().unwrap(), None);
                 assert!(found.iter().all(|rows| rows.num_rows() <= max_rows));
-                let mut at = 0;
+                let mut index = 0;
                 for rows in &found {
                     assert_eq!(
                         rows,
-                        &all.slice(at, rows.num_rows()),
+                        &all.slice(index, rows.num_rows()),
                         "{max_rows} {max_bytes}"
                     );
-                    at += rows.num_rows();
+                    index += rows.num_rows();
                 }
-                assert_eq!(at, all.num_rows(), "{step}");
+                assert_eq!(index, all.num_rows(), "{step}");
                 let dropped = Dropped {
                     empty_messages: 2,
                     metadata: 2,
@@ -207,13 +207,15 @@ fn consecutive_rows_with_the_same_source_and_message_form_a_message() {
             assert_eq!(found, quads_of(&given));
         }
         let found =
-            QuadReader::batch(reader(vec![rows.slice(0, 3), rows.slice(3, 43)]), 8).unwrap();
+            QuadReader::read_batch(reader(vec![rows.slice(0, 3), rows.slice(3, 43)]), 8).unwrap();
         assert_eq!(messages(&found), quads_of(&given));
     }
     let column = |texts: &[&str]| -> ArrayRef { Arc::new(StringArray::from(texts.to_vec())) };
     let counts = |rows: RecordBatch| -> Vec<usize> {
-        let found = QuadReader::batch(reader(vec![rows]), 8).unwrap();
-        (0..found.len()).map(|at| found.message(at).len()).collect()
+        let found = QuadReader::read_batch(reader(vec![rows]), 8).unwrap();
+        (0..found.len())
+            .map(|index| found.message(index).len())
+            .collect()
     };
     let terms = column(&["<a:b>"; 4]);
     let parts = ["subject", "predicate", "object"].map(|name| (name, Arc::clone(&terms)));
@@ -345,7 +347,7 @@ fn terms_are_written_as_structs() {
     assert!(graphs.is_null(0));
     assert_eq!(
         field(graphs, "kind"),
-        non_empty(&["", "iri", "bnode", "iri", "iri"])
+        non_empty(&["", "iri", "blank node", "iri", "iri"])
     );
     let subjects = rows.column_by_name("subject").unwrap().as_struct();
     assert_eq!(
@@ -361,7 +363,7 @@ fn messages_with_structs_round_trip() {
     let source_batch = batch(&given);
     let rows = to_arrow::record_batch(&[&source_batch], layout.clone(), Some("a")).unwrap();
     assert_eq!(rows.schema(), schema(layout, &[]));
-    let back: MessageBatch = from_arrow::batch(reader(vec![rows.clone()]), 8).unwrap();
+    let back: MessageBatch = from_arrow::read_batch(reader(vec![rows.clone()]), 8).unwrap();
     let quads = |messages: Vec<Message>| -> Vec<_> {
         let messages = messages.into_iter();
         messages
@@ -370,7 +372,7 @@ fn messages_with_structs_round_trip() {
     };
     assert_eq!(quads(messages(&back)), quads(given.clone()));
     // A slice must also round-trip, although its quads follow those of other rows.
-    let last: MessageBatch = from_arrow::batch(reader(vec![rows.slice(2, 1)]), 8).unwrap();
+    let last: MessageBatch = from_arrow::read_batch(reader(vec![rows.slice(2, 1)]), 8).unwrap();
     assert_eq!(messages(&last)[0].quads, given[2].quads);
 }
 
@@ -387,8 +389,8 @@ fn structs_of_unusual_terms_round_trip() {
         }
     };
     let iri = add(TermKind::Iri, "http://e/a b<>\"{}|\\^`\u{1}\u{e9}", 0);
-    let label = add(TermKind::Bnode, "a b> .\n", 0);
-    let generated_label = add(TermKind::Bnode, "_gx61", 0);
+    let label = add(TermKind::BlankNode, "a b> .\n", 0);
+    let generated_label = add(TermKind::BlankNode, "_gx61", 0);
     let tag = add(TermKind::Language, "no tag!", 0);
     let tagged = add(TermKind::LangLiteral, "\u{0}\u{ffff}\"", tag.0);
     let typed = add(TermKind::TypedLiteral, "\\u0041", iri.0);
@@ -404,11 +406,11 @@ fn structs_of_unusual_terms_round_trip() {
     builder.end_message();
     let source_batch = builder.take().unwrap();
     let rows = quad_record_batch(&[&source_batch], &layout(TermLayout::Structs), None).unwrap();
-    let back = QuadReader::batch(reader(vec![rows]), 8).unwrap();
+    let back = QuadReader::read_batch(reader(vec![rows]), 8).unwrap();
     for (one, other) in source_batch.quads().iter().zip(back.quads()) {
         let parts = |quad: &Quad| [quad.subject, quad.predicate, quad.object, quad.graph];
         for (id, again) in parts(one).into_iter().zip(parts(other)) {
-            assert!(source_batch.table().same_term(id, back.table(), again));
+            assert!(source_batch.table().is_same_term(id, back.table(), again));
         }
     }
     assert_eq!(source_batch.quads().len(), back.quads().len());
@@ -417,10 +419,10 @@ fn structs_of_unusual_terms_round_trip() {
 /// Terms as structs. Empty strings are null.
 fn structs(terms: &[[&str; 5]]) -> ArrayRef {
     let names = ["kind", "value", "datatype", "language", "direction"];
-    let column = |at: usize| -> ArrayRef {
+    let column = |index: usize| -> ArrayRef {
         let texts = terms
             .iter()
-            .map(|term| (!term[at].is_empty()).then_some(term[at]));
+            .map(|term| (!term[index].is_empty()).then_some(term[index]));
         Arc::new(texts.collect::<StringArray>())
     };
     let fields: Fields = names
@@ -443,7 +445,7 @@ fn structs_that_are_not_terms_are_rejected() {
             ("object", structs(&[object])),
             ("graph", structs(&[[""; 5]])),
         ]);
-        let batch = QuadReader::batch(reader(vec![rows]), 8);
+        let batch = QuadReader::read_batch(reader(vec![rows]), 8);
         batch.map_or_else(
             |error| error.reason.to_string(),
             |batch| messages(&batch)[0].quads[0][2].clone(),
@@ -487,7 +489,7 @@ fn structs_that_are_not_terms_are_rejected() {
         assert_eq!(read_object(object), format!("quad 0, object: {expected}"));
     }
     for object in [
-        ["bnode", "a> <b", "", "", ""],
+        ["blank node", "a> <b", "", "", ""],
         ["literal", "x", "", "e n", ""],
         ["triple term", "<<( <a:b> <a:b> <a:b> )>> <a:b>", "", "", ""],
     ] {

@@ -50,8 +50,8 @@ fn a_row_contains_its_message() {
 #[test]
 fn the_default_graph_and_a_missing_source_are_null() {
     let source_batch = batch(&everything());
-    let rows =
-        to_arrow::record_batch(&[&source_batch], Column::default_of(Kind::Messages), None).unwrap();
+    let rows = to_arrow::record_batch(&[&source_batch], Column::default_for(Kind::Messages), None)
+        .unwrap();
     assert_eq!(rows.column(0).null_count(), 3);
     let quads = arrow_array::cast::AsArray::as_list::<i32>(rows.column(2));
     let graphs = arrow_array::cast::AsArray::as_struct(quads.values()).column(3);
@@ -78,22 +78,22 @@ fn columns_can_be_reordered_and_repeated() {
 #[test]
 fn columns_are_found_by_name() {
     let names = ["quads".to_owned(), "message_index".to_owned()];
-    let found = Column::by_names(Kind::Messages, Some(&names)).unwrap();
+    let found = Column::from_names(Kind::Messages, Some(&names)).unwrap();
     assert_eq!(found, [Column::Quads, Column::MessageIndex]);
     assert_eq!(
-        Column::by_names(Kind::Messages, None).unwrap(),
-        Column::default_of(Kind::Messages)
+        Column::from_names(Kind::Messages, None).unwrap(),
+        Column::default_for(Kind::Messages)
     );
-    let unknown = Column::by_names(Kind::Messages, Some(&["graph".to_owned()])).unwrap_err();
+    let unknown = Column::from_names(Kind::Messages, Some(&["graph".to_owned()])).unwrap_err();
     assert!(unknown.starts_with("unknown column 'graph'; expected one of source, message_index, "));
     assert_eq!(
-        Column::of_schema(Kind::Messages, &schema(&found, &[])),
+        Column::from_schema(Kind::Messages, &schema(&found, &[])),
         Some(found)
     );
-    assert_eq!(Column::of_schema(Kind::Messages, &Schema::empty()), None);
+    assert_eq!(Column::from_schema(Kind::Messages, &Schema::empty()), None);
     let other = arrow_schema::Field::new("x", DataType::Utf8, true);
     assert_eq!(
-        Column::of_schema(Kind::Messages, &Schema::new(vec![other])),
+        Column::from_schema(Kind::Messages, &Schema::new(vec![other])),
         None
     );
 }

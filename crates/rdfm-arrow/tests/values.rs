@@ -25,12 +25,12 @@ const DEPTH: u32 = 8;
 
 fn decoder(format: &str) -> Box<dyn Decoder> {
     let spec = registry::find(format).unwrap();
-    registry::decoder(spec, &Values::default(), &Opening::default()).unwrap()
+    registry::new_decoder(spec, &Values::default(), &Opening::default()).unwrap()
 }
 
 fn encoder(format: &str) -> Box<dyn Encoder> {
     let spec = registry::find(format).unwrap();
-    registry::encoder(spec, &Values::default(), None).unwrap()
+    registry::new_encoder(spec, &Values::default(), None).unwrap()
 }
 
 fn binary(values: &[Option<&[u8]>]) -> ArrayRef {
@@ -79,7 +79,7 @@ fn values_round_trip() {
     for format in FORMATS {
         let values = encode(format, column(&rows())).unwrap();
         assert_eq!(values.data_type(), &DataType::Binary);
-        let nulls: Vec<bool> = (0..6).map(|at| values.is_null(at)).collect();
+        let nulls: Vec<bool> = (0..6).map(|index| values.is_null(index)).collect();
         assert_eq!(nulls, [false, true, false, false, false, true]);
         let back = decode(format, values, OnError::Raise).unwrap();
         assert_eq!(back.data_type(), &quads_type());
@@ -152,9 +152,9 @@ fn invalid_values_are_errors_or_null() {
 
 #[test]
 fn on_error_must_be_raise_or_null() {
-    assert_eq!(OnError::by_name("raise"), Ok(OnError::Raise));
-    assert_eq!(OnError::by_name("null"), Ok(OnError::Null));
-    let rejected = OnError::by_name("skip").unwrap_err();
+    assert_eq!(OnError::from_name("raise"), Ok(OnError::Raise));
+    assert_eq!(OnError::from_name("null"), Ok(OnError::Null));
+    let rejected = OnError::from_name("skip").unwrap_err();
     assert_eq!(rejected, "on_error must be 'raise' or 'null', not 'skip'");
 }
 

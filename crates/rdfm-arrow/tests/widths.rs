@@ -10,7 +10,7 @@ use arrow_cast::cast;
 use arrow_schema::{DataType, Field, FieldRef, Fields};
 use rdfm_arrow::schema::Column;
 use rdfm_arrow::to_arrow;
-use rdfm_arrow::widths::widened;
+use rdfm_arrow::widths::widen;
 use support::{batch, everything};
 
 /// Rows with every column.
@@ -50,7 +50,7 @@ fn widened_arrays_equal_cast_arrays() {
         for bytes in &binaries {
             for large in [false, true] {
                 let to = replaced(rows.data_type(), text, bytes, large);
-                let converted = widened(&rows, &to).unwrap();
+                let converted = widen(&rows, &to).unwrap();
                 assert_eq!(converted.data_type(), &to);
                 assert_eq!(&converted, &cast(&rows, &to).unwrap());
             }
@@ -65,7 +65,7 @@ fn fields_are_reordered() {
         unreachable!("rows are structs");
     };
     let reversed: Fields = fields.iter().rev().cloned().collect();
-    let converted = widened(&rows, &DataType::Struct(reversed.clone())).unwrap();
+    let converted = widen(&rows, &DataType::Struct(reversed.clone())).unwrap();
     assert_eq!(converted.data_type(), &DataType::Struct(reversed));
     assert_eq!(converted.len(), rows.len());
 }
@@ -74,8 +74,8 @@ fn fields_are_reordered() {
 fn other_casts_are_left_to_the_consumer() {
     let rows = rows();
     let other = Fields::from(vec![Field::new("offset", DataType::Int32, true)]);
-    assert!(widened(&rows, &DataType::Struct(other)).is_none());
-    assert!(widened(&rows, &DataType::Int64).is_none());
+    assert!(widen(&rows, &DataType::Struct(other)).is_none());
+    assert!(widen(&rows, &DataType::Int64).is_none());
 }
 
 #[test]
@@ -87,5 +87,5 @@ fn fields_with_nulls_cannot_become_non_nullable() {
     let required = fields
         .iter()
         .map(|field| Arc::new(Field::clone(field).with_nullable(false)));
-    assert!(widened(&rows, &DataType::Struct(required.collect())).is_none());
+    assert!(widen(&rows, &DataType::Struct(required.collect())).is_none());
 }

@@ -156,7 +156,8 @@ fn rows() -> String {
 }
 
 fn read(format: &FormatSpec, log: &[u8]) -> Vec<Batch> {
-    let mut decoder = registry::decoder(format, &Values::default(), &Opening::default()).unwrap();
+    let mut decoder =
+        registry::new_decoder(format, &Values::default(), &Opening::default()).unwrap();
     decoder.feed(log);
     decoder.finish();
     let mut batches = Vec::new();
@@ -167,7 +168,7 @@ fn read(format: &FormatSpec, log: &[u8]) -> Vec<Batch> {
 }
 
 fn write_log(format: &FormatSpec, batches: &[Batch]) -> Vec<u8> {
-    let mut encoder = registry::encoder(format, &Values::default(), None).unwrap();
+    let mut encoder = registry::new_encoder(format, &Values::default(), None).unwrap();
     let mut out = Vec::new();
     for batch in batches {
         encoder.encode(BatchRef::from(batch), &mut out).unwrap();

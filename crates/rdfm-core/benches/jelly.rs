@@ -74,7 +74,7 @@ impl BatchMaker {
 
     fn end_message(&mut self) {
         self.builder.end_message();
-        if self.builder.full() {
+        if self.builder.is_full() {
             self.batches.extend(self.builder.take());
         }
     }
@@ -104,7 +104,10 @@ fn iot(maker: &mut BatchMaker, i: u32) {
     let object = maker.literal(&timestamp(i * 3), Some(datatype));
     maker.add(observation, predicate, object);
     let predicate = maker.iri(&format!("{SOSA}hasResult"));
-    let result = maker.builder.add_simple(TermKind::Bnode, b"r", 0).unwrap();
+    let result = maker
+        .builder
+        .add_simple(TermKind::BlankNode, b"r", 0)
+        .unwrap();
     maker.add(observation, predicate, result);
     let predicate = maker.iri(&format!("{OM}hasNumericalValue"));
     let datatype = maker.iri(&format!("{XSD}double"));
@@ -123,8 +126,8 @@ fn osm(maker: &mut BatchMaker, i: u32) {
     let datatype = maker.iri("http://www.opengis.net/ont/geosparql#wktLiteral");
     for n in 0..6 {
         let predicate = maker.iri(&format!("https://osm2rdf.example/geom#shape{n}"));
-        let at = format!("{}.{:06} 54.{:06}", n, mix(i, 1) % 1_000_000, mix(i, 2));
-        let object = maker.literal(&format!("POINT({at})"), Some(datatype));
+        let index = format!("{}.{:06} 54.{:06}", n, mix(i, 1) % 1_000_000, mix(i, 2));
+        let object = maker.literal(&format!("POINT({index})"), Some(datatype));
         maker.add(node, predicate, object);
     }
     for n in 0..14 {
@@ -156,7 +159,7 @@ fn batches(messages: u32, add_message: AddMessage) -> Vec<MessageBatch> {
 
 fn decode(log: &[u8]) -> Vec<MessageBatch> {
     let (values, opening) = (Values::default(), Opening::default());
-    let mut decoder = registry::decoder(&JELLY, &values, &opening).unwrap();
+    let mut decoder = registry::new_decoder(&JELLY, &values, &opening).unwrap();
     let mut found = Vec::new();
     for piece in log.chunks(256 << 10) {
         decoder.feed(piece);
@@ -174,7 +177,7 @@ fn decode(log: &[u8]) -> Vec<MessageBatch> {
 /// Decodes and drops each batch, as a converter does.
 fn read(log: &[u8]) -> usize {
     let (values, opening) = (Values::default(), Opening::default());
-    let mut decoder = registry::decoder(&JELLY, &values, &opening).unwrap();
+    let mut decoder = registry::new_decoder(&JELLY, &values, &opening).unwrap();
     let mut quads = 0;
     for piece in log.chunks(256 << 10) {
         decoder.feed(piece);
@@ -190,7 +193,7 @@ fn read(log: &[u8]) -> usize {
 }
 
 fn encode(batches: &[MessageBatch], out: &mut Vec<u8>) {
-    let mut encoder = registry::encoder(&JELLY, &Values::default(), None).unwrap();
+    let mut encoder = registry::new_encoder(&JELLY, &Values::default(), None).unwrap();
     for batch in batches {
         encoder.encode(batch.into(), out).unwrap();
     }

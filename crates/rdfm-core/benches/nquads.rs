@@ -138,7 +138,7 @@ fn escapes() -> String {
 /// Number of quads, and of bytes in the batches.
 fn read(log: &[u8]) -> (usize, usize) {
     let (values, opening) = (Values::default(), Opening::default());
-    let mut decoder = registry::decoder(&NQUADS, &values, &opening).unwrap();
+    let mut decoder = registry::new_decoder(&NQUADS, &values, &opening).unwrap();
     let (mut quads, mut bytes) = (0, 0);
     let mut pieces = log.chunks(PIECE);
     loop {

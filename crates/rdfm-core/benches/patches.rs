@@ -47,8 +47,8 @@ fn logs() -> (String, String) {
     let (mut patches, mut quads) = (String::new(), String::new());
     for n in 0..TRANSACTIONS {
         writeln!(patches, "H id <uuid:{n}> .\nTX .").unwrap();
-        for (code, at) in [("D", n.saturating_sub(1)), ("A", n)] {
-            for quad in observation(at) {
+        for (code, index) in [("D", n.saturating_sub(1)), ("A", n)] {
+            for quad in observation(index) {
                 writeln!(patches, "{code} {quad} <{EX}g> .").unwrap();
                 writeln!(quads, "{quad} <{EX}g> .").unwrap();
             }
@@ -60,7 +60,7 @@ fn logs() -> (String, String) {
 
 fn read(format: &str, log: &[u8]) -> Vec<Batch> {
     let spec = registry::find(format).unwrap();
-    let mut decoder = registry::decoder(spec, &Values::default(), &Opening::default()).unwrap();
+    let mut decoder = registry::new_decoder(spec, &Values::default(), &Opening::default()).unwrap();
     let mut batches = Vec::new();
     for piece in log.chunks(PIECE) {
         decoder.feed(piece);
@@ -78,7 +78,7 @@ fn read(format: &str, log: &[u8]) -> Vec<Batch> {
 /// Like [`read`], but drops the batches.
 fn decode(format: &str, log: &[u8]) {
     let spec = registry::find(format).unwrap();
-    let mut decoder = registry::decoder(spec, &Values::default(), &Opening::default()).unwrap();
+    let mut decoder = registry::new_decoder(spec, &Values::default(), &Opening::default()).unwrap();
     for piece in log.chunks(PIECE) {
         decoder.feed(piece);
         while let Some(batch) = decoder.next_batch().unwrap() {
@@ -93,7 +93,7 @@ fn decode(format: &str, log: &[u8]) {
 
 fn write(format: &str, batches: &[Batch], out: &mut Vec<u8>) {
     let spec = registry::find(format).unwrap();
-    let mut encoder = registry::encoder(spec, &Values::default(), None).unwrap();
+    let mut encoder = registry::new_encoder(spec, &Values::default(), None).unwrap();
     for batch in batches {
         encoder.encode(BatchRef::from(batch), out).unwrap();
     }

@@ -36,14 +36,14 @@ fn tsv() -> String {
 
 fn decoder(format: &FormatSpec) -> Box<dyn Decoder> {
     let values = Values::read(format.reads(), Vec::<(&str, GivenValue)>::new()).unwrap();
-    registry::decoder(format, &values, &Opening::default()).unwrap()
+    registry::new_decoder(format, &values, &Opening::default()).unwrap()
 }
 
 fn encoder(format: &FormatSpec) -> Box<dyn Encoder> {
     let lossy = format.writes().any(|option| option.name == "lossy");
     let options = lossy.then(|| ("lossy", GivenValue::from(true)));
     let values = Values::read(format.writes(), options.into_iter().collect::<Vec<_>>()).unwrap();
-    registry::encoder(format, &values, None).unwrap()
+    registry::new_encoder(format, &values, None).unwrap()
 }
 
 fn read(format: &FormatSpec, log: &[u8], mut on_batch: impl FnMut(Batch)) {

@@ -91,7 +91,7 @@ fn iris() -> String {
 fn read_with_rdfm(format: &str, log: &[u8]) -> usize {
     let spec = registry::find(format).unwrap();
     let (values, opening) = (Values::default(), Opening::default());
-    let mut decoder = registry::decoder(spec, &values, &opening).unwrap();
+    let mut decoder = registry::new_decoder(spec, &values, &opening).unwrap();
     let mut quads = 0;
     let mut pieces = log.chunks(PIECE);
     let mut finished = false;

@@ -104,7 +104,7 @@ fn iot(messages: usize, graphs: bool) -> Vec<MessageBatch> {
             add(&mut builder, subject, predicate, object, graph);
         }
         builder.end_message();
-        if builder.full() {
+        if builder.is_full() {
             batches.extend(builder.take());
             shared = None;
         }
@@ -154,7 +154,7 @@ fn nanopubs(messages: usize) -> Vec<MessageBatch> {
             }
         }
         builder.end_message();
-        if builder.full() {
+        if builder.is_full() {
             batches.extend(builder.take());
         }
     }
@@ -170,7 +170,7 @@ fn measure(name: &str, format: &str, batches: &[MessageBatch]) {
         return;
     }
     let spec = registry::find(format).unwrap();
-    let Ok(mut encoder) = registry::encoder(spec, &Values::default(), None) else {
+    let Ok(mut encoder) = registry::new_encoder(spec, &Values::default(), None) else {
         return;
     };
     let quads: usize = batches.iter().map(|batch| batch.quads().len()).sum();

@@ -43,7 +43,11 @@ pub fn find(name: &str) -> Option<&'static FormatSpec> {
 ///
 /// # Errors
 /// If an option is not valid for the format. The error names the option.
-pub fn decoder(spec: &FormatSpec, values: &Values, opening: &Opening) -> CodecResult<dyn Decoder> {
+pub fn new_decoder(
+    spec: &FormatSpec,
+    values: &Values,
+    opening: &Opening,
+) -> CodecResult<dyn Decoder> {
     (spec.decoder)(values, opening)
 }
 
@@ -51,14 +55,14 @@ pub fn decoder(spec: &FormatSpec, values: &Values, opening: &Opening) -> CodecRe
 ///
 /// # Errors
 /// If an option is not valid for the format. The error names the option.
-pub fn encoder(
+pub fn new_encoder(
     spec: &FormatSpec,
     values: &Values,
     source: Option<&Source>,
 ) -> CodecResult<dyn Encoder> {
     let encoder = (spec.encoder)(values, source)?;
     let needs_complete = spec.carries.boundaries && spec.continuable == Continuable::Never;
-    if needs_complete && values.switch(&FLAT) {
+    if needs_complete && values.is_on(&FLAT) {
         return Ok(Box::new(FlatEncoder::new(
             encoder,
             spec.name,
@@ -72,7 +76,7 @@ pub fn encoder(
 ///
 /// # Errors
 /// If logs of the format cannot be split.
-pub fn counter(
+pub fn new_counter(
     spec: &FormatSpec,
     values: &Values,
     opening: &Opening,

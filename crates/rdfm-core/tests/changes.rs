@@ -81,7 +81,7 @@ fn applied(data: &str, log: &str) -> (Vec<String>, AppliedCounts) {
         for batch in patches(log, size) {
             dataset.apply(&batch, true).unwrap();
         }
-        let result = (quads_of(&dataset), dataset.applied());
+        let result = (quads_of(&dataset), dataset.applied_counts());
         if let Some(found) = &found {
             assert_eq!(&result, found, "in batches of {size}: {log}");
         }
@@ -227,7 +227,10 @@ fn patches_in_any_format_delete_equal_quads_from_any_format() {
                 remaining.is_empty(),
                 "{format}, {patch_format}: {remaining:?}"
             );
-            assert_eq!(dataset.applied().deleted, text.lines().count() as u64);
+            assert_eq!(
+                dataset.applied_counts().deleted,
+                text.lines().count() as u64
+            );
         }
     }
 }
@@ -389,7 +392,7 @@ fn applying_a_difference_yields_the_other_dataset() {
                 model(&new, &[])
             );
             let counts = difference.counts();
-            let applied = changed.applied();
+            let applied = changed.applied_counts();
             assert_eq!(counts, (applied.deleted as usize, applied.added as usize));
             assert_eq!((applied.without_effect, applied.committed), (0, 1));
             texts.insert(rows_of(&produced));
@@ -438,20 +441,20 @@ fn many_changes_to_a_small_dataset_are_correct() {
                 graph: rdfm_core::model::term::TermId::DEFAULT_GRAPH,
             };
             let code = [OperationCode::Delete, OperationCode::Add][number % 2];
-            builder.push(Operation::of(code, quad));
+            builder.push(Operation::new(code, quad));
         }
         builder.end_message();
         dataset.apply(&builder.take().unwrap(), true).unwrap();
     }
     assert_eq!(letters(&quads_of(&dataset)), "bac");
-    assert_eq!(dataset.applied().added, 1_500_000);
+    assert_eq!(dataset.applied_counts().added, 1_500_000);
 }
 
 fn to_patches(log: &str, size: u64) -> Vec<PatchBatch> {
     let mut converter = ToPatches::new(0);
     messages(log, size)
         .iter()
-        .filter_map(|batch| converter.patches(batch).unwrap())
+        .filter_map(|batch| converter.make_patches(batch).unwrap())
         .collect()
 }
 
@@ -483,7 +486,7 @@ fn labels_of_several_logs_are_distinct() {
     ]
     .concat()
     {
-        found.extend(converter.patches(&batch).unwrap());
+        found.extend(converter.make_patches(&batch).unwrap());
     }
     let text = rows_of(&found);
     assert!(text.contains("A <_:a> <a:p> <_:b> ."), "{text}");
@@ -498,7 +501,7 @@ fn to_messages(log: &str, size: u64, separate: bool) -> Converted {
     let mut found = Vec::new();
     let mut error = None;
     for batch in patches(log, size) {
-        let next = match converter.messages(&batch) {
+        let next = match converter.make_messages(&batch) {
             Ok(next) => next,
             Err(failure) => {
                 error = Some(failure.error.reason.text().to_owned());
@@ -607,7 +610,9 @@ fn rows_that_no_message_can_represent_are_rejected() {
 fn message_size_is_limited() {
     let mut converter = ToMessages::new(false, 1000);
     let rows = format!("TX .\n{}TC .\n", rows("+a +b +c +d +e").repeat(20));
-    let error = converter.messages(&patches(&rows, 8192)[0]).unwrap_err();
+    let error = converter
+        .make_messages(&patches(&rows, 8192)[0])
+        .unwrap_err();
     assert_eq!(
         error.error.class,
         rdfm_core::model::error::ErrorClass::Limit

@@ -577,16 +577,16 @@ fn pieces_do_not_change_the_result_for_damaged_logs() {
     for options in options_of_all_kinds() {
         for log in LOGS {
             let mut log = log.as_bytes().to_vec();
-            for at in 0..log.len() {
+            for index in 0..log.len() {
                 for bit in 0..8 {
-                    log[at] ^= 1 << bit;
+                    log[index] ^= 1 << bit;
                     let whole = decode("nq", &options, &log, log.len());
                     for size in [1, 7] {
                         assert_eq!(decode("nq", &options, &log, size), whole);
                     }
                     let whole = skipping(&options, &log, log.len());
                     assert_eq!(skipping(&options, &log, 2), whole);
-                    log[at] ^= 1 << bit;
+                    log[index] ^= 1 << bit;
                 }
             }
         }
@@ -682,14 +682,14 @@ fn changed(line: &str, number: u64) -> String {
     };
     let mut chars: Vec<String> = line.chars().map(String::from).collect();
     for _ in 0..=random(2) {
-        let (at, replacement) = (
+        let (index, replacement) = (
             random(chars.len()),
             REPLACEMENTS[random(REPLACEMENTS.len())],
         );
         if random(2) == 0 {
-            replacement.clone_into(&mut chars[at]);
+            replacement.clone_into(&mut chars[index]);
         } else {
-            chars.insert(at, replacement.to_owned());
+            chars.insert(index, replacement.to_owned());
         }
     }
     chars.concat()

@@ -153,11 +153,11 @@ fn write(
     let mut out = Vec::new();
     for batch in batches {
         if let Err(error) = encoder.encode(batch.into(), &mut out) {
-            return (out, Some(error), encoder.dropped());
+            return (out, Some(error), encoder.dropped_counts());
         }
     }
     encoder.finish(&mut out).unwrap();
-    (out, None, encoder.dropped())
+    (out, None, encoder.dropped_counts())
 }
 
 fn batches(log: &str) -> Vec<PatchBatch> {
@@ -462,8 +462,8 @@ fn errors_contain_cause_and_position() {
             (1, 13),
         ),
     ] {
-        let (found, at) = error_and_position(log);
-        assert_eq!(at, place, "{log}: {found}");
+        let (found, index) = error_and_position(log);
+        assert_eq!(index, place, "{log}: {found}");
         assert_eq!(found.split("; use ").next(), Some(reason), "{log}");
     }
     assert_eq!(
@@ -608,7 +608,10 @@ fn reading_resumes_after_the_next_segment() {
                 },
             }
         }
-        let indices: Vec<(u64, &str)> = found.iter().map(|(at, row)| (*at, row.as_str())).collect();
+        let indices: Vec<(u64, &str)> = found
+            .iter()
+            .map(|(position, row)| (*position, row.as_str()))
+            .collect();
         assert_eq!(
             indices,
             [
@@ -666,8 +669,8 @@ fn patch(codes: &[OperationCode]) -> PatchBatch {
     builder.add(Operation::bare(OperationCode::Begin)).unwrap();
     builder.end_message();
     builder.begin_message(0);
-    for (at, &code) in codes.iter().enumerate() {
-        let name = format!("n{at}");
+    for (index, &code) in codes.iter().enumerate() {
+        let name = format!("n{index}");
         let name = builder
             .add_simple(TermKind::Literal, name.as_bytes(), 1)
             .unwrap();
@@ -726,7 +729,7 @@ fn an_iri_that_looks_like_a_blank_node_is_rejected() {
         graph: TermId::DEFAULT_GRAPH,
     };
     builder
-        .add(Operation::of(OperationCode::Add, quad))
+        .add(Operation::new(OperationCode::Add, quad))
         .unwrap();
     builder.end_message();
     let batch = [builder.take().unwrap()];
@@ -774,7 +777,7 @@ fn names_of_the_default_graph_are_replaced_when_read_and_rejected_when_written()
             graph: graph.unwrap(),
         };
         builder
-            .add(Operation::of(OperationCode::Add, quad))
+            .add(Operation::new(OperationCode::Add, quad))
             .unwrap();
         builder.end_message();
         let batch = [builder.take().unwrap()];
@@ -969,8 +972,8 @@ fn real_jena_and_rdflib_files_are_read() {
     let text = String::from_utf8(manifest).unwrap();
     let entries: Vec<&str> = text.split("\"file\": \"").skip(1).collect();
     let value = |entry: &str, key: &str| {
-        let at = entry.find(&format!("\"{key}\": \""))?;
-        entry[at..].split('"').nth(3).map(str::to_owned)
+        let index = entry.find(&format!("\"{key}\": \""))?;
+        entry[index..].split('"').nth(3).map(str::to_owned)
     };
     let mut count = 0;
     for entry in entries {

@@ -30,8 +30,8 @@ fn trig_with(options: &Options, log: &str) -> Vec<String> {
 fn render(seen: Vec<(u64, String)>) -> Vec<String> {
     seen.into_iter()
         .enumerate()
-        .map(|(at, (index, text))| {
-            assert_eq!(index, at as u64, "{text}");
+        .map(|(position, (index, text))| {
+            assert_eq!(index, position as u64, "{text}");
             text.replace("<a:s> <a:p> ", "").replace(" .|", "|")
         })
         .map(|text| match text.strip_suffix(" .") {
@@ -437,14 +437,14 @@ fn pieces_do_not_change_the_result_for_truncated_or_damaged_logs() {
         let mut log = log.as_bytes().to_vec();
         let small = Options::with("max_message_bytes", 40).and("batch_quads", 1);
         for options in [Options::default(), small] {
-            for at in 0..log.len() {
+            for index in 0..log.len() {
                 for bit in 0..8 {
-                    log[at] ^= 1 << bit;
+                    log[index] ^= 1 << bit;
                     let whole = skipping("trig", &options, &log, log.len());
                     for piece in [1, 5] {
                         assert_eq!(skipping("trig", &options, &log, piece), whole);
                     }
-                    log[at] ^= 1 << bit;
+                    log[index] ^= 1 << bit;
                 }
             }
         }
@@ -511,11 +511,11 @@ fn an_error_does_not_affect_other_messages() {
         let between: Vec<_> = (0..4).map(|_| delimiters[below(3)]).collect();
         let written = |messages: &[Vec<&str>]| {
             let mut log = announced.to_owned();
-            for (at, message) in messages.iter().enumerate() {
+            for (position, message) in messages.iter().enumerate() {
                 // A comment extends to the end of its line.
                 log += &message.join("\n");
                 log.push('\n');
-                log += between.get(at).copied().unwrap_or_default();
+                log += between.get(position).copied().unwrap_or_default();
             }
             log
         };
@@ -530,8 +530,8 @@ fn an_error_does_not_affect_other_messages() {
         messages[invalid].insert(place, INVALID[below(INVALID.len())]);
         let log = written(&messages);
         let mut seen = read(&log);
-        let at = seen.iter().position(|(index, _)| *index == invalid as u64);
-        let (_, skipped) = seen.remove(at.expect("the invalid message"));
+        let position = seen.iter().position(|(index, _)| *index == invalid as u64);
+        let (_, skipped) = seen.remove(position.expect("the invalid message"));
         assert!(skipped.starts_with("skipped "), "{log}");
         let others: Vec<_> = whole
             .into_iter()
@@ -557,7 +557,7 @@ fn yaml(log: &str) -> Vec<(u64, String)> {
 fn owned(entries: &[(u64, &str)]) -> Vec<(u64, String)> {
     let entries = entries.iter();
     entries
-        .map(|(at, text)| (*at, (*text).to_owned()))
+        .map(|(index, text)| (*index, (*text).to_owned()))
         .collect()
 }
 

@@ -88,23 +88,23 @@ fn each_default_is_a_valid_value_of_its_option() {
 fn codecs_need_no_options_and_accept_each_default_as_text() {
     let opening = Opening::default();
     for format in FORMATS {
-        registry::decoder(format, &Values::default(), &opening).unwrap();
-        registry::encoder(format, &Values::default(), None).unwrap();
-        let has_counter = registry::counter(format, &Values::default(), &opening).is_ok();
-        assert_eq!(has_counter, format.splittable(), "{}", format.name);
+        registry::new_decoder(format, &Values::default(), &opening).unwrap();
+        registry::new_encoder(format, &Values::default(), None).unwrap();
+        let has_counter = registry::new_counter(format, &Values::default(), &opening).is_ok();
+        assert_eq!(has_counter, format.is_splittable(), "{}", format.name);
         for option in format.reads() {
             let Some(text) = default_text(option) else {
                 continue;
             };
             let values = Values::read(format.reads(), [(option.name, text.as_str().into())]);
-            registry::decoder(format, &values.unwrap(), &opening).unwrap();
+            registry::new_decoder(format, &values.unwrap(), &opening).unwrap();
         }
         for option in format.writes() {
             let Some(text) = default_text(option) else {
                 continue;
             };
             let values = Values::read(format.writes(), [(option.name, text.as_str().into())]);
-            registry::encoder(format, &values.unwrap(), None).unwrap();
+            registry::new_encoder(format, &values.unwrap(), None).unwrap();
         }
     }
 }
@@ -127,7 +127,7 @@ fn names_are_unique_and_values_in_specs_are_accepted() {
         for (name, value) in options.iter().chain(format.value_options) {
             let value: GivenValue = (*value).into();
             let values = Values::read(format.writes(), [(*name, value)]);
-            registry::encoder(format, &values.unwrap(), None).unwrap();
+            registry::new_encoder(format, &values.unwrap(), None).unwrap();
         }
     }
 }

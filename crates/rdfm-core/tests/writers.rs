@@ -32,7 +32,7 @@ fn add_term(builder: &mut BatchBuilder, term: &T) -> TermId {
     match term {
         D => TermId::DEFAULT_GRAPH,
         I(text) => simple(TermKind::Iri, text),
-        B(text) => simple(TermKind::Bnode, text),
+        B(text) => simple(TermKind::BlankNode, text),
         S(text) => simple(TermKind::Literal, text),
         L(text, type_or_tag) => {
             let (kind, aux, bits) = match type_or_tag.strip_prefix('@') {
@@ -55,7 +55,7 @@ fn add_term(builder: &mut BatchBuilder, term: &T) -> TermId {
                 .unwrap()
         }
         Q(parts) => {
-            let triple = [0, 1, 2].map(|at: usize| add_term(builder, &parts[at]));
+            let triple = [0, 1, 2].map(|index: usize| add_term(builder, &parts[index]));
             builder.add_triple_term(triple).unwrap()
         }
     }
@@ -225,15 +225,16 @@ fn quads_are_canonical_lines() {
 fn patterns() -> Vec<Vec<bool>> {
     (1..=4)
         .flat_map(|count| {
-            (0..1 << count).map(move |bits: u32| (0..count).map(|at| bits >> at & 1 == 1).collect())
+            (0..1 << count)
+                .map(move |bits: u32| (0..count).map(|index| bits >> index & 1 == 1).collect())
         })
         .collect()
 }
 
 fn pattern_steps(pattern: &[bool]) -> Vec<Step> {
     let mut steps = Vec::new();
-    for (at, quad) in pattern.iter().enumerate() {
-        if at > 0 {
+    for (index, quad) in pattern.iter().enumerate() {
+        if index > 0 {
             steps.push(Next);
         }
         if *quad {
@@ -484,7 +485,7 @@ fn graphs_are_rejected_or_merged_and_counted() {
         for batch in log(&steps, Cut::Whole) {
             encoder.encode((&batch).into(), &mut out).unwrap();
         }
-        assert_eq!(encoder.dropped(), [("graph names", 2)]);
+        assert_eq!(encoder.dropped_counts(), [("graph names", 2)]);
     }
     let lines = text("nt", &merge, &steps);
     assert!(
@@ -541,7 +542,7 @@ fn unsupported_data_is_dropped_and_counted() {
     let dropped = |format| {
         let mut encoder = encoder(format, &default()).unwrap();
         encoder.encode((&batch).into(), &mut Vec::new()).unwrap();
-        encoder.dropped()
+        encoder.dropped_counts()
     };
     assert_eq!(dropped("nq"), [("namespaces", 1), ("metadata", 1)]);
     assert_eq!(dropped("trig"), [("metadata", 1)]);
@@ -638,7 +639,7 @@ fn prefixes_are_written_when_they_change() {
     for batch in log(&steps, Cut::Whole) {
         encoder.encode((&batch).into(), &mut Vec::new()).unwrap();
     }
-    assert_eq!(encoder.dropped(), [("namespaces", 2)]);
+    assert_eq!(encoder.dropped_counts(), [("namespaces", 2)]);
 }
 
 #[test]

@@ -11,7 +11,7 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 use rdfm_analysis::comparison::{
-    ComparableRecord, Comparer, Limits as StepLimits, Mode, NamespaceUse, Side, isomorphism,
+    ComparableRecord, Comparer, Limits as StepLimits, Mode, NamespaceUse, Side, find_isomorphism,
 };
 use rdfm_analysis::nanopub::{self, Verdict, listing::Description};
 use rdfm_analysis::statistics::{Listing, ListingReport, Report, Statistics};
@@ -57,18 +57,18 @@ pub struct Coverage {
 /// Applies every law to arbitrary bytes, read as TriG and as RDF Patch.
 pub fn any_bytes(data: &[u8]) -> Coverage {
     let mut count = Coverage::default();
-    let trig = Reading::of("trig").with("base", "http://example.org/base/");
+    let trig = Reading::for_format("trig").with("base", "http://example.org/base/");
     let (batches, error) = decode::batches::<Quad>(&trig, data);
     statistics_and_warnings(&trig, data, error.is_none(), message_statistics);
     nanopublications(&trig, data, &batches);
-    compared(&batches, &mut Random::of(data), &mut count);
+    compare_messages(&batches, &mut Random::from_data(data), &mut count);
     differences(&batches);
     snapshots(&batches);
 
-    let patches = Reading::of("rdf-patch");
+    let patches = Reading::for_format("rdf-patch");
     let (batches, error) = decode::batches::<Operation>(&patches, data);
     statistics_and_warnings(&patches, data, error.is_none(), patch_statistics);
-    applied(&patches, data, &batches, &mut count);
+    check_application(&patches, data, &batches, &mut count);
     count
 }
 
@@ -114,17 +114,17 @@ fn statistics_and_warnings<R: ToValues + ComparableRecord>(
     let expected_warnings =
         [SuspiciousLabels::All, SuspiciousLabels::Chosen].map(|labels| warnings(&whole, labels));
     for cut in small_batches(reading) {
-        let (found, _) = decode::batches::<R>(&cut, data);
-        assert_eq!(count(&found), expected_count, "{cut:?}: statistics");
-        let found = [SuspiciousLabels::All, SuspiciousLabels::Chosen]
-            .map(|labels| warnings(&found, labels));
-        assert_eq!(found, expected_warnings, "{cut:?}: warnings");
+        let (decoded, _) = decode::batches::<R>(&cut, data);
+        assert_eq!(count(&decoded), expected_count, "{cut:?}: statistics");
+        let decoded = [SuspiciousLabels::All, SuspiciousLabels::Chosen]
+            .map(|labels| warnings(&decoded, labels));
+        assert_eq!(decoded, expected_warnings, "{cut:?}: warnings");
     }
     // A part of a message that an error interrupted is not a message.
     if is_complete {
         let in_parts = reading.clone().in_parts().with("batch_quads", 1);
-        let (found, _) = decode::batches::<R>(&in_parts, data);
-        assert_eq!(count(&found), expected_count, "{in_parts:?}: statistics");
+        let (decoded, _) = decode::batches::<R>(&in_parts, data);
+        assert_eq!(count(&decoded), expected_count, "{in_parts:?}: statistics");
     }
 }
 
@@ -134,20 +134,20 @@ fn warnings<R: ComparableRecord>(
 ) -> (Vec<Finding>, Vec<u64>) {
     let mut checker = Checker::new(10);
     checker.begin_log(b"");
-    let found = batches
+    let findings = batches
         .iter()
         .flat_map(|batch| checker.check(batch, labels));
-    let found = found.collect();
-    (found, checker.counts().to_vec())
+    let findings = findings.collect();
+    (findings, checker.counts().to_vec())
 }
 
 /// Verdicts and descriptions of nanopublications do not depend on the size of batches.
 fn nanopublications(reading: &Reading, data: &[u8], whole: &[MessageBatch]) {
-    let checked = checked(whole);
+    let checked = check_all(whole);
     for cut in small_batches(reading) {
         let (batches, _) = decode::batches::<Quad>(&cut, data);
         assert_eq!(
-            self::checked(&batches),
+            self::check_all(&batches),
             checked,
             "{cut:?}: nanopublications"
         );
@@ -158,31 +158,31 @@ fn nanopublications(reading: &Reading, data: &[u8], whole: &[MessageBatch]) {
 /// descriptions of nanopublications.
 type CheckedNanopubs = (Vec<Option<String>>, Vec<Verdict>, Vec<Description>);
 
-fn checked(batches: &[MessageBatch]) -> CheckedNanopubs {
-    let mut found = CheckedNanopubs::default();
+fn check_all(batches: &[MessageBatch]) -> CheckedNanopubs {
+    let mut nanopubs = CheckedNanopubs::default();
     for batch in batches {
-        found.0.extend(nanopub::verify(batch));
+        nanopubs.0.extend(nanopub::verify(batch));
         // The index of a message in its batch depends on the division into batches.
         let verdicts = nanopub::check(batch).into_iter();
-        found.1.extend(verdicts.map(|verdict| Verdict {
+        nanopubs.1.extend(verdicts.map(|verdict| Verdict {
             message: 0,
             ..verdict
         }));
         let described = nanopub::describe(batch).into_iter();
-        found.2.extend(described.map(|description| Description {
+        nanopubs.2.extend(described.map(|description| Description {
             message: 0,
             ..description
         }));
     }
-    found
+    nanopubs
 }
 
 /// Compares each message with copies, and with the next one.
-fn compared(batches: &[MessageBatch], random: &mut Random, count: &mut Coverage) {
+fn compare_messages(batches: &[MessageBatch], random: &mut Random, count: &mut Coverage) {
     let all: Vec<Message> = batches.iter().flat_map(messages).collect();
-    for (at, message) in all.iter().enumerate() {
+    for (index, message) in all.iter().enumerate() {
         let quads = &message.records;
-        let copy = shuffled(quads, random);
+        let copy = shuffle(quads, random);
         assert!(
             compare(quads, &copy).is_none_or(|same| same),
             "a shuffled copy differs:\n{quads:#?}\n{copy:#?}"
@@ -191,69 +191,70 @@ fn compared(batches: &[MessageBatch], random: &mut Random, count: &mut Coverage)
         if let Some(quad) = changed.pop() {
             // The quad may have been repeated, or may be equivalent to another one.
             check_comparison(quads, &changed, count);
-            changed.push(swapped(quad));
+            changed.push(swap_subject_and_object(quad));
             check_comparison(quads, &changed, count);
         }
-        if let Some(next) = all.get(at + 1) {
+        if let Some(next) = all.get(index + 1) {
             check_comparison(quads, &next.records, count);
         }
     }
 }
 
 /// Returns the quads in another order and with other labels. One of them may be repeated.
-fn shuffled(quads: &[Values], random: &mut Random) -> Vec<Values> {
-    let mut found: Vec<Values> = quads.to_vec();
-    if !found.is_empty() && random.below(2) == 0 {
-        found.push(found[random.below(found.len())].clone());
+fn shuffle(quads: &[Values], random: &mut Random) -> Vec<Values> {
+    let mut shuffled: Vec<Values> = quads.to_vec();
+    if !shuffled.is_empty() && random.next_below(2) == 0 {
+        shuffled.push(shuffled[random.next_below(shuffled.len())].clone());
     }
-    for at in (1..found.len()).rev() {
-        found.swap(at, random.below(at + 1));
+    for index in (1..shuffled.len()).rev() {
+        shuffled.swap(index, random.next_below(index + 1));
     }
     let mut labels: Vec<String> = labels(quads).into_iter().collect();
     let originals = labels.clone();
-    for at in (1..labels.len()).rev() {
-        labels.swap(at, random.below(at + 1));
+    for index in (1..labels.len()).rev() {
+        labels.swap(index, random.next_below(index + 1));
     }
-    let prefix = ["", "z"][random.below(2)];
+    let prefix = ["", "z"][random.next_below(2)];
     let names: HashMap<String, String> = originals.into_iter().zip(labels).collect();
-    for term in found.iter_mut().flatten() {
+    for term in shuffled.iter_mut().flatten() {
         term.rename(&mut |label| format!("{prefix}{}", names[label]));
     }
-    found
+    shuffled
 }
 
 /// Swaps the subject and the object of a quad.
-fn swapped(mut quad: Values) -> Values {
+fn swap_subject_and_object(mut quad: Values) -> Values {
     quad.swap(0, 2);
     quad
 }
 
 fn labels(quads: &[Values]) -> BTreeSet<String> {
-    let mut found = BTreeSet::new();
+    let mut labels = BTreeSet::new();
     for term in quads.iter().flatten() {
         term.clone().rename(&mut |label| {
-            found.insert(label.to_owned());
+            labels.insert(label.to_owned());
             String::new()
         });
     }
-    found
+    labels
 }
 
 /// Compares two messages. If they have few blank nodes, checks the result by trying every mapping.
-fn check_comparison(one: &[Values], other: &[Values], count: &mut Coverage) {
-    let found = compare(one, other);
-    if let (Some(found), Some(expected)) = (found, try_mappings(one, other)) {
-        assert_eq!(found, expected, "{one:#?}\n{other:#?}");
-        count.same += usize::from(found);
-        count.different += usize::from(!found);
+fn check_comparison(left: &[Values], right: &[Values], count: &mut Coverage) {
+    let are_equal = compare(left, right);
+    if let (Some(are_equal), Some(expected)) = (are_equal, try_mappings(left, right)) {
+        assert_eq!(are_equal, expected, "{left:#?}\n{right:#?}");
+        count.same += usize::from(are_equal);
+        count.different += usize::from(!are_equal);
     }
 }
 
 /// Compares two messages in every way, and checks that the results agree. Returns whether the
 /// messages are equal, or `None` if too many steps are needed.
-fn compare(one: &[Values], other: &[Values]) -> Option<bool> {
-    let (a, b) = (batch(one), batch(other));
-    let mapping = isomorphism((a.quads(), a.table()), (b.quads(), b.table()), STEPS.each).ok()?;
+fn compare(left: &[Values], right: &[Values]) -> Option<bool> {
+    let (a, b) = (batch(left), batch(right));
+    let mapping =
+        find_isomorphism((a.quads(), a.table()), (b.quads(), b.table()), STEPS.each).ok()?;
     if let Some(pairs) = &mapping {
         let text = |batch: &MessageBatch, id: TermId| {
             String::from_utf8(batch.table().text(id).to_vec()).expect("labels are UTF-8")
@@ -264,46 +265,46 @@ fn compare(one: &[Values], other: &[Values]) -> Option<bool> {
             .collect();
         assert_eq!(names.len(), names.values().collect::<HashSet<_>>().len());
         assert!(
-            is_mapping(one, other, &names),
-            "{names:?}\n{one:#?}\n{other:#?}"
+            is_mapping(left, right, &names),
+            "{names:?}\n{left:#?}\n{right:#?}"
         );
     }
     let same = mapping.is_some();
     let mut comparer = Comparer::new(Mode::Sets, false, NamespaceUse::Ignored, STEPS);
     let run = comparer.run((&a, 0), (&b, 0), 1);
-    if !run.found.is_some_and(|found| found.undecided) {
-        assert_eq!(run.pairs == 1, same, "{one:#?}\n{other:#?}");
+    if !run.differences.is_some_and(|found| found.undecided) {
+        assert_eq!(run.pairs == 1, same, "{left:#?}\n{right:#?}");
     }
     if same {
         let signatures = [(Side::A, &a), (Side::B, &b)]
-            .map(|(side, batch)| comparer.signatures(side, batch, 0..1));
+            .map(|(side, batch)| comparer.compute_signatures(side, batch, 0..1));
         assert_eq!(
             signatures[0], signatures[1],
-            "signatures of equal messages: {one:#?}\n{other:#?}"
+            "signatures of equal messages: {left:#?}\n{right:#?}"
         );
     }
     if comparer.collect(Side::A, &a).is_empty() && comparer.collect(Side::B, &b).is_empty() {
         let settled = comparer.compare_multisets();
-        assert_eq!(settled.same == 1, same, "signatures: {one:#?}\n{other:#?}");
+        assert_eq!(settled.same == 1, same, "signatures: {left:#?}\n{right:#?}");
         let expected = usize::from(!same);
-        assert_eq!(comparer.surplus(Side::A, &a).len(), expected);
-        assert_eq!(comparer.surplus(Side::B, &b).len(), expected);
+        assert_eq!(comparer.find_surplus(Side::A, &a).len(), expected);
+        assert_eq!(comparer.find_surplus(Side::B, &b).len(), expected);
     }
     Some(same)
 }
 
-fn is_mapping(one: &[Values], other: &[Values], names: &HashMap<String, String>) -> bool {
-    let mut renamed = one.to_vec();
+fn is_mapping(left: &[Values], right: &[Values], names: &HashMap<String, String>) -> bool {
+    let mut renamed = left.to_vec();
     for term in renamed.iter_mut().flatten() {
         term.rename(&mut |label| names[label].clone());
     }
     let quads: HashSet<&Values> = renamed.iter().collect();
-    quads == other.iter().collect()
+    quads == right.iter().collect()
 }
 
 /// Whether some mapping makes two messages equal; `None` if there are too many mappings.
-fn try_mappings(one: &[Values], other: &[Values]) -> Option<bool> {
-    let (ours, theirs) = (labels(one), labels(other));
+fn try_mappings(left: &[Values], right: &[Values]) -> Option<bool> {
+    let (ours, theirs) = (labels(left), labels(right));
     if ours.len() > MAX_TRIED || theirs.len() > MAX_TRIED {
         return None;
     }
@@ -311,15 +312,15 @@ fn try_mappings(one: &[Values], other: &[Values]) -> Option<bool> {
     let mut theirs: Vec<String> = theirs.into_iter().collect();
     Some(
         ours.len() == theirs.len()
-            && any_permutation(&mut theirs, 0, &mut |order| {
+            && has_permutation(&mut theirs, 0, &mut |order| {
                 let names = ours.iter().cloned().zip(order.iter().cloned()).collect();
-                is_mapping(one, other, &names)
+                is_mapping(left, right, &names)
             }),
     )
 }
 
 /// Whether a condition is true for some permutation of labels.
-fn any_permutation(
+fn has_permutation(
     labels: &mut [String],
     from: usize,
     condition: &mut impl FnMut(&[String]) -> bool,
@@ -327,11 +328,11 @@ fn any_permutation(
     if from == labels.len() {
         return condition(labels);
     }
-    for at in from..labels.len() {
-        labels.swap(from, at);
-        let found = any_permutation(labels, from + 1, condition);
-        labels.swap(from, at);
-        if found {
+    for index in from..labels.len() {
+        labels.swap(from, index);
+        let is_true = has_permutation(labels, from + 1, condition);
+        labels.swap(from, index);
+        if is_true {
             return true;
         }
     }
@@ -346,7 +347,7 @@ fn batch(quads: &[Values]) -> MessageBatch {
     for quad in quads {
         let ids: Vec<TermId> = quad
             .iter()
-            .map(|term| term_id(&mut builder, &mut known, term))
+            .map(|term| add_term(&mut builder, &mut known, term))
             .collect();
         let quad = Quad {
             subject: ids[0],
@@ -360,14 +361,14 @@ fn batch(quads: &[Values]) -> MessageBatch {
     builder.take().expect("a message")
 }
 
-fn term_id(builder: &mut BatchBuilder, known: &mut HashMap<Term, TermId>, term: &Term) -> TermId {
+fn add_term(builder: &mut BatchBuilder, known: &mut HashMap<Term, TermId>, term: &Term) -> TermId {
     if let Some(id) = known.get(term) {
         return *id;
     }
     let id = match term {
         Term::DefaultGraph | Term::Code(_) => return TermId::DEFAULT_GRAPH,
         Term::Iri(text) => builder.add_simple(TermKind::Iri, text.as_bytes(), 0),
-        Term::Bnode(text) => builder.add_simple(TermKind::Bnode, text.as_bytes(), 0),
+        Term::BlankNode(text) => builder.add_simple(TermKind::BlankNode, text.as_bytes(), 0),
         Term::Literal(text, None, _, None) => {
             builder.add_simple(TermKind::Literal, text.as_bytes(), 0)
         }
@@ -377,11 +378,11 @@ fn term_id(builder: &mut BatchBuilder, known: &mut HashMap<Term, TermId>, term: 
             builder.add_with_aux(TermKind::LangLiteral, text.as_bytes(), tag.0, *direction)
         }
         Term::Literal(text, None, _, Some(datatype)) => {
-            let datatype = term_id(builder, known, &Term::Iri(datatype.clone()));
+            let datatype = add_term(builder, known, &Term::Iri(datatype.clone()));
             builder.add_with_aux(TermKind::TypedLiteral, text.as_bytes(), datatype.0, 0)
         }
         Term::Triple(parts) => {
-            let parts = [0, 1, 2].map(|at| term_id(builder, known, &parts[at]));
+            let parts = [0, 1, 2].map(|index| add_term(builder, known, &parts[index]));
             builder.add_triple_term(parts)
         }
     };
@@ -395,7 +396,8 @@ fn term_id(builder: &mut BatchBuilder, known: &mut HashMap<Term, TermId>, term: 
 fn differences(batches: &[MessageBatch]) {
     let all: Vec<Message> = batches.iter().flat_map(messages).collect();
     for pair in all.windows(2) {
-        let [old, new] = [0, 1].map(|at| pair[at].records.iter().cloned().collect::<BTreeSet<_>>());
+        let [old, new] =
+            [0, 1].map(|index| pair[index].records.iter().cloned().collect::<BTreeSet<_>>());
         for parts in [false, true] {
             let mut difference = Difference::from(dataset(&pair[0]), 0, parts, None);
             difference
@@ -416,7 +418,7 @@ fn differences(batches: &[MessageBatch]) {
                 deleted,
                 without_effect,
                 ..
-            } = found.applied();
+            } = found.applied_counts();
             assert_eq!(
                 (deleted, added, without_effect),
                 (expected_counts.0 as u64, expected_counts.1 as u64, 0)
@@ -497,7 +499,7 @@ impl Model {
             let mut before: Option<Self> = None;
             let mut is_valid = true;
             for operation in &patch.records {
-                is_valid = self.operation(operation, &mut before);
+                is_valid = self.apply_operation(operation, &mut before);
                 if !is_valid {
                     break;
                 }
@@ -518,7 +520,7 @@ impl Model {
         self.applied.undone = undone;
     }
 
-    fn operation(&mut self, operation: &[Term], before: &mut Option<Self>) -> bool {
+    fn apply_operation(&mut self, operation: &[Term], before: &mut Option<Self>) -> bool {
         let [Term::Code(code), name, quad @ ..] = operation else {
             panic!("an operation begins with a code: {operation:?}");
         };
@@ -551,7 +553,7 @@ impl Model {
 
 /// Patches have the same effect on a dataset as on a set of quads, and break the same rules,
 /// regardless of batches.
-fn applied(reading: &Reading, data: &[u8], batches: &[PatchBatch], count: &mut Coverage) {
+fn check_application(reading: &Reading, data: &[u8], batches: &[PatchBatch], count: &mut Coverage) {
     let patches: Vec<Message> = batches.iter().flat_map(messages).collect();
     let mut model = Model::default();
     let is_valid = model.apply(&patches);
@@ -561,15 +563,19 @@ fn applied(reading: &Reading, data: &[u8], batches: &[PatchBatch], count: &mut C
         .sum::<usize>();
     count.rejected += usize::from(!is_valid);
     let violations = check(batches);
-    let breaks = |is: fn(Rule) -> bool| violations.iter().any(|found| is(found.violation.rule));
+    let breaks = |is: fn(Rule) -> bool| {
+        violations
+            .iter()
+            .any(|violation| is(violation.violation.rule))
+    };
     assert_eq!(is_valid, !breaks(|rule| rule == Rule::Transaction));
     let is_chained = is_valid && !breaks(Rule::is_chain);
     let agree = |batches: &[PatchBatch], cut: &Reading| {
-        let (found, is_applied) = apply(batches, false);
-        assert_eq!((&found, is_applied), (&model, is_valid), "{cut:?}");
-        let (found, is_applied) = apply(batches, true);
+        let (violation, is_applied) = apply(batches, false);
+        assert_eq!((&violation, is_applied), (&model, is_valid), "{cut:?}");
+        let (violation, is_applied) = apply(batches, true);
         assert_eq!(is_applied, is_chained, "{cut:?}: {violations:?}");
-        assert!(!is_applied || found == model, "{cut:?}");
+        assert!(!is_applied || violation == model, "{cut:?}");
         assert_eq!(check(batches), violations, "{cut:?}");
     };
     agree(batches, reading);
@@ -609,10 +615,10 @@ fn apply(batches: &[PatchBatch], chain: bool) -> (Model, bool) {
             )
         })
         .collect();
-    let found = Model {
+    let model = Model {
         quads: quads_of(&dataset),
         prefixes,
-        applied: dataset.applied(),
+        applied: dataset.applied_counts(),
     };
-    (found, is_applied)
+    (model, is_applied)
 }

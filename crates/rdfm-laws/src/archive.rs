@@ -31,21 +31,21 @@ pub struct Member {
 /// Applies every law to the bytes, and to the bytes with corrected checksums, so that more blocks
 /// are valid headers.
 pub fn any_bytes(data: &[u8]) {
-    let mut random = Random::of(data);
+    let mut random = Random::from_data(data);
     for data in [data.to_vec(), with_checksums(data)] {
         let sizes = [1, 7, BLOCK - 1, BLOCK, BLOCK + 1];
-        pieces(&data, sizes[random.below(sizes.len())]);
+        pieces(&data, sizes[random.next_below(sizes.len())]);
         let mut cuts = Vec::new();
         let mut remaining = data.as_slice();
         while !remaining.is_empty() {
             let (piece, rest) =
-                remaining.split_at(1 + random.below(remaining.len().min(2 * BLOCK)));
+                remaining.split_at(1 + random.next_below(remaining.len().min(2 * BLOCK)));
             cuts.push(piece);
             remaining = rest;
         }
         assert_eq!(read(cuts), read([data.as_slice()]), "cut anywhere");
         // This law takes as long as all others together, so only some inputs are checked.
-        if random.below(8) == 0 {
+        if random.next_below(8) == 0 {
             buffering_is_bounded(&data);
         }
     }
@@ -75,14 +75,14 @@ pub fn read<'a>(pieces: impl IntoIterator<Item = &'a [u8]>) -> (Vec<Member>, Opt
     }
     reader.members.finish();
     reader.take();
-    (reader.found, reader.error)
+    (reader.read_members, reader.error)
 }
 
 /// A reader and its results so far.
 #[derive(Default)]
 struct Reader {
     members: TarMembers,
-    found: Vec<Member>,
+    read_members: Vec<Member>,
     error: Option<DecodeError>,
 }
 
@@ -99,20 +99,23 @@ impl Reader {
 
     fn take(&mut self) {
         while self.error.is_none() {
-            match self.members.parts() {
+            match self.members.take_parts() {
                 Ok(parts) if parts.is_empty() => return,
                 Ok(parts) => {
                     for part in parts {
                         let bytes = self.members.bytes(&part).to_vec();
                         if let Some(name) = part.name {
-                            self.found.push(Member {
+                            self.read_members.push(Member {
                                 name,
                                 bytes,
                                 ended: part.ended,
                                 rejection: part.rejection,
                             });
                         } else {
-                            let last = self.found.last_mut().expect("the bytes belong to a member");
+                            let last = self
+                                .read_members
+                                .last_mut()
+                                .expect("the bytes belong to a member");
                             assert!(!last.ended, "bytes after the end of a member");
                             last.bytes.extend(bytes);
                             last.ended = part.ended;
@@ -120,7 +123,7 @@ impl Reader {
                     }
                 }
                 Err(error) => {
-                    assert_eq!(self.members.parts().err().as_ref(), Some(&error));
+                    assert_eq!(self.members.take_parts().err().as_ref(), Some(&error));
                     self.error = Some(error);
                 }
             }

@@ -128,10 +128,10 @@ pub fn drive(
     piece: usize,
     callback: impl FnMut(Batch),
 ) -> Option<DecodeError> {
-    drive_on(reading.decoder(), data, piece, callback)
+    continue_driving(reading.decoder(), data, piece, callback)
 }
 
-fn drive_on(
+fn continue_driving(
     decoder: Box<dyn Decoder>,
     data: &[u8],
     piece: usize,
@@ -152,11 +152,11 @@ pub fn batches<R: LogRecord>(
     reading: &Reading,
     data: &[u8],
 ) -> (Vec<LogBatch<R>>, Option<DecodeError>) {
-    let mut found = Vec::new();
+    let mut batches = Vec::new();
     let error = drive(reading, data, data.len(), |batch| {
-        found.push(R::from_batch(batch).expect("a batch of the format's kind"));
+        batches.push(R::from_batch(batch).expect("a batch of the format's kind"));
     });
-    (found, error)
+    (batches, error)
 }
 
 /// Decodes in pieces of the given size.
@@ -166,7 +166,7 @@ pub fn outcome(reading: &Reading, data: &[u8], piece: usize) -> Outcome {
 
 fn outcome_of(decoder: Box<dyn Decoder>, data: &[u8], piece: usize) -> Outcome {
     let mut batches = Vec::new();
-    let error = drive_on(decoder, data, piece, |batch| batches.push(batch));
+    let error = continue_driving(decoder, data, piece, |batch| batches.push(batch));
     outcome_in(&batches, error)
 }
 
@@ -177,18 +177,18 @@ pub fn outcome_in(batches: &[Batch], error: Option<DecodeError>) -> Outcome {
         messages: Vec::new(),
         error,
     };
-    for (at, batch) in batches.iter().enumerate() {
-        let found = values_of(batch);
+    for (index, batch) in batches.iter().enumerate() {
+        let values = values_of(batch);
         assert!(
-            at == 0 || found.head == outcome.head,
+            index == 0 || values.head == outcome.head,
             "every batch has the head of the log"
         );
-        outcome.head = found.head;
-        outcome.messages.extend(found.messages);
+        outcome.head = values.head;
+        outcome.messages.extend(values.messages);
     }
-    for (at, message) in outcome.messages.iter().enumerate() {
+    for (index, message) in outcome.messages.iter().enumerate() {
         assert_eq!(
-            message.message_index, at as u64,
+            message.message_index, index as u64,
             "messages are numbered in order"
         );
     }
@@ -199,17 +199,17 @@ pub fn outcome_in(batches: &[Batch], error: Option<DecodeError>) -> Outcome {
 pub fn pieces(reading: &Reading, data: &[u8]) -> Outcome {
     let whole = outcome(reading, data, data.len());
     for size in PIECES {
-        in_pieces(reading, data, size, &whole);
+        decode_in_pieces(reading, data, size, &whole);
     }
     whole
 }
 
 /// Decoding in pieces of the given size equals decoding in one piece.
-pub fn in_pieces(reading: &Reading, data: &[u8], size: usize, whole: &Outcome) {
-    let found = outcome(reading, data, size);
+pub fn decode_in_pieces(reading: &Reading, data: &[u8], size: usize, whole: &Outcome) {
+    let actual = outcome(reading, data, size);
     assert!(
-        found == *whole,
-        "{}: pieces of {size} bytes change the outcome:\n{found:#?}\nwhole:\n{whole:#?}",
+        actual == *whole,
+        "{}: pieces of {size} bytes change the outcome:\n{actual:#?}\nwhole:\n{whole:#?}",
         reading.format.name,
     );
 }
@@ -257,10 +257,10 @@ pub fn batch_sizes(reading: &Reading, data: &[u8], whole: &Outcome) {
     );
 }
 
-fn assert_same(reading: &Reading, found: &Outcome, whole: &Outcome, what: &str) {
+fn assert_same(reading: &Reading, actual: &Outcome, whole: &Outcome, what: &str) {
     assert!(
-        found == whole,
-        "{}: a different {what} changes the outcome:\n{found:#?}\nwhole:\n{whole:#?}",
+        actual == whole,
+        "{}: a different {what} changes the outcome:\n{actual:#?}\nwhole:\n{whole:#?}",
         reading.format.name
     );
 }
@@ -268,8 +268,8 @@ fn assert_same(reading: &Reading, found: &Outcome, whole: &Outcome, what: &str) 
 /// Decoding without a fast path has the same result.
 pub fn fast_paths(reading: &Reading, data: &[u8], whole: &Outcome) {
     for (path, name) in FastPath::ALL {
-        let found = path.without(|| outcome(reading, data, data.len()));
-        assert_same(reading, &found, whole, name);
+        let actual = path.without(|| outcome(reading, data, data.len()));
+        assert_same(reading, &actual, whole, name);
     }
 }
 
@@ -284,9 +284,9 @@ pub fn parts(reading: &Reading, data: &[u8], whole: &Outcome) {
             let batch = values_of(&batch);
             assert_eq!(batch.continued, open, "{}: continued", reading.format.name);
             open = batch.continues;
-            let mut found = batch.messages.into_iter();
+            let mut parts = batch.messages.into_iter();
             if batch.continued {
-                let (rest, last) = (found.next(), joined.last_mut());
+                let (rest, last) = (parts.next(), joined.last_mut());
                 let (rest, last) = (rest.expect("a part"), last.expect("an earlier part"));
                 assert_eq!(
                     rest.message_index, last.message_index,
@@ -297,7 +297,7 @@ pub fn parts(reading: &Reading, data: &[u8], whole: &Outcome) {
                 last.metadata.extend(rest.metadata);
                 last.namespaces = rest.namespaces;
             }
-            joined.extend(found);
+            joined.extend(parts);
         });
         assert_eq!(
             error.as_ref().map(|error| &error.reason),
@@ -393,9 +393,12 @@ pub fn each_invalid(reading: &Reading, data: &[u8]) {
         let modified = [&data[..start], b"]", &data[start..]].concat();
         let (messages, errors) = skip_all(reading, &modified, modified.len());
         assert!(
-            !errors[0].0.follows()
+            !errors[0].0.may_follow_from_skipping()
                 && errors[0].0.position.message_index == Some(invalid as u64)
-                && errors.iter().skip(1).all(|(error, _)| error.follows()),
+                && errors
+                    .iter()
+                    .skip(1)
+                    .all(|(error, _)| error.may_follow_from_skipping()),
             "{}: only message {invalid} is invalid, but the errors are:\n{errors:#?}",
             reading.format.name,
         );
@@ -404,7 +407,7 @@ pub fn each_invalid(reading: &Reading, data: &[u8]) {
             .filter_map(|(error, _)| error.position.message_index)
             .collect();
         let content = |message: &Message| (message.message_index, message.records.clone());
-        let found: Vec<_> = messages.iter().map(content).collect();
+        let contents: Vec<_> = messages.iter().map(content).collect();
         let others: Vec<_> = whole
             .messages
             .iter()
@@ -412,8 +415,8 @@ pub fn each_invalid(reading: &Reading, data: &[u8]) {
             .map(content)
             .collect();
         assert!(
-            found == others,
-            "{}: message {invalid} is invalid, and the other messages are read as:\n{found:#?}\nnot:\n{others:#?}",
+            contents == others,
+            "{}: message {invalid} is invalid, and the other messages are read as:\n{contents:#?}\nnot:\n{others:#?}",
             reading.format.name,
         );
         assert!(skip_all(reading, &modified, 1) == (messages, errors));
@@ -424,7 +427,7 @@ pub fn each_invalid(reading: &Reading, data: &[u8]) {
 fn positions(batch: &Batch) -> Vec<usize> {
     fn of<R: ToValues>(batch: &LogBatch<R>) -> Vec<usize> {
         (0..batch.len())
-            .map(|at| batch.byte_offset(at).expect("a log of bytes"))
+            .map(|index| batch.byte_offset(index).expect("a log of bytes"))
             .map(|offset| usize::try_from(offset).expect("a log in memory"))
             .collect()
     }
@@ -441,18 +444,18 @@ type Skipped = (Vec<Message>, Vec<(DecodeError, Option<Vec<u8>>)>);
 
 fn skip_all(reading: &Reading, data: &[u8], piece: usize) -> Skipped {
     let mut driver = Driver::new(reading.decoder(), data, piece);
-    let (mut found, mut errors) = (Vec::new(), Vec::new());
+    let (mut messages, mut errors) = (Vec::new(), Vec::new());
     loop {
         match driver.next_batch() {
-            Ok(Some(batch)) => found.extend(values_of(&batch).messages),
-            Ok(None) => return (found, errors),
+            Ok(Some(batch)) => messages.extend(values_of(&batch).messages),
+            Ok(None) => return (messages, errors),
             Err(error) => {
                 assert!(errors.len() <= data.len(), "skipping does not terminate");
                 if let Ok(bytes) = driver.skip_message() {
                     errors.push((error, Some(bytes)));
                 } else {
                     errors.push((error, None));
-                    return (found, errors);
+                    return (messages, errors);
                 }
             }
         }

@@ -24,7 +24,7 @@ use rdfm_core::model::record::Operation;
 use rdfm_core::model::term::{Quad, TermId};
 
 use crate::decode::{batches, outcome};
-use crate::message::{Message, ToValues, messages, relabelled};
+use crate::message::{Message, ToValues, messages, relabel};
 use crate::options::{Reading, Writing};
 use crate::structure::dataset;
 
@@ -106,7 +106,7 @@ fn twins<R: ToValues>(writing: &Writing, batches: &[LogBatch<R>]) {
         for encoder in twins.iter().chain([&encoder]) {
             add_counts(&**encoder, &mut dropped);
         }
-        let expected: BTreeMap<&str, u64> = alone.dropped().into_iter().collect();
+        let expected: BTreeMap<&str, u64> = alone.dropped_counts().into_iter().collect();
         assert_eq!(expected, dropped, "{name}: twins change the counts");
         assert_eq!(
             alone.notes(),
@@ -118,7 +118,7 @@ fn twins<R: ToValues>(writing: &Writing, batches: &[LogBatch<R>]) {
 
 /// Adds an encoder's counts of dropped content to the totals.
 fn add_counts(encoder: &dyn Encoder, dropped: &mut BTreeMap<&'static str, u64>) {
-    for (name, number) in encoder.dropped() {
+    for (name, number) in encoder.dropped_counts() {
         *dropped.entry(name).or_default() += number;
     }
 }
@@ -137,7 +137,7 @@ fn reading(writing: &Writing) -> Reading {
 }
 
 /// Whether the scope of blank nodes is the log, not a message.
-fn shared(format: &FormatSpec) -> bool {
+fn is_shared(format: &FormatSpec) -> bool {
     format.kinds != [Kind::Messages]
 }
 
@@ -145,13 +145,13 @@ fn shared(format: &FormatSpec) -> bool {
 /// are compared as datasets.
 pub(crate) fn are_equal(left: &[Message], right: &[Message], format: &FormatSpec) -> bool {
     if format.carries.order {
-        return relabelled(left, shared(format)) == relabelled(right, shared(format));
+        return relabel(left, is_shared(format)) == relabel(right, is_shared(format));
     }
     left.len() == right.len()
         && left
             .iter()
             .zip(right)
-            .all(|(one, other)| dataset(one) == dataset(other))
+            .all(|(left_message, right_message)| dataset(left_message) == dataset(right_message))
 }
 
 /// Decodes `data` up to its first error, encodes the messages with `writing`, decodes the output,
@@ -174,7 +174,9 @@ fn round_trip_of<R: ToValues>(writing: &Writing, reading: &Reading, data: &[u8])
         .flat_map(|batch| match batch.len() {
             // A log without messages contains only its head.
             0 => vec![batch.clone()],
-            messages => (0..messages).map(|at| batch.slice(at..at + 1)).collect(),
+            messages => (0..messages)
+                .map(|index| batch.slice(index..index + 1))
+                .collect(),
         })
         .collect();
     // Also encode batches with a separate term table for each message.
@@ -209,13 +211,13 @@ fn round_trip_of<R: ToValues>(writing: &Writing, reading: &Reading, data: &[u8])
 
     check_output(writing, reading.format, &expected, &out, rejection.as_ref());
     if rejection.is_none() && error.is_none() {
-        appended(writing, reading.format, &single, &expected);
+        check_append(writing, reading.format, &single, &expected);
         parts::<R>(writing, reading, data, &expected);
     }
 }
 
 /// Checks that a log to which each batch is appended in a separate run contains all messages.
-fn appended<R: ToValues>(
+fn check_append<R: ToValues>(
     writing: &Writing,
     source: &FormatSpec,
     batches: &[LogBatch<R>],
@@ -346,8 +348,8 @@ fn check_output(
         "{} -> {}: different messages are read back:\n{:#?}\nexpected:\n{:#?}\nwritten:\n{}\nrejection: {:?}",
         source.name,
         writing.format.name,
-        relabelled(&reread.messages, shared(writing.format)),
-        relabelled(expected, shared(writing.format)),
+        relabel(&reread.messages, is_shared(writing.format)),
+        relabel(expected, is_shared(writing.format)),
         String::from_utf8_lossy(out),
         rejection
     );

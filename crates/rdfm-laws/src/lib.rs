@@ -36,35 +36,35 @@ use crate::options::{Reading, Writing};
 /// and they are fast enough for a fuzz target to try many inputs. The bytes themselves determine
 /// the options, the size of the pieces and the output format, which is the input format half of the
 /// time.
-pub fn quick(format: &'static FormatSpec, data: &[u8]) {
+pub fn check_quickly(format: &'static FormatSpec, data: &[u8]) {
     match format.kinds[0] {
-        Kind::Messages => quick_of::<Quad>(format, data),
-        Kind::Patches => quick_of::<Operation>(format, data),
-        Kind::Results => quick_of::<TermId>(format, data),
+        Kind::Messages => check_batches_quickly::<Quad>(format, data),
+        Kind::Patches => check_batches_quickly::<Operation>(format, data),
+        Kind::Results => check_batches_quickly::<TermId>(format, data),
     }
 }
 
-fn quick_of<R: ToValues>(format: &'static FormatSpec, data: &[u8]) {
-    let mut random = Random::of(data);
+fn check_batches_quickly<R: ToValues>(format: &'static FormatSpec, data: &[u8]) {
+    let mut random = Random::from_data(data);
     let mut ways = Reading::ways(format);
-    let mut reading = ways.swap_remove(random.below(ways.len()));
-    if random.below(4) == 0 {
+    let mut reading = ways.swap_remove(random.next_below(ways.len()));
+    if random.next_below(4) == 0 {
         // A message needs less memory if it shares terms with others in its batch.
         reading = reading
             .with("batch_messages", 1)
-            .with("max_message_bytes", 64u64 << random.below(5));
+            .with("max_message_bytes", 64u64 << random.next_below(5));
     }
-    let size = decode::PIECES[random.below(decode::PIECES.len())];
+    let size = decode::PIECES[random.next_below(decode::PIECES.len())];
     let targets: Vec<_> = targets(format).collect();
-    let target = if random.below(2) == 0 {
+    let target = if random.next_below(2) == 0 {
         format
     } else {
-        targets[random.below(targets.len())]
+        targets[random.next_below(targets.len())]
     };
     let (batches, error) = decode::batches::<R>(&reading, data);
-    let found: Vec<Batch> = batches.iter().cloned().map(R::any).collect();
-    let whole = decode::outcome_in(&found, error);
-    decode::in_pieces(&reading, data, size, &whole);
+    let batches_of_any_kind: Vec<Batch> = batches.iter().cloned().map(R::any).collect();
+    let whole = decode::outcome_in(&batches_of_any_kind, error);
+    decode::decode_in_pieces(&reading, data, size, &whole);
     encode::check_round_trip(&Writing::new(target), format, &batches, &whole.messages);
 }
 
@@ -88,7 +88,7 @@ pub fn any_bytes(format: &'static FormatSpec, data: &[u8]) {
         if format.kinds == [Kind::Messages] {
             regroup::every_way(&reading, data);
         }
-        if format.splittable() {
+        if format.is_splittable() {
             split::every_cut(&reading, data);
         }
         restart::every_law(&reading, data);

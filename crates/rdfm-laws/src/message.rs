@@ -23,7 +23,7 @@ pub enum Term {
     /// An IRI.
     Iri(String),
     /// A blank node's label.
-    Bnode(String),
+    BlankNode(String),
     /// A literal: lexical form, language tag, direction flags, and datatype unless it is implied.
     Literal(String, Option<String>, u8, Option<String>),
     /// A triple term.
@@ -64,7 +64,7 @@ fn check_flags(record: Record, text: &[u8]) {
         let mut out = Vec::new();
         match record.kind {
             TermKind::Iri => write::write_iri(text, plain, &mut out),
-            TermKind::Bnode => write::write_label(text, plain, &mut out),
+            TermKind::BlankNode => write::write_label(text, plain, &mut out),
             TermKind::Language => write::write_language(text, plain, &mut out),
             TermKind::Literal | TermKind::LangLiteral | TermKind::TypedLiteral => {
                 write::write_string(text, plain, &mut out);
@@ -93,7 +93,7 @@ fn term(table: &TermTable, id: TermId) -> Term {
     match record.kind {
         TermKind::DefaultGraph => Term::DefaultGraph,
         TermKind::Iri => Term::Iri(value()),
-        TermKind::Bnode => Term::Bnode(value()),
+        TermKind::BlankNode => Term::BlankNode(value()),
         TermKind::Literal => Term::Literal(value(), None, 0, None),
         TermKind::LangLiteral => {
             let direction = record.flags & (flags::LTR | flags::RTL);
@@ -139,21 +139,21 @@ impl ToValues for TermId {
 pub fn messages<R: ToValues>(batch: &LogBatch<R>) -> Vec<Message> {
     let table = batch.table();
     (0..batch.len())
-        .map(|at| Message {
-            message_index: batch.message_index(at),
-            byte_offset: batch.byte_offset(at),
+        .map(|index| Message {
+            message_index: batch.message_index(index),
+            byte_offset: batch.byte_offset(index),
             records: batch
-                .message(at)
+                .message(index)
                 .iter()
                 .map(|record| record.to_values(table))
                 .collect(),
             namespaces: batch
-                .namespaces(at)
+                .namespaces(index)
                 .iter()
                 .map(|(name, iri)| (name.to_vec(), iri.to_vec()))
                 .collect(),
             metadata: batch
-                .metadata(at)
+                .metadata(index)
                 .iter()
                 .map(|entry| (entry.key.to_string(), entry.value.to_vec()))
                 .collect(),
@@ -165,7 +165,7 @@ impl Term {
     /// Renames every blank node, including those in triple terms.
     pub fn rename(&mut self, name: &mut impl FnMut(&str) -> String) {
         match self {
-            Self::Bnode(label) => *label = name(label),
+            Self::BlankNode(label) => *label = name(label),
             Self::Triple(parts) => parts.iter_mut().for_each(|part| part.rename(name)),
             _ => {}
         }
@@ -175,7 +175,7 @@ impl Term {
 /// Returns the records of messages, with blank nodes numbered by first occurrence. The result is
 /// equal for logs with the same records in the same order. `shared` is true if labels have the same
 /// meaning in all messages.
-pub fn relabelled(messages: &[Message], shared: bool) -> Vec<Vec<Values>> {
+pub fn relabel(messages: &[Message], shared: bool) -> Vec<Vec<Values>> {
     let mut names: HashMap<String, String> = HashMap::new();
     let mut all = Vec::new();
     for message in messages {

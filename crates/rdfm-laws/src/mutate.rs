@@ -14,7 +14,7 @@ impl Random {
 
     /// Creates a generator with a hash of the bytes as its seed, so that each input always leads to
     /// the same choices.
-    pub fn of(data: &[u8]) -> Self {
+    pub fn from_data(data: &[u8]) -> Self {
         // FNV-1a.
         let start = 0xCBF2_9CE4_8422_2325;
         Self::new(data.iter().fold(start, |hash: u64, &byte| {
@@ -23,7 +23,7 @@ impl Random {
     }
 
     /// Returns the next 64 bits.
-    pub fn bits(&mut self) -> u64 {
+    pub fn next_bits(&mut self) -> u64 {
         self.0 ^= self.0 << 13;
         self.0 ^= self.0 >> 7;
         self.0 ^= self.0 << 17;
@@ -31,8 +31,8 @@ impl Random {
     }
 
     /// Returns a number below `bound`, or 0 if `bound` is 0.
-    pub fn below(&mut self, bound: usize) -> usize {
-        usize::try_from(self.bits() >> 33).unwrap_or(0) % bound.max(1)
+    pub fn next_below(&mut self, bound: usize) -> usize {
+        usize::try_from(self.next_bits() >> 33).unwrap_or(0) % bound.max(1)
     }
 }
 
@@ -96,22 +96,24 @@ pub fn mutate(random: &mut Random, input: &[u8]) -> Vec<u8> {
 /// Like [`mutate`], with other tokens.
 pub fn mutate_with(random: &mut Random, input: &[u8], tokens: &[&[u8]]) -> Vec<u8> {
     let mut data = input.to_vec();
-    for _ in 0..=random.below(6) {
-        let at = random.below(data.len() + 1);
-        let length = random.below(16).min(data.len() - at);
-        match random.below(7) {
-            0 if at < data.len() => data[at] ^= 1 << random.below(8),
-            1 if at < data.len() => data[at] = u8::try_from(random.below(256)).unwrap_or(0),
-            2 => drop(data.drain(at..at + length)),
+    for _ in 0..=random.next_below(6) {
+        let index = random.next_below(data.len() + 1);
+        let length = random.next_below(16).min(data.len() - index);
+        match random.next_below(7) {
+            0 if index < data.len() => data[index] ^= 1 << random.next_below(8),
+            1 if index < data.len() => {
+                data[index] = u8::try_from(random.next_below(256)).unwrap_or(0)
+            }
+            2 => drop(data.drain(index..index + length)),
             3 => {
-                let copy = data[at..at + length].to_vec();
-                let to = random.below(data.len() + 1);
+                let copy = data[index..index + length].to_vec();
+                let to = random.next_below(data.len() + 1);
                 data.splice(to..to, copy);
             }
-            4 => data.truncate(at),
+            4 => data.truncate(index),
             _ => {
-                let token = tokens[random.below(tokens.len())];
-                data.splice(at..at, token.iter().copied());
+                let token = tokens[random.next_below(tokens.len())];
+                data.splice(index..index, token.iter().copied());
             }
         }
     }

@@ -46,7 +46,7 @@ impl Reading {
     }
 
     /// Creates empty options for reading the format with the given name.
-    pub fn of(name: &str) -> Self {
+    pub fn for_format(name: &str) -> Self {
         Self::new(format(name))
     }
 
@@ -81,13 +81,13 @@ impl Reading {
 
     /// Creates a decoder.
     pub fn decoder(&self) -> Box<dyn Decoder> {
-        registry::decoder(self.format, &self.values(), &self.opening)
+        registry::new_decoder(self.format, &self.values(), &self.opening)
             .expect("the options are compatible")
     }
 
     /// Creates a delimiter counter.
     pub fn counter(&self) -> Box<dyn DelimiterCounter> {
-        registry::counter(self.format, &self.values(), &self.opening)
+        registry::new_counter(self.format, &self.values(), &self.opening)
             .expect("the format can be split")
     }
 
@@ -96,7 +96,7 @@ impl Reading {
     pub fn ways(format: &'static FormatSpec) -> Vec<Self> {
         let plain = Self::new(format).with_if_supported("base", "http://example.org/base/");
         let mut ways = vec![plain.clone()];
-        let switches = switched(format.reads(), &[]);
+        let switches = switch_options(format.reads(), &[]);
         if !switches.is_empty() {
             let mut way = plain.clone();
             for (name, value) in switches {
@@ -149,7 +149,7 @@ impl Writing {
     }
 
     /// Creates empty options for writing the format with the given name.
-    pub fn of(name: &str) -> Self {
+    pub fn for_format(name: &str) -> Self {
         Self::new(format(name))
     }
 
@@ -174,14 +174,14 @@ impl Writing {
     pub fn encoder(&self) -> Box<dyn Encoder> {
         let values = Values::read(self.format.writes(), self.given.clone());
         let values = values.expect("the options are valid");
-        registry::encoder(self.format, &values, None).expect("the options are compatible")
+        registry::new_encoder(self.format, &values, None).expect("the options are compatible")
     }
 
     /// Returns ways to write the same messages in a format: with every switch inverted, and with
     /// each value of each choice.
     pub fn ways(format: &'static FormatSpec) -> Vec<Self> {
         let mut ways = Vec::new();
-        let switches = switched(format.writes(), &MESSAGE_CHANGING_OPTIONS);
+        let switches = switch_options(format.writes(), &MESSAGE_CHANGING_OPTIONS);
         if !switches.is_empty() {
             let mut way = Self::new(format);
             for (name, value) in switches {
@@ -196,7 +196,7 @@ impl Writing {
 }
 
 /// Returns the switches that have a default, with the opposite value.
-fn switched(
+fn switch_options(
     options: impl Iterator<Item = &'static OptionSpec>,
     except: &[(&str, &str)],
 ) -> Vec<(&'static str, bool)> {

@@ -33,7 +33,7 @@ const TOTAL_TIMEOUT: Duration = Duration::from_secs(15);
 
 fn log() -> MessageBatch {
     let spec = registry::find("trig").expect("TriG is a format");
-    let mut decoder = registry::decoder(spec, &Values::default(), &Opening::default())
+    let mut decoder = registry::new_decoder(spec, &Values::default(), &Opening::default())
         .expect("TriG can be read without options");
     decoder.feed(LOG.as_bytes());
     decoder.finish();
@@ -46,9 +46,9 @@ fn log() -> MessageBatch {
 /// Returns the rows of each message as text, sorted, or `None` if evaluation was interrupted.
 fn rows(evaluation: &Evaluation, log: &MessageBatch) -> Option<Vec<String>> {
     let mut rows = SolutionRows::default();
-    let progress = evaluation.rows(log, 0, &mut rows);
+    let progress = evaluation.evaluate_rows(log, 0, &mut rows);
     let batch = RowOutput::new(&evaluation.query)
-        .batch(log, &rows)
+        .build_batch(log, &rows)
         .expect("rows within limits are a batch");
     let mut lines = Vec::new();
     for (row, message) in rows.messages.iter().enumerate() {
@@ -66,7 +66,7 @@ fn rows(evaluation: &Evaluation, log: &MessageBatch) -> Option<Vec<String>> {
 /// Evaluates any input as a query. The query must be rejected or evaluated within its limits, and
 /// native evaluation must return the same rows as the evaluator. Returns whether the rows of this
 /// kind of query are compared.
-pub fn both_ways_agree(data: &[u8]) -> bool {
+pub fn check_both_ways(data: &[u8]) -> bool {
     let Ok(text) = std::str::from_utf8(data) else {
         return false;
     };

@@ -14,7 +14,7 @@ use rdfm_core::model::limits::Limits;
 use rdfm_core::regroup::{GroupBy, RegroupOptions, Regrouper};
 
 use crate::decode;
-use crate::message::{Message, messages, relabelled};
+use crate::message::{Message, messages, relabel};
 use crate::options::Reading;
 
 const WAYS: [GroupBy; 6] = [
@@ -64,8 +64,8 @@ pub fn every_way(reading: &Reading, data: &[u8]) {
 
 /// Returns the batches, and whether the log was read to its end.
 fn batches(reading: &Reading, data: &[u8]) -> (Vec<MessageBatch>, bool) {
-    let (found, error) = decode::batches(reading, data);
-    (found, error.is_none())
+    let (batches, error) = decode::batches(reading, data);
+    (batches, error.is_none())
 }
 
 /// The output messages, and the reason why regrouping stopped.
@@ -112,13 +112,13 @@ fn keeps_quads(by: GroupBy, input: &[Message], (found, error): &Grouped) {
     match by {
         GroupBy::Message => {
             assert_eq!(error, &None);
-            let (found, input) = (relabelled(found, false), relabelled(input, false));
+            let (found, input) = (relabel(found, false), relabel(input, false));
             assert_eq!(found, input, "messages are unchanged");
         }
         GroupBy::All => {
             assert_eq!(error, &None);
-            let all = relabelled(&found[..found.len().min(1)], false);
-            let expected = relabelled(&[joined(input)][..all.len()], false);
+            let all = relabel(&found[..found.len().min(1)], false);
+            let expected = relabel(&[join(input)][..all.len()], false);
             assert_eq!(all, expected, "one message of all quads");
         }
         _ => {}
@@ -126,7 +126,7 @@ fn keeps_quads(by: GroupBy, input: &[Message], (found, error): &Grouped) {
 }
 
 /// All quads as one message, with separate blank nodes for each message.
-fn joined(messages: &[Message]) -> Message {
+fn join(messages: &[Message]) -> Message {
     let mut all = Message {
         message_index: 0,
         byte_offset: None,

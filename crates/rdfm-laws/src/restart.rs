@@ -16,7 +16,7 @@ use crate::decode::{batches, outcome};
 use crate::message::{Message, ToValues};
 use crate::mutate::Random;
 use crate::options::{Reading, Writing};
-use crate::split::{Marks, frames_at_cuts};
+use crate::split::{Marks, check_frames_at_cuts};
 
 use rdfm_core::codec::spec::Kind;
 
@@ -25,18 +25,19 @@ pub fn every_law(reading: &Reading, data: &[u8]) {
     match reading.format.kinds[0] {
         Kind::Messages => {
             let (batches, _) = batches::<Quad>(reading, data);
-            let mut random = Random::of(data);
-            let restart_bytes = [1, 1 + random.below(300) as u64, 4 << 20][random.below(3)];
-            let frame_rows = 1 + random.below(20) as u64;
+            let mut random = Random::from_data(data);
+            let restart_bytes =
+                [1, 1 + random.next_below(300) as u64, 4 << 20][random.next_below(3)];
+            let frame_rows = 1 + random.next_below(20) as u64;
             for writing in [writing("jelly"), in_columns(frame_rows)] {
                 let writing = writing.with("restart_bytes", restart_bytes);
-                let Some(log) = encoded(&writing, &batches) else {
+                let Some(log) = encode(&writing, &batches) else {
                     continue;
                 };
-                from_every_mark(&log);
+                read_from_every_mark(&log);
                 join("jelly", &log);
-                in_splits(&log, &mut random, Marks::Correct);
-                in_splits(
+                read_in_splits(&log, &mut random, Marks::Correct);
+                read_in_splits(
                     &with_wrong_marks(&log, &mut random),
                     &mut random,
                     Marks::Any,
@@ -45,7 +46,7 @@ pub fn every_law(reading: &Reading, data: &[u8]) {
         }
         Kind::Patches => {
             let (batches, _) = batches::<Operation>(reading, data);
-            if let Some(log) = encoded(&writing("jelly-patch"), &batches) {
+            if let Some(log) = encode(&writing("jelly-patch"), &batches) {
                 join("jelly-patch", &log);
             }
         }
@@ -55,7 +56,7 @@ pub fn every_law(reading: &Reading, data: &[u8]) {
 
 /// Options to write everything that a log may contain.
 fn writing(format: &str) -> Writing {
-    Writing::of(format)
+    Writing::for_format(format)
         .with("generalized", true)
         .with("rdf_star", true)
         .with_if_supported("namespaces", true)
@@ -63,14 +64,14 @@ fn writing(format: &str) -> Writing {
 
 /// Options to write Jelly 1.2, in frames with so many statements.
 fn in_columns(frame_rows: u64) -> Writing {
-    Writing::of("jelly")
+    Writing::for_format("jelly")
         .with("jelly_version", "1.2")
         .with("namespaces", true)
         .with("frame_rows", frame_rows)
 }
 
 /// Encodes batches as a log. Returns `None` if a message is rejected.
-fn encoded<R: ToValues>(writing: &Writing, batches: &[LogBatch<R>]) -> Option<Vec<u8>> {
+fn encode<R: ToValues>(writing: &Writing, batches: &[LogBatch<R>]) -> Option<Vec<u8>> {
     let mut encoder = writing.encoder();
     let mut out = Vec::new();
     for batch in batches {
@@ -82,13 +83,15 @@ fn encoded<R: ToValues>(writing: &Writing, batches: &[LogBatch<R>]) -> Option<Ve
 
 /// Returns the messages of a valid log.
 fn read(format: &str, log: &[u8]) -> Vec<Message> {
-    let found = outcome(&Reading::of(format), log, log.len());
+    let found = outcome(&Reading::for_format(format), log, log.len());
     assert_eq!(found.error, None, "{format}: {log:x?}");
     found.messages
 }
 
 /// The content of messages, without data that depends on earlier messages.
-fn content(messages: &[Message]) -> impl Iterator<Item = (&[Vec<crate::message::Term>], String)> {
+fn write_content(
+    messages: &[Message],
+) -> impl Iterator<Item = (&[Vec<crate::message::Term>], String)> {
     let metadata = |message: &Message| format!("{:?}", message.metadata);
     messages
         .iter()
@@ -107,18 +110,18 @@ fn marks(log: &[u8]) -> Vec<usize> {
 }
 
 /// Decoding from any mark returns the rest of the messages, with the same namespaces in force.
-fn from_every_mark(log: &[u8]) {
+fn read_from_every_mark(log: &[u8]) {
     let whole = read("jelly", log);
     let found = marks(log);
     assert_eq!(found.is_empty(), whole.is_empty(), "{log:x?}");
     for start in found {
-        let at = whole
+        let index = whole
             .iter()
             .position(|message| message.byte_offset == Some(start as u64))
             .expect("a message begins at every mark");
         let rest = read("jelly", &log[start..]);
         assert!(
-            content(&rest).eq(content(&whole[at..])),
+            write_content(&rest).eq(write_content(&whole[index..])),
             "from {start}: {log:x?}"
         );
         let namespaces = |messages: &[Message]| -> Vec<_> {
@@ -129,7 +132,7 @@ fn from_every_mark(log: &[u8]) {
         };
         assert_eq!(
             namespaces(&rest),
-            namespaces(&whole[at..]),
+            namespaces(&whole[index..]),
             "from {start}: {log:x?}"
         );
     }
@@ -141,21 +144,21 @@ fn join(format: &str, log: &[u8]) {
     let twice = [once.clone(), once].concat();
     let joined = [log, log].concat();
     assert!(
-        content(&read(format, &joined)).eq(content(&twice)),
+        write_content(&read(format, &joined)).eq(write_content(&twice)),
         "{format}, joined: {log:x?}"
     );
 }
 
-fn in_splits(log: &[u8], random: &mut Random, marks: Marks) {
-    let reading = Reading::of("jelly");
+fn read_in_splits(log: &[u8], random: &mut Random, marks: Marks) {
+    let reading = Reading::for_format("jelly");
     for count in [1, 4] {
         let mut cuts: Vec<usize> = (0..count)
-            .map(|_| 1 + random.below(log.len().max(1)))
+            .map(|_| 1 + random.next_below(log.len().max(1)))
             .collect();
         cuts.sort_unstable();
         cuts.dedup();
-        let piece = 1 + random.below(300);
-        frames_at_cuts(&reading, log, &cuts, piece, marks);
+        let piece = 1 + random.next_below(300);
+        check_frames_at_cuts(&reading, log, &cuts, piece, marks);
     }
 }
 
@@ -169,8 +172,8 @@ fn with_wrong_marks(log: &[u8], random: &mut Random) -> Vec<u8> {
             options = &rows[..2 + rows[1] as usize];
         }
         let mut rows = Vec::new();
-        if !is_marked(frame) && random.below(2) == 0 {
-            if random.below(2) == 0 {
+        if !is_marked(frame) && random.next_below(2) == 0 {
+            if random.next_below(2) == 0 {
                 rows.extend_from_slice(options);
             }
             rows.extend_from_slice(frame);
@@ -217,8 +220,8 @@ mod tests {
         let mut random = Random::new(messages as u64);
         let mut lines = Vec::new();
         for _ in 0..messages {
-            for _ in 0..random.below(5) {
-                let [s, p, o] = [5, 3, 9].map(|bound| random.below(bound));
+            for _ in 0..random.next_below(5) {
+                let [s, p, o] = [5, 3, 9].map(|bound| random.next_below(bound));
                 lines.push(format!(
                     "<http://a/{s}> <http://b#{p}> \"{o}\"^^<http://d/{p}> <http://g/{s}> .\n"
                 ));
@@ -230,7 +233,7 @@ mod tests {
 
     #[test]
     fn logs_with_marks_can_be_cut_anywhere() {
-        let reading = Reading::of("nq");
+        let reading = Reading::for_format("nq");
         let (found, _) = batches::<Quad>(&reading, &text(40));
         for (restart_bytes, writing) in [
             (1, writing("jelly")),
@@ -241,16 +244,16 @@ mod tests {
             (300, in_columns(8)),
         ] {
             let writing = writing.with("restart_bytes", restart_bytes);
-            let log = encoded(&writing, &found).expect("a log");
+            let log = encode(&writing, &found).expect("a log");
             assert!(marks(&log).len() > 2);
-            let reading = Reading::of("jelly");
+            let reading = Reading::for_format("jelly");
             for cut in 1..=log.len() {
-                frames_at_cuts(&reading, &log, &[cut], 4096, Marks::Correct);
-                frames_at_cuts(&reading, &log, &[cut, cut + 50], 13, Marks::Correct);
+                check_frames_at_cuts(&reading, &log, &[cut], 4096, Marks::Correct);
+                check_frames_at_cuts(&reading, &log, &[cut, cut + 50], 13, Marks::Correct);
             }
             for step in [1, 7, 40] {
                 let cuts: Vec<usize> = (1..log.len()).step_by(step).collect();
-                frames_at_cuts(&reading, &log, &cuts, 100, Marks::Correct);
+                check_frames_at_cuts(&reading, &log, &cuts, 100, Marks::Correct);
             }
         }
     }
@@ -259,19 +262,19 @@ mod tests {
     fn wrong_marks_are_errors() {
         for seed in 0..200 {
             let data = text(3 + seed % 20);
-            let reading = Reading::of("nq");
+            let reading = Reading::for_format("nq");
             let (found, _) = batches::<Quad>(&reading, &data);
             let layouts = [writing("jelly"), in_columns(1 + seed as u64 % 5)];
             let writing = layouts[seed % 2].clone().with("restart_bytes", 1000);
-            let log = encoded(&writing, &found).expect("a log");
+            let log = encode(&writing, &found).expect("a log");
             let mut random = Random::new(seed as u64);
             let modified = with_wrong_marks(&log, &mut random);
             let cuts: Vec<usize> = marks(&modified).into_iter().skip(1).collect();
             for joins in ["error", "warn", "new"] {
-                let reading = Reading::of("jelly").with("joins", joins);
-                frames_at_cuts(&reading, &modified, &cuts, 64, Marks::Any);
+                let reading = Reading::for_format("jelly").with("joins", joins);
+                check_frames_at_cuts(&reading, &modified, &cuts, 64, Marks::Any);
                 for cut in &cuts {
-                    frames_at_cuts(&reading, &modified, &[*cut], 64, Marks::Any);
+                    check_frames_at_cuts(&reading, &modified, &[*cut], 64, Marks::Any);
                 }
             }
         }
@@ -280,7 +283,7 @@ mod tests {
     #[test]
     fn all_laws_apply_to_generated_logs() {
         for messages in [0, 1, 2, 7, 50] {
-            every_law(&Reading::of("nq"), &text(messages));
+            every_law(&Reading::for_format("nq"), &text(messages));
         }
     }
 }

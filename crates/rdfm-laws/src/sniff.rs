@@ -9,8 +9,8 @@ use crate::mutate::Random;
 /// with more data.
 pub fn answer_is_stable(data: &[u8]) {
     let head = &data[..data.len().min(HEAD_BYTES)];
-    let mut random = Random::of(data);
-    let mut cuts = [0; 4].map(|_| random.below(head.len() + 1));
+    let mut random = Random::from_data(data);
+    let mut cuts = [0; 4].map(|_| random.next_below(head.len() + 1));
     cuts.sort_unstable();
     for format in FORMATS {
         let Some(sniff) = format.sniff else {

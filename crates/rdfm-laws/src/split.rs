@@ -24,26 +24,26 @@ pub fn every_cut(reading: &Reading, data: &[u8]) {
     let length = data.len();
     for step in [7, 40, length / 3 + 1, length / 2 + 1] {
         let cuts: Vec<usize> = (step..length).step_by(step).collect();
-        at_cuts(reading, data, &cuts, 4096);
+        read_at_cuts(reading, data, &cuts, 4096);
     }
 }
 
 /// Cuts the log at one to three positions that its bytes determine.
 pub fn some_cuts(reading: &Reading, data: &[u8]) {
-    let mut random = Random::of(data);
-    let mut cuts: Vec<usize> = (0..=random.below(3))
-        .map(|_| 1 + random.below(data.len()))
+    let mut random = Random::from_data(data);
+    let mut cuts: Vec<usize> = (0..=random.next_below(3))
+        .map(|_| 1 + random.next_below(data.len()))
         .collect();
     cuts.sort_unstable();
     cuts.dedup();
-    at_cuts(reading, data, &cuts, 1 + random.below(64));
+    read_at_cuts(reading, data, &cuts, 1 + random.next_below(64));
 }
 
 /// Checks that the splits between the cuts together equal the complete log. The cuts must be at
 /// least 1 and in ascending order.
-pub fn at_cuts(reading: &Reading, data: &[u8], cuts: &[usize], piece: usize) {
+pub fn read_at_cuts(reading: &Reading, data: &[u8], cuts: &[usize], piece: usize) {
     if reading.format.binary {
-        frames_at_cuts(reading, data, cuts, piece, Marks::Any);
+        check_frames_at_cuts(reading, data, cuts, piece, Marks::Any);
         return;
     }
     let Some(dialect) = dialect_of(reading, data) else {
@@ -67,8 +67,8 @@ pub fn at_cuts(reading: &Reading, data: &[u8], cuts: &[usize], piece: usize) {
             counter.feed(piece);
         }
         counter.finish();
-        indivisible |= counter.indivisible();
-        if delimiters == 0 && counter.content_first() {
+        indivisible |= counter.is_indivisible();
+        if delimiters == 0 && counter.is_content_first() {
             leading = 1;
         }
         splits.push((split, input, delimiters));
@@ -87,7 +87,7 @@ pub fn at_cuts(reading: &Reading, data: &[u8], cuts: &[usize], piece: usize) {
     if indivisible {
         let contains = |word: &[u8]| data.windows(word.len()).any(|window| window == word);
         assert!(
-            contains(b"VERSION") || reading.values().switch(&LENIENT) && contains(b"MESSAGE"),
+            contains(b"VERSION") || reading.values().is_on(&LENIENT) && contains(b"MESSAGE"),
             "{}: a log that never changes its dialect has splits at {cuts:?}: {}",
             reading.format.name,
             String::from_utf8_lossy(data)
@@ -120,7 +120,13 @@ pub enum Marks {
 /// The law for logs of frames. The splits return the messages of the complete log, each once and
 /// in order, up to the first error. If the marks are correct, splits add no errors. Wrong marks
 /// cause errors, never wrong messages.
-pub fn frames_at_cuts(reading: &Reading, data: &[u8], cuts: &[usize], piece: usize, marks: Marks) {
+pub fn check_frames_at_cuts(
+    reading: &Reading,
+    data: &[u8],
+    cuts: &[usize],
+    piece: usize,
+    marks: Marks,
+) {
     let mut decoder = reading.clone().with("batch_messages", 1).decoder();
     decoder.feed(data);
     decoder.finish();
@@ -132,7 +138,7 @@ pub fn frames_at_cuts(reading: &Reading, data: &[u8], cuts: &[usize], piece: usi
     let is_correct = marks == Marks::Correct;
     let starts = [0].iter().chain(cuts);
     let stops = cuts.iter().chain(&[usize::MAX]);
-    let (mut first_message_index, mut at) = (0, 0);
+    let (mut first_message_index, mut index) = (0, 0);
     for (&start, &stop) in starts.zip(stops) {
         let mut split = reading.clone();
         split.opening.split = Some(Split {
@@ -148,38 +154,38 @@ pub fn frames_at_cuts(reading: &Reading, data: &[u8], cuts: &[usize], piece: usi
         }
         counter.finish();
         assert!(
-            !(is_correct && counter.indivisible()),
+            !(is_correct && counter.is_indivisible()),
             "frames are damaged at {cuts:?}: {data:x?}"
         );
-        let before = at;
+        let before = index;
         for event in read(&split, input, piece) {
             if matches!(event, Event::Error(..)) {
-                let is_equal = whole.get(at) == Some(&event);
+                let is_equal = whole.get(index) == Some(&event);
                 assert!(
                     is_equal || !is_correct,
                     "{event:?} in the split at {start} of {cuts:?}: {data:x?}"
                 );
                 return;
             }
-            let is_equal = match (&event, whole.get(at)) {
-                (Event::Message(found), Some(Event::Message(expected))) => {
-                    let mut found = found.clone();
+            let is_equal = match (&event, whole.get(index)) {
+                (Event::Message(actual), Some(Event::Message(expected))) => {
+                    let mut actual = actual.clone();
                     if !is_correct {
                         // A frame with a wrong mark need not declare the namespaces in force.
-                        found.namespaces.clone_from(&expected.namespaces);
+                        actual.namespaces.clone_from(&expected.namespaces);
                     }
-                    found == *expected
+                    actual == *expected
                 }
                 _ => false,
             };
             assert!(
                 is_equal,
                 "the split at {start} of {cuts:?} (pieces of {piece}) returns {event:?}, the log {:?}: {data:x?}",
-                whole.get(at)
+                whole.get(index)
             );
-            at += 1;
+            index += 1;
         }
-        let count = (at - before) as u64;
+        let count = (index - before) as u64;
         assert_eq!(
             counter.delimiters(),
             count,
@@ -188,7 +194,7 @@ pub fn frames_at_cuts(reading: &Reading, data: &[u8], cuts: &[usize], piece: usi
         first_message_index += count;
     }
     assert_eq!(
-        at,
+        index,
         whole.len(),
         "the splits at {cuts:?} lose later messages: {data:x?}"
     );
@@ -202,39 +208,39 @@ fn dialect_of(reading: &Reading, data: &[u8]) -> Option<Dialect> {
     decoder.feed(data);
     decoder.finish();
     drop(decoder.next_batch());
-    let found = decoder.header().dialect?;
+    let dialect = decoder.header().dialect?;
     let requested = reading
         .values()
         .text(&READ_DIALECT)
-        .and_then(Dialect::named);
-    Some(requested.unwrap_or(found))
+        .and_then(Dialect::from_name);
+    Some(requested.unwrap_or(dialect))
 }
 
 fn read(reading: &Reading, data: &[u8], piece: usize) -> Vec<Event> {
     let mut decoder = reading.decoder();
     let mut pieces = data.chunks(piece.max(1));
-    let (mut found, mut finished) = (Vec::new(), false);
+    let (mut events, mut finished) = (Vec::new(), false);
     let mut pending: Option<DecodeError> = None;
     loop {
         if let Some(error) = pending.take() {
             match decoder.skip_message() {
                 Ok(Some(bytes)) => {
-                    found.push(Event::Error(error, Some(bytes)));
+                    events.push(Event::Error(error, Some(bytes)));
                     continue;
                 }
                 Ok(None) => pending = Some(error),
                 Err(last) => {
-                    found.push(Event::Error(last, None));
-                    return found;
+                    events.push(Event::Error(last, None));
+                    return events;
                 }
             }
         } else {
             match decoder.next_batch_of::<Quad>() {
                 Ok(Some(batch)) => {
-                    found.extend(messages(&batch).into_iter().map(Event::Message));
+                    events.extend(messages(&batch).into_iter().map(Event::Message));
                     continue;
                 }
-                Ok(None) if finished || decoder.done() => return found,
+                Ok(None) if finished || decoder.is_done() => return events,
                 Ok(None) => {}
                 Err(error) => {
                     pending = Some(error);
@@ -277,7 +283,7 @@ mod tests {
     ];
 
     fn ways_of_all_kinds(format: &str) -> Vec<Reading> {
-        let plain = Reading::of(format);
+        let plain = Reading::for_format(format);
         let mut all = vec![
             plain.clone(),
             plain
@@ -303,7 +309,7 @@ mod tests {
             for log in LOGS {
                 for cut in 1..=log.len() + 1 {
                     for piece in [1, 2, 3, 7, 4096] {
-                        at_cuts(&reading, log.as_bytes(), &[cut], piece);
+                        read_at_cuts(&reading, log.as_bytes(), &[cut], piece);
                     }
                 }
             }
@@ -316,7 +322,7 @@ mod tests {
             for log in LOGS {
                 for step in 1..20 {
                     let cuts: Vec<usize> = (1..=log.len()).step_by(step).collect();
-                    at_cuts(&reading, log.as_bytes(), &cuts, 5);
+                    read_at_cuts(&reading, log.as_bytes(), &cuts, 5);
                 }
             }
         }

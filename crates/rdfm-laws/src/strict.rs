@@ -61,7 +61,7 @@ fn quads(term: TermId, iri: TermId) -> Vec<Quad> {
 }
 
 /// Returns triple terms with the term in each position.
-fn triple_terms<R: Positions>(
+fn add_triple_terms<R: Positions>(
     builder: &mut LogBuilder<R>,
     term: TermId,
     iri: TermId,
@@ -73,7 +73,7 @@ fn triple_terms<R: Positions>(
 impl Positions for Quad {
     fn with_term(builder: &mut LogBuilder<Self>, term: TermId, iri: TermId) -> Vec<Self> {
         let mut all = quads(term, iri);
-        for triple in triple_terms(builder, term, iri) {
+        for triple in add_triple_terms(builder, term, iri) {
             all.push(Self {
                 object: triple,
                 ..Operation::bare(OperationCode::Add).quad()
@@ -93,7 +93,7 @@ impl Positions for Operation {
         let is_iri = builder.table().term(term).kind == TermKind::Iri;
         let mut all: Vec<Self> = quads(term, iri)
             .into_iter()
-            .map(|quad| Self::of(OperationCode::Add, quad))
+            .map(|quad| Self::new(OperationCode::Add, quad))
             .collect();
         let mut other = |code| {
             all.push(Self {
@@ -120,7 +120,7 @@ impl Positions for TermId {
 
     fn with_term(builder: &mut LogBuilder<Self>, term: TermId, iri: TermId) -> Vec<Self> {
         let mut all = vec![term];
-        all.extend(triple_terms(builder, term, iri));
+        all.extend(add_triple_terms(builder, term, iri));
         all
     }
 }
@@ -133,7 +133,7 @@ fn add<R: Positions>(builder: &mut LogBuilder<R>, term: &Term) -> TermId {
     };
     let added = match term {
         Term::Iri(text) => return simple(TermKind::Iri, text),
-        Term::Bnode(text) => return simple(TermKind::Bnode, text),
+        Term::BlankNode(text) => return simple(TermKind::BlankNode, text),
         Term::Literal(text, None, _, None) => return simple(TermKind::Literal, text),
         Term::Literal(text, Some(tag), direction, _) => {
             let tag = simple(TermKind::Language, tag);
@@ -224,18 +224,18 @@ fn check_text<R: Positions>(format: &'static FormatSpec, term: &Term, batch: &Lo
     let Ok(bytes) = write(&writing, batch) else {
         return;
     };
-    let (found, _) = batches::<R>(&reading, &bytes);
+    let (batches, _) = batches::<R>(&reading, &bytes);
     // A format that changes the term breaks another law.
-    let Some(found) = found.first().filter(|found| {
-        let (found, expected) = (messages(found), messages(batch));
-        found[0].records == expected[0].records
+    let Some(batches) = batches.first().filter(|batches| {
+        let (batches, expected) = (messages(batches), messages(batch));
+        batches[0].records == expected[0].records
     }) else {
         return;
     };
     for target in targets(format).filter(|target| !target.carries.namespaces) {
         let (one, other) = (
             write(&Writing::new(target), batch),
-            write(&Writing::new(target), found),
+            write(&Writing::new(target), batches),
         );
         assert!(
             one == other,
@@ -252,13 +252,13 @@ fn write<R: Positions>(writing: &Writing, batch: &LogBatch<R>) -> Result<Vec<u8>
 }
 
 fn expect_same(reading: &Reading, out: &[u8], expected: &[Message], term: &Term) {
-    let found = outcome(reading, out, out.len());
+    let actual = outcome(reading, out, out.len());
     let text = String::from_utf8_lossy(out);
-    assert_eq!(found.error, None, "{reading:?}: {term:?}: {text}");
+    assert_eq!(actual.error, None, "{reading:?}: {term:?}: {text}");
     assert!(
-        are_equal(&found.messages, expected, reading.format),
+        are_equal(&actual.messages, expected, reading.format),
         "{reading:?}: {term:?} is read back as another term: {text}\n{:#?}",
-        found.messages
+        actual.messages
     );
 }
 

@@ -27,9 +27,9 @@ pub fn dataset_of(quads: &[impl AsRef<[Term]>]) -> Vec<Vec<u64>> {
     loop {
         let mut positions: HashMap<&str, Vec<u64>> = HashMap::new();
         for quad in &quads {
-            let colour = hash(coloured(quad, &colours));
-            for (at, term) in quad.iter().enumerate() {
-                collect(term, hash((colour, at)), &mut positions);
+            let colour = hash(colour_quad(quad, &colours));
+            for (index, term) in quad.iter().enumerate() {
+                collect(term, hash((colour, index)), &mut positions);
             }
         }
         colours = positions
@@ -45,31 +45,34 @@ pub fn dataset_of(quads: &[impl AsRef<[Term]>]) -> Vec<Vec<u64>> {
         }
         distinguished = count;
     }
-    let mut found: Vec<_> = quads.iter().map(|quad| coloured(quad, &colours)).collect();
+    let mut found: Vec<_> = quads
+        .iter()
+        .map(|quad| colour_quad(quad, &colours))
+        .collect();
     found.sort_unstable();
     found
 }
 
 /// Collects the positions of blank nodes. `place` identifies a quad and a position in it.
-fn collect<'a>(term: &'a Term, place: u64, positions: &mut HashMap<&'a str, Vec<u64>>) {
+fn collect<'a>(term: &'a Term, position: u64, positions: &mut HashMap<&'a str, Vec<u64>>) {
     match term {
-        Term::Bnode(label) => positions.entry(label).or_default().push(place),
+        Term::BlankNode(label) => positions.entry(label).or_default().push(position),
         Term::Triple(parts) => {
-            for (at, part) in parts.iter().enumerate() {
-                collect(part, hash((place, at)), positions);
+            for (index, part) in parts.iter().enumerate() {
+                collect(part, hash((position, index)), positions);
             }
         }
         _ => {}
     }
 }
 
-fn coloured(quad: &[Term], colours: &Colours) -> Vec<u64> {
+fn colour_quad(quad: &[Term], colours: &Colours) -> Vec<u64> {
     quad.iter().map(|term| colour(term, colours)).collect()
 }
 
 fn colour(term: &Term, colours: &Colours) -> u64 {
     match term {
-        Term::Bnode(label) => hash(("bnode", colours.get(label.as_str()))),
+        Term::BlankNode(label) => hash(("bnode", colours.get(label.as_str()))),
         Term::Triple(parts) => {
             let parts = parts.each_ref().map(|part| colour(part, colours));
             hash(("triple", parts))
@@ -91,9 +94,9 @@ mod tests {
     use crate::options::Reading;
 
     fn dataset_of_nquads(text: &str) -> Vec<Vec<u64>> {
-        let found = outcome(&Reading::of("nq"), text.as_bytes(), text.len());
-        assert_eq!(found.error, None);
-        dataset(&found.messages[0])
+        let decoded = outcome(&Reading::for_format("nq"), text.as_bytes(), text.len());
+        assert_eq!(decoded.error, None);
+        dataset(&decoded.messages[0])
     }
 
     #[test]

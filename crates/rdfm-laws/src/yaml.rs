@@ -91,21 +91,21 @@ pub fn mutate(random: &mut Random, input: &[u8]) -> Vec<u8> {
 /// the document to the event parser. The limits are derived from the bytes. Returns the number of
 /// documents that the block reader handled, and the number of those that it left.
 pub fn block_reader_equals_event_parser(data: &[u8]) -> (usize, usize) {
-    let mut random = Random::of(data);
+    let mut random = Random::from_data(data);
     let mut bounds = Bounds {
         max_depth: 100,
         max_bytes: 1 << 20,
         max_repeated: 1 << 20,
-        duplicates: random.below(2) == 0,
+        duplicates: random.next_below(2) == 0,
     };
-    if random.below(4) == 0 {
-        bounds.max_depth = [1, 2, 3, 4, 5][random.below(5)];
+    if random.next_below(4) == 0 {
+        bounds.max_depth = [1, 2, 3, 4, 5][random.next_below(5)];
     }
-    if random.below(4) == 0 {
-        bounds.max_bytes = random.below(1000) as u64;
+    if random.next_below(4) == 0 {
+        bounds.max_bytes = random.next_below(1000) as u64;
     }
     let (mut block, mut composer) = (BlockComposer::default(), Composer::default());
-    let (mut found, mut expected) = (Tape::new(), Tape::new());
+    let (mut actual, mut expected) = (Tape::new(), Tape::new());
     let (mut block_documents, mut other_documents) = (0, 0);
     let mut search = DocumentSearch::default();
     let mut start = 0;
@@ -115,7 +115,7 @@ pub fn block_reader_equals_event_parser(data: &[u8]) -> (usize, usize) {
         let Ok(text) = std::str::from_utf8(document) else {
             continue;
         };
-        if block.compose(text, &mut found, &bounds).is_none() {
+        if block.compose(text, &mut actual, &bounds).is_none() {
             other_documents += 1;
             continue;
         }
@@ -126,8 +126,8 @@ pub fn block_reader_equals_event_parser(data: &[u8]) -> (usize, usize) {
             let counts = (tape.deepest(), tape.depth(), tape.bytes());
             (tape.texts().to_vec(), tape.has_contexts(), counts)
         };
-        assert_eq!(found.nodes(), expected.nodes(), "{text:?}");
-        assert_eq!(parts(&found), parts(&expected), "{text:?}");
+        assert_eq!(actual.nodes(), expected.nodes(), "{text:?}");
+        assert_eq!(parts(&actual), parts(&expected), "{text:?}");
     }
     (block_documents, other_documents)
 }

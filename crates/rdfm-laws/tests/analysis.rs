@@ -51,8 +51,8 @@ const STATEMENTS: [&str; 10] = [
 /// Returns a log of random lines.
 fn lines_of(random: &mut Random, lines: &[&str]) -> Vec<u8> {
     let mut log = String::new();
-    for _ in 0..random.below(20) {
-        log += lines[random.below(lines.len())];
+    for _ in 0..random.next_below(20) {
+        log += lines[random.next_below(lines.len())];
         log.push('\n');
     }
     log.into_bytes()
@@ -78,11 +78,11 @@ fn random_changes_do_not_break_any_law() {
     let mut total = Coverage::default();
     for seed in 0..3000 {
         let mut random = Random::new(seed);
-        let input = match random.below(3) {
+        let input = match random.next_below(3) {
             0 => lines_of(&mut random, &ROWS),
             1 => lines_of(&mut random, &STATEMENTS),
             _ => {
-                let index = random.below(logs.len());
+                let index = random.next_below(logs.len());
                 mutate(&mut random, &logs[index])
             }
         };

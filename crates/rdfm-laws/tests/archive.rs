@@ -50,18 +50,18 @@ fn random_changes_do_not_break_any_law() {
     let mut random = Random::new(1);
     for seed in 0..500 {
         let mut data = whole.clone();
-        for _ in 0..=random.below(4) {
+        for _ in 0..=random.next_below(4) {
             // Most changes are in header fields.
-            let block = random.below(data.len() / BLOCK) * BLOCK;
-            let at = match random.below(3) {
-                0 => block + random.below(BLOCK),
-                1 => block + 124 + random.below(12),
+            let block = random.next_below(data.len() / BLOCK) * BLOCK;
+            let index = match random.next_below(3) {
+                0 => block + random.next_below(BLOCK),
+                1 => block + 124 + random.next_below(12),
                 _ => block + 156,
             };
-            data[at] = random.bits().to_le_bytes()[0];
+            data[index] = random.next_bits().to_le_bytes()[0];
         }
-        if random.below(4) == 0 {
-            data.truncate(random.below(data.len()));
+        if random.next_below(4) == 0 {
+            data.truncate(random.next_below(data.len()));
         }
         let result = std::panic::catch_unwind(|| any_bytes(&data));
         assert!(

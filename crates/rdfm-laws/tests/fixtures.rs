@@ -32,7 +32,7 @@ fn reading_resumes_after_an_invalid_message() {
     for (name, path, data) in fixtures() {
         println!("{}", path.display());
         resumable += usize::from(format(name).resumable);
-        decode::each_invalid(&Reading::of(name), &data);
+        decode::each_invalid(&Reading::for_format(name), &data);
     }
     assert!(resumable > 6 * 13, "{resumable}");
 }

@@ -33,7 +33,7 @@ fn try_mutations() {
         seed += 1;
         for (format, corpus) in &corpora {
             let mut random = Random::new(seed);
-            let index = random.below(corpus.len());
+            let index = random.next_below(corpus.len());
             let input = mutate(&mut random, corpus[index]);
             let result = std::panic::catch_unwind(|| {
                 sniff::answer_is_stable(&input);

@@ -11,13 +11,13 @@ const LOG: &str = "PREFIX a: <http://a/>\nPREFIX b: <http://b/>\na:s a:p a:o .\n
 
 #[test]
 fn changing_namespaces_are_encoded_independently_of_batches() {
-    let source = Reading::of("ttl").format;
+    let source = Reading::for_format("ttl").format;
     for context_lines in ["first", "every", "none"] {
         for target in targets(source) {
             let writing = Writing::new(target)
                 .with_if_supported("context_lines", context_lines)
                 .with_if_supported("namespaces", true);
-            encode::round_trip(&writing, &Reading::of("ttl"), LOG.as_bytes());
+            encode::round_trip(&writing, &Reading::for_format("ttl"), LOG.as_bytes());
         }
     }
 }

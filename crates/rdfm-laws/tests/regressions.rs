@@ -5,7 +5,7 @@ use rdfm_laws::{any_bytes, decode};
 
 /// Compares decoding in one piece with decoding in several, with a limit of 64 bytes.
 fn within_64_bytes(format: &str, data: &[u8]) {
-    let reading = Reading::of(format)
+    let reading = Reading::for_format(format)
         .with("max_message_bytes", 64)
         .with("batch_messages", 1);
     decode::pieces(&reading, data);

@@ -30,7 +30,7 @@ fn nested(open: &str, inner: &str, close: &str, times: usize) -> String {
 
 /// Reads a valid log.
 fn read(format: &str, log: &[u8]) -> Vec<MessageBatch> {
-    let reading = Reading::of(format).with_if_supported("max_depth", DEPTH as u64);
+    let reading = Reading::for_format(format).with_if_supported("max_depth", DEPTH as u64);
     let mut decoder = reading.decoder();
     decoder.feed(log);
     decoder.finish();
@@ -59,7 +59,7 @@ fn json_ld_and_yaml_ld_fit_in_a_small_stack() {
 
 fn json_ld_and_yaml_ld_of_depth(depth: usize) {
     let chain: Vec<String> = (1..depth)
-        .map(|at| format!("\"t{at}\":\"t{}:x\"", at - 1))
+        .map(|index| format!("\"t{index}\":\"t{}:x\"", index - 1))
         .collect();
     let scoped = nested(
         "{\"t\":{\"@id\":\"a:t\",\"@context\":",
@@ -110,7 +110,7 @@ fn json_ld_and_yaml_ld_of_depth(depth: usize) {
         }
     }
     let blocks: Vec<String> = (0..depth)
-        .map(|at| format!("\n{}a:p:", " ".repeat(at)))
+        .map(|index| format!("\n{}a:p:", " ".repeat(index)))
         .collect();
     let blocks = format!("{} 1\n", blocks.concat());
     on_a_small_stack(|| drop(read("yamlld", blocks.as_bytes())));
@@ -143,7 +143,7 @@ fn triple_terms_fit_in_a_small_stack_in_every_format() {
     let batches = on_a_small_stack(triple_terms);
     for format in ["nq", "trig", "jelly", "rdf-protobuf", "rdf-thrift"] {
         for flat in [false, true] {
-            let writing = Writing::of(format)
+            let writing = Writing::for_format(format)
                 .with("flat", flat)
                 .with_if_supported("rdf_star", true);
             let log = on_a_small_stack(|| {
@@ -174,7 +174,9 @@ fn triple_terms_fit_in_a_small_stack_in_every_format() {
 fn repeated_terms_fit_in_a_small_stack() {
     let batches = triple_terms();
     let log = on_a_small_stack(|| {
-        let mut encoder = Writing::of("jelly").with("rdf_star", true).encoder();
+        let mut encoder = Writing::for_format("jelly")
+            .with("rdf_star", true)
+            .encoder();
         let mut log = Vec::new();
         for batch in batches.iter().chain(&batches) {
             encoder.encode(BatchRef::Messages(batch), &mut log).unwrap();
@@ -183,7 +185,7 @@ fn repeated_terms_fit_in_a_small_stack() {
         log
     });
     on_a_small_stack(|| {
-        let mut reading = Reading::of("jelly")
+        let mut reading = Reading::for_format("jelly")
             .with("max_depth", DEPTH as u64)
             .with("batch_messages", 1);
         reading.opening.parts = Parts::Always;

@@ -127,9 +127,14 @@ fn every_character_is_written_the_same_whatever_format_it_was_read_from() {
 #[test]
 fn strict_decoders_read_the_iris_and_labels_that_strict_encoders_write() {
     let iris = IRIS.iter().map(|&text| Term::Iri(text.to_owned()));
-    let bnodes = LABELS.iter().map(|&text| Term::Bnode(text.to_owned()));
+    let blank_nodes = LABELS.iter().map(|&text| Term::BlankNode(text.to_owned()));
     let characters = special_characters().map(|c| Term::Iri(format!("http://e/a{c}b")));
-    check_all(&iris.chain(bnodes).chain(characters).collect::<Vec<_>>());
+    check_all(
+        &iris
+            .chain(blank_nodes)
+            .chain(characters)
+            .collect::<Vec<_>>(),
+    );
 }
 
 #[test]

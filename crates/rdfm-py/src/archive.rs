@@ -6,7 +6,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyList};
 use rdfm_core::archive;
 
-use crate::codecs::contiguous;
+use crate::codecs::to_contiguous;
 use crate::errors;
 
 /// Reads the members of a tar archive.
@@ -30,7 +30,7 @@ impl TarMembers {
     /// Add a piece of the archive, cut anywhere. Nothing is read yet.
     #[pyo3(signature = (piece, /))]
     fn feed(&self, piece: &Bound<'_, PyAny>) -> PyResult<()> {
-        let bytes = contiguous(piece)?;
+        let bytes = to_contiguous(piece)?;
         self.with(|members| members.feed(bytes.as_bytes()));
         Ok(())
     }
@@ -51,7 +51,7 @@ impl TarMembers {
     fn parts<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
         self.with(|members| {
             let parts = members
-                .parts()
+                .take_parts()
                 .map_err(|error| errors::decode(py, &error))?;
             let tuples = parts.into_iter().map(|part| {
                 let data = PyBytes::new(py, members.bytes(&part));

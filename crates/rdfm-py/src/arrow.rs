@@ -22,7 +22,7 @@ use pyo3_arrow::input::{AnyArray, AnyRecordBatch};
 use pyo3_arrow::{PyField, PySchema};
 use rdfm_arrow::schema::{Column, Layout, RowLayout, schema};
 use rdfm_arrow::to_arrow::{self, RowRecord};
-use rdfm_arrow::widths::widened;
+use rdfm_arrow::widths::widen;
 use rdfm_core::codec::spec::Kind;
 use rdfm_core::model::batch::{LogBatch, MessageBatch};
 use rdfm_core::model::error::ErrorClass;
@@ -45,7 +45,7 @@ pub fn exception(py: Python<'_>, error: rdfm_arrow::Error) -> PyErr {
 /// Returns the requested row layout for a kind of log, with the default columns if `names` is
 /// `None`.
 pub fn rows(kind: Kind, names: Option<&[String]>, rows: &str, terms: &str) -> PyResult<RowLayout> {
-    RowLayout::by_name(kind, names, rows, terms).map_err(errors::option)
+    RowLayout::from_name(kind, names, rows, terms).map_err(errors::option)
 }
 
 /// Returns the layout with the columns `names` for rows that are messages, patches or results.
@@ -63,11 +63,11 @@ pub fn requested_columns<R: RowRecord>(
 ) -> PyResult<Vec<Column>> {
     if let Some(requested) = requested {
         let schema = PySchema::from_arrow_pycapsule(requested)?.into_inner();
-        if let Some(found) = Column::of_schema(R::KIND, &schema) {
+        if let Some(found) = Column::from_schema(R::KIND, &schema) {
             return Ok(found);
         }
     }
-    Ok(Column::default_of(R::KIND))
+    Ok(Column::default_for(R::KIND))
 }
 
 /// Exports a batch as an Arrow array, with the requested columns if possible.
@@ -96,7 +96,7 @@ pub fn export_schema<'py, R: RowRecord>(
     batch: &LogBatch<R>,
 ) -> PyResult<Bound<'py, PyCapsule>> {
     R::check(batch.head()).map_err(|error| exception(py, error))?;
-    let columns = Column::default_of(R::KIND);
+    let columns = Column::default_for(R::KIND);
     let schema = schema(columns, R::variables(batch.head()));
     schema_capsule(py, schema.as_ref())
 }
@@ -128,7 +128,7 @@ fn as_requested(array: ArrayRef, requested: Option<&Bound<'_, PyCapsule>>) -> Py
         return Ok(array);
     };
     let field = PyField::from_arrow_pycapsule(requested)?.into_inner();
-    Ok(widened(&array, field.data_type()).unwrap_or(array))
+    Ok(widen(&array, field.data_type()).unwrap_or(array))
 }
 
 /// An Arrow record batch with the PyCapsule interface.

@@ -8,7 +8,7 @@ use std::sync::{Mutex, PoisonError};
 
 use pyo3::prelude::*;
 use rdfm_arrow::from_arrow::{QuadReader, RowReader};
-use rdfm_arrow::schema::{RowKind, RowLayout, row_kind};
+use rdfm_arrow::schema::{RowKind, RowLayout, detect_row_kind};
 use rdfm_arrow::to_arrow::{self, Coalesce, QuadCoalescer};
 use rdfm_core::codec::batch::{Batch, LogRecord as _};
 use rdfm_core::codec::spec::Kind;
@@ -17,7 +17,7 @@ use rdfm_core::model::term::Quad;
 
 use crate::arrow::{self, ArrowBatch, Reader};
 use crate::batch::MessageBatch;
-use crate::codecs::{core_batch, python_batch};
+use crate::codecs::{to_core_batch, to_python_batch};
 use crate::{errors, options};
 
 /// Convert several batches to one Arrow batch, like `MessageBatch.to_arrow` for a single batch.
@@ -70,10 +70,10 @@ impl ArrowCoalescer {
         rows: &str,
         terms: &str,
     ) -> PyResult<Self> {
-        let kind = options::kind(kind)?;
+        let kind = options::parse_kind(kind)?;
         let rows = arrow::rows(kind, columns.as_deref(), rows, terms)?;
         let coalescer = match rows {
-            RowLayout::Whole(layout) => to_arrow::coalescer(kind, layout, max_rows, max_bytes),
+            RowLayout::Whole(layout) => to_arrow::new_coalescer(kind, layout, max_rows, max_bytes),
             RowLayout::Quads(layout) => QuadCoalescer::new(&layout, max_rows, max_bytes)
                 .map(|coalescer| -> Box<dyn Coalesce> { Box::new(coalescer) }),
         };
@@ -99,7 +99,7 @@ impl ArrowCoalescer {
         batch: &Bound<'_, PyAny>,
         source: Option<&str>,
     ) -> PyResult<Vec<ArrowBatch>> {
-        let batch = core_batch(batch)?;
+        let batch = to_core_batch(batch)?;
         let complete = self.with(py, |coalescer| coalescer.push_any(batch, source))?;
         Ok(complete.into_iter().map(ArrowBatch::new).collect())
     }
@@ -176,8 +176,9 @@ fn batches_from_arrow(
         })
     }
     let reader = arrow::reader(rows)?;
-    let max_depth = options::depth(max_depth)?;
-    let found = row_kind(&reader.schema()).map_err(|error| arrow::exception(rows.py(), error))?;
+    let max_depth = options::check_depth(max_depth)?;
+    let found =
+        detect_row_kind(&reader.schema()).map_err(|error| arrow::exception(rows.py(), error))?;
     let rows = match found {
         RowKind::Patches => {
             read::<Operation>(reader, first_message_index, max_depth, max_message_bytes)
@@ -226,7 +227,7 @@ impl Batches for QuadBatches {
                     let rows = rows.map_err(|error| self.quads.read_error(&error))?;
                     self.quads.feed(&rows)?;
                 }
-                None if self.quads.ended() => return Ok(None),
+                None if self.quads.has_ended() => return Ok(None),
                 None => self.quads.finish(),
             }
         }
@@ -255,7 +256,7 @@ impl QuadRows {
         first_message_index: u64,
         parts: bool,
     ) -> PyResult<Self> {
-        let max_depth = options::depth(max_depth)?;
+        let max_depth = options::check_depth(max_depth)?;
         let quads = QuadReader::new(first_message_index, max_depth, max_message_bytes, parts);
         Ok(Self {
             quads: Mutex::new(quads),
@@ -291,7 +292,7 @@ impl QuadRows {
     fn next_batch(&self, py: Python<'_>) -> PyResult<Option<Py<PyAny>>> {
         let batch = self.with(py, QuadReader::next_batch)?;
         batch
-            .map(|batch| python_batch(py, Quad::any(batch)))
+            .map(|batch| to_python_batch(py, Quad::any(batch)))
             .transpose()
     }
 
@@ -338,7 +339,7 @@ impl ArrowRows {
         let (next_rows, rows) = errors::guarded(py, move || (rows.next_batch(), rows))?;
         self.swap(Some(rows));
         let batch = next_rows.map_err(|error| arrow::exception(py, error))?;
-        batch.map(|batch| python_batch(py, batch)).transpose()
+        batch.map(|batch| to_python_batch(py, batch)).transpose()
     }
 }
 

@@ -12,7 +12,7 @@ use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyBytes, PyCapsule, PyDict, PyList, PyString, PyTuple};
 use rdfm_analysis::statistics;
 use rdfm_arrow::from_arrow::{self, QuadReader};
-use rdfm_arrow::schema::{RowKind, row_kind};
+use rdfm_arrow::schema::{RowKind, detect_row_kind};
 use rdfm_core::codec::spec::Kind;
 use rdfm_core::model::namespaces::NamespaceChange;
 use rdfm_core::model::table::TermTable;
@@ -54,7 +54,10 @@ batch_methods!(MessageBatch of term::Quad, message {
     /// Return the batch with its messages numbered from `first_message_index`.
     #[pyo3(signature = (first_message_index, /))]
     fn numbered(&self, py: Python<'_>, first_message_index: u64) -> PyResult<Self> {
-        errors::guarded(py, || self.inner().numbered(first_message_index)).map(Self::new)
+        errors::guarded(py, || {
+            self.inner().with_first_message_index(first_message_index)
+        })
+        .map(Self::new)
     }
 
     /// Whether any quad is in a named graph.
@@ -238,13 +241,13 @@ batch_methods!(MessageBatch of term::Quad, message {
     #[pyo3(signature = (batch, *, max_depth=64))]
     fn from_arrow(py: Python<'_>, batch: &Bound<'_, PyAny>, max_depth: u32) -> PyResult<Self> {
         let reader = arrow::reader(batch)?;
-        let max_depth = options::depth(max_depth)?;
-        let quads = row_kind(&reader.schema()) == Ok(RowKind::Quads);
+        let max_depth = options::check_depth(max_depth)?;
+        let quads = detect_row_kind(&reader.schema()) == Ok(RowKind::Quads);
         let result = errors::guarded(py, || {
             if quads {
-                QuadReader::batch(reader, max_depth)
+                QuadReader::read_batch(reader, max_depth)
             } else {
-                from_arrow::batch(reader, max_depth)
+                from_arrow::read_batch(reader, max_depth)
             }
         })?;
         result

@@ -164,7 +164,7 @@ impl<'py, R: Record> BatchTerms<'py, R> {
     fn operation(&mut self, operation: &Bound<'py, PyAny>) -> PyResult<Operation> {
         let parts: [Bound<'py, PyAny>; 6] = operation.extract()?;
         let code: &str = &parts[0].extract::<String>()?;
-        let code = OperationCode::named(code).ok_or_else(|| {
+        let code = OperationCode::from_name(code).ok_or_else(|| {
             let codes = OperationCode::ALL.map(OperationCode::name).join(", ");
             PyValueError::new_err(format!(
                 "'{code}' is not an operation; expected one of {codes}"
@@ -184,7 +184,7 @@ impl<'py, R: Record> BatchTerms<'py, R> {
             object: self.optional(&parts[4])?,
             graph: self.optional(&parts[5])?,
         };
-        match operation.violated_rule(self.builder.table()) {
+        match operation.find_violated_rule(self.builder.table()) {
             None => Ok(operation),
             Some(rule) => Err(PyValueError::new_err(format!("{}: {rule}", code.name()))),
         }
@@ -201,9 +201,9 @@ impl<'py, R: Record> BatchTerms<'py, R> {
     }
 
     fn new_term(&mut self, term: AnyTerm<'_, 'py>) -> PyResult<TermId> {
-        match term.parts()? {
+        match term.triple_parts()? {
             Parts::Iri(text) => self.text(TermKind::Iri, text, 0, 0),
-            Parts::BlankNode(text) => self.text(TermKind::Bnode, text, 0, 0),
+            Parts::BlankNode(text) => self.text(TermKind::BlankNode, text, 0, 0),
             Parts::Simple(text) => self.text(TermKind::Literal, text, 0, 0),
             Parts::Typed(text, datatype) => {
                 let datatype = self.term(datatype)?;

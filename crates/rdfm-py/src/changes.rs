@@ -89,7 +89,7 @@ impl Dataset {
     /// Returns:
     ///     `added`, `deleted`, `without_effect`, `committed` and `undone`.
     fn applied<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
-        let applied = lock(&self.state)?.applied();
+        let applied = lock(&self.state)?.applied_counts();
         let dict = PyDict::new(py);
         dict.set_item("added", applied.added)?;
         dict.set_item("deleted", applied.deleted)?;
@@ -214,7 +214,7 @@ impl ToPatches {
         batch: &Bound<'_, MessageBatch>,
     ) -> PyResult<Option<PatchBatch>> {
         let batch = batch.get().inner();
-        with(py, &self.state, |state| state.patches(batch))?
+        with(py, &self.state, |state| state.make_patches(batch))?
             .map(|batch| batch.map(PatchBatch::new))
             .map_err(|error| errors::encode(py, &error, b""))
     }
@@ -294,7 +294,7 @@ impl ToMessages {
         batch: &Bound<'_, PatchBatch>,
     ) -> PyResult<Option<MessageBatch>> {
         let batch = batch.get().inner();
-        with(py, &self.state, |state| state.messages(batch))?
+        with(py, &self.state, |state| state.make_messages(batch))?
             .map(|batch| batch.map(MessageBatch::new))
             .map_err(|row| errors::encode_row(py, &row.error, row.byte_offset))
     }
@@ -360,17 +360,17 @@ impl PatchRules {
     #[pyo3(signature = (batch, /))]
     fn check(&self, py: Python<'_>, batch: &Bound<'_, PatchBatch>) -> PyResult<Vec<Violation>> {
         let batch = batch.get().inner();
-        let found = with(py, &self.state, |state| state.check(batch))?;
-        let found = found.into_iter();
-        Ok(found
-            .map(|one| {
-                let rule = one.violation.rule.name();
+        let violations = with(py, &self.state, |state| state.check(batch))?;
+        let violations = violations.into_iter();
+        Ok(violations
+            .map(|violation| {
+                let rule = violation.violation.rule.name();
                 (
                     rule,
-                    one.message_index,
-                    one.row,
-                    one.byte_offset,
-                    one.violation.text,
+                    violation.message_index,
+                    violation.row,
+                    violation.byte_offset,
+                    violation.violation.text,
                 )
             })
             .collect())
@@ -551,8 +551,8 @@ impl BackwardPatches {
     #[pyo3(signature = (block, /))]
     fn add(&self, py: Python<'_>, block: &Bound<'_, PatchBatch>) -> PyResult<Vec<PatchBatch>> {
         let block = block.get().inner();
-        let found = with(py, &self.state, |state| state.add(block))?.map_err(errors::exceeded)?;
-        Ok(found.into_iter().map(PatchBatch::new).collect())
+        let patches = with(py, &self.state, |state| state.add(block))?.map_err(errors::exceeded)?;
+        Ok(patches.into_iter().map(PatchBatch::new).collect())
     }
 
     /// Return the last patches, or None.

@@ -17,7 +17,7 @@ use rdfm_core::codec::contexts::ContextLoader;
 use rdfm_core::codec::sniff::Sniff;
 use rdfm_core::codec::spec::FormatSpec;
 use rdfm_core::codec::{
-    self, Dialect, LogEnd, LogHeader, LogPlace, Observations, Opening, Parts, Split,
+    self, Dialect, LogEnd, LogHeader, LogPosition, Observations, Opening, Parts, Split,
 };
 use rdfm_core::registry;
 
@@ -35,13 +35,13 @@ enum CodecState<T: ?Sized> {
 /// Locks the codec for one call.
 fn take<'a, T: ?Sized>(
     state: &'a Mutex<CodecState<T>>,
-    what: &str,
+    expected: &str,
 ) -> PyResult<MutexGuard<'a, CodecState<T>>> {
     match state.try_lock() {
         Ok(guard) => Ok(guard),
-        Err(TryLockError::WouldBlock) => Err(errors::in_use(what)),
+        Err(TryLockError::WouldBlock) => Err(errors::in_use(expected)),
         Err(TryLockError::Poisoned(_)) => Err(errors::internal(format!(
-            "this {what} cannot be used after an internal error"
+            "this {expected} cannot be used after an internal error"
         ))),
     }
 }
@@ -123,15 +123,15 @@ impl Decoder {
         context_loader: Option<Py<PyAny>>,
     ) -> PyResult<Self> {
         let spec = find(format)?;
-        let values = options::values(spec.reads(), options)?;
-        let opening = opening(
+        let values = options::parse_values(spec.reads(), options)?;
+        let opening = parse_opening(
             parts,
             split,
             first_message_index,
             checks_marks,
             context_loader,
         )?;
-        let decoder = registry::decoder(spec, &values, &opening).map_err(errors::option)?;
+        let decoder = registry::new_decoder(spec, &values, &opening).map_err(errors::option)?;
         Ok(Self {
             spec,
             state: Mutex::new(CodecState::Live(decoder)),
@@ -154,7 +154,7 @@ impl Decoder {
     ///     BufferError: If `piece` is not contiguous.
     #[pyo3(signature = (piece, /))]
     fn feed(&self, py: Python<'_>, piece: &Bound<'_, PyAny>) -> PyResult<()> {
-        let bytes = contiguous(piece)?;
+        let bytes = to_contiguous(piece)?;
         let bytes = bytes.as_bytes();
         run(py, &mut *take(&self.state, "decoder")?, |decoder| {
             decoder.feed(bytes);
@@ -178,7 +178,7 @@ impl Decoder {
         let mut state = take(&self.state, "decoder")?;
         let batch = run(py, &mut state, codec::Decoder::next_batch)?
             .map_err(|error| errors::decode(py, &error))?;
-        batch.map(|batch| python_batch(py, batch)).transpose()
+        batch.map(|batch| to_python_batch(py, batch)).transpose()
     }
 
     /// Skip to the next delimiter after an error.
@@ -199,7 +199,7 @@ impl Decoder {
     #[getter]
     fn done(&self, py: Python<'_>) -> PyResult<bool> {
         let mut state = take(&self.state, "decoder")?;
-        run(py, &mut state, |decoder| decoder.done())
+        run(py, &mut state, |decoder| decoder.is_done())
     }
 
     /// Decode another complete log with the same options.
@@ -241,7 +241,7 @@ impl Decoder {
                 }
             }
         })?;
-        let batches = batches.into_iter().map(|batch| python_batch(py, batch));
+        let batches = batches.into_iter().map(|batch| to_python_batch(py, batch));
         Ok((batches.collect::<PyResult<_>>()?, is_complete))
     }
 
@@ -255,9 +255,14 @@ impl Decoder {
     /// 4. Why the last message may be incomplete, although it is valid.
     fn ending(&self, py: Python<'_>) -> PyResult<EndingTuple> {
         let mut state = take(&self.state, "decoder")?;
-        let found = run(py, &mut state, |decoder| decoder.observations())?;
-        let end = found.end.map(LogEnd::name);
-        Ok((end, found.closed, found.complete, found.incomplete))
+        let observations = run(py, &mut state, |decoder| decoder.observations())?;
+        let end = observations.end.map(LogEnd::name);
+        Ok((
+            end,
+            observations.closed,
+            observations.complete,
+            observations.incomplete,
+        ))
     }
 
     /// Discard all input and start another log with the same options.
@@ -302,7 +307,8 @@ impl Decoder {
         {
             return Ok(reported.shown.bind(py).clone());
         }
-        let shown = PyMappingProxy::new(py, header_dict(py, &header, &observations)?.as_mapping());
+        let shown =
+            PyMappingProxy::new(py, to_header_dict(py, &header, &observations)?.as_mapping());
         *reported = Some(ReportedHeader {
             header,
             observations,
@@ -313,7 +319,7 @@ impl Decoder {
 }
 
 /// Returns a batch as a Python object of its kind.
-pub fn python_batch(py: Python<'_>, batch: Batch) -> PyResult<Py<PyAny>> {
+pub fn to_python_batch(py: Python<'_>, batch: Batch) -> PyResult<Py<PyAny>> {
     Ok(match batch {
         Batch::Messages(batch) => Py::new(py, MessageBatch::new(batch))?.into_any(),
         Batch::Patches(batch) => Py::new(py, PatchBatch::new(batch))?.into_any(),
@@ -322,7 +328,7 @@ pub fn python_batch(py: Python<'_>, batch: Batch) -> PyResult<Py<PyAny>> {
 }
 
 /// Returns the core batch of a Python object of any kind.
-pub fn core_batch<'a>(object: &'a Bound<'_, PyAny>) -> PyResult<BatchRef<'a>> {
+pub fn to_core_batch<'a>(object: &'a Bound<'_, PyAny>) -> PyResult<BatchRef<'a>> {
     if let Ok(batch) = object.cast::<MessageBatch>() {
         return Ok(batch.get().inner().into());
     }
@@ -333,7 +339,7 @@ pub fn core_batch<'a>(object: &'a Bound<'_, PyAny>) -> PyResult<BatchRef<'a>> {
 }
 
 /// Returns the bytes of a contiguous buffer, without a copy if it is a `bytes` object.
-pub fn contiguous<'py>(piece: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyBytes>> {
+pub fn to_contiguous<'py>(piece: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyBytes>> {
     if let Ok(bytes) = piece.cast::<PyBytes>() {
         return Ok(bytes.clone());
     }
@@ -361,7 +367,7 @@ pub fn contiguous<'py>(piece: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyBytes
 /// Start, stop and dialect of a split.
 type SplitTuple = (u64, Option<u64>, Option<String>);
 
-fn opening(
+fn parse_opening(
     parts: &str,
     split: Option<SplitTuple>,
     first_message_index: Option<u64>,
@@ -380,7 +386,7 @@ fn opening(
     };
     let split = split.map(|(start, stop, dialect)| {
         let dialect = dialect.map(|name| {
-            Dialect::named(&name).ok_or_else(|| {
+            Dialect::from_name(&name).ok_or_else(|| {
                 errors::option(
                     "split must be a tuple of start, stop (or None) and dialect (or None)",
                 )
@@ -402,7 +408,7 @@ fn opening(
     })
 }
 
-fn header_dict<'py>(
+fn to_header_dict<'py>(
     py: Python<'py>,
     header: &LogHeader,
     observations: &Observations,
@@ -418,7 +424,7 @@ fn header_dict<'py>(
         dict.set_item("version_label", label)?;
     }
     if !header.options.is_empty() {
-        dict.set_item("options", options::values_dict(py, &header.options)?)?;
+        dict.set_item("options", options::to_values_dict(py, &header.options)?)?;
     }
     if let Some(flat) = header.flat {
         dict.set_item("frames", if flat { "flat" } else { "message" })?;
@@ -484,9 +490,9 @@ impl DelimiterCounter {
         first_message_index: Option<u64>,
     ) -> PyResult<Self> {
         let spec = find(format)?;
-        let values = options::values(spec.reads(), options)?;
-        let opening = opening("never", split, first_message_index, false, None)?;
-        let counter = registry::counter(spec, &values, &opening).map_err(errors::option)?;
+        let values = options::parse_values(spec.reads(), options)?;
+        let opening = parse_opening("never", split, first_message_index, false, None)?;
+        let counter = registry::new_counter(spec, &values, &opening).map_err(errors::option)?;
         Ok(Self {
             state: Mutex::new(CodecState::Live(counter)),
         })
@@ -495,7 +501,7 @@ impl DelimiterCounter {
     /// Count the delimiters in the next piece of the log.
     #[pyo3(signature = (piece, /))]
     fn feed(&self, py: Python<'_>, piece: &Bound<'_, PyAny>) -> PyResult<()> {
-        let bytes = contiguous(piece)?;
+        let bytes = to_contiguous(piece)?;
         let bytes = bytes.as_bytes();
         self.with(py, |counter| counter.feed(bytes))
     }
@@ -508,7 +514,7 @@ impl DelimiterCounter {
     /// Whether no more input is needed.
     #[getter]
     fn done(&self, py: Python<'_>) -> PyResult<bool> {
-        self.with(py, |counter| counter.done())
+        self.with(py, |counter| counter.is_done())
     }
 
     /// Number of delimiters whose lines begin in the split, or of messages if the log consists of
@@ -522,14 +528,14 @@ impl DelimiterCounter {
     /// first one in the log.
     #[getter]
     fn content_first(&self, py: Python<'_>) -> PyResult<bool> {
-        self.with(py, |counter| counter.content_first())
+        self.with(py, |counter| counter.is_content_first())
     }
 
     /// Whether the log cannot be read in splits, because its dialect changes after its head or its
     /// frames are damaged.
     #[getter]
     fn indivisible(&self, py: Python<'_>) -> PyResult<bool> {
-        self.with(py, |counter| counter.indivisible())
+        self.with(py, |counter| counter.is_indivisible())
     }
 }
 
@@ -568,7 +574,7 @@ pub struct Encoder {
 }
 
 impl Encoder {
-    fn of(spec: &'static FormatSpec, encoder: Box<dyn codec::Encoder>) -> Self {
+    fn from_encoder(spec: &'static FormatSpec, encoder: Box<dyn codec::Encoder>) -> Self {
         Self {
             spec,
             state: Mutex::new(CodecState::Live(encoder)),
@@ -612,17 +618,17 @@ impl Encoder {
     }
 
     /// Encodes the messages of a batch.
-    fn encoded(
+    fn encode_batch(
         &self,
         batch: &Bound<'_, PyAny>,
         place: Option<PlaceTuple>,
         capacity: usize,
     ) -> PyResult<Vec<u8>> {
         let py = batch.py();
-        let batch = core_batch(batch)?;
+        let batch = to_core_batch(batch)?;
         self.step(py, capacity, |encoder, out| {
             if let Some((messages, open, empty)) = place {
-                encoder.go_to(LogPlace {
+                encoder.go_to(LogPosition {
                     messages,
                     open,
                     empty,
@@ -657,10 +663,11 @@ impl Encoder {
         source: Option<&Bound<'_, PyDict>>,
     ) -> PyResult<Self> {
         let spec = find(format)?;
-        let values = options::values(spec.writes(), options)?;
-        let source = source.map(options::source).transpose()?;
-        let encoder = registry::encoder(spec, &values, source.as_ref()).map_err(errors::option)?;
-        Ok(Self::of(spec, encoder))
+        let values = options::parse_values(spec.writes(), options)?;
+        let source = source.map(options::parse_source).transpose()?;
+        let encoder =
+            registry::new_encoder(spec, &values, source.as_ref()).map_err(errors::option)?;
+        Ok(Self::from_encoder(spec, encoder))
     }
 
     /// Name of the format.
@@ -687,7 +694,7 @@ impl Encoder {
         place: Option<PlaceTuple>,
     ) -> PyResult<Bound<'py, PyBytes>> {
         let _ = source; // no native format stores the source
-        Ok(PyBytes::new(py, &self.encoded(batch, place, 0)?))
+        Ok(PyBytes::new(py, &self.encode_batch(batch, place, 0)?))
     }
 
     /// Encode the messages of a batch like `encode`, but return the bytes without a copy.
@@ -701,7 +708,7 @@ impl Encoder {
     ) -> PyResult<Bound<'py, PyMemoryView>> {
         let _ = source; // no native format stores the source
         let last = self.last_size.load(Ordering::Relaxed);
-        let out = self.encoded(batch, place, last + last / 8)?;
+        let out = self.encode_batch(batch, place, last + last / 8)?;
         self.last_size.store(out.len(), Ordering::Relaxed);
         let bytes = SharedBytes::from(out);
         PyMemoryView::from(Bound::new(py, bytes)?.as_any())
@@ -714,7 +721,7 @@ impl Encoder {
     ///     batch itself.
     #[pyo3(signature = (batch, /))]
     fn skip(&self, py: Python<'_>, batch: &Bound<'_, PyAny>) -> PyResult<Option<PlaceTuple>> {
-        let batch = core_batch(batch)?;
+        let batch = to_core_batch(batch)?;
         let mut state = take(&self.state, "encoder")?;
         let place = run(py, &mut state, |encoder| encoder.skip(batch))?;
         Ok(place.map(|place| (place.messages, place.open, place.empty)))
@@ -728,7 +735,7 @@ impl Encoder {
     fn twin(&self, py: Python<'_>) -> PyResult<Option<Self>> {
         let mut state = take(&self.state, "encoder")?;
         let twin = run(py, &mut state, |encoder| encoder.twin())?;
-        Ok(twin.map(|encoder| Self::of(self.spec, encoder)))
+        Ok(twin.map(|encoder| Self::from_encoder(self.spec, encoder)))
     }
 
     /// Return the bytes that end a log.
@@ -745,7 +752,7 @@ impl Encoder {
     ///     OptionError: If the options do not allow messages to be added to the log.
     #[pyo3(signature = (end, /))]
     fn continue_log(&self, py: Python<'_>, end: &str) -> PyResult<()> {
-        let end = LogEnd::named(end)
+        let end = LogEnd::from_name(end)
             .ok_or_else(|| errors::option("end must be 'start', 'content' or 'delimiter'"))?;
         run(py, &mut *take(&self.state, "encoder")?, |encoder| {
             encoder.continue_log(end)
@@ -778,7 +785,7 @@ impl Encoder {
     /// request.
     fn dropped<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let mut state = take(&self.state, "encoder")?;
-        let dropped = run(py, &mut state, |encoder| encoder.dropped())?;
+        let dropped = run(py, &mut state, |encoder| encoder.dropped_counts())?;
         let dict = PyDict::new(py);
         for (name, count) in dropped {
             dict.set_item(name, count)?;
@@ -845,7 +852,7 @@ impl LengthChain {
     fn feed(&self, py: Python<'_>, piece: &Bound<'_, PyBytes>) {
         let bytes = piece.as_bytes();
         py.detach(|| {
-            let mut chain = self.locked();
+            let mut chain = self.lock_chain();
             let next = chain.next();
             chain.skip_to(next);
             chain.feed(bytes);
@@ -855,30 +862,30 @@ impl LengthChain {
     /// Offset after the last complete message.
     #[getter]
     fn end(&self) -> u64 {
-        self.locked().end()
+        self.lock_chain().end()
     }
 
     /// Number of complete messages.
     #[getter]
     fn messages(&self) -> u64 {
-        self.locked().messages()
+        self.lock_chain().messages()
     }
 
     /// Offset of the byte that `feed` needs next.
     #[getter]
     fn next(&self) -> u64 {
-        self.locked().next()
+        self.lock_chain().next()
     }
 
     /// Whether a length prefix has more than ten bytes.
     #[getter]
     fn is_malformed(&self) -> bool {
-        self.locked().is_malformed()
+        self.lock_chain().is_malformed()
     }
 }
 
 impl LengthChain {
-    fn locked(&self) -> MutexGuard<'_, chain::LengthChain> {
+    fn lock_chain(&self) -> MutexGuard<'_, chain::LengthChain> {
         self.chain.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -922,7 +929,7 @@ fn sniff(format: &str, head: &[u8], complete: bool) -> PyResult<Option<bool>> {
 /// Return the specification of a native format: the fields of `rdfm.formats.FormatSpec`.
 #[pyfunction]
 fn format_spec<'py>(py: Python<'py>, name: &str) -> PyResult<Bound<'py, PyDict>> {
-    options::spec_dict(py, find(name)?)
+    options::to_spec_dict(py, find(name)?)
 }
 
 pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {

@@ -70,11 +70,11 @@ impl ComparisonState {
 }
 
 /// Returns the differences as bits.
-fn bits(found: PairDifferences) -> u8 {
-    u8::from(found.records)
-        | u8::from(found.metadata) << 1
-        | u8::from(found.namespaces) << 2
-        | u8::from(found.undecided) << 3
+fn bits(differences: PairDifferences) -> u8 {
+    u8::from(differences.records)
+        | u8::from(differences.metadata) << 1
+        | u8::from(differences.namespaces) << 2
+        | u8::from(differences.undecided) << 3
 }
 
 fn side(number: u8) -> Side {
@@ -102,35 +102,39 @@ impl Comparer {
         guard.register(side(number), batch);
         let core = &mut guard.core;
         with_batches!(batch, batch, |found, _same| errors::guarded(py, || work
-            .of(core, found)))
+            .compute(core, found)))
     }
 }
 
 /// An operation on a batch of any kind.
 trait Work<T>: Send {
-    fn of<R: ComparableRecord>(self, core: &mut Core, batch: &LogBatch<R>) -> T;
+    fn compute<R: ComparableRecord>(self, core: &mut Core, batch: &LogBatch<R>) -> T;
 }
 
 struct Signatures(Side, std::ops::Range<usize>);
 
 impl Work<Vec<u128>> for Signatures {
-    fn of<R: ComparableRecord>(self, core: &mut Core, batch: &LogBatch<R>) -> Vec<u128> {
-        core.signatures(self.0, batch, self.1)
+    fn compute<R: ComparableRecord>(self, core: &mut Core, batch: &LogBatch<R>) -> Vec<u128> {
+        core.compute_signatures(self.0, batch, self.1)
     }
 }
 
 struct FullSignatures;
 
 impl Work<Vec<Option<u128>>> for FullSignatures {
-    fn of<R: ComparableRecord>(self, core: &mut Core, batch: &LogBatch<R>) -> Vec<Option<u128>> {
-        core.full_signatures(Side::A, batch)
+    fn compute<R: ComparableRecord>(
+        self,
+        core: &mut Core,
+        batch: &LogBatch<R>,
+    ) -> Vec<Option<u128>> {
+        core.compute_full_signatures(Side::A, batch)
     }
 }
 
 struct Collect(Side);
 
 impl Work<Vec<usize>> for Collect {
-    fn of<R: ComparableRecord>(self, core: &mut Core, batch: &LogBatch<R>) -> Vec<usize> {
+    fn compute<R: ComparableRecord>(self, core: &mut Core, batch: &LogBatch<R>) -> Vec<usize> {
         core.collect(self.0, batch)
     }
 }
@@ -138,8 +142,8 @@ impl Work<Vec<usize>> for Collect {
 struct Pick(Side);
 
 impl Work<Vec<usize>> for Pick {
-    fn of<R: ComparableRecord>(self, core: &mut Core, batch: &LogBatch<R>) -> Vec<usize> {
-        core.surplus(self.0, batch)
+    fn compute<R: ComparableRecord>(self, core: &mut Core, batch: &LogBatch<R>) -> Vec<usize> {
+        core.find_surplus(self.0, batch)
     }
 }
 
@@ -232,7 +236,7 @@ impl Comparer {
         let Run {
             pairs,
             records,
-            found,
+            differences: found,
         } = with_batches!(a, b, |a, b| errors::guarded(py, || core.run(
             (a, i),
             (b, j),
@@ -254,7 +258,7 @@ impl Comparer {
         let mut guard = self.lock()?;
         let core = &mut guard.core;
         with_batches!(a, b, |a, b| errors::guarded(py, || core
-            .metadata_and_namespaces((a, i), (b, j))))
+            .compare_metadata_and_namespaces((a, i), (b, j))))
         .map(bits)
     }
 
@@ -263,7 +267,7 @@ impl Comparer {
     fn redeclared<'py>(&self, py: Python<'py>) -> PyResult<Vec<RedeclaredName<'py>>> {
         let guard = self.lock()?;
         let text = |text: &Vec<u8>| PyString::from_bytes(py, text);
-        let names = guard.core.redeclared().iter();
+        let names = guard.core.redeclared_names().iter();
         names
             .map(|(name, [a, b])| {
                 let [a, b] = [a, b].map(|iri| iri.as_ref().map(text).transpose());
@@ -280,7 +284,7 @@ impl Comparer {
     /// Return whether the limit of one comparison was reached, and whether the limit of all
     /// comparisons together was reached.
     fn reached(&self) -> PyResult<(bool, bool)> {
-        let reached = self.lock()?.core.reached();
+        let reached = self.lock()?.core.reached_limits();
         Ok((reached.each, reached.total))
     }
 
@@ -295,8 +299,8 @@ impl Comparer {
         stop: usize,
     ) -> PyResult<Bound<'py, PyBytes>> {
         let work = Signatures(side(side_number), start..stop);
-        let found = self.with_one(py, side_number, batch, work)?;
-        let bytes: Vec<u8> = found.into_iter().flat_map(u128::to_le_bytes).collect();
+        let signatures = self.with_one(py, side_number, batch, work)?;
+        let bytes: Vec<u8> = signatures.into_iter().flat_map(u128::to_le_bytes).collect();
         Ok(PyBytes::new(py, &bytes))
     }
 
@@ -308,9 +312,9 @@ impl Comparer {
         py: Python<'py>,
         batch: &Bound<'_, PyAny>,
     ) -> PyResult<Vec<Option<Bound<'py, PyBytes>>>> {
-        let found = self.with_one(py, 0, batch, FullSignatures)?;
+        let signatures = self.with_one(py, 0, batch, FullSignatures)?;
         let bytes = |signature: u128| PyBytes::new(py, &signature.to_le_bytes());
-        Ok(found.into_iter().map(|each| each.map(bytes)).collect())
+        Ok(signatures.into_iter().map(|each| each.map(bytes)).collect())
     }
 
     /// Add the messages of a batch to the multiset of a side.
@@ -380,10 +384,10 @@ fn isomorphism<'py>(
     max_steps: u64,
 ) -> PyResult<Option<Vec<Labels<'py>>>> {
     let (a, b) = (a.get().inner(), b.get().inner());
-    let found = errors::guarded(py, || {
+    let mapping = errors::guarded(py, || {
         let message = |batch: &rdfm_core::model::batch::MessageBatch| batch.message(0).to_vec();
         let (ours, theirs) = (message(a), message(b));
-        comparison::isomorphism((&ours[..], a.table()), (&theirs[..], b.table()), max_steps)
+        comparison::find_isomorphism((&ours[..], a.table()), (&theirs[..], b.table()), max_steps)
     })?
     .map_err(|_| {
         errors::limit(format!(
@@ -392,7 +396,7 @@ fn isomorphism<'py>(
     })?;
     let label =
         |table: &rdfm_core::model::table::TermTable, id| PyString::from_bytes(py, table.text(id));
-    found
+    mapping
         .map(|pairs| {
             pairs
                 .into_iter()

@@ -24,12 +24,12 @@ impl PyLoader {
 impl ContextLoader for PyLoader {
     fn load(&self, url: &str) -> Result<Option<RemoteContext>, String> {
         Python::attach(|py| {
-            let found: PyResult<Option<(Vec<u8>, String)>> = self
+            let loaded: PyResult<Option<(Vec<u8>, String)>> = self
                 .load
                 .call1(py, (url,))
-                .and_then(|found| found.extract(py));
-            match found {
-                Ok(found) => Ok(found.map(|(document, url)| RemoteContext { document, url })),
+                .and_then(|loaded| loaded.extract(py));
+            match loaded {
+                Ok(loaded) => Ok(loaded.map(|(document, url)| RemoteContext { document, url })),
                 Err(error) => Err(error.value(py).to_string()),
             }
         })

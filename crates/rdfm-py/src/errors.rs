@@ -39,7 +39,10 @@ fn remedy<'py>(py: Python<'py>, remedy: &Remedy) -> PyResult<Bound<'py, PyAny>> 
 pub fn note(py: Python<'_>, note: &Reason) -> PyResult<String> {
     let mut text = note.text().to_owned();
     if !note.remedies().is_empty() {
-        let remedies = note.remedies().iter().map(|found| remedy(py, found));
+        let remedies = note
+            .remedies()
+            .iter()
+            .map(|note_remedy| remedy(py, note_remedy));
         let remedies = remedies.collect::<PyResult<Vec<_>>>()?;
         let recommendations = py.import("rdfm.errors")?.getattr("recommendations")?;
         text.push_str(recommendations.call1((remedies,))?.extract()?);
@@ -57,7 +60,7 @@ fn new_exception(
     let py = class.py();
     let remedies = reason.remedies().iter().chain(&extra_remedy);
     let remedies: Vec<_> = remedies
-        .map(|found| remedy(py, found))
+        .map(|remedy_data| remedy(py, remedy_data))
         .collect::<PyResult<_>>()?;
     attributes.set_item("remedies", PyTuple::new(py, remedies)?)?;
     if let Some(feature) = reason.missing_feature() {
@@ -103,7 +106,7 @@ pub fn decode(py: Python<'_>, error: &DecodeError) -> PyErr {
             attributes.set_item("frame", frame)?;
             attributes.set_item("row", row)?;
         }
-        if error.follows() {
+        if error.may_follow_from_skipping() {
             attributes.set_item("follows", true)?;
         }
         let lacks = error.reason.missing_feature();
@@ -234,9 +237,9 @@ pub fn unknown_format(reason: impl Into<String>) -> PyErr {
 }
 
 /// Returns the exception for an object that another thread is using.
-pub fn in_use(what: &str) -> PyErr {
+pub fn in_use(name: &str) -> PyErr {
     PyRuntimeError::new_err(format!(
-        "this {what} is in use by another thread; give each thread its own"
+        "this {name} is in use by another thread; give each thread its own"
     ))
 }
 
@@ -252,10 +255,10 @@ pub fn guarded<T: Send>(py: Python<'_>, work: impl FnOnce() -> T + Send) -> PyRe
 }
 
 fn panic_text(panic: &(dyn std::any::Any + Send)) -> String {
-    let what = panic
+    let message = panic
         .downcast_ref::<&str>()
         .copied()
         .or_else(|| panic.downcast_ref::<String>().map(String::as_str))
         .unwrap_or("no text");
-    format!("internal error in rdfm; please report it: {what}")
+    format!("internal error in rdfm; please report it: {message}")
 }

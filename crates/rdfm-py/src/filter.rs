@@ -54,7 +54,9 @@ impl Filter {
             "any" => Position::Any,
             _ => return Err(errors::option(format!("unknown position '{position}'"))),
         };
-        self.state().term(position, text).map_err(errors::option)
+        self.state()
+            .add_term(position, text)
+            .map_err(errors::option)
     }
 
     /// Match the default graph.
@@ -64,7 +66,7 @@ impl Filter {
 
     /// Match literals whose lexical form contains a string.
     fn contains(&self, text: &str) {
-        self.state().contains(text);
+        self.state().add_text(text);
     }
 
     /// Match literals whose lexical form contains a match of a regular expression.
@@ -84,7 +86,7 @@ impl Filter {
     fn within(&self, first: Option<&str>, end: Option<&str>, any_property: bool) -> PyResult<()> {
         let read = |text: Option<&str>| {
             text.map(|text| {
-                filter::moment(text).ok_or_else(|| {
+                filter::parse_moment(text).ok_or_else(|| {
                     errors::option(format!(
                         "'{text}' is not a date or time; write 2026-06-01 or 2026-06-01T13:00:00Z"
                     ))
@@ -98,9 +100,9 @@ impl Filter {
         };
         let mut state = self.state();
         if any_property {
-            return state.time_within(period).map_err(errors::option);
+            return state.add_time_within(period).map_err(errors::option);
         }
-        state.within(period);
+        state.add_period(period);
         Ok(())
     }
 
@@ -118,9 +120,9 @@ impl Filter {
     ) -> PyResult<Vec<Py<MessageBatch>>> {
         let messages = batch.get().inner();
         let found = errors::guarded(py, || {
-            let matches = self.state().messages(messages);
+            let matches = self.state().matching_messages(messages);
             let all = matches.iter().all(|matches| *matches != inverted);
-            (!all).then(|| messages.with_messages(|at| matches[at] != inverted))
+            (!all).then(|| messages.with_messages(|index| matches[index] != inverted))
         })?;
         match found {
             None => Ok(vec![batch.clone().unbind()]),
@@ -139,8 +141,8 @@ impl Filter {
         let messages = batch.get().inner();
         let found = errors::guarded(py, || {
             let matches = self.state().quads(messages);
-            let kept = messages.with_records(|at| matches[at] != inverted);
-            kept.with_messages(|message| !kept.range(message).is_empty())
+            let selected = messages.with_records(|index| matches[index] != inverted);
+            selected.with_messages(|message| !selected.range(message).is_empty())
         })?;
         batches(py, found)
     }
@@ -160,10 +162,10 @@ impl Filter {
 
 fn batches(
     py: Python<'_>,
-    found: Vec<rdfm_core::model::batch::MessageBatch>,
+    batches: Vec<rdfm_core::model::batch::MessageBatch>,
 ) -> PyResult<Vec<Py<MessageBatch>>> {
     let make = |batch| Py::new(py, MessageBatch::new(batch));
-    found.into_iter().map(make).collect()
+    batches.into_iter().map(make).collect()
 }
 
 pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {

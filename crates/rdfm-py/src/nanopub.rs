@@ -54,30 +54,30 @@ fn check_nanopubs<'py>(
 ) -> PyResult<Vec<VerdictTuple<'py>>> {
     let batch = batch.get().inner();
     let verdicts = errors::guarded(py, || nanopub::check(batch))?;
-    let problem = |found: Violation| {
+    let problem = |verdict_part: Violation| {
         (
-            found.rule.name(),
-            found.is_error,
-            found.text,
-            PyBytes::new(py, &found.written),
+            verdict_part.rule.name(),
+            verdict_part.is_error,
+            verdict_part.text,
+            PyBytes::new(py, &verdict_part.term_text),
         )
     };
-    let signature = |found: Signature| {
+    let signature = |verdict_part: Signature| {
         (
-            found.algorithm,
-            found.public_key,
-            found.signature,
-            PyBytes::new(py, &found.digest),
+            verdict_part.algorithm,
+            verdict_part.public_key,
+            verdict_part.signature,
+            PyBytes::new(py, &verdict_part.digest),
         )
     };
-    let verdict = |found: Verdict| {
+    let verdict = |verdict_part: Verdict| {
         (
-            found.message,
-            found.count,
-            found.uri,
-            found.is_trusty,
-            found.problems.into_iter().map(problem).collect(),
-            found.signature.map(signature),
+            verdict_part.message,
+            verdict_part.count,
+            verdict_part.uri,
+            verdict_part.is_trusty,
+            verdict_part.problems.into_iter().map(problem).collect(),
+            verdict_part.signature.map(signature),
         )
     };
     Ok(verdicts.into_iter().map(verdict).collect())
@@ -109,22 +109,22 @@ fn describe_nanopubs(
     batch: &Bound<'_, MessageBatch>,
 ) -> PyResult<Vec<DescriptionTuple>> {
     let batch = batch.get().inner();
-    let found = errors::guarded(py, || nanopub::describe(batch))?;
-    let tuple = |found: Description| {
+    let descriptions = errors::guarded(py, || nanopub::describe(batch))?;
+    let tuple = |descriptions: Description| {
         (
-            found.message,
-            found.uri,
-            found.creators,
-            found.created,
-            found.license,
-            found.types,
-            found.introduces,
-            found.retracts,
-            found.supersedes,
-            found.pubkey_hash,
+            descriptions.message,
+            descriptions.uri,
+            descriptions.creators,
+            descriptions.created,
+            descriptions.license,
+            descriptions.types,
+            descriptions.introduces,
+            descriptions.retracts,
+            descriptions.supersedes,
+            descriptions.pubkey_hash,
         )
     };
-    Ok(found.into_iter().map(tuple).collect())
+    Ok(descriptions.into_iter().map(tuple).collect())
 }
 
 /// Compute the artifact code of a message (module RA).
@@ -152,7 +152,7 @@ fn artifact_code(
         )));
     }
     errors::guarded(py, || {
-        nanopub::code_of(batch, message, code.map(str::as_bytes))
+        nanopub::find_artifact_code(batch, message, code.map(str::as_bytes))
     })?
     .map_err(PyValueError::new_err)
 }

@@ -17,13 +17,13 @@ use rdfm_core::codec::{Dialect, Source};
 use crate::errors;
 
 /// Returns the option values of a decoder or encoder.
-pub fn values(
+pub fn parse_values(
     specs: impl Iterator<Item = &'static OptionSpec> + Clone,
     given: Option<&Bound<'_, PyDict>>,
 ) -> PyResult<Values> {
     let mut pairs: Vec<(String, GivenValue)> = Vec::new();
     for (name, value) in given.into_iter().flat_map(PyDictMethods::iter) {
-        if let Some(value) = self::given(&value) {
+        if let Some(value) = self::parse_given(&value) {
             pairs.push((name.extract()?, value));
         }
     }
@@ -34,11 +34,11 @@ pub fn values(
 }
 
 /// Converts the value given for an option. Returns `None` for Python's None.
-fn given(value: &Bound<'_, PyAny>) -> Option<GivenValue> {
+fn parse_given(value: &Bound<'_, PyAny>) -> Option<GivenValue> {
     if value.is_none() {
         return None;
     }
-    let found = if let Ok(on) = value.cast::<PyBool>() {
+    let given_value = if let Ok(on) = value.cast::<PyBool>() {
         Some(GivenValue::Switch(on.is_true()))
     } else if value.is_instance_of::<PyInt>() {
         value.extract().ok().map(GivenValue::Number)
@@ -53,7 +53,7 @@ fn given(value: &Bound<'_, PyAny>) -> Option<GivenValue> {
             .ok()
             .map(GivenValue::Text)
     };
-    Some(found.unwrap_or_else(|| {
+    Some(given_value.unwrap_or_else(|| {
         let shown = value.repr().map(|shown| shown.to_string());
         GivenValue::Other(shown.unwrap_or_else(|_| "this value".to_owned()))
     }))
@@ -96,18 +96,19 @@ pub fn option_value<'py>(
         "files" => ValueKind::Files,
         _ => ValueKind::Text,
     };
-    let given_value = self::given(given).unwrap_or_else(|| GivenValue::Other("None".to_owned()));
+    let given_value =
+        self::parse_given(given).unwrap_or_else(|| GivenValue::Other("None".to_owned()));
     let value = kind.read(name, given_value).map_err(errors::option)?;
-    object(given.py(), &value)
+    to_object(given.py(), &value)
 }
 
 /// Converts a dict of known properties to the properties of the source log.
-pub fn source(properties: &Bound<'_, PyDict>) -> PyResult<Source> {
+pub fn parse_source(properties: &Bound<'_, PyDict>) -> PyResult<Source> {
     let item = |name: &str| properties.get_item(name);
     let flag =
         |name: &str| Ok::<_, PyErr>(item(name)?.is_some_and(|on| on.is_truthy().unwrap_or(false)));
     let carries = match item("carries")? {
-        Some(carries) => carries_of(&carries.cast_into::<PyMapping>()?)?,
+        Some(carries) => parse_carries(&carries.cast_into::<PyMapping>()?)?,
         None => ASSUMED,
     };
     let dialect = item("dialect")?.and_then(|name| name.extract::<String>().ok());
@@ -115,7 +116,7 @@ pub fn source(properties: &Bound<'_, PyDict>) -> PyResult<Source> {
     if let Some(given) = item("options")? {
         for (name, value) in given.cast_into::<PyDict>()? {
             options.extend(
-                self::given(&value)
+                self::parse_given(&value)
                     .map(|value| Ok::<_, PyErr>((name.extract()?, value)))
                     .transpose()?,
             );
@@ -123,7 +124,7 @@ pub fn source(properties: &Bound<'_, PyDict>) -> PyResult<Source> {
     }
     Ok(Source {
         carries,
-        dialect: dialect.as_deref().and_then(Dialect::named),
+        dialect: dialect.as_deref().and_then(Dialect::from_name),
         options,
         requested: flag("requested")?,
         namespaces: flag("namespaces")?,
@@ -135,7 +136,7 @@ pub fn source(properties: &Bound<'_, PyDict>) -> PyResult<Source> {
 /// Returns the capabilities of a format, by name: `graphs`, `generalized`, `triple_terms` ("no",
 /// "object", "anywhere"), `directions`, `boundaries`, `order`, `namespaces`, `metadata`, `any_text`
 /// (any character in literals and any IRI as a predicate).
-fn carries_dict(py: Python<'_>, carries: Capabilities) -> PyResult<Bound<'_, PyDict>> {
+fn to_carries_dict(py: Python<'_>, carries: Capabilities) -> PyResult<Bound<'_, PyDict>> {
     let triple_terms = match carries.triple_terms {
         TripleTerms::No => "no",
         TripleTerms::Object => "object",
@@ -161,7 +162,7 @@ const ASSUMED: Capabilities = Capabilities {
 };
 
 /// Reads the capabilities of a format from a mapping.
-fn carries_of(given: &Bound<'_, PyMapping>) -> PyResult<Capabilities> {
+fn parse_carries(given: &Bound<'_, PyMapping>) -> PyResult<Capabilities> {
     let mut carries = ASSUMED;
     for (flag, name) in [
         (&mut carries.graphs, "graphs"),
@@ -188,18 +189,18 @@ fn carries_of(given: &Bound<'_, PyMapping>) -> PyResult<Capabilities> {
 }
 
 /// Returns option values by name.
-pub fn values_dict<'py>(
+pub fn to_values_dict<'py>(
     py: Python<'py>,
     values: &[(&'static str, Value)],
 ) -> PyResult<Bound<'py, PyDict>> {
     let dict = PyDict::new(py);
     for (name, value) in values {
-        dict.set_item(name, object(py, value)?)?;
+        dict.set_item(name, to_object(py, value)?)?;
     }
     Ok(dict)
 }
 
-fn object<'py>(py: Python<'py>, value: &Value) -> PyResult<Bound<'py, PyAny>> {
+fn to_object<'py>(py: Python<'py>, value: &Value) -> PyResult<Bound<'py, PyAny>> {
     Ok(match value {
         Value::Switch(on) => PyBool::new(py, *on).to_owned().into_any(),
         Value::Number(number) => number.into_pyobject(py)?.into_any(),
@@ -215,7 +216,10 @@ fn object<'py>(py: Python<'py>, value: &Value) -> PyResult<Bound<'py, PyAny>> {
 }
 
 /// Returns the specification of a native format: the fields of `rdfm.formats.FormatSpec`.
-pub fn spec_dict<'py>(py: Python<'py>, spec: &'static FormatSpec) -> PyResult<Bound<'py, PyDict>> {
+pub fn to_spec_dict<'py>(
+    py: Python<'py>,
+    spec: &'static FormatSpec,
+) -> PyResult<Bound<'py, PyDict>> {
     let dict = PyDict::new(py);
     dict.set_item("name", spec.name)?;
     dict.set_item("title", spec.title)?;
@@ -224,10 +228,10 @@ pub fn spec_dict<'py>(py: Python<'py>, spec: &'static FormatSpec) -> PyResult<Bo
     dict.set_item("suffixes", spec.suffixes)?;
     dict.set_item("media_types", spec.media_types)?;
     dict.set_item("aliases", spec.aliases)?;
-    dict.set_item("carries", carries_dict(py, spec.carries)?)?;
+    dict.set_item("carries", to_carries_dict(py, spec.carries)?)?;
     dict.set_item("binary", spec.binary)?;
     dict.set_item("resumable", spec.resumable)?;
-    dict.set_item("splittable", spec.splittable())?;
+    dict.set_item("splittable", spec.is_splittable())?;
     let (append, reason) = match spec.append {
         Append::Never(reason) => ("never", reason),
         Append::LastLine => ("last line", ""),
@@ -245,7 +249,7 @@ pub fn spec_dict<'py>(py: Python<'py>, spec: &'static FormatSpec) -> PyResult<Bo
     let options = |specs: &mut dyn Iterator<Item = &'static OptionSpec>| {
         let list = PyList::empty(py);
         for spec in specs.filter(|spec| spec.audience != Audience::Internal) {
-            list.append(option_dict(py, spec)?)?;
+            list.append(to_option_dict(py, spec)?)?;
         }
         Ok::<_, PyErr>(list)
     };
@@ -255,7 +259,7 @@ pub fn spec_dict<'py>(py: Python<'py>, spec: &'static FormatSpec) -> PyResult<Bo
 }
 
 /// Returns the fields of `rdfm.formats.OptionSpec`.
-fn option_dict<'py>(py: Python<'py>, spec: &OptionSpec) -> PyResult<Bound<'py, PyDict>> {
+fn to_option_dict<'py>(py: Python<'py>, spec: &OptionSpec) -> PyResult<Bound<'py, PyDict>> {
     let dict = PyDict::new(py);
     dict.set_item("name", spec.name)?;
     dict.set_item("kind", spec.value.name())?;
@@ -295,12 +299,12 @@ fn option_dict<'py>(py: Python<'py>, spec: &OptionSpec) -> PyResult<Bound<'py, P
 }
 
 /// Returns the kind of log with the given name.
-pub fn kind(name: &str) -> PyResult<Kind> {
-    Kind::named(name).map_err(errors::option)
+pub fn parse_kind(name: &str) -> PyResult<Kind> {
+    Kind::from_name(name).map_err(errors::option)
 }
 
 /// Checks the nesting limit, if passed as an argument instead of an option.
-pub fn depth(max_depth: u32) -> PyResult<u32> {
+pub fn check_depth(max_depth: u32) -> PyResult<u32> {
     if (1..=MAX_DEPTH).contains(&u64::from(max_depth)) {
         return Ok(max_depth);
     }

@@ -190,8 +190,8 @@ impl Query {
         let batch = batch.get().inner();
         let (progress, rows, messages) = errors::guarded(py, || {
             let mut rows = SolutionRows::default();
-            let progress = self.evaluation.rows(batch, start, &mut rows);
-            let output_batch = lock(&self.rows).batch(batch, &rows);
+            let progress = self.evaluation.evaluate_rows(batch, start, &mut rows);
+            let output_batch = lock(&self.rows).build_batch(batch, &rows);
             (progress, output_batch, rows.messages)
         })?;
         self.check()?;
@@ -219,9 +219,9 @@ impl Query {
         let (progress, output_batch) = errors::guarded(py, || {
             let (mut rows, mut triples) = (SolutionRows::default(), Triples::default());
             let evaluation = &self.evaluation;
-            let progress = evaluation.triples(batch, start, &mut rows, &mut triples);
+            let progress = evaluation.construct_triples(batch, start, &mut rows, &mut triples);
             let mut output = lock(&self.messages);
-            let output_batch = output.batch(&evaluation.query, batch, start, &rows, &triples);
+            let output_batch = output.build_batch(&evaluation.query, batch, start, &rows, &triples);
             (progress, output_batch)
         })?;
         self.check()?;
@@ -245,7 +245,7 @@ impl Query {
         let batch = batch.get().inner();
         let (progress, answers) = errors::guarded(py, || {
             let mut answers = Vec::new();
-            let progress = self.evaluation.answers(batch, start, &mut answers);
+            let progress = self.evaluation.evaluate_answers(batch, start, &mut answers);
             (progress, answers)
         })?;
         self.check()?;
@@ -270,7 +270,7 @@ impl Query {
             let mut output = lock(&self.messages);
             self.evaluation.instantiate(results, &mut output)
         })?;
-        let output_batch = output_batch.map_err(|stop| stopped(&stop))?;
+        let output_batch = output_batch.map_err(|stop| stop_error(&stop))?;
         Ok(output_batch.map(MessageBatch::new))
     }
 
@@ -295,7 +295,7 @@ impl Query {
 }
 
 /// Returns the exception for an evaluation that was stopped.
-fn stopped(stop: &Stop) -> PyErr {
+fn stop_error(stop: &Stop) -> PyErr {
     let (text, option) = stop.text();
     let mut reason = Reason::new(text);
     if let Some(option) = option {
@@ -316,7 +316,7 @@ fn send_result(
     sender: &SyncSender<SentPiece>,
 ) {
     let mut piece = |piece| sender.send(Ok(piece)).is_ok();
-    if let Err(stop) = evaluation.whole(data, &mut piece) {
+    if let Err(stop) = evaluation.run_whole(data, &mut piece) {
         // The receiver may have been dropped.
         let _ = sender.send(Err(stop));
     }
@@ -359,7 +359,7 @@ impl WholeResult {
         };
         match next {
             None => Ok(None),
-            Some(Err(stop)) => Err(stopped(&stop)),
+            Some(Err(stop)) => Err(stop_error(&stop)),
             Some(Ok(Piece::Rows(rows))) => {
                 Ok(Some(Py::new(py, ResultBatch::new(rows))?.into_any()))
             }

@@ -10,10 +10,10 @@ use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyCapsule, PyList, PyTuple};
 use rdfm_arrow::from_arrow;
 use rdfm_core::codec::spec::Kind;
-use rdfm_core::model::error::counted;
+use rdfm_core::model::error::format_count;
 use rdfm_core::model::record::{Operation, OperationCode, ResultHead};
 use rdfm_core::model::term::TermId;
-use rdfm_query::labelled::labelled;
+use rdfm_query::labelled::add_labels;
 
 use crate::arrow::{self, ArrowBatch};
 use crate::views::{View, batch_methods, call};
@@ -48,7 +48,7 @@ batch_methods!(PatchBatch of Operation, patch {
             1 => "1 patch".to_owned(),
             patches => format!("{patches} patches"),
         };
-        let operations = counted(self.record_count(), "operation");
+        let operations = format_count(self.record_count(), "operation");
         format!("<PatchBatch: {patches}, {operations}>")
     }
 
@@ -160,8 +160,8 @@ batch_methods!(PatchBatch of Operation, patch {
     #[pyo3(signature = (batch, *, max_depth=64))]
     fn from_arrow(py: Python<'_>, batch: &Bound<'_, PyAny>, max_depth: u32) -> PyResult<Self> {
         let reader = arrow::reader(batch)?;
-        let max_depth = options::depth(max_depth)?;
-        errors::guarded(py, || from_arrow::batch(reader, max_depth))?
+        let max_depth = options::check_depth(max_depth)?;
+        errors::guarded(py, || from_arrow::read_batch(reader, max_depth))?
             .map(Self::new)
             .map_err(|error| arrow::exception(py, error))
     }
@@ -223,8 +223,8 @@ batch_methods!(ResultBatch of TermId, row {
     }
 
     fn __repr__(&self) -> String {
-        let rows = counted(self.__len__(), "row");
-        let variables = counted(self.inner().head().variables.len(), "variable");
+        let rows = format_count(self.__len__(), "row");
+        let variables = format_count(self.inner().head().variables.len(), "variable");
         format!("<ResultBatch: {rows} of {variables}>")
     }
 
@@ -266,7 +266,7 @@ batch_methods!(ResultBatch of TermId, row {
             let text = format!("{} message indexes for {} rows", messages.len(), rows.len());
             return Err(PyValueError::new_err(text));
         }
-        errors::guarded(py, || labelled(rows, source, &messages, first))?
+        errors::guarded(py, || add_labels(rows, source, &messages, first))?
             .map(Self::new)
             .map_err(errors::exceeded)
     }

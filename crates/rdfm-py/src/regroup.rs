@@ -73,7 +73,7 @@ impl Regrouper {
     /// `feed`.
     #[pyo3(signature = (first, /))]
     fn number_from(&self, first: u64) {
-        self.state().number_from(first);
+        self.state().set_first_number(first);
     }
 
     /// Add a batch. All output for the previous batch must have been returned.

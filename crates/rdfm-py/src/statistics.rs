@@ -58,7 +58,7 @@ impl StatisticsCounter {
             statistics::Statistics::default()
         };
         Self {
-            state: Mutex::new(statistics.numbered_from(first)),
+            state: Mutex::new(statistics.with_first_index(first)),
         }
     }
 
@@ -112,7 +112,7 @@ fn report_dict<'py>(py: Python<'py>, report: &Report) -> PyResult<Bound<'py, PyD
     dict.set_item("messages", report.messages)?;
     dict.set_item("empty_messages", report.empty_messages)?;
     dict.set_item("approximate_messages", report.approximate_messages)?;
-    dict.set_item("sizes", sizes(py, &report.sizes)?)?;
+    dict.set_item("sizes", sizes_dict(py, &report.sizes)?)?;
     for (name, optional) in [
         ("bytes", &report.bytes),
         ("adds", &report.adds),
@@ -120,7 +120,7 @@ fn report_dict<'py>(py: Python<'py>, report: &Report) -> PyResult<Bound<'py, PyD
     ] {
         let optional = optional
             .as_ref()
-            .map(|optional| sizes(py, optional))
+            .map(|optional| sizes_dict(py, optional))
             .transpose()?;
         dict.set_item(name, optional)?;
     }
@@ -141,7 +141,7 @@ fn report_dict<'py>(py: Python<'py>, report: &Report) -> PyResult<Bound<'py, PyD
     let terms = PyDict::new(py);
     for (name, bit) in TERMS {
         let term = &report.terms[bit.trailing_zeros() as usize];
-        let entry = series(py, &term.series)?;
+        let entry = series_dict(py, &term.series)?;
         entry.set_item("unique", unique(term.unique))?;
         terms.set_item(name, entry)?;
     }
@@ -150,10 +150,10 @@ fn report_dict<'py>(py: Python<'py>, report: &Report) -> PyResult<Bound<'py, PyD
         ("ascii_control_characters", &report.controls),
         ("quoted_triples", &report.triples),
     ] {
-        terms.set_item(name, series(py, values)?)?;
+        terms.set_item(name, series_dict(py, values)?)?;
     }
     let density = PyDict::new(py);
-    spread(&density, report.density.as_ref())?;
+    add_spread(&density, report.density.as_ref())?;
     terms.set_item("byte_density", density)?;
     dict.set_item("series", terms)?;
     let occurrences = PyDict::new(py);
@@ -176,7 +176,7 @@ fn report_dict<'py>(py: Python<'py>, report: &Report) -> PyResult<Bound<'py, PyD
         ("types", &report.types),
         ("namespaces", &report.namespaces),
     ] {
-        dict.set_item(name, names(py, values)?)?;
+        dict.set_item(name, names_dict(py, values)?)?;
     }
     Ok(dict)
 }
@@ -185,7 +185,7 @@ const fn unique(estimate: Estimate) -> (u64, u64, u64) {
     (estimate.value, estimate.lower, estimate.upper)
 }
 
-fn spread<'py, T>(dict: &Bound<'py, PyDict>, spread: Option<&Spread<T>>) -> PyResult<()>
+fn add_spread<'py, T>(dict: &Bound<'py, PyDict>, spread: Option<&Spread<T>>) -> PyResult<()>
 where
     T: Copy + IntoPyObject<'py>,
 {
@@ -195,15 +195,15 @@ where
     dict.set_item("standard_deviation", spread.map(|spread| spread.deviation))
 }
 
-fn series<'py>(py: Python<'py>, report: &SeriesReport) -> PyResult<Bound<'py, PyDict>> {
+fn series_dict<'py>(py: Python<'py>, report: &SeriesReport) -> PyResult<Bound<'py, PyDict>> {
     let dict = PyDict::new(py);
-    spread(&dict, report.spread.as_ref())?;
+    add_spread(&dict, report.spread.as_ref())?;
     dict.set_item("sum", report.sum)?;
     Ok(dict)
 }
 
-fn sizes<'py>(py: Python<'py>, report: &SizesReport) -> PyResult<Bound<'py, PyDict>> {
-    let dict = series(py, &report.series)?;
+fn sizes_dict<'py>(py: Python<'py>, report: &SizesReport) -> PyResult<Bound<'py, PyDict>> {
+    let dict = series_dict(py, &report.series)?;
     let percentiles = PyDict::new(py);
     for (percent, value) in PERCENTILES.iter().zip(report.percentiles.iter().flatten()) {
         percentiles.set_item(format!("p{percent}"), value)?;
@@ -218,14 +218,14 @@ fn sizes<'py>(py: Python<'py>, report: &SizesReport) -> PyResult<Bound<'py, PyDi
     Ok(dict)
 }
 
-fn names<'py>(py: Python<'py>, report: &NamesReport) -> PyResult<Bound<'py, PyDict>> {
+fn names_dict<'py>(py: Python<'py>, report: &NamesReport) -> PyResult<Bound<'py, PyDict>> {
     let dict = PyDict::new(py);
     let counts = PyDict::new(py);
     for (name, count) in &report.names {
         counts.set_item(name, count)?;
     }
     dict.set_item("counts", counts)?;
-    dict.set_item("number", report.kept)?;
+    dict.set_item("number", report.counted)?;
     dict.set_item("others", report.others)?;
     Ok(dict)
 }
@@ -281,7 +281,7 @@ impl NameListing {
             ("metadata", &report.metadata),
             ("headers", &report.headers),
         ] {
-            dict.set_item(name, names(py, report)?)?;
+            dict.set_item(name, names_dict(py, report)?)?;
         }
         Ok(dict)
     }

@@ -82,15 +82,15 @@ impl StreamRules {
     #[pyo3(signature = (batch, /))]
     fn apply(&self, py: Python<'_>, batch: &Bound<'_, MessageBatch>) -> PyResult<CheckedMessages> {
         let messages = batch.get().inner();
-        let (ordered, found) = errors::guarded(py, || {
-            let ordered = streams::ordered(messages);
-            let found = self.rules.violations(&ordered);
-            (ordered, found)
+        let (ordered, violations) = errors::guarded(py, || {
+            let ordered = streams::sort_messages(messages);
+            let violations = self.rules.violations(&ordered);
+            (ordered, violations)
         })?;
-        let found = found
+        let violations = violations
             .into_iter()
             .map(|each| (each.message_index, each.rule, each.text));
-        Ok((MessageBatch::new(ordered), found.collect()))
+        Ok((MessageBatch::new(ordered), violations.collect()))
     }
 }
 

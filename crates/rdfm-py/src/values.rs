@@ -16,7 +16,7 @@ use rdfm_core::model::record::Operation;
 use rdfm_core::model::term::Quad;
 
 use crate::arrow::{self, ArrowArray};
-use crate::codecs::{Decoder, Encoder, core_batch, python_batch};
+use crate::codecs::{Decoder, Encoder, to_core_batch, to_python_batch};
 use crate::{errors, options};
 
 /// Returns the exception for an error. `raised` is the exception that a Python codec raised, if it
@@ -56,7 +56,7 @@ impl DecodeFunction {
         };
         for batch in batches.bind(py).clone() {
             let batch = batch?;
-            let batch = core_batch(&batch)?.to_owned();
+            let batch = to_core_batch(&batch)?.to_owned();
             if !batch.is_empty() {
                 return Ok(Some(batch));
             }
@@ -128,11 +128,11 @@ fn decode_values(
     on_error: &str,
     kind: &str,
 ) -> PyResult<ArrowArray> {
-    let decode = match values::kind(kind).map_err(errors::option)? {
+    let decode = match values::find_kind(kind).map_err(errors::option)? {
         Kind::Patches => values::decode::<Operation>,
         _ => values::decode::<Quad>,
     };
-    let on_error = OnError::by_name(on_error).map_err(errors::option)?;
+    let on_error = OnError::from_name(on_error).map_err(errors::option)?;
     let arrays = arrow::arrays(values)?;
     if let Ok(native) = decoder.cast::<Decoder>() {
         let outcome = native
@@ -164,7 +164,7 @@ struct EncodeFunction {
 impl codec::Encoder for EncodeFunction {
     fn encode(&mut self, batch: BatchRef<'_>, out: &mut Vec<u8>) -> Result<(), EncodeError> {
         let mut encode = |py: Python<'_>| -> PyResult<()> {
-            let batch = python_batch(py, batch.to_owned())?;
+            let batch = to_python_batch(py, batch.to_owned())?;
             let written = self.function.call1(py, (batch,))?;
             out.extend_from_slice(written.bind(py).cast::<PyBytes>()?.as_bytes());
             Ok(())
@@ -213,11 +213,11 @@ fn encode_values(
     max_depth: u32,
     kind: &str,
 ) -> PyResult<ArrowArray> {
-    let encode = match values::kind(kind).map_err(errors::option)? {
+    let encode = match values::find_kind(kind).map_err(errors::option)? {
         Kind::Patches => values::encode::<Operation>,
         _ => values::encode::<Quad>,
     };
-    let max_depth = options::depth(max_depth)?;
+    let max_depth = options::check_depth(max_depth)?;
     let arrays = arrow::arrays(lists)?;
     if let Ok(native) = encoder.cast::<Encoder>() {
         let outcome = native

@@ -8,7 +8,7 @@ use rdfm_analysis::warnings::{self, Finding, Rule, SuspiciousLabels, lines};
 use rdfm_core::codec::batch::BatchRef;
 use rdfm_core::model::datatypes::Datatype;
 
-use crate::codecs::{contiguous, core_batch};
+use crate::codecs::{to_contiguous, to_core_batch};
 use crate::errors;
 
 /// Rule, message index, byte offset of the message if known, text, and the term as it is usually
@@ -63,8 +63,8 @@ impl Checker {
             "all" => SuspiciousLabels::All,
             _ => return Err(errors::option(format!("unknown labels '{labels}'"))),
         };
-        let batch = core_batch(batch)?;
-        let found = errors::guarded(py, || {
+        let batch = to_core_batch(batch)?;
+        let findings = errors::guarded(py, || {
             let mut checker = self.lock();
             match batch {
                 BatchRef::Messages(batch) => checker.check(batch, labels),
@@ -79,10 +79,10 @@ impl Checker {
                 finding.message_index,
                 finding.byte_offset,
                 finding.text,
-                PyBytes::new(py, &finding.written),
+                PyBytes::new(py, &finding.term_text),
             )
         };
-        Ok(found.into_iter().map(tuple).collect())
+        Ok(findings.into_iter().map(tuple).collect())
     }
 
     /// Return the name of each rule and the number of its findings.
@@ -101,14 +101,14 @@ impl Checker {
 /// Return the number of line feeds in a piece.
 #[pyfunction]
 fn count_lines(piece: &Bound<'_, PyAny>) -> PyResult<usize> {
-    Ok(lines::count(contiguous(piece)?.as_bytes()))
+    Ok(lines::count(to_contiguous(piece)?.as_bytes()))
 }
 
 /// Check whether a string is a valid lexical form of a datatype. None if the datatype is not
 /// checked.
 #[pyfunction]
 fn is_lexical_form(datatype: &str, text: &str) -> Option<bool> {
-    Datatype::of(datatype.as_bytes()).map(|datatype| datatype.allows(text.as_bytes()))
+    Datatype::from_iri(datatype.as_bytes()).map(|datatype| datatype.allows(text.as_bytes()))
 }
 
 /// Return the datatypes whose lexical forms are checked, such as "xsd:integer".

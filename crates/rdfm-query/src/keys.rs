@@ -15,7 +15,7 @@ use rdfm_core::model::term::{TermId, TermKind};
 use rdfm_core::model::write::write_term;
 use rustc_hash::FxHashMap;
 
-use crate::filter::{MessageFilter, Position, TimeProperties, moment, time_type};
+use crate::filter::{MessageFilter, Position, TimeProperties, parse_moment, time_type};
 
 /// The part of a message that determines its key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -112,7 +112,7 @@ impl KeyFinder {
             .into());
         }
         let mut filter = MessageFilter::new(prefixes);
-        filter.term(Position::Predicate, &text)?;
+        filter.add_term(Position::Predicate, &text)?;
         Ok(Self {
             kind,
             values: ValueQuads::Predicate(Box::new(filter)),
@@ -138,19 +138,19 @@ impl KeyFinder {
             ValueQuads::None => {
                 for message in 0..batch.len() {
                     let graphs = batch.message(message).iter().map(|quad| quad.graph);
-                    reading.message(graphs);
+                    reading.add_message(graphs);
                 }
                 return reading.keys;
             }
             ValueQuads::Predicate(filter) => filter.matching_quads(batch),
-            ValueQuads::Times(properties) => properties.quads(batch),
+            ValueQuads::Times(properties) => properties.find_quads(batch),
         };
         let mut rest = &quads[..];
         for message in 0..batch.len() {
             let end = batch.range(message).end;
-            let (here, others) = rest.split_at(rest.partition_point(|at| *at < end));
+            let (here, others) = rest.split_at(rest.partition_point(|index| *index < end));
             rest = others;
-            reading.message(here.iter().map(|at| batch.quads()[*at].object));
+            reading.add_message(here.iter().map(|index| batch.quads()[*index].object));
         }
         reading.keys
     }
@@ -201,7 +201,7 @@ impl<'a> KeyReading<'a> {
     }
 
     /// Adds a message with these values. Some of them may not be keys.
-    fn message(&mut self, values: impl Iterator<Item = TermId>) {
+    fn add_message(&mut self, values: impl Iterator<Item = TermId>) {
         let mut first = None;
         let mut last = None;
         let mut several = false;
@@ -210,12 +210,12 @@ impl<'a> KeyReading<'a> {
                 continue;
             }
             last = Some(value);
-            if let CachedKey::Key(number) = self.key(value) {
+            if let CachedKey::Key(number) = self.cached_key(value) {
                 several |= *first.get_or_insert(number) != number;
             }
         }
         let number = first.unwrap_or_else(|| {
-            self.number(Key {
+            self.assign_number(Key {
                 id: Vec::new(),
                 text: "other".to_owned(),
             })
@@ -224,7 +224,7 @@ impl<'a> KeyReading<'a> {
         self.keys.ambiguous += u64::from(several);
     }
 
-    fn key(&mut self, value: TermId) -> CachedKey {
+    fn cached_key(&mut self, value: TermId) -> CachedKey {
         let is_default = value == TermId::DEFAULT_GRAPH;
         let cached = if is_default {
             self.default_graph
@@ -236,7 +236,7 @@ impl<'a> KeyReading<'a> {
         }
         let cached = match self.read(value) {
             None => CachedKey::NotAKey,
-            Some(key) => CachedKey::Key(self.number(key)),
+            Some(key) => CachedKey::Key(self.assign_number(key)),
         };
         if is_default {
             self.default_graph = cached;
@@ -246,7 +246,7 @@ impl<'a> KeyReading<'a> {
         cached
     }
 
-    fn number(&mut self, key: Key) -> u32 {
+    fn assign_number(&mut self, key: Key) -> u32 {
         if let Some(number) = self.numbers.get(&key.id) {
             return *number;
         }
@@ -267,7 +267,7 @@ impl<'a> KeyReading<'a> {
             let id = text.clone().into_bytes();
             return Some(Key { id, text });
         }
-        if self.has_bnode(value) {
+        if self.has_blank_node(value) {
             return None; // a blank node's label is meaningless in other messages
         }
         let mut id = Vec::new();
@@ -280,13 +280,13 @@ impl<'a> KeyReading<'a> {
         Some(Key { id, text })
     }
 
-    fn has_bnode(&self, value: TermId) -> bool {
+    fn has_blank_node(&self, value: TermId) -> bool {
         let term = self.table.term(value);
         match term.kind {
-            TermKind::Bnode => true,
+            TermKind::BlankNode => true,
             TermKind::TripleTerm => {
                 let parts = self.table.triple(term);
-                parts.into_iter().any(|part| self.has_bnode(part))
+                parts.into_iter().any(|part| self.has_blank_node(part))
             }
             _ => false,
         }
@@ -301,7 +301,9 @@ impl<'a> KeyReading<'a> {
             let date = Date::from_str(text.trim_matches([' ', '\t', '\r', '\n'])).ok()?;
             (date.year(), date.month(), date.day())
         } else {
-            let moment = moment(text)?.exact()?.adjust(Some(TimezoneOffset::UTC))?;
+            let moment = parse_moment(text)?
+                .exact()?
+                .adjust(Some(TimezoneOffset::UTC))?;
             (moment.year(), moment.month(), moment.day())
         };
         let sign = if year < 0 { "-" } else { "" };
@@ -350,7 +352,7 @@ impl Keys {
         let key = self.key_numbers[start];
         let same = self.key_numbers[start..stop]
             .iter()
-            .take_while(|one| **one == key);
+            .take_while(|next_key| **next_key == key);
         start + same.count()
     }
 }

@@ -24,7 +24,7 @@ const INTEGER: &[u8] = b"http://www.w3.org/2001/XMLSchema#integer";
 ///
 /// # Errors
 /// If the rows are too large.
-pub fn labelled(
+pub fn add_labels(
     rows: &ResultBatch,
     source: &str,
     messages: &[u64],
@@ -65,7 +65,7 @@ pub fn labelled(
         copies.builder.add(source)?;
         copies.builder.add(index)?;
         for &cell in rows.message(row) {
-            let cell = copies.cell(cell)?;
+            let cell = copies.copy_cell(cell)?;
             copies.builder.add(cell)?;
         }
         copies.builder.end_message();
@@ -116,24 +116,24 @@ impl Copies<'_> {
     }
 
     /// Returns the copy of a cell. The recursion depth is the nesting depth of triple terms.
-    fn cell(&mut self, id: TermId) -> Result<TermId, LimitExceeded> {
+    fn copy_cell(&mut self, id: TermId) -> Result<TermId, LimitExceeded> {
         if id == TermId::DEFAULT_GRAPH {
             return Ok(id);
         }
         let term = self.table.term(id);
-        if !matches!(term.kind, TermKind::Bnode | TermKind::TripleTerm) {
+        if !matches!(term.kind, TermKind::BlankNode | TermKind::TripleTerm) {
             return Ok(self.builder.copy_term(self.table, id, &mut self.same));
         }
         if let Some(&copy) = self.per_message.get(&id) {
             return Ok(copy);
         }
-        let copy = if term.kind == TermKind::Bnode {
+        let copy = if term.kind == TermKind::BlankNode {
             let label = [self.label_prefix.as_bytes(), self.table.text_of(term)].concat();
-            self.builder.add_simple(TermKind::Bnode, &label, 0)?
+            self.builder.add_simple(TermKind::BlankNode, &label, 0)?
         } else {
             let mut triple = self.table.triple(term);
             for part in &mut triple {
-                *part = self.cell(*part)?;
+                *part = self.copy_cell(*part)?;
             }
             self.builder.add_triple_term(triple)?
         };

@@ -7,7 +7,7 @@ use rdfm_core::codec::batch::NextBatchOf as _;
 use rdfm_core::codec::values::Values;
 use rdfm_core::model::batch::MessageBatch;
 use rdfm_core::registry;
-use rdfm_query::filter::{MessageFilter, Period, Position, moment};
+use rdfm_query::filter::{MessageFilter, Period, Position, parse_moment};
 
 const LOG: &str = r#"
 PREFIX ex: <http://e/>
@@ -25,7 +25,7 @@ ex:a ex:value true ; ex:said <<( ex:x ex:y <<( ex:x ex:z "deep" )>> )>> ; ex:at 
 fn batches(small: bool) -> Vec<MessageBatch> {
     let spec = registry::find("trig").unwrap();
     let values = Values::default();
-    let mut decoder = registry::decoder(spec, &values, &Opening::default()).unwrap();
+    let mut decoder = registry::new_decoder(spec, &values, &Opening::default()).unwrap();
     decoder.feed(LOG.as_bytes());
     decoder.finish();
     let mut found = Vec::new();
@@ -34,7 +34,7 @@ fn batches(small: bool) -> Vec<MessageBatch> {
     }
     if small {
         let slices = |batch: &MessageBatch| {
-            let one = |at| batch.slice(at..at + 1);
+            let one = |index| batch.slice(index..index + 1);
             (0..batch.len()).map(one).collect::<Vec<_>>()
         };
         found = found.iter().flat_map(slices).collect();
@@ -48,16 +48,18 @@ fn kept(make: impl Fn(&mut MessageFilter)) -> Vec<usize> {
         let mut filter = MessageFilter::new([(b"given".to_vec(), b"http://e/".to_vec())]);
         make(&mut filter);
         let batches = batches(small);
-        let wanted = batches.iter().flat_map(|batch| filter.messages(batch));
+        let wanted = batches
+            .iter()
+            .flat_map(|batch| filter.matching_messages(batch));
         let kept = wanted.enumerate().filter(|(_, kept)| *kept);
-        kept.map(|(at, _)| at).collect::<Vec<_>>()
+        kept.map(|(index, _)| index).collect::<Vec<_>>()
     });
     assert_eq!(whole, cut);
     whole
 }
 
 fn with_term(position: Position, text: &str) -> Vec<usize> {
-    kept(|filter| filter.term(position, text).unwrap())
+    kept(|filter| filter.add_term(position, text).unwrap())
 }
 
 #[test]
@@ -91,11 +93,11 @@ fn terms_match_in_their_positions() {
 fn conditions_of_a_pattern_apply_to_one_quad() {
     let both = |split: bool| {
         kept(move |filter| {
-            filter.term(Position::Predicate, "ex:value").unwrap();
+            filter.add_term(Position::Predicate, "ex:value").unwrap();
             if split {
                 filter.begin_pattern();
             }
-            filter.contains("fish");
+            filter.add_text("fish");
         })
     };
     assert_eq!(both(false), [] as [usize; 0]);
@@ -106,15 +108,15 @@ fn conditions_of_a_pattern_apply_to_one_quad() {
 
 #[test]
 fn strings_and_times_are_matched() {
-    assert_eq!(kept(|filter| filter.contains("2026-01")), [1, 2]);
-    assert_eq!(kept(|filter| filter.contains("example")), [] as [usize; 0]);
+    assert_eq!(kept(|filter| filter.add_text("2026-01")), [1, 2]);
+    assert_eq!(kept(|filter| filter.add_text("example")), [] as [usize; 0]);
     assert_eq!(kept(|filter| filter.matches("^[Kk]ing").unwrap()), [0]);
     let within = |from, until| {
         let period = Period {
-            from: moment(from),
-            until: moment(until),
+            from: parse_moment(from),
+            until: parse_moment(until),
         };
-        kept(move |filter| filter.within(period))
+        kept(move |filter| filter.add_period(period))
     };
     assert_eq!(within("2026-01-02", "2026-01-03"), [1, 2]);
     assert_eq!(within("2026-01-02T03:04:05Z", ""), [1]);
@@ -126,13 +128,13 @@ fn strings_and_times_are_matched() {
 fn matching_quads_are_selected() {
     let batch = &batches(false)[0];
     let mut filter = MessageFilter::default();
-    filter.term(Position::Predicate, "ex:value").unwrap();
+    filter.add_term(Position::Predicate, "ex:value").unwrap();
     let wanted = filter.quads(batch);
     assert_eq!(wanted.iter().filter(|kept| **kept).count(), 3);
     filter.begin_pattern();
-    filter.within(Period::default());
+    filter.add_period(Period::default());
     let wanted = filter.quads(batch);
-    let kept: Vec<usize> = (0..wanted.len()).filter(|at| wanted[*at]).collect();
+    let kept: Vec<usize> = (0..wanted.len()).filter(|index| wanted[*index]).collect();
     assert_eq!(kept, [2, 5], "only quads of the first pattern");
 }
 
@@ -151,7 +153,7 @@ fn invalid_terms_are_rejected() {
         "ex:a>",
     ] {
         let mut filter = MessageFilter::default();
-        assert!(filter.term(Position::Any, text).is_err(), "{text}");
+        assert!(filter.add_term(Position::Any, text).is_err(), "{text}");
     }
     assert!(MessageFilter::default().matches("(").is_err());
     assert!(MessageFilter::default().matches("(a{1000}){1000}").is_err());
@@ -161,10 +163,10 @@ fn invalid_terms_are_rejected() {
 fn undeclared_prefixes_are_reported() {
     let mut filter = MessageFilter::default();
     for text in ["ex:a", "none:a"] {
-        filter.term(Position::Any, text).unwrap();
+        filter.add_term(Position::Any, text).unwrap();
     }
     for batch in batches(false) {
-        filter.messages(&batch);
+        filter.matching_messages(&batch);
     }
     assert_eq!(filter.undeclared().collect::<Vec<_>>(), [b"none"]);
     assert_eq!(filter.prefixes().collect::<Vec<_>>(), [&b"ex"[..], b"none"]);

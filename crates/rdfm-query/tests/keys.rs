@@ -27,7 +27,7 @@ ex:d ex:p "x" .
 
 fn batch() -> MessageBatch {
     let spec = registry::find("trig").unwrap();
-    let mut decoder = registry::decoder(spec, &Values::default(), &Opening::default()).unwrap();
+    let mut decoder = registry::new_decoder(spec, &Values::default(), &Opening::default()).unwrap();
     decoder.feed(LOG.as_bytes());
     decoder.finish();
     decoder.next_batch_of().unwrap().unwrap()
@@ -48,7 +48,9 @@ fn texts(make: impl Fn() -> KeyFinder) -> (Vec<String>, u64) {
         }
         (texts, several)
     };
-    let small = (0..batch.len()).map(|at| batch.slice(at..at + 1)).collect();
+    let small = (0..batch.len())
+        .map(|index| batch.slice(index..index + 1))
+        .collect();
     let found = read(vec![batch]);
     assert_eq!(read(small), found);
     found

@@ -27,7 +27,7 @@ fn with_short_timeout() -> Limits {
 
 /// A message with integers as objects.
 fn numbers(count: usize) -> String {
-    let quad = |at| format!("<http://e/s{at}> <http://e/p> {at} .\n");
+    let quad = |index| format!("<http://e/s{index}> <http://e/p> {index} .\n");
     (0..count).map(quad).collect()
 }
 
@@ -45,7 +45,7 @@ fn stop(query: &str, log: &str, limits: &Limits) -> Option<Stop> {
 fn growing_strings_count_towards_the_limit() {
     let log = "<http://e/a> <http://e/p> \"0123456789\" .";
     // Ten bytes doubled 29 times would be 5 GB.
-    let steps = (1..30).map(|at| format!("BIND(CONCAT(?x{0}, ?x{0}) AS ?x{at}) ", at - 1));
+    let steps = (1..30).map(|index| format!("BIND(CONCAT(?x{0}, ?x{0}) AS ?x{index}) ", index - 1));
     let doubled: String = steps.collect();
     let select = format!("SELECT * {{ ?s ?p ?o BIND(?o AS ?x0) {doubled} }}");
     assert_eq!(stop(&select, log, &with_few_terms()), Some(Stop::Memory));
@@ -160,7 +160,7 @@ fn values_of_aggregates_count_towards_the_limit() {
 fn cells_of_rows_count_towards_the_limit() {
     let log = numbers(2);
     // Each pattern doubles the rows.
-    let pattern = |at| format!("?a{at} ?b{at} ?c{at} . ");
+    let pattern = |index| format!("?a{index} ?b{index} ?c{index} . ");
     for count in [90, 400] {
         let patterns: String = (0..count).map(pattern).collect();
         let query = format!("SELECT * {{ {patterns} }}");
@@ -169,7 +169,9 @@ fn cells_of_rows_count_towards_the_limit() {
     }
     // The template creates 10 triples from each of 16,384 rows.
     let patterns: String = (0..14).map(pattern).collect();
-    let template: Vec<String> = (0..10).map(|at| format!("?a{at} ex:n{at} [] . ")).collect();
+    let template: Vec<String> = (0..10)
+        .map(|index| format!("?a{index} ex:n{index} [] . "))
+        .collect();
     let template = template.concat();
     let query = format!("CONSTRUCT {{ {template} }} {{ {patterns} }}");
     let limits = Limits {

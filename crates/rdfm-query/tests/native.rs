@@ -81,7 +81,7 @@ fn messages(random: &mut Random) -> Vec<String> {
 
 fn batches(messages: &[String]) -> Vec<MessageBatch> {
     let spec = registry::find("nq").unwrap();
-    let mut decoder = registry::decoder(spec, &Values::default(), &Opening::default()).unwrap();
+    let mut decoder = registry::new_decoder(spec, &Values::default(), &Opening::default()).unwrap();
     let mut text = messages.join("# @message\n");
     if messages.first().is_some_and(String::is_empty) {
         text.insert_str(0, "# @message\n");
@@ -249,10 +249,10 @@ fn rows_of(evaluation: &Evaluation, batches: &[MessageBatch]) -> Vec<MessageRows
         let before = found.len();
         found.resize(before + batch.len(), MessageRows::new());
         let mut rows = rows::SolutionRows::default();
-        let progress = evaluation.rows(batch, 0, &mut rows);
+        let progress = evaluation.evaluate_rows(batch, 0, &mut rows);
         assert_eq!((progress.done, progress.stop), (batch.len(), None));
         let output = RowOutput::new(&evaluation.query)
-            .batch(batch, &rows)
+            .build_batch(batch, &rows)
             .unwrap();
         for (row, message) in rows.messages.iter().enumerate() {
             let cells = output.message(row);
@@ -375,7 +375,7 @@ fn counted(query: &str, quads: &str, max_rows: usize, stops: usize) -> (usize, u
     let (Query::Select { pattern, .. } | Query::Ask { pattern, .. }) = &query else {
         panic!()
     };
-    let plan = Plan::of(pattern, &[]).unwrap();
+    let plan = Plan::from_pattern(pattern, &[]).unwrap();
     let mut matcher = Matcher::new(&plan);
     let batch = &batches(&[String::new(), quads.to_owned()])[0];
     let dictionary = Dictionary::of(batch);

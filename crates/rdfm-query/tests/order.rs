@@ -60,18 +60,19 @@ fn objects() -> Vec<String> {
 fn shuffled(seed: u64) -> Vec<String> {
     let mut objects = objects();
     let mut state = seed;
-    for at in (1..objects.len()).rev() {
+    for index in (1..objects.len()).rev() {
         state = state
             .wrapping_mul(6_364_136_223_846_793_005)
             .wrapping_add(1);
-        objects.swap(at, (state >> 33) as usize % (at + 1));
+        objects.swap(index, (state >> 33) as usize % (index + 1));
     }
     objects
 }
 
 fn log(objects: &[String]) -> String {
     let quads = objects.iter().enumerate();
-    let quads = quads.map(|(at, object)| format!("<http://e/s{at}> <http://e/p> {object} .\n"));
+    let quads =
+        quads.map(|(index, object)| format!("<http://e/s{index}> <http://e/p> {object} .\n"));
     quads.collect()
 }
 
@@ -101,7 +102,7 @@ fn order_by_does_not_depend_on_the_input_order() {
 #[test]
 fn keys_are_evaluated_once_for_each_row() {
     let many: Vec<String> = (0..3000)
-        .map(|at| format!("<http://e/s{at}> <http://e/p> {at} .\n"))
+        .map(|index| format!("<http://e/s{index}> <http://e/p> {index} .\n"))
         .collect();
     let many = many.concat();
     let log = batch(&many);

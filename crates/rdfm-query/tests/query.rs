@@ -37,8 +37,8 @@ fn triples_of(messages: &MessageBatch) -> Vec<String> {
         let parts = [quad.subject, quad.predicate, quad.object];
         parts.map(|part| term(messages, part)).join(" ")
     };
-    let message = |at| {
-        let quads: Vec<_> = messages.message(at).iter().map(quad).collect();
+    let message = |index| {
+        let quads: Vec<_> = messages.message(index).iter().map(quad).collect();
         quads.join(", ")
     };
     (0..messages.len()).map(message).collect()
@@ -47,10 +47,10 @@ fn triples_of(messages: &MessageBatch) -> Vec<String> {
 fn constructed(text: &str, log: &MessageBatch) -> Vec<String> {
     let evaluation = evaluation(text, Limits::default());
     let (mut rows, mut triples) = (SolutionRows::default(), Triples::default());
-    let progress = evaluation.triples(log, 0, &mut rows, &mut triples);
+    let progress = evaluation.construct_triples(log, 0, &mut rows, &mut triples);
     assert_eq!((progress.done, progress.stop), (log.len(), None));
     let mut output = MessageOutput::default();
-    let result = output.batch(&evaluation.query, log, 0, &rows, &triples);
+    let result = output.build_batch(&evaluation.query, log, 0, &rows, &triples);
     triples_of(&result.unwrap().unwrap())
 }
 
@@ -117,7 +117,7 @@ fn named_graphs_exist_even_without_quads() {
     let log = batch(LOG);
     let text = "SELECT ?g FROM NAMED ex:g FROM NAMED ex:none { GRAPH ?g { } }";
     let all = ["<http://e/g>", "<http://e/none>"];
-    let expected = (0..4).flat_map(|at| all.map(|name| format!("{at}: {name}")));
+    let expected = (0..4).flat_map(|index| all.map(|name| format!("{index}: {name}")));
     assert_eq!(rows(text, &log), expected.collect::<Vec<_>>());
 }
 
@@ -179,15 +179,15 @@ fn ask_returns_one_answer_per_message() {
     let log = batch(LOG);
     let evaluation = evaluation("ASK { ?s ex:value 7 }", Limits::default());
     let mut answers = Vec::new();
-    evaluation.answers(&log, 1, &mut answers);
+    evaluation.evaluate_answers(&log, 1, &mut answers);
     assert_eq!(answers, [true, false, false]);
 }
 
 fn whole(text: &str, log: &MessageBatch) -> Vec<Piece> {
     let mut collector = Collector::default();
     // Messages are added one by one, since batch boundaries do not affect the result.
-    for at in 0..log.len() {
-        collector.add(&log.slice(at..at + 1)).unwrap();
+    for index in 0..log.len() {
+        collector.add(&log.slice(index..index + 1)).unwrap();
     }
     let data = collector.finish();
     let mut pieces = Vec::new();
@@ -196,7 +196,7 @@ fn whole(text: &str, log: &MessageBatch) -> Vec<Piece> {
         pieces.push(piece);
         true
     };
-    evaluation.whole(&data, &mut give).unwrap();
+    evaluation.run_whole(&data, &mut give).unwrap();
     pieces
 }
 
@@ -376,14 +376,14 @@ fn unsupported_queries_are_rejected() {
 
 #[test]
 fn expensive_queries_are_stopped() {
-    let quad = |at| format!("<http://e/{at}> <http://e/p> {at} .\n");
+    let quad = |index| format!("<http://e/{index}> <http://e/p> {index} .\n");
     let quads: Vec<String> = (0..300).map(quad).collect();
     let quads = quads.concat();
     let log = batch(&quads);
     let all = "?a ?b ?c . ?d ?e ?f . ?g ?h ?i . ?j ?k ?l";
     let stop = |text: &str, limits: Limits| {
         let mut rows = SolutionRows::default();
-        let progress = evaluation(text, limits).rows(&log, 0, &mut rows);
+        let progress = evaluation(text, limits).evaluate_rows(&log, 0, &mut rows);
         assert_eq!((progress.done, rows.cells.len()), (0, 0));
         progress.stop.unwrap()
     };
@@ -453,8 +453,8 @@ fn results_before_a_stop_are_complete() {
     };
     let evaluation = evaluation("SELECT ?o { ?s ?p ?o }", limits);
     let mut rows = SolutionRows::default();
-    let progress = evaluation.rows(&log, 2, &mut rows);
+    let progress = evaluation.evaluate_rows(&log, 2, &mut rows);
     assert_eq!((progress.done, progress.stop), (4, None));
-    let progress = evaluation.rows(&log, 0, &mut SolutionRows::default());
+    let progress = evaluation.evaluate_rows(&log, 0, &mut SolutionRows::default());
     assert_eq!((progress.done, progress.stop), (0, Some(Stop::Rows(1))));
 }

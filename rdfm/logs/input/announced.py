@@ -46,8 +46,8 @@ def announced_format(media_type: str, parameters: Mapping[str, str]) -> Announce
         >>> announced_format("application/trig", {"version": "1.2-messages"}).options
         {'announced': '1.2-messages'}
     """
-    found = next((spec for spec in formats.specs() if media_type in spec.media_types), None)
-    if found is None:
+    matching = next((spec for spec in formats.specs() if media_type in spec.media_types), None)
+    if matching is None:
         return NOTHING_ANNOUNCED
     options: dict[str, str] = {}
     label = parameters.get("version", "")
@@ -55,7 +55,7 @@ def announced_format(media_type: str, parameters: Mapping[str, str]) -> Announce
         options["announced"] = label
     elif parameters.get("messages") == "rdfm":
         options["dialect"] = "comment"
-    return AnnouncedFormat(formats.find(found.name), options)
+    return AnnouncedFormat(formats.find(matching.name), options)
 
 
 @cache

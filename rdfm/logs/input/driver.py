@@ -32,20 +32,21 @@ from rdfm.errors import (
 )
 from rdfm.formats import DecoderLike, Format, Opening
 from rdfm.logs import remedies
+from rdfm.logs.file_advice import unread_content_text
 from rdfm.logs.input.inputs import (
     Input,
     MemberInput,
     Readable,
-    files_of,
     is_folder_or_glob,
     may_be_endless,
+    open_inputs,
 )
 from rdfm.logs.input.splits import Split
 from rdfm.logs.journal import byte_count
-from rdfm.logs.likely import unread_content_text
 from rdfm.logs.notes import MAX_LISTED
 from rdfm.storage.addresses import redact_url
 from rdfm.storage.paths import is_url
+from rdfm.storage.pipes import mark_pipes
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -58,10 +59,10 @@ __all__ = [
     "DroppedData",
     "Item",
     "Piece",
-    "Read",
+    "ReadBatch",
     "ReadError",
-    "Reading",
-    "Skipped",
+    "ReadSettings",
+    "SkippedData",
     "Source",
     "Work",
 ]
@@ -71,7 +72,7 @@ GROUP_BYTES = 1 << 20
 
 
 @dataclass(frozen=True)
-class Reading:
+class ReadSettings:
     """Settings for reading logs.
 
     Attributes:
@@ -108,6 +109,10 @@ class Reading:
     reject_unreadable: bool = False
     needs_logs: bool = False
 
+    def __post_init__(self) -> None:
+        """Mark the pipes that options name, because each decoder reads them."""
+        object.__setattr__(self, "options", mark_pipes(self.options))
+
 
 class Source(NamedTuple):
     """A log that is being read.
@@ -129,7 +134,7 @@ class Source(NamedTuple):
 NO_LOG = Source("no log", cast("Any", None), cast("Any", None), member=False)
 
 
-class Opened(NamedTuple):
+class OpenedLog(NamedTuple):
     """A log with its decoder, passed from the first half to the second.
 
     Attributes:
@@ -146,7 +151,7 @@ class Opened(NamedTuple):
     handed_over: bool = False
 
 
-class End(NamedTuple):
+class LogEnd(NamedTuple):
     """The end of a log.
 
     Attributes:
@@ -180,7 +185,7 @@ class Piece(NamedTuple):
         cost: Bytes of memory that the item uses.
     """
 
-    item: list[Input] | Opened | bytes | End | Work
+    item: list[Input] | OpenedLog | bytes | LogEnd | Work
     bytes_in: int
     cost: int = 0
 
@@ -203,10 +208,10 @@ class DroppedData(NamedTuple):
 
 NOTHING_DROPPED = DroppedData()
 # Header entries that report dropped data.
-_LOSSES = frozenset({"dropped_metadata", "dropped_keys", "trailing_namespaces"})
+_DROPPED_DATA_KEYS = frozenset({"dropped_metadata", "dropped_keys", "trailing_namespaces"})
 
 
-class Read(NamedTuple):
+class ReadBatch(NamedTuple):
     """The next messages of a log, or its end.
 
     Attributes:
@@ -214,14 +219,14 @@ class Read(NamedTuple):
         batch: The messages; None at the end of a log, or if a stage kept none of them.
         header: The log's header when the messages were read.
         bytes_in: Bytes of all inputs read up to and including these messages.
-        lost: Data dropped before the messages.
+        dropped_data: Data dropped before the messages.
     """
 
     source: Source
     batch: AnyBatch | None
     header: Mapping[str, Any]
     bytes_in: int
-    lost: DroppedData = NOTHING_DROPPED
+    dropped_data: DroppedData = NOTHING_DROPPED
 
 
 class ReadError(NamedTuple):
@@ -244,7 +249,7 @@ class ReadError(NamedTuple):
     final: bool = False
 
 
-class Skipped(NamedTuple):
+class SkippedData(NamedTuple):
     """Skipped data. It follows `ReadError` if the caller continues to read; stages also yield it.
 
     Attributes:
@@ -262,7 +267,7 @@ class Skipped(NamedTuple):
     error: RdfmError | None = None
 
 
-Item = Read | ReadError | Skipped
+Item = ReadBatch | ReadError | SkippedData
 
 
 class Driver:
@@ -282,7 +287,7 @@ class Driver:
 
     may_be_endless = False
 
-    def __init__(self, inputs: list[Readable], reading: Reading) -> None:
+    def __init__(self, inputs: list[Readable], settings: ReadSettings) -> None:
         """Initialize with the inputs and the settings for reading them.
 
         Raises:
@@ -290,22 +295,22 @@ class Driver:
             UnknownFormatError: If no format has that name.
         """
         self._inputs = inputs
-        self._reading = reading
-        self.several = len(inputs) != 1 or is_folder_or_glob(inputs[0], reading.storage_options)
+        self._settings = settings
+        self.several = len(inputs) != 1 or is_folder_or_glob(inputs[0], settings.storage_options)
         self.opened: list[Input] = []
         self._bytes_before = 0  # of the inputs before the current one
         self._logs = 0  # started so far
         self._without_logs: list[str] = []
         self.uncommitted: dict[str, int] = {}
-        self._decoders = _Decoders(reading)
+        self._decoders = _Decoders(settings)
         self.first: Source | None = None
-        self.format = reading.format
-        self.name = _name(inputs[0]) if inputs else ""
+        self.format = settings.format
+        self.name = _input_name(inputs[0]) if inputs else ""
         if self.several:
             self._decoders.check()
-        self._lost = NOTHING_DROPPED  # since the previous item
+        self._dropped_data = NOTHING_DROPPED  # since the previous item
         # The header that most members of an archive share; this object is not modified.
-        self._lossless_header: Mapping[str, Any] | None = None
+        self._complete_header: Mapping[str, Any] | None = None
 
     def __iter__(self) -> Iterator[Item]:
         """Yield the items of both halves, run one after the other."""
@@ -329,7 +334,7 @@ class Driver:
             listed.append(f"{len(empty) - MAX_LISTED:,} more inputs contain no logs")
         return (*uncommitted, *listed)
 
-    def opened_first(self) -> Iterator[Piece]:
+    def open_first(self) -> Iterator[Piece]:
         """Return the same as `pieces`, but open a single log immediately and set `first` to it.
 
         Raises:
@@ -341,7 +346,7 @@ class Driver:
         piece = next(pieces, None)
         if piece is None:
             return pieces
-        if isinstance(piece.item, Opened) and not self.several:
+        if isinstance(piece.item, OpenedLog) and not self.several:
             self.first = piece.item.source
         return chain((piece,), pieces)
 
@@ -357,66 +362,66 @@ class Driver:
             OSError: If a file cannot be read.
         """
         self.may_be_endless = any(map(may_be_endless, self._inputs))
-        for given in self._inputs:
+        for readable in self._inputs:
             logs_before = self._logs
-            for data in self._files(given):
+            for data in self._open_files(readable):
                 self.opened.append(data)
                 self.may_be_endless = self.may_be_endless or data.may_be_endless
                 if data.uncommitted_bytes:
                     self.uncommitted[data.name] = data.uncommitted_bytes
-                if self._reading.split is None and data.is_archive(self._reading.format):
+                if self._settings.split is None and data.is_archive(self._settings.format):
                     if not self.several:
                         self.several = True
                         self._decoders.check()
-                    yield from self._archive(data)
+                    yield from self._read_archive(data)
                 else:
-                    yield from self._log(data, data)
+                    yield from self._read_log(data, data)
                 self._bytes_before = self._bytes_in(data, ended=True)
             if self._logs == logs_before:
-                self._without_logs.append(_name(given))
-        if self._reading.needs_logs and self._inputs and not self._logs:
+                self._without_logs.append(_input_name(readable))
+        if self._settings.needs_logs and self._inputs and not self._logs:
             more = len(self._inputs) - 1
             others = f" and {more:,} more input{'s' * (more > 1)} contain" if more else " contains"
             raise OptionError(
                 f"{self.name}{others} no logs; check the path (names that begin with _ or . are skipped)"
             )
 
-    def _files(self, given: Readable) -> Iterator[Input]:
+    def _open_files(self, readable: Readable) -> Iterator[Input]:
         """Yield the files that an input refers to."""
-        reading = self._reading
-        if reading.split is None:
-            yield from files_of(
-                given,
-                reading.compression,
-                reading.storage_options,
-                reject_unreadable=reading.reject_unreadable,
+        settings = self._settings
+        if settings.split is None:
+            yield from open_inputs(
+                readable,
+                settings.compression,
+                settings.storage_options,
+                reject_unreadable=settings.reject_unreadable,
             )
             return
-        start = max(reading.split.start - 1, 0)
-        yield Input(given, "none", start=start, storage_options=reading.storage_options)
+        start = max(settings.split.start - 1, 0)
+        yield Input(readable, "none", start=start, storage_options=settings.storage_options)
 
     def _bytes_in(self, file: Input, *, ended: bool = False) -> int:
         """Return the bytes read from all inputs. An input that ends early counts in full."""
         size = file.size if ended and file.size is not None else 0
         return self._bytes_before + max(file.bytes_read, size)
 
-    def _log(self, data: Input, file: Input) -> Iterator[Piece]:
+    def _read_log(self, data: Input, file: Input) -> Iterator[Piece]:
         """Yield the pieces of a log, which is a file or a member of one."""
         self._logs += 1
-        data.watch = self._reading.watch
-        format = data.format(self._reading.format)
+        data.watch = self._settings.watch
+        format = data.detect_format(self._settings.format)
         decoder = self._decoders.make(
-            data, format, strict=self._reading.strict and not self.several
+            data, format, strict=self._settings.strict and not self.several
         )
         handed_over = data.hand_over(decoder)
         source = Source(data.name, format, data, isinstance(data, MemberInput))
-        opened = Opened(source, decoder, threading.Event(), handed_over)
+        opened = OpenedLog(source, decoder, threading.Event(), handed_over)
         yield Piece(opened, self._bytes_before if handed_over else self._bytes_in(file))
         if handed_over:  # the decoder has read and closed it by now
-            yield Piece(End(), self._bytes_in(file))
+            yield Piece(LogEnd(), self._bytes_in(file))
             return
-        for item in _pieces(data, opened.unwanted):
-            if isinstance(item, End):
+        for item in _read_pieces(data, opened.unwanted):
+            if isinstance(item, LogEnd):
                 yield Piece(item, self._bytes_in(file, ended=data is file))
             else:
                 yield Piece(item, self._bytes_in(file), len(item))
@@ -424,11 +429,11 @@ class Driver:
             data.close()
             self.opened.remove(data)
 
-    def _archive(self, data: Input) -> Iterator[Piece]:
+    def _read_archive(self, data: Input) -> Iterator[Piece]:
         try:
-            for members in data.members():
+            for members in data.read_members():
                 if isinstance(members[0], MemberInput) and not members[0].in_memory:
-                    yield from self._log(members[0], data)
+                    yield from self._read_log(members[0], data)
                 else:
                     self._logs += len(members)
                     yield Piece(members, self._bytes_in(data), GROUP_BYTES)
@@ -436,8 +441,10 @@ class Driver:
             self._logs += 1
             format = formats.find("nq")
             source = Source(data.name, format, data, member=False)
-            yield Piece(Opened(source, format.Decoder(), threading.Event()), self._bytes_in(data))
-            yield Piece(End(error, final=True), self._bytes_in(data, ended=True))
+            yield Piece(
+                OpenedLog(source, format.Decoder(), threading.Event()), self._bytes_in(data)
+            )
+            yield Piece(LogEnd(error, final=True), self._bytes_in(data, ended=True))
         self.opened.remove(data)
 
     # --- the second half: batches ---
@@ -461,9 +468,9 @@ class Driver:
         stream = iter(pieces)
         for piece in stream:
             if isinstance(piece.item, list):
-                yield from self._members(piece.item, piece.bytes_in)
-            elif isinstance(piece.item, Opened):
-                for item in self._log_items(piece.item, stream, piece.bytes_in):
+                yield from self._decode_members(piece.item, piece.bytes_in)
+            elif isinstance(piece.item, OpenedLog):
+                for item in self._decode_log(piece.item, stream, piece.bytes_in):
                     yield [item]
             else:
                 raise RuntimeError("received a piece without a log")
@@ -472,29 +479,29 @@ class Driver:
         """Read and decode a file, after `begin` bytes of other inputs; yield its items, grouped."""
         self._bytes_before = begin
         self.opened.append(data)
-        yield from self.decode_all(self._log(data, data))
+        yield from self.decode_all(self._read_log(data, data))
 
-    def twin(self) -> Driver:
+    def create_worker_driver(self) -> Driver:
         """Return a driver with the same settings for a part of the inputs, in another thread."""
-        twin = Driver([], self._reading)
-        twin.several = self.several
-        twin._decoders.share(self._decoders)
-        return twin
+        driver = Driver([], self._settings)
+        driver.several = self.several
+        driver._decoders.share(self._decoders)
+        return driver
 
-    def _members(self, members: list[Input], bytes_in: int) -> Iterator[list[Item]]:
+    def _decode_members(self, members: list[Input], bytes_in: int) -> Iterator[list[Item]]:
         """Yield the items of logs that are in memory, grouped."""
         group: list[Item] = []
         total = 0
         try:
             for data in members:
-                data.watch = self._reading.watch
-                decoder, format = self._decoders.reused(data)
+                data.watch = self._settings.watch
+                decoder, format = self._decoders.reuse(data)
                 source = Source(data.name, format, data, isinstance(data, MemberInput))
                 items: Iterable[Item] | None = self._decode_at_once(source, decoder, bytes_in)
                 if items is None:
-                    opened = Opened(source, decoder, threading.Event())
-                    stream = (Piece(item, bytes_in) for item in _pieces(data, opened.unwanted))
-                    items = self._log_items(opened, stream, bytes_in)
+                    opened = OpenedLog(source, decoder, threading.Event())
+                    stream = (Piece(item, bytes_in) for item in _read_pieces(data, opened.unwanted))
+                    items = self._decode_log(opened, stream, bytes_in)
                 for item in items:
                     group.append(item)
                     total += cost(item)
@@ -519,44 +526,46 @@ class Driver:
         """
         data = source.input
         content = None
-        if isinstance(data, MemberInput) and not self._reading.message_per_file:
-            content = data.take()
+        if isinstance(data, MemberInput) and not self._settings.message_per_file:
+            content = data.take_data()
         if content is not None and isinstance(data, MemberInput):
             # Prefixes and lookup tables can greatly expand a small member. If so, the log is read
             # in batches.
             batches, ended = decoder.decode_log(content, GROUP_BYTES)
             if ended:
                 header = decoder.header()
-                items: list[Item] = [Read(source, batch, header, bytes_in) for batch in batches]
-                if items and header is self._lossless_header:
+                items: list[Item] = [
+                    ReadBatch(source, batch, header, bytes_in) for batch in batches
+                ]
+                if items and header is self._complete_header:
                     return items
-                self._record_losses(header, NOTHING_DROPPED)
-                if items and (self._lost.metadata or self._lost.keys):
-                    items[-1] = self._read(source, batches[-1], header, bytes_in)
-                self._record_lost_namespaces(header)
-                if not items or self._lost is not NOTHING_DROPPED:
-                    items.append(self._read(source, None, header, bytes_in))
-                elif isinstance(header, MappingProxyType) and _LOSSES.isdisjoint(header):
-                    self._lossless_header = header
+                self._record_dropped_data(header, NOTHING_DROPPED)
+                if items and (self._dropped_data.metadata or self._dropped_data.keys):
+                    items[-1] = self._create_item(source, batches[-1], header, bytes_in)
+                self._record_dropped_namespaces(header)
+                if not items or self._dropped_data is not NOTHING_DROPPED:
+                    items.append(self._create_item(source, None, header, bytes_in))
+                elif isinstance(header, MappingProxyType) and _DROPPED_DATA_KEYS.isdisjoint(header):
+                    self._complete_header = header
                 return items
             data.give_back(content)
         decoder.reset()
         return None
 
-    def _log_items(self, opened: Opened, stream: Iterator[Piece], begin: int) -> Iterator[Item]:
+    def _decode_log(self, opened: OpenedLog, stream: Iterator[Piece], begin: int) -> Iterator[Item]:
         """Yield the items of a log.
 
         With `message_per_file`, raise an error for a second message, and yield an empty message for
         an empty log of a format for messages.
         """
-        if not self._reading.message_per_file:
-            yield from self._items(opened, stream, begin)
+        if not self._settings.message_per_file:
+            yield from self._decode_items(opened, stream, begin)
             return
         count = 0
         has_error = False
-        for item in self._items(opened, stream, begin):
+        for item in self._decode_items(opened, stream, begin):
             has_error = has_error or isinstance(item, ReadError)
-            if isinstance(item, Read):
+            if isinstance(item, ReadBatch):
                 if item.batch is not None:
                     count += len(item.batch) - item.batch.continued
                     if count > 1:
@@ -568,14 +577,16 @@ class Driver:
                     return
             yield item
 
-    def _items(self, opened: Opened, stream: Iterator[Piece], begin: int) -> Iterator[Item]:
+    def _decode_items(
+        self, opened: OpenedLog, stream: Iterator[Piece], begin: int
+    ) -> Iterator[Item]:
         """Yield the batches and the end of a log, and consume its pieces and end from `stream`."""
         decoder, source = opened.decoder, opened.source
         resuming = abandoned = False
-        split = self._reading.split is not None
-        losses = NOTHING_DROPPED
+        split = self._settings.split is not None
+        dropped_data = NOTHING_DROPPED
         head: bytes | None = None if split else b""
-        is_given = self._reading.format is not None
+        is_given = self._settings.format is not None
         for piece in stream:
             item = piece.item
             if abandoned:
@@ -583,7 +594,7 @@ class Driver:
             elif isinstance(item, bytes):
                 head = head or item[: formats.HEAD_BYTES]
                 decoder.feed(item)
-            elif isinstance(item, End) and item.error is None:
+            elif isinstance(item, LogEnd) and item.error is None:
                 decoder.finish()
             while not abandoned:
                 try:
@@ -592,7 +603,7 @@ class Driver:
                         if skipped is None:
                             break
                         resuming = False
-                        yield Skipped(source, skipped)
+                        yield SkippedData(source, skipped)
                     batch = decoder.next_batch()
                 except DecodeError as error:
                     error.source = source.name
@@ -603,55 +614,59 @@ class Driver:
                     if not resuming:
                         abandoned = True
                         opened.unwanted.set()
-                        yield Skipped(source, abandoned=True)
+                        yield SkippedData(source, abandoned=True)
                     continue
                 if batch is None:
                     break
-                done = begin + source.input.reached if opened.handed_over else piece.bytes_in
+                bytes_done = (
+                    begin + source.input.file_offset if opened.handed_over else piece.bytes_in
+                )
                 header = decoder.header()
-                losses = self._record_losses(header, losses)
-                yield self._read(source, batch, header, done)
+                dropped_data = self._record_dropped_data(header, dropped_data)
+                yield self._create_item(source, batch, header, bytes_done)
             if split and decoder.done:  # the rest belongs to other splits
                 abandoned = True
                 opened.unwanted.set()
-            if isinstance(item, End):
+            if isinstance(item, LogEnd):
                 if opened.handed_over:
                     source.input.close()
                 if not abandoned:
-                    self._record_lost_namespaces(decoder.header())
+                    self._record_dropped_namespaces(decoder.header())
                     if item.error is not None:
                         item.error.source = source.name
                         yield ReadError(source, item.error, decoder.header(), False, item.final)
                         # A rejected input was not read at all.
-                        yield Skipped(source, abandoned=source.input.rejection is None)
-                yield self._read(source, None, decoder.header(), piece.bytes_in)
+                        yield SkippedData(source, abandoned=source.input.rejection is None)
+                yield self._create_item(source, None, decoder.header(), piece.bytes_in)
                 return
 
-    def _read(
+    def _create_item(
         self,
         source: Source,
         batch: AnyBatch | None,
         header: Mapping[str, Any],
         bytes_in: int,
-    ) -> Read:
+    ) -> ReadBatch:
         """Return an item with the data lost since the previous one."""
-        lost, self._lost = self._lost, NOTHING_DROPPED
-        return Read(source, batch, header, bytes_in, lost)
+        dropped_data, self._dropped_data = self._dropped_data, NOTHING_DROPPED
+        return ReadBatch(source, batch, header, bytes_in, dropped_data)
 
-    def _record_lost_namespaces(self, header: Mapping[str, Any]) -> None:
+    def _record_dropped_namespaces(self, header: Mapping[str, Any]) -> None:
         """Record the namespaces that a log declares after its last message."""
         if count := header.get("trailing_namespaces", 0):
-            self._lost = self._lost._replace(namespaces=self._lost.namespaces + count)
+            self._dropped_data = self._dropped_data._replace(
+                namespaces=self._dropped_data.namespaces + count
+            )
 
-    def _record_losses(self, header: Mapping[str, Any], before: DroppedData) -> DroppedData:
+    def _record_dropped_data(self, header: Mapping[str, Any], before: DroppedData) -> DroppedData:
         """Record data that a decoder dropped; return the totals of the log so far."""
         metadata, keys = header.get("dropped_metadata", 0), header.get("dropped_keys", 0)
         if (metadata, keys) == (before.metadata, before.keys):
             return before
-        self._lost = self._lost._replace(
-            metadata=self._lost.metadata + metadata - before.metadata,
-            keys=self._lost.keys + keys - before.keys,
-            key=self._lost.key or header.get("dropped_key"),
+        self._dropped_data = self._dropped_data._replace(
+            metadata=self._dropped_data.metadata + metadata - before.metadata,
+            keys=self._dropped_data.keys + keys - before.keys,
+            key=self._dropped_data.key or header.get("dropped_key"),
         )
         return DroppedData(metadata=metadata, keys=keys)
 
@@ -662,8 +677,8 @@ class _Decoders:
     Each decoder gets the options that its format supports.
     """
 
-    def __init__(self, reading: Reading) -> None:
-        self._reading = reading
+    def __init__(self, settings: ReadSettings) -> None:
+        self._settings = settings
         self._decoders_by_format: dict[str, tuple[DecoderLike, Format]] = {}
         self._by_suffix: dict[str, Format] = {}
         self._used: dict[str, Format] = {}
@@ -674,15 +689,15 @@ class _Decoders:
         Raises:
             OptionError: If no format supports one of the options or its value.
         """
-        if not self._reading.options:
+        if not self._settings.options:
             return
-        name = self._reading.format
-        found = formats.all() if name is None else [formats.find(name)]
-        self._check(found)
+        name = self._settings.format
+        candidates = formats.all() if name is None else [formats.find(name)]
+        self._check(candidates)
 
-    def share(self, others: _Decoders) -> None:
+    def share(self, other: _Decoders) -> None:
         """Share the record of found formats with other decoders."""
-        self._used = others._used
+        self._used = other._used
 
     def check_used(self) -> None:
         """Reject options that no log used.
@@ -690,18 +705,20 @@ class _Decoders:
         Raises:
             OptionError: If no format that was found supports one of the options.
         """
-        if self._used and self._reading.strict:
+        if self._used and self._settings.strict:
             self._check(list(self._used.values()))
 
-    def _check(self, found: list[Format]) -> None:
-        for name, given in self._reading.options.items():
-            supporting = [format for format in found if name in format.spec.options("read")]
+    def _check(self, candidates: list[Format]) -> None:
+        for name, value in self._settings.options.items():
+            supporting = [format for format in candidates if name in format.spec.options("read")]
             if not supporting:
                 raise OptionError(
-                    found[0].spec.unsupported_option_text("read", name, several=len(found) > 1)
+                    candidates[0].spec.unsupported_option_text(
+                        "read", name, several=len(candidates) > 1
+                    )
                 )
-            if given is not None:
-                supporting[0].spec.options("read")[name].value(given)
+            if value is not None:
+                supporting[0].spec.options("read")[name].value(value)
 
     def make(self, data: Input, format: Format, *, strict: bool = False) -> DecoderLike:
         """Return a decoder at the start of a log.
@@ -714,27 +731,27 @@ class _Decoders:
         Raises:
             OptionError: If the format does not support an option or its value.
         """
-        reading = self._reading
+        settings = self._settings
         if data.rejection is None:
             self._used[format.name] = format
         supported = format.spec.options("read")
         options = {
-            name: value for name, value in reading.options.items() if strict or name in supported
+            name: value for name, value in settings.options.items() if strict or name in supported
         }
-        hints = {**reading.hints, "base": data.url}
+        hints = {**settings.hints, "base": data.url}
         if options.get("dialect") is None and options.get("announced") is None:
             hints |= data.announced.options
         for name, value in hints.items():
             if name in supported and options.get(name) is None:
                 options[name] = value
-        opening = Opening(reading.parts, checks_marks=reading.checks_marks)
-        if reading.split is not None:
-            opening = reading.split.opening(format.spec)._replace(parts=reading.parts)
-        elif reading.parts == "frames" and isinstance(data, MemberInput):
+        opening = Opening(settings.parts, checks_marks=settings.checks_marks)
+        if settings.split is not None:
+            opening = settings.split.opening(format.spec)._replace(parts=settings.parts)
+        elif settings.parts == "frames" and isinstance(data, MemberInput):
             opening = Opening()
         return format.decoder(options, opening)
 
-    def reused(self, data: Input) -> tuple[DecoderLike, Format]:
+    def reuse(self, data: Input) -> tuple[DecoderLike, Format]:
         """Return the decoder for a log and the log's format. The decoder may be in any state.
 
         Raises:
@@ -743,11 +760,13 @@ class _Decoders:
         _, _, suffix = data.name.rpartition(".")
         format = self._by_suffix.get(suffix)
         if format is None or data.compression is not None:
-            format = data.format(self._reading.format)
+            format = data.detect_format(self._settings.format)
             if f".{suffix}" in format.spec.suffixes:
                 self._by_suffix[suffix] = format
-        if (found := self._decoders_by_format.get(format.name)) is not None and data.url is None:
-            return found
+        if (
+            decoder_and_new := self._decoders_by_format.get(format.name)
+        ) is not None and data.url is None:
+            return decoder_and_new
         decoder_and_format = self.make(data, format), format
         if data.url is None:
             self._decoders_by_format[format.name] = decoder_and_format
@@ -756,10 +775,10 @@ class _Decoders:
 
 def cost(item: Item) -> int:
     """Return the memory that an item uses, in bytes."""
-    return item.batch.memory_bytes if isinstance(item, Read) and item.batch is not None else 0
+    return item.batch.memory_bytes if isinstance(item, ReadBatch) and item.batch is not None else 0
 
 
-def _pieces(data: Input, unwanted: threading.Event) -> Iterator[bytes | End]:
+def _read_pieces(data: Input, unwanted: threading.Event) -> Iterator[bytes | LogEnd]:
     """Yield the bytes of a log, then its end."""
     error = None
     try:
@@ -769,15 +788,15 @@ def _pieces(data: Input, unwanted: threading.Event) -> Iterator[bytes | End]:
                 break
     except DecodeError as broken:
         error = broken
-    yield End(error)
+    yield LogEnd(error)
 
 
-def _name(given: Readable) -> str:
+def _input_name(readable: Readable) -> str:
     """Return the name of an input before it is opened."""
-    if isinstance(given, (str, os.PathLike)):
-        path = os.fspath(given)
+    if isinstance(readable, (str, os.PathLike)):
+        path = os.fspath(readable)
         return redact_url(path) if is_url(path) else visible(path)
-    return "bytes" if isinstance(given, (bytes, bytearray, memoryview)) else "input"
+    return "bytes" if isinstance(readable, (bytes, bytearray, memoryview)) else "input"
 
 
 def _explain(error: DecodeError, format: Format, head: bytes, *, is_given: bool) -> None:
@@ -789,10 +808,12 @@ def _explain(error: DecodeError, format: Format, head: bytes, *, is_given: bool)
     if text is not None and not format.spec.binary:
         error.reason, error.remedies = text, ()
         return
-    named = next((remedy for remedy in error.remedies if remedy.option == "from_format"), None)
-    if named is not None:
-        if not _reads(formats.find(str(named.value)), head, error):
-            error.remedies = tuple(remedy for remedy in error.remedies if remedy != named)
+    format_remedy = next(
+        (remedy for remedy in error.remedies if remedy.option == "from_format"), None
+    )
+    if format_remedy is not None:
+        if not _can_read(formats.find(str(format_remedy.value)), head, error):
+            error.remedies = tuple(remedy for remedy in error.remedies if remedy != format_remedy)
         return
     at_start = error.line in (None, 1) and error.column in (None, 1) and not error.message_index
     if not at_start or head.startswith(codecs.BOM_UTF8):
@@ -801,16 +822,20 @@ def _explain(error: DecodeError, format: Format, head: bytes, *, is_given: bool)
         suffix = formats.by_path(error.source or "")
         if suffix is not None and suffix.spec.binary and not format.spec.binary:
             error.reason += f"; the name has the suffix of {suffix.spec.title}"
-            error.remedies = (remedies.named_format("from_format", [suffix.name], "reads it"),)
+            error.remedies = (remedies.format_remedy("from_format", [suffix.name], "reads it"),)
         return
-    found = formats.by_content(head)
-    if found is not None and found.name != format.name and _reads(found, head, error):
-        error.reason += f"; the content looks like {found.spec.title}"
-        other = remedies.named_format("from_format", [found.name], "reads it")
-        error.remedies = (other, *error.remedies)
+    other_format = formats.by_content(head)
+    if (
+        other_format is not None
+        and other_format.name != format.name
+        and _can_read(other_format, head, error)
+    ):
+        error.reason += f"; the content looks like {other_format.spec.title}"
+        suggestion = remedies.format_remedy("from_format", [other_format.name], "reads it")
+        error.remedies = (suggestion, *error.remedies)
 
 
-def _reads(format: Format, head: bytes, error: DecodeError) -> bool:
+def _can_read(format: Format, head: bytes, error: DecodeError) -> bool:
     """Whether a format reads what caused an error in the head of a log."""
     if isinstance(error, LimitError) or (error.byte_offset or 0) >= len(head):
         return False

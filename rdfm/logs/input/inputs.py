@@ -27,6 +27,7 @@ from rdfm.errors import (
 )
 from rdfm.formats import DecoderLike, FileDecoder, Format
 from rdfm.logs import remedies
+from rdfm.logs.file_advice import has_unread_suffix, reading_advice
 from rdfm.logs.input.announced import (
     NOTHING_ANNOUNCED,
     AnnouncedFormat,
@@ -34,7 +35,6 @@ from rdfm.logs.input.announced import (
     announced_format,
 )
 from rdfm.logs.journal import committed_length
-from rdfm.logs.likely import has_unread_suffix, reading_advice
 from rdfm.storage import archive as archives
 from rdfm.storage import compression as compressions
 from rdfm.storage.addresses import is_web, redact_url, remove_credentials
@@ -48,14 +48,14 @@ __all__ = [
     "Input",
     "MemberInput",
     "Readable",
-    "as_inputs",
-    "files_of",
+    "input_list",
     "is_folder_or_glob",
+    "is_read_once",
     "may_be_endless",
-    "reads_once",
+    "open_inputs",
 ]
 
-NOT_PLAIN = "a pipe, device or socket, which rdfm reads only if it is named explicitly"
+NOT_PLAIN_FILE = "a pipe, device or socket, which rdfm reads only if it is named explicitly"
 
 # Minimum size of the steps in which the bytes of a compressed file are counted.
 COUNTED_BYTES = 1 << 16
@@ -126,7 +126,7 @@ class Input:
         self._file, name, self.url, self.size, self._owned = _open(source, storage_options)
         self.name = visible(name)
         self._path = name if self._owned and self.url is not None and not is_url(name) else None
-        self._reached = start
+        self._file_offset = start
         if self._path is not None:
             length = committed_length(self._path, self._file.fileno())
             if length is not None and self.size is not None:
@@ -147,11 +147,11 @@ class Input:
                         f"{self.name} does not support random access; read it from the start"
                     )
                 self._file.seek(start)
-            raw = self._raw()
-            head = _gather(raw, compressions.MAGIC_BYTES)
-            found = compressions.by_content(head) if compression is None else compression
-            self.compression = None if found == "none" else found
-            pieces = self._counted(_chain(head, raw))
+            raw = self._read_raw()
+            head = _read_head(raw, compressions.MAGIC_BYTES)
+            detected = compressions.by_content(head) if compression is None else compression
+            self.compression = None if detected == "none" else detected
+            pieces = self._count_pieces(_prepend(head, raw))
             if self.compression is not None:
                 pieces = compressions.decompress(self.compression, pieces, self.name)
             self._pieces = pieces
@@ -184,7 +184,7 @@ class Input:
             self.error = error
             raise
 
-    def format(self, name: str | None = None) -> Format:
+    def detect_format(self, name: str | None = None) -> Format:
         """Find the format: by name if given, then by media type, suffix and content.
 
         For a rejected input, the format is arbitrary.
@@ -200,12 +200,12 @@ class Input:
             return self.announced.format
         if (format := formats.by_path(self.name)) is not None:
             return format
-        head = _gather(
+        head = _read_head(
             self._pieces,
             formats.HEAD_BYTES,
             lambda head: formats.by_clear_content(head) is not None,
         )
-        self._pieces = _chain(head, self._pieces)
+        self._pieces = _prepend(head, self._pieces)
         start = head[: formats.HEAD_BYTES]
         # Unambiguous content takes precedence, because the last line may be truncated.
         clear = formats.by_clear_content(start) if len(head) < formats.HEAD_BYTES else None
@@ -215,8 +215,8 @@ class Input:
             return detected
         if self._one_of_many:
             return self._reject(start)
-        if (likely := reading_advice(self.name, start)) is not None:
-            raise UnknownFormatError(f"{self.name}: {likely.text}", remedies=likely.remedies)
+        if (advice := reading_advice(self.name, start)) is not None:
+            raise UnknownFormatError(f"{self.name}: {advice.text}", remedies=advice.remedies)
         reason = (
             "is empty, so its format cannot be detected"
             if not head
@@ -224,7 +224,7 @@ class Input:
         )
         raise UnknownFormatError(
             f"{self.name} {reason}",
-            remedies=[remedies.named_format("from_format", formats.names())],
+            remedies=[remedies.format_remedy("from_format", formats.names())],
         )
 
     def _reject(self, head: bytes) -> Format:
@@ -233,8 +233,8 @@ class Input:
             self.rejection = (
                 "an archive inside an archive, which rdfm does not read; extract it first"
             )
-        elif (likely := reading_advice(self.name, head)) is not None:
-            self.rejection, self.rejection_remedies = likely.text, likely.remedies
+        elif (advice := reading_advice(self.name, head)) is not None:
+            self.rejection, self.rejection_remedies = advice.text, advice.remedies
         else:
             reason = (
                 "neither its name nor its content identifies its format"
@@ -242,11 +242,11 @@ class Input:
                 else "it is empty, and its name does not identify its format"
             )
             self.rejection = reason
-            named = remedies.named_format(
+            format_remedy = remedies.format_remedy(
                 "from_format", formats.names(), "sets the format of all inputs"
             )
-            self.rejection_remedies = (named, remedies.SKIP_INVALID)
-        return self.format()
+            self.rejection_remedies = (format_remedy, remedies.SKIP_INVALID)
+        return self.detect_format()
 
     def is_archive(self, format: str | None = None) -> bool:
         """Return whether the input is a tar archive, by its name or its content.
@@ -259,12 +259,12 @@ class Input:
             return True
         if format is None and (self.announced.format or formats.by_path(self.name)) is not None:
             return False
-        enough = formats.by_clear_content if format is None else bool
-        head = _gather(self._pieces, archives.HEAD_BYTES, lambda head: bool(enough(head)))
-        self._pieces = _chain(head, self._pieces)
+        is_enough = formats.by_clear_content if format is None else bool
+        head = _read_head(self._pieces, archives.HEAD_BYTES, lambda head: bool(is_enough(head)))
+        self._pieces = _prepend(head, self._pieces)
         return archives.is_archive(head)
 
-    def members(self) -> Iterator[list[Input]]:
+    def read_members(self) -> Iterator[list[Input]]:
         """Yield the logs in the archive in groups, as they become available; then close the file.
 
         Each log must be read before the next group is requested, unless it is `whole`.
@@ -303,7 +303,7 @@ class Input:
         return self._owned and self.size is not None and self._file.seekable()
 
     @property
-    def reached(self) -> int:
+    def file_offset(self) -> int:
         """Offset reached in the (compressed) file, even if a decoder reads it directly."""
         return self.bytes_read if self._reader is None else self._reader.bytes_read
 
@@ -317,11 +317,11 @@ class Input:
         if self._owned:
             self._file.close()
 
-    def _raw(self) -> Iterator[bytes]:
+    def _read_raw(self) -> Iterator[bytes]:
         """Yield the file's bytes as they arrive, without waiting for full pieces."""
         read: Callable[[int], bytes] = getattr(self._file, "read1", self._file.read)
-        position = self._reached
-        while piece := self._up_to_commit(self._read(read)):
+        position = self._file_offset
+        while piece := self._truncate_to_commit(self._read(read)):
             if not isinstance(piece, bytes):
                 raise OptionError(
                     f"{self.name} is open in text mode; open it in binary mode ('rb')"
@@ -336,14 +336,14 @@ class Input:
                 self.name,
             )
 
-    def _up_to_commit(self, piece: bytes) -> bytes:
+    def _truncate_to_commit(self, piece: bytes) -> bytes:
         """Truncate a piece at the committed end of a log to which another process appends."""
         if self._cut:
             return b""
         if self._path is None or self.size is None or not isinstance(piece, bytes):
             return piece
-        self._reached += len(piece)
-        excess = self._reached - self.size
+        self._file_offset += len(piece)
+        excess = self._file_offset - self.size
         if excess <= 0:
             return piece
         # `size` was determined when the file was opened, and a writer may have started since. A
@@ -351,20 +351,20 @@ class Input:
         length = committed_length(self._path, self._file.fileno())
         if length is None:
             return piece
-        excess = min(self._reached - max(length, self.size), len(piece))
+        excess = min(self._file_offset - max(length, self.size), len(piece))
         if excess <= 0:
             return piece
         self._cut = True  # even if the writer commits more before the next read
         return piece[: len(piece) - excess]
 
-    def _counted(self, pieces: Iterator[bytes]) -> Iterator[bytes]:
+    def _count_pieces(self, pieces: Iterator[bytes]) -> Iterator[bytes]:
         """Yield and count the file's bytes. Compressed data is split to make progress visible."""
         step = PIECE_BYTES
         if self.compression is not None and self.size is not None:
             step = min(step, max(self.size // 100, COUNTED_BYTES))
         for piece in pieces:
-            for at in range(0, len(piece), step):
-                part = piece if len(piece) <= step else piece[at : at + step]
+            for start in range(0, len(piece), step):
+                part = piece if len(piece) <= step else piece[start : start + step]
                 self.bytes_read += len(part)
                 yield part
 
@@ -396,7 +396,7 @@ class MemberInput(Input):
     _archive_format = "tar"
 
     def __init__(self, archive: Input, member: archives.Member) -> None:
-        """Initialize with a member. Called by `Input.members`."""
+        """Initialize with a member. Called by `Input.read_members`."""
         self.name = f"{archive.name}!{visible(member.name)}"
         self.url = None
         self.size = None
@@ -409,15 +409,15 @@ class MemberInput(Input):
         self.whole = False
         self.in_memory = member.whole
         pieces = iter(member.pieces)
-        head = next(pieces, b"") if member.whole else _gather(pieces, compressions.MAGIC_BYTES)
-        self._pieces = _chain(head, pieces)
-        if (found := compressions.by_content(head)) is not None:
-            self.compression = found
-            self._pieces = compressions.decompress(found, self._pieces, self.name)
+        head = next(pieces, b"") if member.whole else _read_head(pieces, compressions.MAGIC_BYTES)
+        self._pieces = _prepend(head, pieces)
+        if (detected := compressions.by_content(head)) is not None:
+            self.compression = detected
+            self._pieces = compressions.decompress(detected, self._pieces, self.name)
         elif member.whole:
             self.whole = True
 
-    def take(self) -> bytes | None:
+    def take_data(self) -> bytes | None:
         """Return all the data at once if it is in memory uncompressed; no pieces remain."""
         if not self.whole or self.rejection is not None:
             return None
@@ -427,9 +427,9 @@ class MemberInput(Input):
             self.watch(self, data)
         return data
 
-    def give_back(self, whole: bytes) -> None:
+    def give_back(self, data: bytes) -> None:
         """Undo `take`, so that the data can be read in pieces."""
-        self._pieces = iter((whole,))
+        self._pieces = iter((data,))
         self.bytes_given = 0
         self.watch = None  # has already been called with the data
 
@@ -459,22 +459,22 @@ class _RejectedInput(Input):
         """Do nothing, since no file is open."""
 
 
-def as_inputs(given: Readable | Iterable[Readable]) -> list[Any]:
+def input_list(source: Readable | Iterable[Readable]) -> list[Any]:
     """Return a list of inputs, from one input or several.
 
     Raises:
         OptionError: If the argument is not an input or a list of inputs.
     """
-    if isinstance(given, (str, os.PathLike, bytes, bytearray, memoryview)) or hasattr(
-        given, "read"
+    if isinstance(source, (str, os.PathLike, bytes, bytearray, memoryview)) or hasattr(
+        source, "read"
     ):
-        return [given]
-    if not isinstance(given, Iterable):
+        return [source]
+    if not isinstance(source, Iterable):
         raise OptionError(
-            f"cannot read {repr(given)[:40]} ({type(given).__name__}); "
+            f"cannot read {repr(source)[:40]} ({type(source).__name__}); "
             "expected a path, a URL, bytes, a binary file object, or a list of these"
         )
-    return list(given)
+    return list(source)
 
 
 def may_be_endless(source: Readable) -> bool:
@@ -483,7 +483,7 @@ def may_be_endless(source: Readable) -> bool:
     For a URL, only the opened `Input` knows.
     """
     if isinstance(source, (str, os.PathLike)):
-        return reads_once(source)
+        return is_read_once(source)
     try:
         return is_pipe(source.fileno())  # type: ignore[union-attr]  # or AttributeError
     except (AttributeError, OSError, ValueError):  # not a file on this machine
@@ -505,7 +505,7 @@ def is_folder_or_glob(source: object, storage_options: Mapping[str, Any] | None 
     return bool(find_matches(*storage_of(local)))  # without matches, it names a missing file
 
 
-def reads_once(source: object) -> bool:
+def is_read_once(source: object) -> bool:
     """Return whether a source can be opened or read only once.
 
     True for file objects, live streams, and local paths of pipes, FIFOs, sockets and devices.
@@ -518,7 +518,7 @@ def reads_once(source: object) -> bool:
     return is_live(source) if local is None else is_pipe(local)
 
 
-def files_of(
+def open_inputs(
     source: Readable,
     compression: str | None = None,
     storage_options: Mapping[str, Any] | None = None,
@@ -538,10 +538,10 @@ def files_of(
         yield Input(source, compression, storage_options=storage_options)
         return
     path = os.fspath(source)  # type: ignore[arg-type]  # it is a path
-    found, _ = find_files([path], recursive=True, options=storage_options)
-    for file in found:
+    files, _ = find_files([path], recursive=True, options=storage_options)
+    for file in files:
         if not file.plain:
-            yield _RejectedInput(file.path, NOT_PLAIN)
+            yield _RejectedInput(file.path, NOT_PLAIN_FILE)
             continue
         options = storage_options if is_url(file.path) else None
         try:
@@ -629,21 +629,21 @@ def _open_url(
     )
 
 
-def _gather(
-    pieces: Iterator[bytes], count: int, enough: Callable[[bytes], bool] | None = None
+def _read_head(
+    pieces: Iterator[bytes], count: int, is_enough: Callable[[bytes], bool] | None = None
 ) -> bytes:
-    """Return pieces until `enough` is true, `count` bytes have been read, or the input ends."""
+    """Return pieces until `is_enough` is true, `count` bytes have been read, or the input ends."""
     head = b""
     while (
         len(head) < count
-        and not (enough and enough(head))
+        and not (is_enough and is_enough(head))
         and (piece := next(pieces, None)) is not None
     ):
         head += piece
     return head
 
 
-def _chain(head: bytes, rest: Iterator[bytes]) -> Iterator[bytes]:
+def _prepend(head: bytes, pieces: Iterator[bytes]) -> Iterator[bytes]:
     if head:
         yield head
-    yield from rest
+    yield from pieces

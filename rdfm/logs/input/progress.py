@@ -88,18 +88,18 @@ def total_bytes(inputs: Iterable[Any]) -> int | None:
     The size is known for bytes, and for local files, folders and globs.
     """
     total = 0
-    for given in inputs:
-        if isinstance(given, (bytes, bytearray, memoryview)):
-            total += len(given)
+    for source in inputs:
+        if isinstance(source, (bytes, bytearray, memoryview)):
+            total += len(source)
             continue
-        path = local_path(os.fspath(given)) if isinstance(given, (str, os.PathLike)) else None
+        path = local_path(os.fspath(source)) if isinstance(source, (str, os.PathLike)) else None
         if path is None:
             return None
         if Path(path).is_file():
             total += Path(path).stat().st_size
         elif is_folder_or_glob(path):
-            found, _ = find_files([path], recursive=True)
-            total += sum(file.size for file in found)
+            files, _ = find_files([path], recursive=True)
+            total += sum(file.size for file in files)
         else:
             return None
     return total

@@ -36,7 +36,7 @@ class TableForm(NamedTuple):
     terms: str = "ntriples"
 
     @classmethod
-    def of(cls, rows: str, terms: str) -> TableForm:
+    def from_options(cls, rows: str, terms: str) -> TableForm:
         """Create the form from the two options.
 
         Raises:
@@ -100,8 +100,8 @@ def arrow_reader(
                     yield pa.record_batch(columns)
         except Exception as error:
             failure = error
-        if (rest := coalescer.finish()) is not None:
-            yield pa.record_batch(rest)
+        if (last_rows := coalescer.finish()) is not None:
+            yield pa.record_batch(last_rows)
         if failure is not None:
             raise failure
 

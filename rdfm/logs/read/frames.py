@@ -24,12 +24,12 @@ _INSTALLED_AS = {"pyarrow": "'rdfm[arrow]'", "cryptography": "'rdfm[nanopub]'"}
 
 
 @contextmanager
-def require_package(module: str, what: str) -> Iterator[None]:
+def require_package(module: str, purpose: str) -> Iterator[None]:
     """If importing an optional package fails, raise an error that says how to install it.
 
     Args:
         module: The name of the package.
-        what: The feature that needs the package, for the error.
+        purpose: The feature that needs the package, for the error.
 
     Raises:
         MissingExtraError: If the package is not installed.
@@ -38,7 +38,7 @@ def require_package(module: str, what: str) -> Iterator[None]:
         yield
     except ImportError as error:
         package = _INSTALLED_AS.get(module, module)
-        raise MissingExtraError(f"{what} needs {module}: pip install {package}") from error
+        raise MissingExtraError(f"{purpose} needs {module}: pip install {package}") from error
 
 
 class Tabular(ABC):

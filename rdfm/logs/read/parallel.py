@@ -19,16 +19,16 @@ from typing import Any, NamedTuple
 
 from rdfm._core import MessageBatch
 from rdfm.errors import RdfmError
-from rdfm.logs.channel import Channel, Stopped
+from rdfm.logs.channel import Channel, ChannelCancelledError
 from rdfm.logs.input.driver import (
     NOTHING_DROPPED,
     Driver,
-    End,
     Item,
-    Opened,
+    LogEnd,
+    OpenedLog,
     Piece,
-    Read,
-    Reading,
+    ReadBatch,
+    ReadSettings,
     Source,
     Work,
     cost,
@@ -62,14 +62,14 @@ class _StartedWork(NamedTuple):
 
     Attributes:
         items: The first items, in groups.
-        rest: Yields the remaining items, if there are any.
+        remaining: Yields the remaining items, if there are any.
         error: The error after the first items.
         worker: The driver that decodes the items.
         part: The split from which the items come; None if the unit is not a split.
     """
 
     items: list[list[Item]]
-    rest: Iterator[list[Item]] | None
+    remaining: Iterator[list[Item]] | None
     error: Exception | None
     worker: Driver
     part: _Part | None
@@ -97,11 +97,11 @@ class _SplitLog:
         self.messages = 0
         self.discarded = False
 
-    def take(self, item: Item, part: _Part) -> Read | None:
+    def convert(self, item: Item, part: _Part) -> ReadBatch | None:
         """Convert an item of a split to an item of the log; None if the split must be discarded."""
         if (
-            not isinstance(item, Read)
-            or item.lost != NOTHING_DROPPED
+            not isinstance(item, ReadBatch)
+            or item.dropped_data != NOTHING_DROPPED
             or not _PLAIN.issuperset(item.header)
         ):
             return None
@@ -114,29 +114,29 @@ class _SplitLog:
         ):
             return None
         bytes_in = self.begin + min(part.split.start + item.bytes_in, self.size)
-        read = Read(self.source or item.source, None, self.header, bytes_in)
+        log_item = ReadBatch(self.source or item.source, None, self.header, bytes_in)
         batch = item.batch
         if batch is None:
-            return read
+            return log_item
         if not isinstance(batch, MessageBatch) or batch.continued or batch.continues:
             return None
         if len(batch) and (batch.has_namespaces(0) or batch.declarations()):
             return None
         numbered = batch.numbered(self.messages)
         self.messages += len(batch)
-        return read._replace(batch=numbered)
+        return log_item._replace(batch=numbered)
 
-    def without_returned(self, item: Item) -> Item:
+    def remove_returned(self, item: Item) -> Item:
         """Return an item of the log, read in one thread, without the messages already returned."""
         item = item._replace(source=self.source or item.source)
-        if not isinstance(item, Read) or item.batch is None:
+        if not isinstance(item, ReadBatch) or item.batch is None:
             return item
-        done = self.messages - item.batch.first_message_index
-        if done <= 0:
+        returned_count = self.messages - item.batch.first_message_index
+        if returned_count <= 0:
             return item
-        if done >= len(item.batch):
+        if returned_count >= len(item.batch):
             return item._replace(batch=None)
-        return item._replace(batch=item.batch.slice(done, len(item.batch)))
+        return item._replace(batch=item.batch.slice(returned_count, len(item.batch)))
 
 
 class _Part(NamedTuple):
@@ -145,25 +145,25 @@ class _Part(NamedTuple):
     Attributes:
         log: The log.
         split: The split.
-        last: Whether the split is the last one of the log.
+        is_last: Whether the split is the last one of the log.
     """
 
     log: _SplitLog
     split: Split
-    last: bool
+    is_last: bool
 
 
 class ParallelDriver(Driver):
     """A driver that decodes in several threads."""
 
     def __init__(
-        self, inputs: list[Readable], reading: Reading, jobs: int, *, splits: bool
+        self, inputs: list[Readable], settings: ReadSettings, jobs: int, *, splits: bool
     ) -> None:
         """Initialize with the inputs, the settings for reading and the number of threads.
 
         Args:
             inputs: The inputs.
-            reading: Settings for reading the inputs.
+            settings: Settings for reading the inputs.
             jobs: The number of threads.
             splits: Whether logs may be read in splits. The progress within them is approximate, so
                 this is not for callers that stop early.
@@ -171,12 +171,12 @@ class ParallelDriver(Driver):
         Raises:
             OptionError, UnknownFormatError: As in `Driver`.
         """
-        super().__init__(inputs, reading)
+        super().__init__(inputs, settings)
         self._splits = (
             splits
-            and reading.split is None
-            and reading.watch is None
-            and not reading.message_per_file
+            and settings.split is None
+            and settings.watch is None
+            and not settings.message_per_file
         )
         self._pool: Pool[_StartedWork] = Pool("rdfm-decode", jobs, self._wake)
         self._workers: list[Driver] = []  # idle drivers
@@ -192,35 +192,35 @@ class ParallelDriver(Driver):
 
     # --- the first half: work that a thread can do on its own ---
 
-    def _log(self, data: Input, file: Input) -> Iterator[Piece]:
+    def _read_log(self, data: Input, file: Input) -> Iterator[Piece]:
         if data is not file or not self._is_separate(data):
-            yield from super()._log(data, file)
+            yield from super()._read_log(data, file)
             return
         size = data.size or 0
         min_bytes = MIN_BYTES if data.compression is None else MIN_COMPRESSED_BYTES
         if min_bytes <= size <= FILE_BYTES and self.several:
             self._logs += 1
-            read = min(size, PIECE_BYTES)  # to detect the compression
-            work = Work(self._file(data, self._bytes_before))
-            yield Piece(work, self._bytes_before, WORK_BYTES + read)
+            read_bytes = min(size, PIECE_BYTES)  # to detect the compression
+            work = Work(self._file_work(data, self._bytes_before))
+            yield Piece(work, self._bytes_before, WORK_BYTES + read_bytes)
             return
-        parts = self._parts(data, size) if size >= 2 * SPLIT_BYTES else []
+        parts = self._plan_parts(data, size) if size >= 2 * SPLIT_BYTES else []
         if not parts:
-            yield from super()._log(data, file)
+            yield from super()._read_log(data, file)
             return
         self._logs += 1
         data.close()
         self.opened.remove(data)
         for part in parts:
-            yield Piece(Work(self._split(part), part), self._bytes_before, WORK_BYTES)
+            yield Piece(Work(self._split_work(part), part), self._bytes_before, WORK_BYTES)
 
     def _is_separate(self, data: Input) -> bool:
         """Whether another thread can read a file at any time."""
         return (
-            data.local_path is not None and self._reading.watch is None and data.rejection is None
+            data.local_path is not None and self._settings.watch is None and data.rejection is None
         )
 
-    def _file(self, data: Input, begin: int) -> Callable[[Driver], Iterator[list[Item]]]:
+    def _file_work(self, data: Input, begin: int) -> Callable[[Driver], Iterator[list[Item]]]:
         """Return a function that decodes a file in a thread."""
 
         def work(worker: Driver) -> Iterator[list[Item]]:
@@ -231,7 +231,7 @@ class ParallelDriver(Driver):
         self._in_threads.add(data)
         return work
 
-    def _parts(self, data: Input, size: int) -> list[_Part]:
+    def _plan_parts(self, data: Input, size: int) -> list[_Part]:
         """Return the splits of a file; an empty list if the file must be read in one piece."""
         path = data.local_path
         if path is None or not self._splits or data.compression is not None:
@@ -239,7 +239,7 @@ class ParallelDriver(Driver):
         from rdfm.logs.read.plan import split_log  # costly to import
 
         try:
-            splits = split_log(path, self._reading, split_bytes=SPLIT_BYTES, count=False)
+            splits = split_log(path, self._settings, split_bytes=SPLIT_BYTES, count=False)
         except (RdfmError, OSError):  # reported when the log is read
             return []
         if len(splits) < 2:
@@ -247,14 +247,14 @@ class ParallelDriver(Driver):
         log = _SplitLog(path, self._bytes_before, size)
         return [_Part(log, split, split is splits[-1]) for split in splits]
 
-    def _split(self, part: _Part) -> Callable[[Driver], Iterator[list[Item]]]:
+    def _split_work(self, part: _Part) -> Callable[[Driver], Iterator[list[Item]]]:
         """Return a function that decodes a split in a thread."""
-        options = dict(self._reading.options)
-        given = options.get("max_message_bytes")
-        if not isinstance(given, int) or given > MESSAGE_BYTES:
+        options = dict(self._settings.options)
+        max_message_bytes = options.get("max_message_bytes")
+        if not isinstance(max_message_bytes, int) or max_message_bytes > MESSAGE_BYTES:
             options["max_message_bytes"] = MESSAGE_BYTES
-        reading = replace(
-            self._reading,
+        settings = replace(
+            self._settings,
             format=part.split.format,
             options=options,
             split=part.split,
@@ -264,7 +264,7 @@ class ParallelDriver(Driver):
         def work(_: Driver) -> Iterator[list[Item]]:
             if part.log.discarded:
                 return
-            driver = Driver([part.log.path], reading)
+            driver = Driver([part.log.path], settings)
             try:
                 yield from driver.decode_all(driver.pieces())
             finally:
@@ -285,23 +285,23 @@ class ParallelDriver(Driver):
     def _decode(self, pieces: Iterator[Piece]) -> Iterator[list[Item]]:
         while True:
             while len(self._pool) and not self._has_arrived():
-                yield from self._finished()
+                yield from self._take_finished()
             try:
                 piece = next(pieces, None)
-            except Stopped:
+            except ChannelCancelledError:
                 raise
             except Exception:  # raised after the items of earlier work
-                yield from self._finished(all=True)
+                yield from self._take_finished(all=True)
                 raise
             if piece is None:
-                yield from self._finished(all=True)
+                yield from self._take_finished(all=True)
                 return
-            if isinstance(piece.item, Opened):
-                yield from self._finished(all=True)
-                yield from super().decode_all(chain((piece,), _one_log(pieces)))
+            if isinstance(piece.item, OpenedLog):
+                yield from self._take_finished(all=True)
+                yield from super().decode_all(chain((piece,), _log_pieces(pieces)))
                 continue
             self._submit(piece)
-            yield from self._finished()
+            yield from self._take_finished()
 
     def _wake(self) -> None:
         if self._arriving is not None:
@@ -312,7 +312,7 @@ class ParallelDriver(Driver):
         return self._arriving is None or self._arriving.wait(self._pool.is_ready)
 
     def _submit(self, piece: Piece) -> None:
-        worker = self._workers.pop() if self._workers else self.twin()
+        worker = self._workers.pop() if self._workers else self.create_worker_driver()
         if isinstance(piece.item, Work):
             items, part = piece.item.begin(worker), piece.item.part
         else:
@@ -325,7 +325,7 @@ class ParallelDriver(Driver):
                 for group in items:
                     groups.append(group)
                     buffered += sum(map(cost, group))
-                    if part is not None and not all(isinstance(item, Read) for item in group):
+                    if part is not None and not all(isinstance(item, ReadBatch) for item in group):
                         break  # the split is discarded
                     if buffered >= BUFFERED_BYTES:
                         return _StartedWork(groups, items, None, worker, part)
@@ -335,16 +335,16 @@ class ParallelDriver(Driver):
 
         self._pool.submit(begin)
 
-    def _finished(self, *, all: bool = False) -> Iterator[list[Item]]:
+    def _take_finished(self, *, all: bool = False) -> Iterator[list[Item]]:
         """Yield the items of finished work. With `all`, wait for all work first."""
         for started in self._pool.take(all=all):
             if started.part is None:
                 yield from _all_items(started)
             else:
-                yield from self._checked(started, started.part)
+                yield from self._split_items(started, started.part)
             self._workers.append(started.worker)
 
-    def _checked(self, started: _StartedWork, part: _Part) -> Iterator[list[Item]]:
+    def _split_items(self, started: _StartedWork, part: _Part) -> Iterator[list[Item]]:
         """Yield the items of a split, or of the rest of its log if the split is discarded."""
         log = part.log
         if log.discarded:
@@ -352,43 +352,43 @@ class ParallelDriver(Driver):
         try:
             for group in _all_items(started):
                 for item in group:
-                    read = log.take(item, part)
-                    if read is None:
-                        yield from self._reread(log)
+                    log_item = log.convert(item, part)
+                    if log_item is None:
+                        yield from self._read_again(log)
                         return
-                    if read.batch is not None:
-                        yield [read]
+                    if log_item.batch is not None:
+                        yield [log_item]
         except RdfmError:
-            yield from self._reread(log)
+            yield from self._read_again(log)
             return
-        if part.last and log.source is not None:
-            yield [Read(log.source, None, log.header, log.begin + log.size)]
+        if part.is_last and log.source is not None:
+            yield [ReadBatch(log.source, None, log.header, log.begin + log.size)]
 
-    def _reread(self, log: _SplitLog) -> Iterator[list[Item]]:
+    def _read_again(self, log: _SplitLog) -> Iterator[list[Item]]:
         """Read a log in this thread; yield the items after the messages already returned."""
         log.discarded = True
-        worker = self.twin()
+        worker = self.create_worker_driver()
         data = Input(
-            log.path, self._reading.compression, storage_options=self._reading.storage_options
+            log.path, self._settings.compression, storage_options=self._settings.storage_options
         )
         try:
             for group in worker.decode_file(data, log.begin):
-                yield [log.without_returned(item) for item in group]
+                yield [log.remove_returned(item) for item in group]
         finally:
             worker.close()
 
 
 def _all_items(started: _StartedWork) -> Iterator[list[Item]]:
     yield from started.items
-    if started.rest is not None:
-        yield from started.rest
+    if started.remaining is not None:
+        yield from started.remaining
     if started.error is not None:
         raise started.error
 
 
-def _one_log(pieces: Iterator[Piece]) -> Iterator[Piece]:
+def _log_pieces(pieces: Iterator[Piece]) -> Iterator[Piece]:
     """Yield the pieces of the log that was opened, up to its end."""
     for piece in pieces:
         yield piece
-        if isinstance(piece.item, End):
+        if isinstance(piece.item, LogEnd):
             return

@@ -16,12 +16,12 @@ from typing import Any
 from rdfm._core import DelimiterCounter
 from rdfm.errors import OptionError
 from rdfm.formats import FormatSpec
-from rdfm.logs.input.driver import Driver, Reading
-from rdfm.logs.input.inputs import Input, Readable, is_folder_or_glob, reads_once
+from rdfm.logs.input.driver import Driver, ReadSettings
+from rdfm.logs.input.inputs import Input, Readable, is_folder_or_glob, is_read_once
 from rdfm.logs.input.splits import Split
 from rdfm.logs.read.reader import LogReader
 
-__all__ = ["count_delimiters", "plan_splits", "split_log", "split_of_whole"]
+__all__ = ["count_delimiters", "plan_splits", "plan_whole_split", "split_log"]
 
 MAX_THREADS = 8
 
@@ -65,25 +65,27 @@ def plan_splits(
         >>> [(split.start, split.stop, split.first_message_index) for split in splits[:2]]
         [(0, 900, 0), (900, 1800, 21)]
     """
-    reading = Reading(format, options, compression, storage_options)
-    return split_log(source, reading, split_bytes=split_bytes, count=count)
+    settings = ReadSettings(format, options, compression, storage_options)
+    return split_log(source, settings, split_bytes=split_bytes, count=count)
 
 
-def split_log(source: Readable, reading: Reading, *, split_bytes: int, count: bool) -> list[Split]:
-    """Divide a log into splits, as `plan_splits` does, with the options of `reading`."""
+def split_log(
+    source: Readable, settings: ReadSettings, *, split_bytes: int, count: bool
+) -> list[Split]:
+    """Divide a log into splits, as `plan_splits` does, with the options of `settings`."""
     if split_bytes < 1:
         raise OptionError(f"split_bytes must be at least 1, not {split_bytes}")
-    if reads_once(source) or is_folder_or_glob(source, reading.storage_options):
-        return [Split(first_message_index=0, format=reading.format)]
-    with LogReader(Driver([source], reading)) as log:
+    if is_read_once(source) or is_folder_or_glob(source, settings.storage_options):
+        return [Split(first_message_index=0, format=settings.format)]
+    with LogReader(Driver([source], settings)) as log:
         if log._format is None:  # an archive
-            return [Split(first_message_index=0, format=reading.format)]
-        whole = [Split(first_message_index=0, format=log._format.name)]
-        whole_split = split_of_whole(log, reading)
+            return [Split(first_message_index=0, format=settings.format)]
+        single = [Split(first_message_index=0, format=log._format.name)]
+        whole_split = plan_whole_split(log, settings)
         size = 0 if log._input is None else log._input.size or 0
         format = log._format.spec
     if whole_split is None or 2 * size < 3 * split_bytes:
-        return whole
+        return single
     pieces = (2 * size + split_bytes) // (2 * split_bytes)
     starts = [size * piece // pieces for piece in range(pieces)]
     splits = [
@@ -92,48 +94,48 @@ def split_log(source: Readable, reading: Reading, *, split_bytes: int, count: bo
     ]
     if not count:
         return splits
-    return _numbered(source, splits, format, reading) or whole
+    return _number_splits(source, splits, format, settings) or single
 
 
-def split_of_whole(log: LogReader, reading: Reading) -> Split | None:
+def plan_whole_split(log: LogReader, settings: ReadSettings) -> Split | None:
     """Return one split with the entire log if it can be read from the middle; None otherwise.
 
     Reads the head of the log if all other conditions are met.
     """
-    data, found = log._input, log._format
-    if data is None or found is None or not found.spec.splittable:
+    data, format = log._input, log._format
+    if data is None or format is None or not format.spec.splittable:
         return None
     if data.compression is not None or not data.seekable:
         return None
-    if reading.options.get("dialect") == "plain":
+    if settings.options.get("dialect") == "plain":
         return None
     header = log.header
-    whole = Split(0, None, 0, found.name)
+    split = Split(0, None, 0, format.name)
     if header.get("restarts"):
-        return whole
-    shown: str | None = header.get("dialect")
+        return split
+    header_dialect: str | None = header.get("dialect")
     # The head has no delimiter, has an error before the first delimiter, or has both dialects.
-    if shown is None or header.get("changes_dialect"):
+    if header_dialect is None or header.get("changes_dialect"):
         return None
-    dialect: str | None = reading.options.get("dialect")
-    return replace(whole, dialect=dialect or shown)
+    dialect: str | None = settings.options.get("dialect")
+    return replace(split, dialect=dialect or header_dialect)
 
 
 def count_delimiters(
-    source: Readable, split: Split, format: FormatSpec, reading: Reading
+    source: Readable, split: Split, format: FormatSpec, settings: ReadSettings
 ) -> DelimiterCounter:
     """Count the delimiters, or in Jelly the messages, of a split without decoding it."""
     supported = format.options("read")
-    given = {name: value for name, value in reading.options.items() if name in supported}
+    options = {name: value for name, value in settings.options.items() if name in supported}
     opening = split.opening(format)
     counter = DelimiterCounter(
         format.name,
-        format.values("read", given),
+        format.values("read", options),
         split=opening.split,
         first_message_index=opening.first_message_index,
     )
     start = max(split.start - 1, 0)
-    data = Input(source, "none", start=start, storage_options=reading.storage_options)
+    data = Input(source, "none", start=start, storage_options=settings.storage_options)
     try:
         for piece in data:
             counter.feed(piece)
@@ -145,11 +147,11 @@ def count_delimiters(
     return counter
 
 
-def _numbered(
+def _number_splits(
     source: Readable,
     splits: list[Split],
     format: FormatSpec,
-    reading: Reading,
+    settings: ReadSettings,
 ) -> list[Split] | None:
     """Return the splits with the indexes of their first messages; None if the log has no splits."""
     from concurrent.futures import ThreadPoolExecutor  # costly to import
@@ -157,7 +159,7 @@ def _numbered(
     threads = min(len(splits), os.cpu_count() or 1, MAX_THREADS)
     with ThreadPoolExecutor(threads) as pool:
         counters = list(
-            pool.map(lambda split: count_delimiters(source, split, format, reading), splits)
+            pool.map(lambda split: count_delimiters(source, split, format, settings), splits)
         )
     if any(counter.indivisible for counter in counters):
         return None

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Generator, Iterable
 
-from rdfm.logs.channel import Channel, feeding_thread
+from rdfm.logs.channel import Channel, create_feeding_thread
 from rdfm.logs.input.driver import Driver, Item, Piece, cost
 
 __all__ = ["read_ahead"]
@@ -33,8 +33,8 @@ def read_ahead(
     """
     waiting: Channel[list[Item]] = Channel(AHEAD_BYTES)
     stream = driver.pieces() if pieces is None else pieces
-    decoded = ((items, sum(map(cost, items))) for items in driver.decode(stream))
-    thread = feeding_thread("rdfm-decode", waiting, decoded)
+    items_and_costs = ((items, sum(map(cost, items))) for items in driver.decode(stream))
+    thread = create_feeding_thread("rdfm-decode", waiting, items_and_costs)
     thread.start()
     try:
         for items in waiting:

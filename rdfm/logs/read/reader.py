@@ -16,16 +16,24 @@ from typing import TYPE_CHECKING, Any, Generic, Literal, Self, Unpack, cast, ove
 from rdfm._core import MessageBatch, PatchBatch, ResultBatch
 from rdfm.errors import OptionError, RdfmError
 from rdfm.formats import Format
-from rdfm.logs.input.driver import Driver, Item, Read, ReadError, Reading, Skipped, Source
+from rdfm.logs.input.driver import (
+    Driver,
+    Item,
+    ReadBatch,
+    ReadError,
+    ReadSettings,
+    SkippedData,
+    Source,
+)
 from rdfm.logs.input.inputs import Input, Readable
 from rdfm.logs.input.splits import Split
 from rdfm.logs.kinds import check_kind, log_of_other_kind_error, unread_kind_error
 from rdfm.logs.read.arrow import TableForm, arrow_reader
 from rdfm.logs.read.frames import Tabular
-from rdfm.logs.stages.criteria import Filtering, filter_values
-from rdfm.logs.stages.selection import as_slice, parse_messages, sliced
-from rdfm.logs.stages.stage import Stage, through
-from rdfm.logs.turns import Loop, Turn
+from rdfm.logs.reader_lock import LockedIterator, ReaderLock
+from rdfm.logs.stages.criteria import FilterStage, filter_values
+from rdfm.logs.stages.selection import parse_messages, select_slice, to_slice
+from rdfm.logs.stages.stage import Stage, run_stages
 from rdfm.message import AnyBatch, Message
 
 if TYPE_CHECKING:
@@ -161,9 +169,9 @@ def open_log(
     if split is not None and compression not in (None, "none"):
         raise OptionError(f"a log compressed with {compression} cannot be split; read all of it")
     format = format or (None if split is None else split.format)
-    table = TableForm.of(rows, terms) if (rows, terms) != TableForm() else None
+    table = TableForm.from_options(rows, terms) if (rows, terms) != TableForm() else None
     in_parts = parts or (table is not None and table.rows == "quads")
-    reading = Reading(
+    settings = ReadSettings(
         format, options, compression, storage_options, split, "always" if in_parts else "never"
     )
     reader: type[LogReader[Any]] = LogReader
@@ -172,17 +180,17 @@ def open_log(
 
         reader = ResultReader
     if messages is None:
-        return reader(Driver([source], reading), table=table, kind=kind)
+        return reader(Driver([source], settings), table=table, kind=kind)
     from rdfm.logs.read.seek import seek  # which imports this module
 
     if split is not None:
         raise OptionError("messages and split both select a part of the log; use only one of them")
     chosen = parse_messages(messages)
-    split = seek(source, reading, as_slice(chosen), numbered=True)
+    split = seek(source, settings, to_slice(chosen), numbered=True)
     first = 0 if split is None else split.first_message_index or 0
-    reading = replace(reading, split=split)
-    stages = (sliced(chosen, first=first),)
-    return reader(Driver([source], reading), stages, table=table, kind=kind)
+    settings = replace(settings, split=split)
+    stages = (select_slice(chosen, first=first),)
+    return reader(Driver([source], settings), stages, table=table, kind=kind)
 
 
 class LogReader(Tabular, Generic[M]):
@@ -229,24 +237,24 @@ class LogReader(Tabular, Generic[M]):
         self._kind = kind
         self._first: AnyBatch | RdfmError | None = None  # already read, but not yet returned
         self._error: ReadError | None = None
-        self._begun = self._ended = False
+        self._has_begun = self._has_ended = False
         self._header: Mapping[str, Any] = {}
         self._input: Input | None = None
         self._format: Format | None = None
         try:
             # A single log is opened now, so that a failure is reported immediately.
-            pieces = driver.opened_first()
+            pieces = driver.open_first()
             self.several = driver.several
             self.source = driver.name
-            self._turn = Turn(self.source)
+            self._lock = ReaderLock(self.source)
             self.format = driver.format or ""
             if driver.first is not None:
-                self._enter(driver.first)
+                self._begin_log(driver.first)
         except BaseException:
             driver.close()
             raise
         items = chain.from_iterable(driver.decode(pieces))
-        self._items = through(items, stages) if stages else items
+        self._items = run_stages(items, stages) if stages else items
 
     @property
     def header(self) -> dict[str, Any]:
@@ -254,8 +262,8 @@ class LogReader(Tabular, Generic[M]):
 
         Reads up to the first messages. If that fails, the error is raised when they are requested.
         """
-        with self._turn:
-            if not self._begun:
+        with self._lock:
+            if not self._has_begun:
                 self._peek()
         return dict(self._header)
 
@@ -287,7 +295,7 @@ class LogReader(Tabular, Generic[M]):
             ValueError: If the log has already been read to its end or to an error.
             RuntimeError: If another thread is using the reader.
         """
-        return Loop(self._turn, self._batches())
+        return LockedIterator(self._lock, self._batches())
 
     def _batches(self) -> Iterator[Any]:
         self._check_unread()
@@ -306,7 +314,7 @@ class LogReader(Tabular, Generic[M]):
         Raises:
             OptionError: If the log was opened as a table.
         """
-        return Loop(self._turn, self._messages())
+        return LockedIterator(self._lock, self._messages())
 
     def _messages(self) -> Iterator[M]:
         if self._table is not None:
@@ -315,14 +323,14 @@ class LogReader(Tabular, Generic[M]):
             )
         self._check_unread()
         while (batch := self._next()) is not None:
-            given = 0
+            returned = 0
             try:
                 for message in batch:
-                    given += 1
+                    returned += 1
                     yield cast("M", message)
             finally:  # if the loop is exited early, the next one continues here
-                if given < len(batch):
-                    self._first = batch.slice(given, len(batch))
+                if returned < len(batch):
+                    self._first = batch.slice(returned, len(batch))
 
     def filter(self, **criteria: Any) -> Self:
         r"""Return a reader of the messages with a quad that matches all criteria.
@@ -349,7 +357,7 @@ class LogReader(Tabular, Generic[M]):
             >>> [message.message_index for message in log.filter(subject="<x:b>")]
             [1]
         """
-        return self._with_stages(Filtering(filter_values(criteria)))
+        return self._with_stages(FilterStage(filter_values(criteria)))
 
     def _with_stages(self, *stages: Stage) -> Self:
         """Return a reader with additional stages, before any message is read.
@@ -357,12 +365,12 @@ class LogReader(Tabular, Generic[M]):
         Raises:
             ValueError: If messages have already been read.
         """
-        if self._begun:
+        if self._has_begun:
             raise ValueError(
                 f"{self.source} has already been read; open it again to filter or query it"
             )
         clone = copy(self)
-        clone._items = through(self._items, stages)
+        clone._items = run_stages(self._items, stages)
         return clone
 
     def _stage_items(self) -> Iterator[Item]:
@@ -375,7 +383,7 @@ class LogReader(Tabular, Generic[M]):
 
     def _arrow_reader(self) -> pyarrow.RecordBatchReader:
         """Return a pyarrow reader of the rows. Reads up to the first messages."""
-        with self._turn:
+        with self._lock:
             self._check_unread()
             head = self._peek()
         if isinstance(head, RdfmError):
@@ -385,7 +393,7 @@ class LogReader(Tabular, Generic[M]):
             self._table or TableForm(),
             _EMPTY[kind]() if head is None else head,
             self.source,
-            Loop(self._turn, self._with_sources()),
+            LockedIterator(self._lock, self._with_sources()),
         )
 
     def _with_sources(self) -> Iterator[tuple[AnyBatch, str | None]]:
@@ -395,50 +403,50 @@ class LogReader(Tabular, Generic[M]):
             yield batch, self.source
 
     def _check_unread(self) -> None:
-        if self._ended:
+        if self._has_ended:
             raise ValueError(
                 f"{self.source} has been read to the end; open it again to read it again"
             )
 
     def _next(self) -> AnyBatch | None:
         """Return the next batch, or None at the end."""
-        self._begun = True
+        self._has_begun = True
         first, self._first = self._first, None
         if first is not None and not isinstance(first, RdfmError):
             return first
-        ended, self._ended = self._ended, True  # an error ends the log, too
+        has_ended, self._has_ended = self._has_ended, True  # an error ends the log, too
         if first is not None:
             raise first
-        batch = None if ended else self._take()
-        self._ended = batch is None
+        batch = None if has_ended else self._take_batch()
+        self._has_ended = batch is None
         return batch
 
     def _peek(self) -> AnyBatch | RdfmError | None:
         """Return the batch that `_next` will return, or the error that it will raise."""
-        self._begun = True
-        if self._first is None and not self._ended:
+        self._has_begun = True
+        if self._first is None and not self._has_ended:
             try:
-                self._first = self._take()
+                self._first = self._take_batch()
             except RdfmError as error:
                 self._first = error
         return self._first
 
-    def _take(self) -> AnyBatch | None:
+    def _take_batch(self) -> AnyBatch | None:
         """Return the next batch of the driver."""
         for item in self._items:
-            self._enter(item.source)
+            self._begin_log(item.source)
             if isinstance(item, ReadError):
                 self._header, self._error = item.header, item
                 raise item.error
-            if isinstance(item, Read):
+            if isinstance(item, ReadBatch):
                 self._header = item.header
                 if item.batch is not None:
-                    if self._kind is not None and self._kind != (found := item.batch.kind):
-                        raise log_of_other_kind_error(item.source.name, found, self._kind)
+                    if self._kind is not None and self._kind != (kind := item.batch.kind):
+                        raise log_of_other_kind_error(item.source.name, kind, self._kind)
                     return item.batch
         return None
 
-    def _enter(self, source: Source) -> None:
+    def _begin_log(self, source: Source) -> None:
         """Note the log that is being read.
 
         Raises:
@@ -476,7 +484,7 @@ class LogReader(Tabular, Generic[M]):
             ...     log.skip_message(), [message.message_index for message in log]
             (b'oops\n', [1])
         """
-        with self._turn:
+        with self._lock:
             return self._skip_message()
 
     def _skip_message(self) -> bytes:
@@ -489,8 +497,8 @@ class LogReader(Tabular, Generic[M]):
         if isinstance(skipped, ReadError):
             self._error = skipped
             raise skipped.error
-        self._error, self._ended = None, False
-        return skipped.data if isinstance(skipped, Skipped) else b""
+        self._error, self._has_ended = None, False
+        return skipped.data if isinstance(skipped, SkippedData) else b""
 
     def close(self) -> None:
         """Close the open files.
@@ -498,7 +506,7 @@ class LogReader(Tabular, Generic[M]):
         Raises:
             RuntimeError: If another thread is reading; stop it first.
         """
-        with self._turn:
+        with self._lock:
             self._driver.close()
 
     def __enter__(self) -> Self:

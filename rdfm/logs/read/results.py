@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from rdfm import interop
 from rdfm._core import ResultBatch
 from rdfm.errors import RdfmError
-from rdfm.logs.input.driver import NO_LOG, Item, Read
+from rdfm.logs.input.driver import NO_LOG, Item, ReadBatch
 from rdfm.logs.read.reader import LogReader
 from rdfm.message import Row
 
@@ -40,8 +40,8 @@ class ResultReader(LogReader[Row]):
 
     _head: ResultBatch | None = None  # the variables, without rows
 
-    def _take(self) -> AnyBatch | None:
-        batch = super()._take()
+    def _take_batch(self) -> AnyBatch | None:
+        batch = super()._take_batch()
         if self._head is None and isinstance(batch, ResultBatch):
             self._head = batch.slice(0, 0)
         return batch
@@ -52,7 +52,7 @@ class ResultReader(LogReader[Row]):
         Raises:
             RdfmError, OSError: As in `batches`.
         """
-        with self._turn:
+        with self._lock:
             if self._head is None:
                 if self._error is not None:
                     raise self._error.error
@@ -143,13 +143,13 @@ class _ResultDriver:
         self._batches = batches
         self.uncommitted: Mapping[str, int] = {}
 
-    def opened_first(self) -> None:
+    def open_first(self) -> None:
         """Do nothing: there is no log to open."""
 
     def decode(self, _pieces: Any) -> Iterator[Iterable[Item]]:
         """Yield the items of the only log."""
         source = NO_LOG._replace(name=self.name)
-        yield (Read(source, batch, {}, 0) for batch in self._batches)
+        yield (ReadBatch(source, batch, {}, 0) for batch in self._batches)
 
     def close(self) -> None:
         """Do nothing: there are no files."""

@@ -10,14 +10,14 @@ from abc import ABC, abstractmethod
 from collections.abc import Generator, Iterable, Sequence
 from typing import Any, ClassVar, Self
 
-from rdfm.logs.input.driver import Driver, Piece, Read
+from rdfm.logs.input.driver import Driver, Piece, ReadBatch
 from rdfm.logs.read.frames import Tabular
 from rdfm.logs.read.read_ahead import read_ahead
 from rdfm.logs.read.reader import LogReader
-from rdfm.logs.stages.stage import Stage, Tally, through
-from rdfm.logs.turns import Turn
+from rdfm.logs.reader_lock import ReaderLock
+from rdfm.logs.stages.stage import Stage, Tally, run_stages
 
-__all__ = ["ComputedBatch", "RowReader", "batches_through"]
+__all__ = ["ComputedBatch", "RowReader", "run_row_stages"]
 
 
 class ComputedBatch(ABC):
@@ -38,7 +38,7 @@ class ComputedBatch(ABC):
         return len(self)
 
 
-def batches_through(
+def run_row_stages(
     driver: Driver | LogReader,
     stages: Sequence[Stage],
     tally: Tally,
@@ -57,9 +57,9 @@ def batches_through(
     """
     items = driver._stage_items() if isinstance(driver, LogReader) else read_ahead(driver, pieces)
     try:
-        for item in through(items, stages):
-            tally.take(item)
-            if isinstance(item, Read) and item.batch is not None:
+        for item in run_stages(items, stages):
+            tally.count(item)
+            if isinstance(item, ReadBatch) and item.batch is not None:
                 yield item.batch
     finally:
         if isinstance(items, Generator):
@@ -83,15 +83,15 @@ class RowReader(Tabular):
         self._driver = driver
         self._ended = False
         self._name = driver.source if isinstance(driver, LogReader) else driver.name
-        self._turn = Turn(self._name)
+        self._lock = ReaderLock(self._name)
         pieces = None
         if not isinstance(driver, LogReader):
             try:
-                pieces = driver.opened_first()
+                pieces = driver.open_first()
             except BaseException:
                 driver.close()
                 raise
-        self._found = batches_through(driver, stages, self._tally, pieces)
+        self._staged_batches = run_row_stages(driver, stages, self._tally, pieces)
 
     def close(self) -> None:
         """Close the input.
@@ -99,9 +99,9 @@ class RowReader(Tabular):
         Raises:
             RuntimeError: If another thread is reading; stop it first.
         """
-        with self._turn:
+        with self._lock:
             self._ended = True
-            self._found.close()
+            self._staged_batches.close()
             self._driver.close()
 
     def __enter__(self) -> Self:

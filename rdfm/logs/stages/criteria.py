@@ -15,13 +15,13 @@ from rdfm._core import Filter, MessageBatch, Query
 from rdfm.errors import LimitError, OptionError, QueryError, spell_option
 from rdfm.formats import OptionSpec
 from rdfm.logs import remedies
-from rdfm.logs.input.driver import NOTHING_DROPPED, Read, Source
+from rdfm.logs.input.driver import NOTHING_DROPPED, ReadBatch, Source
 from rdfm.logs.input.inputs import Input
 from rdfm.logs.kinds import wrong_kind_error
 from rdfm.logs.options import declare
 from rdfm.logs.stages.stage import Stage
 
-__all__ = ["FILTERING", "Filtering", "filter_values"]
+__all__ = ["FILTERING", "FilterStage", "filter_values"]
 
 _GROUP = "Criteria"
 
@@ -90,7 +90,7 @@ FILTERING = declare(
 )
 
 
-class Filtering(Stage):
+class FilterStage(Stage):
     """Keeps messages that match."""
 
     def __init__(self, criteria: Mapping[str, Any]) -> None:
@@ -157,7 +157,7 @@ class Filtering(Stage):
         self._filter.within(after, before)
         return True
 
-    def batch(self, read: Read) -> Iterator[Read]:
+    def process_batch(self, item: ReadBatch) -> Iterator[ReadBatch]:
         """Yield the matching messages, then an item without messages that reports dropped data.
 
         Raises:
@@ -165,21 +165,21 @@ class Filtering(Stage):
                 not declared and the log's format has no namespaces.
             LimitError: If a message exceeds a limit of the query.
         """
-        for slice in self._matching(read):
-            yield read._replace(batch=slice, lost=NOTHING_DROPPED)
-        yield read._replace(batch=None)
+        for slice in self._matching_slices(item):
+            yield item._replace(batch=slice, dropped_data=NOTHING_DROPPED)
+        yield item._replace(batch=None)
 
-    def _matching(self, read: Read) -> Iterator[MessageBatch]:
-        batch = read.batch
+    def _matching_slices(self, item: ReadBatch) -> Iterator[MessageBatch]:
+        batch = item.batch
         assert batch is not None
         if not isinstance(batch, MessageBatch):
-            raise wrong_kind_error(read.source.name, batch.kind, "only messages can be filtered")
+            raise wrong_kind_error(item.source.name, batch.kind, "only messages can be filtered")
         if batch.continues or batch.continued:
             raise OptionError(
                 "only complete messages can be filtered; do not read them in parts or as quad rows"
             )
-        if read.source.input is not self._input:
-            self._enter(read.source)
+        if item.source.input is not self._input:
+            self._begin_log(item.source)
         self._has_read = True
         choose = self._filter.quads if self._quads else self._filter.messages
         if self._where is None:
@@ -188,19 +188,21 @@ class Filtering(Stage):
         slices = [
             matches
             for slice in self._filter.messages(batch, False)
-            for matches in _matching_messages(self._where, slice, read.source.name)
+            for matches in _select_matching(self._where, slice, item.source.name)
         ]
         if self._quads:
             for slice in slices:
                 yield from self._filter.quads(slice, False)
         elif self._invert:
-            matching = {slice.message_index(at) for slice in slices for at in range(len(slice))}
-            flags = [batch.message_index(at) not in matching for at in range(len(batch))]
-            yield from _selected(batch, flags)
+            matching = {
+                slice.message_index(index) for slice in slices for index in range(len(slice))
+            }
+            flags = [batch.message_index(index) not in matching for index in range(len(batch))]
+            yield from _select_flagged(batch, flags)
         else:
             yield from slices
 
-    def _enter(self, source: Source) -> None:
+    def _begin_log(self, source: Source) -> None:
         """Reject names whose namespaces the log's format cannot declare."""
         self._input = source.input
         spec = source.format.spec
@@ -221,9 +223,9 @@ class Filtering(Stage):
                 "no message has a known time property, such as sosa:resultTime",
                 remedies=[remedies.TIME],
             )
-        if self._has_read and (missing := self._filter.undeclared()):
+        if self._has_read and (undeclared := self._filter.undeclared()):
             raise OptionError(
-                f"no log declares the prefix {missing[0]}:; write the full <IRI>",
+                f"no log declares the prefix {undeclared[0]}:; write the full <IRI>",
                 remedies=[remedies.PREFIX],
             )
         return ()
@@ -266,7 +268,7 @@ def _ask_query(text: str | None, prefixes: Mapping[str, str]) -> Query | None:
     return query
 
 
-def _matching_messages(query: Query, batch: MessageBatch, source: str) -> Iterator[MessageBatch]:
+def _select_matching(query: Query, batch: MessageBatch, source: str) -> Iterator[MessageBatch]:
     """Yield the messages for which a query is true.
 
     Raises:
@@ -274,16 +276,16 @@ def _matching_messages(query: Query, batch: MessageBatch, source: str) -> Iterat
     """
     answers: list[bool] = []
     while len(answers) < len(batch):
-        found = query.answers(batch, len(answers))
-        answers += found.answers
-        if found.error is not None:
+        new_answers = query.answers(batch, len(answers))
+        answers += new_answers.answers
+        if new_answers.error is not None:
             raise LimitError(
-                found.error[0], message_index=batch.message_index(len(answers)), source=source
+                new_answers.error[0], message_index=batch.message_index(len(answers)), source=source
             )
-    yield from _selected(batch, answers)
+    yield from _select_flagged(batch, answers)
 
 
-def _selected(batch: MessageBatch, flags: list[bool]) -> Iterator[MessageBatch]:
+def _select_flagged(batch: MessageBatch, flags: list[bool]) -> Iterator[MessageBatch]:
     """Yield the messages whose flags are set."""
     if all(flags):
         yield batch

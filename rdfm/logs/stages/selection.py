@@ -16,20 +16,20 @@ from collections.abc import Iterable, Iterator
 from rdfm._core import ResultBatch
 from rdfm.errors import OptionError, spell_option
 from rdfm.formats import OptionSpec
-from rdfm.logs.input.driver import NOTHING_DROPPED, Item, Read, Skipped
+from rdfm.logs.input.driver import NOTHING_DROPPED, Item, ReadBatch, SkippedData
 from rdfm.logs.options import declare
 from rdfm.logs.stages.stage import Stage
 
 __all__ = [
     "SELECTING",
-    "FromEnd",
     "Selection",
-    "as_slice",
+    "SelectionFromEnd",
     "parse_messages",
     "parse_sample",
     "random_share",
     "random_subset",
-    "sliced",
+    "select_slice",
+    "to_slice",
 ]
 
 MAX_BUFFERED_BYTES = 1 << 30
@@ -81,66 +81,66 @@ class Selection(Stage):
             first: The number of the first message that is read.
         """
         self._ranges = ranges
-        self._seen = first  # messages started
+        self._message_count = first  # messages started
         self._range = next(ranges, None)
         self.done = self._range is None
         self.needed: int | None = None
         self.counts_skipped = True
 
-    def take(self, item: Item) -> Iterable[Item]:
+    def process(self, item: Item) -> Iterable[Item]:
         """Process an item.
 
         A message that was skipped keeps its number, unless `counts_skipped` is False.
         """
-        if isinstance(item, Read) and item.batch is not None:
-            return self.batch(item)
-        if isinstance(item, Skipped) and self.counts_skipped:
-            self._seen += 1
+        if isinstance(item, ReadBatch) and item.batch is not None:
+            return self.process_batch(item)
+        if isinstance(item, SkippedData) and self.counts_skipped:
+            self._message_count += 1
         return () if self.done else (item,)
 
-    def batch(self, read: Read) -> Iterator[Read]:
+    def process_batch(self, item: ReadBatch) -> Iterator[ReadBatch]:
         """Yield the selected messages, in slices.
 
         Metadata dropped from messages that are not selected is not counted.
         """
-        if self.done and not isinstance(read.batch, ResultBatch):
+        if self.done and not isinstance(item.batch, ResultBatch):
             return
-        assert read.batch is not None
-        lost = read.lost
-        for selected in self._selected(read._replace(lost=NOTHING_DROPPED)):
-            yield selected._replace(lost=lost)
-            lost = NOTHING_DROPPED
-        if lost is not NOTHING_DROPPED:
-            yield read._replace(batch=None, lost=lost._replace(metadata=0))
+        assert item.batch is not None
+        dropped_data = item.dropped_data
+        for selected in self._select(item._replace(dropped_data=NOTHING_DROPPED)):
+            yield selected._replace(dropped_data=dropped_data)
+            dropped_data = NOTHING_DROPPED
+        if dropped_data is not NOTHING_DROPPED:
+            yield item._replace(batch=None, dropped_data=dropped_data._replace(metadata=0))
 
-    def _selected(self, read: Read) -> Iterator[Read]:
-        assert read.batch is not None
-        yield from self._at(self._seen - read.batch.continued, read)
+    def _select(self, item: ReadBatch) -> Iterator[ReadBatch]:
+        assert item.batch is not None
+        yield from self._select_in_batch(self._message_count - item.batch.continued, item)
 
-    def _at(self, first: int, read: Read) -> Iterator[Read]:
+    def _select_in_batch(self, first: int, item: ReadBatch) -> Iterator[ReadBatch]:
         """Yield the selected messages of a batch whose first message has the given number."""
-        batch = read.batch
+        batch = item.batch
         assert batch is not None
-        self._seen = first + len(batch)
+        self._message_count = first + len(batch)
         # The last message may continue in the next batch.
-        complete_end = self._seen - batch.continues
+        complete_end = self._message_count - batch.continues
         has_output = False
-        while self._range is not None and self._range[0] < self._seen:
+        while self._range is not None and self._range[0] < self._message_count:
             start, end = self._range
             start, stop = max(start - first, 0), min(end - first, len(batch))
             if start < stop:
                 has_output = True
-                whole = start == 0 and stop == len(batch)
-                yield read if whole else read._replace(batch=batch.slice(start, stop))
+                is_entire = start == 0 and stop == len(batch)
+                yield item if is_entire else item._replace(batch=batch.slice(start, stop))
             if end > complete_end:
                 break
             self._range = next(self._ranges, None)
         self.done = self._range is None
         if not has_output and isinstance(batch, ResultBatch):
             # The output contains the variables of results, even if no row is selected.
-            yield read._replace(batch=batch.slice(0, 0))
+            yield item._replace(batch=batch.slice(0, 0))
 
-    def finish(self) -> Iterator[Read]:
+    def finish(self) -> Iterator[ReadBatch]:
         """Yield the selected messages that are still buffered.
 
         Raises:
@@ -150,50 +150,50 @@ class Selection(Stage):
         return iter(())
 
     def _check(self) -> None:
-        needed, seen = self.needed, self._seen
-        if needed is not None and not -seen <= needed < seen:
-            last = f"; the last one is message {seen - 1:,}" if seen else ""
-            raise OptionError(f"there is no message {needed}{last}")
+        needed, count = self.needed, self._message_count
+        if needed is not None and not -count <= needed < count:
+            last_text = f"; the last one is message {count - 1:,}" if count else ""
+            raise OptionError(f"there is no message {needed}{last_text}")
 
 
-class FromEnd(Selection):
+class SelectionFromEnd(Selection):
     """Selects a slice whose bounds are counted from the end, and buffers the last messages."""
 
-    def __init__(self, chosen: slice) -> None:
+    def __init__(self, bounds: slice) -> None:
         """Initialize with the slice."""
-        start, stop = chosen.start or 0, chosen.stop
+        start, stop = bounds.start or 0, bounds.stop
         super().__init__(iter([(0, _END)]))
-        self._chosen = chosen
+        self._bounds = bounds
         self._max_count = max(-start, -(stop or 0))
         # Batches with the number of their first message.
-        self._buffered: deque[tuple[int, Read]] = deque()
+        self._buffered: deque[tuple[int, ReadBatch]] = deque()
         self._buffered_bytes = 0
         # Messages that leave the buffer precede any position counted from the end.
-        self._early = Selection(iter(()) if start < 0 else _ranges(start, _END, chosen.step or 1))
+        self._early = Selection(iter(()) if start < 0 else _ranges(start, _END, bounds.step or 1))
 
-    def _selected(self, read: Read) -> Iterator[Read]:
+    def _select(self, item: ReadBatch) -> Iterator[ReadBatch]:
         """Yield the selected messages that are far enough from the end."""
-        batch = read.batch
+        batch = item.batch
         assert batch is not None
-        first = self._seen - batch.continued
-        self._seen = first + len(batch)
-        self._buffered.append((first, read))
+        first = self._message_count - batch.continued
+        self._message_count = first + len(batch)
+        self._buffered.append((first, item))
         self._buffered_bytes += batch.memory_bytes
         while self._buffered:
             first, oldest = self._buffered[0]
             assert oldest.batch is not None
-            if first + len(oldest.batch) > self._seen - self._max_count:
+            if first + len(oldest.batch) > self._message_count - self._max_count:
                 break
             self._buffered.popleft()
             self._buffered_bytes -= oldest.batch.memory_bytes
-            yield from self._early._at(first, oldest)
+            yield from self._early._select_in_batch(first, oldest)
         if self._buffered_bytes > MAX_BUFFERED_BYTES:
             raise OptionError(
                 f"the last {self._max_count:,} messages take more than {MAX_BUFFERED_BYTES >> 20} MiB of memory; "
                 "count from the start of the log instead"
             )
 
-    def finish(self) -> Iterator[Read]:
+    def finish(self) -> Iterator[ReadBatch]:
         """Yield the selected messages that are still buffered.
 
         Raises:
@@ -203,12 +203,12 @@ class FromEnd(Selection):
         if not self._buffered:
             return
         first, _ = self._buffered[0]
-        wanted = range(*self._chosen.indices(self._seen))
-        before = max(first - wanted.start, 0)
-        start = wanted.start + -(-before // wanted.step) * wanted.step
-        last = Selection(_ranges(start, wanted.stop, wanted.step))
+        numbers = range(*self._bounds.indices(self._message_count))
+        before = max(first - numbers.start, 0)
+        start = numbers.start + -(-before // numbers.step) * numbers.step
+        selection = Selection(_ranges(start, numbers.stop, numbers.step))
         for first, read in self._buffered:
-            yield from last._at(first, read)
+            yield from selection._select_in_batch(first, read)
 
 
 def _ranges(start: int, stop: int, step: int) -> Ranges:
@@ -243,29 +243,29 @@ def parse_messages(text: str | int) -> int | slice:
     return slice(*parts)
 
 
-def as_slice(chosen: int | slice) -> slice:
+def to_slice(selector: int | slice) -> slice:
     """Return a message number as a slice; a slice is returned unchanged."""
-    return chosen if isinstance(chosen, slice) else slice(chosen, chosen + 1 or None)
+    return selector if isinstance(selector, slice) else slice(selector, selector + 1 or None)
 
 
-def sliced(chosen: int | slice, *, first: int = 0) -> Selection:
+def select_slice(selector: int | slice, *, first: int = 0) -> Selection:
     """Return the selection of a message or a slice.
 
     Args:
-        chosen: The number of the message, which must exist, or the slice.
+        selector: The number of the message, which must exist, or the slice.
         first: The number of the first message that is read. If all numbers are counted from the
             end, only the last messages need to be read.
     """
-    wanted = as_slice(chosen)
-    start, stop = wanted.start or 0, wanted.stop
+    bounds = to_slice(selector)
+    start, stop = bounds.start or 0, bounds.stop
     selection: Selection
     if start < 0 or (stop is not None and stop < 0):
-        selection = FromEnd(wanted)
+        selection = SelectionFromEnd(bounds)
     else:
-        ranges = _ranges(start, _END if stop is None else stop, wanted.step or 1)
+        ranges = _ranges(start, _END if stop is None else stop, bounds.step or 1)
         selection = Selection(ranges, first=first)
-    if isinstance(chosen, int):
-        selection.needed = chosen
+    if isinstance(selector, int):
+        selection.needed = selector
     return selection
 
 
@@ -294,18 +294,18 @@ def parse_sample(text: str) -> float | int:
 
 def random_share(part: float, seed: int) -> Selection:
     """Return a selection that includes each message independently with probability `part`."""
-    return Selection(_gaps(part, seed) if part < 1 else _ranges(0, _END, 1))
+    return Selection(_random_numbers(part, seed) if part < 1 else _ranges(0, _END, 1))
 
 
-def _gaps(part: float, seed: int) -> Ranges:
+def _random_numbers(part: float, seed: int) -> Ranges:
     """Yield message numbers, each drawn independently with probability `part`."""
     import random  # costly to import
 
-    drawn = random.Random(seed)
+    generator = random.Random(seed)
     scale = math.log1p(-part)
     number = -1
     while True:
-        number += 1 + int(math.log(1.0 - drawn.random()) / scale)
+        number += 1 + int(math.log(1.0 - generator.random()) / scale)
         yield number, number + 1
 
 

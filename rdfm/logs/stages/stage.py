@@ -13,9 +13,9 @@ from itertools import chain
 from typing import Any, ClassVar
 
 from rdfm.errors import LimitError
-from rdfm.logs.input.driver import NOTHING_DROPPED, Item, Read, ReadError, Skipped
+from rdfm.logs.input.driver import NOTHING_DROPPED, Item, ReadBatch, ReadError, SkippedData
 
-__all__ = ["MAX_LISTED_ERRORS", "SkipErrors", "Stage", "Stages", "Tally", "Watcher", "through"]
+__all__ = ["MAX_LISTED_ERRORS", "SkipErrors", "Stage", "Stages", "Tally", "Watcher", "run_stages"]
 
 MAX_LISTED_ERRORS = 10
 
@@ -23,7 +23,7 @@ MAX_LISTED_ERRORS = 10
 class Stage:
     """One step between reading and writing.
 
-    Subclasses override `batch`, or `take` to see all items.
+    Subclasses override `batch`, or `process` to see all items.
 
     Attributes:
         kind: Kind of the batches that the stage yields; None if the stage keeps the kind.
@@ -40,19 +40,19 @@ class Stage:
     is_slow = False
     works_at_end = False
 
-    def take(self, item: Item) -> Iterable[Item]:
+    def process(self, item: Item) -> Iterable[Item]:
         """Process an item; items without messages pass through by default.
 
         Raises:
             RdfmError: As raised by the stage.
         """
-        if isinstance(item, Read) and item.batch is not None:
-            return self.batch(item)
+        if isinstance(item, ReadBatch) and item.batch is not None:
+            return self.process_batch(item)
         return (item,)
 
-    def batch(self, read: Read) -> Iterable[Item]:
-        """Process messages; `read.batch` is not None."""
-        return (read,)
+    def process_batch(self, item: ReadBatch) -> Iterable[Item]:
+        """Process messages; `item.batch` is not None."""
+        return (item,)
 
     def finish(self) -> Iterable[Item]:
         """Yield the items that the stage has buffered.
@@ -84,11 +84,11 @@ class Stages:
         """Whether no further item can change the output."""
         return any(each.done for each in self._stages)
 
-    def take(self, item: Item) -> Iterator[Item]:
+    def process(self, item: Item) -> Iterator[Item]:
         """Process an item. Later stages run as the result is consumed."""
         items: Iterator[Item] = iter((item,))
         for stage in self._stages:
-            items = chain.from_iterable(map(stage.take, items))
+            items = chain.from_iterable(map(stage.process, items))
         return items
 
     def finish(self) -> Iterator[Item]:
@@ -99,7 +99,7 @@ class Stages:
         first = max((at for at, each in enumerate(self._stages) if each.done), default=0)
         items: Iterator[Item] = iter(())
         for stage in self._stages[first:]:
-            items = chain(chain.from_iterable(map(stage.take, items)), _end(stage))
+            items = chain(chain.from_iterable(map(stage.process, items)), _end(stage))
         return items
 
     def carries(self) -> dict[str, Any]:
@@ -116,7 +116,7 @@ def _end(stage: Stage) -> Iterator[Item]:
     yield from stage.finish()
 
 
-def through(items: Iterable[Item], stages: Sequence[Stage]) -> Iterator[Item]:
+def run_stages(items: Iterable[Item], stages: Sequence[Stage]) -> Iterator[Item]:
     """Yield the items that result from the stages. Reading stops once a stage is done.
 
     Raises:
@@ -124,7 +124,7 @@ def through(items: Iterable[Item], stages: Sequence[Stage]) -> Iterator[Item]:
     """
     line = Stages(stages)
     for item in items:
-        yield from line.take(item)
+        yield from line.process(item)
         if line.done:
             break
     yield from line.finish()
@@ -133,7 +133,7 @@ def through(items: Iterable[Item], stages: Sequence[Stage]) -> Iterator[Item]:
 class SkipErrors(Stage):
     """Raises errors about invalid data, or skips the data.
 
-    If the data is skipped, the `Skipped` item after the error contains the error.
+    If the data is skipped, the `SkippedData` item after the error contains the error.
     """
 
     def __init__(
@@ -151,7 +151,7 @@ class SkipErrors(Stage):
         self._explain = explain
         self._error: ReadError | None = None
 
-    def take(self, item: Item) -> Iterable[Item]:
+    def process(self, item: Item) -> Iterable[Item]:
         """Process an item.
 
         Raises:
@@ -164,7 +164,7 @@ class SkipErrors(Stage):
                 raise item.error
             self._error = item
             return ()
-        if self._error is not None and isinstance(item, Skipped):
+        if self._error is not None and isinstance(item, SkippedData):
             item = item._replace(data=b"", errors=1, error=self._error.error)
             self._error = None
         return (item,)
@@ -173,7 +173,7 @@ class SkipErrors(Stage):
 class Watcher(Stage):
     """Calls functions with the items, for progress. Passes the items on unchanged."""
 
-    def __init__(self, on_item: Callable[[Read], None], end: Callable[[], None]) -> None:
+    def __init__(self, on_item: Callable[[ReadBatch], None], end: Callable[[], None]) -> None:
         """Initialize with two functions.
 
         Args:
@@ -183,9 +183,9 @@ class Watcher(Stage):
         self._on_item = on_item
         self._end = end
 
-    def take(self, item: Item) -> tuple[Item]:
+    def process(self, item: Item) -> tuple[Item]:
         """Call `on_item`."""
-        if isinstance(item, Read):
+        if isinstance(item, ReadBatch):
             self._on_item(item)
         return (item,)
 
@@ -214,16 +214,16 @@ class Tally:
         self.dropped: Counter[str] = Counter()
         self.dropped_key: str | None = None
 
-    def take(self, item: Item) -> None:
+    def count(self, item: Item) -> None:
         """Count an item."""
-        if isinstance(item, Skipped):
+        if isinstance(item, SkippedData):
             self.skipped += item.errors
             if item.error is not None and len(self.errors) < MAX_LISTED_ERRORS:
                 self.errors.append(str(item.error))
             if item.abandoned:
                 self.abandoned.append(item.source.name)
-        elif isinstance(item, Read) and item.lost is not NOTHING_DROPPED:
-            lost = item.lost
+        elif isinstance(item, ReadBatch) and item.dropped_data is not NOTHING_DROPPED:
+            lost = item.dropped_data
             self.dropped["namespaces"] += lost.namespaces
             self.dropped["metadata"] += lost.metadata
             self.dropped["keys"] += lost.keys

@@ -284,7 +284,9 @@ class AppendOutput:
         if log.is_empty():
             state.replace_empty()
             return
-        ending = find_end(log, repair=repair, known="" if last_commit is None else last_commit.end)
+        ending = find_end(
+            log, repair=repair, known_end="" if last_commit is None else last_commit.end
+        )
         if ending.length < size:
             removed = byte_count(size - ending.length)
             self._note = f"{self.name}: removed {removed} of an incomplete message"

@@ -25,7 +25,7 @@ from rdfm.logs.write.parts import NamespaceCounter, Part
 if TYPE_CHECKING:
     from rdfm.message import AnyBatch
 
-__all__ = ["File", "KeyEncoder", "SplitBy", "file_name", "max_open_of"]
+__all__ = ["KeyEncoder", "KeyFile", "SplitBy", "default_max_open", "file_name"]
 
 MAX_OPEN = 100
 # An xz compressor needs about 100 MB.
@@ -39,7 +39,7 @@ _DEVICES = re.compile(r"(?:con|prn|aux|nul|com[0-9]|lpt[0-9])(?:\.|$)", re.IGNOR
 _TRUNCATED_ESCAPE = re.compile(r"%[0-9A-F]?$")
 
 
-def max_open_of(compression: str | None) -> int:
+def default_max_open(compression: str | None) -> int:
     """Return the default maximum number of open files."""
     return MAX_OPEN_XZ if (compression or "").partition(":")[0] == "xz" else MAX_OPEN
 
@@ -60,7 +60,7 @@ class SplitBy(NamedTuple):
     max_open: int
 
     @classmethod
-    def of(
+    def from_options(
         cls,
         key: str | None,
         max_open: int | None = None,
@@ -87,10 +87,10 @@ class SplitBy(NamedTuple):
                 f"not '{key[:60]}'"
             )
         if max_open is None:
-            max_open = max_open_of(compression)
+            max_open = default_max_open(compression)
         return cls(kind, predicate or None, prefixes or {}, max_open)
 
-    def splitter(self) -> KeySplitter:
+    def create_splitter(self) -> KeySplitter:
         """Return a splitter.
 
         Raises:
@@ -102,7 +102,7 @@ class SplitBy(NamedTuple):
             raise OptionError(f"{spell_option('split_by')}: {error}") from None
 
 
-class File:
+class KeyFile:
     """A file of the folder.
 
     Attributes:
@@ -136,17 +136,17 @@ class KeyEncoder:
         Raises:
             OptionError: If the predicate of the key is not an IRI.
         """
-        self._make = make
+        self._create_encoder = make
         self._spare = [make()]  # reports invalid options early
         self._format = format
         self._suffix = suffix
         self._split_by = split_by
-        self._splitter = split_by.splitter()
-        self._files: dict[bytes, File] = {}
+        self._splitter = split_by.create_splitter()
+        self._files: dict[bytes, KeyFile] = {}
         # File names in use, case-folded.
         self._names = {"other"} | ({"default"} if split_by.kind == "graph" else set())
-        self._open: dict[File, None] = {}  # the least recently used first
-        self._several = 0
+        self._open: dict[KeyFile, None] = {}  # the least recently used first
+        self._multiple_key_count = 0
         self._has_read = False
         self._can_continue = False
         self._source: str | None = None  # the most recent log
@@ -166,32 +166,32 @@ class KeyEncoder:
             raise wrong_kind_error(
                 source or "the log", batch.kind, "only messages can be split by key"
             )
-        self._namespaces.take(batch)
-        keys, several = self._splitter.begin(batch)
-        self._several += several
+        self._namespaces.add(batch)
+        keys, multiple_key_count = self._splitter.begin(batch)
+        self._multiple_key_count += multiple_key_count
         self._has_read = True
         files = [self._file(key, text) for key, text in keys]
         numbers = {file: number for number, file in enumerate(files)}
-        live = bytearray(file.encoder is not None for file in files)
+        is_open = bytearray(file.encoder is not None for file in files)
         encoders = [file.encoder for file in files]
         parts: list[Part] = []
         start = 0
         try:
             while start < len(batch):
-                room = self._split_by.max_open - len(self._open)
-                stop, used = self._splitter.live_run(live, room)
+                free_slots = self._split_by.max_open - len(self._open)
+                stop, used_numbers = self._splitter.live_run(is_open, free_slots)
                 if stop == start:
                     self._check_continuable(batch.message_index(start))
                     number = numbers.get(self._close_oldest(parts))
                     if number is not None:
-                        live[number], encoders[number] = False, None
+                        is_open[number], encoders[number] = False, None
                     continue
-                for number in used:
-                    if not live[number]:
+                for number in used_numbers:
+                    if not is_open[number]:
                         encoders[number] = self._begin(files[number], parts)
-                        live[number] = True
+                        is_open[number] = True
                 self._encode(stop, files, encoders, parts, source)
-                for number in used:
+                for number in used_numbers:
                     self._open.pop(files[number], None)
                     self._open[files[number]] = None
                 start = stop
@@ -200,7 +200,7 @@ class KeyEncoder:
             if error.missing_feature == "boundaries":
                 error.missing_feature = None  # files of one message are not split by key
                 error.remedies += (
-                    remedies.named_format(
+                    remedies.format_remedy(
                         "to", ("nq", "jelly"), "writes files of several messages"
                     ),
                 )
@@ -213,7 +213,7 @@ class KeyEncoder:
         Raises:
             OptionError: If no log declared the prefix of the predicate.
         """
-        self._check_declared()
+        self._check_prefixes()
         parts: list[Part] = []
         for file in self._open:
             data = b""
@@ -224,45 +224,47 @@ class KeyEncoder:
         self._open.clear()
         return parts
 
-    def _check_declared(self) -> None:
-        if self._has_read and (missing := self._splitter.undeclared()):
+    def _check_prefixes(self) -> None:
+        if self._has_read and (undeclared := self._splitter.undeclared()):
             raise OptionError(
-                f"no log declares the prefix {missing[0]}:; write the full <IRI>",
+                f"no log declares the prefix {undeclared[0]}:; write the full <IRI>",
                 remedies=[remedies.PREFIX],
             )
 
     def dropped(self) -> dict[str, int]:
         """Return counts of the data dropped so far, by name."""
         dropped = sum((Counter(file.encoder.dropped()) for file in self._open), self._dropped)
-        return self._namespaces.counted_once(dropped)
+        return self._namespaces.count_once(dropped)
 
     def notes(self) -> list[str]:
         """Return notes for readers of the logs, without duplicates."""
         notes = dict(self._notes)
         for file in self._open:
             notes |= dict.fromkeys(file.encoder.notes())
-        found = list(notes)
-        if self._several:
+        texts = list(notes)
+        if self._multiple_key_count:
             objects = {
                 "graph": "graphs",
                 "value": "values of the predicate",
                 "day": "days",
                 "month": "months",
             }
-            messages, verb = ("message", "has") if self._several == 1 else ("messages", "have")
-            found.append(
-                f"{self._several:,} {messages} {verb} several {objects[self._split_by.kind]}; the first one is used"
+            messages, verb = (
+                ("message", "has") if self._multiple_key_count == 1 else ("messages", "have")
+            )
+            texts.append(
+                f"{self._multiple_key_count:,} {messages} {verb} several {objects[self._split_by.kind]}; the first one is used"
             )
         if b"" in self._files:
-            found.append(
+            texts.append(
                 f"the messages without a {self._split_by.kind} are in {self._files[b''].name}"
             )
-        return found
+        return texts
 
     def _encode(
         self,
         stop: int,
-        files: list[File],
+        files: list[KeyFile],
         encoders: list[Any],
         parts: list[Part],
         source: str | None,
@@ -286,14 +288,14 @@ class KeyEncoder:
                 raise
             self._add(parts, files[number], data)
 
-    def _add(self, parts: list[Part], file: File, data: Any) -> None:
+    def _add(self, parts: list[Part], file: KeyFile, data: Any) -> None:
         """Add encoded messages of a file."""
         parts.append(Part(file.name, data, False))
 
-    def _file(self, key: bytes, text: str) -> File:
+    def _file(self, key: bytes, text: str) -> KeyFile:
         """Return the file of a key."""
         # Long keys are not stored.
-        file_key = key if len(key) < 2 * _HASH_BYTES else _digest(key)
+        file_key = key if len(key) < 2 * _HASH_BYTES else _hash_key(key)
         file = self._files.get(file_key)
         if file is None:
             name = file_name(text, self._suffix, key)
@@ -302,12 +304,12 @@ class KeyEncoder:
                 if name.removesuffix(self._suffix).casefold() in self._names:
                     name = file_name(text, self._suffix, key, always_hash=True)
                 self._names.add(name.removesuffix(self._suffix).casefold())
-            file = self._files[file_key] = File(name)
+            file = self._files[file_key] = KeyFile(name)
         return file
 
-    def _begin(self, file: File, parts: list[Part]) -> Any:
+    def _begin(self, file: KeyFile, parts: list[Part]) -> Any:
         """Open a file, or continue it; return its encoder."""
-        encoder = self._spare.pop() if self._spare else self._make()
+        encoder = self._spare.pop() if self._spare else self._create_encoder()
         if file.end is not None:
             encoder.continue_log(file.end)
         parts.append(Part(file.name, b"", False, continued=file.end is not None))
@@ -315,7 +317,7 @@ class KeyEncoder:
         self._open[file] = None
         return encoder
 
-    def _close_oldest(self, parts: list[Part]) -> File:
+    def _close_oldest(self, parts: list[Part]) -> KeyFile:
         """Close the least recently used file, so that it can be continued; return it."""
         file = next(iter(self._open))
         encoder = file.encoder
@@ -345,7 +347,7 @@ class KeyEncoder:
         reason = spec.not_appended or "the format does not support it"
         if spec.append != "never":
             try:
-                self._make().continue_log("content")
+                self._create_encoder().continue_log("content")
             except OptionError as error:
                 reason = str(error)
             else:
@@ -359,7 +361,7 @@ class KeyEncoder:
             message_index=message,
             remedies=[
                 Remedy("stage", "max_open", "N", "keeps N files open"),
-                remedies.named_format("to", ("nq", "jelly"), "writes files that can be continued"),
+                remedies.format_remedy("to", ("nq", "jelly"), "writes files that can be continued"),
             ],
         )
 
@@ -387,12 +389,12 @@ def file_name(text: str, suffix: str, key: bytes, *, always_hash: bool = False) 
         name = f"%{ord(name[0]):02X}{name[1:]}"
     room = NAME_BYTES - len(suffix)
     if always_hash or len(name) > room:
-        digest = _digest(key).hex()[: 2 * _HASH_BYTES]
+        digest = _hash_key(key).hex()[: 2 * _HASH_BYTES]
         name = f"{_TRUNCATED_ESCAPE.sub('', name[: room - len(digest) - 1])}~{digest}"
     return name + suffix
 
 
-def _digest(key: bytes) -> bytes:
+def _hash_key(key: bytes) -> bytes:
     import hashlib  # costly to import
 
     return hashlib.sha256(key).digest()

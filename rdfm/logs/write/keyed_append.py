@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 from rdfm.errors import visible
 from rdfm.logs.write.append import AppendOutput, AppendSettings
-from rdfm.logs.write.keyed import File, KeyEncoder
+from rdfm.logs.write.keyed import KeyEncoder, KeyFile
 from rdfm.logs.write.parts import Part
 
 if TYPE_CHECKING:
@@ -51,7 +51,7 @@ class AppendFolder:
     @property
     def bytes_written(self) -> int:
         """Bytes written so far (compressed)."""
-        return self._closed_bytes + sum(each.bytes_written for each in self._open.values())
+        return self._closed_bytes + sum(output.bytes_written for output in self._open.values())
 
     def open(self, name: str) -> AppendOutput:
         """Open a log of the folder.
@@ -135,8 +135,8 @@ class KeyAppender(KeyEncoder):
         super().__init__(make, format, suffix, split_by)
         self._folder = folder
         self._options = options
-        self._outputs: dict[File, AppendOutput] = {}
-        self._written: dict[File, float] = {}  # time of the last message
+        self._outputs: dict[KeyFile, AppendOutput] = {}
+        self._written: dict[KeyFile, float] = {}  # time of the last message
 
     def pause(self) -> list[Part]:
         """Commit the complete messages of all logs, and close logs without new messages."""
@@ -153,25 +153,25 @@ class KeyAppender(KeyEncoder):
         Raises:
             OptionError: As in `KeyEncoder.finish`.
         """
-        self._check_declared()
+        self._check_prefixes()
         for file in self._open:
             self._outputs[file].write(file.encoder.finish())
             self._count(file.encoder)
         self._open.clear()
         return []
 
-    def _add(self, parts: list[Part], file: File, data: Any) -> None:
+    def _add(self, parts: list[Part], file: KeyFile, data: Any) -> None:
         self._written[file] = time.monotonic()
         self._outputs[file].write(data)
 
-    def _begin(self, file: File, parts: list[Part]) -> Any:
+    def _begin(self, file: KeyFile, parts: list[Part]) -> Any:
         output = self._outputs[file] = self._folder.open(file.name)
         output.check(self._options)
-        file.encoder = output.encoder(self._make(continued=output.source))
+        file.encoder = output.encoder(self._create_encoder(continued=output.source))
         self._open[file] = None
         return file.encoder
 
-    def _close_oldest(self, parts: list[Part]) -> File:
+    def _close_oldest(self, parts: list[Part]) -> KeyFile:
         file = next(iter(self._open))
         self._close(file)
         return file
@@ -179,7 +179,7 @@ class KeyAppender(KeyEncoder):
     def _check_continuable(self, message: int) -> None:
         """Do nothing: every log can be continued."""
 
-    def _close(self, file: File) -> None:
+    def _close(self, file: KeyFile) -> None:
         self._outputs.pop(file).write(file.encoder.finish())
         self._folder.close(file.name)
         self._count(file.encoder)

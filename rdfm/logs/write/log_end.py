@@ -90,7 +90,7 @@ class StoredLog:
     format: Format
     compression: str | None = None
 
-    def raw(self, start: int = 0) -> Iterator[bytes]:
+    def read_raw(self, start: int = 0) -> Iterator[bytes]:
         """Yield the bytes of the file from an offset on."""
         while start < self.size and (
             piece := os.pread(self.file, min(PIECE_BYTES, self.size - start), start)
@@ -98,13 +98,13 @@ class StoredLog:
             start += len(piece)
             yield piece
 
-    def pieces(self) -> Iterator[bytes]:
+    def read_pieces(self) -> Iterator[bytes]:
         """Yield the log, decompressed.
 
         Raises:
             DecodeError: If the compressed data is corrupt or incomplete.
         """
-        raw = self.raw()
+        raw = self.read_raw()
         if self.compression is None:
             return raw
         return compressions.decompress(self.compression, raw, self.name)
@@ -114,7 +114,7 @@ class StoredLog:
 
         A byte order mark at the start counts as white space.
         """
-        pieces = self.pieces()
+        pieces = self.read_pieces()
         if self.format.spec.binary:
             return not any(pieces)
         head = b""
@@ -127,15 +127,17 @@ class StoredLog:
             head = BOM
         return not head.removeprefix(BOM).strip()
 
-    def decoder(self, split: tuple[int, None, str | None] | None = None, **options: Any) -> Any:
+    def create_decoder(
+        self, split: tuple[int, None, str | None] | None = None, **options: Any
+    ) -> Any:
         """Return a decoder that accepts everything that a lenient writer may have written."""
         supported = self.format.spec.options("read")
-        given = {"lenient": True, "generalized": True, "base": _BASE, **options}
-        usable = {name: value for name, value in given.items() if name in supported}
+        defaults = {"lenient": True, "generalized": True, "base": _BASE, **options}
+        usable = {name: value for name, value in defaults.items() if name in supported}
         return self.format.decoder(usable, Opening("always", split=split))
 
     def unfinished_error(
-        self, reason: str, *, repairable: bool = True, at: Mapping[str, Any] | None = None
+        self, reason: str, *, repairable: bool = True, position: Mapping[str, Any] | None = None
     ) -> TruncatedError:
         """Return the error for a log that ends inside a message, with its position if known."""
         remedies = (REPAIR,) if repairable else ()
@@ -144,33 +146,33 @@ class StoredLog:
             format=self.format.name,
             source=self.name,
             remedies=remedies,
-            **(at or {}),
+            **(position or {}),
         )
 
 
-def find_end(log: StoredLog, *, repair: bool = False, known: str = "") -> Ending:
+def find_end(log: StoredLog, *, repair: bool = False, known_end: str = "") -> Ending:
     """Find the end of a log that is not empty.
 
     Args:
         log: The log.
         repair: Whether to shorten a log that ends inside a message.
-        known: How the log ends, according to its journal; empty if unknown.
+        known_end: How the log ends, according to its journal; empty if unknown.
 
     Raises:
         OptionError: If messages cannot be appended to the log.
         DecodeError: If the log is invalid, or ends inside a message and `repair` is false.
     """
-    header = _header(log)
-    if known:
-        return Ending(log.size, known, header)
+    header = _read_header(log)
+    if known_end:
+        return Ending(log.size, known_end, header)
     append_rule = log.format.spec.append
     if append_rule == "lengths":
-        return _end_of_chain(log, header, repair)
-    found = _end_by_tail(log, header, repair) if append_rule == "last line" else None
-    found = found or _end_by_decoding(log, repair)
-    if found.header.get("dialect") == "directive":
-        _check_announced(log, found.header)
-    return found
+        return _find_end_of_chain(log, header, repair)
+    append_point = _find_end_by_tail(log, header, repair) if append_rule == "last line" else None
+    append_point = append_point or _find_end_by_decoding(log, repair)
+    if append_point.header.get("dialect") == "directive":
+        _check_announced(log, append_point.header)
+    return append_point
 
 
 def count_messages(log: StoredLog, ending: Ending) -> int:
@@ -185,18 +187,18 @@ def count_messages(log: StoredLog, ending: Ending) -> int:
         return ending.messages
     log = replace(log, size=ending.length)
     if _has_length_per_message(log, ending.header):
-        return _chain_and_size(log)[0].messages
+        return _follow_chain(log)[0].messages
     if log.format.spec.splittable:
         options = {"dialect": ending.header.get("dialect") or "comment"}
         given = {name: options[name] for name in options if name in log.format.spec.options("read")}
         counter = DelimiterCounter(log.format.name, log.format.spec.values("read", given))
-        for piece in log.pieces():
+        for piece in log.read_pieces():
             counter.feed(piece)
         counter.finish()
         if not counter.indivisible:
             # No message follows a delimiter at the end.
             return counter.delimiters + counter.content_first - (ending.end == "delimiter")
-    counted = _end_by_decoding(log).messages
+    counted = _find_end_by_decoding(log).messages
     assert counted is not None
     return counted
 
@@ -204,9 +206,7 @@ def count_messages(log: StoredLog, ending: Ending) -> int:
 def _has_length_per_message(log: StoredLog, header: Mapping[str, Any]) -> bool:
     """Whether each length prefix begins a message. Frames can contain several messages."""
     spec = log.format.spec
-    return spec.append == "lengths" and (
-        not spec.splittable or header.get("frames") == "message"
-    )
+    return spec.append == "lengths" and (not spec.splittable or header.get("frames") == "message")
 
 
 def stored_batches(log: StoredLog, ending: Ending) -> Iterator[AnyBatch]:
@@ -216,9 +216,9 @@ def stored_batches(log: StoredLog, ending: Ending) -> Iterator[AnyBatch]:
         DecodeError: If the log is invalid.
     """
     log = replace(log, size=ending.length)
-    decoder = log.decoder()
+    decoder = log.create_decoder()
     try:
-        for piece in log.pieces():
+        for piece in log.read_pieces():
             decoder.feed(piece)
             yield from iter(decoder.next_batch, None)
         decoder.finish()
@@ -228,15 +228,15 @@ def stored_batches(log: StoredLog, ending: Ending) -> Iterator[AnyBatch]:
         raise
 
 
-def _header(log: StoredLog) -> Mapping[str, Any]:
+def _read_header(log: StoredLog) -> Mapping[str, Any]:
     """Return the header of a log, from its first messages.
 
     Raises:
         OptionError: If messages cannot be appended to the log.
         DecodeError: If the log is not in the format.
     """
-    decoder = log.decoder()
-    for piece in _small_pieces(log.pieces()):
+    decoder = log.create_decoder()
+    for piece in _small_pieces(log.read_pieces()):
         decoder.feed(piece)
         try:
             batch = decoder.next_batch()
@@ -261,20 +261,20 @@ def _header(log: StoredLog) -> Mapping[str, Any]:
 def _small_pieces(pieces: Iterable[bytes]) -> Iterator[bytes]:
     """Yield pieces of at most `TAIL_BYTES`, so that only the head is decoded."""
     for piece in pieces:
-        for at in range(0, len(piece), TAIL_BYTES):
-            yield piece[at : at + TAIL_BYTES]
+        for start in range(0, len(piece), TAIL_BYTES):
+            yield piece[start : start + TAIL_BYTES]
 
 
 def _check_announced(log: StoredLog, header: Mapping[str, Any]) -> None:
     """Reject a log whose delimiters are errors because the log does not announce messages."""
     label = header.get("version_label")
-    decoder = log.decoder(lenient=False)
+    decoder = log.create_decoder(lenient=False)
     decoder.feed(b"MESSAGE\n" if label is None else f'VERSION "{label}"\nMESSAGE\n'.encode())
     decoder.finish()
-    _check_accepted(log, decoder)
+    _check_decodable(log, decoder)
 
 
-def _check_accepted(log: StoredLog, decoder: DecoderLike) -> None:
+def _check_decodable(log: StoredLog, decoder: DecoderLike) -> None:
     """Reject a log if a decoder that was fed a part of it reports an error."""
     try:
         decoder.next_batch()
@@ -291,7 +291,7 @@ def _check_open(log: StoredLog, decoder: Any) -> None:
     closed = decoder.ending()[1]
     if closed is not None:
         if log.format.spec.append == "lengths":
-            chain, size = _chain_and_size(log)
+            chain, size = _follow_chain(log)
             # The log contains only the start of a message, so its content is unknown.
             if chain.end == 0 and not chain.is_malformed and size > 0:
                 raise _no_complete_message_error(log)
@@ -308,43 +308,43 @@ def _may_lack_contexts(log: StoredLog) -> bool:
 # --- formats whose last lines show how they end ---
 
 
-def _end_by_tail(log: StoredLog, header: Mapping[str, Any], repair: bool) -> Ending | None:
+def _find_end_by_tail(log: StoredLog, header: Mapping[str, Any], repair: bool) -> Ending | None:
     """Find the end from the last lines; return None if the log must be decoded.
 
     A log that can be read in splits is read from the first delimiter in these lines, if any.
     """
     splittable = log.format.spec.splittable
     # In other formats, the first line may have the context of all lines.
-    first = b"" if splittable else _first_line(log)
+    first = b"" if splittable else _read_first_line(log)
     if first is None:
         return None
     dialect = header.get("dialect") or "comment"
-    for start, data in _tails(log):
+    for start, data in _read_tails(log):
         lines = first + data.partition(b"\n")[2]
         has_delimiter = False
         try:
             if splittable:
-                found = _decode(log, (data,), split=(start + 1, None, dialect))
-                has_delimiter = found.end is not None or found.problem is not None
+                decoded = _decode(log, (data,), split=(start + 1, None, dialect))
+                has_delimiter = decoded.end is not None or decoded.problem is not None
             if not has_delimiter:
-                found = _decode(log, (lines,), dialect=dialect)
+                decoded = _decode(log, (lines,), dialect=dialect)
         except (DecodeError, OptionError):
             return None  # decoding reports the error and its position
-        if found.problem is not None:
-            if not has_delimiter and (splittable or found.complete <= len(first)):
+        if decoded.problem is not None:
+            if not has_delimiter and (splittable or decoded.complete <= len(first)):
                 return None
             before = 0 if has_delimiter else log.size - len(lines)
-            return _repaired(log, before + found.complete, found.problem, repair)
-        if has_delimiter or found.messages > (first != b""):
+            return _repair(log, before + decoded.complete, decoded.problem, repair)
+        if has_delimiter or decoded.messages > (first != b""):
             line_feed = not data.endswith((b"\n", b"\r"))
-            return Ending(log.size, found.end or "content", header, line_feed)
+            return Ending(log.size, decoded.end or "content", header, line_feed)
     return None
 
 
-def _first_line(log: StoredLog) -> bytes | None:
+def _read_first_line(log: StoredLog) -> bytes | None:
     """Return the first line of a log; None if it is too long."""
     head = b""
-    for piece in log.pieces():
+    for piece in log.read_pieces():
         head += piece
         end = head.find(b"\n")
         if end >= 0:
@@ -354,43 +354,43 @@ def _first_line(log: StoredLog) -> bytes | None:
     return None
 
 
-def _tails(log: StoredLog, length: int = TAIL_BYTES) -> Iterator[tuple[int, bytes]]:
+def _read_tails(log: StoredLog, length: int = TAIL_BYTES) -> Iterator[tuple[int, bytes]]:
     """Yield the last bytes of a log and their offset, more bytes each time, but not all.
 
     The first part of an uncompressed log has `length` bytes.
     """
     if log.compression is not None:
-        tail, start = _tail_of(log.pieces())
+        tail, start = _read_tail(log.read_pieces())
         if start > 0:
             yield start, tail
         return
     while length < log.size and length <= MAX_TAIL_BYTES:
         start = log.size - length
-        yield start, b"".join(log.raw(start))
+        yield start, b"".join(log.read_raw(start))
         length *= 4
 
 
-def _tail_of(pieces: Iterable[bytes]) -> tuple[bytes, int]:
+def _read_tail(pieces: Iterable[bytes]) -> tuple[bytes, int]:
     """Return the last bytes of a log, at most `MAX_TAIL_BYTES`, and their offset."""
-    kept: list[bytes] = []
-    kept_bytes = start = 0
+    recent_pieces: list[bytes] = []
+    recent_bytes = start = 0
     for piece in pieces:
-        kept.append(piece)
-        kept_bytes += len(piece)
-        while kept_bytes - len(kept[0]) >= MAX_TAIL_BYTES // 16:
-            kept_bytes -= len(kept[0])
-            start += len(kept.pop(0))
-    return b"".join(kept), start
+        recent_pieces.append(piece)
+        recent_bytes += len(piece)
+        while recent_bytes - len(recent_pieces[0]) >= MAX_TAIL_BYTES // 16:
+            recent_bytes -= len(recent_pieces[0])
+            start += len(recent_pieces.pop(0))
+    return b"".join(recent_pieces), start
 
 
 # --- chains of length-prefixed messages ---
 
 
-def _end_of_chain(log: StoredLog, header: Mapping[str, Any], repair: bool) -> Ending:
+def _find_end_of_chain(log: StoredLog, header: Mapping[str, Any], repair: bool) -> Ending:
     """Find the end of a log of length-prefixed messages."""
     if log.compression is None and _is_complete_after_mark(log):
         return Ending(log.size, "content", header)
-    chain, size = _chain_and_size(log)
+    chain, size = _follow_chain(log)
     if chain.is_malformed:
         raise DecodeError(
             "the length prefixes of the messages are corrupt",
@@ -405,12 +405,12 @@ def _end_of_chain(log: StoredLog, header: Mapping[str, Any], repair: bool) -> En
     if repair and not has_messages and log.compression is None:
         _check_last_message(replace(log, size=chain.end))
     reason = f"the last complete message ends {byte_count(size - chain.end)} before the end"
-    return _repaired(log, chain.end, reason, repair)
+    return _repair(log, chain.end, reason, repair)
 
 
 def _check_last_message(log: StoredLog) -> None:
     """Reject a log of complete frames that ends inside a message."""
-    if _decode(log, log.pieces()).end == "content":
+    if _decode(log, log.read_pieces()).end == "content":
         raise log.unfinished_error(
             "its last complete frame has only a part of a message, so the log cannot be repaired; "
             "convert the complete messages to a new log",
@@ -418,16 +418,16 @@ def _check_last_message(log: StoredLog) -> None:
         )
 
 
-def _chain_and_size(log: StoredLog) -> tuple[LengthChain, int]:
+def _follow_chain(log: StoredLog) -> tuple[LengthChain, int]:
     """Follow the message lengths of a log. Return the chain and the decompressed size."""
     if log.compression is None:
         return follow_lengths(log.file, log.size), log.size
     chain, size = LengthChain(), 0
-    for piece in log.pieces():
-        at = max(chain.next - size, 0)
+    for piece in log.read_pieces():
+        offset = max(chain.next - size, 0)
         size += len(piece)
-        if at < len(piece):
-            chain.feed(piece[at:])
+        if offset < len(piece):
+            chain.feed(piece[offset:])
     if chain.next == size:
         chain.feed(b"")  # skips the rest of the last message
     return chain, size
@@ -439,13 +439,13 @@ def _is_complete_after_mark(log: StoredLog) -> bool:
     Returns False if there is no mark near the end or the data is invalid. In that case, the caller
     reads the log from its start.
     """
-    for start, data in _tails(log, MARKED_BYTES) if log.format.spec.splittable else ():
+    for start, data in _read_tails(log, MARKED_BYTES) if log.format.spec.splittable else ():
         try:
-            found = _decode(log, (data,), split=(start + 1, None, None))
+            decoded = _decode(log, (data,), split=(start + 1, None, None))
         except DecodeError:
             return False
-        if found.problem is not None or found.messages > 0:
-            return found.problem is None
+        if decoded.problem is not None or decoded.messages > 0:
+            return decoded.problem is None
     return False
 
 
@@ -470,7 +470,7 @@ def follow_lengths(file: int, size: int) -> LengthChain:
 # --- formats that are decoded ---
 
 
-class _Decoded(NamedTuple):
+class _DecodedLog(NamedTuple):
     """The result of decoding a log.
 
     Attributes:
@@ -487,32 +487,32 @@ class _Decoded(NamedTuple):
     end: str | None = None
     problem: str | None = None
     complete: int = 0
-    at: Mapping[str, Any] | None = None
+    position: Mapping[str, Any] | None = None
 
 
-def _end_by_decoding(log: StoredLog, repair: bool = False) -> Ending:
+def _find_end_by_decoding(log: StoredLog, repair: bool = False) -> Ending:
     """Find the end of a log by decoding it.
 
     Raises:
         OptionError: If messages cannot be appended to the log.
         DecodeError: If the log is invalid, or ends inside a message and `repair` is false.
     """
-    last = b"\n"
+    last_byte = b"\n"
 
     def pieces() -> Iterator[bytes]:
-        nonlocal last
-        for piece in log.pieces():
-            last = piece[-1:]
+        nonlocal last_byte
+        for piece in log.read_pieces():
+            last_byte = piece[-1:]
             yield piece
 
-    found = _decode(log, pieces())
-    if found.problem is not None:
-        return _repaired(log, found.complete, found.problem, repair, found.at)
-    line_feed = not log.format.spec.binary and last not in (b"\n", b"\r")
-    return Ending(log.size, found.end or "content", found.header, line_feed, found.messages)
+    decoded = _decode(log, pieces())
+    if decoded.problem is not None:
+        return _repair(log, decoded.complete, decoded.problem, repair, decoded.position)
+    line_feed = not log.format.spec.binary and last_byte not in (b"\n", b"\r")
+    return Ending(log.size, decoded.end or "content", decoded.header, line_feed, decoded.messages)
 
 
-def _decode(log: StoredLog, pieces: Iterable[bytes], **options: Any) -> _Decoded:
+def _decode(log: StoredLog, pieces: Iterable[bytes], **options: Any) -> _DecodedLog:
     """Decode a log, or a part of it.
 
     Decoders report an error as soon as no further bytes can correct it. If an error is found only
@@ -522,30 +522,34 @@ def _decode(log: StoredLog, pieces: Iterable[bytes], **options: Any) -> _Decoded
         OptionError: If messages cannot be appended to the log.
         DecodeError: If the log is invalid before its end.
     """
-    decoder = log.decoder(**options)
+    decoder = log.create_decoder(**options)
     count = 0
     has_ended = False
     try:
         for piece in pieces:
             decoder.feed(piece)
-            count += _drain(log, decoder)
+            count += _count_available(log, decoder)
         decoder.finish()
         has_ended = True
-        count += _drain(log, decoder)
+        count += _count_available(log, decoder)
     except DecodeError as error:
         _check_open(log, decoder)
         complete = decoder.ending()[2]
         if complete is not None and (has_ended or isinstance(error, TruncatedError)):
-            at = {"byte_offset": error.byte_offset, "line": error.line, "column": error.column}
-            return _Decoded(decoder.header(), count, None, error.reason, complete, at)
+            position = {
+                "byte_offset": error.byte_offset,
+                "line": error.line,
+                "column": error.column,
+            }
+            return _DecodedLog(decoder.header(), count, None, error.reason, complete, position)
         error.source = log.name
         raise
     _check_open(log, decoder)
     end, _, complete, problem = decoder.ending()
-    return _Decoded(decoder.header(), count, end, problem, complete or 0)
+    return _DecodedLog(decoder.header(), count, end, problem, complete or 0)
 
 
-def _drain(log: StoredLog, decoder: DecoderLike) -> int:
+def _count_available(log: StoredLog, decoder: DecoderLike) -> int:
     """Read all messages that are available; return their number."""
     count = 0
     while True:
@@ -565,12 +569,12 @@ def _drain(log: StoredLog, decoder: DecoderLike) -> int:
         count += len(batch) - batch.continued
 
 
-def _repaired(
+def _repair(
     log: StoredLog,
     length: int,
     reason: str,
     repair: bool,
-    at: Mapping[str, Any] | None = None,
+    position: Mapping[str, Any] | None = None,
 ) -> Ending:
     """Return the end of a log that is shortened to its complete messages.
 
@@ -580,7 +584,7 @@ def _repaired(
     if length == 0:
         raise _no_complete_message_error(log)
     if not repair:
-        raise log.unfinished_error(reason, at=at)
+        raise log.unfinished_error(reason, position=position)
     if log.compression is not None:
         raise UnsupportedError(
             "the log ends inside a message, and compressed logs cannot be repaired; decompress the "

@@ -31,9 +31,9 @@ from rdfm.errors import (
 )
 from rdfm.formats import EncoderLike, Format, FormatSpec
 from rdfm.logs import remedies
+from rdfm.logs.file_advice import unsupported_suffix_text, writing_advice
 from rdfm.logs.journal import remove_stale
 from rdfm.logs.kinds import DEFAULT_FORMATS
-from rdfm.logs.likely import unsupported_suffix_text, writing_advice
 from rdfm.logs.write.append import COMMIT_SECONDS, AppendOutput, AppendSettings, check_appending
 from rdfm.logs.write.keyed import KeyEncoder, SplitBy
 from rdfm.logs.write.keyed_append import AppendFolder, KeyAppender
@@ -120,20 +120,18 @@ class Output:
                 return cast("BinaryIO", open_to_write(os.fspath(final)))
             if not os.access(final, os.W_OK):
                 raise PermissionError(13, "Permission denied", str(path))
-        temporary = final.with_name(
-            f".{_truncated_name(final.name, 100)}.{os.urandom(6).hex()}.tmp"
-        )
-        opened: list[BinaryIO] = []
+        temporary = final.with_name(f".{_truncate_name(final.name, 100)}.{os.urandom(6).hex()}.tmp")
+        open_files: list[BinaryIO] = []
         # These are set before the file exists, because Ctrl-C can arrive at any time, and a writer
         # can be garbage collected.
         self._final, self._temporary = final, temporary
         self._finalizer = weakref.finalize(
-            self, _finalize, self._process, self.name, temporary, opened
+            self, _finalize, self._process, self.name, temporary, open_files
         )
         _UNFINISHED.add(self)
-        with _creating(self.name, final):
+        with _explaining_creation_errors(self.name, final):
             file = temporary.open("xb", buffering=0)
-        opened.append(file)
+        open_files.append(file)
         if mode is not None:
             with contextlib.suppress(OSError):
                 temporary.chmod(stat.S_IMODE(mode))
@@ -170,11 +168,11 @@ class Output:
     def commit(self) -> None:
         """Finish the file and rename it to its final name."""
         try:
-            self._end()
+            self._close_file()
             if self._temporary is not None and self._final is not None:
                 with name_in_errors(self.name):
                     self._temporary.replace(self._final)
-                self._done()
+                self._mark_finished()
                 remove_stale(self._final)
         except BaseException:
             self.discard()
@@ -186,13 +184,13 @@ class Output:
         Returns the path; None for file objects and devices.
         """
         try:
-            self._end()
+            self._close_file()
             if self._temporary is None or self._final is None:
                 return None
-            partial = _free_name(self._final)
+            partial = _find_free_name(self._final)
             with name_in_errors(self.name):
                 self._temporary.replace(partial)
-            self._done()
+            self._mark_finished()
         except BaseException:
             self.discard()
             raise
@@ -208,15 +206,15 @@ class Output:
         if self._temporary is not None and self._process == os.getpid():
             with contextlib.suppress(OSError, ValueError):  # or an invalid file name
                 self._temporary.unlink()
-        self._done()
+        self._mark_finished()
 
-    def _done(self) -> None:
+    def _mark_finished(self) -> None:
         """Record that the temporary file no longer exists."""
         self._temporary = None
         if self._finalizer is not None:
             self._finalizer.detach()
 
-    def _end(self) -> None:
+    def _close_file(self) -> None:
         self.check_process()
         self.end()
         with name_in_errors(self.name):
@@ -273,7 +271,7 @@ class FolderOutput:
                 f"the folder {self.name} is not empty; write to another folder",
                 remedies=[remedies.OVERWRITE],
             )
-        hidden = f".{_truncated_name(self._final.name, 100)}.{os.urandom(6).hex()}"
+        hidden = f".{_truncate_name(self._final.name, 100)}.{os.urandom(6).hex()}"
         self._staging = self._final.with_name(f"{hidden}.tmp")
         self._old = self._final.with_name(f"{hidden}.old")
         self._finalizer = weakref.finalize(
@@ -286,7 +284,7 @@ class FolderOutput:
         )
         _UNFINISHED.add(self)
         try:
-            with _creating(self.name, self._final):
+            with _explaining_creation_errors(self.name, self._final):
                 self._staging.mkdir()
         except OSError:
             self._finalizer.detach()
@@ -314,9 +312,9 @@ class FolderOutput:
                 with name_in_errors(file.name):
                     self.bytes_written += _write_all(file.file, data)
                 if part.ended:
-                    self._end(part.name)
+                    self._close_file(part.name)
 
-    def staged(self, name: str) -> Path:
+    def staged_path(self, name: str) -> Path:
         """Return the path of a file before the folder appears under its name."""
         return self._staging / name
 
@@ -337,21 +335,21 @@ class FolderOutput:
             # Unbuffered, so that a forked process has no buffered data to write.
             file = path.open("ab" if part.continued else "xb", buffering=0)
         self._opened.append(file)
-        opened = _OpenFile(file, name, _compressor(self._compression))
-        self._files[part.name] = opened
-        return opened
+        open_file = _OpenFile(file, name, _compressor(self._compression))
+        self._files[part.name] = open_file
+        return open_file
 
-    def _end(self, part: str) -> None:
+    def _close_file(self, part: str) -> None:
         """Close the file of a part."""
-        opened = self._files.pop(part)
-        with name_in_errors(opened.name), opened.file:
-            self._opened.remove(opened.file)
-            if opened.compressor is not None:
-                self.bytes_written += _write_all(opened.file, opened.compressor.flush())
+        open_file = self._files.pop(part)
+        with name_in_errors(open_file.name), open_file.file:
+            self._opened.remove(open_file.file)
+            if open_file.compressor is not None:
+                self.bytes_written += _write_all(open_file.file, open_file.compressor.flush())
 
     def _end_all(self) -> None:
         for part in list(self._files):
-            self._end(part)
+            self._close_file(part)
 
     def commit(self) -> None:
         """Rename the folder to its final name, and remove the folder that it replaces."""
@@ -383,7 +381,7 @@ class FolderOutput:
         try:
             self.check_process()
             self._end_all()
-            partial = _free_name(self._final)
+            partial = _find_free_name(self._final)
             with name_in_errors(self.name):
                 self._staging.rename(partial)
             self._finalizer.detach()
@@ -401,7 +399,7 @@ class FolderOutput:
             self._discarded = True
             for part in list(self._files):
                 with contextlib.suppress(OSError):
-                    self._end(part)
+                    self._close_file(part)
             _keep_final_folder(self._staging, self._final, self._old)
         # Last, because the finalizer removes the rest if the process ends earlier.
         self._finalizer.detach()
@@ -460,8 +458,8 @@ class OutputShape:
         path = None
         self._live = None
         if is_live(target):
-            given = (splits, split_by, overwrite)
-            if any(given):
+            folder_options = (splits, split_by, overwrite)
+            if any(folder_options):
                 raise OptionError(
                     f"{target} is a live stream, not a folder; omit the folder options"
                 )
@@ -469,7 +467,7 @@ class OutputShape:
 
             self._live = LiveSettings.from_options(live)
         elif isinstance(target, (str, os.PathLike)):
-            target = path = _local_target(os.fspath(target))
+            target = path = _require_local_target(os.fspath(target))
         for name, number in (("split_messages", split_messages), ("split_bytes", split_bytes)):
             if number is not None and not (isinstance(number, int) and number >= 1):
                 raise OptionError(f"{spell_option(name)} must be an integer >= 1, not {number!r}")
@@ -526,14 +524,14 @@ class OutputShape:
 
     def notes(self, format: Format) -> tuple[str, ...]:
         """Return a note if the name of a file has the suffix of a format other than this one."""
-        named = formats.by_path(self._target) if isinstance(self._target, str) else None
-        if named is None or named.name == format.name or self.folder or self.archive:
+        named_format = formats.by_path(self._target) if isinstance(self._target, str) else None
+        if named_format is None or named_format.name == format.name or self.folder or self.archive:
             return ()
         return (
-            f"{self._target} has the suffix of {named.spec.title}, but it contains {format.spec.title}",
+            f"{self._target} has the suffix of {named_format.spec.title}, but it contains {format.spec.title}",
         )
 
-    def encoder(
+    def create_encoder(
         self, make: Callable[..., EncoderLike], format: FormatSpec, options: Mapping[str, Any]
     ) -> Any:
         """Return the encoder of the output, built from encoders of single logs.
@@ -576,7 +574,7 @@ class OutputShape:
         return make()
 
     @property
-    def continued(self) -> Mapping[str, Any]:
+    def continued_header(self) -> Mapping[str, Any]:
         """The header of the log that is appended to, once it is open."""
         return {} if self._appended is None else self._appended.source
 
@@ -614,7 +612,7 @@ class OutputShape:
         """
         return iter(()) if self._appended is None else self._appended.batches()
 
-    def output(self) -> Output | FolderOutput | AppendOutput | AppendFolder | LiveTarget:
+    def open_output(self) -> Output | FolderOutput | AppendOutput | AppendFolder | LiveTarget:
         """Return the opened output."""
         if self._live is not None:
             from rdfm.storage.live import LiveTarget
@@ -632,7 +630,7 @@ class OutputShape:
         return FolderOutput(os.fspath(self._target), self._compression, self._overwrite)  # type: ignore[arg-type]  # a path
 
 
-def _local_target(path: str) -> str:
+def _require_local_target(path: str) -> str:
     """Return the local path of an output's name."""
     local = local_target(path)
     if local is None:
@@ -653,7 +651,7 @@ def _check_process(process: int, name: str) -> None:
 
 
 @contextlib.contextmanager
-def _creating(name: str, final: Path) -> Iterator[None]:
+def _explaining_creation_errors(name: str, final: Path) -> Iterator[None]:
     """Add the name and the reason to errors from creating a file or folder next to `final`."""
     folder = final.parent
     try:
@@ -674,22 +672,22 @@ def _write_all(file: BinaryIO, data: bytes | memoryview) -> int:
     """Write all bytes, because a raw file may accept only some of them. Return their number."""
     view = memoryview(data)
     while view:
-        written = file.write(view)
+        count = file.write(view)
         # Buffered files accept all bytes; raw ones return a count; some file objects return None.
-        view = view[len(view) if written is None else written :]
+        view = view[len(view) if count is None else count :]
     return len(data)
 
 
-def _keep_final_folder(staging: Path, final: Path, old: Path) -> None:
+def _keep_final_folder(staging: Path, final: Path, replaced: Path) -> None:
     """Keep the folder that has or had the final name, and remove the others.
 
     The call can be repeated, for example after an interruption.
     """
-    if old.exists() and not final.exists():
+    if replaced.exists() and not final.exists():
         with contextlib.suppress(OSError):
-            old.rename(final)
+            replaced.rename(final)
     else:
-        _remove(old)
+        _remove(replaced)
     _remove(staging)
 
 
@@ -705,10 +703,10 @@ def _remove(folder: Path) -> None:
 
 
 def _finalize_folder(
-    process: int, name: str, folders: tuple[Path, Path, Path], opened: list[BinaryIO]
+    process: int, name: str, folders: tuple[Path, Path, Path], open_files: list[BinaryIO]
 ) -> None:
     """Remove the folder of an unclosed writer, when it is garbage collected or Python exits."""
-    for file in opened:
+    for file in open_files:
         with contextlib.suppress(OSError):
             file.close()
     if process != os.getpid():
@@ -723,9 +721,9 @@ def _finalize_folder(
         )
 
 
-def _finalize(process: int, name: str, temporary: Path, opened: list[BinaryIO]) -> None:
+def _finalize(process: int, name: str, temporary: Path, open_files: list[BinaryIO]) -> None:
     """Remove the file of an unclosed writer, when it is garbage collected or Python exits."""
-    for file in opened:
+    for file in open_files:
         with contextlib.suppress(OSError):
             file.close()
     if process != os.getpid():  # a forked process
@@ -747,7 +745,7 @@ def remove_unfinished() -> None:
                 output._finalizer()  # does nothing after commit or discard
 
 
-def _truncated_name(name: str, count: int) -> str:
+def _truncate_name(name: str, count: int) -> str:
     """Return the first `count` bytes of a file name, without an incomplete UTF-8 character.
 
     File systems allow 255 bytes.
@@ -755,13 +753,13 @@ def _truncated_name(name: str, count: int) -> str:
     return os.fsdecode(os.fsencode(name)[:count].decode("utf-8", "ignore").encode())
 
 
-def _free_name(final: Path) -> Path:
+def _find_free_name(final: Path) -> Path:
     """Return the first of `NAME.partial`, `NAME.partial.1` … that does not exist."""
     for count in itertools.count():
         suffix = f".partial.{count}" if count else ".partial"
         name = final.name
         if len(os.fsencode(name)) + len(suffix) > NAME_BYTES:
-            name = _truncated_name(name, NAME_BYTES - len(suffix))
+            name = _truncate_name(name, NAME_BYTES - len(suffix))
         partial = final.with_name(name + suffix)
         if not partial.exists():
             return partial
@@ -787,8 +785,8 @@ def output_format(target: Writable, name: str | None = None, kind: str = "messag
         return formats.by_path(inner) or formats.find(DEFAULT_FORMATS[kind])
     if path is not None and (format := formats.by_path(path.rstrip("/" + os.sep))) is not None:
         return format  # for a folder such as log.nq/, the format of its files
-    if path is not None and (likely := writing_advice(path, kind)) is not None:
-        raise UnknownFormatError(f"{path}: {likely.text}", remedies=likely.remedies)
+    if path is not None and (advice := writing_advice(path, kind)) is not None:
+        raise UnknownFormatError(f"{path}: {advice.text}", remedies=advice.remedies)
     if path is not None and (suffix := formats.similar_suffix(path, kind)) is not None:
         raise UnknownFormatError(
             f"{path}: the name does not identify a format; did you mean {suffix}?"
@@ -797,13 +795,13 @@ def output_format(target: Writable, name: str | None = None, kind: str = "messag
     if path in names:
         raise UnknownFormatError(
             f"{path} is a format, not the name of a file; write a name such as out{formats.find(path).spec.suffixes[0]}",
-            remedies=[remedies.named_format("to", [path])],
+            remedies=[remedies.format_remedy("to", [path])],
         )
     raise UnknownFormatError(
         "the output format is not given"
         if path is None
         else f"{path}: the name does not identify a format",
-        remedies=[remedies.named_format("to", names)],
+        remedies=[remedies.format_remedy("to", names)],
     )
 
 
@@ -817,8 +815,10 @@ def suffix_options(target: Writable, format: FormatSpec) -> Mapping[str, Any]:
     if not format.suffix_options or not isinstance(target, (str, os.PathLike)):
         return {}
     name = os.fspath(target).lower()
-    found = (options for suffix, options in format.suffix_options.items() if name.endswith(suffix))
-    return next(found, {})
+    matching = (
+        options for suffix, options in format.suffix_options.items() if name.endswith(suffix)
+    )
+    return next(matching, {})
 
 
 def _block_compressor(name: str | None, jobs: int) -> compressions.BlockCompressor | None:

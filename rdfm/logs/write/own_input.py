@@ -53,36 +53,40 @@ def reject_own_input(
     """
     target = None
     if isinstance(output, (str, os.PathLike)):
-        shown = os.fspath(output)
-        if is_live(shown):
+        output_path = os.fspath(output)
+        if is_live(output_path):
             return
-        target = Path(local_target(shown) or shown)
+        target = Path(local_target(output_path) or output_path)
     else:
-        shown = str(getattr(output, "name", "the output"))
+        output_path = str(getattr(output, "name", "the output"))
     file = _file_status(target or output)
-    read = list(inputs)
+    log_inputs = list(inputs)
     option_files = list(_named_files(options or {}, declared or {}, logs=not append))
-    opened = [
-        given for given in (*read, *option_files) if not isinstance(given, (str, os.PathLike))
+    open_files = [
+        source
+        for source in (*log_inputs, *option_files)
+        if not isinstance(source, (str, os.PathLike))
     ]
-    paths, named_paths = list(_local_paths(read)), list(_local_paths(option_files))
-    for given in (*paths, *named_paths, *opened):
-        other = _file_status(given)
-        if file is not None and other is not None and os.path.samestat(file, other):
-            wanted = "a folder" if folder else "another file"
-            raise OptionError(f"{shown} is also an input; write to {wanted}")
+    paths, named_paths = list(_local_paths(log_inputs)), list(_local_paths(option_files))
+    for source in (*paths, *named_paths, *open_files):
+        status = _file_status(source)
+        if file is not None and status is not None and os.path.samestat(file, status):
+            alternative = "a folder" if folder else "another file"
+            raise OptionError(f"{output_path} is also an input; write to {alternative}")
     if target is None:
         return
     resolved = target.resolve()
     for path in paths:
         if path.is_dir() and path.resolve() in resolved.parents:
-            raise OptionError(f"{shown} is in the input folder {path}; write to another folder")
+            raise OptionError(
+                f"{output_path} is in the input folder {path}; write to another folder"
+            )
     for path in (*paths, *named_paths):
         if target.is_dir() and path.is_dir() and target.samefile(path):
-            raise OptionError(f"{shown} is also an input; write to another folder")
+            raise OptionError(f"{output_path} is also an input; write to another folder")
         if target.is_dir() and resolved in path.resolve().parents:
             raise OptionError(
-                f"the input {path} is in the output folder {shown}; write to another folder"
+                f"the input {path} is in the output folder {output_path}; write to another folder"
             )
 
 
@@ -90,19 +94,19 @@ def _named_files(
     options: Mapping[str, Any], declared: Mapping[str, OptionSpec], *, logs: bool
 ) -> Iterator[Any]:
     """Yield the files that options name; with `logs`, including logs whose options are used."""
-    for name, given in options.items():
-        if given is None:
+    for name, value in options.items():
+        if value is None:
             continue
         kind = _kind(name, declared)
         if kind == "file" or (kind == "log" and logs):
-            yield given
+            yield value
         elif kind == "context":
             from rdfm.storage.contexts import is_context_text  # costly to import
 
-            if not is_context_text(given):
-                yield given
+            if not is_context_text(value):
+                yield value
         elif kind == "files":
-            yield from OptionSpec(name, kind).value(given).values()
+            yield from OptionSpec(name, kind).value(value).values()
 
 
 def _kind(name: str, declared: Mapping[str, OptionSpec]) -> str | None:
@@ -117,25 +121,25 @@ def _kind(name: str, declared: Mapping[str, OptionSpec]) -> str | None:
     return None
 
 
-def _file_status(given: Any) -> os.stat_result | None:
+def _file_status(source: Any) -> os.stat_result | None:
     """Return the status of a regular file, by path or open file; None for anything else."""
     try:
         status = (
-            Path(given).stat()
-            if isinstance(given, (str, os.PathLike))
-            else os.fstat(given.fileno())
+            Path(source).stat()
+            if isinstance(source, (str, os.PathLike))
+            else os.fstat(source.fileno())
         )
     except (AttributeError, OSError, ValueError, TypeError):  # missing, or not a system file
         return None
     return status if stat.S_ISREG(status.st_mode) else None
 
 
-def _local_paths(given: Iterable[Any]) -> Iterator[Path]:
+def _local_paths(inputs: Iterable[Any]) -> Iterator[Path]:
     """Yield the local files and folders, including the matches of globs."""
-    for each in given:
-        if not isinstance(each, (str, os.PathLike)):
+    for path_or_file in inputs:
+        if not isinstance(path_or_file, (str, os.PathLike)):
             continue
-        path = local_path(os.fspath(each))
+        path = local_path(os.fspath(path_or_file))
         if path is None:
             continue
         if Path(path).exists():

@@ -20,7 +20,7 @@ from rdfm.storage import archive
 if TYPE_CHECKING:
     from rdfm.message import AnyBatch
 
-__all__ = ["ArchiveEncoder", "FolderEncoder", "NamespaceCounter", "Part", "parts_of"]
+__all__ = ["ArchiveEncoder", "FolderEncoder", "NamespaceCounter", "Part", "part_list"]
 
 _FILES_PER_FOLDER = 1000
 
@@ -46,7 +46,7 @@ class Part(NamedTuple):
     commit: bool = False
 
 
-def parts_of(output: bytes | memoryview | list[Part]) -> list[Part]:
+def part_list(output: bytes | memoryview | list[Part]) -> list[Part]:
     """Return the output of any encoder as parts."""
     return output if isinstance(output, list) else [Part("", output)]
 
@@ -61,7 +61,7 @@ class NamespaceCounter:
         """Initialize at the start of a log."""
         self._count: int | None = None
 
-    def take(self, batch: AnyBatch) -> None:
+    def add(self, batch: AnyBatch) -> None:
         """Count the namespaces of a batch."""
         if not isinstance(batch, MessageBatch) or len(batch) == 0:
             return
@@ -71,7 +71,7 @@ class NamespaceCounter:
             self._count = len(batch.namespaces(0).keys() - here)
         self._count += len(declared)
 
-    def counted_once(self, dropped: Mapping[str, int]) -> dict[str, int]:
+    def count_once(self, dropped: Mapping[str, int]) -> dict[str, int]:
         """Return the counts of data dropped from all files, counting each namespace once."""
         counts = dict(dropped)
         if "namespaces" in counts:
@@ -115,16 +115,16 @@ class FolderEncoder:
         Raises:
             EncodeError: If a message cannot be written; `completed` contains the parts before it.
         """
-        self._namespaces.take(batch)
+        self._namespaces.add(batch)
         parts: list[Part] = []
-        for part in self._rotation.parts(batch):
+        for part in self._rotation.split_batch(batch):
             has_content = self._rotation.is_open or part.record_count or part.continues
             if self._single and not has_content and self._make_empty is not None:
                 previous, self._encoder = self._encoder, self._make_empty()
-                self._put(part, source, parts)
+                self._encode_slice(part, source, parts)
                 self._encoder = previous
             else:
-                self._put(part, source, parts)
+                self._encode_slice(part, source, parts)
         return parts
 
     def finish(self) -> list[Part]:
@@ -139,13 +139,13 @@ class FolderEncoder:
 
     def dropped(self) -> dict[str, int]:
         """Return counts of the data dropped so far, by name."""
-        return self._namespaces.counted_once(self._dropped + Counter(self._encoder.dropped()))
+        return self._namespaces.count_once(self._dropped + Counter(self._encoder.dropped()))
 
     def notes(self) -> list[str]:
         """Return notes for readers of the logs, without duplicates."""
         return list(self._notes | dict.fromkeys(self._encoder.notes()))
 
-    def _put(self, batch: AnyBatch, source: str | None, parts: list[Part]) -> None:
+    def _encode_slice(self, batch: AnyBatch, source: str | None, parts: list[Part]) -> None:
         self._rotation.is_open = True
         try:
             data = self._encoder.encode(batch, source)
@@ -194,14 +194,14 @@ class ArchiveEncoder:
             EncodeError: If a message cannot be written; `completed` contains the members before it.
         """
         try:
-            return self._entries(self._parts.encode(batch, source))
+            return self._encode_entries(self._parts.encode(batch, source))
         except EncodeError as error:
-            error.completed = self._entries(error.completed)  # type: ignore[arg-type]  # of parts
+            error.completed = self._encode_entries(error.completed)  # type: ignore[arg-type]  # of parts
             raise
 
     def finish(self) -> bytes:
         """Return the end of the archive."""
-        members = self._entries(self._parts.finish())
+        members = self._encode_entries(self._parts.finish())
         return members + archive.end(self._written)
 
     def dropped(self) -> dict[str, int]:
@@ -212,7 +212,7 @@ class ArchiveEncoder:
         """Return notes for readers of the logs, without duplicates."""
         return self._parts.notes()
 
-    def _entries(self, parts: list[Part]) -> bytes:
+    def _encode_entries(self, parts: list[Part]) -> bytes:
         entries = []
         for part in parts:
             self._member.append(part.data)

@@ -10,12 +10,12 @@ from typing import Any
 
 from rdfm._core import BlankNode, Iri, Literal, ResultBatch, TripleTerm
 
-__all__ = ["check_head", "checked_row"]
+__all__ = ["check_head", "check_row"]
 
 _CELLS = {Iri, BlankNode, Literal, TripleTerm, type(None)}
 
 
-def checked_row(row: Any, head: ResultBatch) -> tuple[Any, ...]:
+def check_row(row: Any, head: ResultBatch) -> tuple[Any, ...]:
     """Return the cells of a row.
 
     Args:

@@ -35,11 +35,11 @@ class Rotation:
         self.is_open = False
         self._messages = self._bytes = 0
 
-    def parts(self, batch: AnyBatch) -> Iterator[AnyBatch]:
+    def split_batch(self, batch: AnyBatch) -> Iterator[AnyBatch]:
         """Yield slices of a batch, one after the other. Call `is_full` after each."""
         start = 0
         while start < len(batch):
-            stop = start + self._room(len(batch) - start)
+            stop = start + self._free_messages(len(batch) - start)
             if isinstance(batch, MessageBatch):
                 yield from self._slices.take(batch, start, stop, not self.is_open)
             else:
@@ -60,7 +60,7 @@ class Rotation:
         self.is_open = False
         self._messages = self._bytes = 0
 
-    def _room(self, count: int) -> int:
+    def _free_messages(self, count: int) -> int:
         """Return the number of messages that can be added to the file at once."""
         if self._max_bytes is not None:
             return 1  # each message may be the last

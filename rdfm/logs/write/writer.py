@@ -28,10 +28,11 @@ from rdfm.logs.write.output import (
     suffix_options,
 )
 from rdfm.logs.write.own_input import reject_own_input
-from rdfm.logs.write.parts import parts_of
-from rdfm.logs.write.results import check_head, checked_row
+from rdfm.logs.write.parts import part_list
+from rdfm.logs.write.results import check_head, check_row
 from rdfm.message import Message, Patch, checked
 from rdfm.storage.paths import is_live
+from rdfm.storage.pipes import mark_pipes
 
 if TYPE_CHECKING:
     from typing_extensions import TypeVar
@@ -186,15 +187,15 @@ def create_log(
     if kind == "results":
         head = ResultBatch.from_rows([], list(variables), boolean=boolean, links=list(links))
     reject_own_input((), target, options, append=append)
-    found = output_format(target, format, kind)
-    if kind not in found.spec.kinds:
-        raise format_of_other_kind_error(found.spec, kind)
-    given = {**suffix_options(target, found.spec), **options}
+    log_format = output_format(target, format, kind)
+    if kind not in log_format.spec.kinds:
+        raise format_of_other_kind_error(log_format.spec, kind)
+    encoder_options = mark_pipes({**suffix_options(target, log_format.spec), **options})
 
-    def make(**changed: Any) -> EncoderLike:
-        return found.encoder({**given, **changed}, shape.continued or None)
+    def make(**changes: Any) -> EncoderLike:
+        return log_format.encoder({**encoder_options, **changes}, shape.continued_header or None)
 
-    appending = AppendSettings.of(found, append, sync, repair, keep_partial)
+    appending = AppendSettings.of(log_format, append, sync, repair, keep_partial)
     if storage_options and not is_live(target):
         raise OptionError("storage_options apply to live streams such as grpc://host:9090/topic")
     shape = OutputShape(
@@ -206,15 +207,15 @@ def create_log(
         appending,
         live=storage_options,
     )
-    encoder = shape.encoder(make, found.spec, given)
-    output = shape.output()
+    encoder = shape.create_encoder(make, log_format.spec, encoder_options)
+    output = shape.open_output()
     if shape.appends:
         try:
-            encoder = shape.encoder(make, found.spec, given)
+            encoder = shape.create_encoder(make, log_format.spec, encoder_options)
         except BaseException:
             output.discard()
             raise
-    return LogWriter(output, found, encoder, kind, keep_partial=keep_partial, head=head)
+    return LogWriter(output, log_format, encoder, kind, keep_partial=keep_partial, head=head)
 
 
 class LogWriter(Generic[M]):
@@ -295,20 +296,20 @@ class LogWriter(Generic[M]):
             PermissionError: If the process that created the log forked this one.
         """
         self._check_open()
-        converted = self._checked(message)
+        converted = self._convert(message)
         self._pending.append(converted)
         self._pending_records += len(converted)
         if len(self._pending) >= PENDING_MESSAGES or self._pending_records >= PENDING_RECORDS:
             self._flush()
 
-    def _checked(self, message: Any) -> Any:
+    def _convert(self, message: Any) -> Any:
         """Return a message, patch or row in the form that batches are made of.
 
         Raises:
             TypeError, ValueError: As in `write`.
         """
         if self._head is not None:
-            return checked_row(message, self._head)
+            return check_row(message, self._head)
         if self._kind == "patches":
             if isinstance(message, Message):
                 raise TypeError(
@@ -405,7 +406,7 @@ class LogWriter(Generic[M]):
             return
         try:
             self._flush()
-            self._output.write(parts_of(self._encoder.finish()))
+            self._output.write(part_list(self._encoder.finish()))
             self._closed = True
             self._output.commit()
         except BaseException:
@@ -417,7 +418,7 @@ class LogWriter(Generic[M]):
         self._closed = True
         if self._keep_partial:
             with contextlib.suppress(RdfmError, OSError):
-                self._output.write(parts_of(self._encoder.finish()))
+                self._output.write(part_list(self._encoder.finish()))
             self._output.keep_partial()
         else:
             self._output.discard()
@@ -475,9 +476,9 @@ class LogWriter(Generic[M]):
         if isinstance(batch, MessageBatch):
             self._last = batch
         try:
-            self._output.write(parts_of(encode_view(self._encoder)(batch, source)))
+            self._output.write(part_list(encode_view(self._encoder)(batch, source)))
         except EncodeError as error:
-            self._output.write(parts_of(error.completed))
+            self._output.write(part_list(error.completed))
             if error.message_index is not None:
                 self.messages += max(_count_before(batch, error.message_index) - batch.continued, 0)
             raise

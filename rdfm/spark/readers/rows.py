@@ -22,11 +22,11 @@ from pyspark.sql.types import DataType, StructType
 from rdfm import formats
 from rdfm.errors import DecodeError, MissingExtraError, OptionError, UnknownFormatError
 from rdfm.logs.input.driver import Driver
-from rdfm.logs.input.driver import Reading as LogReading
+from rdfm.logs.input.driver import ReadSettings as LogReading
 from rdfm.logs.input.splits import Split
 from rdfm.logs.read.plan import split_log
 from rdfm.logs.read.reader import LogReader
-from rdfm.logs.stages.criteria import Filtering, filter_values
+from rdfm.logs.stages.criteria import FilterStage, filter_values
 from rdfm.spark.compat import arrow_schema
 from rdfm.spark.paths import absolute, user_path
 from rdfm.spark.queries.evaluation import SparkQuery
@@ -390,7 +390,7 @@ def _filter_arguments(given: Mapping[str, Any] | None) -> Mapping[str, Any] | No
         return None
     try:
         arguments = filter_values(given)
-        Filtering(arguments)
+        FilterStage(arguments)
     except OptionError as error:
         raise OptionError(f"the option filter: {error}") from None
     return arguments

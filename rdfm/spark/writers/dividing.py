@@ -158,7 +158,7 @@ class RowDivider:
         """Create a divider from the columns and the message key whose values become folders."""
         self._columns = columns
         self._key = None if split_by is None else key_column(split_by)
-        self._splitter = None if split_by is None else split_by.splitter()
+        self._splitter = None if split_by is None else split_by.create_splitter()
         is_graph = split_by is not None and split_by.kind == "graph"
         # The keys for null: no key, and the default graph.
         self._nulls = (b"", b"default") if is_graph else (b"",)

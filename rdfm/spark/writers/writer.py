@@ -30,7 +30,7 @@ from rdfm import formats
 from rdfm.errors import DecodeError, EncodeError, OptionError
 from rdfm.formats.spec import key
 from rdfm.logs import remedies
-from rdfm.logs.write.keyed import SplitBy, max_open_of
+from rdfm.logs.write.keyed import SplitBy, default_max_open
 from rdfm.logs.write.rotation import Rotation
 from rdfm.logs.write.writer import LogWriter, create_log
 from rdfm.spark.compat import StreamArrowWriter, check_stream_writer
@@ -168,7 +168,7 @@ class WritePlan(DriverObject):
             columns=columns,
             partition_columns=by_column,
             split_by=split_by,
-            max_open=values["max_open"] or max_open_of(packed),
+            max_open=values["max_open"] or default_max_open(packed),
             storage=storage,
             options=encoder,
             single=values["single"],
@@ -522,7 +522,7 @@ class _Task:
         rotation = self._rotations.get(folder)
         if rotation is None:
             rotation = self._rotations[folder] = Rotation(self._plan.max_messages or None)
-        for part in rotation.parts(batch):
+        for part in rotation.split_batch(batch):
             opened = self._open.pop(folder, None)
             if opened is None:
                 if len(self._open) >= self._plan.max_open:
@@ -576,11 +576,11 @@ def _split_by(
     if values["split_by"] is None:
         return None
     try:
-        found = SplitBy.of(
+        found = SplitBy.from_options(
             values["split_by"], values["max_open"], encoder.get("prefixes"), compression
         )
         assert found is not None
-        found.splitter()
+        found.create_splitter()
     except OptionError as error:
         raise OptionError(str(error).replace("split_by", "splitBy")) from None
     return found

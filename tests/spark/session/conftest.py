@@ -30,18 +30,18 @@ def version():
     return int(found[0]), int(found[1])
 
 
-def spark_environment_of(folder):
+def load_tool():
     path = ROOT / "tools/spark_environment.py"
     spec = importlib.util.spec_from_file_location("spark_environment", path)
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
-    return module.environment(folder)
+    return module
 
 
 @pytest.fixture(scope="session")
 def spark_environment(tmp_path_factory):
     """Environment variables that Spark needs on this machine, in this process and in others."""
-    return spark_environment_of(tmp_path_factory.mktemp("spark"))
+    return load_tool().environment(tmp_path_factory.mktemp("spark"))
 
 
 @pytest.fixture(scope="session")
@@ -52,19 +52,10 @@ def spark(spark_environment, tmp_path_factory):
     folder = tmp_path_factory.mktemp("warehouse")
     before = {name: os.environ.get(name) for name in spark_environment}
     os.environ.update(spark_environment)
-    session = (
-        SparkSession.builder.master("local[2]")
-        .appName("rdfm tests")
-        .config("spark.ui.enabled", "false")
-        .config("spark.ui.showConsoleProgress", "false")
-        .config("spark.sql.shuffle.partitions", "2")
-        .config("spark.sql.warehouse.dir", str(folder))
-        .config("spark.driver.memory", "1g")
-        # The session is short, so the second compiler does not pay off.
-        .config("spark.driver.extraJavaOptions", "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC")
-        .config("spark.sql.session.timeZone", "UTC")
-        .getOrCreate()
-    )
+    builder = SparkSession.builder.master("local[2]").appName("rdfm tests")
+    builder = builder.config("spark.sql.warehouse.dir", str(folder))
+    builder = builder.config("spark.sql.session.timeZone", "UTC")
+    session = builder.config(map=load_tool().SHORT_SESSION).getOrCreate()
     session.sparkContext.setLogLevel("ERROR")
     yield session
     session.stop()

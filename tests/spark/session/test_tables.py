@@ -93,7 +93,7 @@ def test_a_schema_may_select_fields(spark, log):
     schema = "graph struct<value: string>, Object struct<language: string, KIND: string>"
     frame = rdfm.spark.read(spark, log, rows="quads", terms="structs", schema=schema)
     first, second = frame.limit(2).collect()
-    assert first == (None, (None, "bnode"))
+    assert first == (None, (None, "blank node"))
     assert second == (("a:g",), ("en", "literal"))
     text = rdfm.spark.read(
         spark, log, rows="quads", schema="predicate string, message_index bigint"

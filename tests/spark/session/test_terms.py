@@ -113,7 +113,7 @@ def values_by_rdfm(text):
     literal = kind == "literal"
     values = {"triple": text, "bnode": text.removeprefix("_:")}
     return (
-        "triple term" if kind == "triple" else kind,
+        {"triple": "triple term", "bnode": "blank node"}.get(kind, kind),
         term.value if kind == "iri" else None,
         values.get(kind, term.value),
         term.language if literal else None,

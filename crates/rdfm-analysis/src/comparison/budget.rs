@@ -56,7 +56,7 @@ pub struct ReachedLimits {
 #[derive(Debug)]
 pub struct Budget {
     limits: Limits,
-    left: u64,
+    remaining: u64,
     reached: ReachedLimits,
 }
 
@@ -65,7 +65,7 @@ impl Budget {
     pub fn new(limits: Limits) -> Self {
         Self {
             limits,
-            left: limits.total,
+            remaining: limits.total,
             reached: ReachedLimits::default(),
         }
     }
@@ -80,11 +80,11 @@ impl Budget {
         compare: impl FnOnce(&mut Steps) -> Result<T, Exhausted>,
     ) -> Result<T, Exhausted> {
         let free = FREE_STEPS.saturating_mul(quads as u64);
-        let granted = self.limits.each.min(self.left.saturating_add(free));
+        let granted = self.limits.each.min(self.remaining.saturating_add(free));
         let mut steps = Steps::new(granted);
         let result = compare(&mut steps);
         let used = granted - steps.0;
-        self.left = self.left.saturating_sub(used.saturating_sub(free));
+        self.remaining = self.remaining.saturating_sub(used.saturating_sub(free));
         if result.is_err() {
             self.reached.each |= granted == self.limits.each;
             self.reached.total |= granted < self.limits.each;
@@ -94,11 +94,11 @@ impl Budget {
 
     /// Restores the full total for another pass over a log.
     pub fn renew(&mut self) {
-        self.left = self.limits.total;
+        self.remaining = self.limits.total;
     }
 
     /// The limits that were reached.
-    pub fn reached(&self) -> ReachedLimits {
+    pub fn reached_limits(&self) -> ReachedLimits {
         self.reached
     }
 }
@@ -129,7 +129,7 @@ mod tests {
             each: false,
             total: true,
         };
-        assert_eq!(budget.reached(), total);
+        assert_eq!(budget.reached_limits(), total);
         assert_eq!(budget.run(1, spend(FREE_STEPS as usize)), Ok(()));
         budget.renew();
         assert_eq!(budget.run(1, spend(FREE_STEPS as usize + 10)), Ok(()));
@@ -146,6 +146,6 @@ mod tests {
             each: true,
             total: false,
         };
-        assert_eq!(budget.reached(), each);
+        assert_eq!(budget.reached_limits(), each);
     }
 }

@@ -80,7 +80,7 @@ pub struct Run {
     /// Number of records in these pairs, counted on the first side.
     pub records: u64,
     /// The differences in the next pair, or `None` at the end of a batch.
-    pub found: Option<PairDifferences>,
+    pub differences: Option<PairDifferences>,
 }
 
 /// Compares the messages of two logs.
@@ -154,12 +154,12 @@ impl Comparer {
         let max_pairs = max_pairs.min(a.len() - i).min(b.len() - j);
         while run.pairs < max_pairs {
             let (i, j) = (i + run.pairs, j + run.pairs);
-            let mut found = self.compare_records((a, i), (b, j));
-            if !found.records && !found.undecided {
-                found = self.metadata_and_namespaces((a, i), (b, j));
+            let mut differences = self.compare_records((a, i), (b, j));
+            if !differences.records && !differences.undecided {
+                differences = self.compare_metadata_and_namespaces((a, i), (b, j));
             }
-            if found != PairDifferences::NOTHING {
-                run.found = Some(found);
+            if differences != PairDifferences::NOTHING {
+                run.differences = Some(differences);
                 return run;
             }
             run.records += a.range(i).len() as u64;
@@ -169,7 +169,7 @@ impl Comparer {
     }
 
     /// Compares the metadata and namespaces of a message pair.
-    pub fn metadata_and_namespaces<R: ComparableRecord>(
+    pub fn compare_metadata_and_namespaces<R: ComparableRecord>(
         &mut self,
         (a, i): (&LogBatch<R>, usize),
         (b, j): (&LogBatch<R>, usize),
@@ -194,7 +194,7 @@ impl Comparer {
     }
 
     /// The namespaces that began to differ at the last compared pair.
-    pub fn redeclared(&self) -> &[RedeclaredName] {
+    pub fn redeclared_names(&self) -> &[RedeclaredName] {
         &self.redeclared_names
     }
 
@@ -204,8 +204,8 @@ impl Comparer {
     }
 
     /// The limits of the search for matching blank nodes that were reached.
-    pub fn reached(&self) -> ReachedLimits {
-        let [one, other] = self.budgets.each_ref().map(Budget::reached);
+    pub fn reached_limits(&self) -> ReachedLimits {
+        let [one, other] = self.budgets.each_ref().map(Budget::reached_limits);
         ReachedLimits {
             each: one.each || other.each,
             total: one.total || other.total,
@@ -223,54 +223,57 @@ impl Comparer {
         let (ours, theirs) = match &self.columns {
             None => (a.message(i), b.message(j)),
             Some(columns) => {
-                buffers[0] = reordered(a.message(i), &columns[0]);
-                buffers[1] = reordered(b.message(j), &columns[1]);
+                buffers[0] = reorder_columns(a.message(i), &columns[0]);
+                buffers[1] = reorder_columns(b.message(j), &columns[1]);
                 (&buffers[0][..], &buffers[1][..])
             }
         };
-        let mut found = PairDifferences::NOTHING;
+        let mut differences = PairDifferences::NOTHING;
         if self.equal_terms.identical(tables, ours, theirs) {
-            return found;
+            return differences;
         }
-        found.records = match self.mode {
+        differences.records = match self.mode {
             Mode::Exact => true,
             Mode::Sequences => !self.equal_terms.equal_up_to_labels(tables, ours, theirs),
             Mode::Sets if self.equal_terms.equal_up_to_labels(tables, ours, theirs) => false,
             Mode::Sets => {
                 let [left, right] = &mut self.hashes;
-                let left = Graph::of(ours, tables[0], &self.keys, left);
-                let right = Graph::of(theirs, tables[1], &self.keys, right);
+                let left = Graph::from_records(ours, tables[0], &self.keys, left);
+                let right = Graph::from_records(theirs, tables[1], &self.keys, right);
                 let quads = ours.len() + theirs.len();
                 let mapping = self.budgets[0].run(quads, |steps| {
-                    matching::mapping(&left, &right, tables, &self.keys, steps)
+                    matching::find_mapping(&left, &right, tables, &self.keys, steps)
                 });
-                found.undecided = mapping.is_err();
+                differences.undecided = mapping.is_err();
                 mapping == Ok(None)
             }
         };
-        found
+        differences
     }
 
     /// Rough signatures of messages. Equal messages have equal signatures.
-    pub fn signatures<R: ComparableRecord>(
+    pub fn compute_signatures<R: ComparableRecord>(
         &mut self,
         side: Side,
         batch: &LogBatch<R>,
         messages: std::ops::Range<usize>,
     ) -> Vec<u128> {
         messages
-            .map(|message| self.signature(side, batch, message, false).unwrap_or(0))
+            .map(|message| {
+                self.compute_signature(side, batch, message, false)
+                    .unwrap_or(0)
+            })
             .collect()
     }
 
     /// The full signatures of messages, or `None` for a signature that exceeds the step limit.
-    pub fn full_signatures<R: ComparableRecord>(
+    pub fn compute_full_signatures<R: ComparableRecord>(
         &mut self,
         side: Side,
         batch: &LogBatch<R>,
     ) -> Vec<Option<u128>> {
         (0..batch.len())
-            .map(|message| self.signature(side, batch, message, true).ok())
+            .map(|message| self.compute_signature(side, batch, message, true).ok())
             .collect()
     }
 
@@ -279,7 +282,7 @@ impl Comparer {
     pub fn collect<R: ComparableRecord>(&mut self, side: Side, batch: &LogBatch<R>) -> Vec<usize> {
         let mut undecided = Vec::new();
         for message in 0..batch.len() {
-            match self.signature(side, batch, message, true) {
+            match self.compute_signature(side, batch, message, true) {
                 Ok(signature) => self.multiset.add(side as usize, signature),
                 Err(Exhausted) => undecided.push(message),
             }
@@ -295,10 +298,14 @@ impl Comparer {
     }
 
     /// The messages of a batch that only this side has. Each message is reported once.
-    pub fn surplus<R: ComparableRecord>(&mut self, side: Side, batch: &LogBatch<R>) -> Vec<usize> {
+    pub fn find_surplus<R: ComparableRecord>(
+        &mut self,
+        side: Side,
+        batch: &LogBatch<R>,
+    ) -> Vec<usize> {
         let mut picked = Vec::new();
         for message in 0..batch.len() {
-            if let Ok(signature) = self.signature(side, batch, message, true)
+            if let Ok(signature) = self.compute_signature(side, batch, message, true)
                 && self.multiset.take(side as usize, signature)
             {
                 picked.push(message);
@@ -308,7 +315,7 @@ impl Comparer {
     }
 
     /// The rough signature of a message, or the full one including metadata.
-    fn signature<R: ComparableRecord>(
+    fn compute_signature<R: ComparableRecord>(
         &mut self,
         side: Side,
         batch: &LogBatch<R>,
@@ -320,19 +327,21 @@ impl Comparer {
         let records = match &self.columns {
             None => batch.message(message),
             Some(columns) => {
-                buffers = reordered(batch.message(message), &columns[side as usize]);
+                buffers = reorder_columns(batch.message(message), &columns[side as usize]);
                 &buffers
             }
         };
         let (keys, hashes) = (&self.keys, &mut self.hashes[side as usize]);
         let signature = match self.mode {
             Mode::Sets => {
-                let graph = Graph::of(records, table, keys, hashes);
+                let graph = Graph::from_records(records, table, keys, hashes);
                 if full {
                     let budget = &mut self.budgets[side as usize];
-                    budget.run(records.len(), |steps| signature::full(&graph, keys, steps))?
+                    budget.run(records.len(), |steps| {
+                        signature::compute_full(&graph, keys, steps)
+                    })?
                 } else {
-                    signature::rough(&graph, keys)
+                    signature::compute_rough(&graph, keys)
                 }
             }
             Mode::Exact => {
@@ -349,7 +358,7 @@ impl Comparer {
                 for record in records {
                     mix.add(u128::from(record.tag()));
                     record.each(|id| {
-                        each(table, id, &mut |id, is_node| {
+                        visit_nested_terms(table, id, &mut |id, is_node| {
                             let hash = hashes.get(keys, table, id);
                             let next = labels.len() as u128;
                             mix.add(if is_node {
@@ -376,8 +385,8 @@ impl Comparer {
 }
 
 /// The cells of a row, in the order of `columns`.
-fn reordered<R: ComparableRecord>(records: &[R], columns: &[Option<usize>]) -> Vec<R> {
-    let cell = |column: &Option<usize>| column.and_then(|at| records.get(at).copied());
+fn reorder_columns<R: ComparableRecord>(records: &[R], columns: &[Option<usize>]) -> Vec<R> {
+    let cell = |column: &Option<usize>| column.and_then(|index| records.get(index).copied());
     columns
         .iter()
         .map(|column| cell(column).unwrap_or(R::ABSENT))
@@ -394,7 +403,7 @@ fn metadata<R: ComparableRecord>(batch: &LogBatch<R>, message: usize) -> Vec<(&s
 
 /// Passes a term to `take`, with a flag that is true for blank nodes. For a triple term, passes the
 /// default graph as a start mark, and then each part.
-fn each(
+fn visit_nested_terms(
     table: &rdfm_core::model::table::TermTable,
     id: TermId,
     take: &mut impl FnMut(TermId, bool),
@@ -404,9 +413,9 @@ fn each(
         TermKind::TripleTerm => {
             take(TermId::DEFAULT_GRAPH, false); // a triple term begins
             for part in table.triple(term) {
-                each(table, part, take);
+                visit_nested_terms(table, part, take);
             }
         }
-        kind => take(id, kind == TermKind::Bnode),
+        kind => take(id, kind == TermKind::BlankNode),
     }
 }

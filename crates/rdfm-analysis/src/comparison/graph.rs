@@ -93,14 +93,14 @@ const FEW_NODES: usize = 12;
 
 /// Numbers of the blank nodes of a message, by label.
 #[derive(Default)]
-struct BnodeNumbers<'a> {
+struct BlankNodeNumbers<'a> {
     labels: Vec<&'a [u8]>,
     numbers: HashMap<&'a [u8], u32>,
 }
 
-impl<'a> BnodeNumbers<'a> {
+impl<'a> BlankNodeNumbers<'a> {
     /// Returns the number of a label, and whether the label is new.
-    fn number(&mut self, label: &'a [u8]) -> (u32, bool) {
+    fn assign_number(&mut self, label: &'a [u8]) -> (u32, bool) {
         let next = self.labels.len() as u32;
         if self.labels.len() <= FEW_NODES {
             if let Some(number) = self.labels.iter().position(|other| *other == label) {
@@ -122,7 +122,7 @@ impl<'a> BnodeNumbers<'a> {
 
 impl Graph {
     /// Creates the graph of a message.
-    pub fn of<R: Record>(
+    pub fn from_records<R: Record>(
         records: &[R],
         table: &TermTable,
         keys: &Keys,
@@ -130,7 +130,7 @@ impl Graph {
     ) -> Self {
         let mut message_graph = Self::default();
         message_graph.ground.reserve_exact(records.len());
-        let mut nodes = BnodeNumbers::default();
+        let mut nodes = BlankNodeNumbers::default();
         for &record in records {
             let mut any = false;
             record.each(|id| any = any || contains_node(table, id));
@@ -153,14 +153,14 @@ impl Graph {
         &mut self,
         table: &'a TermTable,
         id: TermId,
-        nodes: &mut BnodeNumbers<'a>,
+        nodes: &mut BlankNodeNumbers<'a>,
         keys: &Keys,
         hashes: &mut TermHashes,
     ) {
-        let found = table.term(id);
-        let token = match found.kind {
-            TermKind::Bnode => {
-                let (number, new) = nodes.number(table.text_of(found));
+        let term = table.term(id);
+        let token = match term.kind {
+            TermKind::BlankNode => {
+                let (number, new) = nodes.assign_number(table.text_of(term));
                 if new {
                     self.names.push(id);
                 }
@@ -168,7 +168,7 @@ impl Graph {
             }
             TermKind::TripleTerm if contains_node(table, id) => {
                 self.tokens.push(Token::TRIPLE);
-                for part in table.triple(found) {
+                for part in table.triple(term) {
                     self.add(table, part, nodes, keys, hashes);
                 }
                 return;
@@ -185,7 +185,7 @@ impl Graph {
         }
         let mut sorted: Vec<u32> = (0..self.len() as u32).collect();
         let by_pattern = |one: &u32, other: &u32| {
-            let patterns = [one, other].map(|at| self.pattern(*at as usize));
+            let patterns = [one, other].map(|index| self.pattern(*index as usize));
             patterns[0].cmp(patterns[1]).then(one.cmp(other))
         };
         sorted.sort_unstable_by(by_pattern);
@@ -201,11 +201,11 @@ impl Graph {
         }
         let mut kept = Self::default();
         let mut drop = vec![false; self.len()];
-        for at in repeated {
-            drop[at as usize] = true;
+        for index in repeated {
+            drop[index as usize] = true;
         }
-        for at in (0..self.len()).filter(|at| !drop[*at]) {
-            kept.tokens.extend_from_slice(self.pattern(at));
+        for index in (0..self.len()).filter(|index| !drop[*index]) {
+            kept.tokens.extend_from_slice(self.pattern(index));
             kept.ends.push(kept.tokens.len() as u32);
         }
         self.tokens = kept.tokens;
@@ -219,20 +219,20 @@ impl Graph {
 
     /// The parts of a pattern.
     #[inline]
-    pub fn pattern(&self, at: usize) -> &[Token] {
-        let start = if at == 0 { 0 } else { self.ends[at - 1] };
-        &self.tokens[start as usize..self.ends[at] as usize]
+    pub fn pattern(&self, index: usize) -> &[Token] {
+        let start = if index == 0 { 0 } else { self.ends[index - 1] };
+        &self.tokens[start as usize..self.ends[index] as usize]
     }
 
     /// The sorted patterns with renamed blank nodes.
-    pub fn renamed(&self, name: impl Fn(u32) -> u32) -> Vec<Vec<Token>> {
+    pub fn rename_nodes(&self, name: impl Fn(u32) -> u32) -> Vec<Vec<Token>> {
         let token = |token: &Token| {
             token
                 .as_node()
                 .map_or(*token, |node| Token::node(name(node)))
         };
         let mut patterns: Vec<Vec<Token>> = (0..self.len())
-            .map(|at| self.pattern(at).iter().map(token).collect())
+            .map(|index| self.pattern(index).iter().map(token).collect())
             .collect();
         patterns.sort_unstable();
         patterns
@@ -254,7 +254,7 @@ impl IncidentPatterns {
         // once.
         let mut last = vec![u32::MAX; nodes];
         let mut ends = vec![0u32; nodes];
-        each(graphs, |node, pattern| {
+        for_each_occurrence(graphs, |node, pattern| {
             if std::mem::replace(&mut last[node], pattern) != pattern {
                 ends[node] += 1;
             }
@@ -265,7 +265,7 @@ impl IncidentPatterns {
         }
         let mut patterns = vec![0u32; sum as usize];
         last.fill(u32::MAX);
-        each(graphs, |node, pattern| {
+        for_each_occurrence(graphs, |node, pattern| {
             if std::mem::replace(&mut last[node], pattern) != pattern {
                 patterns[ends[node] as usize] = pattern;
                 ends[node] += 1;
@@ -287,12 +287,16 @@ impl IncidentPatterns {
 }
 
 /// Calls `take` with each blank node of each pattern.
-fn each(graphs: &[&Graph], mut take: impl FnMut(usize, u32)) {
+fn for_each_occurrence(graphs: &[&Graph], mut take: impl FnMut(usize, u32)) {
     let (mut nodes, mut patterns) = (0, 0);
     for graph in graphs {
-        for at in 0..graph.len() {
-            for node in graph.pattern(at).iter().filter_map(|token| token.as_node()) {
-                take(nodes + node as usize, patterns + at as u32);
+        for index in 0..graph.len() {
+            for node in graph
+                .pattern(index)
+                .iter()
+                .filter_map(|token| token.as_node())
+            {
+                take(nodes + node as usize, patterns + index as u32);
             }
         }
         nodes += graph.names.len();
@@ -304,7 +308,7 @@ fn each(graphs: &[&Graph], mut take: impl FnMut(usize, u32)) {
 pub fn contains_node(table: &TermTable, id: TermId) -> bool {
     let term = table.term(id);
     match term.kind {
-        TermKind::Bnode => true,
+        TermKind::BlankNode => true,
         TermKind::TripleTerm => table
             .triple(term)
             .iter()

@@ -53,7 +53,7 @@ impl Keys {
     }
 
     /// The hash of a sequence of numbers.
-    pub fn of(&self, numbers: &[u128]) -> u128 {
+    pub fn hash_numbers(&self, numbers: &[u128]) -> u128 {
         let mut mix = self.begin();
         for &number in numbers {
             mix.add(number);
@@ -136,7 +136,7 @@ impl TermHashes {
         match term.kind {
             TermKind::DefaultGraph
             | TermKind::Iri
-            | TermKind::Bnode
+            | TermKind::BlankNode
             | TermKind::Literal
             | TermKind::Language => keys.text(kind, [text, b""]),
             TermKind::TypedLiteral => keys.text(kind, [text, table.text(TermId(term.aux))]),

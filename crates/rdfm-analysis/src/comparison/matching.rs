@@ -31,19 +31,24 @@ type Node = u32;
 ///
 /// # Errors
 /// If the comparison needs more than `max_steps` steps, in visited quads.
-pub fn isomorphism<R: ComparableRecord>(
+pub fn find_isomorphism<R: ComparableRecord>(
     (a, ours): (&[R], &TermTable),
     (b, theirs): (&[R], &TermTable),
     max_steps: u64,
 ) -> Result<Option<Vec<(TermId, TermId)>>, Exhausted> {
     let keys = Keys::new();
-    let graph = |records, table| Graph::of(records, table, &keys, &mut TermHashes::default());
+    let graph =
+        |records, table| Graph::from_records(records, table, &keys, &mut TermHashes::default());
     let (left, right) = (graph(a, ours), graph(b, theirs));
     let mut steps = Steps::new(max_steps);
     Ok(
-        mapping(&left, &right, [ours, theirs], &keys, &mut steps)?.map(|pairs| {
-            let name =
-                |(one, other): (u32, u32)| (left.names[one as usize], right.names[other as usize]);
+        find_mapping(&left, &right, [ours, theirs], &keys, &mut steps)?.map(|pairs| {
+            let name = |(left_node, right_node): (u32, u32)| {
+                (
+                    left.names[left_node as usize],
+                    right.names[right_node as usize],
+                )
+            };
             pairs.into_iter().map(name).collect()
         }),
     )
@@ -54,7 +59,7 @@ pub fn isomorphism<R: ComparableRecord>(
 ///
 /// # Errors
 /// If the comparison needs more than the remaining steps, in visited quads.
-pub fn mapping(
+pub fn find_mapping(
     left: &Graph,
     right: &Graph,
     tables: [&TermTable; 2],
@@ -65,10 +70,10 @@ pub fn mapping(
     if left.ground != right.ground || sizes(left) != sizes(right) {
         return Ok(None);
     }
-    if let Some(pairs) = same_labels(left, right, tables) {
+    if let Some(pairs) = map_same_labels(left, right, tables) {
         return Ok(Some(pairs));
     }
-    match by_colours(left, right, keys) {
+    match match_by_colours(left, right, keys) {
         ColourResult::Different => return Ok(None),
         ColourResult::Equal(pairs) => return Ok(Some(pairs)),
         ColourResult::Undecided => {}
@@ -79,7 +84,11 @@ pub fn mapping(
 }
 
 /// The mapping of each label to itself, if the messages are equal under this mapping.
-fn same_labels(left: &Graph, right: &Graph, tables: [&TermTable; 2]) -> Option<Vec<(u32, u32)>> {
+fn map_same_labels(
+    left: &Graph,
+    right: &Graph,
+    tables: [&TermTable; 2],
+) -> Option<Vec<(u32, u32)>> {
     let right_nodes: HashMap<&[u8], u32> = right
         .names
         .iter()
@@ -87,13 +96,13 @@ fn same_labels(left: &Graph, right: &Graph, tables: [&TermTable; 2]) -> Option<V
         .zip(0..)
         .collect();
     let counterpart = |id: &TermId| right_nodes.get(tables[0].text(*id)).copied();
-    let found: Vec<u32> = left.names.iter().map(counterpart).collect::<Option<_>>()?;
-    is_mapping(left, right, &found).then(|| (0..).zip(found).collect())
+    let mapping: Vec<u32> = left.names.iter().map(counterpart).collect::<Option<_>>()?;
+    is_mapping(left, right, &mapping).then(|| (0..).zip(mapping).collect())
 }
 
 /// Whether the given renaming of one message's blank nodes yields the other.
-fn is_mapping(left: &Graph, right: &Graph, found: &[u32]) -> bool {
-    left.renamed(|node| found[node as usize]) == right.renamed(|node| node)
+fn is_mapping(left: &Graph, right: &Graph, mapping: &[u32]) -> bool {
+    left.rename_nodes(|node| mapping[node as usize]) == right.rename_nodes(|node| node)
 }
 
 /// The result of a few rounds of refinement.
@@ -106,9 +115,9 @@ enum ColourResult {
     Undecided,
 }
 
-fn by_colours(left: &Graph, right: &Graph, keys: &Keys) -> ColourResult {
+fn match_by_colours(left: &Graph, right: &Graph, keys: &Keys) -> ColourResult {
     let sides = [left, right].map(|graph| {
-        let colours = signature::few_rounds(graph, keys);
+        let colours = signature::run_few_rounds(graph, keys);
         let mut sorted: Vec<(u128, u32)> = colours.into_iter().zip(0..).collect();
         sorted.sort_unstable();
         sorted
@@ -120,12 +129,12 @@ fn by_colours(left: &Graph, right: &Graph, keys: &Keys) -> ColourResult {
     if ours.windows(2).any(|pair| pair[0].0 == pair[1].0) {
         return ColourResult::Undecided;
     }
-    let mut found = vec![0; ours.len()];
+    let mut mapping = vec![0; ours.len()];
     for (one, other) in ours.iter().zip(theirs) {
-        found[one.1 as usize] = other.1;
+        mapping[one.1 as usize] = other.1;
     }
-    if is_mapping(left, right, &found) {
-        ColourResult::Equal((0..).zip(found).collect())
+    if is_mapping(left, right, &mapping) {
+        ColourResult::Equal((0..).zip(mapping).collect())
     } else {
         ColourResult::Different
     }
@@ -162,7 +171,7 @@ impl<'a> Matcher<'a> {
             nodes,
             patterns,
             side: (0..count)
-                .map(|at| u8::from(at >= nodes as usize))
+                .map(|index| u8::from(index >= nodes as usize))
                 .collect(),
             incident: IncidentPatterns::of(&[left, right]),
             class: vec![0; count],
@@ -176,12 +185,12 @@ impl<'a> Matcher<'a> {
     }
 
     /// A pattern, and the number of its message's first node.
-    fn pattern(&self, at: u32) -> (&'a [Token], u32) {
-        if at < self.patterns {
-            (self.graphs[0].pattern(at as usize), 0)
+    fn pattern(&self, index: u32) -> (&'a [Token], u32) {
+        if index < self.patterns {
+            (self.graphs[0].pattern(index as usize), 0)
         } else {
-            let at = (at - self.patterns) as usize;
-            (self.graphs[1].pattern(at), self.nodes)
+            let index = (index - self.patterns) as usize;
+            (self.graphs[1].pattern(index), self.nodes)
         }
     }
 
@@ -218,8 +227,8 @@ impl<'a> Matcher<'a> {
             let fresh = self.new_class();
             dirty.clear();
             for node in pair {
-                self.put(node, fresh);
-                self.neighbours(node, &mut dirty)?;
+                self.add_to_class(node, fresh);
+                self.collect_neighbours(node, &mut dirty)?;
             }
         }
         self.refine(dirty, scope)?;
@@ -237,7 +246,7 @@ impl<'a> Matcher<'a> {
             .collect();
         // Similar components of both sides.
         let mut groups: BTreeMap<Vec<Class>, [Vec<Vec<Node>>; 2]> = BTreeMap::new();
-        for component in self.components(&unresolved)? {
+        for component in self.find_components(&unresolved)? {
             let mut classes: Vec<Class> = component
                 .iter()
                 .map(|&node| self.class[node as usize])
@@ -251,7 +260,7 @@ impl<'a> Matcher<'a> {
                 return Ok(false);
             }
             for component in left {
-                if !self.pair(&component, &mut right, depth)? {
+                if !self.match_component(&component, &mut right, depth)? {
                     return Ok(false);
                 }
             }
@@ -261,14 +270,18 @@ impl<'a> Matcher<'a> {
 
     /// Maps a component to one of the candidates, and removes this candidate. Returns false if no
     /// candidate matches.
-    fn pair(
+    fn match_component(
         &mut self,
         component: &[Node],
         candidates: &mut Vec<Vec<Node>>,
         depth: usize,
     ) -> Result<bool, Exhausted> {
-        for at in 0..candidates.len() {
-            let both: Vec<Node> = component.iter().chain(&candidates[at]).copied().collect();
+        for index in 0..candidates.len() {
+            let both: Vec<Node> = component
+                .iter()
+                .chain(&candidates[index])
+                .copied()
+                .collect();
             let saved: Vec<Class> = both.iter().map(|&node| self.class[node as usize]).collect();
             let classes_before = self.members.len();
             let mut counts: BTreeMap<Class, (usize, Node)> = BTreeMap::new();
@@ -283,22 +296,22 @@ impl<'a> Matcher<'a> {
             let Some((&class, &(_, node))) = smallest else {
                 return Ok(true);
             };
-            let mut partners: Vec<Node> = candidates[at]
+            let mut partners: Vec<Node> = candidates[index]
                 .iter()
                 .copied()
                 .filter(|&node| self.class[node as usize] == class)
                 .collect();
             partners.sort_unstable();
             for partner in partners {
-                let solved = stack::one_level(depth, || {
+                let solved = stack::run_one_level(depth, || {
                     self.solve(&both, Some([node, partner]), depth + 1)
                 });
                 if solved.unwrap_or(Err(Exhausted))? {
-                    candidates.remove(at);
+                    candidates.remove(index);
                     return Ok(true);
                 }
                 for (&node, &class) in both.iter().zip(&saved) {
-                    self.put(node, class);
+                    self.add_to_class(node, class);
                 }
                 self.members.truncate(classes_before);
             }
@@ -315,7 +328,7 @@ impl<'a> Matcher<'a> {
                 self.members.push(Vec::new());
                 self.members.len() - 1
             });
-            self.put(node, to);
+            self.add_to_class(node, to);
         }
     }
 
@@ -346,7 +359,7 @@ impl<'a> Matcher<'a> {
                 hashes.clear();
                 for &node in &members {
                     hashes
-                        .entry(self.pattern_hash(node)?)
+                        .entry(self.hash_patterns(node)?)
                         .or_default()
                         .push(node);
                 }
@@ -356,7 +369,7 @@ impl<'a> Matcher<'a> {
                         .iter()
                         .find(|&&node| self.rounds[node as usize] != round);
                     match other {
-                        Some(&other) => Some(self.pattern_hash(other)?),
+                        Some(&other) => Some(self.hash_patterns(other)?),
                         None => None,
                     }
                 } else {
@@ -376,8 +389,8 @@ impl<'a> Matcher<'a> {
             for group in groups {
                 let fresh = self.new_class();
                 for node in group {
-                    self.put(node, fresh);
-                    self.neighbours(node, &mut dirty)?;
+                    self.add_to_class(node, fresh);
+                    self.collect_neighbours(node, &mut dirty)?;
                 }
             }
         }
@@ -386,26 +399,26 @@ impl<'a> Matcher<'a> {
 
     /// Hash of a node's patterns, with the node marked in them. It is equal for similar nodes and
     /// very likely different for others.
-    fn pattern_hash(&mut self, node: Node) -> Result<u64, Exhausted> {
+    fn hash_patterns(&mut self, node: Node) -> Result<u64, Exhausted> {
         self.spend(self.incident.get(node).len())?;
         let mut shapes: Vec<u64> = self
             .incident
             .get(node)
             .iter()
-            .map(|&at| {
-                let (tokens, first) = self.pattern(at);
+            .map(|&index| {
+                let (tokens, first) = self.pattern(index);
                 tokens.iter().fold(0, |hash, token| {
                     let part = match token.as_node() {
                         Some(other) if other + first == node => u64::MAX,
                         Some(other) => 1 << 40 | self.class[(other + first) as usize] as u64,
                         None => token.hash() as u64,
                     };
-                    mixed(hash, part)
+                    mix(hash, part)
                 })
             })
             .collect();
         shapes.sort_unstable();
-        Ok(shapes.into_iter().fold(1, mixed))
+        Ok(shapes.into_iter().fold(1, mix))
     }
 
     /// Whether the patterns of some nodes are equal on both sides, given that each class is a pair.
@@ -418,13 +431,13 @@ impl<'a> Matcher<'a> {
         patterns.dedup();
         self.spend(patterns.len())?;
         let mut sides: [Vec<Vec<Token>>; 2] = [Vec::new(), Vec::new()];
-        for at in patterns {
-            let (tokens, first) = self.pattern(at);
+        for index in patterns {
+            let (tokens, first) = self.pattern(index);
             let shape = tokens.iter().map(|token| match token.as_node() {
                 Some(node) => Token::node(self.class[(node + first) as usize] as u32),
                 None => *token,
             });
-            sides[usize::from(at >= self.patterns)].push(shape.collect());
+            sides[usize::from(index >= self.patterns)].push(shape.collect());
         }
         let [mut left, mut right] = sides;
         left.sort_unstable();
@@ -433,9 +446,9 @@ impl<'a> Matcher<'a> {
     }
 
     /// The connected components of some nodes.
-    fn components(&mut self, nodes: &[Node]) -> Result<Vec<Vec<Node>>, Exhausted> {
+    fn find_components(&mut self, nodes: &[Node]) -> Result<Vec<Vec<Node>>, Exhausted> {
         let left = self.mark(nodes);
-        let mut found = Vec::new();
+        let mut components = Vec::new();
         let mut around = Vec::new();
         for &start in nodes {
             if self.marks[start as usize] != left {
@@ -443,30 +456,34 @@ impl<'a> Matcher<'a> {
             }
             self.marks[start as usize] = 0;
             let mut component = vec![start];
-            let mut at = 0;
-            while at < component.len() {
+            let mut index = 0;
+            while index < component.len() {
                 around.clear();
-                self.neighbours(component[at], &mut around)?;
+                self.collect_neighbours(component[index], &mut around)?;
                 for &other in &around {
                     if self.marks[other as usize] == left {
                         self.marks[other as usize] = 0;
                         component.push(other);
                     }
                 }
-                at += 1;
+                index += 1;
             }
-            found.push(component);
+            components.push(component);
         }
-        Ok(found)
+        Ok(components)
     }
 
     /// Adds the nodes that share patterns with a node, including the node itself.
-    fn neighbours(&mut self, node: Node, found: &mut Vec<Node>) -> Result<(), Exhausted> {
+    fn collect_neighbours(
+        &mut self,
+        node: Node,
+        neighbours: &mut Vec<Node>,
+    ) -> Result<(), Exhausted> {
         self.spend(self.incident.get(node).len())?;
-        for &at in self.incident.get(node) {
-            let (tokens, first) = self.pattern(at);
+        for &index in self.incident.get(node) {
+            let (tokens, first) = self.pattern(index);
             let nodes = tokens.iter().filter_map(|token| token.as_node());
-            found.extend(nodes.map(|other| other + first));
+            neighbours.extend(nodes.map(|other| other + first));
         }
         Ok(())
     }
@@ -485,12 +502,12 @@ impl<'a> Matcher<'a> {
         self.members.len() - 1
     }
 
-    fn put(&mut self, node: Node, class: Class) {
-        let at = self.position_in_class[node as usize];
+    fn add_to_class(&mut self, node: Node, class: Class) {
+        let index = self.position_in_class[node as usize];
         let former = &mut self.members[self.class[node as usize]];
-        former.swap_remove(at);
-        if let Some(&moved) = former.get(at) {
-            self.position_in_class[moved as usize] = at;
+        former.swap_remove(index);
+        if let Some(&moved) = former.get(index) {
+            self.position_in_class[moved as usize] = index;
         }
         self.class[node as usize] = class;
         self.position_in_class[node as usize] = self.members[class].len();
@@ -512,7 +529,7 @@ impl<'a> Matcher<'a> {
 }
 
 #[inline]
-fn mixed(hash: u64, part: u64) -> u64 {
+fn mix(hash: u64, part: u64) -> u64 {
     let product = u128::from(hash ^ part ^ 0x9E37_79B9_7F4A_7C15)
         * u128::from(0xD6E8_FEB8_6659_FD93 ^ hash.rotate_left(17));
     (product as u64 ^ (product >> 64) as u64).wrapping_add(part)

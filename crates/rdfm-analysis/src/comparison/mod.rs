@@ -22,7 +22,7 @@ mod signature;
 pub use budget::{Exhausted, Limits, ReachedLimits};
 pub use comparer::{Comparer, Mode, NamespaceUse, PairDifferences, Run, Side};
 pub use graph::ComparableRecord;
-pub use matching::isomorphism;
+pub use matching::find_isomorphism;
 pub use multiset::MultisetResult;
 pub use namespaces::RedeclaredName;
 pub use sequence::blocks;

@@ -39,8 +39,8 @@ impl Multiset {
         b.sort_unstable();
         let mut same = 0;
         // Read and write positions in each side.
-        let (mut at, mut left) = ([0, 0], [0, 0]);
-        while let (Some(&one), Some(&other)) = (a.get(at[0]), b.get(at[1])) {
+        let (mut index, mut left) = ([0, 0], [0, 0]);
+        while let (Some(&one), Some(&other)) = (a.get(index[0]), b.get(index[1])) {
             let order = one.cmp(&other);
             same += u64::from(order == Ordering::Equal);
             if order == Ordering::Less {
@@ -51,12 +51,12 @@ impl Multiset {
                 b[left[1]] = other;
                 left[1] += 1;
             }
-            at[0] += usize::from(order != Ordering::Greater);
-            at[1] += usize::from(order != Ordering::Less);
+            index[0] += usize::from(order != Ordering::Greater);
+            index[1] += usize::from(order != Ordering::Less);
         }
         for (number, side) in [a, b].into_iter().enumerate() {
-            let rest = side.len() - at[number];
-            side.copy_within(at[number].., left[number]);
+            let rest = side.len() - index[number];
+            side.copy_within(index[number].., left[number]);
             side.truncate(left[number] + rest);
         }
         let only = [0, 1].map(|side| self.sides[side].len() as u64);

@@ -28,7 +28,7 @@ struct CurrentNamespaces {
     /// been applied.
     start: Arc<Namespaces>,
     applied: usize,
-    now: Arc<Namespaces>,
+    current: Arc<Namespaces>,
 }
 
 impl CurrentNamespaces {
@@ -40,13 +40,13 @@ impl CurrentNamespaces {
         if Arc::ptr_eq(start, &self.start) && due == self.applied {
             return false;
         }
-        let is_unchanged = due == 0 && Arc::ptr_eq(start, &self.now);
+        let is_unchanged = due == 0 && Arc::ptr_eq(start, &self.current);
         self.start = Arc::clone(start);
         self.applied = due;
         if is_unchanged {
             return false;
         }
-        self.now = match due {
+        self.current = match due {
             0 => Arc::clone(start),
             _ if due == changes.len() => Arc::clone(batch.namespaces_at_end()),
             _ => Arc::new(batch.namespaces(message)),
@@ -67,7 +67,7 @@ impl NamespaceComparison {
         if moved == [false, false] {
             return Vec::new();
         }
-        let [ours, theirs] = [&self.sides[0].now, &self.sides[1].now];
+        let [ours, theirs] = [&self.sides[0].current, &self.sides[1].current];
         let before = std::mem::take(&mut self.differing);
         if Arc::ptr_eq(ours, theirs) {
             return Vec::new();

@@ -33,7 +33,7 @@ impl EqualTerms {
         if self.equal[a.index()] == b.0 {
             return true;
         }
-        let same = tables[0].same_term(a, tables[1], b);
+        let same = tables[0].is_same_term(a, tables[1], b);
         if same {
             self.equal[a.index()] = b.0;
         }
@@ -61,7 +61,7 @@ impl EqualTerms {
             a.tag() == b.tag() && {
                 let (ours, count) = terms(*a);
                 let (theirs, _) = terms(*b);
-                (0..count).all(|at| self.same(tables, ours[at], theirs[at]))
+                (0..count).all(|index| self.same(tables, ours[index], theirs[index]))
             }
         })
     }
@@ -83,8 +83,8 @@ impl EqualTerms {
             a.tag() == b.tag() && {
                 let (ours, count) = terms(*a);
                 let (theirs, _) = terms(*b);
-                (0..count).all(|at| {
-                    self.terms_equal_up_to_labels(tables, ours[at], theirs[at], &mut labels)
+                (0..count).all(|index| {
+                    self.terms_equal_up_to_labels(tables, ours[index], theirs[index], &mut labels)
                 })
             }
         })
@@ -97,22 +97,22 @@ impl EqualTerms {
         b: TermId,
         labels: &mut LabelMapping<'a>,
     ) -> bool {
-        let (one, other) = (tables[0].term(a), tables[1].term(b));
-        match (one.kind, other.kind) {
-            (TermKind::Bnode, TermKind::Bnode) => {
-                labels.pair(tables[0].text_of(one), tables[1].text_of(other))
+        let (left, right) = (tables[0].term(a), tables[1].term(b));
+        match (left.kind, right.kind) {
+            (TermKind::BlankNode, TermKind::BlankNode) => {
+                labels.pair_labels(tables[0].text_of(left), tables[1].text_of(right))
             }
             (TermKind::TripleTerm, TermKind::TripleTerm) => {
                 let parts = tables[0]
-                    .triple(one)
+                    .triple(left)
                     .into_iter()
-                    .zip(tables[1].triple(other));
+                    .zip(tables[1].triple(right));
                 parts
                     .into_iter()
                     .all(|(a, b)| self.terms_equal_up_to_labels(tables, a, b, labels))
             }
-            (TermKind::Bnode | TermKind::TripleTerm, _)
-            | (_, TermKind::Bnode | TermKind::TripleTerm) => false,
+            (TermKind::BlankNode | TermKind::TripleTerm, _)
+            | (_, TermKind::BlankNode | TermKind::TripleTerm) => false,
             _ => self.same(tables, a, b),
         }
     }
@@ -127,7 +127,7 @@ struct LabelMapping<'a> {
 
 impl<'a> LabelMapping<'a> {
     /// Maps two labels to each other. Returns false if either is mapped to a different label.
-    fn pair(&mut self, a: &'a [u8], b: &'a [u8]) -> bool {
+    fn pair_labels(&mut self, a: &'a [u8], b: &'a [u8]) -> bool {
         *self.forward.entry(a).or_insert(b) == b && *self.back.entry(b).or_insert(a) == a
     }
 }
@@ -135,11 +135,11 @@ impl<'a> LabelMapping<'a> {
 /// The terms of a record, and their number.
 #[inline]
 fn terms<R: ComparableRecord>(record: R) -> ([TermId; 5], usize) {
-    let mut found = [TermId::DEFAULT_GRAPH; 5];
+    let mut terms = [TermId::DEFAULT_GRAPH; 5];
     let mut count = 0;
     record.each(|id| {
-        found[count] = id;
+        terms[count] = id;
         count += 1;
     });
-    (found, count)
+    (terms, count)
 }

@@ -20,23 +20,27 @@ pub fn blocks(a: &[u128], b: &[u128]) -> Vec<(usize, usize, usize)> {
     let shorter = a.len().min(b.len()) - head;
     let tails = a.iter().rev().zip(b.iter().rev()).take(shorter);
     let tail = tails.take_while(|(a, b)| a == b).count();
-    let mut found = Blocks::default();
-    found.add(0, 0, head);
+    let mut blocks = Blocks::default();
+    blocks.add(0, 0, head);
     let (middle_a, middle_b) = (&a[head..a.len() - tail], &b[head..b.len() - tail]);
     let (kept_a, kept_b) = (
-        shared_positions(middle_a, middle_b),
-        shared_positions(middle_b, middle_a),
+        find_shared_positions(middle_a, middle_b),
+        find_shared_positions(middle_b, middle_a),
     );
-    let pick =
-        |sequence: &[u128], kept: &[usize]| kept.iter().map(|&at| sequence[at]).collect::<Vec<_>>();
+    let pick = |sequence: &[u128], positions: &[usize]| {
+        positions
+            .iter()
+            .map(|&index| sequence[index])
+            .collect::<Vec<_>>()
+    };
     let (left, right) = (pick(middle_a, &kept_a), pick(middle_b, &kept_b));
     let mut matches = Vec::new();
     search(&left, &right, 0, 0, &mut matches);
     for (x, y) in matches {
-        found.add(head + kept_a[x], head + kept_b[y], 1);
+        blocks.add(head + kept_a[x], head + kept_b[y], 1);
     }
-    found.add(a.len() - tail, b.len() - tail, tail);
-    found.0
+    blocks.add(a.len() - tail, b.len() - tail, tail);
+    blocks.0
 }
 
 /// A list of blocks in which adjacent blocks are merged.
@@ -56,17 +60,17 @@ impl Blocks {
 }
 
 /// Positions of the elements that the other sequence also contains.
-fn shared_positions(sequence: &[u128], other: &[u128]) -> Vec<usize> {
+fn find_shared_positions(sequence: &[u128], other: &[u128]) -> Vec<usize> {
     let other_numbers: FxHashSet<u128> = other.iter().copied().collect();
     (0..sequence.len())
-        .filter(|&at| other_numbers.contains(&sequence[at]))
+        .filter(|&index| other_numbers.contains(&sequence[index]))
         .collect()
 }
 
 /// Finds a longest common subsequence, as pairs of the positions of equal elements.
-fn search(a: &[u128], b: &[u128], x: usize, y: usize, found: &mut Vec<(usize, usize)>) {
+fn search(a: &[u128], b: &[u128], x: usize, y: usize, pairs: &mut Vec<(usize, usize)>) {
     let head = a.iter().zip(b).take_while(|(a, b)| a == b).count();
-    found.extend((0..head).map(|at| (x + at, y + at)));
+    pairs.extend((0..head).map(|index| (x + index, y + index)));
     let (a, b, x, y) = (&a[head..], &b[head..], x + head, y + head);
     let tail = a
         .iter()
@@ -77,10 +81,10 @@ fn search(a: &[u128], b: &[u128], x: usize, y: usize, found: &mut Vec<(usize, us
     let (a, b) = (&a[..a.len() - tail], &b[..b.len() - tail]);
     if !a.is_empty() && !b.is_empty() {
         let (i, j) = middle(a, b);
-        search(&a[..i], &b[..j], x, y, found);
-        search(&a[i..], &b[j..], x + i, y + j, found);
+        search(&a[..i], &b[..j], x, y, pairs);
+        search(&a[i..], &b[j..], x + i, y + j, pairs);
     }
-    found.extend((0..tail).map(|at| (x + a.len() + at, y + b.len() + at)));
+    pairs.extend((0..tail).map(|index| (x + a.len() + index, y + b.len() + index)));
 }
 
 /// A point near the middle of a shortest path through the differences. The first elements of the
@@ -91,35 +95,41 @@ fn middle(a: &[u128], b: &[u128]) -> (usize, usize) {
     let odd = delta % 2 != 0;
     let max = (n + m + 1) / 2;
     let size = (2 * max + 3) as usize;
-    let at = |diagonal: isize| (diagonal + max + 1) as usize;
+    let index = |diagonal: isize| (diagonal + max + 1) as usize;
     let (mut forward, mut backward) = (vec![0isize; size], vec![0isize; size]);
     for depth in 0..=max {
         for diagonal in (-depth..=depth).step_by(2) {
             let down = diagonal == -depth
-                || (diagonal != depth && forward[at(diagonal - 1)] < forward[at(diagonal + 1)]);
+                || (diagonal != depth
+                    && forward[index(diagonal - 1)] < forward[index(diagonal + 1)]);
             let mut x = if down {
-                forward[at(diagonal + 1)]
+                forward[index(diagonal + 1)]
             } else {
-                forward[at(diagonal - 1)] + 1
+                forward[index(diagonal - 1)] + 1
             };
             let mut y = x - diagonal;
             while x < n && y < m && x >= 0 && y >= 0 && a[x as usize] == b[y as usize] {
                 x += 1;
                 y += 1;
             }
-            forward[at(diagonal)] = x;
+            forward[index(diagonal)] = x;
             let other = delta - diagonal;
-            if odd && other.abs() < depth && x + backward[at(other)] >= n && within(x, y, n, m) {
+            if odd
+                && other.abs() < depth
+                && x + backward[index(other)] >= n
+                && is_within(x, y, n, m)
+            {
                 return (x as usize, y as usize);
             }
         }
         for diagonal in (-depth..=depth).step_by(2) {
             let down = diagonal == -depth
-                || (diagonal != depth && backward[at(diagonal - 1)] < backward[at(diagonal + 1)]);
+                || (diagonal != depth
+                    && backward[index(diagonal - 1)] < backward[index(diagonal + 1)]);
             let mut x = if down {
-                backward[at(diagonal + 1)]
+                backward[index(diagonal + 1)]
             } else {
-                backward[at(diagonal - 1)] + 1
+                backward[index(diagonal - 1)] + 1
             };
             let mut y = x - diagonal;
             while x < n
@@ -131,12 +141,12 @@ fn middle(a: &[u128], b: &[u128]) -> (usize, usize) {
                 x += 1;
                 y += 1;
             }
-            backward[at(diagonal)] = x;
+            backward[index(diagonal)] = x;
             let other = delta - diagonal;
             if !odd
                 && other.abs() <= depth
-                && x + forward[at(other)] >= n
-                && within(n - x, m - y, n, m)
+                && x + forward[index(other)] >= n
+                && is_within(n - x, m - y, n, m)
             {
                 return ((n - x) as usize, (m - y) as usize);
             }
@@ -146,7 +156,7 @@ fn middle(a: &[u128], b: &[u128]) -> (usize, usize) {
 }
 
 /// Whether a point is within the box and divides it.
-const fn within(x: isize, y: isize, n: isize, m: isize) -> bool {
+const fn is_within(x: isize, y: isize, n: isize, m: isize) -> bool {
     0 <= x && x <= n && 0 <= y && y <= m && x + y > 0 && x + y < n + m
 }
 
@@ -159,12 +169,12 @@ mod tests {
         let mut row = vec![0; b.len() + 1];
         for x in a {
             let mut before = 0;
-            for (at, y) in b.iter().enumerate() {
-                let above = row[at + 1];
-                row[at + 1] = if x == y {
+            for (index, y) in b.iter().enumerate() {
+                let above = row[index + 1];
+                row[index + 1] = if x == y {
                     before + 1
                 } else {
-                    above.max(row[at])
+                    above.max(row[index])
                 };
                 before = above;
             }

@@ -23,24 +23,25 @@ const ROUGH_ROUNDS: usize = 4;
 const MAX_DEPTH: usize = 1000;
 
 /// The rough signature of a message, computed with a few refinement rounds.
-pub fn rough(graph: &Graph, keys: &Keys) -> u128 {
+pub fn compute_rough(graph: &Graph, keys: &Keys) -> u128 {
     if graph.names.is_empty() {
-        return keys.of(&[ground(graph), 0, 0]);
+        return keys.hash_numbers(&[hash_ground_records(graph), 0, 0]);
     }
-    let node_colours = few_rounds(graph, keys);
-    let patterns = (0..graph.len() as u32).map(|at| shape(graph, keys, at, &node_colours, None));
+    let node_colours = run_few_rounds(graph, keys);
+    let patterns =
+        (0..graph.len() as u32).map(|index| hash_pattern(graph, keys, index, &node_colours, None));
     let sum = patterns.fold(0, u128::wrapping_add);
-    keys.of(&[ground(graph), sum, node_colours.len() as u128])
+    keys.hash_numbers(&[hash_ground_records(graph), sum, node_colours.len() as u128])
 }
 
 /// The colours of blank nodes after a few refinement rounds. Equivalent nodes have equal colours.
-pub fn few_rounds(graph: &Graph, keys: &Keys) -> Vec<u128> {
+pub fn run_few_rounds(graph: &Graph, keys: &Keys) -> Vec<u128> {
     let all: Vec<u32> = (0..graph.names.len() as u32).collect();
     let mut node_colours = vec![0; all.len()];
     let mut unbounded = Steps::new(u64::MAX);
     let mut colours = Colours::new(graph, keys, &mut unbounded);
     for _ in 0..ROUGH_ROUNDS {
-        if colours.round(&all, &mut node_colours).unwrap_or(true) {
+        if colours.run_round(&all, &mut node_colours).unwrap_or(true) {
             break;
         }
     }
@@ -51,19 +52,19 @@ pub fn few_rounds(graph: &Graph, keys: &Keys) -> Vec<u128> {
 ///
 /// # Errors
 /// If the computation needs more steps than remain. One step is one visited quad.
-pub fn full(graph: &Graph, keys: &Keys, steps: &mut Steps) -> Result<u128, Exhausted> {
+pub fn compute_full(graph: &Graph, keys: &Keys, steps: &mut Steps) -> Result<u128, Exhausted> {
     if graph.names.is_empty() {
-        return Ok(keys.of(&[ground(graph), 0, 0]));
+        return Ok(keys.hash_numbers(&[hash_ground_records(graph), 0, 0]));
     }
     let mut colours = Colours::new(graph, keys, steps);
     let all: Vec<u32> = (0..graph.names.len() as u32).collect();
     let mut node_colours = vec![0; all.len()];
-    let patterns = colours.canonical(&all, &mut node_colours, Follow::Every, 0)?;
-    Ok(keys.of(&[ground(graph), patterns, all.len() as u128]))
+    let patterns = colours.hash_canonical(&all, &mut node_colours, Follow::Every, 0)?;
+    Ok(keys.hash_numbers(&[hash_ground_records(graph), patterns, all.len() as u128]))
 }
 
 /// A hash of the records without blank nodes.
-fn ground(graph: &Graph) -> u128 {
+fn hash_ground_records(graph: &Graph) -> u128 {
     let sum = graph
         .ground
         .iter()
@@ -79,9 +80,15 @@ enum Follow {
 }
 
 /// Hash of a pattern, computed from the colours of its blank nodes. The node `own` is marked.
-fn shape(graph: &Graph, keys: &Keys, at: u32, colours: &[u128], own: Option<u32>) -> u128 {
+fn hash_pattern(
+    graph: &Graph,
+    keys: &Keys,
+    index: u32,
+    colours: &[u128],
+    own: Option<u32>,
+) -> u128 {
     let mut mix = keys.begin();
-    for token in graph.pattern(at as usize) {
+    for token in graph.pattern(index as usize) {
         match token.as_node() {
             Some(node) if Some(node) == own => mix.add(2),
             Some(node) => {
@@ -118,8 +125,8 @@ impl<'a> Colours<'a> {
     }
 
     /// Recolours some nodes by their patterns. Returns true if further rounds would change nothing.
-    fn round(&mut self, nodes: &[u32], colours: &mut [u128]) -> Result<bool, Exhausted> {
-        let before = distinct(nodes, colours);
+    fn run_round(&mut self, nodes: &[u32], colours: &mut [u128]) -> Result<bool, Exhausted> {
+        let before = count_distinct(nodes, colours);
         if before == nodes.len() {
             return Ok(true);
         }
@@ -127,36 +134,46 @@ impl<'a> Colours<'a> {
         for &node in nodes {
             self.spend(self.incident.get(node).len())?;
             let patterns = self.incident.get(node).iter();
-            let sum = patterns.fold(0u128, |sum, &at| {
-                sum.wrapping_add(shape(self.graph, self.keys, at, colours, Some(node)))
+            let sum = patterns.fold(0u128, |sum, &index| {
+                sum.wrapping_add(hash_pattern(
+                    self.graph,
+                    self.keys,
+                    index,
+                    colours,
+                    Some(node),
+                ))
             });
-            new_colours.push(self.keys.of(&[colours[node as usize], sum]));
+            new_colours.push(self.keys.hash_numbers(&[colours[node as usize], sum]));
         }
         for (&node, colour) in nodes.iter().zip(new_colours) {
             colours[node as usize] = colour;
         }
-        let after = distinct(nodes, colours);
+        let after = count_distinct(nodes, colours);
         Ok(after == nodes.len() || after == before)
     }
 
     fn refine(&mut self, nodes: &[u32], colours: &mut [u128]) -> Result<(), Exhausted> {
-        while !self.round(nodes, colours)? {}
+        while !self.run_round(nodes, colours)? {}
         Ok(())
     }
 
     /// Sum of the hashes of some patterns with the given colours.
-    fn sum(&mut self, patterns: &[u32], colours: &[u128]) -> Result<u128, Exhausted> {
+    fn sum_pattern_hashes(
+        &mut self,
+        patterns: &[u32],
+        colours: &[u128],
+    ) -> Result<u128, Exhausted> {
         self.spend(patterns.len())?;
         let shapes = patterns
             .iter()
-            .map(|&at| shape(self.graph, self.keys, at, colours, None));
+            .map(|&index| hash_pattern(self.graph, self.keys, index, colours, None));
         Ok(shapes.fold(0, u128::wrapping_add))
     }
 
     /// A hash of the canonical form of some nodes' patterns, given the colours of the surrounding
     /// nodes. If all choices are followed, the form does not depend on labels. Equal hashes mean
     /// equal patterns. Changes the colours of these nodes.
-    fn canonical(
+    fn hash_canonical(
         &mut self,
         nodes: &[u32],
         colours: &mut [u128],
@@ -169,22 +186,29 @@ impl<'a> Colours<'a> {
         self.refine(nodes, colours)?;
         self.group.resize(self.graph.names.len(), 0);
         let base = self.last_group;
-        let components = self.components(nodes, colours)?;
+        let components = self.find_components(nodes, colours)?;
         // Nodes with unique colours are resolved. The others are divided into components.
         let group = &self.group;
         let is_resolved = |nodes: &[u32]| nodes.iter().all(|&node| group[node as usize] <= base);
-        let resolved = self.patterns(nodes, &is_resolved);
-        let mut sum = self.sum(&resolved, colours)?;
+        let resolved = self.find_patterns(nodes, &is_resolved);
+        let mut sum = self.sum_pattern_hashes(&resolved, colours)?;
         for component in components {
-            let canonical = self.component(&component, colours, follow, depth)?;
-            sum = sum.wrapping_add(self.keys.of(&[canonical, component.len() as u128]));
+            let canonical = self.hash_component(&component, colours, follow, depth)?;
+            sum = sum.wrapping_add(
+                self.keys
+                    .hash_numbers(&[canonical, component.len() as u128]),
+            );
         }
         Ok(sum)
     }
 
     /// The connected components of the nodes whose colours are not unique.
-    fn components(&mut self, nodes: &[u32], colours: &[u128]) -> Result<Vec<Vec<u32>>, Exhausted> {
-        let mut left: Vec<u32> = by_colour(nodes, colours)
+    fn find_components(
+        &mut self,
+        nodes: &[u32],
+        colours: &[u128],
+    ) -> Result<Vec<Vec<u32>>, Exhausted> {
+        let mut left: Vec<u32> = group_by_colour(nodes, colours)
             .into_values()
             .filter(|class| class.len() > 1)
             .flatten()
@@ -203,9 +227,9 @@ impl<'a> Colours<'a> {
             self.last_group += 1;
             self.group[start as usize] = self.last_group;
             let mut component = vec![start];
-            let mut at = 0;
-            while at < component.len() {
-                let node = component[at];
+            let mut index = 0;
+            while index < component.len() {
+                let node = component[index];
                 self.spend(self.incident.get(node).len())?;
                 for &pattern in self.incident.get(node) {
                     let tokens = self.graph.pattern(pattern as usize);
@@ -216,7 +240,7 @@ impl<'a> Colours<'a> {
                         }
                     }
                 }
-                at += 1;
+                index += 1;
             }
             components.push(component);
         }
@@ -224,18 +248,18 @@ impl<'a> Colours<'a> {
     }
 
     /// A hash of the canonical form of a component. Restores the colours of its nodes.
-    fn component(
+    fn hash_component(
         &mut self,
         nodes: &[u32],
         colours: &mut [u128],
         follow: Follow,
         depth: usize,
     ) -> Result<u128, Exhausted> {
-        let patterns = self.patterns(nodes, &|_| true);
-        let classes = by_colour(nodes, colours);
+        let patterns = self.find_patterns(nodes, &|_| true);
+        let classes = group_by_colour(nodes, colours);
         let several = classes.into_values().filter(|class| class.len() > 1);
         let Some(class) = several.min_by_key(Vec::len) else {
-            return self.sum(&patterns, colours);
+            return self.sum_pattern_hashes(&patterns, colours);
         };
         let saved: Vec<u128> = nodes.iter().map(|&node| colours[node as usize]).collect();
         let restore = |colours: &mut [u128]| {
@@ -243,14 +267,14 @@ impl<'a> Colours<'a> {
                 colours[node as usize] = colour;
             }
         };
-        let special = self.keys.of(&[colours[class[0] as usize], 5]);
+        let special = self.keys.hash_numbers(&[colours[class[0] as usize], 5]);
         // The search follows the nodes with the smallest result after individualization.
         let mut smallest: Option<u128> = None;
         let mut chosen = Vec::new();
         for node in class {
             colours[node as usize] = special;
             self.refine(nodes, colours)?;
-            let node_result = self.sum(&patterns, colours)?;
+            let node_result = self.sum_pattern_hashes(&patterns, colours)?;
             restore(colours);
             if smallest.is_none_or(|smallest| node_result < smallest) {
                 chosen.clear();
@@ -262,8 +286,9 @@ impl<'a> Colours<'a> {
         }
         let mut canonical_with = |node: u32, follow: Follow, colours: &mut [u128]| {
             colours[node as usize] = special;
-            let found =
-                stack::one_level(depth, || self.canonical(nodes, colours, follow, depth + 1));
+            let found = stack::run_one_level(depth, || {
+                self.hash_canonical(nodes, colours, follow, depth + 1)
+            });
             restore(colours);
             found.unwrap_or(Err(Exhausted))
         };
@@ -281,21 +306,21 @@ impl<'a> Colours<'a> {
     }
 
     /// The patterns that contain any of the nodes, and whose nodes satisfy a condition.
-    fn patterns(&self, nodes: &[u32], condition: &dyn Fn(&[u32]) -> bool) -> Vec<u32> {
+    fn find_patterns(&self, nodes: &[u32], condition: &dyn Fn(&[u32]) -> bool) -> Vec<u32> {
         let incident = nodes
             .iter()
             .flat_map(|&node| self.incident.get(node).iter().copied());
-        let mut found: Vec<u32> = incident.collect();
-        found.sort_unstable();
-        found.dedup();
+        let mut patterns: Vec<u32> = incident.collect();
+        patterns.sort_unstable();
+        patterns.dedup();
         let mut inside = Vec::new();
-        found.retain(|&at| {
+        patterns.retain(|&index| {
             inside.clear();
-            let tokens = self.graph.pattern(at as usize).iter();
+            let tokens = self.graph.pattern(index as usize).iter();
             inside.extend(tokens.filter_map(|token| token.as_node()));
             condition(&inside)
         });
-        found
+        patterns
     }
 
     fn spend(&mut self, steps: usize) -> Result<(), Exhausted> {
@@ -304,7 +329,7 @@ impl<'a> Colours<'a> {
 }
 
 /// Groups nodes by colour.
-fn by_colour(nodes: &[u32], colours: &[u128]) -> BTreeMap<u128, Vec<u32>> {
+fn group_by_colour(nodes: &[u32], colours: &[u128]) -> BTreeMap<u128, Vec<u32>> {
     let mut classes: BTreeMap<u128, Vec<u32>> = BTreeMap::new();
     for &node in nodes {
         let class = classes.entry(colours[node as usize]).or_default();
@@ -314,7 +339,7 @@ fn by_colour(nodes: &[u32], colours: &[u128]) -> BTreeMap<u128, Vec<u32>> {
 }
 
 /// Number of different colours.
-fn distinct(nodes: &[u32], colours: &[u128]) -> usize {
+fn count_distinct(nodes: &[u32], colours: &[u128]) -> usize {
     let mut found: Vec<u128> = nodes.iter().map(|&node| colours[node as usize]).collect();
     found.sort_unstable();
     found.dedup();

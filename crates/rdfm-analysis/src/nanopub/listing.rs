@@ -43,18 +43,18 @@ pub struct Description {
 pub(super) fn describe(
     terms: &mut Vocabulary,
     quads: &[Quad],
-    found: &Structure,
+    structure: &Structure,
     message: usize,
 ) -> Description {
     let (mut created, mut license, mut rights) = (None, None, None);
     let (mut creators, mut types, mut introduces) = (Vec::new(), Vec::new(), Vec::new());
     let mut topics = FxHashSet::default();
-    for quad in found.quads(quads, INFO) {
-        if !terms.same(quad.subject, found.uri) {
+    for quad in structure.quads(quads, INFO) {
+        if !terms.are_same(quad.subject, structure.uri) {
             continue;
         }
         let is_iri = terms.is_iri(quad.object);
-        match terms.meaning(quad.predicate) {
+        match terms.find_meaning(quad.predicate) {
             IriMeaning::Creator => creators.push(quad.object),
             IriMeaning::Created if created.is_none() && !is_iri => created = Some(quad.object),
             IriMeaning::License if license.is_none() => license = Some(quad.object),
@@ -72,21 +72,21 @@ pub(super) fn describe(
     }
     let (mut retracts, mut supersedes) = (Vec::new(), Vec::new());
     for quad in quads {
-        match terms.meaning(quad.predicate) {
+        match terms.find_meaning(quad.predicate) {
             IriMeaning::Retracts if terms.is_iri(quad.object) => retracts.push(quad.object),
             IriMeaning::Supersedes
-                if terms.is_iri(quad.object) && terms.same(quad.subject, found.uri) =>
+                if terms.is_iri(quad.object) && terms.are_same(quad.subject, structure.uri) =>
             {
                 supersedes.push(quad.object);
             }
             _ => {}
         }
     }
-    add_types(terms, quads, found, &topics, &mut types);
-    let public_key = signature::public_key(terms, quads, found);
+    add_types(terms, quads, structure, &topics, &mut types);
+    let public_key = signature::find_public_key(terms, quads, structure);
     Description {
         message,
-        uri: terms.string(found.uri),
+        uri: terms.string(structure.uri),
         creators: distinct(terms, &creators),
         created: created.map(|id| terms.string(id)),
         license: license.or(rights).map(|id| terms.string(id)),
@@ -103,32 +103,32 @@ pub(super) fn describe(
 fn add_types(
     terms: &mut Vocabulary,
     quads: &[Quad],
-    found: &Structure,
+    structure: &Structure,
     topics: &FxHashSet<TermKey>,
     types: &mut Vec<TermId>,
 ) {
-    let assertion = found.graphs[ASSERTION].unwrap_or(found.uri);
-    for quad in found.quads(quads, PROVENANCE) {
-        if terms.meaning(quad.predicate) == IriMeaning::Type
+    let assertion = structure.graphs[ASSERTION].unwrap_or(structure.uri);
+    for quad in structure.quads(quads, PROVENANCE) {
+        if terms.find_meaning(quad.predicate) == IriMeaning::Type
             && terms.is_iri(quad.object)
-            && terms.same(quad.subject, assertion)
+            && terms.are_same(quad.subject, assertion)
         {
             types.push(quad.object);
         }
     }
-    let Some(first) = found.quads(quads, ASSERTION).next() else {
+    let Some(first) = structure.quads(quads, ASSERTION).next() else {
         return;
     };
     let one_subject =
-        (found.quads(quads, ASSERTION)).all(|quad| terms.same(quad.subject, first.subject));
-    let one_predicate =
-        (found.quads(quads, ASSERTION)).all(|quad| terms.same(quad.predicate, first.predicate));
-    for quad in found.quads(quads, ASSERTION) {
-        match terms.meaning(quad.predicate) {
+        (structure.quads(quads, ASSERTION)).all(|quad| terms.are_same(quad.subject, first.subject));
+    let one_predicate = (structure.quads(quads, ASSERTION))
+        .all(|quad| terms.are_same(quad.predicate, first.predicate));
+    for quad in structure.quads(quads, ASSERTION) {
+        match terms.find_meaning(quad.predicate) {
             IriMeaning::Type
                 if terms.is_iri(quad.object)
                     && (one_subject
-                        || terms.same(quad.subject, assertion)
+                        || terms.are_same(quad.subject, assertion)
                         || topics.contains(&terms.key(quad.subject))) =>
             {
                 types.push(quad.object);
@@ -149,7 +149,7 @@ fn distinct(terms: &Vocabulary, ids: &[TermId]) -> Vec<String> {
     ids.iter()
         .filter(|id| {
             let kind = terms.table.term(**id).kind;
-            !matches!(kind, TermKind::Bnode | TermKind::TripleTerm)
+            !matches!(kind, TermKind::BlankNode | TermKind::TripleTerm)
                 && seen.insert(terms.table.text(**id))
         })
         .map(|id| terms.string(*id))

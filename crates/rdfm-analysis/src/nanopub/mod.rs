@@ -89,7 +89,7 @@ pub struct Violation {
     /// The data found, and what was expected.
     pub text: String,
     /// The affected term as it is usually written in text logs. Empty if there is none.
-    pub written: Vec<u8>,
+    pub term_text: Vec<u8>,
 }
 
 impl Violation {
@@ -98,7 +98,7 @@ impl Violation {
             rule,
             is_error: true,
             text,
-            written,
+            term_text: written,
         }
     }
 
@@ -136,7 +136,7 @@ pub fn check(batch: &MessageBatch) -> Vec<Verdict> {
     for message in 0..batch.len() {
         let first = verdicts.len();
         checker.for_each_nanopub(batch.message(message), |checker, quads| {
-            let mut verdict = checker.verdict(quads);
+            let mut verdict = checker.check_nanopub(quads);
             verdict.message = message;
             verdicts.push(verdict);
         });
@@ -155,7 +155,7 @@ pub fn verify(batch: &MessageBatch) -> Vec<Option<String>> {
     let mut checker = NanopubChecker::new(batch);
     let messages = 0..batch.len();
     messages
-        .map(|message| checker.reason(batch.message(message)))
+        .map(|message| checker.find_invalid_reason(batch.message(message)))
         .collect()
 }
 
@@ -164,30 +164,30 @@ pub fn verify(batch: &MessageBatch) -> Vec<Option<String>> {
 #[must_use]
 pub fn describe(batch: &MessageBatch) -> Vec<Description> {
     let mut checker = NanopubChecker::new(batch);
-    let mut found = Vec::with_capacity(batch.len());
+    let mut descriptions = Vec::with_capacity(batch.len());
     for message in 0..batch.len() {
         checker.for_each_nanopub(batch.message(message), |checker, quads| {
             if let Some(structure) = structure::find(&mut checker.terms, quads, &mut Vec::new()) {
                 let terms = &mut checker.terms;
-                found.push(listing::describe(terms, quads, &structure, message));
+                descriptions.push(listing::describe(terms, quads, &structure, message));
             }
         });
     }
-    found
+    descriptions
 }
 
 /// Computes the artifact code of a message. In the message's IRIs, `code` is replaced by a space.
 ///
 /// # Errors
 /// If no artifact code can be computed. The error is the reason.
-pub fn code_of(
+pub fn find_artifact_code(
     batch: &MessageBatch,
     message: usize,
     code: Option<&[u8]>,
 ) -> Result<String, String> {
     let mut hasher = Hasher::new(batch.table());
     match hasher.load(batch.message(message), code) {
-        Ok(()) => Ok(hasher.code()),
+        Ok(()) => Ok(hasher.compute_code()),
         Err(reason) => Err(reason.text(batch.table())),
     }
 }
@@ -207,7 +207,7 @@ impl<'a> NanopubChecker<'a> {
 
     /// Calls a function with the quads of each nanopublication of a message.
     fn for_each_nanopub(&mut self, quads: &[Quad], mut call: impl FnMut(&mut Self, &[Quad])) {
-        let heads = self.heads(quads);
+        let heads = self.find_heads(quads);
         if heads.len() < 2 {
             call(self, quads);
             return;
@@ -220,8 +220,12 @@ impl<'a> NanopubChecker<'a> {
         }
         let mut owners = FxHashMap::default();
         for (head, head_quads) in quads_by_head.iter().enumerate() {
-            let found = structure::find(&mut self.terms, head_quads, &mut Vec::new());
-            for graph in found.iter().flat_map(|found| found.graphs).flatten() {
+            let structure = structure::find(&mut self.terms, head_quads, &mut Vec::new());
+            for graph in structure
+                .iter()
+                .flat_map(|structure| structure.graphs)
+                .flatten()
+            {
                 owners.entry(self.terms.key(graph)).or_insert(head);
             }
         }
@@ -239,7 +243,7 @@ impl<'a> NanopubChecker<'a> {
     }
 
     /// The graphs that declare nanopublications, with their numbers.
-    fn heads(&mut self, quads: &[Quad]) -> FxHashMap<TermKey<'a>, usize> {
+    fn find_heads(&mut self, quads: &[Quad]) -> FxHashMap<TermKey<'a>, usize> {
         let mut heads = FxHashMap::default();
         for quad in quads {
             if structure::is_declaration(&mut self.terms, quad) {
@@ -250,18 +254,18 @@ impl<'a> NanopubChecker<'a> {
         heads
     }
 
-    fn verdict(&mut self, quads: &[Quad]) -> Verdict {
+    fn check_nanopub(&mut self, quads: &[Quad]) -> Verdict {
         let mut verdict = Verdict::default();
         let problems = &mut verdict.problems;
-        let Some(found) = structure::find(&mut self.terms, quads, problems) else {
+        let Some(structure) = structure::find(&mut self.terms, quads, problems) else {
             return verdict;
         };
-        verdict.uri = Some(self.terms.string(found.uri));
-        structure::check(&mut self.terms, quads, &found, problems);
-        let uri = self.terms.table.text(found.uri);
+        verdict.uri = Some(self.terms.string(structure.uri));
+        structure::check(&mut self.terms, quads, &structure, problems);
+        let uri = self.terms.table.text(structure.uri);
         let code = trusty::dataset_code(uri);
         self.check_terms(quads, code.is_none(), problems);
-        let element = signature::find(&mut self.terms, quads, &found, problems);
+        let element = signature::find(&mut self.terms, quads, &structure, problems);
         if code.is_none() && element.is_none() {
             return verdict;
         }
@@ -278,11 +282,11 @@ impl<'a> NanopubChecker<'a> {
             return verdict;
         }
         if let Some(code) = code {
-            match describe_wrong_code(code, &self.hasher.code()) {
+            match describe_wrong_code(code, &self.hasher.compute_code()) {
                 None => verdict.is_trusty = true,
                 Some(text) => {
-                    let written = self.terms.written(found.uri);
-                    problems.push(Violation::error(NanopubRule::ArtifactCode, text, written));
+                    let uri_text = self.terms.write_term(structure.uri);
+                    problems.push(Violation::error(NanopubRule::ArtifactCode, text, uri_text));
                 }
             }
         }
@@ -305,19 +309,19 @@ impl<'a> NanopubChecker<'a> {
                     if self.terms.is_well_formed(id) {
                         continue;
                     }
-                    let text = format!("{} is not a valid IRI", self.terms.shown(id));
-                    (NanopubRule::Iri, text, self.terms.written(id))
-                } else if let Some(datatype) = self.terms.violated_datatype(id) {
+                    let text = format!("{} is not a valid IRI", self.terms.quote(id));
+                    (NanopubRule::Iri, text, self.terms.write_term(id))
+                } else if let Some(datatype) = self.terms.find_violated_datatype(id) {
                     let text = format!(
                         "{} is not a valid {}: expected {}",
                         quote(self.terms.table.text(id)),
                         datatype.name(),
-                        datatype.expected()
+                        datatype.expected_form()
                     );
                     (
                         NanopubRule::IllTypedLiteral,
                         text,
-                        self.terms.written_string(id),
+                        self.terms.write_string(id),
                     )
                 } else {
                     continue;
@@ -335,34 +339,34 @@ impl<'a> NanopubChecker<'a> {
         }
     }
 
-    fn reason(&mut self, quads: &[Quad]) -> Option<String> {
-        let heads = self.heads(quads).len();
+    fn find_invalid_reason(&mut self, quads: &[Quad]) -> Option<String> {
+        let heads = self.find_heads(quads).len();
         if heads > 1 {
             return Some(format!(
                 "the message contains {heads} nanopublications, expected one"
             ));
         }
         let mut problems = Vec::new();
-        let found = structure::find(&mut self.terms, quads, &mut problems);
-        if let Some(found) = &found {
-            structure::check(&mut self.terms, quads, found, &mut problems);
+        let structure = structure::find(&mut self.terms, quads, &mut problems);
+        if let Some(structure) = &structure {
+            structure::check(&mut self.terms, quads, structure, &mut problems);
         }
-        let (Some(found), true) = (found, problems.is_empty()) else {
+        let (Some(structure), true) = (structure, problems.is_empty()) else {
             return problems.into_iter().next().map(|problem| problem.text);
         };
-        self.describe_wrong_code(quads, &found)
+        self.describe_wrong_code(quads, &structure)
     }
 
-    fn describe_wrong_code(&mut self, quads: &[Quad], found: &Structure) -> Option<String> {
-        let uri = self.terms.table.text(found.uri);
+    fn describe_wrong_code(&mut self, quads: &[Quad], structure: &Structure) -> Option<String> {
+        let uri = self.terms.table.text(structure.uri);
         let Some(code) = trusty::dataset_code(uri) else {
             return Some(format!(
                 "{} is not a trusty URI: expected RA and 43 more characters at its end",
-                self.terms.shown(found.uri)
+                self.terms.quote(structure.uri)
             ));
         };
         match self.hasher.load(quads, Some(code)) {
-            Ok(()) => describe_wrong_code(code, &self.hasher.code()),
+            Ok(()) => describe_wrong_code(code, &self.hasher.compute_code()),
             Err(reason) => Some(format!(
                 "the artifact code cannot be computed: {}",
                 reason.text(self.terms.table)

@@ -37,21 +37,21 @@ pub(super) struct SignatureElement {
 pub(super) fn find(
     terms: &mut Vocabulary,
     quads: &[Quad],
-    found: &Structure,
+    structure: &Structure,
     problems: &mut Vec<Violation>,
 ) -> Option<SignatureElement> {
     let mut element: Option<TermId> = None;
     let (mut is_old, mut has_signature) = (false, false);
-    for quad in found.quads(quads, INFO) {
-        match terms.meaning(quad.predicate) {
-            IriMeaning::HasSignatureTarget if terms.same(quad.object, found.uri) => {
+    for quad in structure.quads(quads, INFO) {
+        match terms.find_meaning(quad.predicate) {
+            IriMeaning::HasSignatureTarget if terms.are_same(quad.object, structure.uri) => {
                 if let Some(first) = element
-                    && !terms.same(first, quad.subject)
+                    && !terms.are_same(first, quad.subject)
                 {
-                    let (a, b) = (terms.shown(first), terms.shown(quad.subject));
+                    let (a, b) = (terms.quote(first), terms.quote(quad.subject));
                     let text =
                         format!("there are two signature elements, {a} and {b}, expected one");
-                    problems.push(problem(text, terms.written(quad.subject)));
+                    problems.push(problem(text, terms.write_term(quad.subject)));
                     return None;
                 }
                 element = Some(quad.subject);
@@ -73,7 +73,7 @@ pub(super) fn find(
         } else if has_signature {
             let text = format!(
                 "there is a signature, but no npx:hasSignatureTarget with the value {}",
-                terms.shown(found.uri)
+                terms.quote(structure.uri)
             );
             problems.push(problem(text, Vec::new()));
         }
@@ -82,20 +82,22 @@ pub(super) fn find(
     if !terms.is_iri(element) {
         let text = format!(
             "the signature element {} is not an IRI",
-            terms.shown(element)
+            terms.quote(element)
         );
         problems.push(problem(text, Vec::new()));
         return None;
     }
     let mut value = |terms: &mut Vocabulary, meaning: IriMeaning, name: &str| {
         let mut first: Option<Quad> = None;
-        for quad in found.quads(quads, INFO) {
-            if terms.meaning(quad.predicate) != meaning || !terms.same(quad.subject, element) {
+        for quad in structure.quads(quads, INFO) {
+            if terms.find_meaning(quad.predicate) != meaning
+                || !terms.are_same(quad.subject, element)
+            {
                 continue;
             }
-            if first.is_some_and(|first| !terms.same(first.object, quad.object)) {
+            if first.is_some_and(|first| !terms.are_same(first.object, quad.object)) {
                 let text = format!("the signature element has two values of {name}, expected one");
-                problems.push(problem(text, terms.written(element)));
+                problems.push(problem(text, terms.write_term(element)));
                 return None;
             }
             first = Some(*quad);
@@ -104,11 +106,11 @@ pub(super) fn find(
             Some(quad) if terms.table.term(quad.object).kind == TermKind::Literal => return first,
             Some(quad) => format!(
                 "the value of {name} is {}, expected a string",
-                terms.shown(quad.object)
+                terms.quote(quad.object)
             ),
             None => format!("the signature element has no {name}"),
         };
-        problems.push(problem(text, terms.written(element)));
+        problems.push(problem(text, terms.write_term(element)));
         None
     };
     let algorithm = value(terms, IriMeaning::HasAlgorithm, "npx:hasAlgorithm")?.object;
@@ -117,9 +119,9 @@ pub(super) fn find(
     if !matches!(terms.table.text(algorithm), b"RSA" | b"DSA") {
         let text = format!(
             "the signature algorithm is {}, expected \"RSA\" or \"DSA\"",
-            terms.shown(algorithm)
+            terms.quote(algorithm)
         );
-        problems.push(problem(text, terms.written(element)));
+        problems.push(problem(text, terms.write_term(element)));
         return None;
     }
     Some(SignatureElement {
@@ -131,18 +133,18 @@ pub(super) fn find(
 }
 
 /// Returns the public key of the signature element, without checking the element.
-pub(super) fn public_key(
+pub(super) fn find_public_key(
     terms: &mut Vocabulary,
     quads: &[Quad],
-    found: &Structure,
+    structure: &Structure,
 ) -> Option<TermId> {
-    let target = found.quads(quads, INFO).find(|quad| {
-        terms.meaning(quad.predicate) == IriMeaning::HasSignatureTarget
-            && terms.same(quad.object, found.uri)
+    let target = structure.quads(quads, INFO).find(|quad| {
+        terms.find_meaning(quad.predicate) == IriMeaning::HasSignatureTarget
+            && terms.are_same(quad.object, structure.uri)
     })?;
-    let key = found.quads(quads, INFO).find(|quad| {
-        terms.meaning(quad.predicate) == IriMeaning::HasPublicKey
-            && terms.same(quad.subject, target.subject)
+    let key = structure.quads(quads, INFO).find(|quad| {
+        terms.find_meaning(quad.predicate) == IriMeaning::HasPublicKey
+            && terms.are_same(quad.subject, target.subject)
     })?;
     Some(key.object)
 }

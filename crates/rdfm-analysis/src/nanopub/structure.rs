@@ -46,22 +46,24 @@ pub(super) struct Structure {
     /// name it.
     pub graphs: [Option<TermId>; 4],
     /// For each quad, the index of its graph in `graphs`, or [`OUTSIDE`].
-    places: Vec<u8>,
+    graph_indices: Vec<u8>,
 }
 
 impl Structure {
     /// The quads of one of the four graphs.
     pub fn quads<'q>(&self, quads: &'q [Quad], graph: usize) -> impl Iterator<Item = &'q Quad> {
-        let places = self.places.iter();
+        let places = self.graph_indices.iter();
         let quads = quads.iter().zip(places);
-        quads.filter_map(move |(quad, place)| (usize::from(*place) == graph).then_some(quad))
+        quads.filter_map(move |(quad, graph_index)| {
+            (usize::from(*graph_index) == graph).then_some(quad)
+        })
     }
 }
 
 /// Whether a quad declares a nanopublication (rule 2).
 pub(super) fn is_declaration(terms: &mut Vocabulary, quad: &Quad) -> bool {
-    terms.meaning(quad.object) == IriMeaning::Nanopublication
-        && terms.meaning(quad.predicate) == IriMeaning::Type
+    terms.find_meaning(quad.object) == IriMeaning::Nanopublication
+        && terms.find_meaning(quad.predicate) == IriMeaning::Type
 }
 
 /// Finds the nanopublication and its graphs, without checking them. Returns `None` and adds a
@@ -85,8 +87,9 @@ pub(super) fn find(
             declared = Some(quad);
             continue;
         };
-        if !terms.same(first.subject, quad.subject) || !terms.same(first.graph, quad.graph) {
-            let both = [first.subject, quad.subject].map(|id| terms.shown(id));
+        if !terms.are_same(first.subject, quad.subject) || !terms.are_same(first.graph, quad.graph)
+        {
+            let both = [first.subject, quad.subject].map(|id| terms.quote(id));
             let text = format!(
                 "two quads declare an np:Nanopublication, {} and {}, expected one",
                 both[0], both[1]
@@ -94,7 +97,7 @@ pub(super) fn find(
             problems.push(Violation::error(
                 NanopubRule::Head,
                 text,
-                terms.written(quad.subject),
+                terms.write_term(quad.subject),
             ));
             return None;
         }
@@ -108,33 +111,33 @@ pub(super) fn find(
     if !terms.is_iri(uri) {
         let text = format!(
             "the nanopublication {} is not identified by an IRI",
-            terms.shown(uri)
+            terms.quote(uri)
         );
         problems.push(Violation::error(NanopubRule::Head, text, Vec::new()));
         return None;
     }
     let mut graphs = [Some(head), None, None, None];
     for quad in quads {
-        let meaning = terms.meaning(quad.predicate);
+        let meaning = terms.find_meaning(quad.predicate);
         if let Some(link) = LINKS.iter().position(|link| link.0 == meaning)
             && graphs[link + 1].is_none()
-            && terms.same(quad.graph, head)
-            && terms.same(quad.subject, uri)
+            && terms.are_same(quad.graph, head)
+            && terms.are_same(quad.subject, uri)
         {
             graphs[link + 1] = Some(quad.object);
         }
     }
-    let place = |quad: &Quad| {
-        let found = graphs
+    let graph_index = |quad: &Quad| {
+        let graph_iris = graphs
             .iter()
-            .position(|graph| graph.is_some_and(|graph| terms.same(graph, quad.graph)));
-        found.map_or(OUTSIDE, |place| place as u8)
+            .position(|graph| graph.is_some_and(|graph| terms.are_same(graph, quad.graph)));
+        graph_iris.map_or(OUTSIDE, |graph_index| graph_index as u8)
     };
-    let places = quads.iter().map(place).collect();
+    let places = quads.iter().map(graph_index).collect();
     Some(Structure {
         uri,
         graphs,
-        places,
+        graph_indices: places,
     })
 }
 
@@ -142,7 +145,7 @@ pub(super) fn find(
 pub(super) fn check(
     terms: &mut Vocabulary,
     quads: &[Quad],
-    found: &Structure,
+    structure: &Structure,
     problems: &mut Vec<Violation>,
 ) {
     if quads.iter().any(|quad| quad.graph == TermId::DEFAULT_GRAPH) {
@@ -154,20 +157,22 @@ pub(super) fn check(
             Vec::new(),
         ));
     }
-    if found.graphs[HEAD] == Some(TermId::DEFAULT_GRAPH) {
+    if structure.graphs[HEAD] == Some(TermId::DEFAULT_GRAPH) {
         return;
     }
-    if !check_links(terms, quads, found, problems) || !check_graph_iris(terms, found, problems) {
+    if !check_links(terms, quads, structure, problems)
+        || !check_graph_iris(terms, structure, problems)
+    {
         return;
     }
-    check_contents(terms, quads, found, problems);
+    check_contents(terms, quads, structure, problems);
 }
 
 /// Checks rule 3: the head names one graph of each kind.
 fn check_links(
     terms: &mut Vocabulary,
     quads: &[Quad],
-    found: &Structure,
+    structure: &Structure,
     problems: &mut Vec<Violation>,
 ) -> bool {
     let before = problems.len();
@@ -175,12 +180,12 @@ fn check_links(
         problems.push(Violation::error(
             NanopubRule::Link,
             text,
-            terms.written(found.uri),
+            terms.write_term(structure.uri),
         ));
     };
     for (index, (meaning, name)) in LINKS.into_iter().enumerate() {
-        let Some(graph) = found.graphs[index + 1] else {
-            let uri = terms.shown(found.uri);
+        let Some(graph) = structure.graphs[index + 1] else {
+            let uri = terms.quote(structure.uri);
             add(
                 terms,
                 format!("{uri} has no {name} in the head, expected one"),
@@ -188,20 +193,20 @@ fn check_links(
             continue;
         };
         if !terms.is_iri(graph) {
-            let graph = terms.shown(graph);
+            let graph = terms.quote(graph);
             add(
                 terms,
                 format!("the value of {name} is {graph}, expected an IRI"),
             );
             continue;
         }
-        let other = found.quads(quads, HEAD).find(|quad| {
-            terms.meaning(quad.predicate) == meaning
-                && terms.same(quad.subject, found.uri)
-                && !terms.same(quad.object, graph)
+        let other = structure.quads(quads, HEAD).find(|quad| {
+            terms.find_meaning(quad.predicate) == meaning
+                && terms.are_same(quad.subject, structure.uri)
+                && !terms.are_same(quad.object, graph)
         });
         if let Some(other) = other {
-            let (a, b) = (terms.shown(graph), terms.shown(other.object));
+            let (a, b) = (terms.quote(graph), terms.quote(other.object));
             add(
                 terms,
                 format!("{name} has the values {a} and {b}, expected one value"),
@@ -214,34 +219,38 @@ fn check_links(
 /// Checks rule 4: the four graphs are different, and their IRIs begin with the IRI of the
 /// nanopublication. Reports only the first violation, since further ones are usually of the same
 /// kind.
-fn check_graph_iris(terms: &Vocabulary, found: &Structure, problems: &mut Vec<Violation>) -> bool {
-    let graphs = found.graphs.map(|graph| graph.unwrap_or(found.uri));
+fn check_graph_iris(
+    terms: &Vocabulary,
+    structure: &Structure,
+    problems: &mut Vec<Violation>,
+) -> bool {
+    let graphs = structure.graphs.map(|graph| graph.unwrap_or(structure.uri));
     for (index, graph) in graphs.into_iter().enumerate() {
         let name = NAMES[index];
         let same = graphs[..index]
             .iter()
-            .position(|other| terms.same(*other, graph));
+            .position(|other| terms.are_same(*other, graph));
         let text = if let Some(other) = same {
             format!(
                 "the {} and the {name} are the same graph {}",
                 NAMES[other],
-                terms.shown(graph)
+                terms.quote(graph)
             )
-        } else if terms.same(graph, found.uri) {
+        } else if terms.are_same(graph, structure.uri) {
             format!(
                 "the {name} graph has the IRI of the nanopublication, {}",
-                terms.shown(graph)
+                terms.quote(graph)
             )
         } else if terms.table.term(graph).kind != TermKind::Iri
             || !terms
                 .table
                 .text(graph)
-                .starts_with(terms.table.text(found.uri))
+                .starts_with(terms.table.text(structure.uri))
         {
             format!(
                 "the IRI of the {name} graph, {}, does not begin with that of the nanopublication, {}",
-                terms.shown(graph),
-                terms.shown(found.uri)
+                terms.quote(graph),
+                terms.quote(structure.uri)
             )
         } else {
             continue;
@@ -249,7 +258,7 @@ fn check_graph_iris(terms: &Vocabulary, found: &Structure, problems: &mut Vec<Vi
         problems.push(Violation::error(
             NanopubRule::GraphIri,
             text,
-            terms.written(graph),
+            terms.write_term(graph),
         ));
         return false;
     }
@@ -261,51 +270,53 @@ fn check_graph_iris(terms: &Vocabulary, found: &Structure, problems: &mut Vec<Vi
 fn check_contents(
     terms: &Vocabulary,
     quads: &[Quad],
-    found: &Structure,
+    structure: &Structure,
     problems: &mut Vec<Violation>,
 ) {
     let other = quads
         .iter()
-        .zip(&found.places)
-        .find(|(quad, place)| **place == OUTSIDE && quad.graph != TermId::DEFAULT_GRAPH);
+        .zip(&structure.graph_indices)
+        .find(|(quad, graph_index)| {
+            **graph_index == OUTSIDE && quad.graph != TermId::DEFAULT_GRAPH
+        });
     if let Some((quad, _)) = other {
-        let graph = terms.shown(quad.graph);
+        let graph = terms.quote(quad.graph);
         let text =
             format!("the graph {graph} is not one of the four graphs of the nanopublication");
-        let written = terms.written(quad.graph);
-        problems.push(Violation::error(NanopubRule::ExtraGraph, text, written));
+        let graph_text = terms.write_term(quad.graph);
+        problems.push(Violation::error(NanopubRule::ExtraGraph, text, graph_text));
     }
-    for place in [ASSERTION, PROVENANCE, INFO] {
-        let Some(graph) = found.graphs[place] else {
+    for graph_index in [ASSERTION, PROVENANCE, INFO] {
+        let Some(graph) = structure.graphs[graph_index] else {
             continue;
         };
-        let (name, iri) = (NAMES[place], terms.shown(graph));
-        if found.quads(quads, place).next().is_none() {
+        let (name, iri) = (NAMES[graph_index], terms.quote(graph));
+        if structure.quads(quads, graph_index).next().is_none() {
             let text = format!("the {name} graph {iri} is empty");
             problems.push(Violation::error(
                 NanopubRule::EmptyGraph,
                 text,
-                terms.written(graph),
+                terms.write_term(graph),
             ));
             continue;
         }
-        let (what, topic) = match place {
-            PROVENANCE => ("assertion graph", found.graphs[ASSERTION]),
-            INFO => ("nanopublication", Some(found.uri)),
+        let (subject, topic) = match graph_index {
+            PROVENANCE => ("assertion graph", structure.graphs[ASSERTION]),
+            INFO => ("nanopublication", Some(structure.uri)),
             _ => continue,
         };
         let mentions = |quad: &Quad| {
             topic.is_some_and(|topic| {
-                terms.same(quad.subject, topic) || terms.same(quad.object, topic)
+                terms.are_same(quad.subject, topic) || terms.are_same(quad.object, topic)
             })
         };
-        if !found.quads(quads, place).any(mentions) {
-            let topic = terms.shown(topic.unwrap_or(found.uri));
-            let text = format!("no quad of the {name} is about the {what} {topic}");
+        if !structure.quads(quads, graph_index).any(mentions) {
+            let topic = terms.quote(topic.unwrap_or(structure.uri));
+            let text = format!("no quad of the {name} is about the {subject} {topic}");
             problems.push(Violation::error(
                 NanopubRule::Reference,
                 text,
-                terms.written(graph),
+                terms.write_term(graph),
             ));
         }
     }

@@ -40,8 +40,8 @@ pub fn artifact_code(iri: &[u8]) -> Option<&[u8]> {
         let is_suffix = |byte: &u8| is_base64url(*byte) || *byte == b'.';
         (first..iri.len())
             .rev()
-            .take_while(|at| is_suffix(&iri[*at]))
-            .filter(|at| iri[*at] == b'.')
+            .take_while(|index| is_suffix(&iri[*index]))
+            .filter(|index| iri[*index] == b'.')
             .find_map(code_before)
     })
 }
@@ -54,7 +54,7 @@ pub fn dataset_code(iri: &[u8]) -> Option<&[u8]> {
 /// The reason why quads have no artifact code.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Unhashable {
-    Bnode(TermId),
+    BlankNode(TermId),
     TripleTerm,
     Direction,
     /// An IRI contains a tab or a line feed.
@@ -70,7 +70,9 @@ impl Unhashable {
                 .to_string()
         };
         match self {
-            Self::Bnode(id) => format!("there is a blank node _:{}, expected only IRIs", text(id)),
+            Self::BlankNode(id) => {
+                format!("there is a blank node _:{}, expected only IRIs", text(id))
+            }
             Self::TripleTerm => "there is a triple term, which RDF 1.1 does not support".to_owned(),
             Self::Direction => {
                 "there is a literal with a base direction, which RDF 1.1 does not support"
@@ -149,7 +151,7 @@ impl<'a> Hasher<'a> {
             }
             self.quads.push(row);
         }
-        self.rank();
+        self.rank_terms();
         for quad in &mut self.quads {
             *quad = quad.map(|index| self.terms[index as usize].rank);
         }
@@ -159,7 +161,7 @@ impl<'a> Hasher<'a> {
     }
 
     /// Computes the artifact code of the loaded quads.
-    pub fn code(&mut self) -> String {
+    pub fn compute_code(&mut self) -> String {
         self.write_text(None);
         let mut code = String::with_capacity(CODE_LENGTH);
         code.push_str("RA");
@@ -236,7 +238,7 @@ impl<'a> Hasher<'a> {
                 self.push_lexical_form(text);
                 TermGroup::Literal
             }
-            TermKind::Bnode => return Err(Unhashable::Bnode(id)),
+            TermKind::BlankNode => return Err(Unhashable::BlankNode(id)),
             TermKind::TripleTerm | TermKind::Language => return Err(Unhashable::TripleTerm),
         };
         self.buffer.push(b'\n');
@@ -256,10 +258,10 @@ impl<'a> Hasher<'a> {
     fn push_iri(&mut self, text: &[u8], code: Option<&Finder>) {
         let mut copied = 0;
         if let Some(code) = code {
-            for at in code.find_iter(text) {
-                self.buffer.extend_from_slice(&text[copied..at]);
+            for index in code.find_iter(text) {
+                self.buffer.extend_from_slice(&text[copied..index]);
                 self.buffer.push(b' ');
-                copied = at + code.needle().len();
+                copied = index + code.needle().len();
             }
         }
         self.buffer.extend_from_slice(&text[copied..]);
@@ -269,17 +271,21 @@ impl<'a> Hasher<'a> {
     fn push_lexical_form(&mut self, text: &[u8]) {
         self.buffer.push(b' ');
         let mut copied = 0;
-        for at in memchr::memchr2_iter(b'\\', b'\n', text) {
-            self.buffer.extend_from_slice(&text[copied..at]);
-            let escape: &[u8] = if text[at] == b'\n' { b"\\n" } else { b"\\\\" };
+        for index in memchr::memchr2_iter(b'\\', b'\n', text) {
+            self.buffer.extend_from_slice(&text[copied..index]);
+            let escape: &[u8] = if text[index] == b'\n' {
+                b"\\n"
+            } else {
+                b"\\\\"
+            };
             self.buffer.extend_from_slice(escape);
-            copied = at + 1;
+            copied = index + 1;
         }
         self.buffer.extend_from_slice(&text[copied..]);
     }
 
     /// Assigns ranks to terms. Equal terms have equal ranks.
-    fn rank(&mut self) {
+    fn rank_terms(&mut self) {
         let mut order = std::mem::take(&mut self.order);
         order.clear();
         order.extend(0..self.terms.len() as u32);

@@ -48,7 +48,7 @@ pub(super) enum IriMeaning {
 
 impl IriMeaning {
     /// Returns the meaning of an IRI.
-    fn of(iri: &[u8]) -> Self {
+    fn from_iri(iri: &[u8]) -> Self {
         if let Some(local) = iri.strip_prefix(NP) {
             match local {
                 b"Nanopublication" => Self::Nanopublication,
@@ -132,12 +132,12 @@ impl<'a> Vocabulary<'a> {
     }
 
     /// Meaning of a term, or `Other` if it is not an IRI.
-    pub fn meaning(&mut self, id: TermId) -> IriMeaning {
+    pub fn find_meaning(&mut self, id: TermId) -> IriMeaning {
         if let Some(meaning) = self.meanings[id.index()] {
             return meaning;
         }
         let meaning = match self.table.term(id).kind {
-            TermKind::Iri => IriMeaning::of(self.table.text(id)),
+            TermKind::Iri => IriMeaning::from_iri(self.table.text(id)),
             _ => IriMeaning::Other,
         };
         self.meanings[id.index()] = Some(meaning);
@@ -155,12 +155,12 @@ impl<'a> Vocabulary<'a> {
     }
 
     /// Returns the datatype of a literal if its lexical form is invalid.
-    pub fn violated_datatype(&mut self, id: TermId) -> Option<Datatype> {
+    pub fn find_violated_datatype(&mut self, id: TermId) -> Option<Datatype> {
         let term = self.table.term(id);
         if term.kind != TermKind::TypedLiteral {
             return None;
         }
-        let datatype_of = |aux| Datatype::of(self.table.text(TermId(aux)));
+        let datatype_of = |aux| Datatype::from_iri(self.table.text(TermId(aux)));
         let datatype = *self
             .datatypes
             .entry(term.aux)
@@ -175,8 +175,8 @@ impl<'a> Vocabulary<'a> {
     }
 
     /// Whether two terms are equal.
-    pub fn same(&self, a: TermId, b: TermId) -> bool {
-        a == b || self.table.same_term(a, self.table, b)
+    pub fn are_same(&self, a: TermId, b: TermId) -> bool {
+        a == b || self.table.is_same_term(a, self.table, b)
     }
 
     pub fn is_iri(&self, id: TermId) -> bool {
@@ -189,7 +189,7 @@ impl<'a> Vocabulary<'a> {
     }
 
     /// The term as in N-Triples, for an error message. Long terms are shortened in the middle.
-    pub fn shown(&self, id: TermId) -> String {
+    pub fn quote(&self, id: TermId) -> String {
         let mut out = Vec::new();
         if self.is_iri(id) {
             write_iri(self.table.text(id), false, &mut out);
@@ -208,14 +208,14 @@ impl<'a> Vocabulary<'a> {
     }
 
     /// The term as it is usually written in text logs.
-    pub fn written(&self, id: TermId) -> Vec<u8> {
+    pub fn write_term(&self, id: TermId) -> Vec<u8> {
         let mut out = Vec::new();
         write_term(self.table, id, &mut out);
         out
     }
 
     /// The literal as it is usually written in text logs, up to the `^^` before its datatype.
-    pub fn written_string(&self, id: TermId) -> Vec<u8> {
+    pub fn write_string(&self, id: TermId) -> Vec<u8> {
         let mut out = Vec::new();
         write_string(self.table.text(id), false, &mut out);
         out.extend_from_slice(b"^^");

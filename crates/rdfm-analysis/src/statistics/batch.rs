@@ -94,7 +94,7 @@ impl Statistics {
     /// Sets the number of the first message and log. Statistics that are to be merged need
     /// different numbers, so that their blank nodes differ.
     #[must_use]
-    pub const fn numbered_from(mut self, first: u64) -> Self {
+    pub const fn with_first_index(mut self, first: u64) -> Self {
         self.first = first;
         self
     }
@@ -109,7 +109,7 @@ impl Statistics {
     pub fn add_messages(&mut self, batch: &MessageBatch) {
         self.kind = RecordKind::Messages;
         self.for_each_message(batch, |this, table, quads, sums| {
-            this.quads(table, quads, sums);
+            this.add_quads(table, quads, sums);
         });
     }
 
@@ -123,7 +123,7 @@ impl Statistics {
                 sums.adds += u64::from(code == OperationCode::Add);
                 sums.deletes += u64::from(code == OperationCode::Delete);
                 if matches!(code, OperationCode::Add | OperationCode::Delete) {
-                    let quad = this.slots_of(table, operation.quad());
+                    let quad = this.find_slots(table, operation.quad());
                     this.statement(table, quad, sums);
                 }
             }
@@ -133,14 +133,14 @@ impl Statistics {
     /// Adds the next rows. The scope of blank nodes is the log.
     pub fn add_results(&mut self, batch: &ResultBatch) {
         self.kind = RecordKind::Results;
-        let columns = self.variables.columns(&batch.head().variables);
+        let columns = self.variables.find_columns(&batch.head().variables);
         self.for_each_message(batch, |this, table, cells, sums| {
             for (column, cell) in columns.iter().zip(cells) {
                 if *cell == TermId::DEFAULT_GRAPH {
                     continue;
                 }
                 sums.records += 1;
-                let slot = this.terms.slot(table, *cell);
+                let slot = this.terms.find_or_add_slot(table, *cell);
                 this.counting.count_occurrence(&mut this.terms, slot, 0);
                 if let Some(column) = column {
                     let slot_entry = &this.terms.slots[slot as usize];
@@ -193,8 +193,8 @@ impl Statistics {
         self.end_batch(table);
     }
 
-    fn slots_of(&mut self, table: &TermTable, quad: Quad) -> [u32; 4] {
-        let mut slot = |id| self.terms.slot(table, id);
+    fn find_slots(&mut self, table: &TermTable, quad: Quad) -> [u32; 4] {
+        let mut slot = |id| self.terms.find_or_add_slot(table, id);
         [
             slot(quad.subject),
             slot(quad.predicate),
@@ -207,10 +207,10 @@ impl Statistics {
     }
 
     /// Adds the quads of a message or part.
-    fn quads(&mut self, table: &TermTable, quads: &[Quad], sums: &mut Sums) {
+    fn add_quads(&mut self, table: &TermTable, quads: &[Quad], sums: &mut Sums) {
         self.seen_quads.start(quads.len());
         for quad in quads {
-            let quad = self.slots_of(table, *quad);
+            let quad = self.find_slots(table, *quad);
             if !self.seen_quads.insert(quad) {
                 continue;
             }
@@ -266,7 +266,7 @@ impl Statistics {
         let slot_entry = self
             .counting
             .count_occurrence(&mut self.terms, slot, position);
-        let (extra, written) = (slot_entry.extra, slot_entry.written);
+        let (extra, written) = (slot_entry.extra, slot_entry.size);
         if extra != 0 {
             let extra = self.terms.extras[extra as usize];
             sums.controls = sums.controls.saturating_add(extra.controls);
@@ -298,7 +298,7 @@ impl Statistics {
             for (series, count) in counts.iter_mut().enumerate() {
                 *count = open.terms.count(1 << series).value;
             }
-            statements = estimated_statements(&open, &sums);
+            statements = estimate_statements(&open, &sums);
             self.approximate += u64::from(!open.terms.is_exact() || !open.quads.is_exact());
         }
         counts[bits::GRAPH.trailing_zeros() as usize] += u64::from(sums.default_graph);
@@ -442,7 +442,7 @@ impl Statistics {
 
 impl Mergeable for Statistics {
     fn write(&self, out: &mut Writer) {
-        out.number(self.kind as u64);
+        out.write_number(self.kind as u64);
         [self.messages, self.empty, self.approximate].write(out);
         for sizes in [&self.sizes, &self.bytes, &self.adds, &self.deletes] {
             sizes.write(out);
@@ -468,7 +468,7 @@ impl Mergeable for Statistics {
     }
 
     fn merge(&mut self, input: &mut Reader<'_>) -> Result<(), Unreadable> {
-        let kind = match input.number()? {
+        let kind = match input.read_number()? {
             0 => RecordKind::Messages,
             1 => RecordKind::Patches,
             2 => RecordKind::Results,
@@ -515,7 +515,7 @@ impl Mergeable for Statistics {
 
 /// Number of distinct quads in a message that arrived in parts. This is the counted number, unless
 /// the estimate shows that many repetitions were not detected.
-fn estimated_statements(open: &OpenMessage, sums: &Sums) -> u64 {
+fn estimate_statements(open: &OpenMessage, sums: &Sums) -> u64 {
     let estimate = open.quads.count(bits::STATEMENT);
     if open.quads.is_exact() || (estimate.lower..=estimate.upper).contains(&sums.statements) {
         sums.statements
@@ -546,7 +546,7 @@ impl<'a> NamespaceCache<'a> {
         }
         let cached = &mut self.0[key % CACHED_NAMESPACES];
         if cached.0 != namespace || namespace.is_empty() {
-            *cached = (namespace, names.slot(namespace));
+            *cached = (namespace, names.find_or_add_slot(namespace));
         }
         names.count(cached.1, count);
     }
@@ -555,5 +555,5 @@ impl<'a> NamespaceCache<'a> {
 /// An IRI up to its last `#` or `/`, or up to its last `:` if it has neither.
 fn namespace(iri: &[u8]) -> &[u8] {
     let end = memrchr2(b'#', b'/', iri).or_else(|| memrchr(b':', iri));
-    &iri[..end.map_or(iri.len(), |at| at + 1)]
+    &iri[..end.map_or(iri.len(), |index| index + 1)]
 }

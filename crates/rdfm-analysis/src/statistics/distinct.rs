@@ -144,17 +144,20 @@ impl Distinct {
             self.seen.reserve(self.limit.saturating_sub(RESERVE_AT) + 1);
         }
         if self.seen.len() > self.limit {
-            self.separate();
+            self.separate_sketch();
         }
         new
     }
 
     /// Starts a separate counter for each series.
     #[cold]
-    fn separate(&mut self) {
+    fn separate_sketch(&mut self) {
         let few = self.limit.min(MAX_EXACT_PER_SERIES);
         self.counts[bits::LITERAL.trailing_zeros() as usize] = 0; // each kind of literal is counted instead
-        let mut counters = Box::new(self.counts.map(|count| Counter::of(count as usize, few)));
+        let mut counters = Box::new(
+            self.counts
+                .map(|count| Counter::with_capacity(count as usize, few)),
+        );
         for (hash, series) in std::mem::take(&mut self.seen) {
             let coupon = Coupon::from_value(hash);
             for_each(series & !bits::LITERAL, |index| {
@@ -231,7 +234,7 @@ fn estimate(value: f64, lower: f64, upper: f64) -> Estimate {
 impl Counter {
     /// Creates an empty counter for a series with at least `count` values. The counter is a sketch
     /// if `count` is greater than `few`.
-    fn of(count: usize, few: usize) -> Self {
+    fn with_capacity(count: usize, few: usize) -> Self {
         match HllSketch::new(LG_K, HllType::Hll8) {
             Ok(sketch) if count > few => Self::Sketch(sketch),
             _ => Self::Exact(FxHashSet::default()),
@@ -244,7 +247,7 @@ impl Counter {
             Self::Sketch(sketch) => sketch.update_with_coupon(coupon),
             Self::Exact(seen) => {
                 if seen.insert(hash) && seen.len() > MAX_EXACT_PER_SERIES {
-                    let mut sketch = Self::of(usize::MAX, 0);
+                    let mut sketch = Self::with_capacity(usize::MAX, 0);
                     for hash in seen.drain() {
                         sketch.add(hash, Coupon::from_value(hash));
                     }
@@ -281,36 +284,36 @@ impl Counter {
 impl Mergeable for Distinct {
     fn write(&self, out: &mut Writer) {
         let Some(counters) = &self.counters else {
-            out.number(0);
-            out.number(self.seen.len() as u64);
+            out.write_number(0);
+            out.write_number(self.seen.len() as u64);
             for (hash, series) in &self.seen {
-                out.number(*hash);
-                out.number(u64::from(*series));
+                out.write_number(*hash);
+                out.write_number(u64::from(*series));
             }
             return;
         };
-        out.number(1);
+        out.write_number(1);
         for counter in counters.iter() {
             match counter {
                 Counter::Exact(seen) => {
-                    out.number(0);
-                    out.number(seen.len() as u64);
+                    out.write_number(0);
+                    out.write_number(seen.len() as u64);
                     for hash in seen {
-                        out.number(*hash);
+                        out.write_number(*hash);
                     }
                 }
                 Counter::Sketch(sketch) => {
-                    out.number(1);
-                    out.bytes(&sketch.serialize());
+                    out.write_number(1);
+                    out.write_bytes(&sketch.serialize());
                 }
             }
         }
     }
 
     fn merge(&mut self, input: &mut Reader<'_>) -> Result<(), Unreadable> {
-        if input.number()? == 0 {
-            for _ in 0..input.number()? {
-                let (hash, series) = (input.number()?, input.number()?);
+        if input.read_number()? == 0 {
+            for _ in 0..input.read_number()? {
+                let (hash, series) = (input.read_number()?, input.read_number()?);
                 let series = u16::try_from(series).map_err(|_| Unreadable)?;
                 if series >> SERIES != 0 {
                     return Err(Unreadable);
@@ -320,20 +323,20 @@ impl Mergeable for Distinct {
             return Ok(());
         }
         if self.counters.is_none() {
-            self.separate();
+            self.separate_sketch();
         }
         for counter in self
             .counters
             .iter_mut()
             .flat_map(|counters| counters.iter_mut())
         {
-            if input.number()? == 0 {
-                for _ in 0..input.number()? {
-                    let hash = input.number()?;
+            if input.read_number()? == 0 {
+                for _ in 0..input.read_number()? {
+                    let hash = input.read_number()?;
                     counter.add(hash, Coupon::from_value(hash));
                 }
             } else {
-                let sketch = HllSketch::deserialize(input.bytes()?).map_err(|_| Unreadable)?;
+                let sketch = HllSketch::deserialize(input.read_bytes()?).map_err(|_| Unreadable)?;
                 if sketch.lg_config_k() != LG_K {
                     return Err(Unreadable);
                 }

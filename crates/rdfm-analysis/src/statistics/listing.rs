@@ -56,7 +56,7 @@ impl Listing {
             &mut self.slots,
             table,
             predicates,
-            |names, id| slot_of_term(names, table, id),
+            |names, id| find_slot(names, table, id),
         );
         let objects = quads.iter().map(|quad| quad.object);
         count(
@@ -64,7 +64,7 @@ impl Listing {
             &mut self.slots,
             table,
             objects,
-            |names, id| datatype(table, id).map_or(UNNAMED, |name| names.slot(name)),
+            |names, id| datatype(table, id).map_or(UNNAMED, |name| names.find_or_add_slot(name)),
         );
         self.add_metadata(batch);
     }
@@ -72,7 +72,8 @@ impl Listing {
     fn add_metadata<R: Record>(&mut self, batch: &LogBatch<R>) {
         let entries = batch.all_metadata();
         let mut keys = FxHashSet::default();
-        for message_entries in entries.chunk_by(|one, other| one.message == other.message) {
+        for message_entries in entries.chunk_by(|one, next_entry| one.message == next_entry.message)
+        {
             keys.clear();
             for entry in message_entries {
                 if keys.insert(&entry.key) {
@@ -94,7 +95,7 @@ impl Listing {
             &mut self.slots,
             table,
             keys,
-            |names, id| names.slot(table.text(id)),
+            |names, id| names.find_or_add_slot(table.text(id)),
         );
     }
 
@@ -131,13 +132,13 @@ fn count(
     }
 }
 
-fn slot_of_term(names: &mut Names, table: &TermTable, id: TermId) -> u32 {
+fn find_slot(names: &mut Names, table: &TermTable, id: TermId) -> u32 {
     if table.term(id).kind == TermKind::Iri {
-        return names.slot(table.text(id));
+        return names.find_or_add_slot(table.text(id));
     }
     let mut text = Vec::new();
     write::write_term(table, id, &mut text);
-    names.slot(&text)
+    names.find_or_add_slot(&text)
 }
 
 /// The datatype of a literal.

@@ -30,18 +30,18 @@ pub struct Writer(Vec<u8>);
 
 impl Writer {
     /// Appends an integer.
-    pub fn number(&mut self, number: u64) {
+    pub fn write_number(&mut self, number: u64) {
         self.0.extend_from_slice(&number.to_le_bytes());
     }
 
     /// Appends a large integer.
-    pub fn large(&mut self, number: u128) {
+    pub fn write_large_number(&mut self, number: u128) {
         self.0.extend_from_slice(&number.to_le_bytes());
     }
 
     /// Appends bytes, preceded by their length.
-    pub fn bytes(&mut self, bytes: &[u8]) {
-        self.number(bytes.len() as u64);
+    pub fn write_bytes(&mut self, bytes: &[u8]) {
+        self.write_number(bytes.len() as u64);
         self.0.extend_from_slice(bytes);
     }
 }
@@ -58,20 +58,20 @@ impl<'a> Reader<'a> {
     }
 
     /// The next integer.
-    pub fn number(&mut self) -> Result<u64, Unreadable> {
+    pub fn read_number(&mut self) -> Result<u64, Unreadable> {
         let bytes = self.take(8)?.try_into().map_err(|_| Unreadable)?;
         Ok(u64::from_le_bytes(bytes))
     }
 
     /// The next large integer.
-    pub fn large(&mut self) -> Result<u128, Unreadable> {
+    pub fn read_large_number(&mut self) -> Result<u128, Unreadable> {
         let bytes = self.take(16)?.try_into().map_err(|_| Unreadable)?;
         Ok(u128::from_le_bytes(bytes))
     }
 
     /// The next byte string, which is preceded by its length.
-    pub fn bytes(&mut self) -> Result<&'a [u8], Unreadable> {
-        let length = usize::try_from(self.number()?).map_err(|_| Unreadable)?;
+    pub fn read_bytes(&mut self) -> Result<&'a [u8], Unreadable> {
+        let length = usize::try_from(self.read_number()?).map_err(|_| Unreadable)?;
         self.take(length)
     }
 }
@@ -109,11 +109,11 @@ impl Statistics {
 
 impl Mergeable for u64 {
     fn write(&self, out: &mut Writer) {
-        out.number(*self);
+        out.write_number(*self);
     }
 
     fn merge(&mut self, input: &mut Reader<'_>) -> Result<(), Unreadable> {
-        *self += input.number()?;
+        *self += input.read_number()?;
         Ok(())
     }
 }

@@ -16,7 +16,7 @@ const MAX_BYTES: usize = 2 << 20;
 /// Counts names.
 #[derive(Debug, Default)]
 pub struct Names {
-    kept: FxHashMap<Box<[u8]>, u32>,
+    counted: FxHashMap<Box<[u8]>, u32>,
     counts: Vec<u64>,
     bytes: usize,
     others: u64,
@@ -31,7 +31,7 @@ pub struct NamesReport {
     /// Sorted by frequency (highest first), then by name.
     pub names: Vec<(String, u64)>,
     /// Number of kept names, including those that are not in `names`.
-    pub kept: u64,
+    pub counted: u64,
     /// Total number of occurrences of names that are not kept.
     pub others: u64,
 }
@@ -39,23 +39,23 @@ pub struct NamesReport {
 impl Names {
     /// Adds occurrences of a name.
     pub fn add(&mut self, name: &[u8], count: u64) {
-        let at = self.slot(name);
-        self.count(at, count);
+        let index = self.find_or_add_slot(name);
+        self.count(index, count);
     }
 
     /// Returns the slot in which a name is counted. A new name is added if the limits allow.
-    pub fn slot(&mut self, name: &[u8]) -> u32 {
-        if let Some(existing) = self.kept.get(name) {
+    pub fn find_or_add_slot(&mut self, name: &[u8]) -> u32 {
+        if let Some(existing) = self.counted.get(name) {
             return *existing;
         }
         if self.counts.len() >= MAX_NAMES || self.bytes + name.len() > MAX_BYTES {
             return NOT_KEPT;
         }
-        let at = self.counts.len() as u32;
+        let index = self.counts.len() as u32;
         self.bytes += name.len();
         self.counts.push(0);
-        self.kept.insert(name.into(), at);
-        at
+        self.counted.insert(name.into(), index);
+        index
     }
 
     /// Adds occurrences of the name in a slot.
@@ -76,14 +76,15 @@ impl Names {
     pub fn report_with(&self, additional: &[(&[u8], u64)], top: usize) -> NamesReport {
         let additional = additional.iter().filter(|(_, count)| *count > 0);
         let mut names: Vec<(&[u8], u64)> = self
-            .kept
+            .counted
             .iter()
-            .map(|(name, at)| (&**name, self.counts[*at as usize]))
+            .map(|(name, index)| (&**name, self.counts[*index as usize]))
             .chain(additional.copied())
             .collect();
-        names.sort_unstable_by(|one, other| other.1.cmp(&one.1).then_with(|| one.0.cmp(other.0)));
+        names
+            .sort_unstable_by(|left, right| right.1.cmp(&left.1).then_with(|| left.0.cmp(right.0)));
         NamesReport {
-            kept: names.len() as u64,
+            counted: names.len() as u64,
             names: names
                 .into_iter()
                 .take(top)
@@ -100,28 +101,32 @@ impl Names {
 
     /// Number of kept names.
     pub fn len(&self) -> usize {
-        self.kept.len()
+        self.counted.len()
     }
 }
 
 impl Mergeable for Names {
     fn write(&self, out: &mut Writer) {
-        let mut names: Vec<(&[u8], u32)> = self.kept.iter().map(|(n, at)| (&**n, *at)).collect();
-        names.sort_unstable_by_key(|(_, at)| *at);
-        out.number(names.len() as u64);
-        for (name, at) in names {
-            out.bytes(name);
-            out.number(self.counts[at as usize]);
+        let mut names: Vec<(&[u8], u32)> = self
+            .counted
+            .iter()
+            .map(|(n, index)| (&**n, *index))
+            .collect();
+        names.sort_unstable_by_key(|(_, index)| *index);
+        out.write_number(names.len() as u64);
+        for (name, index) in names {
+            out.write_bytes(name);
+            out.write_number(self.counts[index as usize]);
         }
-        out.number(self.others);
+        out.write_number(self.others);
     }
 
     fn merge(&mut self, input: &mut Reader<'_>) -> Result<(), Unreadable> {
-        for _ in 0..input.number()? {
-            let name = input.bytes()?;
-            self.add(name, input.number()?);
+        for _ in 0..input.read_number()? {
+            let name = input.read_bytes()?;
+            self.add(name, input.read_number()?);
         }
-        self.others += input.number()?;
+        self.others += input.read_number()?;
         Ok(())
     }
 }
@@ -139,7 +144,7 @@ mod tests {
         names.add(b"0", 5);
         let report = names.report(1);
         assert_eq!(report.names, [("0".to_owned(), 7)]);
-        assert_eq!((report.kept, report.others), (MAX_NAMES as u64, 20));
+        assert_eq!((report.counted, report.others), (MAX_NAMES as u64, 20));
         names.add(&vec![b'x'; MAX_BYTES], 1);
         assert_eq!(names.report(0).others, 21);
     }

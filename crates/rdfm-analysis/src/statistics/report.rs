@@ -36,7 +36,7 @@ pub struct Occurrences {
 }
 
 impl Occurrences {
-    const fn numbers(&mut self) -> [&mut u64; 7] {
+    const fn numbers_mut(&mut self) -> [&mut u64; 7] {
         [
             &mut self.iris,
             &mut self.blank_nodes,
@@ -52,13 +52,13 @@ impl Occurrences {
 impl Mergeable for Occurrences {
     fn write(&self, out: &mut Writer) {
         let mut copy = *self;
-        for number in copy.numbers() {
+        for number in copy.numbers_mut() {
             number.write(out);
         }
     }
 
     fn merge(&mut self, input: &mut Reader<'_>) -> Result<(), Unreadable> {
-        for number in self.numbers() {
+        for number in self.numbers_mut() {
             number.merge(input)?;
         }
         Ok(())

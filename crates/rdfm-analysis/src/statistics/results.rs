@@ -25,11 +25,11 @@ pub struct Variables {
 
 impl Variables {
     /// The column of each variable, or `None` for a variable beyond the maximum number.
-    pub fn columns(&mut self, names: &[Box<str>]) -> Vec<Option<usize>> {
-        names.iter().map(|name| self.column(name)).collect()
+    pub fn find_columns(&mut self, names: &[Box<str>]) -> Vec<Option<usize>> {
+        names.iter().map(|name| self.find_column(name)).collect()
     }
 
-    fn column(&mut self, name: &str) -> Option<usize> {
+    fn find_column(&mut self, name: &str) -> Option<usize> {
         if let Some(column) = self.by_name.get(name) {
             return Some(*column);
         }
@@ -73,29 +73,29 @@ impl Variables {
 
 impl Mergeable for Variables {
     fn write(&self, out: &mut Writer) {
-        out.number(self.names.len() as u64);
+        out.write_number(self.names.len() as u64);
         for (column, name) in self.names.iter().enumerate() {
-            out.bytes(name.as_bytes());
-            out.number(self.bound[column]);
+            out.write_bytes(name.as_bytes());
+            out.write_number(self.bound[column]);
             match self.distinct.get(column) {
                 Some(distinct) => {
-                    out.number(1);
+                    out.write_number(1);
                     distinct.write(out);
                 }
-                None => out.number(0),
+                None => out.write_number(0),
             }
         }
     }
 
     fn merge(&mut self, input: &mut Reader<'_>) -> Result<(), Unreadable> {
-        for _ in 0..input.number()? {
-            let name = std::str::from_utf8(input.bytes()?).map_err(|_| Unreadable)?;
-            let column = self.column(name);
-            let bound = input.number()?;
+        for _ in 0..input.read_number()? {
+            let name = std::str::from_utf8(input.read_bytes()?).map_err(|_| Unreadable)?;
+            let column = self.find_column(name);
+            let bound = input.read_number()?;
             if let Some(column) = column {
                 self.bound[column] += bound;
             }
-            if input.number()? > 0 {
+            if input.read_number()? > 0 {
                 let mut uncounted = Distinct::with_limit(MAX_EXACT / 16);
                 let counter = column.and_then(|column| self.distinct.get_mut(column));
                 counter.unwrap_or(&mut uncounted).merge(input)?;

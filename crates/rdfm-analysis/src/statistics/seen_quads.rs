@@ -48,17 +48,17 @@ impl SeenQuads {
     }
 
     fn insert_in_table(&mut self, quad: u128) -> bool {
-        let mut at = hash(quad) as usize & self.mask;
+        let mut index = hash(quad) as usize & self.mask;
         loop {
-            let found = self.table[at];
-            if found >> 32 != self.message {
-                self.table[at] = self.message << 32 | (self.quads.len() as u64 + 1);
+            let entry = self.table[index];
+            if entry >> 32 != self.message {
+                self.table[index] = self.message << 32 | (self.quads.len() as u64 + 1);
                 return true;
             }
-            if self.quads[(found & 0xFFFF_FFFF) as usize - 1] == quad {
+            if self.quads[(entry & 0xFFFF_FFFF) as usize - 1] == quad {
                 return false;
             }
-            at = (at + 1) & self.mask;
+            index = (index + 1) & self.mask;
         }
     }
 }

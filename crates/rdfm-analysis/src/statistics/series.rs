@@ -118,14 +118,18 @@ impl Mergeable for Series {
         let mut complete = self.clone();
         complete.end_run();
         [complete.count, complete.minimum, complete.maximum].write(out);
-        out.large(complete.sum);
-        out.large(complete.squares);
+        out.write_large_number(complete.sum);
+        out.write_large_number(complete.squares);
     }
 
     fn merge(&mut self, input: &mut Reader<'_>) -> Result<(), Unreadable> {
         self.end_run();
-        let (count, minimum, maximum) = (input.number()?, input.number()?, input.number()?);
-        let (sum, squares) = (input.large()?, input.large()?);
+        let (count, minimum, maximum) = (
+            input.read_number()?,
+            input.read_number()?,
+            input.read_number()?,
+        );
+        let (sum, squares) = (input.read_large_number()?, input.read_large_number()?);
         if count > 0 {
             self.minimum = if self.count == 0 {
                 minimum
@@ -188,16 +192,16 @@ impl Density {
 
 impl Mergeable for Density {
     fn write(&self, out: &mut Writer) {
-        out.number(self.count);
+        out.write_number(self.count);
         for ratio in [self.minimum, self.maximum, self.mean, self.squares] {
-            out.number(ratio.to_bits());
+            out.write_number(ratio.to_bits());
         }
     }
 
     #[allow(clippy::cast_precision_loss, reason = "means are not integers")]
     fn merge(&mut self, input: &mut Reader<'_>) -> Result<(), Unreadable> {
-        let count = input.number()?;
-        let mut ratio = || input.number().map(f64::from_bits);
+        let count = input.read_number()?;
+        let mut ratio = || input.read_number().map(f64::from_bits);
         let (minimum, maximum, mean, squares) = (ratio()?, ratio()?, ratio()?, ratio()?);
         if count == 0 {
             return Ok(());
@@ -318,24 +322,24 @@ impl Mergeable for Sizes {
         self.series.write(out);
         let counted = self.counts.iter().enumerate();
         let counted = counted.filter(|(_, count)| **count > 0);
-        out.number(counted.clone().count() as u64);
+        out.write_number(counted.clone().count() as u64);
         for (index, count) in counted {
-            out.number(index as u64);
-            out.number(*count);
+            out.write_number(index as u64);
+            out.write_number(*count);
         }
     }
 
     fn merge(&mut self, input: &mut Reader<'_>) -> Result<(), Unreadable> {
         self.series.merge(input)?;
-        for _ in 0..input.number()? {
-            let at = usize::try_from(input.number()?).map_err(|_| Unreadable)?;
-            if at > index(u64::MAX) {
+        for _ in 0..input.read_number()? {
+            let position = usize::try_from(input.read_number()?).map_err(|_| Unreadable)?;
+            if position > index(u64::MAX) {
                 return Err(Unreadable);
             }
-            if at >= self.counts.len() {
-                self.counts.resize(at + 1, 0);
+            if position >= self.counts.len() {
+                self.counts.resize(position + 1, 0);
             }
-            self.counts[at] += input.number()?;
+            self.counts[position] += input.read_number()?;
         }
         Ok(())
     }

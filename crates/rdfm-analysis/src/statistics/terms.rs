@@ -27,7 +27,7 @@ pub struct TermSlot {
     /// Number of occurrences in the batch.
     pub count: u64,
     /// Size in bytes of the term as N-Triples.
-    pub written: u64,
+    pub size: u64,
     /// An id of the term.
     pub term: TermId,
     /// Slot of the datatype or language. For a triple term, its index in [`BatchTerms::triples`].
@@ -96,7 +96,7 @@ impl BatchTerms {
 
     /// The slot of a term.
     #[inline]
-    pub fn slot(&mut self, table: &TermTable, id: TermId) -> u32 {
+    pub fn find_or_add_slot(&mut self, table: &TermTable, id: TermId) -> u32 {
         let slot = self.by_id[id.index()];
         if slot == NONE {
             self.add(table, id)
@@ -111,48 +111,48 @@ impl BatchTerms {
     fn add(&mut self, table: &TermTable, id: TermId) -> u32 {
         let term = table.term(id);
         let slot = match term.kind {
-            TermKind::TripleTerm => self.triple(table, id, term),
-            _ => self.simple(table, id, term),
+            TermKind::TripleTerm => self.add_triple_term(table, id, term),
+            _ => self.add_simple_term(table, id, term),
         };
-        let mut at = slot.hash as usize & self.mask;
+        let mut index = slot.hash as usize & self.mask;
         let tag = (slot.hash >> 32) as u32;
         loop {
-            let (found_tag, found) = self.by_hash[at];
-            if found == NONE {
+            let (found_tag, slot_number) = self.by_hash[index];
+            if slot_number == NONE {
                 break;
             }
-            if found_tag == tag && self.same(&self.slots[found as usize], &slot, table) {
-                self.by_id[id.index()] = found;
-                return found;
+            if found_tag == tag && self.are_same(&self.slots[slot_number as usize], &slot, table) {
+                self.by_id[id.index()] = slot_number;
+                return slot_number;
             }
-            at = (at + 1) & self.mask;
+            index = (index + 1) & self.mask;
         }
         let number = self.slots.len() as u32;
-        self.by_hash[at] = (tag, number);
+        self.by_hash[index] = (tag, number);
         self.by_id[id.index()] = number;
         self.slots.push(slot);
         number
     }
 
     /// Whether two slots contain the same term. The parts of triple terms are compared by slot.
-    fn same(&self, one: &TermSlot, other: &TermSlot, table: &TermTable) -> bool {
+    fn are_same(&self, one: &TermSlot, other: &TermSlot, table: &TermTable) -> bool {
         if one.hash != other.hash || one.kind != other.kind {
             return false;
         }
         if one.kind == bits::TRIPLE {
             return self.triples[one.aux as usize] == self.triples[other.aux as usize];
         }
-        table.same_term(one.term, table, other.term)
+        table.is_same_term(one.term, table, other.term)
     }
 
-    fn simple(&mut self, table: &TermTable, id: TermId, term: Term) -> TermSlot {
+    fn add_simple_term(&mut self, table: &TermTable, id: TermId, term: Term) -> TermSlot {
         let text = table.text_of(term);
         let plain = term.flags & flags::PLAIN != 0;
         let short = text.len() as u64 + 2;
         let hash_with = |seed: u64| xxh3_64_with_seed(text, seed);
         let (hash, kind, aux, written) = match term.kind {
             TermKind::Iri => (hash_with(1), bits::IRI, 0, plain.then_some(short)),
-            TermKind::Bnode => (hash_with(2), bits::BNODE, 0, plain.then_some(short)),
+            TermKind::BlankNode => (hash_with(2), bits::BNODE, 0, plain.then_some(short)),
             TermKind::Literal => (
                 hash_with(3),
                 bits::LITERAL | bits::SIMPLE,
@@ -160,18 +160,18 @@ impl BatchTerms {
                 plain.then_some(short),
             ),
             TermKind::TypedLiteral => {
-                let datatype = self.slot(table, TermId(term.aux));
+                let datatype = self.find_or_add_slot(table, TermId(term.aux));
                 let aux = &self.slots[datatype as usize];
-                let written = plain.then_some(short + 2 + aux.written);
+                let written = plain.then_some(short + 2 + aux.size);
                 let hash = mix(hash_with(4), aux.hash);
                 (hash, bits::LITERAL | bits::TYPED, datatype, written)
             }
             TermKind::LangLiteral => {
-                let tag = self.slot(table, TermId(term.aux));
+                let tag = self.find_or_add_slot(table, TermId(term.aux));
                 let aux = &self.slots[tag as usize];
                 let directions = term.flags & (flags::LTR | flags::RTL);
                 let direction = if directions == 0 { 0 } else { 5 };
-                let written = plain.then_some(short + aux.written + direction);
+                let written = plain.then_some(short + aux.size + direction);
                 let hash = mix(hash_with(5 + u64::from(directions)), aux.hash);
                 (hash, bits::LITERAL | bits::LANGUAGE, tag, written)
             }
@@ -185,7 +185,7 @@ impl BatchTerms {
         });
         let mut extra = 0;
         if !plain && kind & bits::LITERAL != 0 {
-            extra = self.extra(Extra {
+            extra = self.add_extra(Extra {
                 controls: controls(text),
                 triples: 0,
             });
@@ -194,7 +194,7 @@ impl BatchTerms {
             hash,
             stamp: 0,
             count: 0,
-            written,
+            size: written,
             term: id,
             aux,
             as_predicate: 0,
@@ -206,8 +206,10 @@ impl BatchTerms {
         }
     }
 
-    fn triple(&mut self, table: &TermTable, id: TermId, term: Term) -> TermSlot {
-        let parts = table.triple(term).map(|part| self.slot(table, part));
+    fn add_triple_term(&mut self, table: &TermTable, id: TermId, term: Term) -> TermSlot {
+        let parts = table
+            .triple(term)
+            .map(|part| self.find_or_add_slot(table, part));
         let mut sum = Extra {
             controls: 0,
             triples: 1,
@@ -217,7 +219,7 @@ impl BatchTerms {
             let slot = &self.slots[part as usize];
             let extra = self.extras[slot.extra as usize];
             hash = mix(hash, slot.hash);
-            written = written.saturating_add(slot.written);
+            written = written.saturating_add(slot.size);
             scoped |= slot.scoped;
             sum.controls = sum.controls.saturating_add(extra.controls);
             sum.triples = sum.triples.saturating_add(extra.triples);
@@ -227,19 +229,19 @@ impl BatchTerms {
             hash,
             stamp: 0,
             count: 0,
-            written,
+            size: written,
             term: id,
             aux: self.triples.len() as u32 - 1,
             as_predicate: 0,
             as_type: 0,
-            extra: self.extra(sum),
+            extra: self.add_extra(sum),
             kind: bits::TRIPLE,
             done: 0,
             scoped,
         }
     }
 
-    fn extra(&mut self, extra: Extra) -> u32 {
+    fn add_extra(&mut self, extra: Extra) -> u32 {
         if extra.controls == 0 && extra.triples == 0 {
             return 0;
         }

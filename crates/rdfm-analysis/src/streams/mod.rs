@@ -9,5 +9,5 @@
 mod order;
 mod rules;
 
-pub use order::ordered;
+pub use order::sort_messages;
 pub use rules::{NamedGraphs, StreamRules, StreamViolation, SubjectShape};

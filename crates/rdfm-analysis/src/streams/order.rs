@@ -17,7 +17,7 @@ const DEFAULT_GRAPH: &[u8] = b"urn:x-arq:DefaultGraph";
 
 /// Returns the messages with sorted quads, without repetitions.
 #[must_use]
-pub fn ordered(batch: &MessageBatch) -> MessageBatch {
+pub fn sort_messages(batch: &MessageBatch) -> MessageBatch {
     let table = batch.table();
     let mut quads: Vec<Quad> = Vec::with_capacity(batch.quads().len());
     let mut message_ends = Vec::with_capacity(batch.len());
@@ -26,7 +26,7 @@ pub fn ordered(batch: &MessageBatch) -> MessageBatch {
         message.clear();
         message.extend_from_slice(batch.message(number));
         message.sort_by(|a, b| compare(table, *a, *b));
-        message.dedup_by(|a, b| same_quad(table, *a, *b));
+        message.dedup_by(|a, b| are_same_quads(table, *a, *b));
         quads.extend_from_slice(&message);
         message_ends.push(quads.len() as u32);
     }
@@ -37,8 +37,8 @@ fn terms(quad: Quad) -> [TermId; 4] {
     [quad.graph, quad.subject, quad.predicate, quad.object]
 }
 
-fn same_quad(table: &TermTable, a: Quad, b: Quad) -> bool {
-    (terms(a).into_iter().zip(terms(b))).all(|(x, y)| x == y || table.same_term(x, table, y))
+fn are_same_quads(table: &TermTable, a: Quad, b: Quad) -> bool {
+    (terms(a).into_iter().zip(terms(b))).all(|(x, y)| x == y || table.is_same_term(x, table, y))
 }
 
 fn compare(table: &TermTable, a: Quad, b: Quad) -> Ordering {
@@ -68,7 +68,7 @@ fn compare_terms(table: &TermTable, a: TermId, b: TermId) -> Ordering {
 
 /// Whether Jena uses the text of a term unchanged.
 fn is_name(term: Term) -> bool {
-    matches!(term.kind, TermKind::Iri | TermKind::Bnode)
+    matches!(term.kind, TermKind::Iri | TermKind::BlankNode)
 }
 
 fn direction(term: Term) -> u8 {
@@ -98,7 +98,7 @@ fn compare_full_text(table: &TermTable, x: Term, y: Term) -> Ordering {
 fn write_text(table: &TermTable, term: Term, out: &mut Vec<u8>) {
     match term.kind {
         TermKind::DefaultGraph => out.extend_from_slice(DEFAULT_GRAPH),
-        TermKind::Iri | TermKind::Bnode | TermKind::Language => {
+        TermKind::Iri | TermKind::BlankNode | TermKind::Language => {
             out.extend_from_slice(table.text_of(term));
         }
         TermKind::Literal | TermKind::LangLiteral | TermKind::TypedLiteral => {

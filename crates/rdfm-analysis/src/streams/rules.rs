@@ -97,16 +97,16 @@ impl StreamRules {
         if self.graphs == NamedGraphs::Any {
             return None;
         }
-        let same = |a: TermId, b: TermId| a == b || table.same_term(a, table, b);
-        let mut found: Vec<TermId> = Vec::new();
+        let same = |a: TermId, b: TermId| a == b || table.is_same_term(a, table, b);
+        let mut graphs: Vec<TermId> = Vec::new();
         for quad in quads {
             // Quads are sorted by graph.
-            let is_known = found.last().is_some_and(|last| same(*last, quad.graph));
+            let is_known = graphs.last().is_some_and(|last| same(*last, quad.graph));
             if quad.graph != TermId::DEFAULT_GRAPH && !is_known {
-                found.push(quad.graph);
+                graphs.push(quad.graph);
             }
         }
-        match (self.graphs, &found[..]) {
+        match (self.graphs, &graphs[..]) {
             (NamedGraphs::None, [graph, ..]) => Some(format!(
                 "has the named graph {}, expected only a default graph",
                 quote(table.text(*graph))
@@ -114,7 +114,7 @@ impl StreamRules {
             (NamedGraphs::One, []) => Some("has no named graph, expected exactly one".to_owned()),
             (NamedGraphs::One, [_, _, ..]) => Some(format!(
                 "has {} named graphs, expected exactly one",
-                found.len()
+                graphs.len()
             )),
             _ => None,
         }
@@ -132,16 +132,16 @@ impl StreamRules {
             .filter(|quad| {
                 quad.graph == TermId::DEFAULT_GRAPH
                     && is_iri(table, quad.predicate, time)
-                    && (quad.subject == graph || table.same_term(quad.subject, table, graph))
+                    && (quad.subject == graph || table.is_same_term(quad.subject, table, graph))
             })
             .count();
-        let found = match count {
+        let violation = match count {
             0 => "no value".to_owned(),
             1 => return None,
             _ => format!("{count} values"),
         };
         Some(format!(
-            "has {found} of the time property {} for its graph {} in the default graph, expected exactly one",
+            "has {violation} of the time property {} for its graph {} in the default graph, expected exactly one",
             quote(time),
             quote(table.text(graph)),
         ))
@@ -159,7 +159,7 @@ impl StreamRules {
         if self.subjects.is_empty() {
             return None;
         }
-        let mut found: Option<TermId> = None;
+        let mut subject: Option<TermId> = None;
         for quad in quads {
             for shape in &self.subjects {
                 let node = match shape {
@@ -178,9 +178,9 @@ impl StreamRules {
                     }
                 };
                 let Some(node) = node else { continue };
-                match found {
-                    None => found = Some(node),
-                    Some(other) if other == node || table.same_term(other, table, node) => {}
+                match subject {
+                    None => subject = Some(node),
+                    Some(other) if other == node || table.is_same_term(other, table, node) => {}
                     Some(_) => {
                         let text =
                             "has several nodes that match the subject shape, expected exactly one";
@@ -190,7 +190,7 @@ impl StreamRules {
             }
         }
         let text = || "has no node that matches the subject shape, expected exactly one".to_owned();
-        found.is_none().then(text)
+        subject.is_none().then(text)
     }
 
     fn terms(&self, table: &TermTable, quads: &[Quad]) -> Option<(&'static str, String)> {
@@ -229,15 +229,18 @@ impl StreamRules {
                 Some(("the literal", subject, "as a subject"))
             } else if is_literal(predicate) {
                 Some(("the literal", predicate, "as a predicate"))
-            } else if kind(predicate) == TermKind::Bnode {
+            } else if kind(predicate) == TermKind::BlankNode {
                 Some(("the blank node", predicate, "as a predicate"))
             } else {
                 None
             };
-            if let (Some((what, id, place)), false) = (misplaced, self.generalized_triples) {
+            if let (Some((description, id, position)), false) =
+                (misplaced, self.generalized_triples)
+            {
                 let name = quote(table.text(id));
-                let text =
-                    format!("has {what} {name} {place}, but generalized triples are not declared");
+                let text = format!(
+                    "has {description} {name} {position}, but generalized triples are not declared"
+                );
                 return Some(("generalized", text));
             }
             if !self.generalized_graphs && is_literal(graph) {
@@ -266,10 +269,12 @@ struct NodeNumbers<'a> {
 }
 
 impl<'a> NodeNumbers<'a> {
-    fn number(&mut self, table: &'a TermTable, id: TermId) -> usize {
+    fn assign_number(&mut self, table: &'a TermTable, id: TermId) -> usize {
         let term = table.term(id);
         if term.kind == TermKind::TripleTerm {
-            let parts = table.triple(term).map(|part| self.number(table, part));
+            let parts = table
+                .triple(term)
+                .map(|part| self.assign_number(table, part));
             let next = self.len();
             return *self.triples.entry(parts).or_insert(next);
         }
@@ -287,8 +292,8 @@ fn has_root(table: &TermTable, quads: &[Quad]) -> bool {
     let mut numbers = NodeNumbers::default();
     let mut edges = Vec::with_capacity(quads.len());
     for quad in quads {
-        let from = numbers.number(table, quad.subject);
-        edges.push((from, numbers.number(table, quad.object)));
+        let from = numbers.assign_number(table, quad.subject);
+        edges.push((from, numbers.assign_number(table, quad.object)));
     }
     let nodes = numbers.len();
     let mut next: Vec<Vec<usize>> = vec![Vec::new(); nodes];

@@ -65,11 +65,11 @@ impl RecentLabels {
             let mut last = TermId::DEFAULT_GRAPH;
             for &record in batch.message(message) {
                 record.each(|id| match terms[id.index()].kind {
-                    TermKind::Bnode if id != last => {
+                    TermKind::BlankNode if id != last => {
                         last = id;
                         self.current.push((hash(table.text(id)), id));
                     }
-                    TermKind::TripleTerm => nested(table, id, &mut self.current),
+                    TermKind::TripleTerm => push_nested_blanks(table, id, &mut self.current),
                     _ => {}
                 });
             }
@@ -105,7 +105,7 @@ impl RecentLabels {
                              blank node labels are scoped to their message",
                             String::from_utf8_lossy(&label[..label.len().min(80)])
                         ),
-                        written: [b"_:", label].concat(),
+                        term_text: [b"_:", label].concat(),
                     });
                 }
             }
@@ -114,12 +114,12 @@ impl RecentLabels {
 }
 
 /// Collects the blank nodes in a triple term.
-fn nested(table: &TermTable, id: TermId, out: &mut Vec<(u64, TermId)>) {
+fn push_nested_blanks(table: &TermTable, id: TermId, out: &mut Vec<(u64, TermId)>) {
     let mut open = vec![id];
     while let Some(id) = open.pop() {
         let term = table.term(id);
         match term.kind {
-            TermKind::Bnode => out.push((hash(table.text_of(term)), id)),
+            TermKind::BlankNode => out.push((hash(table.text_of(term)), id)),
             TermKind::TripleTerm => open.extend(table.triple(term)),
             _ => {}
         }

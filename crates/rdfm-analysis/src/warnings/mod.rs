@@ -67,7 +67,7 @@ pub struct Finding {
     /// The text of the warning: the data found, and what was expected.
     pub text: String,
     /// The term as it is usually written in text logs.
-    pub written: Vec<u8>,
+    pub term_text: Vec<u8>,
 }
 
 /// Checks the batches of logs, one log after the other.
@@ -75,7 +75,7 @@ pub struct Finding {
 pub struct Checker {
     limit: u64,
     counts: [u64; Rule::ALL.len()],
-    found: Vec<Finding>,
+    findings: Vec<Finding>,
     terms: terms::TermChecker,
     labels: blanks::RecentLabels,
     prefixes: prefixes::Prefixes,
@@ -85,7 +85,7 @@ pub struct Checker {
 struct FindingSink<'a> {
     limit: u64,
     counts: &'a mut [u64; Rule::ALL.len()],
-    found: &'a mut Vec<Finding>,
+    findings: &'a mut Vec<Finding>,
 }
 
 impl FindingSink<'_> {
@@ -94,7 +94,7 @@ impl FindingSink<'_> {
         let count = &mut self.counts[rule as usize];
         *count += 1;
         if *count <= self.limit {
-            self.found.push(make());
+            self.findings.push(make());
         }
     }
 }
@@ -107,7 +107,7 @@ impl Checker {
         Self {
             limit,
             counts: [0; Rule::ALL.len()],
-            found: Vec::new(),
+            findings: Vec::new(),
             terms: terms::TermChecker::default(),
             labels: blanks::RecentLabels::default(),
             prefixes: prefixes::Prefixes::default(),
@@ -132,15 +132,15 @@ impl Checker {
         let mut sink = FindingSink {
             limit: self.limit,
             counts: &mut self.counts,
-            found: &mut self.found,
+            findings: &mut self.findings,
         };
-        let has_bnodes = self.terms.check(batch, &mut sink);
-        if has_bnodes && labels != SuspiciousLabels::Ignored {
+        let has_blank_nodes = self.terms.check(batch, &mut sink);
+        if has_blank_nodes && labels != SuspiciousLabels::Ignored {
             self.labels.check(batch, labels, &mut sink);
         }
         self.prefixes.check(batch, &mut sink);
-        self.found.sort_by_key(|finding| finding.message_index);
-        std::mem::take(&mut self.found)
+        self.findings.sort_by_key(|finding| finding.message_index);
+        std::mem::take(&mut self.findings)
     }
 
     /// Number of findings for each rule, in the order of [`Rule::ALL`].
@@ -173,7 +173,9 @@ mod tests {
                 b"http://e/"
             };
             let iri = builder.add_simple(TermKind::Iri, iri, 0).unwrap();
-            let bnode = builder.add_simple(TermKind::Bnode, b"alice", 0).unwrap();
+            let bnode = builder
+                .add_simple(TermKind::BlankNode, b"alice", 0)
+                .unwrap();
             let datatype = b"http://www.w3.org/2001/XMLSchema#int";
             let datatype = builder.add_simple(TermKind::Iri, datatype, 0).unwrap();
             let number: &[u8] = if is_suspicious { b"x" } else { b"1" };
@@ -208,10 +210,10 @@ mod tests {
     }
 
     fn findings(checker: &mut Checker, batches: &[MessageBatch]) -> Vec<(Rule, u64, u64)> {
-        let found = batches
+        let findings = batches
             .iter()
             .flat_map(|batch| checker.check(batch, SuspiciousLabels::Chosen));
-        let mut found: Vec<_> = found
+        let mut findings: Vec<_> = findings
             .map(|finding| {
                 (
                     finding.rule,
@@ -220,8 +222,8 @@ mod tests {
                 )
             })
             .collect();
-        found.sort_unstable_by_key(|found| (found.1, found.0 as u8));
-        found
+        findings.sort_unstable_by_key(|findings| (findings.1, findings.0 as u8));
+        findings
     }
 
     #[test]

@@ -62,7 +62,7 @@ impl Prefixes {
                     current,
                     earlier
                 ),
-                written: [b"<", iri, b">"].concat(),
+                term_text: [b"<", iri, b">"].concat(),
             });
         }
     }
@@ -70,17 +70,17 @@ impl Prefixes {
 
 /// Two different IRIs, quoted. In long IRIs, the middle of the common part is replaced by an
 /// ellipsis, so that the difference is visible.
-fn quote_difference(one: &[u8], other: &[u8]) -> (String, String) {
-    let common = one.iter().zip(other).take_while(|(a, b)| a == b).count();
+fn quote_difference(left: &[u8], right: &[u8]) -> (String, String) {
+    let common = left.iter().zip(right).take_while(|(a, b)| a == b).count();
     if common <= START_BYTES + CONTEXT_BYTES {
-        return (quote(one), quote(other));
+        return (quote(left), quote(right));
     }
     let shorten = |iri: &[u8]| {
         let start = String::from_utf8_lossy(&iri[..START_BYTES]).into_owned();
         let end = String::from_utf8_lossy(&iri[common - CONTEXT_BYTES..]).into_owned();
         quote(format!("{start}…{end}").as_bytes())
     };
-    (shorten(one), shorten(other))
+    (shorten(left), shorten(right))
 }
 
 #[cfg(test)]

@@ -48,12 +48,12 @@ impl TermChecker {
     /// Reports suspicious terms. Returns whether the batch has blank nodes.
     pub fn check<R: Record>(&mut self, batch: &LogBatch<R>, sink: &mut FindingSink) -> bool {
         let table = batch.table();
-        let mut has_bnodes = false;
+        let mut has_blank_nodes = false;
         let mut first = None;
         let mut datatypes = Datatypes::new(&mut self.datatypes);
         for (index, &term) in table.terms().iter().enumerate() {
-            has_bnodes |= term.kind == TermKind::Bnode;
-            if violated_rule(table, term, &mut datatypes, &self.own_prefix).is_some() {
+            has_blank_nodes |= term.kind == TermKind::BlankNode;
+            if find_violated_rule(table, term, &mut datatypes, &self.own_prefix).is_some() {
                 first.get_or_insert(index);
             }
         }
@@ -64,7 +64,7 @@ impl TermChecker {
             self.mark(table, first);
             self.report(batch, sink);
         }
-        has_bnodes
+        has_blank_nodes
     }
 
     /// Marks terms with problems, starting at the first one.
@@ -73,7 +73,7 @@ impl TermChecker {
         self.problems.resize(table.terms().len(), Problem::Nothing);
         let mut datatypes = Datatypes::new(&mut self.datatypes);
         for (index, &term) in table.terms().iter().enumerate().skip(first) {
-            if let Some(rule) = violated_rule(table, term, &mut datatypes, &self.own_prefix) {
+            if let Some(rule) = find_violated_rule(table, term, &mut datatypes, &self.own_prefix) {
                 self.problems[index] = Problem::Itself(rule);
             }
         }
@@ -180,13 +180,13 @@ impl<'a> Datatypes<'a> {
     }
 
     #[inline]
-    fn of(&mut self, table: &TermTable, id: u32) -> Option<Datatype> {
+    fn find_datatype(&mut self, table: &TermTable, id: u32) -> Option<Datatype> {
         if self.last.0 != id {
-            let found = *self
+            let datatype = *self
                 .cached
                 .entry(id)
-                .or_insert_with(|| Datatype::of(table.text(TermId(id))));
-            self.last = (id, found);
+                .or_insert_with(|| Datatype::from_iri(table.text(TermId(id))));
+            self.last = (id, datatype);
         }
         self.last.1
     }
@@ -194,7 +194,7 @@ impl<'a> Datatypes<'a> {
 
 /// The rule that a term itself violates, regardless of the terms that it refers to.
 #[inline]
-fn violated_rule(
+fn find_violated_rule(
     table: &TermTable,
     term: Term,
     datatypes: &mut Datatypes,
@@ -206,14 +206,14 @@ fn violated_rule(
             (!is_absolute(iri) || is_own(iri, own_prefix)).then_some(Rule::RelativeIri)
         }
         TermKind::TypedLiteral => {
-            let datatype = datatypes.of(table, term.aux)?;
+            let datatype = datatypes.find_datatype(table, term.aux)?;
             (!datatype.allows(table.text_of(term))).then_some(Rule::IllTypedLiteral)
         }
         TermKind::Language => {
             (!is_well_formed_tag(table.text_of(term))).then_some(Rule::LanguageTag)
         }
         TermKind::DefaultGraph
-        | TermKind::Bnode
+        | TermKind::BlankNode
         | TermKind::Literal
         | TermKind::LangLiteral
         | TermKind::TripleTerm => None,
@@ -246,7 +246,7 @@ fn is_well_formed_tag(tag: &[u8]) -> bool {
 }
 
 /// A term in the syntax of text formats, followed by `after`.
-fn written(write: impl FnOnce(&mut Vec<u8>), after: &[u8]) -> Vec<u8> {
+fn write_until(write: impl FnOnce(&mut Vec<u8>), after: &[u8]) -> Vec<u8> {
     let mut out = Vec::new();
     write(&mut out);
     out.extend_from_slice(after);
@@ -265,12 +265,12 @@ fn finding(
     let (reason, written) = match rule {
         Rule::IllTypedLiteral => {
             let iri = table.text(TermId(term.aux));
-            let datatype = Datatype::of(iri);
+            let datatype = Datatype::from_iri(iri);
             let name = datatype.map_or("its datatype", Datatype::name);
-            let expected = datatype.map_or("", Datatype::expected);
+            let expected = datatype.map_or("", Datatype::expected_form);
             (
                 format!("{} is not a valid {name}: expected {expected}", quote(text)),
-                written(|out| write_string(text, false, out), b"^^"),
+                write_until(|out| write_string(text, false, out), b"^^"),
             )
         }
         Rule::LanguageTag => (
@@ -284,7 +284,7 @@ fn finding(
                     "the IRI {} is relative to the file: its meaning changes if the file is moved; set a fixed base with the option base",
                     quote(relative)
                 ),
-                written(|out| write_iri(relative, false, out), b""),
+                write_until(|out| write_iri(relative, false, out), b""),
             )
         }
         Rule::RelativeIri | Rule::SharedBlankNode | Rule::RedeclaredNamespace => (
@@ -292,7 +292,7 @@ fn finding(
                 "the IRI {} is relative: its meaning depends on the base of the reader",
                 quote(text)
             ),
-            written(|out| write_iri(text, false, out), b""),
+            write_until(|out| write_iri(text, false, out), b""),
         ),
     };
     Finding {
@@ -300,7 +300,7 @@ fn finding(
         message_index,
         byte_offset,
         text: reason,
-        written,
+        term_text: written,
     }
 }
 

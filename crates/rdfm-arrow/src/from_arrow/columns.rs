@@ -30,7 +30,7 @@ impl<R: InputListRecord> MessageColumns<R> {
     pub fn new(batch: &RecordBatch) -> Result<Self, Error> {
         let Some(records) = batch.column_by_name(R::COLUMN) else {
             let column = format!("'{}'", R::COLUMN);
-            return Err(schema::missing(&column, &batch.schema()));
+            return Err(schema::missing_column_error(&column, &batch.schema()));
         };
         let maps = |name| {
             let found = R::EXTRAS.then(|| InputMaps::new(batch, name));
@@ -51,9 +51,11 @@ impl<R: InputListRecord> MessageColumns<R> {
         };
         let text = |bytes: &[u8]| std::str::from_utf8(bytes).map(str::to_owned);
         if let Some(metadata) = &self.metadata {
-            for at in entries(metadata, "metadata", row).map_err(|text| error(builder, text))? {
+            for index in
+                entry_range(metadata, "metadata", row).map_err(|text| error(builder, text))?
+            {
                 let (key, value) = metadata
-                    .entry(at)
+                    .entry(index)
                     .map_err(|reason| error(builder, format!("metadata entry: {reason}")))?;
                 let key = text(key)
                     .map_err(|_| error(builder, "a metadata key is not valid UTF-8".to_owned()))?;
@@ -62,9 +64,11 @@ impl<R: InputListRecord> MessageColumns<R> {
             }
         }
         if let Some(namespaces) = &self.namespaces {
-            for at in entries(namespaces, "namespaces", row).map_err(|text| error(builder, text))? {
+            for index in
+                entry_range(namespaces, "namespaces", row).map_err(|text| error(builder, text))?
+            {
                 let (name, iri) = namespaces
-                    .entry(at)
+                    .entry(index)
                     .map_err(|reason| error(builder, format!("namespace: {reason}")))?;
                 let name = text(name).map_err(|_| {
                     error(builder, "a namespace name is not valid UTF-8".to_owned())
@@ -86,7 +90,7 @@ impl<R: InputListRecord> MessageColumns<R> {
 }
 
 /// Returns the indexes of a row's map entries.
-fn entries(maps: &InputMaps, name: &str, row: usize) -> Result<Range<usize>, String> {
+fn entry_range(maps: &InputMaps, name: &str, row: usize) -> Result<Range<usize>, String> {
     maps.range(row).ok_or_else(|| {
         format!("malformed Arrow data: the offsets of a map in column {name} are outside its array")
     })

@@ -47,7 +47,7 @@ pub trait InputItems<R: LogRecord>: Sized {
     /// Adds a record to the current message.
     fn add(
         &self,
-        at: usize,
+        index: usize,
         builder: &mut LogBuilder<R>,
         cells: &mut CellReader,
     ) -> Result<(), ItemError>;
@@ -107,9 +107,9 @@ impl<R: InputListRecord> InputLists<R> {
             ))
         };
         let (rows, items) = ListRanges::new(column).ok_or_else(|| {
-            let found = column.data_type();
+            let data_type = column.data_type();
             Error::wrong_columns(format!(
-                "column {}: expected a list of structs, found {found}",
+                "column {}: expected a list of structs, found {data_type}",
                 R::COLUMN
             ))
         })?;
@@ -152,23 +152,27 @@ impl<R: InputListRecord> InputLists<R> {
     #[inline]
     pub fn add(
         &self,
-        at: usize,
+        index: usize,
         builder: &mut LogBuilder<R>,
         cells: &mut CellReader,
     ) -> Result<(), ItemError> {
-        if self.nulls.as_ref().is_some_and(|nulls| nulls.is_null(at)) {
+        if self
+            .nulls
+            .as_ref()
+            .is_some_and(|nulls| nulls.is_null(index))
+        {
             return Err(ItemError {
                 part: None,
                 class: ErrorClass::Malformed,
                 reason: "is null".into(),
             });
         }
-        self.items.add(at, builder, cells)
+        self.items.add(index, builder, cells)
     }
 }
 
 /// Returns the column of a field, if present.
-fn field(items: &StructArray, name: &str) -> Result<Option<Strings>, Error> {
+fn find_strings(items: &StructArray, name: &str) -> Result<Option<Strings>, Error> {
     let column = items.column_by_name(name);
     column.map(|array| Strings::new(array, name)).transpose()
 }
@@ -183,12 +187,14 @@ pub struct InputQuads {
 
 impl InputQuads {
     /// Finds the columns in an array. Returns `None` if any column other than the graph is missing.
-    fn of(items: &StructArray) -> Result<Option<Self>, Error> {
-        Self::named(|name| items.column_by_name(name))
+    fn from_structs(items: &StructArray) -> Result<Option<Self>, Error> {
+        Self::from_columns(|name| items.column_by_name(name))
     }
 
     /// Finds the columns by name. Returns `None` if any column other than the graph is missing.
-    pub fn named<'a>(column: impl Fn(&str) -> Option<&'a ArrayRef>) -> Result<Option<Self>, Error> {
+    pub fn from_columns<'a>(
+        column: impl Fn(&str) -> Option<&'a ArrayRef>,
+    ) -> Result<Option<Self>, Error> {
         let part = |name| {
             let found = column(name);
             found.map(|array| TermColumn::new(array, name)).transpose()
@@ -208,18 +214,18 @@ impl InputQuads {
 
     /// Returns the terms as stored.
     #[inline]
-    fn get(&self, at: usize) -> [Option<&[u8]>; 4] {
+    fn get(&self, index: usize) -> [Option<&[u8]>; 4] {
         [
-            self.subjects.get(at),
-            self.predicates.get(at),
-            self.objects.get(at),
-            self.graphs.as_ref().and_then(|graphs| graphs.get(at)),
+            self.subjects.get(index),
+            self.predicates.get(index),
+            self.objects.get(index),
+            self.graphs.as_ref().and_then(|graphs| graphs.get(index)),
         ]
     }
 
     /// Returns the error of the first invalid term, if any.
     #[cold]
-    fn error(&self, at: usize) -> Option<ItemError> {
+    fn error(&self, index: usize) -> Option<ItemError> {
         let parts = [
             Some(&self.subjects),
             Some(&self.predicates),
@@ -228,25 +234,25 @@ impl InputQuads {
         ];
         let mut named = PARTS.into_iter().zip(parts);
         named.find_map(|(name, part)| {
-            let reason = part?.invalid_reason(at)?;
+            let reason = part?.invalid_reason(index)?;
             Some(ItemError::new(name, reason))
         })
     }
 
     /// Returns a quad.
     #[inline]
-    pub fn quad<R: LogRecord>(
+    pub fn add_quad<R: LogRecord>(
         &self,
-        at: usize,
+        index: usize,
         builder: &mut LogBuilder<R>,
         cells: &mut CellReader,
     ) -> Result<Quad, ItemError> {
-        match self.get(at) {
+        match self.get(index) {
             [Some(subject), Some(predicate), Some(object), graph] => {
-                let quad = cells.quad(builder, [subject, predicate, object], graph);
+                let quad = cells.parse_quad(builder, [subject, predicate, object], graph);
                 // An invalid value is read as an empty string, which is not a term. The error of
                 // the value itself is more useful.
-                quad.map_err(|error| self.error(at).unwrap_or_else(|| error.into()))
+                quad.map_err(|error| self.error(index).unwrap_or_else(|| error.into()))
             }
             parts => {
                 let missing = parts.iter().position(Option::is_none).unwrap_or_default();
@@ -268,17 +274,17 @@ impl InputListRecord for Quad {
 
 impl InputItems<Quad> for InputQuads {
     fn new(items: &StructArray) -> Result<Option<Self>, Error> {
-        Self::of(items)
+        Self::from_structs(items)
     }
 
     #[inline]
     fn add(
         &self,
-        at: usize,
+        index: usize,
         builder: &mut LogBuilder<Quad>,
         cells: &mut CellReader,
     ) -> Result<(), ItemError> {
-        let quad = self.quad(at, builder, cells)?;
+        let quad = self.add_quad(index, builder, cells)?;
         builder.push_quad(quad);
         Ok(())
     }
@@ -301,8 +307,8 @@ impl InputListRecord for Operation {
 
 impl InputItems<Operation> for InputOperations {
     fn new(items: &StructArray) -> Result<Option<Self>, Error> {
-        let (codes, names) = (field(items, "op")?, field(items, "name")?);
-        let (Some(codes), Some(terms)) = (codes, InputQuads::of(items)?) else {
+        let (codes, names) = (find_strings(items, "op")?, find_strings(items, "name")?);
+        let (Some(codes), Some(terms)) = (codes, InputQuads::from_structs(items)?) else {
             return Ok(None);
         };
         Ok(Some(Self {
@@ -314,29 +320,29 @@ impl InputItems<Operation> for InputOperations {
 
     fn add(
         &self,
-        at: usize,
+        index: usize,
         builder: &mut LogBuilder<Operation>,
         cells: &mut CellReader,
     ) -> Result<(), ItemError> {
-        let code = self.code(at)?;
+        let code = self.operation_code(index)?;
         if let Some(reason) = self
             .names
             .as_ref()
-            .and_then(|names| names.invalid_reason(at))
+            .and_then(|names| names.invalid_reason(index))
         {
             return Err(ItemError::new("name", reason));
         }
-        let name = self.names.as_ref().and_then(|names| names.get(at));
+        let name = self.names.as_ref().and_then(|names| names.get(index));
         if matches!(code, OperationCode::Add | OperationCode::Delete) {
             reject_unexpected(code, "name", name)?;
-            let quad = self.terms.quad(at, builder, cells)?;
-            builder.push(Operation::of(code, quad));
+            let quad = self.terms.add_quad(index, builder, cells)?;
+            builder.push(Operation::new(code, quad));
             return Ok(());
         }
-        if let Some(error) = self.terms.error(at) {
+        if let Some(error) = self.terms.error(index) {
             return Err(error);
         }
-        let [subject, predicate, object, graph] = self.terms.get(at);
+        let [subject, predicate, object, graph] = self.terms.get(index);
         reject_unexpected(code, "subject", subject)?;
         reject_unexpected(code, "predicate", predicate)?;
         let (named, valued, in_graph) = match code {
@@ -355,7 +361,7 @@ impl InputItems<Operation> for InputOperations {
         }
         if valued {
             let object = object.ok_or_else(|| ItemError::new("object", NO_TERM))?;
-            operation.object = cells.term(builder, 2, object)?;
+            operation.object = cells.parse_part(builder, 2, object)?;
             let kind = builder.table().term(operation.object).kind;
             if code == OperationCode::AddPrefix && kind != TermKind::Iri {
                 let reason = format!("expected the IRI of a prefix, found {}", quote(object));
@@ -365,7 +371,7 @@ impl InputItems<Operation> for InputOperations {
             reject_unexpected(code, "object", object)?;
         }
         match graph {
-            Some(graph) if in_graph => operation.graph = cells.term(builder, 3, graph)?,
+            Some(graph) if in_graph => operation.graph = cells.parse_part(builder, 3, graph)?,
             graph => reject_unexpected(code, "graph", graph)?,
         }
         builder.add(operation).map_err(|limit| ItemError {
@@ -377,16 +383,16 @@ impl InputItems<Operation> for InputOperations {
 }
 
 impl InputOperations {
-    fn code(&self, at: usize) -> Result<OperationCode, ItemError> {
-        let text = self.codes.get(at);
-        let code = text.and_then(|text| OperationCode::named(std::str::from_utf8(text).ok()?));
+    fn operation_code(&self, index: usize) -> Result<OperationCode, ItemError> {
+        let text = self.codes.get(index);
+        let code = text.and_then(|text| OperationCode::from_name(std::str::from_utf8(text).ok()?));
         code.ok_or_else(|| {
-            if let Some(reason) = self.codes.invalid_reason(at) {
+            if let Some(reason) = self.codes.invalid_reason(index) {
                 return ItemError::new("op", reason);
             }
             let codes = OperationCode::ALL.map(OperationCode::name).join(", ");
-            let found = text.map_or_else(|| "null".to_owned(), quote);
-            ItemError::new("op", format!("expected one of {codes}, found {found}"))
+            let quoted = text.map_or_else(|| "null".to_owned(), quote);
+            ItemError::new("op", format!("expected one of {codes}, found {quoted}"))
         })
     }
 }
@@ -409,15 +415,15 @@ fn add_name(name: &[u8], builder: &mut LogBuilder<Operation>) -> Result<TermId, 
 fn reject_unexpected(
     code: OperationCode,
     part: &'static str,
-    found: Option<&[u8]>,
+    value: Option<&[u8]>,
 ) -> Result<(), ItemError> {
-    let Some(found) = found else {
+    let Some(value) = value else {
         return Ok(());
     };
     let reason = format!(
         "expected null ({} has no {part}), found {}",
         code.name(),
-        quote(found)
+        quote(value)
     );
     Err(ItemError::new(part, reason))
 }

@@ -29,9 +29,9 @@ impl InputMaps {
             return Ok(None);
         }
         let wrong_columns = || {
-            let found = column.data_type();
+            let data_type = column.data_type();
             Error::wrong_columns(format!(
-                "column {name}: expected a map of strings, found {found}"
+                "column {name}: expected a map of strings, found {data_type}"
             ))
         };
         let maps = column.as_map_opt().ok_or_else(wrong_columns)?.clone();
@@ -59,12 +59,15 @@ impl InputMaps {
     ///
     /// # Errors
     /// If the key or value is invalid; the error says why.
-    pub fn entry(&self, at: usize) -> Result<(&[u8], &[u8]), String> {
-        match (self.keys.invalid_reason(at), self.values.invalid_reason(at)) {
+    pub fn entry(&self, index: usize) -> Result<(&[u8], &[u8]), String> {
+        match (
+            self.keys.invalid_reason(index),
+            self.values.invalid_reason(index),
+        ) {
             (None, None) => {}
             (Some(reason), _) | (None, Some(reason)) => return Err(reason),
         }
-        let [key, value] = [&self.keys, &self.values].map(|texts| texts.get(at));
+        let [key, value] = [&self.keys, &self.values].map(|texts| texts.get(index));
         Ok((key.unwrap_or_default(), value.unwrap_or_default()))
     }
 }

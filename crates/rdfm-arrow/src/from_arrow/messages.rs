@@ -72,15 +72,15 @@ impl<R: InputListRecord> MessagesBuilder<R> {
             let index = self.builder.message_index();
             return Err(Error::in_row(index, ErrorClass::Malformed, reason));
         };
-        for (number, at) in range.enumerate() {
-            let added = lists.add(at, &mut self.builder, &mut self.cells);
+        for (number, position) in range.enumerate() {
+            let added = lists.add(position, &mut self.builder, &mut self.cells);
             added.map_err(|error| {
                 if self.builder.is_too_large() {
                     let index = self.builder.message_index();
                     return Error::in_row(index, error.class, error.reason);
                 }
                 let record = R::RECORD;
-                let reason = error.reason.reworded(|text| match error.part {
+                let reason = error.reason.with_rewording(|text| match error.part {
                     Some(part) => format!("{record} {number}, {part}: {text}"),
                     None => format!("{record} {number} {text}"),
                 });
@@ -97,8 +97,8 @@ impl<R: InputListRecord> MessagesBuilder<R> {
     }
 
     /// Whether the batch has reached its maximum size.
-    pub fn full(&mut self) -> bool {
-        self.builder.full()
+    pub fn is_full(&mut self) -> bool {
+        self.builder.is_full()
     }
 
     /// Returns the batch so far, if it contains a message.

@@ -33,7 +33,7 @@ use crate::error::Error;
 /// # Errors
 /// If a row is invalid, a column is missing or has the wrong type, or the rows exceed the maximum
 /// size of a batch.
-pub fn batch<R: InputListRecord>(
+pub fn read_batch<R: InputListRecord>(
     rows: impl Iterator<Item = Result<RecordBatch, ArrowError>>,
     max_depth: u32,
 ) -> Result<LogBatch<R>, Error> {
@@ -114,12 +114,12 @@ impl<I: Iterator<Item = Result<RecordBatch, ArrowError>>, R: InputListRecord> Ro
                 continue;
             };
             while *row < columns.rows {
-                let at = *row;
+                let index = *row;
                 *row += 1;
-                self.messages.add(&columns.records, at, |builder| {
-                    columns.add_extras(at, builder)
+                self.messages.add(&columns.records, index, |builder| {
+                    columns.add_extras(index, builder)
                 })?;
-                if !self.whole && self.messages.full() {
+                if !self.whole && self.messages.is_full() {
                     return Ok(self.messages.take());
                 }
             }

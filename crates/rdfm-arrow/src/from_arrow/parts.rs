@@ -46,14 +46,14 @@ impl TermColumn {
 
     /// Returns the N-Triples form of a term, or `None` if it is null.
     #[inline]
-    pub fn get(&self, at: usize) -> Option<&[u8]> {
-        self.texts.get(at)
+    pub fn get(&self, index: usize) -> Option<&[u8]> {
+        self.texts.get(index)
     }
 
     /// Returns the reason why the term in a row is invalid, or `None` if it is valid.
-    pub fn invalid_reason(&self, at: usize) -> Option<String> {
-        let error = self.errors.get(&at).cloned();
-        error.or_else(|| self.texts.invalid_reason(at))
+    pub fn invalid_reason(&self, index: usize) -> Option<String> {
+        let error = self.errors.get(&index).cloned();
+        error.or_else(|| self.texts.invalid_reason(index))
     }
 }
 
@@ -99,13 +99,13 @@ impl TermStructs {
         offsets.push(0);
         let mut valid = Vec::with_capacity(self.count);
         let mut errors = BTreeMap::new();
-        for at in 0..self.count {
+        for index in 0..self.count {
             let start = bytes.len();
-            let is_present = match self.write(at, &mut bytes) {
+            let is_present = match self.write(index, &mut bytes) {
                 Ok(is_present) => is_present,
                 Err(reason) => {
                     bytes.truncate(start);
-                    errors.insert(at, reason);
+                    errors.insert(index, reason);
                     true
                 }
             };
@@ -125,25 +125,29 @@ impl TermStructs {
     }
 
     /// Appends a term. Returns false if it is null.
-    fn write(&self, at: usize, out: &mut Vec<u8>) -> Result<bool, String> {
-        if self.nulls.as_ref().is_some_and(|nulls| nulls.is_null(at)) {
+    fn write(&self, index: usize, out: &mut Vec<u8>) -> Result<bool, String> {
+        if self
+            .nulls
+            .as_ref()
+            .is_some_and(|nulls| nulls.is_null(index))
+        {
             return Ok(false);
         }
         let [datatype, language, direction] = self
             .details
             .each_ref()
-            .map(|strings| strings.as_ref().and_then(|strings| strings.get(at)));
+            .map(|strings| strings.as_ref().and_then(|strings| strings.get(index)));
         let fields = [Some(&self.kinds), Some(&self.values)].into_iter();
         let fields = fields.chain(self.details.each_ref().map(Option::as_ref));
         // `get` returns an empty string for an invalid value, but a valid value may also be empty.
         if let Some(reason) = fields
             .flatten()
-            .find_map(|strings| strings.invalid_reason(at))
+            .find_map(|strings| strings.invalid_reason(index))
         {
             return Err(reason);
         }
-        let value = self.values.get(at);
-        let Some(kind) = self.kinds.get(at) else {
+        let value = self.values.get(index);
+        let Some(kind) = self.kinds.get(index) else {
             // Tools without null structs write a struct with null fields instead.
             if [value, datatype, language, direction]
                 .iter()
@@ -161,7 +165,7 @@ impl TermStructs {
         let kind_name = std::str::from_utf8(kind).unwrap_or_default();
         match kind_name {
             "iri" => write_iri(value, false, out),
-            "bnode" => {
+            "blank node" => {
                 out.extend_from_slice(b"_:");
                 out.extend_from_slice(value);
             }
@@ -174,11 +178,11 @@ impl TermStructs {
             }
             _ => return Err(format!("expected a kind ({KINDS}), found {}", quote(kind))),
         }
-        for (name, found) in DETAILS[2..].iter().zip([datatype, language, direction]) {
-            if let Some(found) = found {
+        for (name, detail) in DETAILS[2..].iter().zip([datatype, language, direction]) {
+            if let Some(detail) = detail {
                 return Err(format!(
                     "expected null for {name} (the kind is {kind_name}, not literal), found {}",
-                    quote(found)
+                    quote(detail)
                 ));
             }
         }

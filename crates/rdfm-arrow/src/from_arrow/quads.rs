@@ -35,7 +35,8 @@ struct QuadRowColumns {
 
 impl QuadRowColumns {
     fn new(batch: &RecordBatch) -> Result<Self, Error> {
-        let missing = |name: &str| schema::missing(&format!("'{name}'"), &batch.schema());
+        let missing =
+            |name: &str| schema::missing_column_error(&format!("'{name}'"), &batch.schema());
         let source = QuadColumn::Source.name();
         let sources = batch.column_by_name(source);
         let sources = sources
@@ -49,7 +50,7 @@ impl QuadRowColumns {
                 indexes.data_type()
             ))
         })?;
-        let quads = InputQuads::named(|name| batch.column_by_name(name))?;
+        let quads = InputQuads::from_columns(|name| batch.column_by_name(name))?;
         Ok(Self {
             rows: batch.num_rows(),
             sources,
@@ -65,17 +66,17 @@ impl QuadRowColumns {
 
 /// Converts an integer array to 64-bit integers. Values that do not fit become null.
 fn integers(array: &dyn Array) -> Option<Int64Array> {
-    fn widened<T: ArrowPrimitiveType<Native: Into<i64>>>(array: &dyn Array) -> Int64Array {
+    fn widen<T: ArrowPrimitiveType<Native: Into<i64>>>(array: &dyn Array) -> Int64Array {
         array.as_primitive::<T>().unary(Into::into)
     }
     Some(match array.data_type() {
-        DataType::Int8 => widened::<Int8Type>(array),
-        DataType::Int16 => widened::<Int16Type>(array),
-        DataType::Int32 => widened::<Int32Type>(array),
+        DataType::Int8 => widen::<Int8Type>(array),
+        DataType::Int16 => widen::<Int16Type>(array),
+        DataType::Int32 => widen::<Int32Type>(array),
         DataType::Int64 => array.as_primitive::<Int64Type>().clone(),
-        DataType::UInt8 => widened::<UInt8Type>(array),
-        DataType::UInt16 => widened::<UInt16Type>(array),
-        DataType::UInt32 => widened::<UInt32Type>(array),
+        DataType::UInt8 => widen::<UInt8Type>(array),
+        DataType::UInt16 => widen::<UInt16Type>(array),
+        DataType::UInt32 => widen::<UInt32Type>(array),
         DataType::UInt64 => {
             let array = array.as_primitive::<UInt64Type>();
             array.unary_opt(|value| i64::try_from(value).ok())
@@ -161,7 +162,7 @@ impl QuadReader {
     /// # Errors
     /// If a row is invalid, a column is missing or has the wrong type, or the rows exceed the
     /// maximum size of a batch.
-    pub fn batch(
+    pub fn read_batch(
         rows: impl Iterator<Item = Result<RecordBatch, ArrowError>>,
         max_depth: u32,
     ) -> Result<MessageBatch, Error> {
@@ -204,7 +205,7 @@ impl QuadReader {
     }
 
     /// Whether the end of the rows has been marked.
-    pub const fn ended(&self) -> bool {
+    pub const fn has_ended(&self) -> bool {
         self.ended
     }
 
@@ -233,8 +234,8 @@ impl QuadReader {
     fn fill(&mut self) -> Result<Option<MessageBatch>, Error> {
         if let Some((columns, row)) = &mut self.open {
             while *row < columns.rows {
-                let at = *row;
-                if columns.message_indexes.is_null(at) {
+                let position = *row;
+                if columns.message_indexes.is_null(position) {
                     let index = self.builder.message_index();
                     let reason = "column message: expected a message number, found null";
                     return Err(Error::in_row(index, ErrorClass::Malformed, reason));
@@ -242,13 +243,16 @@ impl QuadReader {
                 if let Some(reason) = columns
                     .sources
                     .as_ref()
-                    .and_then(|texts| texts.invalid_reason(at))
+                    .and_then(|texts| texts.invalid_reason(position))
                 {
                     let index = self.builder.message_index();
                     let reason = format!("source: {reason}");
                     return Err(Error::in_row(index, ErrorClass::Malformed, reason));
                 }
-                let (source, message) = (columns.source(at), columns.message_indexes.value(at));
+                let (source, message) = (
+                    columns.source(position),
+                    columns.message_indexes.value(position),
+                );
                 let same = self.builder.is_open()
                     && message == self.message
                     && source == self.source.as_deref();
@@ -256,7 +260,7 @@ impl QuadReader {
                     if self.builder.is_open() {
                         self.builder.end_message();
                         self.builder.check_2_gib()?;
-                        if !self.whole && self.builder.full() {
+                        if !self.whole && self.builder.is_full() {
                             return Ok(self.builder.take());
                         }
                     }
@@ -267,14 +271,16 @@ impl QuadReader {
                         self.source = source.map(<[u8]>::to_vec);
                     }
                 }
-                let quad = columns.quads.quad(at, &mut self.builder, &mut self.cells);
+                let quad = columns
+                    .quads
+                    .add_quad(position, &mut self.builder, &mut self.cells);
                 let quad = quad.map_err(|error| {
                     let index = self.builder.message_index();
                     if self.builder.is_too_large() {
                         return Error::in_row(index, error.class, error.reason);
                     }
                     let number = self.quads;
-                    let reason = error.reason.reworded(|text| match error.part {
+                    let reason = error.reason.with_rewording(|text| match error.part {
                         Some(part) => format!("quad {number}, {part}: {text}"),
                         None => format!("quad {number} {text}"),
                     });
@@ -283,7 +289,7 @@ impl QuadReader {
                 *row += 1;
                 self.quads += 1;
                 self.builder.push_quad(quad);
-                if self.parts && self.builder.part_full() {
+                if self.parts && self.builder.is_part_full() {
                     return Ok(Some(self.builder.take_part()));
                 }
             }

@@ -43,16 +43,18 @@ impl Strings {
     /// Reads a column of strings. `name` is used in errors.
     pub fn new(array: &ArrayRef, name: &str) -> Result<Self, Error> {
         let wrong_type = || {
-            let found = array.data_type();
-            Error::wrong_columns(format!("column {name}: expected strings, found {found}"))
+            let data_type = array.data_type();
+            Error::wrong_columns(format!(
+                "column {name}: expected strings, found {data_type}"
+            ))
         };
-        Self::of(array, false, true).ok_or_else(wrong_type)
+        Self::from_array(array, false, true).ok_or_else(wrong_type)
     }
 
     /// Reads a column of bytes or, if `or_strings` is true, of bytes or strings. Returns `None` if
     /// it has another type.
     pub fn bytes(array: &ArrayRef, or_strings: bool) -> Option<Self> {
-        Self::of(array, true, or_strings)
+        Self::from_array(array, true, or_strings)
     }
 
     /// Creates a column from strings that this crate has written.
@@ -63,8 +65,8 @@ impl Strings {
         }
     }
 
-    fn of(array: &ArrayRef, bytes: bool, texts: bool) -> Option<Self> {
-        let found = match array.data_type() {
+    fn from_array(array: &ArrayRef, bytes: bool, texts: bool) -> Option<Self> {
+        let strings = match array.data_type() {
             DataType::Utf8 if texts => small(array.as_string::<i32>()),
             DataType::LargeUtf8 if texts => large(array.as_string::<i64>()),
             DataType::Utf8View if texts => view(array.as_string_view()),
@@ -77,71 +79,74 @@ impl Strings {
                 StringLayout::Fixed(usize::try_from(*width).ok()?, buffer)
             }
             DataType::Null => StringLayout::Nulls,
-            DataType::Dictionary(_, values) if !nests(values) => {
+            DataType::Dictionary(_, values) if !is_nested(values) => {
                 let array = array.as_any_dictionary_opt()?;
                 let indices = DictionaryIndices::new(array.keys())?;
-                StringLayout::Dictionary(indices, Self::of(array.values(), bytes, texts)?.into())
+                StringLayout::Dictionary(
+                    indices,
+                    Self::from_array(array.values(), bytes, texts)?.into(),
+                )
             }
             DataType::RunEndEncoded(_, values)
                 if !matches!(values.data_type(), DataType::RunEndEncoded(..)) =>
             {
                 let (ends, values) = RunEnds::new(array)?;
-                StringLayout::Runs(ends, Self::of(&values, bytes, texts)?.into())
+                StringLayout::Runs(ends, Self::from_array(&values, bytes, texts)?.into())
             }
             _ => return None,
         };
         Some(Self {
             nulls: array.nulls().cloned(),
-            texts: found,
+            texts: strings,
         })
     }
 
     /// Returns a value, or `None` if it is null. An invalid value is returned as an empty string.
     #[inline]
-    pub fn get(&self, at: usize) -> Option<&[u8]> {
-        if self.is_null(at) {
+    pub fn get(&self, position: usize) -> Option<&[u8]> {
+        if self.is_null(position) {
             return None;
         }
         match &self.texts {
-            StringLayout::Dictionary(indices, values) => match indices.get(at) {
+            StringLayout::Dictionary(indices, values) => match indices.get(position) {
                 Some(index) if index < values.len() => values.get(index),
                 _ => Some(b""),
             },
-            StringLayout::Runs(ends, values) => match ends.get(at) {
+            StringLayout::Runs(ends, values) => match ends.get(position) {
                 Some(index) if index < values.len() => values.get(index),
                 _ => Some(b""),
             },
             StringLayout::Nulls => None,
-            _ => Some(self.text(at).unwrap_or_default()),
+            _ => Some(self.text(position).unwrap_or_default()),
         }
     }
 
     /// Returns the reason why a value is invalid, or `None` if it is valid.
     #[cold]
-    pub fn invalid_reason(&self, at: usize) -> Option<String> {
-        if self.is_null(at) {
+    pub fn invalid_reason(&self, position: usize) -> Option<String> {
+        if self.is_null(position) {
             return None;
         }
         match &self.texts {
-            StringLayout::Dictionary(indices, values) => match indices.get(at) {
+            StringLayout::Dictionary(indices, values) => match indices.get(position) {
                 Some(index) if index < values.len() => values.invalid_reason(index),
                 _ => Some("malformed Arrow data: an index is outside its dictionary".to_owned()),
             },
-            StringLayout::Runs(ends, values) => match ends.get(at) {
+            StringLayout::Runs(ends, values) => match ends.get(position) {
                 Some(index) if index < values.len() => values.invalid_reason(index),
                 _ => Some("malformed Arrow data: a run has no value".to_owned()),
             },
             StringLayout::Nulls => None,
-            _ if self.text(at).is_some() => None,
+            _ if self.text(position).is_some() => None,
             _ => Some(
                 "malformed Arrow data: the offsets of a string are outside its buffer".to_owned(),
             ),
         }
     }
 
-    fn is_null(&self, at: usize) -> bool {
+    fn is_null(&self, index: usize) -> bool {
         let nulls = self.nulls.as_ref();
-        nulls.is_some_and(|nulls| at < nulls.len() && nulls.is_null(at))
+        nulls.is_some_and(|nulls| index < nulls.len() && nulls.is_null(index))
     }
 
     fn len(&self) -> usize {
@@ -159,22 +164,22 @@ impl Strings {
 
     /// Returns a string in a buffer, if its offsets are valid.
     #[inline]
-    fn text(&self, at: usize) -> Option<&[u8]> {
+    fn text(&self, index: usize) -> Option<&[u8]> {
         match &self.texts {
             StringLayout::Small(offsets, bytes) => {
-                let [start, end] = [*offsets.get(at)?, *offsets.get(at + 1)?];
+                let [start, end] = [*offsets.get(index)?, *offsets.get(index + 1)?];
                 bytes.get(usize::try_from(start).ok()?..usize::try_from(end).ok()?)
             }
             StringLayout::Large(offsets, bytes) => {
-                let [start, end] = [*offsets.get(at)?, *offsets.get(at + 1)?];
+                let [start, end] = [*offsets.get(index)?, *offsets.get(index + 1)?];
                 bytes.get(usize::try_from(start).ok()?..usize::try_from(end).ok()?)
             }
             StringLayout::View(views, buffers) => {
-                let view = views.get(at)?;
+                let view = views.get(index)?;
                 let length = *view as u32 as usize;
                 if length <= MAX_INLINE_BYTES {
                     // Views in memory have the machine's byte order, which is little-endian.
-                    let bytes = views.inner().get(at * 16 + 4..at * 16 + 16)?;
+                    let bytes = views.inner().get(index * 16 + 4..index * 16 + 16)?;
                     return bytes.get(..length);
                 }
                 let buffer = buffers.get((view >> 64) as u32 as usize)?;
@@ -182,7 +187,7 @@ impl Strings {
                 buffer.get(start..start.checked_add(length)?)
             }
             StringLayout::Fixed(width, bytes) => {
-                let start = at.checked_mul(*width)?;
+                let start = index.checked_mul(*width)?;
                 bytes.get(start..start.checked_add(*width)?)
             }
             StringLayout::Dictionary(..) | StringLayout::Runs(..) | StringLayout::Nulls => None,
@@ -191,7 +196,7 @@ impl Strings {
 }
 
 /// Whether the values of a dictionary are themselves encoded as a dictionary or as runs.
-fn nests(values: &DataType) -> bool {
+fn is_nested(values: &DataType) -> bool {
     matches!(
         values,
         DataType::Dictionary(..) | DataType::RunEndEncoded(..)
@@ -246,16 +251,16 @@ impl DictionaryIndices {
     }
 
     #[inline]
-    fn get(&self, at: usize) -> Option<usize> {
+    fn get(&self, index: usize) -> Option<usize> {
         match self {
-            Self::I8(keys) => usize::try_from(*keys.get(at)?).ok(),
-            Self::I16(keys) => usize::try_from(*keys.get(at)?).ok(),
-            Self::I32(keys) => usize::try_from(*keys.get(at)?).ok(),
-            Self::I64(keys) => usize::try_from(*keys.get(at)?).ok(),
-            Self::U8(keys) => Some(usize::from(*keys.get(at)?)),
-            Self::U16(keys) => Some(usize::from(*keys.get(at)?)),
-            Self::U32(keys) => usize::try_from(*keys.get(at)?).ok(),
-            Self::U64(keys) => usize::try_from(*keys.get(at)?).ok(),
+            Self::I8(keys) => usize::try_from(*keys.get(index)?).ok(),
+            Self::I16(keys) => usize::try_from(*keys.get(index)?).ok(),
+            Self::I32(keys) => usize::try_from(*keys.get(index)?).ok(),
+            Self::I64(keys) => usize::try_from(*keys.get(index)?).ok(),
+            Self::U8(keys) => Some(usize::from(*keys.get(index)?)),
+            Self::U16(keys) => Some(usize::from(*keys.get(index)?)),
+            Self::U32(keys) => usize::try_from(*keys.get(index)?).ok(),
+            Self::U64(keys) => usize::try_from(*keys.get(index)?).ok(),
         }
     }
 
@@ -294,11 +299,11 @@ impl RunEnds {
     }
 
     /// Returns the index of the run that contains a value.
-    fn get(&self, at: usize) -> Option<usize> {
+    fn get(&self, index: usize) -> Option<usize> {
         match self {
-            Self::I16(ends) => (at < ends.len()).then(|| ends.get_physical_index(at)),
-            Self::I32(ends) => (at < ends.len()).then(|| ends.get_physical_index(at)),
-            Self::I64(ends) => (at < ends.len()).then(|| ends.get_physical_index(at)),
+            Self::I16(ends) => (index < ends.len()).then(|| ends.get_physical_index(index)),
+            Self::I32(ends) => (index < ends.len()).then(|| ends.get_physical_index(index)),
+            Self::I64(ends) => (index < ends.len()).then(|| ends.get_physical_index(index)),
         }
     }
 }

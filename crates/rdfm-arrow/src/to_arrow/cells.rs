@@ -16,7 +16,7 @@ use rdfm_core::model::term::{Quad, TermId};
 
 use super::limit::{BuildError, charge};
 use super::lists::{OutputListRecord, OutputLists};
-use super::terms::{TermColumns, TermPlaces};
+use super::terms::{RenderedTerms, TermColumns};
 use crate::error::Error;
 use crate::schema::{TermLayout, check_variables};
 
@@ -49,7 +49,7 @@ pub trait RecordColumns<R: Record>: Sized {
         &mut self,
         table: &TermTable,
         records: &[R],
-        places: &mut TermPlaces,
+        places: &mut RenderedTerms,
         bytes: &mut usize,
     ) -> Result<(), BuildError>;
 
@@ -95,7 +95,7 @@ impl<R: OutputListRecord> RecordColumns<R> for OutputLists<R> {
         &mut self,
         table: &TermTable,
         records: &[R],
-        places: &mut TermPlaces,
+        places: &mut RenderedTerms,
         bytes: &mut usize,
     ) -> Result<(), BuildError> {
         Self::add(self, table, records, places, bytes)
@@ -153,7 +153,7 @@ impl RecordColumns<TermId> for Cells {
         &mut self,
         table: &TermTable,
         cells: &[TermId],
-        places: &mut TermPlaces,
+        places: &mut RenderedTerms,
         bytes: &mut usize,
     ) -> Result<(), BuildError> {
         for (column, id) in cells.iter().enumerate() {

@@ -17,7 +17,7 @@ use rdfm_core::syntax::needed::NeededNamespaces;
 use super::cells::RowRecord;
 use super::limit::{BuildError, MAX_BYTES};
 use super::rows::RowBuilder;
-use super::terms::TermPlaces;
+use super::terms::RenderedTerms;
 use super::{TOO_LARGE, check_variables, wrong_kind_error};
 use crate::error::Error;
 use crate::schema::Layout;
@@ -67,8 +67,8 @@ impl<R: RowRecord> Coalesce for Coalescer<R> {
         batch: BatchRef<'_>,
         source: Option<&str>,
     ) -> Result<Vec<RecordBatch>, Error> {
-        let found = batch.kind();
-        let batch = R::from_ref(batch).ok_or_else(|| wrong_kind_error(R::KIND, found))?;
+        let kind = batch.kind();
+        let batch = R::from_ref(batch).ok_or_else(|| wrong_kind_error(R::KIND, kind))?;
         self.push(batch, source)
     }
 
@@ -85,7 +85,7 @@ impl<R: RowRecord> Coalesce for Coalescer<R> {
 ///
 /// # Errors
 /// If a bound is 0.
-pub fn coalescer<L: Into<Layout>>(
+pub fn new_coalescer<L: Into<Layout>>(
     kind: Kind,
     layout: L,
     max_rows: usize,
@@ -102,7 +102,7 @@ pub fn coalescer<L: Into<Layout>>(
 ///
 /// # Errors
 /// If a bound is 0.
-pub fn bounds(max_rows: usize, max_bytes: usize) -> Result<(usize, usize), String> {
+pub fn check_bounds(max_rows: usize, max_bytes: usize) -> Result<(usize, usize), String> {
     if max_rows == 0 || max_bytes == 0 {
         return Err("max_rows and max_bytes must be at least 1".to_owned());
     }
@@ -130,7 +130,7 @@ impl<R: RowRecord> Coalescer<R> {
         max_rows: usize,
         max_bytes: usize,
     ) -> Result<Self, String> {
-        let (max_rows, max_bytes) = bounds(max_rows, max_bytes)?;
+        let (max_rows, max_bytes) = check_bounds(max_rows, max_bytes)?;
         Ok(Self {
             rows: None,
             needs: NeededNamespaces::default(),
@@ -150,7 +150,7 @@ impl<R: RowRecord> Coalescer<R> {
         batch: &LogBatch<R>,
         source: Option<&str>,
     ) -> Result<Vec<RecordBatch>, Error> {
-        check_variables(batch, self.rows(batch).variables())?;
+        check_variables(batch, self.begin_rows(batch).variables())?;
         self.fill(batch, source)
             .map_err(|error| error.into_error(TOO_LARGE))
     }
@@ -179,7 +179,7 @@ impl<R: RowRecord> Coalescer<R> {
         self.rows = None;
     }
 
-    fn rows(&mut self, batch: &LogBatch<R>) -> &mut RowBuilder<R> {
+    fn begin_rows(&mut self, batch: &LogBatch<R>) -> &mut RowBuilder<R> {
         let new = || RowBuilder::new(&self.layout, batch.head());
         self.rows.get_or_insert_with(new)
     }
@@ -194,7 +194,7 @@ impl<R: RowRecord> Coalescer<R> {
             return Ok(Vec::new());
         };
         let mut complete = Vec::new();
-        let mut places = TermPlaces::new(batch.table());
+        let mut places = RenderedTerms::new(batch.table());
         rows.begin_batch(batch, needs);
         for message in 0..batch.len() {
             let mut before = rows.mark();

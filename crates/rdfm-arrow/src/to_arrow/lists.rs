@@ -21,7 +21,7 @@ use rdfm_core::model::table::TermTable;
 use rdfm_core::model::term::{Quad, TermId};
 
 use super::limit::{BuildError, charge};
-use super::terms::{TermColumns, TermPlaces};
+use super::terms::{RenderedTerms, TermColumns};
 use super::texts::{Texts, empty_like, nulls};
 use crate::schema::{TermLayout, item_field, operation_fields, quad_fields};
 
@@ -47,7 +47,7 @@ pub trait OutputItems<R>: Sized {
         &mut self,
         table: &TermTable,
         record: R,
-        places: &mut TermPlaces,
+        places: &mut RenderedTerms,
         bytes: &mut usize,
     ) -> Result<(), BuildError>;
 
@@ -93,7 +93,7 @@ impl<R: OutputListRecord> OutputLists<R> {
         &mut self,
         table: &TermTable,
         records: &[R],
-        places: &mut TermPlaces,
+        places: &mut RenderedTerms,
         bytes: &mut usize,
     ) -> Result<(), BuildError> {
         for record in records {
@@ -162,7 +162,7 @@ impl OutputItems<Quad> for OutputQuads {
         &mut self,
         table: &TermTable,
         quad: Quad,
-        places: &mut TermPlaces,
+        places: &mut RenderedTerms,
         bytes: &mut usize,
     ) -> Result<(), BuildError> {
         let terms = &mut self.terms;
@@ -224,7 +224,7 @@ impl OutputItems<Operation> for OutputOperations {
         &mut self,
         table: &TermTable,
         operation: Operation,
-        places: &mut TermPlaces,
+        places: &mut RenderedTerms,
         bytes: &mut usize,
     ) -> Result<(), BuildError> {
         let code = operation.code.name().as_bytes();
@@ -256,8 +256,8 @@ impl OutputItems<Operation> for OutputOperations {
 
     fn finish(self) -> Result<Vec<ArrayRef>, ArrowError> {
         let mut arrays: Vec<ArrayRef> = vec![
-            Arc::new(self.codes.strings(None)?),
-            Arc::new(self.names.strings(nulls(self.name_valid))?),
+            Arc::new(self.codes.into_strings(None)?),
+            Arc::new(self.names.into_strings(nulls(self.name_valid))?),
         ];
         arrays.extend(self.terms.finish()?);
         Ok(arrays)

@@ -58,11 +58,11 @@ impl OutputMaps {
     /// Returns the array. `value` is the type of the values: strings or bytes.
     pub fn finish(self, value: DataType) -> Result<ArrayRef, ArrowError> {
         let values: ArrayRef = if value == DataType::Binary {
-            Arc::new(self.values.binary(None)?)
+            Arc::new(self.values.into_binary(None)?)
         } else {
-            Arc::new(self.values.strings(None)?)
+            Arc::new(self.values.into_strings(None)?)
         };
-        let keys: ArrayRef = Arc::new(self.keys.strings(None)?);
+        let keys: ArrayRef = Arc::new(self.keys.into_strings(None)?);
         let entries = StructArray::try_new(entry_fields(value.clone()), vec![keys, values], None)?;
         let nulls = nulls(self.valid);
         let offsets = Texts::offsets(self.offsets);

@@ -25,11 +25,11 @@ use rdfm_core::model::record::ResultHead;
 use rdfm_core::syntax::needed::NeededNamespaces;
 
 pub use self::cells::RowRecord;
-pub use self::coalesce::{Coalesce, Coalescer, Dropped, coalescer};
+pub use self::coalesce::{Coalesce, Coalescer, Dropped, new_coalescer};
 use self::limit::BuildError;
 pub use self::quads::{QuadCoalescer, quad_record_batch};
 use self::rows::RowBuilder;
-use self::terms::TermPlaces;
+use self::terms::RenderedTerms;
 use crate::error::Error;
 use crate::schema::Layout;
 
@@ -54,7 +54,7 @@ pub fn record_batch<R: RowRecord, L: Into<Layout>>(
     let mut make = || -> Result<(), BuildError> {
         let mut needs = NeededNamespaces::default();
         for batch in batches {
-            let mut places = TermPlaces::new(batch.table());
+            let mut places = RenderedTerms::new(batch.table());
             rows.begin_batch(batch, &mut needs);
             for message in 0..batch.len() {
                 rows.add(batch, message, source, &mut places, &mut needs)?;
@@ -74,13 +74,14 @@ fn check_variables<R: RowRecord>(batch: &LogBatch<R>, variables: &[Box<str>]) ->
         return Ok(());
     }
     let found = R::variables(batch.head());
-    let reason = ResultHead::other_variables(variables, found, "a result table");
+    let reason = ResultHead::different_variables_reason(variables, found, "a result table");
     Err(Error::with_class(ErrorClass::Unsupported, reason))
 }
 
 /// Returns the error for a batch of another kind.
-fn wrong_kind_error(kind: Kind, found: Kind) -> Error {
-    let (kind, found) = (kind.name(), found.name());
-    let reason = format!("found {found} among {kind}; a table can contain only one of these kinds");
+fn wrong_kind_error(kind: Kind, actual: Kind) -> Error {
+    let (kind, actual) = (kind.name(), actual.name());
+    let reason =
+        format!("found {actual} among {kind}; a table can contain only one of these kinds");
     Error::with_class(ErrorClass::Unsupported, reason)
 }

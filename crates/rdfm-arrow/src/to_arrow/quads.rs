@@ -16,9 +16,9 @@ use rdfm_core::codec::spec::Kind;
 use rdfm_core::model::batch::MessageBatch;
 use rdfm_core::model::term::Quad;
 
-use super::coalesce::{Coalesce, Dropped, bounds};
+use super::coalesce::{Coalesce, Dropped, check_bounds};
 use super::limit::{BuildError, MAX_BYTES, charge};
-use super::terms::{TermColumns, TermPlaces};
+use super::terms::{RenderedTerms, TermColumns};
 use super::texts::{Texts, empty_like, nulls};
 use super::{TOO_LARGE, wrong_kind_error};
 use crate::error::Error;
@@ -63,7 +63,7 @@ impl QuadRows {
         quad: Quad,
         index: i64,
         source: Option<&str>,
-        places: &mut TermPlaces,
+        places: &mut RenderedTerms,
     ) -> Result<(), BuildError> {
         let parts = [quad.subject, quad.predicate, quad.object, quad.graph];
         for (column, &part) in self.parts.iter().enumerate() {
@@ -97,7 +97,7 @@ impl QuadRows {
     }
 
     /// Returns the rows and resets the builder.
-    fn cut(&mut self, places: &mut TermPlaces) -> Result<RecordBatch, BuildError> {
+    fn cut(&mut self, places: &mut RenderedTerms) -> Result<RecordBatch, BuildError> {
         places.invalidate();
         let mut next = Self::new(&self.layout);
         next.sources = self.sources.empty_like();
@@ -108,7 +108,7 @@ impl QuadRows {
     }
 
     fn finish(self) -> Result<RecordBatch, BuildError> {
-        let sources: ArrayRef = Arc::new(self.sources.strings(nulls(self.source_valid))?);
+        let sources: ArrayRef = Arc::new(self.sources.into_strings(nulls(self.source_valid))?);
         let messages: ArrayRef = Arc::new(Int64Array::from(self.messages));
         let terms = self.terms.finish()?;
         let array = |column: &QuadColumn| match column {
@@ -143,7 +143,7 @@ impl QuadCoalescer {
     /// # Errors
     /// If a bound is 0.
     pub fn new(layout: &QuadLayout, max_rows: usize, max_bytes: usize) -> Result<Self, String> {
-        let (max_rows, max_bytes) = bounds(max_rows, max_bytes)?;
+        let (max_rows, max_bytes) = check_bounds(max_rows, max_bytes)?;
         Ok(Self {
             rows: QuadRows::new(layout),
             max_rows,
@@ -173,7 +173,7 @@ impl QuadCoalescer {
     ) -> Result<Vec<RecordBatch>, BuildError> {
         let rows = &mut self.rows;
         let mut complete = Vec::new();
-        let mut places = TermPlaces::new(batch.table());
+        let mut places = RenderedTerms::new(batch.table());
         // Indexes increase within a batch, so only its first quads can repeat the previous index.
         let mut seen = false;
         let mut last = None;
@@ -226,8 +226,8 @@ impl Coalesce for QuadCoalescer {
         batch: BatchRef<'_>,
         source: Option<&str>,
     ) -> Result<Vec<RecordBatch>, Error> {
-        let found = batch.kind();
-        let batch = Quad::from_ref(batch).ok_or_else(|| wrong_kind_error(Kind::Messages, found))?;
+        let kind = batch.kind();
+        let batch = Quad::from_ref(batch).ok_or_else(|| wrong_kind_error(Kind::Messages, kind))?;
         self.push(batch, source)
     }
 

@@ -16,7 +16,7 @@ use rdfm_core::syntax::needed::NeededNamespaces;
 use super::cells::{RecordColumns as _, RowRecord};
 use super::limit::{BuildError, charge};
 use super::maps::OutputMaps;
-use super::terms::TermPlaces;
+use super::terms::RenderedTerms;
 use super::texts::{Texts, nulls};
 use crate::schema::{Column, Layout, schema};
 
@@ -95,7 +95,7 @@ impl<R: RowRecord> RowBuilder<R> {
     }
 
     fn has_records(&self) -> bool {
-        self.layout.columns.iter().copied().any(contains_records)
+        self.layout.columns.iter().copied().any(has_records)
     }
 
     /// Returns the variables of the log.
@@ -109,7 +109,7 @@ impl<R: RowRecord> RowBuilder<R> {
         batch: &LogBatch<R>,
         message: usize,
         source: Option<&str>,
-        places: &mut TermPlaces,
+        places: &mut RenderedTerms,
         needs: &mut NeededNamespaces,
     ) -> Result<(), BuildError> {
         self.count += 1;
@@ -134,7 +134,7 @@ impl<R: RowRecord> RowBuilder<R> {
             self.metadata.end(!entries.is_empty());
         }
         if self.has(Column::Namespaces) {
-            for (name, iri, _) in needs.of(batch, message) {
+            for (name, iri, _) in needs.find_needed(batch, message) {
                 charge(&mut self.bytes, name.len() + iri.len())?;
                 self.namespaces.add(name, iri);
             }
@@ -172,7 +172,7 @@ impl<R: RowRecord> RowBuilder<R> {
     }
 
     /// Returns the rows and resets the builder.
-    pub fn cut(&mut self, places: &mut TermPlaces) -> Result<RecordBatch, BuildError> {
+    pub fn cut(&mut self, places: &mut RenderedTerms) -> Result<RecordBatch, BuildError> {
         places.invalidate();
         let mut next = self.empty();
         next.records = self.records.empty_like();
@@ -187,16 +187,16 @@ impl<R: RowRecord> RowBuilder<R> {
         let mut namespaces = Some(self.namespaces);
         let columns = &self.layout.columns;
         let mut arrays: Vec<ArrayRef> = Vec::with_capacity(columns.len());
-        for (at, column) in columns.iter().enumerate() {
+        for (index, column) in columns.iter().enumerate() {
             // A column that is requested twice uses the same array. A layout with variable columns
             // has no other columns.
-            if let Some(first) = columns[..at].iter().position(|other| other == column) {
+            if let Some(first) = columns[..index].iter().position(|other| other == column) {
                 arrays.push(Arc::clone(&arrays[first]));
                 continue;
             }
             let array: Option<ArrayRef> = match column {
                 Column::Source => match sources.take() {
-                    Some((texts, valid)) => Some(Arc::new(texts.strings(nulls(valid))?)),
+                    Some((texts, valid)) => Some(Arc::new(texts.into_strings(nulls(valid))?)),
                     None => None,
                 },
                 Column::MessageIndex => {
@@ -229,7 +229,7 @@ impl<R: RowRecord> RowBuilder<R> {
     }
 }
 
-const fn contains_records(column: Column) -> bool {
+const fn has_records(column: Column) -> bool {
     matches!(
         column,
         Column::Quads | Column::Operations | Column::Variables

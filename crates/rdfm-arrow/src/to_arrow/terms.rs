@@ -18,22 +18,22 @@ use crate::schema::{RDF_DIR_LANG_STRING, RDF_LANG_STRING, TermLayout, term_field
 
 /// Positions of the rendered forms of a batch's terms in the rows under construction.
 #[derive(Default)]
-pub struct TermPlaces {
-    places: Vec<TermPlace>,
+pub struct RenderedTerms {
+    terms: Vec<RenderedTerm>,
     /// Incremented when the rows are returned or another batch begins, to invalidate all older
     /// places at once.
     generation: u32,
 }
 
 #[derive(Clone, Copy, Default)]
-struct TermPlace {
+struct RenderedTerm {
     generation: u32,
     column: u32,
     start: u32,
     length: u32,
 }
 
-impl TermPlaces {
+impl RenderedTerms {
     /// Creates the places for a batch.
     pub fn new(table: &TermTable) -> Self {
         let mut places = Self::default();
@@ -44,9 +44,9 @@ impl TermPlaces {
     /// Starts another batch.
     pub fn begin_batch(&mut self, table: &TermTable) {
         self.invalidate();
-        if self.places.len() < table.terms().len() {
-            self.places
-                .resize(table.terms().len(), TermPlace::default());
+        if self.terms.len() < table.terms().len() {
+            self.terms
+                .resize(table.terms().len(), RenderedTerm::default());
         }
     }
 
@@ -107,30 +107,30 @@ impl TermColumns {
         table: &TermTable,
         column: usize,
         id: TermId,
-        places: &mut TermPlaces,
+        places: &mut RenderedTerms,
         bytes: &mut usize,
     ) -> Result<(), BuildError> {
         if let Some(details) = self.details.get_mut(column) {
             return details.add(&mut self.texts[column], table, id, bytes);
         }
         let columns = &mut self.texts[..];
-        let place = places.places[id.index()];
-        if place.generation == places.generation {
-            let range = place.start as usize..(place.start + place.length) as usize;
+        let slot = places.terms[id.index()];
+        if slot.generation == places.generation {
+            let range = slot.start as usize..(slot.start + slot.length) as usize;
             charge(bytes, range.len())?;
-            if place.column as usize == column {
-                columns[column].values().extend_from_within(range);
-            } else if let Ok([from, to]) = columns.get_disjoint_mut([place.column as usize, column])
+            if slot.column as usize == column {
+                columns[column].values_mut().extend_from_within(range);
+            } else if let Ok([from, to]) = columns.get_disjoint_mut([slot.column as usize, column])
             {
-                to.values().extend_from_slice(&from.values()[range]);
+                to.values_mut().extend_from_slice(&from.values_mut()[range]);
             }
         } else {
-            let values = columns[column].values();
+            let values = columns[column].values_mut();
             let start = values.len();
             write_term(table, id, values);
             let length = values.len() - start;
             charge(bytes, length)?;
-            places.places[id.index()] = TermPlace {
+            places.terms[id.index()] = RenderedTerm {
                 generation: places.generation,
                 column: column as u32,
                 start: start as u32,
@@ -149,7 +149,7 @@ impl TermColumns {
         table: &TermTable,
         column: usize,
         id: TermId,
-        places: &mut TermPlaces,
+        places: &mut RenderedTerms,
         bytes: &mut usize,
     ) -> Result<(), BuildError> {
         let is_present = id != TermId::DEFAULT_GRAPH;
@@ -183,7 +183,7 @@ impl TermColumns {
         let columns = self.texts.into_iter().zip(self.valid);
         let array = |(texts, valid): (Texts, Vec<bool>)| -> Result<ArrayRef, ArrowError> {
             match details.next() {
-                None => Ok(Arc::new(texts.strings(nulls(valid))?)),
+                None => Ok(Arc::new(texts.into_strings(nulls(valid))?)),
                 Some(details) => Ok(Arc::new(details.finish(texts, valid)?)),
             }
         };
@@ -196,7 +196,7 @@ impl TermColumns {
 enum StructKind {
     None,
     Iri,
-    Bnode,
+    BlankNode,
     Literal,
     LeftToRight,
     RightToLeft,
@@ -208,7 +208,7 @@ impl StructKind {
         match self {
             Self::None => "",
             Self::Iri => "iri",
-            Self::Bnode => "bnode",
+            Self::BlankNode => "blank node",
             Self::Literal | Self::LeftToRight | Self::RightToLeft => "literal",
             Self::TripleTerm => "triple term",
         }
@@ -255,11 +255,11 @@ impl Details {
         id: TermId,
         bytes: &mut usize,
     ) -> Result<(), BuildError> {
-        let at = texts.len();
+        let index = texts.len();
         let term = table.term(id);
         let text = table.text_of(term);
         charge(bytes, MAX_KIND_BYTES + text.len())?;
-        let values = texts.values();
+        let values = texts.values_mut();
         let kind = match term.kind {
             TermKind::TripleTerm => {
                 let start = values.len();
@@ -267,23 +267,23 @@ impl Details {
                 charge(bytes, values.len() - start)?;
                 StructKind::TripleTerm
             }
-            TermKind::Bnode => {
+            TermKind::BlankNode => {
                 // Write the label as N-Triples, then remove the leading `_:`.
                 let start = values.len();
                 write_label(text, term.flags & flags::PLAIN != 0, values);
                 values.drain(start..start + 2);
                 charge(bytes, (values.len() - start).saturating_sub(text.len()))?;
-                StructKind::Bnode
+                StructKind::BlankNode
             }
             TermKind::Literal => {
                 values.extend_from_slice(text);
-                self.datatypes.add(at, XSD_STRING, bytes)?;
+                self.datatypes.add(index, XSD_STRING, bytes)?;
                 StructKind::Literal
             }
             TermKind::TypedLiteral => {
                 values.extend_from_slice(text);
                 let datatype = table.text(TermId(term.aux));
-                self.datatypes.add(at, datatype, bytes)?;
+                self.datatypes.add(index, datatype, bytes)?;
                 StructKind::Literal
             }
             TermKind::LangLiteral => {
@@ -295,7 +295,7 @@ impl Details {
                     tag.flags & flags::PLAIN != 0,
                     &mut written,
                 );
-                self.languages.add(at, &written[1..], bytes)?;
+                self.languages.add(index, &written[1..], bytes)?;
                 let (kind, datatype) = if term.flags & flags::LTR != 0 {
                     (StructKind::LeftToRight, RDF_DIR_LANG_STRING)
                 } else if term.flags & flags::RTL != 0 {
@@ -303,7 +303,7 @@ impl Details {
                 } else {
                     (StructKind::Literal, RDF_LANG_STRING)
                 };
-                self.datatypes.add(at, datatype, bytes)?;
+                self.datatypes.add(index, datatype, bytes)?;
                 kind
             }
             TermKind::Iri | TermKind::DefaultGraph | TermKind::Language => {
@@ -321,15 +321,15 @@ impl Details {
         let nulls = nulls(valid);
         let mut kinds = Texts::new();
         let mut directions = Sparse::default();
-        for (at, kind) in self.kinds.iter().enumerate() {
+        for (index, kind) in self.kinds.iter().enumerate() {
             kinds.add(kind.name().as_bytes());
             if let Some(direction) = kind.direction() {
-                directions.push(at, direction.as_bytes());
+                directions.push(index, direction.as_bytes());
             }
         }
         let arrays: Vec<ArrayRef> = vec![
-            Arc::new(kinds.strings(nulls.clone())?),
-            Arc::new(texts.strings(nulls.clone())?),
+            Arc::new(kinds.into_strings(nulls.clone())?),
+            Arc::new(texts.into_strings(nulls.clone())?),
             self.datatypes.finish(count)?,
             self.languages.finish(count)?,
             directions.finish(count)?,
@@ -346,17 +346,17 @@ struct Sparse {
 
 impl Sparse {
     /// Sets the value of a row. Rows must be set in ascending order.
-    fn add(&mut self, at: usize, text: &[u8], bytes: &mut usize) -> Result<(), BuildError> {
+    fn add(&mut self, index: usize, text: &[u8], bytes: &mut usize) -> Result<(), BuildError> {
         charge(bytes, text.len())?;
-        self.push(at, text);
+        self.push(index, text);
         Ok(())
     }
 
-    fn push(&mut self, at: usize, text: &[u8]) {
+    fn push(&mut self, index: usize, text: &[u8]) {
         let (texts, valid) = self.texts.get_or_insert_with(|| (Texts::new(), Vec::new()));
-        texts.fill(at);
+        texts.fill(index);
         texts.add(text);
-        valid.resize(at, false);
+        valid.resize(index, false);
         valid.push(true);
     }
 
@@ -371,6 +371,6 @@ impl Sparse {
         let (mut texts, mut valid) = self.texts.unwrap_or_else(|| (Texts::new(), Vec::new()));
         texts.fill(count);
         valid.resize(count, false);
-        Ok(Arc::new(texts.strings(nulls(valid))?))
+        Ok(Arc::new(texts.into_strings(nulls(valid))?))
     }
 }

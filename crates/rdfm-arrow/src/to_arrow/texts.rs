@@ -55,7 +55,7 @@ impl Texts {
 
     /// Returns the buffer to which the current value's bytes are appended.
     #[inline]
-    pub const fn values(&mut self) -> &mut Vec<u8> {
+    pub const fn values_mut(&mut self) -> &mut Vec<u8> {
         &mut self.values
     }
 
@@ -91,7 +91,7 @@ impl Texts {
     }
 
     /// Returns the array of strings.
-    pub fn strings(self, nulls: Option<NullBuffer>) -> Result<StringArray, ArrowError> {
+    pub fn into_strings(self, nulls: Option<NullBuffer>) -> Result<StringArray, ArrowError> {
         StringArray::try_new(
             Self::offsets(self.offsets),
             Buffer::from_vec(self.values),
@@ -100,7 +100,7 @@ impl Texts {
     }
 
     /// Returns the array of bytes.
-    pub fn binary(self, nulls: Option<NullBuffer>) -> Result<BinaryArray, ArrowError> {
+    pub fn into_binary(self, nulls: Option<NullBuffer>) -> Result<BinaryArray, ArrowError> {
         BinaryArray::try_new(
             Self::offsets(self.offsets),
             Buffer::from_vec(self.values),

@@ -158,8 +158,8 @@ pub fn lists(array: &ArrayRef) -> Vec<Option<Vec<QuadTexts>>> {
         let items: ArrayRef = lists.value(row);
         let items: &StructArray = items.as_struct();
         let columns: Vec<Vec<Option<String>>> = items.columns().iter().map(strings).collect();
-        let quad = |at: usize| -> QuadTexts {
-            std::array::from_fn(|part: usize| columns[part][at].clone().unwrap_or_default())
+        let quad = |index: usize| -> QuadTexts {
+            std::array::from_fn(|part: usize| columns[part][index].clone().unwrap_or_default())
         };
         (0..items.len()).map(quad).collect()
     };

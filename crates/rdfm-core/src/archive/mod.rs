@@ -68,7 +68,7 @@ enum ArchiveState {
 /// remaining parts.
 pub struct TarMembers {
     buffer: Vec<u8>,
-    at: usize,
+    index: usize,
     /// Number of archive bytes before the buffer.
     before: u64,
     state: ArchiveState,
@@ -94,7 +94,7 @@ impl TarMembers {
     pub fn new() -> Self {
         Self {
             buffer: Vec::new(),
-            at: 0,
+            index: 0,
             before: 0,
             state: ArchiveState::Header,
             name: String::new(),
@@ -113,9 +113,9 @@ impl TarMembers {
         if self.failed.is_some() {
             return;
         }
-        self.before += self.at as u64;
-        self.buffer.drain(..self.at);
-        self.at = 0;
+        self.before += self.index as u64;
+        self.buffer.drain(..self.index);
+        self.index = 0;
         self.buffer.extend_from_slice(piece);
     }
 
@@ -131,7 +131,7 @@ impl TarMembers {
 
     /// Number of buffered bytes that have not been consumed.
     pub fn left(&self) -> usize {
-        self.buffer.len() - self.at
+        self.buffer.len() - self.index
     }
 
     fn error(&self, class: ErrorClass, reason: String) -> DecodeError {
@@ -140,7 +140,7 @@ impl TarMembers {
             class,
             reason: reason.into(),
             position: Position {
-                byte_offset: Some(self.before + self.at as u64),
+                byte_offset: Some(self.before + self.index as u64),
                 ..Position::default()
             },
         }
@@ -152,7 +152,7 @@ impl TarMembers {
     /// # Errors
     /// If the archive is corrupt or truncated. The error is returned after all members before it,
     /// and again on later calls.
-    pub fn parts(&mut self) -> Result<Vec<MemberPart>, DecodeError> {
+    pub fn take_parts(&mut self) -> Result<Vec<MemberPart>, DecodeError> {
         if let Some(error) = &self.failed {
             return Err(error.clone());
         }
@@ -169,15 +169,15 @@ impl TarMembers {
     fn fill(&mut self, parts: &mut Vec<MemberPart>) -> Result<(), DecodeError> {
         loop {
             let here = self.left();
-            let at_start = self.at_start();
+            let at_start = self.is_at_start();
             match &mut self.state {
-                ArchiveState::Header if here >= BLOCK => self.header(parts)?,
+                ArchiveState::Header if here >= BLOCK => self.read_header(parts)?,
                 ArchiveState::Records { size, padding, .. } if here >= *size + *padding => {
-                    self.records()?;
+                    self.read_records()?;
                 }
                 ArchiveState::Whole { size, padding, .. } if here >= *size + *padding => {
-                    let range = self.at..self.at + *size;
-                    self.at = range.end + *padding;
+                    let range = self.index..self.index + *size;
+                    self.index = range.end + *padding;
                     if let ArchiveState::Whole { name, .. } =
                         std::mem::replace(&mut self.state, ArchiveState::Header)
                     {
@@ -193,8 +193,8 @@ impl TarMembers {
                     let size = (here as u64).min(*left);
                     *left -= size;
                     let (left, padding) = (*left, *padding);
-                    let range = self.at..self.at + size as usize;
-                    self.at = range.end;
+                    let range = self.index..self.index + size as usize;
+                    self.index = range.end;
                     parts.push(MemberPart {
                         name: None,
                         range,
@@ -209,11 +209,13 @@ impl TarMembers {
                 ArchiveState::Skip { left } if here > 0 => {
                     let size = (here as u64).min(*left);
                     *left -= size;
-                    self.at += size as usize;
+                    self.index += size as usize;
                 }
                 ArchiveState::End if here > 0 => {
-                    if let Some(found) = self.buffer[self.at..].iter().position(|byte| *byte != 0) {
-                        self.at += found;
+                    if let Some(first_nonzero) =
+                        self.buffer[self.index..].iter().position(|byte| *byte != 0)
+                    {
+                        self.index += first_nonzero;
                         return Err(self.error(
                             ErrorClass::Malformed,
                             "data after the archive's end mark; if several archives were joined, \
@@ -221,7 +223,7 @@ impl TarMembers {
                                 .to_owned(),
                         ));
                     }
-                    self.at = self.buffer.len();
+                    self.index = self.buffer.len();
                 }
                 _ if !self.finished => return Ok(()),
                 ArchiveState::End => return Ok(()),
@@ -232,11 +234,11 @@ impl TarMembers {
                     return Err(self.error(ErrorClass::Truncated, reason));
                 }
                 ArchiveState::Header => {
-                    return Err(self.truncated("before its end mark"));
+                    return Err(self.truncated_error("before its end mark"));
                 }
                 _ => {
                     let inside = format!("inside {}", quote(self.name.as_bytes()));
-                    return Err(self.truncated(&inside));
+                    return Err(self.truncated_error(&inside));
                 }
             }
         }
@@ -244,7 +246,7 @@ impl TarMembers {
 
     fn header_error(&self) -> DecodeError {
         let found = "expected a member header, found other data";
-        let reason = if self.at_start() {
+        let reason = if self.is_at_start() {
             format!("{NOT_TAR}: {found}")
         } else {
             format!("{found}; the archive is corrupt")
@@ -253,20 +255,20 @@ impl TarMembers {
     }
 
     /// Whether nothing has been consumed yet.
-    fn at_start(&self) -> bool {
-        self.before == 0 && self.at == 0
+    fn is_at_start(&self) -> bool {
+        self.before == 0 && self.index == 0
     }
 
-    fn truncated(&self, place: &str) -> DecodeError {
+    fn truncated_error(&self, location: &str) -> DecodeError {
         let reason =
-            format!("the archive ends {place}; the file is truncated; get a complete copy");
+            format!("the archive ends {location}; the file is truncated; get a complete copy");
         self.error(ErrorClass::Truncated, reason)
     }
 
-    fn header(&mut self, parts: &mut Vec<MemberPart>) -> Result<(), DecodeError> {
-        let block = &self.buffer[self.at..self.at + BLOCK];
+    fn read_header(&mut self, parts: &mut Vec<MemberPart>) -> Result<(), DecodeError> {
+        let block = &self.buffer[self.index..self.index + BLOCK];
         if block.iter().all(|byte| *byte == 0) {
-            self.at += BLOCK;
+            self.index += BLOCK;
             if self.zeros {
                 self.state = ArchiveState::End;
             }
@@ -303,7 +305,7 @@ impl TarMembers {
                 );
                 return Err(self.error(ErrorClass::Limit, reason));
             }
-            self.at += BLOCK;
+            self.index += BLOCK;
             let padding = padding(size) as usize;
             self.state = ArchiveState::Records {
                 kind,
@@ -312,7 +314,7 @@ impl TarMembers {
             };
             return Ok(());
         }
-        self.at += BLOCK;
+        self.index += BLOCK;
         let path = self.long_name.take().unwrap_or(path);
         let size = self.long_size.take().unwrap_or(size);
         let sparse = std::mem::take(&mut self.sparse) || kind == EntryType::GNUSparse;
@@ -331,7 +333,7 @@ impl TarMembers {
             );
         let blocks = if empty { 0 } else { size + padding(size) };
         if let Some(rejection) = rejection {
-            let range = self.at..self.at;
+            let range = self.index..self.index;
             parts.push(MemberPart {
                 name: Some(name),
                 range,
@@ -349,7 +351,7 @@ impl TarMembers {
                 padding,
             };
         } else {
-            let range = self.at..self.at;
+            let range = self.index..self.index;
             parts.push(MemberPart {
                 name: Some(name),
                 range,
@@ -364,7 +366,7 @@ impl TarMembers {
         Ok(())
     }
 
-    fn records(&mut self) -> Result<(), DecodeError> {
+    fn read_records(&mut self) -> Result<(), DecodeError> {
         let ArchiveState::Records {
             kind,
             size,
@@ -373,7 +375,7 @@ impl TarMembers {
         else {
             return Ok(());
         };
-        let data = &self.buffer[self.at..self.at + size];
+        let data = &self.buffer[self.index..self.index + size];
         match kind {
             EntryType::GNULongName => {
                 let end = data.iter().position(|byte| *byte == 0).unwrap_or(size);
@@ -402,7 +404,7 @@ impl TarMembers {
             // Links are rejected, so their targets are not needed. Global pax records are ignored.
             _ => {}
         }
-        self.at += size + padding;
+        self.index += size + padding;
         Ok(())
     }
 }

@@ -13,24 +13,24 @@ pub(super) fn check_member(path: &[u8], kind: EntryType, sparse: bool) -> (Strin
     let name = String::from_utf8_lossy(path);
     let drive = name.as_bytes().get(1) == Some(&b':')
         && matches!(name.as_bytes().get(2), Some(b'/' | b'\\'));
-    let what = match kind {
+    let description = match kind {
         EntryType::Link | EntryType::Symlink => Some("is a link"),
         EntryType::Char | EntryType::Block | EntryType::Fifo => Some("is a device or a pipe"),
         EntryType::Regular | EntryType::Continuous | EntryType::Directory if !sparse => None,
         _ if sparse => Some("is a sparse file"),
         _ => Some("is of an unknown kind"),
     };
-    let what = if name.starts_with(['/', '\\']) || drive {
+    let description = if name.starts_with(['/', '\\']) || drive {
         Some("has an absolute path")
     } else if name.split(['/', '\\']).any(|part| part == "..") {
         Some("has a path with '..'")
     } else if name.is_empty() && kind != EntryType::Directory {
         Some("has no name")
     } else {
-        what
+        description
     };
-    let rejection = what.map(|what| {
-        format!("rdfm does not read this member because it {what}; pack only regular files with relative paths")
+    let rejection = description.map(|description| {
+        format!("rdfm does not read this member because it {description}; pack only regular files with relative paths")
     });
     (display_path(path), rejection)
 }

@@ -16,7 +16,7 @@ type Outcome = (
 /// Collects all available parts, or those before an error.
 fn take(members: &mut TarMembers, (found, error): &mut Outcome) {
     while error.is_none() {
-        match members.parts() {
+        match members.take_parts() {
             Ok(parts) if parts.is_empty() => return,
             Ok(parts) => {
                 for part in &parts {
@@ -36,7 +36,7 @@ fn take(members: &mut TarMembers, (found, error): &mut Outcome) {
             }
             Err(found_error) => {
                 assert_eq!(
-                    members.parts().err().as_ref(),
+                    members.take_parts().err().as_ref(),
                     Some(&found_error),
                     "the error is repeated"
                 );
@@ -204,7 +204,7 @@ fn links_devices_and_unsafe_paths_are_rejected_and_skipped() {
 
 #[test]
 fn a_large_member_is_returned_in_parts_in_constant_memory() {
-    let large: Vec<u8> = (0..5_000_000_u32).map(|at| at as u8).collect();
+    let large: Vec<u8> = (0..5_000_000_u32).map(|index| index as u8).collect();
     let small = vec![b'7'; MAX_WHOLE_BYTES as usize];
     let data = archive(&[
         member("large.nq", b'0', &large),
@@ -317,10 +317,10 @@ fn record_values_may_contain_any_bytes() {
 fn nothing_is_kept_after_an_error() {
     let mut members = TarMembers::new();
     members.feed(&[b'x'; 512]);
-    let error = members.parts().expect_err("no archive");
+    let error = members.take_parts().expect_err("no archive");
     for _ in 0..10 {
         members.feed(&[b'x'; 512]);
     }
     assert_eq!(members.buffer.len(), 512);
-    assert_eq!(members.parts().err(), Some(error));
+    assert_eq!(members.take_parts().err(), Some(error));
 }

@@ -34,13 +34,13 @@ impl PatchId {
     /// Creates a UUID of version 8 (RFC 9562) from a hash.
     fn from_hash(hash: &[u8]) -> Self {
         let mut text = b"uuid:".to_vec();
-        for (place, byte) in hash.iter().take(16).enumerate() {
-            let byte = match place {
+        for (index, byte) in hash.iter().take(16).enumerate() {
+            let byte = match index {
                 6 => byte & 0x0f | 0x80,
                 8 => byte & 0x3f | 0x80,
                 _ => *byte,
             };
-            if [4, 6, 8, 10].contains(&place) {
+            if [4, 6, 8, 10].contains(&index) {
                 text.push(b'-');
             }
             for digit in [byte >> 4, byte & 0x0f] {
@@ -55,7 +55,11 @@ impl PatchId {
     }
 
     /// Returns a header with this id, whose terms are added to the builder.
-    fn header(&self, builder: &mut PatchBuilder, name: &[u8]) -> Result<Operation, LimitExceeded> {
+    fn add_header(
+        &self,
+        builder: &mut PatchBuilder,
+        name: &[u8],
+    ) -> Result<Operation, LimitExceeded> {
         let name = builder.add_simple(TermKind::Literal, name, flags::PLAIN)?;
         let object = builder.add_simple(self.kind, &self.text, self.flags)?;
         Ok(Operation {
@@ -66,8 +70,8 @@ impl PatchId {
     }
 
     /// Returns a `prev` header with this id, like [`Self::header`].
-    pub(super) fn prev(&self, builder: &mut PatchBuilder) -> Result<Operation, LimitExceeded> {
-        self.header(builder, b"prev")
+    pub(super) fn add_prev(&self, builder: &mut PatchBuilder) -> Result<Operation, LimitExceeded> {
+        self.add_header(builder, b"prev")
     }
 }
 
@@ -83,13 +87,14 @@ impl LastId {
         *self = Self::default();
     }
 
-    pub(super) fn header(&mut self, table: &TermTable, operation: Operation) {
+    pub(super) fn read_header(&mut self, table: &TermTable, operation: Operation) {
         if self.has_header || !table.text(operation.name).eq_ignore_ascii_case(ID) {
             return;
         }
         self.has_header = true;
         let term = table.term(operation.object);
-        let text_only = [TermKind::Iri, TermKind::Bnode, TermKind::Literal].contains(&term.kind);
+        let text_only =
+            [TermKind::Iri, TermKind::BlankNode, TermKind::Literal].contains(&term.kind);
         self.id = text_only.then(|| PatchId {
             kind: term.kind,
             text: table.text_of(term).to_vec(),
@@ -137,7 +142,7 @@ impl Chain {
             }
             for operation in batch.message(patch) {
                 if operation.code == OperationCode::Header {
-                    self.last.header(batch.table(), *operation);
+                    self.last.read_header(batch.table(), *operation);
                 }
             }
         }
@@ -152,18 +157,18 @@ impl Chain {
         for patch in 0..batch.len() {
             self.builder.begin_message(batch.byte_offset(patch));
             let prev = self.last.take();
-            let prev = prev.map(|id| id.prev(&mut self.builder)).transpose()?;
-            let id = self.id(batch, patch, prev);
-            let header = id.header(&mut self.builder, ID)?;
+            let prev = prev.map(|id| id.add_prev(&mut self.builder)).transpose()?;
+            let id = self.next_id(batch, patch, prev);
+            let header = id.add_header(&mut self.builder, ID)?;
             self.builder.push(header);
             if let Some(prev) = prev {
                 self.builder.push(prev);
             }
             self.last.id = Some(id);
             for operation in batch.message(patch) {
-                let copy = self
-                    .copied
-                    .operation(&mut self.builder, batch.table(), *operation)?;
+                let copy =
+                    self.copied
+                        .copy_operation(&mut self.builder, batch.table(), *operation)?;
                 self.builder.push(copy);
             }
             self.builder.end_message();
@@ -173,7 +178,7 @@ impl Chain {
     }
 
     /// Returns the id of a patch: a hash of all other rows.
-    fn id(&mut self, batch: &PatchBatch, patch: usize, prev: Option<Operation>) -> PatchId {
+    fn next_id(&mut self, batch: &PatchBatch, patch: usize, prev: Option<Operation>) -> PatchId {
         let mut hash = Sha256::new();
         self.rows.clear();
         if let Some(prev) = prev {

@@ -61,7 +61,7 @@ pub struct Dataset {
     pub(super) terms: TermIndex,
     /// The quads in insertion order. Deleted quads are [`DELETED`].
     quads: Vec<QuadKey>,
-    places: Index,
+    slots: Index,
     /// Reused buffer for the keys of a batch.
     keys: Vec<QuadKey>,
     namespaces: Namespaces,
@@ -81,7 +81,7 @@ impl Dataset {
     /// Number of quads.
     #[must_use]
     pub fn len(&self) -> usize {
-        self.places.len()
+        self.slots.len()
     }
 
     /// Whether there are no quads.
@@ -92,7 +92,7 @@ impl Dataset {
 
     /// Effects of the patches so far.
     #[must_use]
-    pub const fn applied(&self) -> AppliedCounts {
+    pub const fn applied_counts(&self) -> AppliedCounts {
         self.applied
     }
 
@@ -132,52 +132,52 @@ impl Dataset {
         let mut keys = std::mem::take(&mut self.keys);
         keys.clear();
         self.terms.keys(table, quads, &mut keys)?;
-        self.places
+        self.slots
             .prefetch(keys.iter().map(|key| hash_numbers(*key)));
         Ok(keys)
     }
 
     /// Returns the place of a quad, if the dataset contains the quad.
-    pub(super) fn place(&self, key: &QuadKey) -> Option<u32> {
-        let matches = |place: u32| self.quads[place as usize] == *key;
-        self.places.find(hash_numbers(*key), matches)
+    pub(super) fn find_slot(&self, key: &QuadKey) -> Option<u32> {
+        let matches = |slot: u32| self.quads[slot as usize] == *key;
+        self.slots.find(hash_numbers(*key), matches)
     }
 
     /// Returns the existing quads at or after a place, with their places.
-    pub(super) fn present(&self, from: usize) -> impl Iterator<Item = (usize, &QuadKey)> {
+    pub(super) fn present_quads(&self, from: usize) -> impl Iterator<Item = (usize, &QuadKey)> {
         let quads = self.quads.iter().enumerate().skip(from);
         quads.filter(|(_, key)| **key != DELETED)
     }
 
     /// Returns the quad in a place, or `None` if the quad was deleted.
-    pub(super) fn at(&self, place: usize) -> Option<QuadKey> {
-        self.quads.get(place).copied().filter(|key| *key != DELETED)
+    pub(super) fn quad_in_slot(&self, slot: usize) -> Option<QuadKey> {
+        self.quads.get(slot).copied().filter(|key| *key != DELETED)
     }
 
     /// Number of places.
-    pub(super) fn places(&self) -> usize {
+    pub(super) fn slot_count(&self) -> usize {
         self.quads.len()
     }
 
     fn insert(&mut self, key: QuadKey) -> Result<Option<u32>, LimitExceeded> {
-        if self.place(&key).is_some() {
+        if self.find_slot(&key).is_some() {
             return Ok(None);
         }
-        let place = self.quads.len() as u32;
-        if place >= TermNumber::MAX - 1 {
+        let slot = self.quads.len() as u32;
+        if slot >= TermNumber::MAX - 1 {
             return Err(LimitExceeded("more than 4,294,967,294 quads".into()));
         }
-        self.places.insert(hash_numbers(key), place);
+        self.slots.insert(hash_numbers(key), slot);
         self.quads.push(key);
-        Ok(Some(place))
+        Ok(Some(slot))
     }
 
     fn remove(&mut self, key: &QuadKey) -> Option<u32> {
         let quads = &self.quads;
-        let matches = |place: u32| quads[place as usize] == *key;
-        let place = self.places.remove(hash_numbers(*key), matches)?;
-        self.quads[place as usize] = DELETED;
-        Some(place)
+        let matches = |slot: u32| quads[slot as usize] == *key;
+        let slot = self.slots.remove(hash_numbers(*key), matches)?;
+        self.quads[slot as usize] = DELETED;
+        Some(slot)
     }
 
     /// Applies patches. If `chain` is true, a broken patch chain is an error.
@@ -194,14 +194,14 @@ impl Dataset {
             if patch > 0 || !batch.continued() {
                 self.rules.begin_patch();
             }
-            for (at, key) in batch.range(patch).zip(&mut next) {
-                let operation = batch.records()[at];
+            for (index, key) in batch.range(patch).zip(&mut next) {
+                let operation = batch.records()[index];
                 let done = self.check_operation(batch.table(), operation, chain);
                 if let Err(error) =
                     done.and_then(|()| self.apply_operation(batch.table(), operation, *key))
                 {
                     self.undo();
-                    let error = row_error(batch, patch, Some(at), error);
+                    let error = row_error(batch, patch, Some(index), error);
                     self.rules.skip();
                     return Err(error);
                 }
@@ -228,11 +228,15 @@ impl Dataset {
         let Err(violation) = self.rules.check_row(table, operation) else {
             return Ok(());
         };
-        self.violation(violation, chain)
+        self.check_violation(violation, chain)
     }
 
     #[cold]
-    fn violation(&self, violation: Violation, chain: bool) -> Result<(), (ErrorClass, Reason)> {
+    fn check_violation(
+        &self,
+        violation: Violation,
+        chain: bool,
+    ) -> Result<(), (ErrorClass, Reason)> {
         if violation.rule.is_chain() && !chain {
             return Ok(());
         }
@@ -249,14 +253,14 @@ impl Dataset {
         let limit = |error: LimitExceeded| (ErrorClass::Limit, in_row(row, error.0));
         match operation.code {
             OperationCode::Add => {
-                let place = self.insert(key).map_err(limit)?;
-                self.applied.added += u64::from(place.is_some());
-                self.record_change(place.map(Change::Added));
+                let slot = self.insert(key).map_err(limit)?;
+                self.applied.added += u64::from(slot.is_some());
+                self.record_change(slot.map(Change::Added));
             }
             OperationCode::Delete => {
-                let place = self.remove(&key);
-                self.applied.deleted += u64::from(place.is_some());
-                self.record_change(place.map(|place| Change::Deleted(place, key)));
+                let slot = self.remove(&key);
+                self.applied.deleted += u64::from(slot.is_some());
+                self.record_change(slot.map(|slot| Change::Deleted(slot, key)));
             }
             OperationCode::Begin => {
                 self.transaction = Some(Transaction {
@@ -295,13 +299,13 @@ impl Dataset {
         };
         for change in transaction.changes.into_iter().rev() {
             match change {
-                Change::Added(place) => {
-                    let key = self.quads[place as usize];
+                Change::Added(slot) => {
+                    let key = self.quads[slot as usize];
                     self.remove(&key);
                 }
-                Change::Deleted(place, key) => {
-                    self.places.insert(hash_numbers(key), place);
-                    self.quads[place as usize] = key;
+                Change::Deleted(slot, key) => {
+                    self.slots.insert(hash_numbers(key), slot);
+                    self.quads[slot as usize] = key;
                 }
             }
         }
@@ -318,9 +322,9 @@ impl Dataset {
             return;
         }
         self.quads.retain(|key| *key != DELETED);
-        self.places = Index::default();
-        for (place, key) in self.quads.iter().enumerate() {
-            self.places.insert(hash_numbers(*key), place as u32);
+        self.slots = Index::default();
+        for (slot, key) in self.quads.iter().enumerate() {
+            self.slots.insert(hash_numbers(*key), slot as u32);
         }
     }
 
@@ -338,7 +342,7 @@ impl Dataset {
             copies: Copies::default(),
             next: 0,
             parts,
-            begun: false,
+            has_begun: false,
             ended: false,
         }
     }
@@ -351,7 +355,7 @@ pub struct Quads<'a> {
     copies: Copies,
     next: usize,
     parts: bool,
-    begun: bool,
+    has_begun: bool,
     ended: bool,
 }
 
@@ -364,26 +368,26 @@ impl Quads<'_> {
         if self.ended {
             return Ok(None);
         }
-        if !self.begun {
-            self.begun = true;
+        if !self.has_begun {
+            self.has_begun = true;
             self.builder.begin_message(None);
             for (name, iri) in self.dataset.namespaces.iter() {
                 self.builder.add_namespace(name, iri)?;
             }
         }
-        for (place, key) in self.dataset.present(self.next) {
-            self.next = place + 1;
-            let quad = quad(
+        for (slot, key) in self.dataset.present_quads(self.next) {
+            self.next = slot + 1;
+            let quad = copy_quad(
                 &self.dataset.terms,
                 key,
                 &mut self.copies,
                 &mut self.builder,
             )?;
             self.builder.push_quad(quad);
-            if self.parts && self.builder.full() {
+            if self.parts && self.builder.is_full() {
                 return Ok(Some(self.builder.take_part()));
             }
-            if place.is_multiple_of(1 << 16) {
+            if slot.is_multiple_of(1 << 16) {
                 self.builder.check_2_gib()?;
             }
         }
@@ -395,13 +399,13 @@ impl Quads<'_> {
 }
 
 /// Copies the terms of a quad into a builder's batch. Returns the quad with the ids of the copies.
-pub(super) fn quad<R: crate::model::record::Record>(
+pub(super) fn copy_quad<R: crate::model::record::Record>(
     terms: &TermIndex,
     key: &QuadKey,
     copies: &mut Copies,
     builder: &mut crate::model::builder::LogBuilder<R>,
 ) -> Result<Quad, LimitExceeded> {
-    let mut term = |number| copies.of(terms, number, builder);
+    let mut term = |number| copies.copy(terms, number, builder);
     Ok(Quad {
         subject: term(key[0])?,
         predicate: term(key[1])?,

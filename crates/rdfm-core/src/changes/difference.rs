@@ -5,7 +5,7 @@
 //! - Cost: both datasets are in memory.
 //! - Law: applying the patch to the old dataset results in the new one.
 
-use super::dataset::{Dataset, QuadKey, quad};
+use super::dataset::{Dataset, QuadKey, copy_quad};
 use super::index::{Index, hash_numbers};
 use super::terms::Copies;
 use crate::model::batch::{MessageBatch, PatchBatch};
@@ -18,7 +18,7 @@ use crate::model::record::{Operation, OperationCode, Record as _};
 pub struct Difference {
     old: Dataset,
     /// Whether the new dataset also contains the quad, by place in the old dataset.
-    kept: Vec<bool>,
+    is_kept: Vec<bool>,
     /// Quads that only the new dataset contains.
     added: Vec<QuadKey>,
     /// Places in `added` by quad.
@@ -31,7 +31,7 @@ pub struct Difference {
     is_limited: bool,
     /// Next item of the patch: places of the old dataset, followed by indices of `added`.
     next: usize,
-    begun: bool,
+    has_begun: bool,
     ended: bool,
 }
 
@@ -51,7 +51,7 @@ impl Difference {
         };
         builder.start_at(index);
         Self {
-            kept: vec![false; old.places()],
+            is_kept: vec![false; old.slot_count()],
             old,
             added: Vec::new(),
             added_index: Index::default(),
@@ -60,7 +60,7 @@ impl Difference {
             parts,
             is_limited: max_bytes.is_some(),
             next: 0,
-            begun: false,
+            has_begun: false,
             ended: false,
         }
     }
@@ -74,18 +74,19 @@ impl Difference {
             .old
             .take_keys(batch.table(), batch.quads().iter().copied())?;
         for key in keys {
-            if let Some(place) = self.old.place(&key) {
-                self.kept[place as usize] = true;
+            if let Some(slot) = self.old.find_slot(&key) {
+                self.is_kept[slot as usize] = true;
                 continue;
             }
             let hash = hash_numbers(key);
-            let matches = |at: u32| self.added[at as usize] == key;
+            let matches = |index: u32| self.added[index as usize] == key;
             if self.added_index.find(hash, matches).is_none() {
-                let at = u32::try_from(self.added.len())
+                let index = u32::try_from(self.added.len())
                     .ok()
-                    .filter(|at| *at < u32::MAX);
-                let at = at.ok_or_else(|| LimitExceeded("more than 4,294,967,294 quads".into()))?;
-                self.added_index.insert(hash, at);
+                    .filter(|index| *index < u32::MAX);
+                let index =
+                    index.ok_or_else(|| LimitExceeded("more than 4,294,967,294 quads".into()))?;
+                self.added_index.insert(hash, index);
                 self.added.push(key);
             }
         }
@@ -95,8 +96,8 @@ impl Difference {
     /// Numbers of quads to delete and to add.
     #[must_use]
     pub fn counts(&self) -> (usize, usize) {
-        let present = self.old.present(0);
-        let deleted = present.filter(|(place, _)| !self.kept[*place]);
+        let present = self.old.present_quads(0);
+        let deleted = present.filter(|(slot, _)| !self.is_kept[*slot]);
         (deleted.count(), self.added.len())
     }
 
@@ -109,8 +110,8 @@ impl Difference {
         if self.ended {
             return Ok(None);
         }
-        if !self.begun {
-            self.begun = true;
+        if !self.has_begun {
+            self.has_begun = true;
             self.builder.begin_message(None);
             if self.is_limited && !self.parts {
                 let (deleted, added) = self.counts();
@@ -118,25 +119,25 @@ impl Difference {
             }
             self.builder.push(Operation::bare(OperationCode::Begin));
         }
-        let old = self.old.places();
+        let old = self.old.slot_count();
         while self.next < old + self.added.len() {
-            let at = self.next;
+            let index = self.next;
             self.next += 1;
-            let (code, key) = if at >= old {
-                (OperationCode::Add, self.added[at - old])
-            } else if let Some(key) = self.old.at(at)
-                && !self.kept[at]
+            let (code, key) = if index >= old {
+                (OperationCode::Add, self.added[index - old])
+            } else if let Some(key) = self.old.quad_in_slot(index)
+                && !self.is_kept[index]
             {
                 (OperationCode::Delete, key)
             } else {
                 continue;
             };
-            let quad = quad(&self.old.terms, &key, &mut self.copies, &mut self.builder)?;
-            self.builder.push(Operation::of(code, quad));
-            if self.parts && self.builder.full() {
+            let quad = copy_quad(&self.old.terms, &key, &mut self.copies, &mut self.builder)?;
+            self.builder.push(Operation::new(code, quad));
+            if self.parts && self.builder.is_full() {
                 return Ok(Some(self.builder.take_part()));
             }
-            if at.is_multiple_of(1 << 16) {
+            if index.is_multiple_of(1 << 16) {
                 self.builder.check_2_gib()?;
             }
         }

@@ -42,8 +42,8 @@ impl Index {
         self.count
     }
 
-    fn next(&self, at: usize) -> usize {
-        (at + 1) & (self.slots.len() - 1)
+    fn next(&self, index: usize) -> usize {
+        (index + 1) & (self.slots.len() - 1)
     }
 
     fn home(&self, hash: u32) -> usize {
@@ -64,12 +64,12 @@ impl Index {
         if self.slots.is_empty() {
             return None;
         }
-        let mut at = self.home(hash);
-        while self.slots[at] != EMPTY {
-            if hash_of(self.slots[at]) == hash && matches(number_of(self.slots[at])) {
-                return Some(at);
+        let mut index = self.home(hash);
+        while self.slots[index] != EMPTY {
+            if hash_of(self.slots[index]) == hash && matches(number_of(self.slots[index])) {
+                return Some(index);
             }
-            at = self.next(at);
+            index = self.next(index);
         }
         None
     }
@@ -95,11 +95,11 @@ impl Index {
     }
 
     fn put(&mut self, slot: u64) {
-        let mut at = self.home(hash_of(slot));
-        while self.slots[at] != EMPTY {
-            at = self.next(at);
+        let mut index = self.home(hash_of(slot));
+        while self.slots[index] != EMPTY {
+            index = self.next(index);
         }
-        self.slots[at] = slot;
+        self.slots[index] = slot;
     }
 
     /// Removes and returns the matching number with this hash.
@@ -109,15 +109,15 @@ impl Index {
         let number = number_of(self.slots[free]);
         self.count -= 1;
         // Moves later entries of the run forward, but never before their home slots.
-        let mut at = self.next(free);
-        while self.slots[at] != EMPTY {
-            let home = self.home(hash_of(self.slots[at]));
+        let mut index = self.next(free);
+        while self.slots[index] != EMPTY {
+            let home = self.home(hash_of(self.slots[index]));
             let mask = self.slots.len() - 1;
-            if at.wrapping_sub(home) & mask >= at.wrapping_sub(free) & mask {
-                self.slots[free] = self.slots[at];
-                free = at;
+            if index.wrapping_sub(home) & mask >= index.wrapping_sub(free) & mask {
+                self.slots[free] = self.slots[index];
+                free = index;
             }
-            at = self.next(at);
+            index = self.next(index);
         }
         self.slots[free] = EMPTY;
         Some(number)

@@ -41,7 +41,7 @@ impl CopiedTerms {
 
     /// Copies a term. If `message_number` is given, it is added to blank node labels to make them
     /// distinct. Recursion is as deep as the nesting of triple terms.
-    pub(super) fn term<R: Record>(
+    pub(super) fn copy_term<R: Record>(
         &mut self,
         builder: &mut LogBuilder<R>,
         table: &TermTable,
@@ -54,7 +54,7 @@ impl CopiedTerms {
         let term = table.term(id);
         // Terms without labels are the same in every message.
         let message = match term.kind {
-            TermKind::Bnode | TermKind::TripleTerm => message_number.unwrap_or_default(),
+            TermKind::BlankNode | TermKind::TripleTerm => message_number.unwrap_or_default(),
             _ => 0,
         };
         let (serial, copied_for, copy) = self.copies[id.index()];
@@ -66,20 +66,20 @@ impl CopiedTerms {
             TermKind::TripleTerm => {
                 let [subject, predicate, object] = table.triple(term);
                 let parts = [
-                    self.term(builder, table, subject, message_number)?,
-                    self.term(builder, table, predicate, message_number)?,
-                    self.term(builder, table, object, message_number)?,
+                    self.copy_term(builder, table, subject, message_number)?,
+                    self.copy_term(builder, table, predicate, message_number)?,
+                    self.copy_term(builder, table, object, message_number)?,
                 ];
                 builder.add_triple_term(parts)?
             }
-            TermKind::Bnode if message_number.is_some() => {
+            TermKind::BlankNode if message_number.is_some() => {
                 let mut label = Vec::with_capacity(text.len() + 8);
                 let rest = write_message_prefix(message, text, &mut label);
                 label.extend_from_slice(rest);
-                builder.add_simple(TermKind::Bnode, &label, 0)?
+                builder.add_simple(TermKind::BlankNode, &label, 0)?
             }
             TermKind::LangLiteral | TermKind::TypedLiteral => {
-                let aux = self.term(builder, table, TermId(term.aux), message_number)?;
+                let aux = self.copy_term(builder, table, TermId(term.aux), message_number)?;
                 builder.add_with_aux(term.kind, text, aux.0, term.flags)?
             }
             kind => builder.add_with_aux(kind, text, 0, term.flags)?,
@@ -88,7 +88,7 @@ impl CopiedTerms {
         Ok(new)
     }
 
-    pub(super) fn quad<R: Record>(
+    pub(super) fn copy_quad<R: Record>(
         &mut self,
         builder: &mut LogBuilder<R>,
         table: &TermTable,
@@ -96,25 +96,25 @@ impl CopiedTerms {
         message_number: Option<u64>,
     ) -> Result<Quad, LimitExceeded> {
         Ok(Quad {
-            subject: self.term(builder, table, quad.subject, message_number)?,
-            predicate: self.term(builder, table, quad.predicate, message_number)?,
-            object: self.term(builder, table, quad.object, message_number)?,
-            graph: self.term(builder, table, quad.graph, message_number)?,
+            subject: self.copy_term(builder, table, quad.subject, message_number)?,
+            predicate: self.copy_term(builder, table, quad.predicate, message_number)?,
+            object: self.copy_term(builder, table, quad.object, message_number)?,
+            graph: self.copy_term(builder, table, quad.graph, message_number)?,
         })
     }
 
     /// Copies an operation with its terms.
-    pub(super) fn operation(
+    pub(super) fn copy_operation(
         &mut self,
         builder: &mut PatchBuilder,
         table: &TermTable,
         operation: Operation,
     ) -> Result<Operation, LimitExceeded> {
-        let name = self.term(builder, table, operation.name, None)?;
-        let quad = self.quad(builder, table, operation.quad(), None)?;
+        let name = self.copy_term(builder, table, operation.name, None)?;
+        let quad = self.copy_quad(builder, table, operation.quad(), None)?;
         Ok(Operation {
             name,
-            ..Operation::of(operation.code, quad)
+            ..Operation::new(operation.code, quad)
         })
     }
 }
@@ -135,7 +135,7 @@ pub struct ToPatches {
     in_force: InForceNamespaces,
     /// Number of patches of the log, with those before the first message. Message indices are not
     /// unique, because each log counts from 0.
-    begun: u64,
+    patch_count: u64,
     metadata: u64,
 }
 
@@ -150,7 +150,7 @@ impl ToPatches {
             }),
             copied: CopiedTerms::default(),
             in_force: InForceNamespaces::default(),
-            begun: patches,
+            patch_count: patches,
             metadata: 0,
         }
     }
@@ -165,7 +165,10 @@ impl ToPatches {
     ///
     /// # Errors
     /// If the patches are too large for a batch.
-    pub fn patches(&mut self, batch: &MessageBatch) -> Result<Option<PatchBatch>, EncodeError> {
+    pub fn make_patches(
+        &mut self,
+        batch: &MessageBatch,
+    ) -> Result<Option<PatchBatch>, EncodeError> {
         let limit = |error: LimitExceeded| {
             patch_error(batch.first_message_index(), ErrorClass::Limit, error.0)
         };
@@ -175,7 +178,7 @@ impl ToPatches {
         let mut changes = batch.namespace_changes().iter().peekable();
         for message in 0..batch.len() {
             if !(message == 0 && batch.continued()) {
-                self.begun += 1;
+                self.patch_count += 1;
                 self.builder.begin_message(batch.byte_offset(message));
                 self.builder.push(Operation::bare(OperationCode::Begin));
             }
@@ -201,13 +204,13 @@ impl ToPatches {
                     ..Operation::bare(OperationCode::AddPrefix)
                 });
             }
-            let message_number = Some(self.begun.saturating_sub(1));
+            let message_number = Some(self.patch_count.saturating_sub(1));
             for quad in batch.message(message) {
                 let quad = self
                     .copied
-                    .quad(&mut self.builder, table, *quad, message_number)
+                    .copy_quad(&mut self.builder, table, *quad, message_number)
                     .map_err(limit)?;
-                self.builder.push(Operation::of(OperationCode::Add, quad));
+                self.builder.push(Operation::new(OperationCode::Add, quad));
             }
             if batch.continues() && message + 1 == batch.len() {
                 return Ok(Some(self.builder.take_part()));
@@ -292,16 +295,19 @@ impl ToMessages {
     /// If a patch deletes a quad (unless its transaction is undone), transaction rows are out of
     /// order, a blank node is used in two messages, or a message is too large.
     /// [`take`](Self::take) then returns the earlier messages.
-    pub fn messages(&mut self, batch: &PatchBatch) -> Result<Option<MessageBatch>, RejectedRow> {
+    pub fn make_messages(
+        &mut self,
+        batch: &PatchBatch,
+    ) -> Result<Option<MessageBatch>, RejectedRow> {
         self.copied.begin_batch(batch.table());
         for patch in 0..batch.len() {
             if patch > 0 || !batch.continued() {
                 self.row = 0;
             }
-            for at in batch.range(patch) {
+            for index in batch.range(patch) {
                 let patch_offset = batch.byte_offset(patch);
-                self.byte_offset = batch.record_offset(at).or(patch_offset);
-                self.operation(batch.table(), batch.records()[at], patch_offset)
+                self.byte_offset = batch.record_offset(index).or(patch_offset);
+                self.apply_operation(batch.table(), batch.records()[index], patch_offset)
                     .map_err(|(class, reason)| {
                         if self.builder.is_open() {
                             self.builder.discard_message();
@@ -343,7 +349,7 @@ impl ToMessages {
         self.undone += 1;
     }
 
-    fn operation(
+    fn apply_operation(
         &mut self,
         table: &TermTable,
         operation: Operation,
@@ -351,7 +357,7 @@ impl ToMessages {
     ) -> Result<(), (ErrorClass, Reason)> {
         let limit = |error: LimitExceeded| (ErrorClass::Limit, error.0);
         self.transactions
-            .row(operation.code)
+            .check_order(operation.code)
             .map_err(|violation| (ErrorClass::Malformed, violation.text.into()))?;
         match operation.code {
             OperationCode::Header => self.headers += 1,
@@ -383,10 +389,10 @@ impl ToMessages {
             }
             OperationCode::Add => {
                 self.open(patch_offset);
-                self.record_bnodes(table, operation.quad())?;
+                self.record_blank_nodes(table, operation.quad())?;
                 let quad = self
                     .copied
-                    .quad(&mut self.builder, table, operation.quad(), None)
+                    .copy_quad(&mut self.builder, table, operation.quad(), None)
                     .map_err(limit)?;
                 self.builder.add_quad(quad).map_err(limit)?;
             }
@@ -412,7 +418,11 @@ impl ToMessages {
     }
 
     /// Records that the blank nodes of a quad belong to the current message.
-    fn record_bnodes(&mut self, table: &TermTable, quad: Quad) -> Result<(), (ErrorClass, Reason)> {
+    fn record_blank_nodes(
+        &mut self,
+        table: &TermTable,
+        quad: Quad,
+    ) -> Result<(), (ErrorClass, Reason)> {
         let Some(labels) = &mut self.labels else {
             return Ok(());
         };
@@ -422,7 +432,7 @@ impl ToMessages {
             let term = table.term(id);
             if term.kind == TermKind::TripleTerm {
                 left.extend(table.triple(term));
-            } else if term.kind == TermKind::Bnode {
+            } else if term.kind == TermKind::BlankNode {
                 let text = table.text_of(term);
                 let hash = hash(text);
                 if *labels.entry(hash).or_insert(message) != message {

@@ -9,7 +9,7 @@
 
 use std::collections::VecDeque;
 
-use super::dataset::{QuadKey, quad};
+use super::dataset::{QuadKey, copy_quad};
 use super::index::{Index, hash_numbers};
 use super::terms::{Copies, TermIndex};
 use crate::model::batch::{MessageBatch, PatchBatch};
@@ -112,7 +112,7 @@ impl MessageDifferences {
         }
     }
 
-    fn side(&mut self, which: OldOrNew) -> &mut LogSide {
+    fn side_mut(&mut self, which: OldOrNew) -> &mut LogSide {
         match which {
             OldOrNew::Old => &mut self.old,
             OldOrNew::New => &mut self.new,
@@ -131,14 +131,14 @@ impl MessageDifferences {
         keys.clear();
         self.terms
             .keys(batch.table(), batch.quads().iter().copied(), &mut keys)?;
-        self.side(which).add(batch, &keys);
+        self.side_mut(which).add(batch, &keys);
         self.keys = keys;
         Ok(())
     }
 
     /// Marks the end of a log.
     pub fn end(&mut self, which: OldOrNew) {
-        self.side(which).ended = true;
+        self.side_mut(which).ended = true;
     }
 
     /// Numbers of quads deleted and added so far.
@@ -152,14 +152,14 @@ impl MessageDifferences {
     /// # Errors
     /// If the patches are larger than 2 GiB.
     pub fn next_batch(&mut self) -> Result<Option<PatchBatch>, LimitExceeded> {
-        while self.is_ready() && !self.builder.full() {
+        while self.is_ready() && !self.builder.is_full() {
             let new = self.new.take();
             if let Some(old) = self.last.take() {
-                self.patch(&old, &new)?;
+                self.write_patch(&old, &new)?;
                 self.last = Some(new);
             } else {
                 let old = self.old.take();
-                self.patch(&old, &new)?;
+                self.write_patch(&old, &new)?;
             }
         }
         Ok(self.builder.take())
@@ -171,33 +171,37 @@ impl MessageDifferences {
         (old || self.old.ended) && (new || self.new.ended) && (old || new)
     }
 
-    fn patch(&mut self, old: &[QuadKey], new: &[QuadKey]) -> Result<(), LimitExceeded> {
+    fn write_patch(&mut self, old: &[QuadKey], new: &[QuadKey]) -> Result<(), LimitExceeded> {
         let mut before = DistinctQuads::default();
         for key in old {
             before.add(key);
         }
-        let mut kept = vec![false; before.keys.len()];
+        let mut is_kept = vec![false; before.keys.len()];
         let mut added = DistinctQuads::default();
         for key in new {
             match before.find(key) {
-                Some(place) => kept[place] = true,
+                Some(slot) => is_kept[slot] = true,
                 None => added.add(key),
             }
         }
-        let missing = before.keys.iter().zip(&kept).filter(|(_, kept)| !**kept);
+        let missing = before
+            .keys
+            .iter()
+            .zip(&is_kept)
+            .filter(|(_, is_kept)| !**is_kept);
         let deletes = missing.map(|(key, _)| (OperationCode::Delete, key));
         let adds = added.keys.iter().map(|key| (OperationCode::Add, key));
         self.builder.begin_message(None);
         self.builder.push(Operation::bare(OperationCode::Begin));
-        for (at, (code, key)) in deletes.chain(adds).enumerate() {
-            let quad = quad(&self.terms, key, &mut self.copies, &mut self.builder)?;
-            self.builder.push(Operation::of(code, quad));
+        for (index, (code, key)) in deletes.chain(adds).enumerate() {
+            let quad = copy_quad(&self.terms, key, &mut self.copies, &mut self.builder)?;
+            self.builder.push(Operation::new(code, quad));
             let count = match code {
                 OperationCode::Delete => &mut self.deleted,
                 _ => &mut self.added,
             };
             *count += 1;
-            if at % (1 << 16) == 1 << 15 {
+            if index % (1 << 16) == 1 << 15 {
                 self.builder.check_2_gib()?;
             }
         }
@@ -214,7 +218,7 @@ impl MessageDifferences {
         builder.begin_message(None);
         let last = self.last.iter().flatten();
         for key in self.old.keys.iter().chain(&self.new.keys).chain(last) {
-            let quad = quad(&self.terms, key, &mut copies, &mut builder)?;
+            let quad = copy_quad(&self.terms, key, &mut copies, &mut builder)?;
             builder.push_quad(quad);
         }
         builder.end_message();
@@ -225,8 +229,8 @@ impl MessageDifferences {
             let mut keys = keys.into_iter();
             let last = self.last.iter_mut().flatten();
             let places = self.old.keys.iter_mut().chain(&mut self.new.keys);
-            for (place, key) in places.chain(last).zip(&mut keys) {
-                *place = key;
+            for (slot, key) in places.chain(last).zip(&mut keys) {
+                *slot = key;
             }
         }
         self.limits = (
@@ -244,7 +248,7 @@ impl MessageDifferences {
 struct DistinctQuads {
     keys: Vec<QuadKey>,
     /// Places of the quads; empty if there are at most [`FEW_QUADS`].
-    places: Index,
+    slots: Index,
 }
 
 impl DistinctQuads {
@@ -252,8 +256,8 @@ impl DistinctQuads {
         if self.keys.len() <= FEW_QUADS {
             return self.keys.iter().position(|other| other == key);
         }
-        let matches = |place: u32| self.keys[place as usize] == *key;
-        Some(self.places.find(hash_numbers(*key), matches)? as usize)
+        let matches = |slot: u32| self.keys[slot as usize] == *key;
+        Some(self.slots.find(hash_numbers(*key), matches)? as usize)
     }
 
     /// Adds a quad unless it has been added before.
@@ -263,9 +267,9 @@ impl DistinctQuads {
         }
         self.keys.push(*key);
         if self.keys.len() > FEW_QUADS {
-            for place in self.places.len()..self.keys.len() {
-                self.places
-                    .insert(hash_numbers(self.keys[place]), place as u32);
+            for slot in self.slots.len()..self.keys.len() {
+                self.slots
+                    .insert(hash_numbers(self.keys[slot]), slot as u32);
             }
         }
     }

@@ -169,10 +169,10 @@ impl ForwardPass {
                 self.rules.begin_patch();
                 self.last.begin_patch();
             }
-            for at in batch.range(patch) {
-                let operation = batch.records()[at];
-                self.operation(batch.table(), operation, &mut steps)
-                    .map_err(|error| row_error(batch, patch, Some(at), error))?;
+            for index in batch.range(patch) {
+                let operation = batch.records()[index];
+                self.revert_operation(batch.table(), operation, &mut steps)
+                    .map_err(|error| row_error(batch, patch, Some(index), error))?;
                 self.rules.next_row();
                 self.store(&mut steps);
             }
@@ -199,7 +199,7 @@ impl ForwardPass {
         (self.builder.take(), BackwardPass::new(prev, parts))
     }
 
-    fn operation(
+    fn revert_operation(
         &mut self,
         table: &TermTable,
         operation: Operation,
@@ -215,7 +215,7 @@ impl ForwardPass {
         match operation.code {
             OperationCode::Header => {
                 self.done.headers += 1;
-                self.last.header(table, operation);
+                self.last.read_header(table, operation);
             }
             OperationCode::Begin => {
                 if self.builder.is_open() {
@@ -243,19 +243,23 @@ impl ForwardPass {
                 };
                 let quad = self
                     .copied
-                    .quad(&mut self.builder, table, operation.quad(), None)
+                    .copy_quad(&mut self.builder, table, operation.quad(), None)
                     .map_err(limit)?;
-                self.push(Operation::of(code, quad));
+                self.push(Operation::new(code, quad));
             }
             OperationCode::AddPrefix | OperationCode::DeletePrefix => {
-                self.prefix(table, operation).map_err(limit)?;
+                self.revert_prefix(table, operation).map_err(limit)?;
             }
         }
         Ok(())
     }
 
     /// Restores the previous IRI of a prefix, or deletes the prefix if it had none.
-    fn prefix(&mut self, table: &TermTable, operation: Operation) -> Result<(), LimitExceeded> {
+    fn revert_prefix(
+        &mut self,
+        table: &TermTable,
+        operation: Operation,
+    ) -> Result<(), LimitExceeded> {
         let mut graph = Vec::new();
         write_term(table, operation.graph, &mut graph);
         let prefix = (
@@ -271,10 +275,10 @@ impl ForwardPass {
         }
         let name = self
             .copied
-            .term(&mut self.builder, table, operation.name, None)?;
+            .copy_term(&mut self.builder, table, operation.name, None)?;
         let graph = self
             .copied
-            .term(&mut self.builder, table, operation.graph, None)?;
+            .copy_term(&mut self.builder, table, operation.graph, None)?;
         let mut inverse = Operation {
             name,
             graph,
@@ -326,12 +330,12 @@ impl ForwardPass {
     /// Emits a block when it is full: the operations before the open transaction or, if there are
     /// none, a part of the transaction.
     fn store(&mut self, steps: &mut Vec<RevertStep>) {
-        if !self.builder.full() {
+        if !self.builder.is_full() {
             return;
         }
         let block = self.builder.take_complete(&mut FxHashMap::default());
         steps.extend(block.map(Box::new).map(RevertStep::Store));
-        if self.builder.is_open() && self.builder.full() {
+        if self.builder.is_open() && self.builder.is_full() {
             self.builder.end_message();
             steps.extend(self.builder.take().map(Box::new).map(RevertStep::Store));
             self.stored += u64::from(self.in_transaction);
@@ -381,23 +385,23 @@ impl BackwardPass {
     /// # Errors
     /// If a patch is larger than 2 GiB and `parts` is false.
     pub fn add(&mut self, block: &PatchBatch) -> Result<Vec<PatchBatch>, LimitExceeded> {
-        let mut found = Vec::new();
+        let mut terms = Vec::new();
         self.copied.begin_batch(block.table());
         for operation in block.records().iter().rev() {
-            self.operation(block.table(), *operation)?;
-            if !self.builder.full() {
+            self.copy_operation(block.table(), *operation)?;
+            if !self.builder.is_full() {
                 continue;
             }
             if !self.builder.is_open() {
-                found.extend(self.builder.take());
+                terms.extend(self.builder.take());
             } else if self.parts {
-                found.push(self.builder.take_part());
+                terms.push(self.builder.take_part());
             } else {
-                found.extend(self.builder.take_complete(&mut FxHashMap::default()));
+                terms.extend(self.builder.take_complete(&mut FxHashMap::default()));
             }
         }
         self.builder.check_2_gib()?;
-        Ok(found)
+        Ok(terms)
     }
 
     /// Returns the last patches, if any.
@@ -408,7 +412,11 @@ impl BackwardPass {
         self.builder.take()
     }
 
-    fn operation(&mut self, table: &TermTable, operation: Operation) -> Result<(), LimitExceeded> {
+    fn copy_operation(
+        &mut self,
+        table: &TermTable,
+        operation: Operation,
+    ) -> Result<(), LimitExceeded> {
         match operation.code {
             OperationCode::Header => match table.text(operation.name) {
                 PATCH_END => self.begin()?,
@@ -418,7 +426,9 @@ impl BackwardPass {
             code => {
                 self.deleted += u64::from(code == OperationCode::Delete);
                 self.added += u64::from(code == OperationCode::Add);
-                let copy = self.copied.operation(&mut self.builder, table, operation)?;
+                let copy = self
+                    .copied
+                    .copy_operation(&mut self.builder, table, operation)?;
                 self.builder.push(copy);
             }
         }
@@ -432,7 +442,7 @@ impl BackwardPass {
         }
         self.builder.begin_message(None);
         if let Some(prev) = self.prev.take() {
-            let prev = prev.prev(&mut self.builder)?;
+            let prev = prev.add_prev(&mut self.builder)?;
             self.builder.push(prev);
         }
         Ok(())

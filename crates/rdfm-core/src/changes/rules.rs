@@ -105,7 +105,7 @@ impl Transactions {
     /// # Errors
     /// For `TX` within a transaction, and `TC` or `TA` outside of one.
     #[inline]
-    pub fn row(&mut self, code: OperationCode) -> Result<(), Violation> {
+    pub fn check_order(&mut self, code: OperationCode) -> Result<(), Violation> {
         match code {
             OperationCode::Begin if self.open => Err(out_of_order(
                 "TX within a transaction; expected TC or TA before it".to_owned(),
@@ -149,7 +149,7 @@ struct Links {
     id: Option<Vec<u8>>,
     prev: Option<Vec<u8>>,
     /// Whether a patch has been read since the last gap.
-    begun: bool,
+    has_begun: bool,
     /// Whether the previous patch is in another log.
     previous_is_in_other_log: bool,
     /// Whether a patch of this log has been read.
@@ -161,29 +161,29 @@ struct Links {
 impl Links {
     fn begin_patch(&mut self) {
         self.before = self.id.take();
-        self.previous_is_known = self.begun;
+        self.previous_is_known = self.has_begun;
         self.prev = None;
         self.previous_is_in_other_log = !self.has_patch_of_log;
-        self.begun = true;
+        self.has_begun = true;
         self.has_patch_of_log = true;
     }
 
     #[cold]
-    fn header(&mut self, table: &TermTable, operation: Operation) -> Result<(), Violation> {
+    fn check_header(&mut self, table: &TermTable, operation: Operation) -> Result<(), Violation> {
         let name = table.text(operation.name);
         if name.eq_ignore_ascii_case(b"id") && self.id.is_none() {
-            let id = self.id.insert(written(table, operation.object));
+            let id = self.id.insert(term_text(table, operation.object));
             if self.prev.as_ref() == Some(id) {
                 return Err(self_reference(id));
             }
         } else if name.eq_ignore_ascii_case(b"prev") && self.prev.is_none() {
             self.count += 1;
-            let prev = self.prev.insert(written(table, operation.object));
+            let prev = self.prev.insert(term_text(table, operation.object));
             if self.id.as_ref() == Some(prev) {
                 return Err(self_reference(prev));
             }
             if self.previous_is_known && self.before.as_ref() != Some(prev) {
-                let found = self.before.as_ref().map_or_else(
+                let header = self.before.as_ref().map_or_else(
                     || "no id".to_owned(),
                     |before| format!("the id {}", render_term(before)),
                 );
@@ -194,7 +194,7 @@ impl Links {
                         Rule::Chain
                     },
                     text: format!(
-                        "prev is {}, but the previous patch has {found}",
+                        "prev is {}, but the previous patch has {header}",
                         render_term(prev)
                     ),
                 });
@@ -204,7 +204,7 @@ impl Links {
     }
 }
 
-fn written(table: &TermTable, id: TermId) -> Vec<u8> {
+fn term_text(table: &TermTable, id: TermId) -> Vec<u8> {
     let mut out = Vec::new();
     write_term(table, id, &mut out);
     out
@@ -233,7 +233,7 @@ pub struct Rules {
     /// Number of the next row of the patch.
     row: u64,
     /// Row and offset of the open `TX`, in [`Self::check`].
-    begun: (u64, Option<u64>),
+    open_begin: (u64, Option<u64>),
 }
 
 impl Rules {
@@ -290,9 +290,9 @@ impl Rules {
             | OperationCode::Delete
             | OperationCode::AddPrefix
             | OperationCode::DeletePrefix => Ok(()),
-            OperationCode::Header => self.links.header(table, operation),
+            OperationCode::Header => self.links.check_header(table, operation),
             OperationCode::Begin | OperationCode::Commit | OperationCode::Abort => {
-                self.transactions.row(operation.code)
+                self.transactions.check_order(operation.code)
             }
         }
     }
@@ -310,32 +310,36 @@ impl Rules {
 
     /// Returns all violated rules, in order. A row that violates a rule is skipped.
     pub fn check(&mut self, batch: &PatchBatch) -> Vec<FoundViolation> {
-        let mut found = Vec::new();
+        let mut violations = Vec::new();
         for patch in 0..batch.len() {
             if patch > 0 || !batch.continued() {
                 self.begin_patch();
             }
             let message_index = batch.message_index(patch);
-            for at in batch.range(patch) {
-                let operation = batch.records()[at];
-                let byte_offset = || batch.record_offset(at).or_else(|| batch.byte_offset(patch));
+            for index in batch.range(patch) {
+                let operation = batch.records()[index];
+                let byte_offset = || {
+                    batch
+                        .record_offset(index)
+                        .or_else(|| batch.byte_offset(patch))
+                };
                 match self.check_row(batch.table(), operation) {
-                    Err(violation) => found.push(FoundViolation {
+                    Err(violation) => violations.push(FoundViolation {
                         violation,
                         message_index,
                         row: self.row,
                         byte_offset: byte_offset(),
                     }),
                     Ok(()) if operation.code == OperationCode::Begin => {
-                        self.begun = (self.row, byte_offset());
+                        self.open_begin = (self.row, byte_offset());
                     }
                     Ok(()) => {}
                 }
                 self.next_row();
             }
             if (patch + 1 < batch.len() || !batch.continues()) && self.end_patch() {
-                let (row, byte_offset) = self.begun;
-                found.push(FoundViolation {
+                let (row, byte_offset) = self.open_begin;
+                violations.push(FoundViolation {
                     violation: Violation {
                         rule: Rule::Unfinished,
                         text: "the patch does not end its transaction, which is then undone"
@@ -347,14 +351,14 @@ impl Rules {
                 });
             }
         }
-        found
+        violations
     }
 }
 
 /// Adds the row number in the patch, from 0, to a reason.
 #[cold]
 pub(super) fn in_row(row: u64, reason: Reason) -> Reason {
-    reason.reworded(|text| format!("row {row} of the patch: {text}"))
+    reason.with_rewording(|text| format!("row {row} of the patch: {text}"))
 }
 
 /// Returns the error for a record of a patch.
@@ -365,7 +369,7 @@ pub(super) fn row_error(
     record: Option<usize>,
     (class, reason): (ErrorClass, Reason),
 ) -> DecodeError {
-    let record_offset = record.and_then(|at| batch.record_offset(at));
+    let record_offset = record.and_then(|index| batch.record_offset(index));
     DecodeError {
         format: "patches",
         class,

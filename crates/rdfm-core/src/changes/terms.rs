@@ -122,14 +122,14 @@ impl TermIndex {
         match term.kind {
             // Looked up immediately: these are few, and their numbers are parts of keys.
             TermKind::LangLiteral | TermKind::TypedLiteral => {
-                aux = self.number(table, TermId(term.aux))?;
+                aux = self.find_or_add(table, TermId(term.aux))?;
             }
             TermKind::TripleTerm => {
                 let [subject, predicate, object] = table.triple(term);
                 parts = Some([
-                    self.number(table, subject)?,
-                    self.number(table, predicate)?,
-                    self.number(table, object)?,
+                    self.find_or_add(table, subject)?,
+                    self.find_or_add(table, predicate)?,
+                    self.find_or_add(table, object)?,
                 ]);
             }
             _ => {}
@@ -161,9 +161,9 @@ impl TermIndex {
         self.numbers
             .prefetch(self.pending.iter().map(|lookup| lookup.hash));
         let mut start = 0;
-        for at in 0..self.pending.len() {
-            let lookup = self.pending[at];
-            self.batch_numbers[lookup.id.index()] = self.number_of_key(lookup, start)?;
+        for index in 0..self.pending.len() {
+            let lookup = self.pending[index];
+            self.batch_numbers[lookup.id.index()] = self.find_or_add_key(lookup, start)?;
             start = lookup.end;
         }
         self.pending.clear();
@@ -172,7 +172,7 @@ impl TermIndex {
     }
 
     /// Looks up a term immediately.
-    fn number(&mut self, table: &TermTable, id: TermId) -> Result<TermNumber, LimitExceeded> {
+    fn find_or_add(&mut self, table: &TermTable, id: TermId) -> Result<TermNumber, LimitExceeded> {
         let known = self.batch_numbers[id.index()];
         if id == TermId::DEFAULT_GRAPH || (known != 0 && known != PENDING) {
             return Ok(known);
@@ -182,41 +182,41 @@ impl TermIndex {
             return Ok(0);
         };
         let start = self.pending.last().map_or(0, |before| before.end);
-        let number = self.number_of_key(lookup, start)?;
+        let number = self.find_or_add_key(lookup, start)?;
         self.keys.truncate(start);
         self.batch_numbers[id.index()] = number;
         Ok(number)
     }
 
-    fn number_of_key(
+    fn find_or_add_key(
         &mut self,
         lookup: PendingLookup,
         start: usize,
     ) -> Result<TermNumber, LimitExceeded> {
         let key = &self.keys[start..lookup.end];
         let (values, starts) = (&self.values, &self.starts);
-        let found = self.numbers.find(lookup.hash, |at| {
-            value(values, starts, at as usize).1 == key
+        let number = self.numbers.find(lookup.hash, |index| {
+            value(values, starts, index as usize).1 == key
         });
-        if let Some(at) = found {
-            return Ok(at + 1);
+        if let Some(index) = number {
+            return Ok(index + 1);
         }
         if self.starts.len() >= MAX_TERMS {
             return Err(LimitExceeded("more than 4,294,967,294 terms".into()));
         }
-        let at = self.starts.len() as u32;
+        let index = self.starts.len() as u32;
         self.starts.push(self.values.len());
         self.values.push(lookup.plain);
         self.values.extend_from_slice(key);
-        self.numbers.insert(lookup.hash, at);
-        Ok(at + 1)
+        self.numbers.insert(lookup.hash, index);
+        Ok(index + 1)
     }
 }
 
 /// Returns the plain flag and the key of a term.
-fn value<'a>(values: &'a [u8], starts: &[usize], at: usize) -> (u8, &'a [u8]) {
-    let end = starts.get(at + 1).copied().unwrap_or(values.len());
-    let start = starts[at];
+fn value<'a>(values: &'a [u8], starts: &[usize], index: usize) -> (u8, &'a [u8]) {
+    let end = starts.get(index + 1).copied().unwrap_or(values.len());
+    let start = starts[index];
     (values[start], &values[start + 1..end])
 }
 
@@ -230,7 +230,7 @@ pub struct Copies {
 impl Copies {
     /// Copies a term to the builder's batch without charging for it. Recursion is as deep as the
     /// nesting of triple terms.
-    pub fn of<R: Record>(
+    pub fn copy<R: Record>(
         &mut self,
         terms: &TermIndex,
         number: TermNumber,
@@ -243,28 +243,28 @@ impl Copies {
             self.ids
                 .resize(terms.starts.len(), (0, TermId::DEFAULT_GRAPH));
         }
-        let at = number as usize - 1;
-        let (serial, id) = self.ids[at];
+        let index = number as usize - 1;
+        let (serial, id) = self.ids[index];
         if serial == builder.serial() {
             return Ok(id);
         }
-        let (plain, value) = value(&terms.values, &terms.starts, at);
+        let (plain, value) = value(&terms.values, &terms.starts, index);
         let (kind, flags, rest) = (kind(value[0]), value[1] | plain, &value[KEY_HEAD_BYTES..]);
-        let numbered = |at: usize| {
-            let bytes: [u8; 4] = value[at..at + 4].try_into().unwrap_or_default();
+        let numbered = |index: usize| {
+            let bytes: [u8; 4] = value[index..index + 4].try_into().unwrap_or_default();
             TermNumber::from_le_bytes(bytes)
         };
         let id = if kind == TermKind::TripleTerm {
             let mut parts = [TermId::DEFAULT_GRAPH; 3];
             for (place, part) in parts.iter_mut().enumerate() {
-                *part = self.of(terms, numbered(KEY_HEAD_BYTES + 4 * place), builder)?;
+                *part = self.copy(terms, numbered(KEY_HEAD_BYTES + 4 * place), builder)?;
             }
             builder.add_triple_term(parts)?
         } else {
-            let aux = self.of(terms, numbered(2), builder)?;
+            let aux = self.copy(terms, numbered(2), builder)?;
             builder.add_with_aux(kind, rest, aux.0, flags)?
         };
-        self.ids[at] = (builder.serial(), id);
+        self.ids[index] = (builder.serial(), id);
         Ok(id)
     }
 }
@@ -273,7 +273,7 @@ impl Copies {
 fn kind(byte: u8) -> TermKind {
     [
         TermKind::Iri,
-        TermKind::Bnode,
+        TermKind::BlankNode,
         TermKind::Literal,
         TermKind::LangLiteral,
         TermKind::TypedLiteral,

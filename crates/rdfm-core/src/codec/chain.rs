@@ -18,7 +18,7 @@ pub struct LengthChain {
     /// Number of complete messages.
     messages: u64,
     /// Number of remaining bytes of the open message.
-    left: u64,
+    remaining: u64,
     /// The length that is being read, and the number of its bytes so far.
     length: u64,
     bytes: u32,
@@ -53,7 +53,7 @@ impl LengthChain {
     /// the open message.
     #[must_use]
     pub const fn next(&self) -> u64 {
-        self.offset + self.left
+        self.offset + self.remaining
     }
 
     /// Whether a length has more than ten bytes.
@@ -64,40 +64,40 @@ impl LengthChain {
 
     /// Follows the lengths in the next piece.
     pub fn feed(&mut self, piece: &[u8]) {
-        let mut at = 0;
-        while at < piece.len() && !self.malformed {
-            if self.left == 0 {
-                let byte = piece[at];
+        let mut index = 0;
+        while index < piece.len() && !self.malformed {
+            if self.remaining == 0 {
+                let byte = piece[index];
                 self.length |= u64::from(byte & 0x7f)
                     .checked_shl(7 * self.bytes)
                     .unwrap_or_default();
                 self.bytes += 1;
-                at += 1;
+                index += 1;
                 if byte >= 0x80 {
                     self.malformed = self.bytes == MAX_VARINT_BYTES;
                     continue;
                 }
-                self.left = std::mem::take(&mut self.length);
+                self.remaining = std::mem::take(&mut self.length);
                 self.bytes = 0;
             }
-            let available = (piece.len() - at) as u64;
-            let taken = self.left.min(available);
-            at += taken as usize;
-            self.left -= taken;
-            if self.left == 0 {
+            let available = (piece.len() - index) as u64;
+            let count = self.remaining.min(available);
+            index += count as usize;
+            self.remaining -= count;
+            if self.remaining == 0 {
                 self.messages += 1;
-                self.end = self.offset + at as u64;
+                self.end = self.offset + index as u64;
             }
         }
-        self.offset += at as u64;
+        self.offset += index as u64;
     }
 
     /// Skips to `offset`, but not beyond [`next`](Self::next). The skipped bytes are not fed.
     pub fn skip_to(&mut self, offset: u64) {
-        let skipped = offset.saturating_sub(self.offset).min(self.left);
+        let skipped = offset.saturating_sub(self.offset).min(self.remaining);
         self.offset += skipped;
-        self.left -= skipped;
-        if skipped > 0 && self.left == 0 {
+        self.remaining -= skipped;
+        if skipped > 0 && self.remaining == 0 {
             self.messages += 1;
             self.end = self.offset;
         }

@@ -24,7 +24,7 @@ pub struct Buffer {
     /// All buffered bytes.
     pub bytes: Vec<u8>,
     /// Index of the first unread byte.
-    pub at: usize,
+    pub index: usize,
     /// Whether the log ends with these bytes.
     pub finished: bool,
     /// Offset of the first buffered byte in the log.
@@ -39,7 +39,7 @@ impl Buffer {
             forget(&self.bytes[..keep]);
             self.bytes.drain(..keep);
             self.start += keep as u64;
-            self.at -= keep;
+            self.index -= keep;
         }
         self.bytes.extend_from_slice(piece);
     }
@@ -47,13 +47,13 @@ impl Buffer {
     /// Returns the unread bytes.
     #[inline]
     pub fn rest(&self) -> &[u8] {
-        self.bytes.get(self.at..).unwrap_or_default()
+        self.bytes.get(self.index..).unwrap_or_default()
     }
 
     /// Offset of the first unread byte in the log.
     #[inline]
     pub fn offset(&self) -> u64 {
-        self.offset_of(self.at)
+        self.offset_of(self.index)
     }
 
     /// Offset of a buffered byte in the log.
@@ -71,7 +71,7 @@ impl Buffer {
     pub fn release(&mut self) {
         self.start = self.offset();
         self.bytes = Vec::new();
-        self.at = 0;
+        self.index = 0;
     }
 
     /// Returns an error at the first unread byte, for formats without lines.
@@ -152,7 +152,7 @@ pub trait Reader: Send {
     type Record: LogRecord;
 
     /// Returns the builder of the messages.
-    fn builder(&mut self) -> &mut LogBuilder<Self::Record>;
+    fn builder_mut(&mut self) -> &mut LogBuilder<Self::Record>;
 
     /// Prepares for the next log. The builder must already have been reset.
     fn reset(&mut self);
@@ -166,18 +166,18 @@ pub trait Reader: Send {
 
     /// After an error, returns the messages that were complete before it.
     fn take(&mut self) -> Option<LogBatch<Self::Record>> {
-        self.builder().take()
+        self.builder_mut().take()
     }
 
     /// After an error, returns the offset after the last message that is certainly complete, with
     /// its delimiter, or `None` if the error cannot be due to truncation.
     fn complete(&mut self, input: &Buffer) -> Option<u64> {
-        self.builder().open_since().or(Some(input.offset()))
+        self.builder_mut().open_since().or(Some(input.offset()))
     }
 
     /// Discards the open message after an error.
     fn discard(&mut self) {
-        let builder = self.builder();
+        let builder = self.builder_mut();
         if builder.is_open() {
             builder.discard_message();
         }
@@ -199,7 +199,7 @@ pub trait Reader: Send {
 
     /// Index of the first buffered byte that may be needed again.
     fn keep(&self, input: &Buffer) -> usize {
-        input.at
+        input.index
     }
 
     /// Called with bytes that are removed from the front of the buffer.
@@ -207,7 +207,7 @@ pub trait Reader: Send {
 
     /// Whether more input could change the result.
     fn wants(&self, _: &Buffer) -> bool {
-        !self.done()
+        !self.is_done()
     }
 
     /// Whether message indices are known.
@@ -216,7 +216,7 @@ pub trait Reader: Send {
     }
 
     /// See [`Decoder::done`].
-    fn done(&self) -> bool {
+    fn is_done(&self) -> bool {
         false
     }
 
@@ -268,10 +268,10 @@ impl<R: Reader> InputSide<R> {
     }
 
     fn restart(&mut self) {
-        self.reader.builder().reset();
+        self.reader.builder_mut().reset();
         self.reader.reset();
         self.input.bytes.clear();
-        self.input.at = 0;
+        self.input.index = 0;
         self.input.finished = false;
         self.input.start = self.reader.first_byte();
         self.error = None;
@@ -302,7 +302,7 @@ impl<R: Reader> InputSide<R> {
 
     /// Converts a reader error to a decoder error.
     fn decode_error(&mut self, error: ReadError) -> DecodeError {
-        let index = self.reader.builder().message_index();
+        let index = self.reader.builder_mut().message_index();
         DecodeError {
             format: self.format,
             class: error.class,
@@ -370,7 +370,7 @@ impl<R: Reader> Decoder for InputSide<R> {
             Ok(Some(bytes)) => {
                 self.complete = None;
                 if self.error.take().is_some() {
-                    self.reader.builder().skip_index();
+                    self.reader.builder_mut().skip_index();
                 }
                 Ok(Some(bytes))
             }
@@ -384,8 +384,8 @@ impl<R: Reader> Decoder for InputSide<R> {
         self.restart();
     }
 
-    fn done(&self) -> bool {
-        self.reader.done()
+    fn is_done(&self) -> bool {
+        self.reader.is_done()
     }
 
     fn header(&self) -> Arc<LogHeader> {
@@ -442,7 +442,7 @@ mod tests {
     impl Reader for Toy {
         type Record = Quad;
 
-        fn builder(&mut self) -> &mut BatchBuilder {
+        fn builder_mut(&mut self) -> &mut BatchBuilder {
             &mut self.builder
         }
 
@@ -473,7 +473,7 @@ mod tests {
                     });
                 }
                 self.builder.end_message();
-                input.at += end + 1;
+                input.index += end + 1;
             }
             if input.finished && !input.rest().is_empty() {
                 return Err(input.error(ErrorClass::Truncated, "cut off"));
@@ -492,7 +492,7 @@ mod tests {
             if skipped.contains(&b'!') {
                 return Err(input.error(ErrorClass::Malformed, "worse"));
             }
-            input.at += end + 1;
+            input.index += end + 1;
             self.wrong = false;
             Ok(Some(skipped))
         }
@@ -526,12 +526,12 @@ mod tests {
         };
         loop {
             match side.next_batch_of::<Quad>() {
-                Ok(Some(batch)) => messages.extend((0..batch.len()).map(|at| {
-                    let index = batch.message_index(at);
+                Ok(Some(batch)) => messages.extend((0..batch.len()).map(|position| {
+                    let index = batch.message_index(position);
                     (
                         index,
-                        batch.byte_offset(at).unwrap(),
-                        batch.message(at).len(),
+                        batch.byte_offset(position).unwrap(),
+                        batch.message(position).len(),
                     )
                 })),
                 Ok(None) if side.input.finished => return (messages, errors),

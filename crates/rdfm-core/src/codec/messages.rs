@@ -16,7 +16,7 @@ use super::options::{MERGE_GRAPHS, prefixes};
 use super::spec::FormatSpec;
 use super::unsupported::{Representable, WriteResult, check_supported};
 use super::values::Values;
-use super::{Encoder, LogEnd, LogPlace};
+use super::{Encoder, LogEnd, LogPosition};
 use crate::model::batch::{InForceNamespaces, LogBatch};
 use crate::model::error::{EncodeError, ErrorClass};
 use crate::model::namespaces::NamespaceChange;
@@ -51,7 +51,11 @@ pub trait Writer: Send + 'static {
     ///
     /// # Errors
     /// If the format cannot express the header.
-    fn head(&mut self, _head: &Head<Self::Record>, _out: &mut Vec<u8>) -> WriteResult<()> {
+    fn write_message_head(
+        &mut self,
+        _head: &Head<Self::Record>,
+        _out: &mut Vec<u8>,
+    ) -> WriteResult<()> {
         Ok(())
     }
 
@@ -66,7 +70,7 @@ pub trait Writer: Send + 'static {
     ///
     /// # Errors
     /// If the log cannot contain a second message.
-    fn second_message(&self) -> WriteResult<bool> {
+    fn check_second_message(&self) -> WriteResult<bool> {
         Ok(false)
     }
 
@@ -120,7 +124,7 @@ pub trait Writer: Send + 'static {
     }
 
     /// Moves to a place in the log.
-    fn go_to(&mut self, _place: LogPlace) {}
+    fn go_to(&mut self, _place: LogPosition) {}
 
     /// Completes the log after a message, and returns the kind of its end. Returns `None` if the
     /// log cannot end there and be continued.
@@ -135,7 +139,7 @@ pub trait Writer: Send + 'static {
     fn reset(&mut self);
 
     /// Counts of omitted content, including those of the writer, in the order of the summary.
-    fn dropped(&self, dropped: Dropped) -> Counts {
+    fn count_dropped(&self, dropped: Dropped) -> Counts {
         vec![
             ("boundaries", dropped.boundaries),
             ("graph names", dropped.graph_names),
@@ -202,7 +206,7 @@ impl<W: Writer> MessageLoop<W> {
     pub fn new(format: &'static FormatSpec, values: &Values, writer: W) -> Self {
         Self {
             format,
-            merge_graphs: values.switch(&MERGE_GRAPHS),
+            merge_graphs: values.is_on(&MERGE_GRAPHS),
             prefixes: prefixes(values),
             writer,
             head: None,
@@ -220,7 +224,7 @@ impl<W: Writer> MessageLoop<W> {
 
     /// The writer.
     #[cfg(test)]
-    pub fn writer(&mut self) -> &mut W {
+    pub fn writer_mut(&mut self) -> &mut W {
         &mut self.writer
     }
 
@@ -232,10 +236,10 @@ impl<W: Writer> MessageLoop<W> {
     ) -> Result<(), EncodeError> {
         let length = out.len();
         let written = match &self.head {
-            None => self.writer.head(batch.head(), out),
+            None => self.writer.write_message_head(batch.head(), out),
             Some(head) if head == batch.head() => return Ok(()),
             Some(head) => {
-                let reason = W::Record::other_head(head, batch.head());
+                let reason = W::Record::different_head_reason(head, batch.head());
                 Err((ErrorClass::Unsupported, reason.into()))
             }
         };
@@ -255,7 +259,11 @@ impl<W: Writer> MessageLoop<W> {
         })
     }
 
-    fn batch(&mut self, batch: &LogBatch<W::Record>, out: &mut Vec<u8>) -> Result<(), EncodeError> {
+    fn write_batch(
+        &mut self,
+        batch: &LogBatch<W::Record>,
+        out: &mut Vec<u8>,
+    ) -> Result<(), EncodeError> {
         let carries = self.format.carries;
         let mut changes = batch.namespace_changes().iter().peekable();
         if !carries.namespaces {
@@ -279,9 +287,9 @@ impl<W: Writer> MessageLoop<W> {
         }
         let mut rejection = check_supported(batch, self.format, self.merge_graphs).err();
         for message in 0..batch.len() {
-            let reason = rejection.take_if(|(at, _)| *at == message);
+            let reason = rejection.take_if(|(index, _)| *index == message);
             let reason = reason.map(|(_, reason)| reason);
-            self.message(batch, message, reason, &mut changes, out)
+            self.write_message(batch, message, reason, &mut changes, out)
                 .map_err(|error| stopped(message, error))?;
         }
         self.writer.end_batch(batch);
@@ -311,7 +319,7 @@ impl<W: Writer> MessageLoop<W> {
 
     /// Writes a message, or removes it on error.
     #[inline]
-    fn message(
+    fn write_message(
         &mut self,
         batch: &LogBatch<W::Record>,
         message: usize,
@@ -324,7 +332,7 @@ impl<W: Writer> MessageLoop<W> {
         if begins {
             self.writer.begin_message(batch, self.messages, out);
         }
-        let written = self.content(batch, message, begins, rejection, changes, out);
+        let written = self.write_content(batch, message, begins, rejection, changes, out);
         let merged = written.inspect_err(|_| {
             out.truncate(start);
             if begins {
@@ -346,7 +354,7 @@ impl<W: Writer> MessageLoop<W> {
 
     /// Writes a message except its end. Returns whether its boundary is lost.
     #[inline]
-    fn content(
+    fn write_content(
         &mut self,
         batch: &LogBatch<W::Record>,
         message: usize,
@@ -372,7 +380,7 @@ impl<W: Writer> MessageLoop<W> {
         if let Some(reason) = rejection {
             return Err((ErrorClass::Unsupported, reason));
         }
-        let merged = begins && self.messages > 0 && self.writer.second_message()?;
+        let merged = begins && self.messages > 0 && self.writer.check_second_message()?;
         self.writer.write(batch, message, out)?;
         Ok(merged)
     }
@@ -384,12 +392,12 @@ impl<W: Writer> Encoder for MessageLoop<W> {
             return Err(error.clone());
         }
         let Some(batch) = W::Record::from_ref(batch) else {
-            let (found, supported) = (batch.kind().name(), W::Record::KIND.name());
+            let (kind, supported) = (batch.kind().name(), W::Record::KIND.name());
             let title = self.format.title;
             return Err(EncodeError {
                 format: self.format.name,
                 class: ErrorClass::Unsupported,
-                reason: format!("{title} can represent only {supported}, not {found}").into(),
+                reason: format!("{title} can represent only {supported}, not {kind}").into(),
                 message_index: self.messages,
             });
         };
@@ -397,10 +405,10 @@ impl<W: Writer> Encoder for MessageLoop<W> {
         let mut result = self.write_head(batch, out);
         if result.is_ok() && !batch.is_empty() {
             out.reserve(self.room);
-            result = self.batch(batch, out);
+            result = self.write_batch(batch, out);
         }
-        let written = out.len().saturating_sub(before);
-        self.room = (written + written / 8).min(MAX_ROOM);
+        let length = out.len().saturating_sub(before);
+        self.room = (length + length / 8).min(MAX_ROOM);
         self.failed = result.as_ref().err().cloned();
         result
     }
@@ -435,23 +443,23 @@ impl<W: Writer> Encoder for MessageLoop<W> {
         })
     }
 
-    fn skip(&mut self, batch: BatchRef<'_>) -> Option<LogPlace> {
+    fn skip(&mut self, batch: BatchRef<'_>) -> Option<LogPosition> {
         let batch = W::Record::from_ref(batch)?;
         let continues_log = self.messages > 0 && self.head.as_ref() == Some(batch.head());
         if !continues_log || self.failed.is_some() || batch.is_empty() {
             return None;
         }
         if self.format.carries.namespaces
-            && !(batch.namespace_changes().is_empty() && self.in_force.precede(batch))
+            && !(batch.namespace_changes().is_empty() && self.in_force.is_at_start_of(batch))
         {
             return None;
         }
-        let place = LogPlace {
+        let place = LogPosition {
             messages: self.messages,
             open: self.open,
             empty: self.writer.skip(batch, self.open)?,
         };
-        self.in_force.follows(batch);
+        self.in_force.advance_to(batch);
         self.has_records |= !batch.records().is_empty();
         self.messages += batch.len() as u64 - u64::from(batch.continued() && self.open);
         self.open = batch.continues();
@@ -468,7 +476,7 @@ impl<W: Writer> Encoder for MessageLoop<W> {
         }))
     }
 
-    fn go_to(&mut self, place: LogPlace) {
+    fn go_to(&mut self, place: LogPosition) {
         self.messages = place.messages;
         self.open = place.open;
         self.writer.go_to(place);
@@ -486,8 +494,8 @@ impl<W: Writer> Encoder for MessageLoop<W> {
         self.failed = None;
     }
 
-    fn dropped(&self) -> Vec<(&'static str, u64)> {
-        let mut dropped = self.writer.dropped(self.dropped);
+    fn dropped_counts(&self) -> Vec<(&'static str, u64)> {
+        let mut dropped = self.writer.count_dropped(self.dropped);
         dropped.push(("empty messages", u64::from(self.lost.is_some())));
         dropped.retain(|(_, count)| *count > 0);
         dropped
@@ -565,7 +573,7 @@ mod tests {
             out.extend_from_slice(format!("{number}(").as_bytes());
         }
 
-        fn second_message(&self) -> WriteResult<bool> {
+        fn check_second_message(&self) -> WriteResult<bool> {
             match self.second {
                 None => Ok(false),
                 Some(Ok(())) => Ok(true),
@@ -652,7 +660,7 @@ mod tests {
         builder.add_quad(quad).unwrap();
     }
 
-    fn message(builder: &mut BatchBuilder, subjects: &[&str]) {
+    fn write_message(builder: &mut BatchBuilder, subjects: &[&str]) {
         builder.begin_message(0);
         for subject in subjects {
             add(builder, subject);
@@ -660,11 +668,11 @@ mod tests {
         builder.end_message();
     }
 
-    fn batch(messages: &[&[&str]]) -> MessageBatch {
+    fn write_batch(messages: &[&[&str]]) -> MessageBatch {
         let mut builder = BatchBuilder::new(Limits::default());
         builder.start_at(5);
         for subjects in messages {
-            message(&mut builder, subjects);
+            write_message(&mut builder, subjects);
         }
         builder.take().unwrap()
     }
@@ -677,7 +685,7 @@ mod tests {
             ("named", ErrorClass::Unsupported),
         ] {
             let mut encoder = toy::<false>(&Values::default());
-            let log = batch(&[&["a"], &["b", rejected], &["c"]]);
+            let log = write_batch(&[&["a"], &["b", rejected], &["c"]]);
             let mut out = b"before ".to_vec();
             let error = encoder.encode((&log).into(), &mut out).unwrap_err();
             assert_eq!(
@@ -694,7 +702,7 @@ mod tests {
 
             encoder.reset();
             encoder
-                .encode((&batch(&[&["a"], &[]])).into(), &mut out)
+                .encode((&write_batch(&[&["a"], &[]])).into(), &mut out)
                 .unwrap();
             encoder.finish(&mut out).unwrap();
             assert_eq!(out, b"before 0(a)!0(a)1().");
@@ -705,13 +713,13 @@ mod tests {
     fn parts_are_one_message_and_only_the_part_with_an_error_is_removed() {
         let parts = |last: &str| {
             let mut builder = BatchBuilder::new(Limits::default());
-            message(&mut builder, &["a"]);
+            write_message(&mut builder, &["a"]);
             builder.begin_message(0);
             add(&mut builder, "b");
             let first = builder.take_part();
             add(&mut builder, last);
             builder.end_message();
-            message(&mut builder, &["d"]);
+            write_message(&mut builder, &["d"]);
             [first, builder.take().unwrap()]
         };
         let mut encoder = toy::<false>(&Values::default());
@@ -752,11 +760,11 @@ mod tests {
     fn namespaces_are_written_before_or_in_messages() {
         let mut builder = BatchBuilder::new(Limits::default());
         builder.add_namespace(b"in", b"i").unwrap();
-        message(&mut builder, &["a"]);
+        write_message(&mut builder, &["a"]);
         let first = builder.take().unwrap();
-        message(&mut builder, &["b"]);
+        write_message(&mut builder, &["b"]);
         builder.add_namespace(b"late", b"i").unwrap();
-        message(&mut builder, &["c"]);
+        write_message(&mut builder, &["c"]);
         let second = builder.take().unwrap();
 
         let mut out = Vec::new();
@@ -774,7 +782,7 @@ mod tests {
         plain.encode((&second).into(), &mut out).unwrap();
         assert_eq!(out, b"0(own:in:a)1(b)2(late:c)3(in:b)4(late:c)");
 
-        let bad = batch(&[&["bad"]]);
+        let bad = write_batch(&[&["bad"]]);
         out.clear();
         before.reset();
         assert!(before.encode((&bad).into(), &mut out).is_err());
@@ -788,14 +796,14 @@ mod tests {
         let mut builder = BatchBuilder::new(Limits::default());
         builder.add_namespace(b"no", b"i").unwrap();
         builder.add_namespace(b"in", b"i").unwrap();
-        message(&mut builder, &["named", "a", "named"]);
+        write_message(&mut builder, &["named", "a", "named"]);
         builder.begin_message(0);
         builder.add_metadata("key", b"value").unwrap();
         builder.end_message();
         let log = builder.take().unwrap();
 
         let mut encoder = toy::<true>(&values(true));
-        encoder.writer().second = Some(Ok(()));
+        encoder.writer_mut().second = Some(Ok(()));
         for _ in 0..2 {
             encoder.encode((&log).into(), &mut Vec::new()).unwrap();
             let dropped = [
@@ -804,16 +812,16 @@ mod tests {
                 ("namespaces", 1),
                 ("metadata", 1),
             ];
-            assert_eq!(encoder.dropped(), dropped);
+            assert_eq!(encoder.dropped_counts(), dropped);
             encoder.reset();
-            assert_eq!(encoder.dropped(), []);
+            assert_eq!(encoder.dropped_counts(), []);
         }
     }
 
     #[test]
     fn unreadable_empty_messages_are_counted_and_noted() {
         let mut encoder = toy::<true>(&Values::default());
-        encoder.writer().note_if_empty = Some("lost".into());
+        encoder.writer_mut().note_if_empty = Some("lost".into());
         let lost = (vec![("empty messages", 1)], vec![Reason::new("lost")]);
         for (messages, counted) in [
             (&[&[][..]][..], true),
@@ -822,12 +830,12 @@ mod tests {
             (&[], false),
         ] {
             if !messages.is_empty() {
-                let log = batch(messages);
+                let log = write_batch(messages);
                 encoder.encode((&log).into(), &mut Vec::new()).unwrap();
             }
-            assert_eq!(encoder.dropped(), [], "before the end");
+            assert_eq!(encoder.dropped_counts(), [], "before the end");
             encoder.finish(&mut Vec::new()).unwrap();
-            let found = (encoder.dropped(), encoder.notes());
+            let found = (encoder.dropped_counts(), encoder.notes());
             assert_eq!(found == lost, counted, "{messages:?}: {found:?}");
             encoder.reset();
         }
@@ -836,13 +844,13 @@ mod tests {
     #[test]
     fn a_writer_can_reject_a_second_message() {
         let mut encoder = toy::<true>(&Values::default());
-        encoder.writer().second = Some(Err(()));
+        encoder.writer_mut().second = Some(Err(()));
         let mut out = Vec::new();
         encoder
-            .encode((&batch(&[&["a"]])).into(), &mut out)
+            .encode((&write_batch(&[&["a"]])).into(), &mut out)
             .unwrap();
         let error = encoder
-            .encode((&batch(&[&["b"]])).into(), &mut out)
+            .encode((&write_batch(&[&["b"]])).into(), &mut out)
             .unwrap_err();
         assert_eq!((error.reason, error.message_index), ("a second".into(), 5));
         assert_eq!(out, b"0(a)!");

@@ -57,7 +57,7 @@ pub trait Decoder: Send {
     fn reset(&mut self);
 
     /// Whether all further input belongs to other [`Split`]s, so nothing more needs to be read.
-    fn done(&self) -> bool {
+    fn is_done(&self) -> bool {
         false
     }
 
@@ -110,7 +110,7 @@ pub trait Encoder: Send {
     /// Moves past a batch that a [`twin`](Self::twin) writes, and returns the place where the batch
     /// begins. Returns `None`, and does nothing, if the output for the batch depends on more than
     /// this place.
-    fn skip(&mut self, _batch: BatchRef<'_>) -> Option<LogPlace> {
+    fn skip(&mut self, _batch: BatchRef<'_>) -> Option<LogPosition> {
         None
     }
 
@@ -122,14 +122,14 @@ pub trait Encoder: Send {
     }
 
     /// Moves to a place in the log. For twins.
-    fn go_to(&mut self, _place: LogPlace) {}
+    fn go_to(&mut self, _place: LogPosition) {}
 
     /// Resets the state for another log with the same options, including the counts of
     /// [`dropped`](Self::dropped).
     fn reset(&mut self);
 
     /// Names and counts of the data omitted so far: cosmetic details, and data dropped on request.
-    fn dropped(&self) -> Vec<(&'static str, u64)> {
+    fn dropped_counts(&self) -> Vec<(&'static str, u64)> {
         Vec::new()
     }
 
@@ -141,7 +141,7 @@ pub trait Encoder: Send {
 
 /// A place between two batches of a log that is being written.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct LogPlace {
+pub struct LogPosition {
     /// Number of messages begun before this place; at least 1.
     pub messages: u64,
     /// Whether the last of these messages continues.
@@ -167,7 +167,7 @@ pub enum LogEnd {
 impl LogEnd {
     /// Returns the end with this name.
     #[must_use]
-    pub fn named(name: &str) -> Option<Self> {
+    pub fn from_name(name: &str) -> Option<Self> {
         [Self::Start, Self::Content, Self::Delimiter, Self::Inside]
             .into_iter()
             .find(|end| end.name() == name)
@@ -245,7 +245,7 @@ pub enum Dialect {
 impl Dialect {
     /// Returns the dialect with this name.
     #[must_use]
-    pub fn named(name: &str) -> Option<Self> {
+    pub fn from_name(name: &str) -> Option<Self> {
         match name {
             "comment" => Some(Self::Comment),
             "directive" => Some(Self::Directive),
@@ -419,16 +419,16 @@ pub trait DelimiterCounter: Send {
     fn finish(&mut self);
 
     /// Whether no more input is needed.
-    fn done(&self) -> bool;
+    fn is_done(&self) -> bool;
 
     /// Number of delimiters whose lines begin in the split, or of its messages in a log of frames.
     fn delimiters(&self) -> u64;
 
     /// Whether a message begins before the first delimiter: with a statement, with an error, or
     /// because every log in the directive dialect begins with a message.
-    fn content_first(&self) -> bool;
+    fn is_content_first(&self) -> bool;
 
     /// Whether the log cannot be read in splits: it changes its dialect after its head, or its
     /// frames are damaged.
-    fn indivisible(&self) -> bool;
+    fn is_indivisible(&self) -> bool;
 }

@@ -60,7 +60,7 @@ pub const LARGEST_MESSAGE: OptionSpec = OptionSpec::new(
     "Maximum message size in decoded bytes; when writing, the maximum size of the message that flat creates.",
 )
 .default(Default::Number(64 << 20))
-.shared()
+.with_shared_value()
 .group(LIMITS);
 
 /// Maximum nesting depth.
@@ -70,7 +70,7 @@ pub const DEPTH: OptionSpec = OptionSpec::new(
     "Maximum nesting depth of triple terms and brackets.",
 )
 .default(Default::Number(64))
-.shared()
+.with_shared_value()
 .group(LIMITS);
 
 /// Number of quads at which a batch ends.
@@ -108,7 +108,7 @@ pub const LENIENT: OptionSpec = OptionSpec::switch(
     "lenient",
     "Accept the deviations listed on the format's page. When writing, write terms that strict readers reject or change.",
 )
-.shared()
+.with_shared_value()
 .group(TEXT);
 
 /// Message delimiters in the input.
@@ -118,7 +118,7 @@ pub const READ_DIALECT: OptionSpec = OptionSpec::new(
     "How messages are delimited in the input: # @message comments, MESSAGE directives, or not at all.",
 )
 .default(Default::Detected)
-.hint()
+.as_hint()
 .group(TEXT);
 
 /// Message delimiters in the output.

@@ -9,7 +9,7 @@
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::unsupported::WriteResult;
-use crate::model::error::{ErrorClass, counted, quote};
+use crate::model::error::{ErrorClass, format_count, quote};
 use crate::model::record::ResultHead;
 use crate::model::remedy::Reason;
 
@@ -76,7 +76,10 @@ fn duplicate(name: &str) -> Reason {
 /// Error text for a row whose number of cells differs from the number of variables.
 #[cold]
 pub(crate) fn length_error(cells: usize, variables: usize) -> String {
-    let (cells, variables) = (counted(cells, "term"), counted(variables, "variable"));
+    let (cells, variables) = (
+        format_count(cells, "term"),
+        format_count(variables, "variable"),
+    );
     format!("a row has {cells}, but the head has {variables}")
 }
 

@@ -22,7 +22,7 @@ pub enum Sniff {
 impl Sniff {
     /// `Yes` if the head `matches` the format; otherwise `No` for a complete head and `More` for a
     /// partial one.
-    pub(crate) const fn of(matches: bool, complete: bool) -> Self {
+    pub(crate) const fn from_match(matches: bool, complete: bool) -> Self {
         match (matches, complete) {
             (true, _) => Self::Yes,
             (false, true) => Self::No,

@@ -72,7 +72,7 @@ impl FormatSpec {
 
     /// Whether a log can be read from the middle.
     #[must_use]
-    pub const fn splittable(&self) -> bool {
+    pub const fn is_splittable(&self) -> bool {
         self.splitter.is_some()
     }
 }
@@ -116,7 +116,7 @@ impl Kind {
     ///
     /// # Errors
     /// If there is no such kind.
-    pub fn named(name: &str) -> Result<Self, String> {
+    pub fn from_name(name: &str) -> Result<Self, String> {
         match name {
             "messages" => Ok(Self::Messages),
             "patches" => Ok(Self::Patches),
@@ -284,7 +284,7 @@ impl OptionSpec {
 
     /// Sets another default for standard output of the command line.
     #[must_use]
-    pub const fn printed(mut self, printed: Default) -> Self {
+    pub const fn with_printed_default(mut self, printed: Default) -> Self {
         self.printed = printed;
         self
     }
@@ -319,14 +319,14 @@ impl OptionSpec {
 
     /// Makes a conversion pass the option to both formats.
     #[must_use]
-    pub const fn shared(mut self) -> Self {
+    pub const fn with_shared_value(mut self) -> Self {
         self.shared = true;
         self
     }
 
     /// Makes a conversion ignore the option for formats that lack it.
     #[must_use]
-    pub const fn hint(mut self) -> Self {
+    pub const fn as_hint(mut self) -> Self {
         self.hint = true;
         self
     }

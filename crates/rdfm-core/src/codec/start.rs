@@ -37,7 +37,7 @@ pub fn explain_error(
         ),
         Start::Unclear if is_invalid => {
             let describe = |text: &str| format!("not {file} (or truncated): {text}");
-            (class, reason.reworded(describe))
+            (class, reason.with_rewording(describe))
         }
         _ => (class, reason),
     }

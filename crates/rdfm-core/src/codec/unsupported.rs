@@ -21,7 +21,7 @@ pub type WriteResult<T> = Result<T, (ErrorClass, Reason)>;
 pub trait Representable: LogRecord {
     /// Returns the reason why a format cannot contain the record, or `None` if it can. `graphs` is
     /// true if the format has graph names, or if graph names are dropped on request.
-    fn unsupported_reason(
+    fn find_unsupported_reason(
         self,
         table: &TermTable,
         carries: Capabilities,
@@ -47,7 +47,7 @@ pub fn check_supported<R: Representable>(
     }
     for message in 0..batch.len() {
         for record in batch.message(message) {
-            if let Some(reason) = record.unsupported_reason(batch.table(), carries, graphs) {
+            if let Some(reason) = record.find_unsupported_reason(batch.table(), carries, graphs) {
                 return Err((message, reason));
             }
         }
@@ -57,7 +57,7 @@ pub fn check_supported<R: Representable>(
 
 impl Representable for Quad {
     #[inline]
-    fn unsupported_reason(
+    fn find_unsupported_reason(
         self,
         table: &TermTable,
         carries: Capabilities,
@@ -67,7 +67,7 @@ impl Representable for Quad {
         if !graphs && self.graph != TermId::DEFAULT_GRAPH {
             let text = format!(
                 "the format does not support graph names; found graph {}",
-                token(table, &[self.graph])
+                write_token(table, &[self.graph])
             );
             let merge = Remedy::write("merge_graphs", "true", "drops graph names");
             return Some(Reason::from(text).with(merge).lacking(Feature::Graphs));
@@ -79,10 +79,13 @@ impl Representable for Quad {
             kind(self.graph),
         );
         // Most quads are RDF 1.1, which every format supports.
-        if matches!(s, TermKind::Iri | TermKind::Bnode)
+        if matches!(s, TermKind::Iri | TermKind::BlankNode)
             && p == TermKind::Iri
             && o != TermKind::TripleTerm
-            && matches!(g, TermKind::Iri | TermKind::Bnode | TermKind::DefaultGraph)
+            && matches!(
+                g,
+                TermKind::Iri | TermKind::BlankNode | TermKind::DefaultGraph
+            )
         {
             return None;
         }
@@ -112,7 +115,7 @@ impl Representable for Quad {
                 } else {
                     "does not support triple terms"
                 },
-                token(table, part.map(|(_, id)| id).as_slice())
+                write_token(table, part.map(|(_, id)| id).as_slice())
             );
             return Some(Reason::from(text).lacking(if as_object {
                 Feature::TripleTermObjects
@@ -121,13 +124,18 @@ impl Representable for Quad {
             }));
         }
         if !carries.generalized
-            && (!matches!(s, TermKind::Iri | TermKind::Bnode | TermKind::TripleTerm)
-                || p != TermKind::Iri
-                || !matches!(g, TermKind::Iri | TermKind::Bnode | TermKind::DefaultGraph))
+            && (!matches!(
+                s,
+                TermKind::Iri | TermKind::BlankNode | TermKind::TripleTerm
+            ) || p != TermKind::Iri
+                || !matches!(
+                    g,
+                    TermKind::Iri | TermKind::BlankNode | TermKind::DefaultGraph
+                ))
         {
             let text = format!(
                 "the format does not support generalized quads; found {}",
-                token(
+                write_token(
                     table,
                     &[self.subject, self.predicate, self.object, self.graph]
                 )
@@ -139,7 +147,7 @@ impl Representable for Quad {
 }
 
 impl Representable for Operation {
-    fn unsupported_reason(
+    fn find_unsupported_reason(
         self,
         table: &TermTable,
         carries: Capabilities,
@@ -147,7 +155,7 @@ impl Representable for Operation {
     ) -> Option<Reason> {
         match self.code {
             OperationCode::Add | OperationCode::Delete => {
-                self.quad().unsupported_reason(table, carries, graphs)
+                self.quad().find_unsupported_reason(table, carries, graphs)
             }
             _ => None,
         }
@@ -155,7 +163,7 @@ impl Representable for Operation {
 }
 
 impl Representable for TermId {
-    fn unsupported_reason(
+    fn find_unsupported_reason(
         self,
         table: &TermTable,
         carries: Capabilities,
@@ -169,7 +177,7 @@ impl Representable for TermId {
         if is_supported {
             return None;
         }
-        let found = token(table, &[self]);
+        let found = write_token(table, &[self]);
         let what = match carries.triple_terms {
             TripleTerms::Object => "supports triple terms only as objects",
             _ => "does not support triple terms",
@@ -197,7 +205,7 @@ pub fn reject_second(flat: bool) -> WriteResult<bool> {
 
 /// Formats terms as N-Triples, truncated and safe to print.
 #[cold]
-fn token(table: &TermTable, ids: &[TermId]) -> String {
+fn write_token(table: &TermTable, ids: &[TermId]) -> String {
     let mut text = Vec::new();
     for &id in ids {
         // Stops early: a triple term may share its parts, so its full text can be huge.
@@ -223,18 +231,18 @@ fn is_object_term(table: &TermTable, id: TermId) -> bool {
         return true;
     }
     let [s, p, o] = table.triple(term);
-    matches!(table.term(s).kind, TermKind::Iri | TermKind::Bnode)
+    matches!(table.term(s).kind, TermKind::Iri | TermKind::BlankNode)
         && table.term(p).kind == TermKind::Iri
         && is_object_term(table, o)
 }
 
 /// The error for an IRI that readers of the format would misinterpret.
 #[cold]
-pub(crate) fn misread_iri_error(iri: &[u8], what: &str) -> (ErrorClass, Reason) {
+pub(crate) fn misread_iri_error(iri: &[u8], effect: &str) -> (ErrorClass, Reason) {
     (
         ErrorClass::Unsupported,
         format!(
-            "readers of the format would read the IRI {} as {what}; other formats can represent it",
+            "readers of the format would read the IRI {} as {effect}; other formats can represent it",
             quote(iri)
         )
         .into(),
@@ -243,9 +251,9 @@ pub(crate) fn misread_iri_error(iri: &[u8], what: &str) -> (ErrorClass, Reason) 
 
 /// The error for an invalid language tag that readers of the format would misinterpret.
 #[cold]
-pub(crate) fn misread_tag_error(tag: &[u8], what: &str) -> (ErrorClass, Reason) {
+pub(crate) fn misread_tag_error(tag: &[u8], effect: &str) -> (ErrorClass, Reason) {
     let reason = Reason::from(format!(
-        "readers of the format would read the language tag {} as {what}",
+        "readers of the format would read the language tag {} as {effect}",
         quote(tag)
     ));
     (

@@ -124,17 +124,17 @@ impl ValueKind<'_> {
                 }
             }
             Self::Choice(words) => {
-                let found = match &given {
+                let value = match &given {
                     GivenValue::Text(text) => words.iter().find(|word| is_same_word(word, text)),
                     _ => None,
                 };
-                match found {
+                match value {
                     Some(word) => Ok(Value::Text((*word).to_owned())),
                     None => invalid(&one_of(words.iter().copied()), &given),
                 }
             }
             Self::ChoiceOrNumber(words) => {
-                let found = match &given {
+                let value = match &given {
                     GivenValue::Text(text) => words.iter().find(|(word, number)| {
                         is_same_word(word, text) || number.to_string() == *text
                     }),
@@ -143,7 +143,7 @@ impl ValueKind<'_> {
                         .find(|(_, number)| i128::from(*number) == *given),
                     _ => None,
                 };
-                match found {
+                match value {
                     Some((word, _)) => Ok(Value::Text((*word).to_owned())),
                     None => invalid(
                         &format!(
@@ -203,13 +203,13 @@ impl Values {
     /// Returns the value given for an option.
     #[must_use]
     pub fn get(&self, option: &OptionSpec) -> Option<&Value> {
-        let found = self.0.iter().rev().find(|(name, _)| *name == option.name);
-        found.map(|(_, value)| value)
+        let entry = self.0.iter().rev().find(|(name, _)| *name == option.name);
+        entry.map(|(_, value)| value)
     }
 
     /// Returns a switch or its default; `None` if it has no default.
     #[must_use]
-    pub fn try_switch(&self, option: &OptionSpec) -> Option<bool> {
+    pub fn try_is_on(&self, option: &OptionSpec) -> Option<bool> {
         match (self.get(option), option.default) {
             (Some(Value::Switch(on)), _) => Some(*on),
             (None, Default::Switch(on)) => Some(on),
@@ -219,8 +219,8 @@ impl Values {
 
     /// Returns a switch, which is off by default.
     #[must_use]
-    pub fn switch(&self, option: &OptionSpec) -> bool {
-        self.try_switch(option).unwrap_or(false)
+    pub fn is_on(&self, option: &OptionSpec) -> bool {
+        self.try_is_on(option).unwrap_or(false)
     }
 
     /// Returns a number or its default; 0 if it has no default.
@@ -377,7 +377,7 @@ mod tests {
             OptionSpec::new("count", ValueKind::Count(0, 9), "").default(Default::Number(7)),
         ];
         let values = Values::read(SPECS.iter(), [("count", GivenValue::Number(3))]).unwrap();
-        assert!(values.switch(&SPECS[0]));
+        assert!(values.is_on(&SPECS[0]));
         assert_eq!(values.number(&SPECS[1]), 3);
         assert_eq!(Values::default().number(&SPECS[1]), 7);
         assert_eq!(

@@ -23,19 +23,23 @@ impl InForceNamespaces {
         &mut self,
         batch: &'a LogBatch<R>,
     ) -> impl Iterator<Item = (&'a [u8], &'a [u8])> + use<'a, R> {
-        let count = if self.follows(batch) { 0 } else { usize::MAX };
+        let count = if self.advance_to(batch) {
+            0
+        } else {
+            usize::MAX
+        };
         batch.namespaces.iter().take(count)
     }
 
     /// Whether these are the namespaces at the start of a batch. If so, the batch may follow the
     /// last one.
-    pub fn precede<R: Record>(&self, batch: &LogBatch<R>) -> bool {
+    pub fn is_at_start_of<R: Record>(&self, batch: &LogBatch<R>) -> bool {
         let last = self.0.as_ref();
         last.is_some_and(|last| Arc::ptr_eq(last, &batch.namespaces))
     }
 
     /// Whether a batch follows the last one. The batch then becomes the last one.
-    pub fn follows<R: Record>(&mut self, batch: &LogBatch<R>) -> bool {
+    pub fn advance_to<R: Record>(&mut self, batch: &LogBatch<R>) -> bool {
         let last = self.0.replace(Arc::clone(&batch.namespaces_after));
         last.is_some_and(|last| Arc::ptr_eq(&last, &batch.namespaces))
     }
@@ -225,7 +229,7 @@ impl<R: Record> LogBatch<R> {
 
     /// Returns the batch with its messages numbered from `first_message_index`.
     #[must_use]
-    pub fn numbered(&self, first_message_index: u64) -> Self {
+    pub fn with_first_message_index(&self, first_message_index: u64) -> Self {
         Self {
             first_message_index,
             indexes: Vec::new(),
@@ -433,8 +437,8 @@ impl<R: Record> LogBatch<R> {
         let mut records = Vec::new();
         let mut message_ends = Vec::with_capacity(self.len());
         for message in 0..self.len() {
-            let kept = self.range(message).filter(|at| wanted(*at));
-            records.extend(kept.map(|at| self.records[at]));
+            let selected = self.range(message).filter(|index| wanted(*index));
+            records.extend(selected.map(|index| self.records[index]));
             message_ends.push(records.len() as u32);
         }
         let mut graphs = records.iter().map(|record| record.graph());
@@ -451,13 +455,13 @@ impl<R: Record> LogBatch<R> {
     /// are several batches if unwanted messages between them declare namespaces.
     #[must_use]
     pub fn with_messages(&self, wanted: impl Fn(usize) -> bool) -> Vec<Self> {
-        let mut found = Vec::new();
+        let mut ranges = Vec::new();
         let mut group: Vec<usize> = Vec::new();
         let mut declares_between = false;
         for message in 0..self.len() {
             if wanted(message) {
                 if declares_between && !group.is_empty() {
-                    found.push(self.gathered(&group));
+                    ranges.push(self.gather(&group));
                     group.clear();
                 }
                 group.push(message);
@@ -468,14 +472,14 @@ impl<R: Record> LogBatch<R> {
             }
         }
         if !group.is_empty() {
-            found.push(self.gathered(&group));
+            ranges.push(self.gather(&group));
         }
-        found
+        ranges
     }
 
     /// Returns the given messages, in order. The messages omitted between them must not declare
     /// namespaces.
-    fn gathered(&self, messages: &[usize]) -> Self {
+    fn gather(&self, messages: &[usize]) -> Self {
         let (Some(&first), Some(&last)) = (messages.first(), messages.last()) else {
             return Self::empty();
         };
@@ -485,21 +489,21 @@ impl<R: Record> LogBatch<R> {
         let mut records = Vec::new();
         let mut message_ends = Vec::with_capacity(messages.len());
         let (mut namespace_changes, mut metadata) = (Vec::new(), Vec::new());
-        for (at, &message) in messages.iter().enumerate() {
-            let at = at as u32;
+        for (index, &message) in messages.iter().enumerate() {
+            let index = index as u32;
             records.extend_from_slice(self.message(message));
             message_ends.push(records.len() as u32);
             if !self.namespace_changes.is_empty() {
                 let changes = self.namespace_changes_of(message).iter();
                 namespace_changes.extend(changes.map(|change| NamespaceChange {
-                    message: at,
+                    message: index,
                     ..*change
                 }));
             }
             if !self.metadata.is_empty() {
                 let entries = self.metadata(message).iter();
                 metadata.extend(entries.map(|entry| Metadata {
-                    message: at,
+                    message: index,
                     ..entry.clone()
                 }));
             }
@@ -513,14 +517,20 @@ impl<R: Record> LogBatch<R> {
             records,
             record_offsets: Vec::new(),
             message_ends,
-            byte_offsets: messages.iter().map(|at| self.byte_offsets[*at]).collect(),
+            byte_offsets: messages
+                .iter()
+                .map(|index| self.byte_offsets[*index])
+                .collect(),
             reached: Arc::new(Mutex::new((0, Arc::clone(&namespaces)))),
             namespaces,
             namespaces_after: self.namespaces_before(last + 1),
             namespace_changes,
             metadata,
             first_message_index: self.message_index(first),
-            indexes: messages.iter().map(|at| self.message_index(*at)).collect(),
+            indexes: messages
+                .iter()
+                .map(|index| self.message_index(*index))
+                .collect(),
             continued: self.continued && first == 0,
             continues: self.continues && last + 1 == self.len(),
         }

@@ -78,7 +78,7 @@ pub struct LogBuilder<R: Record> {
     /// The [`weight`](Self::weight) at which duplicates are removed.
     max_weight: usize,
     message_bytes: u64,
-    written: WrittenSize,
+    written_size: WrittenSize,
     serial: u32,
     arena_hint: usize,
     terms_hint: usize,
@@ -108,7 +108,7 @@ impl<R: Record> LogBuilder<R> {
         Self {
             head: R::Head::default(),
             limits,
-            written,
+            written_size: written,
             table: TermTable::with_capacity(0, 1),
             records: Vec::new(),
             record_offsets: Vec::new(),
@@ -160,7 +160,7 @@ impl<R: Record> LogBuilder<R> {
     /// earlier batches are not mistaken for new ones. The capacity of the last batch is kept.
     pub fn reset(&mut self) {
         self.head = R::Head::default();
-        self.written = WrittenSize::new::<R>(&self.limits);
+        self.written_size = WrittenSize::new::<R>(&self.limits);
         self.table.arena.clear();
         self.table.terms.truncate(1);
         self.table.triples.clear();
@@ -313,7 +313,7 @@ impl<R: Record> LogBuilder<R> {
     /// depend on which terms are shared.
     #[inline]
     pub fn push_term(&mut self, term: Term) -> TermId {
-        self.written.term(u64::from(term.length));
+        self.written_size.note_term(u64::from(term.length));
         let id = TermId(self.table.terms.len() as u32);
         self.table.terms.push(term);
         id
@@ -322,7 +322,7 @@ impl<R: Record> LogBuilder<R> {
     /// Adds a triple term without charging for it, see [`push_term`](Self::push_term).
     pub fn push_triple_term(&mut self, triple: [TermId; 3]) -> TermId {
         let aux = self.table.triples.len() as u32;
-        self.written.triple(&self.table, triple);
+        self.written_size.note_triple(&self.table, triple);
         self.table.triples.push(triple);
         self.push_term(Term {
             offset: 0,
@@ -394,7 +394,7 @@ impl<R: Record> LogBuilder<R> {
     pub fn add_triple_term(&mut self, triple: [TermId; 3]) -> Result<TermId, LimitExceeded> {
         self.charge(12)?;
         let aux = self.table.triples.len() as u32;
-        self.written.triple(&self.table, triple);
+        self.written_size.note_triple(&self.table, triple);
         self.table.triples.push(triple);
         self.add_term(Term {
             offset: 0,
@@ -426,7 +426,7 @@ impl<R: Record> LogBuilder<R> {
         if let Some(undo) = self.in_force.declare(name, iri) {
             if self.in_force.bytes > self.limits.max_message_bytes {
                 let error = self.too_many_namespaces();
-                self.in_force.unset(&undo);
+                self.in_force.restore(&undo);
                 return Err(error);
             }
             self.undo.push(undo);
@@ -531,7 +531,7 @@ impl<R: Record> LogBuilder<R> {
     pub fn discard_message(&mut self) {
         self.namespace_changes.truncate(self.mark.namespace_changes);
         for undo in self.undo.drain(..).rev() {
-            self.in_force.unset(&undo);
+            self.in_force.restore(&undo);
         }
         self.discard_content();
     }
@@ -569,7 +569,7 @@ impl<R: Record> LogBuilder<R> {
     fn forget_terms(&mut self) {
         self.serial = self.serial.wrapping_add(1).max(1);
         self.table = TermTable::with_capacity(0, 1);
-        self.written = WrittenSize::new::<R>(&self.limits);
+        self.written_size = WrittenSize::new::<R>(&self.limits);
     }
 
     /// Pending namespaces for the next message, each name once, with its last declaration.
@@ -578,8 +578,8 @@ impl<R: Record> LogBuilder<R> {
         let mut by_name = FxHashMap::default();
         for change in &self.namespace_changes[self.mark.namespace_changes..] {
             let (name, iri) = (self.table.span(change.name), self.table.span(change.iri));
-            if let Some(&at) = by_name.get(name) {
-                let entry: &mut Declaration = &mut waiting[at];
+            if let Some(&index) = by_name.get(name) {
+                let entry: &mut Declaration = &mut waiting[index];
                 entry.1 = iri.into();
             } else {
                 by_name.insert(name, waiting.len());
@@ -598,7 +598,7 @@ impl<R: Record> LogBuilder<R> {
     fn compact_changes(&mut self) {
         let waiting = self.pending_declarations();
         for undo in self.undo.drain(..).rev() {
-            self.in_force.unset(&undo);
+            self.in_force.restore(&undo);
         }
         self.namespace_changes.clear();
         self.forget_terms();
@@ -623,10 +623,10 @@ impl<R: Record> LogBuilder<R> {
     /// Whether the batch has reached its target size. A decoder then takes it at the next message
     /// end or, with parts, immediately.
     #[inline]
-    pub fn full(&mut self) -> bool {
+    pub fn is_full(&mut self) -> bool {
         self.records.len() >= self.limits.batch_quads
-            || (self.records.len() >= self.written.next_check
-                && self.written.too_long(&self.table, &self.records))
+            || (self.records.len() >= self.written_size.next_check
+                && self.written_size.is_too_long(&self.table, &self.records))
             || self.weight() >= self.limits.batch_bytes
             || self.message_ends.len() >= self.limits.batch_messages
     }
@@ -634,8 +634,8 @@ impl<R: Record> LogBuilder<R> {
     /// Like [`full`](Self::full), for messages in parts. True well before the message reaches its
     /// limit, which may be lower than that of a batch.
     #[inline]
-    pub fn part_full(&mut self) -> bool {
-        self.full() || self.message_bytes > self.limits.max_message_bytes / 8
+    pub fn is_part_full(&mut self) -> bool {
+        self.is_full() || self.message_bytes > self.limits.max_message_bytes / 8
     }
 }
 
@@ -657,7 +657,7 @@ mod tests {
         };
         let quads_until_full = |builder: &mut BatchBuilder, quad: Quad| {
             let mut count = 0;
-            while !builder.full() {
+            while !builder.is_full() {
                 builder.push_quad(quad);
                 count += 1;
             }
@@ -675,7 +675,7 @@ mod tests {
             // A long term in one quad does not end the batch, but a long term in each quad does.
             for count in 0..100_000 {
                 builder.push_quad(if count == 0 { once } else { short });
-                assert!(!builder.full());
+                assert!(!builder.is_full());
             }
             assert_eq!(quads_until_full(&mut builder, once), 15, "{round}");
             builder.take_part();

@@ -140,11 +140,11 @@ pub fn is_absolute_iri(text: &[u8]) -> bool {
 pub fn is_language_tag(text: &[u8]) -> bool {
     text.split(|&byte| byte == b'-')
         .enumerate()
-        .all(|(at, part)| {
+        .all(|(index, part)| {
             matches!(part.len(), 1..=8)
                 && part
                     .iter()
-                    .all(|&byte| is(byte, LETTER) || (at > 0 && is(byte, DIGIT)))
+                    .all(|&byte| is(byte, LETTER) || (index > 0 && is(byte, DIGIT)))
         })
 }
 

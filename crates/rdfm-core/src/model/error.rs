@@ -52,8 +52,8 @@ pub struct DecodeError {
 
 impl DecodeError {
     /// Whether the error may be a consequence of a message that was skipped before it.
-    pub fn follows(&self) -> bool {
-        self.reason.follows()
+    pub fn may_follow_from_skipping(&self) -> bool {
+        self.reason.may_follow_from_skipping()
     }
 }
 
@@ -121,7 +121,7 @@ impl std::error::Error for EncodeError {}
 pub struct LimitExceeded(pub Reason);
 
 /// Formats a number with a noun, such as `1 level` and `2 levels`.
-pub fn counted(number: usize, name: &str) -> String {
+pub fn format_count(number: usize, name: &str) -> String {
     let plural = if number == 1 { "" } else { "s" };
     format!("{number} {name}{plural}")
 }
@@ -163,7 +163,7 @@ mod tests {
 
     #[test]
     fn counts_use_the_plural_except_for_one() {
-        let found = [0, 1, 2].map(|number| counted(number, "level"));
+        let found = [0, 1, 2].map(|number| format_count(number, "level"));
         assert_eq!(found, ["0 levels", "1 level", "2 levels"]);
     }
 

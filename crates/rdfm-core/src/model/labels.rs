@@ -140,7 +140,7 @@ impl Labels {
     /// Returns the label that replaces a label of the log, or that label itself if it is kept. The
     /// given label must not be an escape.
     #[inline]
-    pub fn given<'a>(&'a mut self, label: &'a [u8]) -> &'a [u8] {
+    pub fn map_given<'a>(&'a mut self, label: &'a [u8]) -> &'a [u8] {
         match label.strip_prefix(GENERATED) {
             Some(rest) => self.distinct(label, rest),
             None => label,
@@ -161,14 +161,14 @@ impl Labels {
     }
 
     /// Generates a new label.
-    pub fn generated(&mut self) -> &[u8] {
+    pub fn generate(&mut self) -> &[u8] {
         let mut digits = [0u8; 20];
-        let mut at = digits.len();
+        let mut index = digits.len();
         let mut number = self.next;
         self.next += 1;
         loop {
-            at -= 1;
-            digits[at] = b'0' + (number % 10) as u8;
+            index -= 1;
+            digits[index] = b'0' + (number % 10) as u8;
             number /= 10;
             if number == 0 {
                 break;
@@ -177,7 +177,7 @@ impl Labels {
         self.scratch.clear();
         self.scratch.extend_from_slice(GENERATED);
         self.scratch.resize(GENERATED.len() + self.marks, b'u');
-        self.scratch.extend_from_slice(&digits[at..]);
+        self.scratch.extend_from_slice(&digits[index..]);
         &self.scratch
     }
 }
@@ -271,8 +271,8 @@ mod tests {
     fn read_message(labels: &mut Labels, message: &str) -> String {
         labels.begin_message();
         let words = message.split(' ').map(|word| match word {
-            "[" => labels.generated().to_vec(),
-            label => labels.given(label.as_bytes()).to_vec(),
+            "[" => labels.generate().to_vec(),
+            label => labels.map_given(label.as_bytes()).to_vec(),
         });
         let words: Vec<String> = words
             .map(|word| String::from_utf8_lossy(&word).into_owned())
@@ -310,10 +310,10 @@ mod tests {
                 .collect();
             let read = read_message(&mut labels, &message.join(" "));
             let read: Vec<&str> = read.split(' ').collect();
-            for (at, word) in message.iter().enumerate() {
-                for (other, second) in message.iter().enumerate().skip(at + 1) {
+            for (index, word) in message.iter().enumerate() {
+                for (other, second) in message.iter().enumerate().skip(index + 1) {
                     let same = word == second && *word != "[";
-                    assert_eq!(read[at] == read[other], same, "{message:?} {read:?}");
+                    assert_eq!(read[index] == read[other], same, "{message:?} {read:?}");
                 }
             }
             // The result contains only labels, so reading it again changes nothing.

@@ -81,7 +81,7 @@ impl Namespaces {
     /// Like [`set`](Self::set). Returns the data to undo the declaration, or `None` if the name
     /// already has that IRI.
     pub(super) fn declare(&mut self, name: &[u8], iri: &[u8]) -> Option<PreviousDeclaration> {
-        let Some(&at) = self.by_name.get(name) else {
+        let Some(&index) = self.by_name.get(name) else {
             self.by_name.insert_mut(name.into(), self.entries.len());
             self.entries.push_back_mut((name.into(), iri.into()));
             self.bytes += Self::bytes_of(name, iri);
@@ -89,19 +89,19 @@ impl Namespaces {
         };
         if self
             .entries
-            .get(at)
+            .get(index)
             .is_some_and(|(_, known)| **known == *iri)
         {
             return None;
         }
-        let before = std::mem::replace(self.entries.get_mut(at)?, (name.into(), iri.into()));
+        let before = std::mem::replace(self.entries.get_mut(index)?, (name.into(), iri.into()));
         self.bytes += Self::bytes_of(name, iri);
         self.bytes -= Self::bytes_of(&before.0, &before.1);
         Some(Some(before))
     }
 
     /// Undoes a declaration. Declarations must be undone in reverse order.
-    pub(super) fn unset(&mut self, undo: &PreviousDeclaration) {
+    pub(super) fn restore(&mut self, undo: &PreviousDeclaration) {
         if let Some((name, iri)) = undo {
             self.set(name, iri);
         } else if let Some((name, iri)) = self.entries.last() {

@@ -23,7 +23,7 @@ pub trait Record: Copy + Send + Sync + std::fmt::Debug + 'static {
 
     /// Returns the reason why content with the header `found` cannot follow in a log with a
     /// different header.
-    fn other_head(_head: &Self::Head, _found: &Self::Head) -> String {
+    fn different_head_reason(_head: &Self::Head, _found: &Self::Head) -> String {
         "the header differs from the previous one".to_owned()
     }
 
@@ -119,7 +119,7 @@ impl OperationCode {
 
     /// Returns the operation with this code in RDF Patch.
     #[must_use]
-    pub fn named(name: &str) -> Option<Self> {
+    pub fn from_name(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|code| code.name() == name)
     }
 }
@@ -158,7 +158,7 @@ impl Operation {
 
     /// Creates an operation that adds or deletes a quad.
     #[must_use]
-    pub const fn of(code: OperationCode, quad: Quad) -> Self {
+    pub const fn new(code: OperationCode, quad: Quad) -> Self {
         Self {
             subject: quad.subject,
             predicate: quad.predicate,
@@ -170,7 +170,7 @@ impl Operation {
 
     /// Returns the rule that the operation violates, or `None` if it is well-formed.
     #[must_use]
-    pub fn violated_rule(self, table: &TermTable) -> Option<&'static str> {
+    pub fn find_violated_rule(self, table: &TermTable) -> Option<&'static str> {
         use OperationCode as Code;
         let has = |id: TermId| id != TermId::DEFAULT_GRAPH;
         let Self {
@@ -242,7 +242,7 @@ impl Record for Operation {
         let name = term(self.name);
         Self {
             name,
-            ..Self::of(self.code, self.quad().map(term))
+            ..Self::new(self.code, self.quad().map(term))
         }
     }
 
@@ -270,7 +270,11 @@ impl ResultHead {
     /// Returns the error for rows with the variables `found` after rows with `before`. `container`
     /// names the container, which has only one list of variables.
     #[must_use]
-    pub fn other_variables(before: &[Box<str>], found: &[Box<str>], container: &str) -> String {
+    pub fn different_variables_reason(
+        before: &[Box<str>],
+        after: &[Box<str>],
+        container: &str,
+    ) -> String {
         let show = |names: &[Box<str>]| {
             let shown: Vec<_> = names
                 .iter()
@@ -288,24 +292,28 @@ impl ResultHead {
             names.sort_unstable();
             names
         };
-        let what = if sorted(before) == sorted(found) {
+        let reason = if sorted(before) == sorted(after) {
             "the variables are not in the same order as in earlier rows"
         } else {
             "the variables differ from those of earlier rows"
         };
-        let (found, before) = (show(found), show(before));
-        format!("{what}: {found}, not {before}; {container} has only one list of variables")
+        let (after, before) = (show(after), show(before));
+        format!("{reason}: {after}, not {before}; {container} has only one list of variables")
     }
 
     /// Returns the reason why the rows or the answer of `found` cannot follow in the same log.
-    fn describe_difference(&self, found: &Self) -> String {
-        if self.boolean != found.boolean {
+    fn describe_difference(&self, other: &Self) -> String {
+        if self.boolean != other.boolean {
             return "the answer to an ASK query is followed by another answer or by rows; a log \
                     of results contains one answer or only rows"
                 .to_owned();
         }
-        if self.variables != found.variables {
-            return Self::other_variables(&self.variables, &found.variables, "a log of results");
+        if self.variables != other.variables {
+            return Self::different_variables_reason(
+                &self.variables,
+                &other.variables,
+                "a log of results",
+            );
         }
         "the links differ from those of earlier rows; a log of results has only one list of links"
             .to_owned()
@@ -319,8 +327,8 @@ impl Record for TermId {
     const TERMS: u64 = 1;
     type Head = Arc<ResultHead>;
 
-    fn other_head(head: &Self::Head, found: &Self::Head) -> String {
-        head.describe_difference(found)
+    fn different_head_reason(head: &Self::Head, other: &Self::Head) -> String {
+        head.describe_difference(other)
     }
 
     #[inline]

@@ -99,7 +99,7 @@ impl Remedy {
 
 /// Returns an encoder option for use within the text of a reason. Marks around the option let every
 /// interface show it in its own notation.
-pub fn spelled(option: &str, value: &str) -> String {
+pub fn mark_option(option: &str, value: &str) -> String {
     format!("\u{1f}write {option} {value}\u{1f}")
 }
 
@@ -218,7 +218,7 @@ impl Reason {
 
     /// Marks the reason as a possible consequence of skipped input; `how` is added to the text.
     #[must_use]
-    pub fn following(mut self, how: &str) -> Self {
+    pub fn with_possible_cause(mut self, how: &str) -> Self {
         self.0.text = format!("{} ({how})", self.0.text).into();
         self.0.follows = true;
         self
@@ -228,7 +228,7 @@ impl Reason {
     #[must_use]
     pub fn perhaps_declared_in(self, skipped: Option<u64>) -> Self {
         match skipped {
-            Some(message) => self.following(&format!(
+            Some(message) => self.with_possible_cause(&format!(
                 "it may have been declared in message {message}, which was skipped"
             )),
             None => self,
@@ -245,7 +245,7 @@ impl Reason {
 
     /// Replaces the text.
     #[must_use]
-    pub fn reworded(mut self, words: impl FnOnce(&str) -> String) -> Self {
+    pub fn with_rewording(mut self, words: impl FnOnce(&str) -> String) -> Self {
         self.0.text = words(&self.0.text).into();
         self
     }
@@ -266,7 +266,7 @@ impl Reason {
     }
 
     /// Whether the error may be a consequence of skipped input.
-    pub fn follows(&self) -> bool {
+    pub fn may_follow_from_skipping(&self) -> bool {
         self.0.follows
     }
 }
@@ -318,7 +318,9 @@ mod tests {
         let reason = Reason::from("of a graph")
             .with(Remedy::write("merge_graphs", "true", "drops it"))
             .lacking(Feature::Graphs);
-        let reworded = reason.clone().reworded(|text| format!("a name {text}"));
+        let reworded = reason
+            .clone()
+            .with_rewording(|text| format!("a name {text}"));
         assert_eq!(reworded.text(), "a name of a graph");
         assert_eq!(reworded.remedies(), reason.remedies());
         assert_eq!(reworded.missing_feature(), Some(Feature::Graphs));
@@ -327,9 +329,9 @@ mod tests {
     #[test]
     fn consequences_of_skipped_input_are_marked() {
         let reason = Reason::from("not declared").with(Remedy::limit("max_depth"));
-        assert!(!reason.follows());
-        let following = reason.clone().following("message 3 was skipped");
-        assert!(following.follows());
+        assert!(!reason.may_follow_from_skipping());
+        let following = reason.clone().with_possible_cause("message 3 was skipped");
+        assert!(following.may_follow_from_skipping());
         assert_eq!(following.text(), "not declared (message 3 was skipped)");
         assert_eq!(following.remedies(), reason.remedies());
     }

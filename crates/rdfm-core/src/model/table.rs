@@ -84,16 +84,16 @@ impl TermTable {
 
     /// Whether a term of this table and a term of another table are equal.
     #[inline]
-    pub fn same_term(&self, id: TermId, other: &Self, other_id: TermId) -> bool {
+    pub fn is_same_term(&self, id: TermId, other: &Self, other_id: TermId) -> bool {
         let (a, b) = (self.term(id), other.term(other_id));
-        a.kind == b.kind && a.length == b.length && self.same_content(a, other, b)
+        a.kind == b.kind && a.length == b.length && self.has_same_content(a, other, b)
     }
 
     /// Whether two terms of the same kind are equal.
-    fn same_content(&self, a: Term, other: &Self, b: Term) -> bool {
+    fn has_same_content(&self, a: Term, other: &Self, b: Term) -> bool {
         match a.kind {
             TermKind::DefaultGraph => true,
-            TermKind::Iri | TermKind::Bnode | TermKind::Literal | TermKind::Language => {
+            TermKind::Iri | TermKind::BlankNode | TermKind::Literal | TermKind::Language => {
                 self.text_of(a) == other.text_of(b)
             }
             TermKind::LangLiteral => {
@@ -110,7 +110,7 @@ impl TermTable {
                 .triple(a)
                 .into_iter()
                 .zip(other.triple(b))
-                .all(|(x, y)| self.same_term(x, other, y)),
+                .all(|(x, y)| self.is_same_term(x, other, y)),
         }
     }
 }

@@ -29,7 +29,7 @@ pub enum TermKind {
     /// An IRI; the text is the IRI without angle brackets.
     Iri,
     /// A blank node; the text is the label without `_:`.
-    Bnode,
+    BlankNode,
     /// A literal of datatype xsd:string; the text is the lexical form.
     Literal,
     /// A language-tagged literal; `aux` is the id of a [`TermKind::Language`] entry.

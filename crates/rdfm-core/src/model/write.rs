@@ -73,7 +73,7 @@ impl Style {
         match term.kind {
             TermKind::DefaultGraph => {}
             TermKind::Iri => write_iri(text, plain, out),
-            TermKind::Bnode => match self.message_number {
+            TermKind::BlankNode => match self.message_number {
                 None => write_label(text, plain, out),
                 Some(message) => write_label_of(message, text, plain, out),
             },
@@ -139,10 +139,10 @@ pub fn write_iri(text: &[u8], plain: bool, out: &mut Vec<u8>) {
         out.extend_from_slice(text);
     } else {
         let mut rest = text;
-        while let Some(at) = rest.iter().position(|&byte| !chars::is(byte, IRI)) {
-            out.extend_from_slice(&rest[..at]);
-            write_escape(u16::from(rest[at]), out);
-            rest = &rest[at + 1..];
+        while let Some(index) = rest.iter().position(|&byte| !chars::is(byte, IRI)) {
+            out.extend_from_slice(&rest[..index]);
+            write_escape(u16::from(rest[index]), out);
+            rest = &rest[index + 1..];
         }
         out.extend_from_slice(rest);
     }
@@ -164,10 +164,10 @@ pub fn write_string(text: &[u8], plain: bool, out: &mut Vec<u8>) {
 /// Appends text with the escapes of canonical N-Triples, without quotes.
 pub fn write_escaped(text: &[u8], out: &mut Vec<u8>) {
     let mut rest = text;
-    while let Some(at) = escape_at(rest) {
-        out.extend_from_slice(&rest[..at]);
+    while let Some(index) = escape_at(rest) {
+        out.extend_from_slice(&rest[..index]);
         let mut used = 1;
-        match rest[at] {
+        match rest[index] {
             b'"' => out.extend_from_slice(b"\\\""),
             b'\\' => out.extend_from_slice(b"\\\\"),
             b'\n' => out.extend_from_slice(b"\\n"),
@@ -175,7 +175,7 @@ pub fn write_escaped(text: &[u8], out: &mut Vec<u8>) {
             b'\t' => out.extend_from_slice(b"\\t"),
             0x08 => out.extend_from_slice(b"\\b"),
             0x0C => out.extend_from_slice(b"\\f"),
-            0xEF => match rest.get(at..at + 3) {
+            0xEF => match rest.get(index..index + 3) {
                 Some([_, 0xBF, last @ (0xBE | 0xBF)]) => {
                     write_escape(0xFF40 | u16::from(*last), out);
                     used = 3;
@@ -184,7 +184,7 @@ pub fn write_escaped(text: &[u8], out: &mut Vec<u8>) {
             },
             control => write_escape(u16::from(control), out),
         }
-        rest = &rest[at + used..];
+        rest = &rest[index + used..];
     }
     out.extend_from_slice(rest);
 }
@@ -207,10 +207,10 @@ fn escape_at(text: &[u8]) -> Option<usize> {
         }
         start += 16;
     }
-    let at = text[start..]
+    let index = text[start..]
         .iter()
         .position(|&byte| chars::is(byte, ESCAPE))?;
-    Some(start + at)
+    Some(start + index)
 }
 
 /// Appends `\uXXXX`.
@@ -397,7 +397,9 @@ pub fn term_error(table: &TermTable, id: TermId, lenient: bool) -> Option<TermEr
         .then_some(TermError::Language(id)),
         TermKind::LangLiteral => term_error(table, TermId(term.aux), lenient),
         TermKind::TypedLiteral => datatype_error(table, TermId(term.aux), lenient),
-        TermKind::DefaultGraph | TermKind::Bnode | TermKind::Literal | TermKind::TripleTerm => None,
+        TermKind::DefaultGraph | TermKind::BlankNode | TermKind::Literal | TermKind::TripleTerm => {
+            None
+        }
     }
 }
 
@@ -468,17 +470,17 @@ mod tests {
     #[test]
     fn labels_are_rewritten_one_to_one() {
         for label in ["b0", "a.b", "1", "_", "_g1", "é", "a-b", "_gu1"] {
-            assert_eq!(simple(TermKind::Bnode, label), format!("_:{label}"));
+            assert_eq!(simple(TermKind::BlankNode, label), format!("_:{label}"));
         }
-        assert_eq!(simple(TermKind::Bnode, "a b"), "_:_gx612062");
+        assert_eq!(simple(TermKind::BlankNode, "a b"), "_:_gx612062");
         assert_eq!(
-            simple(TermKind::Bnode, "_gx612062"),
+            simple(TermKind::BlankNode, "_gx612062"),
             "_:_gx5f6778363132303632"
         );
-        assert_eq!(simple(TermKind::Bnode, ""), "_:_gx");
+        assert_eq!(simple(TermKind::BlankNode, ""), "_:_gx");
         for label in ["-a", ".a", "a.", "a:b", "a\n", "a> .", "-"] {
             assert!(
-                simple(TermKind::Bnode, label).starts_with("_:_gx"),
+                simple(TermKind::BlankNode, label).starts_with("_:_gx"),
                 "{label}"
             );
         }

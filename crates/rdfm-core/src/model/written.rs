@@ -43,7 +43,7 @@ impl WrittenSize {
 
     /// Records that a term was added.
     #[inline]
-    pub(super) fn term(&mut self, length: u64) {
+    pub(super) fn note_term(&mut self, length: u64) {
         if length > self.longest {
             self.longest = length;
             self.update_next_check();
@@ -77,16 +77,16 @@ impl WrittenSize {
     }
 
     /// Records that a triple term was added.
-    pub(super) fn triple(&mut self, table: &TermTable, parts: [TermId; 3]) {
+    pub(super) fn note_triple(&mut self, table: &TermTable, parts: [TermId; 3]) {
         let length = parts.into_iter().fold(0u64, |sum, part| {
             sum.saturating_add(self.length(table, part))
         });
         self.triples.push(length);
-        self.term(length);
+        self.note_term(length);
     }
 
     /// Whether the records are too long.
-    pub(super) fn too_long<R: Record>(&mut self, table: &TermTable, records: &[R]) -> bool {
+    pub(super) fn is_too_long<R: Record>(&mut self, table: &TermTable, records: &[R]) -> bool {
         let mut bytes = self.bytes;
         // Records often repeat terms of the previous record, so those lengths are already known.
         let mut last = [(TermId::DEFAULT_GRAPH, 0); 8];

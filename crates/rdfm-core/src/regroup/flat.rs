@@ -32,7 +32,7 @@ impl FlatEncoder {
     ) -> Result<Self, Reason> {
         Ok(Self {
             inner,
-            regrouper: regrouper(max_message_bytes)?,
+            regrouper: new_regrouper(max_message_bytes)?,
             max_message_bytes,
             format,
         })
@@ -48,7 +48,7 @@ impl FlatEncoder {
     }
 }
 
-fn regrouper(max_message_bytes: u64) -> Result<Regrouper, Reason> {
+fn new_regrouper(max_message_bytes: u64) -> Result<Regrouper, Reason> {
     Regrouper::new(RegroupOptions {
         by: GroupBy::All,
         skolemize: None,
@@ -77,13 +77,13 @@ impl Encoder for FlatEncoder {
 
     fn reset(&mut self) {
         self.inner.reset();
-        if let Ok(regrouper) = regrouper(self.max_message_bytes) {
+        if let Ok(regrouper) = new_regrouper(self.max_message_bytes) {
             self.regrouper = regrouper;
         }
     }
 
-    fn dropped(&self) -> Vec<(&'static str, u64)> {
-        let mut dropped = self.inner.dropped();
+    fn dropped_counts(&self) -> Vec<(&'static str, u64)> {
+        let mut dropped = self.inner.dropped_counts();
         dropped.extend(self.regrouper.dropped());
         dropped
     }

@@ -162,7 +162,7 @@ impl Regrouper {
 
     /// Sets the number of the first message in the IRIs that replace blank nodes. If the output
     /// continues a log, this is its number of messages. Call it before [`feed`](Self::feed).
-    pub fn number_from(&mut self, first: u64) {
+    pub fn set_first_number(&mut self, first: u64) {
         self.first = first;
     }
 
@@ -281,30 +281,30 @@ impl Regrouper {
     fn read(&mut self, input: &MessageBatch) -> Result<bool, CopyError> {
         let by = self.options.by;
         while self.next.0 < input.len() {
-            let at = self.next.0;
-            let message = self.before + at as u64;
-            let quads = input.message(at);
+            let index = self.next.0;
+            let message = self.before + index as u64;
+            let quads = input.message(index);
             if !self.entered {
                 self.entered = true;
-                self.enter(input, at)?;
+                self.enter(input, index)?;
             }
             while let Some(&quad) = quads.get(self.next.1) {
-                if self.builder.is_open() && self.ends_before(input.table(), quad, message) {
+                if self.builder.is_open() && self.is_end_before(input.table(), quad, message) {
                     self.end();
-                    if self.builder.full() {
+                    if self.builder.is_full() {
                         return Ok(true);
                     }
                 }
                 if !self.builder.is_open() {
-                    self.builder.begin_message(input.byte_offset(at));
+                    self.builder.begin_message(input.byte_offset(index));
                 }
                 self.copy(input.table(), quad, message)?;
                 self.next.1 += 1;
-                if self.options.parts && self.builder.part_full() {
+                if self.options.parts && self.builder.is_part_full() {
                     return Ok(true);
                 }
             }
-            let continues = input.continues() && at + 1 == input.len();
+            let continues = input.continues() && index + 1 == input.len();
             if !continues {
                 self.labels.clear();
                 self.label_bytes = 0;
@@ -312,9 +312,9 @@ impl Regrouper {
                     self.end();
                 }
             }
-            self.next = (at + 1, 0);
+            self.next = (index + 1, 0);
             self.entered = false;
-            if by == GroupBy::Message && self.builder.full() && self.next.0 < input.len() {
+            if by == GroupBy::Message && self.builder.is_full() && self.next.0 < input.len() {
                 return Ok(true);
             }
         }
@@ -322,30 +322,31 @@ impl Regrouper {
     }
 
     /// Begins or continues a message of the input.
-    fn enter(&mut self, input: &MessageBatch, at: usize) -> Result<(), CopyError> {
+    fn enter(&mut self, input: &MessageBatch, index: usize) -> Result<(), CopyError> {
         let table = input.table();
-        if at == 0 {
+        if index == 0 {
             for (name, iri) in self.in_force.new_namespaces(input) {
                 self.declare(name, iri)?;
             }
         }
-        for change in input.namespace_changes_of(at) {
+        for change in input.namespace_changes_of(index) {
             self.declare(table.span(change.name), table.span(change.iri))?;
         }
-        let continued = input.continued() && at == 0;
+        let continued = input.continued() && index == 0;
         let keeps_empty = matches!(self.options.by, GroupBy::Message | GroupBy::All);
         if keeps_empty && !self.builder.is_open() {
-            self.builder.begin_message(input.byte_offset(at));
+            self.builder.begin_message(input.byte_offset(index));
         }
-        let metadata = input.metadata(at);
+        let metadata = input.metadata(index);
         if self.options.by == GroupBy::Message {
             for entry in metadata {
                 self.builder.add_metadata(&entry.key, &entry.value)?;
             }
         } else {
             self.metadata += metadata.len() as u64;
-            let has_more_parts = input.continues() && at + 1 == input.len();
-            self.empty += u64::from(!continued && !has_more_parts && input.message(at).is_empty());
+            let has_more_parts = input.continues() && index + 1 == input.len();
+            self.empty +=
+                u64::from(!continued && !has_more_parts && input.message(index).is_empty());
         }
         Ok(())
     }
@@ -365,7 +366,7 @@ impl Regrouper {
     }
 
     /// Whether the open message ends before a quad.
-    fn ends_before(&mut self, table: &TermTable, quad: Quad, message: u64) -> bool {
+    fn is_end_before(&mut self, table: &TermTable, quad: Quad, message: u64) -> bool {
         let part: fn(Quad) -> TermId = match self.options.by {
             GroupBy::Message | GroupBy::All => return false,
             GroupBy::Count(limit) => return self.count >= limit,
@@ -375,10 +376,10 @@ impl Regrouper {
         };
         let id = part(quad);
         // Equal labels in two messages are different nodes.
-        let are_distinct = |other: u64| other != message && has_bnode(table, id);
+        let are_distinct = |other: u64| other != message && has_blank_node(table, id);
         if let Some((last, other)) = self.last {
             let last = part(last);
-            return are_distinct(other) || !(last == id || table.same_term(last, table, id));
+            return are_distinct(other) || !(last == id || table.is_same_term(last, table, id));
         }
         let Some(key) = &self.key else { return false };
         self.scratch.clear();
@@ -390,10 +391,10 @@ impl Regrouper {
         self.builder.charge(16)?;
         let mut bytes = 0;
         let copy = Quad {
-            subject: self.term(table, quad.subject, message, &mut bytes)?,
-            predicate: self.term(table, quad.predicate, message, &mut bytes)?,
-            object: self.term(table, quad.object, message, &mut bytes)?,
-            graph: self.term(table, quad.graph, message, &mut bytes)?,
+            subject: self.copy_term(table, quad.subject, message, &mut bytes)?,
+            predicate: self.copy_term(table, quad.predicate, message, &mut bytes)?,
+            object: self.copy_term(table, quad.object, message, &mut bytes)?,
+            graph: self.copy_term(table, quad.graph, message, &mut bytes)?,
         };
         self.builder.push_quad(copy);
         self.last = Some((quad, message));
@@ -405,7 +406,7 @@ impl Regrouper {
 
     /// Returns the copy of a term. Every use is charged, so that the result does not depend on
     /// batches.
-    fn term(
+    fn copy_term(
         &mut self,
         table: &TermTable,
         id: TermId,
@@ -419,12 +420,12 @@ impl Regrouper {
         let text = table.text_of(term);
         self.builder.charge(text.len() + 16)?;
         *bytes += u64::from(term.length);
-        if term.kind == TermKind::Bnode {
-            self.record_bnode(text)?;
+        if term.kind == TermKind::BlankNode {
+            self.record_blank_node(text)?;
         }
         let known = self.copied[id.index()];
         if known.serial == self.builder.serial()
-            && (known.message == message || term.kind != TermKind::Bnode)
+            && (known.message == message || term.kind != TermKind::BlankNode)
             && term.kind != TermKind::TripleTerm
         {
             if let TermKind::LangLiteral | TermKind::TypedLiteral = term.kind {
@@ -435,22 +436,22 @@ impl Regrouper {
             return Ok(known.id);
         }
         let new = match term.kind {
-            TermKind::Bnode => self.bnode(term, text, message)?,
+            TermKind::BlankNode => self.copy_blank_node(term, text, message)?,
             TermKind::TripleTerm => {
                 // Recursion is bounded by the decoder's limit. The term is copied each time,
                 // because its labels must be recorded.
                 let [subject, predicate, object] = table.triple(term);
                 let triple = [
-                    self.term(table, subject, message, bytes)?,
-                    self.term(table, predicate, message, bytes)?,
-                    self.term(table, object, message, bytes)?,
+                    self.copy_term(table, subject, message, bytes)?,
+                    self.copy_term(table, predicate, message, bytes)?,
+                    self.copy_term(table, object, message, bytes)?,
                 ];
                 self.builder.push_triple_term(triple)
             }
             kind => {
                 let aux = match kind {
                     TermKind::LangLiteral | TermKind::TypedLiteral => {
-                        self.term(table, TermId(term.aux), message, bytes)?.0
+                        self.copy_term(table, TermId(term.aux), message, bytes)?.0
                     }
                     _ => 0,
                 };
@@ -471,7 +472,7 @@ impl Regrouper {
     }
 
     /// Records that a blank node is in the open message.
-    fn record_bnode(&mut self, label: &[u8]) -> Result<(), CopyError> {
+    fn record_blank_node(&mut self, label: &[u8]) -> Result<(), CopyError> {
         if self.options.skolemize.is_some()
             || matches!(self.options.by, GroupBy::Message | GroupBy::All)
         {
@@ -503,7 +504,12 @@ impl Regrouper {
     }
 
     /// Copies a blank node under a label that is unique across messages, or as an IRI.
-    fn bnode(&mut self, term: Term, label: &[u8], message: u64) -> Result<TermId, CopyError> {
+    fn copy_blank_node(
+        &mut self,
+        term: Term,
+        label: &[u8],
+        message: u64,
+    ) -> Result<TermId, CopyError> {
         self.scratch.clear();
         let (kind, plain) = if let Some(base) = &self.options.skolemize {
             self.scratch
@@ -526,7 +532,7 @@ impl Regrouper {
                 _ => write_message_prefix(message, label, &mut self.scratch),
             };
             self.scratch.extend_from_slice(rest);
-            (TermKind::Bnode, term.flags & flags::PLAIN)
+            (TermKind::BlankNode, term.flags & flags::PLAIN)
         };
         self.builder.charge(self.scratch.len())?;
         let offset = self.builder.append_text(&self.scratch);
@@ -554,17 +560,17 @@ fn check_iri(option: &str, text: &str) -> Result<(), Reason> {
 }
 
 /// Whether a term is or contains a blank node.
-fn has_bnode(table: &TermTable, id: TermId) -> bool {
+fn has_blank_node(table: &TermTable, id: TermId) -> bool {
     if id == TermId::DEFAULT_GRAPH {
         return false;
     }
     let term = table.term(id);
     match term.kind {
-        TermKind::Bnode => true,
+        TermKind::BlankNode => true,
         // Recursion is bounded by the decoder's limit.
         TermKind::TripleTerm => {
             let parts = table.triple(term);
-            parts.into_iter().any(|part| has_bnode(table, part))
+            parts.into_iter().any(|part| has_blank_node(table, part))
         }
         _ => false,
     }

@@ -80,7 +80,7 @@ impl Slices {
     /// Returns a message with only the namespaces that it needs.
     fn with_needed_namespaces(&mut self, batch: &MessageBatch, message: usize) -> MessageBatch {
         let mut used = Namespaces::default();
-        for (name, iri, declared) in self.needs.of(batch, message) {
+        for (name, iri, declared) in self.needs.find_needed(batch, message) {
             if !declared {
                 used.set(name, iri);
             }

@@ -61,14 +61,14 @@ impl RecentTerm {
     #[inline]
     pub fn is<R: Record>(self, builder: &LogBuilder<R>, kind: TermKind, text: &[u8]) -> bool {
         self.get(builder, kind)
-            .is_some_and(|(_, known)| known.len() == text.len() && begins(text, known))
+            .is_some_and(|(_, known)| known.len() == text.len() && starts_with(text, known))
     }
 }
 
 /// Whether a string begins with another. Inlined, because most strings are short. Compares the ends
 /// first, because they differ most often.
 #[inline]
-pub(crate) fn begins(text: &[u8], with: &[u8]) -> bool {
+pub(crate) fn starts_with(text: &[u8], with: &[u8]) -> bool {
     let Some(text) = text.get(..with.len()) else {
         return false;
     };
@@ -162,9 +162,9 @@ impl Cache {
 
     #[inline]
     pub fn last_terms(&self, predicate: TermId) -> LastTerms {
-        let at = predicate.index() & (PREDICATES - 1);
+        let index = predicate.index() & (PREDICATES - 1);
         self.by_predicate
-            .get(at)
+            .get(index)
             .copied()
             .unwrap_or(LastTerms::NONE)
     }
@@ -188,14 +188,14 @@ mod tests {
     fn strings_of_every_length_are_compared_completely() {
         let text: Vec<u8> = (0..80).collect();
         for length in 0..=text.len() {
-            assert!(begins(&text, &text[..length]));
-            for at in 0..length {
+            assert!(starts_with(&text, &text[..length]));
+            for index in 0..length {
                 let mut other = text[..length].to_vec();
-                other[at] ^= 0x40;
-                assert!(!begins(&text, &other), "{length} {at}");
+                other[index] ^= 0x40;
+                assert!(!starts_with(&text, &other), "{length} {index}");
             }
             assert!(Cache::slot(TermKind::Iri, &text[..length]) < SLOTS);
         }
-        assert!(!begins(b"a", b"ab"));
+        assert!(!starts_with(b"a", b"ab"));
     }
 }

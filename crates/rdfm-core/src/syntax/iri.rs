@@ -12,7 +12,7 @@ use crate::model::remedy::{Reason, Remedy};
 
 /// The error for a literal without a language tag whose datatype requires one.
 #[cold]
-pub(crate) fn untagged_error(datatype: &[u8]) -> Reason {
+pub(crate) fn missing_tag_error(datatype: &[u8]) -> Reason {
     Reason::from(format!(
         "the datatype {} requires a language tag, but the literal has none",
         quote(datatype)

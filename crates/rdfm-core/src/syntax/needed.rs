@@ -51,7 +51,7 @@ pub struct NamespaceTracker {
     /// Incremented when a namespace is declared or a batch begins.
     generation: u32,
     message: u32,
-    found: Vec<u32>,
+    needed: Vec<u32>,
 }
 
 impl NamespaceTracker {
@@ -157,7 +157,7 @@ impl NamespaceTracker {
     }
 
     /// Indices of the namespaces that a message needs, including those declared for it.
-    pub fn of<R: Record>(&mut self, batch: &LogBatch<R>, message: usize) -> &[u32] {
+    pub fn find_needed<R: Record>(&mut self, batch: &LogBatch<R>, message: usize) -> &[u32] {
         self.message = self.message.wrapping_add(1);
         if self.message == 0 {
             self.message = 1;
@@ -166,9 +166,9 @@ impl NamespaceTracker {
                 namespace.message = 0;
             }
         }
-        self.found.clear();
-        for at in 0..self.waiting.len() {
-            self.need(self.waiting[at]);
+        self.needed.clear();
+        for index in 0..self.waiting.len() {
+            self.mark_needed(self.waiting[index]);
         }
         if !self.namespaces.is_empty() {
             let terms = batch.table().terms().len();
@@ -176,33 +176,33 @@ impl NamespaceTracker {
                 self.terms.resize(terms, TermNeed::default());
             }
             for record in batch.message(message) {
-                record.each(|id| self.term(batch.table(), id));
+                record.each(|id| self.note_term(batch.table(), id));
             }
         }
-        self.found.sort_unstable();
-        &self.found
+        self.needed.sort_unstable();
+        &self.needed
     }
 
-    fn need(&mut self, number: u32) {
+    fn mark_needed(&mut self, number: u32) {
         let namespace = &mut self.namespaces[number as usize];
         if namespace.message != self.message {
             namespace.message = self.message;
-            self.found.push(number);
+            self.needed.push(number);
         }
     }
 
     /// Adds the namespaces of a term and of nested terms. Recursion is as deep as the nesting of
     /// triple terms.
     #[inline]
-    fn term(&mut self, table: &TermTable, id: TermId) {
+    fn note_term(&mut self, table: &TermTable, id: TermId) {
         let known = &mut self.terms[id.index()];
         if known.message != self.message {
             known.message = self.message;
-            self.first_in_message(table, id);
+            self.note_first_in_message(table, id);
         }
     }
 
-    fn first_in_message(&mut self, table: &TermTable, id: TermId) {
+    fn note_first_in_message(&mut self, table: &TermTable, id: TermId) {
         let term = table.term(id);
         match term.kind {
             TermKind::Iri => {
@@ -218,13 +218,13 @@ impl NamespaceTracker {
                     };
                 }
                 if number != NONE {
-                    self.need(number);
+                    self.mark_needed(number);
                 }
             }
-            TermKind::TypedLiteral => self.term(table, TermId(term.aux)),
+            TermKind::TypedLiteral => self.note_term(table, TermId(term.aux)),
             TermKind::TripleTerm => {
                 for part in table.triple(term) {
-                    self.term(table, part);
+                    self.note_term(table, part);
                 }
             }
             _ => {}
@@ -242,7 +242,7 @@ pub struct NeededNamespaces {
 impl NeededNamespaces {
     /// Begins a batch.
     pub fn begin_batch<R: Record>(&mut self, batch: &LogBatch<R>) {
-        if !self.in_force.follows(batch) {
+        if !self.in_force.advance_to(batch) {
             self.needed = NamespaceTracker::default();
             for (name, iri) in batch.namespaces_at_start().iter() {
                 self.needed.declare_any(name, iri);
@@ -263,15 +263,15 @@ impl NeededNamespaces {
 
     /// Returns the namespaces that the next message of the batch needs: name, IRI, and whether the
     /// message declares it. Repeated calls return the same namespaces until [`leave`](Self::leave).
-    pub fn of<'a, R: Record>(
+    pub fn find_needed<'a, R: Record>(
         &'a mut self,
         batch: &LogBatch<R>,
         message: usize,
     ) -> impl Iterator<Item = (&'a [u8], &'a [u8], bool)> + use<'a, R> {
         self.declare(batch, message);
-        self.needed.of(batch, message);
+        self.needed.find_needed(batch, message);
         let needed = &self.needed;
-        needed.found.iter().map(|number| {
+        needed.needed.iter().map(|number| {
             let (name, iri) = needed.namespace(*number);
             (name, iri, needed.namespaces[*number as usize].waits)
         })

@@ -145,7 +145,7 @@ impl Prefixes {
 /// The beginning of an IRI up to and including its last `/` or `#`. Only the namespaces with the
 /// same beginning may abbreviate the IRI.
 pub fn head_of(iri: &[u8]) -> &[u8] {
-    &iri[..memchr::memrchr2(b'/', b'#', iri).map_or(0, |at| at + 1)]
+    &iri[..memchr::memrchr2(b'/', b'#', iri).map_or(0, |index| index + 1)]
 }
 
 fn common_prefix(a: &[u8], b: &[u8]) -> usize {
@@ -188,7 +188,7 @@ fn is_simple_http(iri: &[u8]) -> bool {
         return false;
     };
     let simple = |&byte: &u8| chars::is(byte, NAME) || matches!(byte, b'.' | b'/' | b'#' | b'~');
-    let begins_segment = |at: usize| at == 0 || matches!(rest[at - 1], b'/' | b'#');
+    let begins_segment = |index: usize| index == 0 || matches!(rest[index - 1], b'/' | b'#');
     rest.first().is_some_and(u8::is_ascii_alphanumeric)
         && rest.iter().all(simple)
         && !memchr::memchr_iter(b'.', rest).any(begins_segment)

@@ -25,7 +25,7 @@ pub fn with_room<T: Send>(depth: usize, work: impl FnOnce() -> T + Send) -> io::
     if depth <= MAX_SHALLOW_DEPTH {
         return Ok(work());
     }
-    on_thread(work)
+    run_on_thread(work)
 }
 
 /// Runs one level of recursive work, with `depth` levels open. Levels too deep for every stack run
@@ -34,15 +34,15 @@ pub fn with_room<T: Send>(depth: usize, work: impl FnOnce() -> T + Send) -> io::
 /// # Errors
 /// If the system cannot start a thread.
 #[inline]
-pub fn one_level<T: Send>(depth: usize, work: impl FnOnce() -> T + Send) -> io::Result<T> {
+pub fn run_one_level<T: Send>(depth: usize, work: impl FnOnce() -> T + Send) -> io::Result<T> {
     if depth != MAX_SHALLOW_DEPTH {
         return Ok(work());
     }
-    on_thread(work)
+    run_on_thread(work)
 }
 
 #[cold]
-fn on_thread<T: Send>(work: impl FnOnce() -> T + Send) -> io::Result<T> {
+fn run_on_thread<T: Send>(work: impl FnOnce() -> T + Send) -> io::Result<T> {
     scope(|scope| {
         let thread = Builder::new()
             .stack_size(STACK_BYTES)

@@ -43,14 +43,14 @@ impl From<LimitExceeded> for WireError {
 
 /// Returns the error for a violated rule of the format.
 #[cold]
-pub(crate) fn malformed(reason: impl Into<Reason>) -> WireError {
+pub(crate) fn malformed_error(reason: impl Into<Reason>) -> WireError {
     WireError::new(ErrorClass::Malformed, reason)
 }
 
 /// Returns the error for bytes that end inside a field, because of a truncated log or wrong
 /// lengths.
 #[cold]
-pub(crate) fn truncated(reason: impl Into<Reason>) -> WireError {
+pub(crate) fn truncated_error(reason: impl Into<Reason>) -> WireError {
     WireError::new(ErrorClass::Truncated, reason)
 }
 
@@ -99,7 +99,7 @@ impl<'a> Wire<'a> {
     /// memory would be slow.
     #[inline(always)]
     #[allow(clippy::inline_always)] // the hottest function: one call per field
-    pub fn field(&mut self, known: u32, message: &'static str) -> Checked<(usize, &'a [u8])> {
+    pub fn read_field(&mut self, known: u32, message: &'static str) -> Checked<(usize, &'a [u8])> {
         if let [tag, length, rest @ ..] = self.rest
             && tag & 0x87 == LENGTH
             && known >> (tag >> 3) & 1 == 1
@@ -109,7 +109,7 @@ impl<'a> Wire<'a> {
             self.rest = rest;
             return Ok((usize::from(tag >> 3), payload));
         }
-        self.long_field(known, message)
+        self.read_long_field(known, message)
     }
 
     /// Whether the next field is length-delimited, has a number in `known` of at most 16, and has
@@ -124,11 +124,11 @@ impl<'a> Wire<'a> {
     }
 
     #[inline(never)]
-    fn long_field(&mut self, known: u32, message: &'static str) -> Checked<(usize, &'a [u8])> {
-        let (field, kind) = self.tag()?;
+    fn read_long_field(&mut self, known: u32, message: &'static str) -> Checked<(usize, &'a [u8])> {
+        let (field, kind) = self.read_tag()?;
         if field < 32 && known >> field & 1 == 1 {
             Self::expect(kind, LENGTH, field, message)?;
-            return Ok((field as usize, self.bytes()?));
+            return Ok((field as usize, self.read_bytes()?));
         }
         self.skip(field, kind)?;
         Ok((0, &[]))
@@ -136,38 +136,38 @@ impl<'a> Wire<'a> {
 
     /// Reads a varint of at most ten bytes. Bits beyond 64 are dropped, as in protobuf.
     #[inline]
-    pub fn varint(&mut self) -> Checked<u64> {
+    pub fn read_varint(&mut self) -> Checked<u64> {
         match *self.rest {
             [byte, ref rest @ ..] if byte < 0x80 => {
                 self.rest = rest;
                 Ok(u64::from(byte))
             }
-            _ => self.long_varint(),
+            _ => self.read_long_varint(),
         }
     }
 
     #[inline(never)]
-    fn long_varint(&mut self) -> Checked<u64> {
-        match long_varint(self.rest) {
+    fn read_long_varint(&mut self) -> Checked<u64> {
+        match read_long_varint(self.rest) {
             Varint::Value(value, length) => {
                 self.rest = &self.rest[length..];
                 Ok(value)
             }
-            Varint::Incomplete => Err(truncated("a varint runs past the end of its message")),
-            Varint::TooLong => Err(malformed("a varint is longer than 10 bytes")),
+            Varint::Incomplete => Err(truncated_error("a varint runs past the end of its message")),
+            Varint::TooLong => Err(malformed_error("a varint is longer than 10 bytes")),
         }
     }
 
     /// Reads a varint of a 32-bit field. As in protobuf, only the low 32 bits are used.
     #[inline]
-    pub fn varint32(&mut self) -> Checked<u32> {
-        Ok(self.varint()? as u32)
+    pub fn read_varint32(&mut self) -> Checked<u32> {
+        Ok(self.read_varint()? as u32)
     }
 
     /// Reads a field number and wire type.
     #[inline]
-    pub fn tag(&mut self) -> Checked<(u32, u8)> {
-        let tag = self.varint()?;
+    pub fn read_tag(&mut self) -> Checked<(u32, u8)> {
+        let tag = self.read_varint()?;
         let field = tag >> 3;
         if field == 0 || field > 0x1fff_ffff {
             return Err(bad_number(field));
@@ -177,8 +177,8 @@ impl<'a> Wire<'a> {
 
     /// Reads the payload of a length-delimited field.
     #[inline]
-    pub fn bytes(&mut self) -> Checked<&'a [u8]> {
-        let length = self.varint()?;
+    pub fn read_bytes(&mut self) -> Checked<&'a [u8]> {
+        let length = self.read_varint()?;
         match usize::try_from(length)
             .ok()
             .and_then(|length| self.rest.split_at_checked(length))
@@ -187,18 +187,18 @@ impl<'a> Wire<'a> {
                 self.rest = rest;
                 Ok(payload)
             }
-            None => Err(runs_over(length, self.rest.len())),
+            None => Err(overrun_error(length, self.rest.len())),
         }
     }
 
     /// Reads an eight-byte field.
-    pub fn fixed64(&mut self) -> Checked<[u8; 8]> {
+    pub fn read_fixed64(&mut self) -> Checked<[u8; 8]> {
         match self.rest.split_first_chunk() {
             Some((bytes, rest)) => {
                 self.rest = rest;
                 Ok(*bytes)
             }
-            None => Err(runs_over(8, self.rest.len())),
+            None => Err(overrun_error(8, self.rest.len())),
         }
     }
 
@@ -208,7 +208,7 @@ impl<'a> Wire<'a> {
         if kind == expected {
             return Ok(());
         }
-        Err(malformed(format!(
+        Err(malformed_error(format!(
             "field {field} of {message} has wire type {kind}, expected {expected}"
         )))
     }
@@ -221,20 +221,20 @@ impl<'a> Wire<'a> {
         let (mut field, mut kind) = (field, kind);
         loop {
             match kind {
-                VARINT => drop(self.varint()?),
+                VARINT => drop(self.read_varint()?),
                 FIXED64 => self.advance(8)?,
-                LENGTH => drop(self.bytes()?),
+                LENGTH => drop(self.read_bytes()?),
                 3 if groups.len() < MAX_GROUPS => groups.push(field),
-                3 => return Err(malformed("groups are nested deeper than 100 levels")),
+                3 => return Err(malformed_error("groups are nested deeper than 100 levels")),
                 4 if groups.pop() == Some(field) => {}
-                4 => return Err(malformed("a group ends without a start")),
+                4 => return Err(malformed_error("a group ends without a start")),
                 5 => self.advance(4)?,
-                _ => return Err(malformed(format!("wire type {kind} does not exist"))),
+                _ => return Err(malformed_error(format!("wire type {kind} does not exist"))),
             }
             if groups.is_empty() {
                 return Ok(());
             }
-            (field, kind) = self.tag()?;
+            (field, kind) = self.read_tag()?;
         }
     }
 
@@ -242,21 +242,21 @@ impl<'a> Wire<'a> {
         self.rest = self
             .rest
             .get(count..)
-            .ok_or_else(|| runs_over(count as u64, self.rest.len()))?;
+            .ok_or_else(|| overrun_error(count as u64, self.rest.len()))?;
         Ok(())
     }
 }
 
 #[cold]
 fn bad_number(field: u64) -> WireError {
-    malformed(format!(
+    malformed_error(format!(
         "field number {field} is not allowed; the data is in another format or damaged"
     ))
 }
 
 #[cold]
-fn runs_over(length: u64, rest: usize) -> WireError {
-    truncated(format!(
+fn overrun_error(length: u64, rest: usize) -> WireError {
+    truncated_error(format!(
         "a field of {length} bytes runs past the end of its message, which has {rest} bytes left"
     ))
 }
@@ -272,12 +272,12 @@ pub(crate) enum Varint {
 }
 
 /// Reads a varint of one to ten bytes.
-pub(crate) fn long_varint(bytes: &[u8]) -> Varint {
+pub(crate) fn read_long_varint(bytes: &[u8]) -> Varint {
     let mut value = 0u64;
-    for (at, &byte) in bytes.iter().take(10).enumerate() {
-        value |= u64::from(byte & 0x7f) << (7 * at);
+    for (index, &byte) in bytes.iter().take(10).enumerate() {
+        value |= u64::from(byte & 0x7f) << (7 * index);
         if byte < 0x80 {
-            return Varint::Value(value, at + 1);
+            return Varint::Value(value, index + 1);
         }
     }
     if bytes.len() < 10 {
@@ -289,10 +289,10 @@ pub(crate) fn long_varint(bytes: &[u8]) -> Varint {
 
 /// Returns the length prefix at a position, and the position after it. Returns `None` if the prefix
 /// is incomplete, or if the length exceeds the maximum for a field.
-pub(crate) fn length_at(bytes: &[u8], at: usize) -> Option<(usize, usize)> {
-    match long_varint(bytes.get(at..)?) {
+pub(crate) fn length_at(bytes: &[u8], index: usize) -> Option<(usize, usize)> {
+    match read_long_varint(bytes.get(index..)?) {
         Varint::Value(length, size) if i32::try_from(length).is_ok() => {
-            Some((length as usize, at + size))
+            Some((length as usize, index + size))
         }
         _ => None,
     }
@@ -309,14 +309,17 @@ pub(crate) const fn to_zigzag(value: i64) -> u64 {
 }
 
 /// Checks that a string is UTF-8.
-pub(crate) fn utf8<'a>(bytes: &'a [u8], what: &'static str) -> Checked<&'a str> {
-    simdutf8::basic::from_utf8(bytes).map_err(|_| invalid_utf8(bytes, what))
+pub(crate) fn check_utf8<'a>(bytes: &'a [u8], description: &'static str) -> Checked<&'a str> {
+    simdutf8::basic::from_utf8(bytes).map_err(|_| invalid_utf8_error(bytes, description))
 }
 
 /// Returns the error for a string that is not UTF-8.
 #[cold]
-pub(crate) fn invalid_utf8(bytes: &[u8], what: &'static str) -> WireError {
-    malformed(format!("{what} is not valid UTF-8: {}", quote(bytes)))
+pub(crate) fn invalid_utf8_error(bytes: &[u8], description: &'static str) -> WireError {
+    malformed_error(format!(
+        "{description} is not valid UTF-8: {}",
+        quote(bytes)
+    ))
 }
 
 /// Appends a varint.
@@ -377,7 +380,7 @@ mod tests {
             let mut out = Vec::new();
             put_varint(&mut out, value);
             assert_eq!(out.len(), varint_size(value), "{value}");
-            assert_eq!(Wire::new(&out).varint().unwrap(), value);
+            assert_eq!(Wire::new(&out).read_varint().unwrap(), value);
         }
     }
 
@@ -391,8 +394,8 @@ mod tests {
 
     #[test]
     fn overlong_and_truncated_varints_are_errors() {
-        assert!(Wire::new(&[0x80; 9]).varint().is_err());
-        let error = Wire::new(&[0x80; 11]).varint().unwrap_err();
+        assert!(Wire::new(&[0x80; 9]).read_varint().is_err());
+        let error = Wire::new(&[0x80; 11]).read_varint().unwrap_err();
         assert_eq!(
             error.into_parts().1.text(),
             "a varint is longer than 10 bytes"
@@ -403,10 +406,10 @@ mod tests {
     fn unknown_fields_and_groups_are_skipped() {
         let bytes = [0xa3, 0x06, 0xa8, 0x06, 0x05, 0xa4, 0x06, 0x08, 0x07];
         let mut wire = Wire::new(&bytes);
-        let (field, kind) = wire.tag().unwrap();
+        let (field, kind) = wire.read_tag().unwrap();
         assert_eq!((field, kind), (100, 3));
         wire.skip(field, kind).unwrap();
-        assert_eq!(wire.tag().unwrap(), (1, VARINT));
-        assert_eq!(wire.varint().unwrap(), 7);
+        assert_eq!(wire.read_tag().unwrap(), (1, VARINT));
+        assert_eq!(wire.read_varint().unwrap(), 7);
     }
 }

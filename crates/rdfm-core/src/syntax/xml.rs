@@ -13,7 +13,7 @@ use memchr::{memchr, memchr2, memchr3, memmem};
 
 use crate::model::chars::{LETTER, NAME, SPACE, is, is_letter, is_name};
 use crate::model::error::{ErrorClass, quote};
-pub(crate) use crate::syntax::text::grammar::{Read, fail, malformed};
+pub(crate) use crate::syntax::text::grammar::{Read, fail, fail_malformed};
 
 /// The namespace of the prefix `xml`, and of no other prefix.
 pub(crate) const XML: &[u8] = b"http://www.w3.org/XML/1998/namespace";
@@ -44,7 +44,7 @@ pub(crate) enum XmlToken {
 /// Number of bytes of an incomplete token that have been scanned, and the context at that position.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct TokenScan {
-    at: usize,
+    index: usize,
     /// Within quotes, the quote. In a DOCTYPE, also `-` within a comment and `?` within an
     /// instruction.
     within: u8,
@@ -59,104 +59,112 @@ pub(crate) fn next(
     scan: &mut TokenScan,
 ) -> Read<Option<(XmlToken, usize)>> {
     let token = &text[start..];
-    let found = match token {
-        [b'<', b'!', ..] => declaration(token, start, scan)?,
-        [b'<', b'?', ..] => until(token, b"?>", 2, XmlToken::Instruction, scan),
+    let token_end = match token {
+        [b'<', b'!', ..] => find_declaration_end(token, start, scan)?,
+        [b'<', b'?', ..] => find_end(token, b"?>", 2, XmlToken::Instruction, scan),
         [b'<', b'/', ..] => {
-            let from = scan.at.max(2);
+            let from = scan.index.max(2);
             match memchr2(b'>', b'<', &token[from..]) {
-                Some(at) if token[from + at] == b'<' => {
-                    return malformed(start + from + at, "expected '>' before '<' in an end tag");
+                Some(index) if token[from + index] == b'<' => {
+                    return fail_malformed(
+                        start + from + index,
+                        "expected '>' before '<' in an end tag",
+                    );
                 }
-                Some(at) => Some((XmlToken::End, from + at + 1)),
+                Some(index) => Some((XmlToken::End, from + index + 1)),
                 None => {
-                    scan.at = token.len();
+                    scan.index = token.len();
                     None
                 }
             }
         }
-        [b'<', _, ..] => tag(token, start, scan)?,
+        [b'<', _, ..] => find_tag_end(token, start, scan)?,
         [b'<'] => None,
         _ => {
-            let found = memchr(b'<', &token[scan.at..]).map(|at| (XmlToken::Text, scan.at + at));
-            scan.at = token.len();
-            found
+            let token_end = memchr(b'<', &token[scan.index..])
+                .map(|index| (XmlToken::Text, scan.index + index));
+            scan.index = token.len();
+            token_end
         }
     };
-    Ok(found.map(|(kind, length)| {
+    Ok(token_end.map(|(kind, length)| {
         *scan = TokenScan::default();
         (kind, start + length)
     }))
 }
 
 /// Finds the end of a start tag: the first `>` outside quotes.
-fn tag(token: &[u8], start: usize, scan: &mut TokenScan) -> Read<Option<(XmlToken, usize)>> {
-    let mut at = scan.at.max(1);
-    while at < token.len() {
+fn find_tag_end(
+    token: &[u8],
+    start: usize,
+    scan: &mut TokenScan,
+) -> Read<Option<(XmlToken, usize)>> {
+    let mut index = scan.index.max(1);
+    while index < token.len() {
         if scan.within != 0 {
-            let Some(found) = memchr2(scan.within, b'<', &token[at..]) else {
+            let Some(special) = memchr2(scan.within, b'<', &token[index..]) else {
                 break;
             };
-            at += found;
-            if token[at] == b'<' {
-                return malformed(
-                    start + at,
+            index += special;
+            if token[index] == b'<' {
+                return fail_malformed(
+                    start + index,
                     "'<' is not allowed in an attribute value; write it as &lt;, or add the missing closing quote",
                 );
             }
             scan.within = 0;
-            at += 1;
+            index += 1;
         } else {
-            let rest = &token[at..];
-            let found = memchr3(b'>', b'"', b'\'', rest);
-            let end = found.unwrap_or(rest.len());
+            let rest = &token[index..];
+            let special = memchr3(b'>', b'"', b'\'', rest);
+            let end = special.unwrap_or(rest.len());
             if let Some(open) = memchr(b'<', &rest[..end]) {
-                return malformed(start + at + open, "expected '>' before '<' in a tag");
+                return fail_malformed(start + index + open, "expected '>' before '<' in a tag");
             }
-            let Some(found) = found else { break };
-            at += found + 1;
-            match token[at - 1] {
-                b'>' if token[at - 2] == b'/' => return Ok(Some((XmlToken::Empty, at))),
-                b'>' => return Ok(Some((XmlToken::Start, at))),
+            let Some(special) = special else { break };
+            index += special + 1;
+            match token[index - 1] {
+                b'>' if token[index - 2] == b'/' => return Ok(Some((XmlToken::Empty, index))),
+                b'>' => return Ok(Some((XmlToken::Start, index))),
                 quote => scan.within = quote,
             }
         }
     }
-    scan.at = token.len();
+    scan.index = token.len();
     Ok(None)
 }
 
 /// Finds a token that ends with the first `end` at or after `from`.
-fn until(
+fn find_end(
     token: &[u8],
     end: &[u8],
     from: usize,
     kind: XmlToken,
     scan: &mut TokenScan,
 ) -> Option<(XmlToken, usize)> {
-    let from = scan.at.max(from);
-    if let Some(at) = token.get(from..).and_then(|rest| memmem::find(rest, end)) {
-        return Some((kind, from + at + end.len()));
+    let from = scan.index.max(from);
+    if let Some(index) = token.get(from..).and_then(|rest| memmem::find(rest, end)) {
+        return Some((kind, from + index + end.len()));
     }
     // The last bytes may be the beginning of `end`.
-    scan.at = token.len().saturating_sub(end.len() - 1).max(from);
+    scan.index = token.len().saturating_sub(end.len() - 1).max(from);
     None
 }
 
 /// Finds a token that begins with `<!`.
-fn declaration(
+fn find_declaration_end(
     token: &[u8],
     start: usize,
     scan: &mut TokenScan,
 ) -> Read<Option<(XmlToken, usize)>> {
     if token.starts_with(b"<!--") {
-        return Ok(until(token, b"-->", 4, XmlToken::Comment, scan));
+        return Ok(find_end(token, b"-->", 4, XmlToken::Comment, scan));
     }
     if token.starts_with(b"<![CDATA[") {
-        return Ok(until(token, b"]]>", 9, XmlToken::CData, scan));
+        return Ok(find_end(token, b"]]>", 9, XmlToken::CData, scan));
     }
     if token.starts_with(b"<!DOCTYPE") {
-        return Ok(doctype(token, scan));
+        return Ok(find_doctype_end(token, scan));
     }
     if [&b"<!--"[..], b"<![CDATA[", b"<!DOCTYPE"]
         .iter()
@@ -164,38 +172,38 @@ fn declaration(
     {
         return Ok(None);
     }
-    malformed(start, "expected a comment, CDATA or DOCTYPE after '<!'")
+    fail_malformed(start, "expected a comment, CDATA or DOCTYPE after '<!'")
 }
 
 /// Finds the end of a DOCTYPE: the first `>` outside quotes, comments, instructions and square
 /// brackets.
-fn doctype(token: &[u8], scan: &mut TokenScan) -> Option<(XmlToken, usize)> {
-    let mut at = scan.at.max(9);
-    while let Some(&byte) = token.get(at) {
+fn find_doctype_end(token: &[u8], scan: &mut TokenScan) -> Option<(XmlToken, usize)> {
+    let mut index = scan.index.max(9);
+    while let Some(&byte) = token.get(index) {
         match (scan.within, byte) {
-            (b'-', b'>') if token[..at].ends_with(b"--") => scan.within = 0,
-            (b'?', b'>') if token[..at].ends_with(b"?") => scan.within = 0,
+            (b'-', b'>') if token[..index].ends_with(b"--") => scan.within = 0,
+            (b'?', b'>') if token[..index].ends_with(b"?") => scan.within = 0,
             (b'"' | b'\'', _) if byte == scan.within => scan.within = 0,
             (0, b'"' | b'\'') => scan.within = byte,
             // `<!-->` is not a complete comment.
-            (0, b'-') if token[..=at].ends_with(b"<!--") => {
+            (0, b'-') if token[..=index].ends_with(b"<!--") => {
                 scan.within = b'-';
-                if token.len() < at + 3 {
-                    scan.at = at;
+                if token.len() < index + 3 {
+                    scan.index = index;
                     scan.within = 0;
                     return None;
                 }
-                at += 2;
+                index += 2;
             }
-            (0, b'?') if token[..at].ends_with(b"<") => scan.within = b'?',
+            (0, b'?') if token[..index].ends_with(b"<") => scan.within = b'?',
             (0, b'[') => scan.bracket = true,
             (0, b']') => scan.bracket = false,
-            (0, b'>') if !scan.bracket => return Some((XmlToken::Doctype, at + 1)),
+            (0, b'>') if !scan.bracket => return Some((XmlToken::Doctype, index + 1)),
             _ => {}
         }
-        at += 1;
+        index += 1;
     }
-    scan.at = at;
+    scan.index = index;
     None
 }
 
@@ -250,10 +258,10 @@ pub(crate) fn name(text: &[u8], start: usize, end: usize) -> Read<XmlName> {
     let colon = memchr(b':', whole);
     let fits = match colon {
         None => is_nc_name(whole),
-        Some(at) => is_nc_name(&whole[..at]) && is_nc_name(&whole[at + 1..]),
+        Some(index) => is_nc_name(&whole[..index]) && is_nc_name(&whole[index + 1..]),
     };
     if !fits {
-        return malformed(
+        return fail_malformed(
             start,
             format!(
                 "expected an XML name, found {}",
@@ -268,45 +276,48 @@ pub(crate) fn name(text: &[u8], start: usize, end: usize) -> Read<XmlName> {
     })
 }
 
-/// Reads the attributes of the tag whose name ends at `at` and whose `>` or `/>` begins at `end`.
-pub(crate) fn attributes(
+/// Reads the attributes of the tag whose name ends at `index` and whose `>` or `/>` begins at `end`.
+pub(crate) fn read_attributes(
     text: &[u8],
-    mut at: usize,
+    mut index: usize,
     end: usize,
     into: &mut Vec<Attribute>,
 ) -> Read<()> {
     into.clear();
-    let skip = |mut at: usize| {
-        while at < end && is(text[at], SPACE) {
-            at += 1;
+    let skip = |mut index: usize| {
+        while index < end && is(text[index], SPACE) {
+            index += 1;
         }
-        at
+        index
     };
     loop {
-        let next = skip(at);
+        let next = skip(index);
         if next == end {
             return Ok(());
         }
-        if next == at {
-            return malformed(
-                at,
-                format!("expected a space or '>', found {}", quote(&text[at..end])),
+        if next == index {
+            return fail_malformed(
+                index,
+                format!(
+                    "expected a space or '>', found {}",
+                    quote(&text[index..end])
+                ),
             );
         }
         let name = name(text, next, end)?;
-        at = skip(name.end);
-        if at == end || text[at] != b'=' {
-            return malformed(
-                at,
+        index = skip(name.end);
+        if index == end || text[index] != b'=' {
+            return fail_malformed(
+                index,
                 format!("the attribute {} has no value", quote(name.whole(text))),
             );
         }
-        at = skip(at + 1);
-        let delimiter = match text.get(at) {
-            Some(&byte @ (b'"' | b'\'')) if at < end => byte,
+        index = skip(index + 1);
+        let delimiter = match text.get(index) {
+            Some(&byte @ (b'"' | b'\'')) if index < end => byte,
             _ => {
-                return malformed(
-                    at,
+                return fail_malformed(
+                    index,
                     format!(
                         "the value of the attribute {} is not in quotes",
                         quote(name.whole(text))
@@ -314,15 +325,15 @@ pub(crate) fn attributes(
                 );
             }
         };
-        let from = at + 1;
+        let from = index + 1;
         let Some(length) = memchr(delimiter, &text[from..end]) else {
-            return malformed(at, "an attribute's value has no closing quote");
+            return fail_malformed(index, "an attribute's value has no closing quote");
         };
         into.push(Attribute {
             name,
             value: (from, from + length),
         });
-        at = from + length + 1;
+        index = from + length + 1;
     }
 }
 
@@ -338,7 +349,7 @@ pub(crate) fn check_declaration(
     end: usize,
     attributes: &mut Vec<Attribute>,
 ) -> Read<()> {
-    self::attributes(text, start + 5, end - 2, attributes)?;
+    self::read_attributes(text, start + 5, end - 2, attributes)?;
     for attribute in attributes {
         let value = &text[attribute.value.0..attribute.value.1];
         // The bytes show whether a log is in UTF-16, whatever the declaration says.
@@ -391,12 +402,12 @@ pub(crate) fn is_nc_name(text: &[u8]) -> bool {
     };
     text.chars()
         .enumerate()
-        .all(|(at, c)| is_letter(c) || c == '_' || (at > 0 && (is_name(c) || c == '.')))
+        .all(|(index, c)| is_letter(c) || c == '_' || (index > 0 && (is_name(c) || c == '.')))
 }
 
 /// Returns the index of the first character that XML does not allow.
 pub(crate) fn not_xml(text: &[u8]) -> Option<usize> {
-    let mut at = 0;
+    let mut index = 0;
     // Chunks of 16 bytes, for which the compiler emits one vector comparison per condition.
     for chunk in text.chunks_exact(16) {
         let suspicious_bits = chunk.iter().fold(0, |suspicious_bits, &byte| {
@@ -405,17 +416,19 @@ pub(crate) fn not_xml(text: &[u8]) -> Option<usize> {
         if suspicious_bits != 0 {
             break;
         }
-        at += 16;
+        index += 16;
     }
     loop {
-        let found = text[at..]
+        let found_text = text[index..]
             .iter()
             .position(|&byte| (byte < 0x20 && !is(byte, SPACE)) || byte == 0xEF)?;
-        at += found;
-        if text[at] != 0xEF || matches!(text.get(at + 1..at + 3), Some([0xBF, 0xBE | 0xBF])) {
-            return Some(at);
+        index += found_text;
+        if text[index] != 0xEF
+            || matches!(text.get(index + 1..index + 3), Some([0xBF, 0xBE | 0xBF]))
+        {
+            return Some(index);
         }
-        at += 1;
+        index += 1;
     }
 }
 
@@ -433,11 +446,11 @@ pub(crate) fn code_point(text: &[u8]) -> String {
 pub(crate) fn check_characters(text: &[u8], start: usize, end: usize) -> Read<()> {
     match not_xml(&text[start..end]) {
         None => Ok(()),
-        Some(at) => malformed(
-            start + at,
+        Some(index) => fail_malformed(
+            start + index,
             format!(
                 "XML cannot represent the character {}",
-                code_point(&text[start + at..end])
+                code_point(&text[start + index..end])
             ),
         ),
     }

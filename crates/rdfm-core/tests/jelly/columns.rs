@@ -245,13 +245,13 @@ fn unbound_graphs_are_the_default_graph() {
     let batch = rows(&objects, &[entry(2, 3, &["g:"]), bytes(9, graphs.concat())]);
     let log = [start(stream(QUADS, &[])), frame(&[batch])].concat();
     let messages = ok(&log);
-    for (at, statement) in messages[0].statements.iter().enumerate() {
-        let graph = match at {
+    for (index, statement) in messages[0].statements.iter().enumerate() {
+        let graph = match index {
             2..=21 => named("g:"),
             22 => bnode("h"),
             _ => Term::Default,
         };
-        assert_eq!(statement[3], graph, "{at}");
+        assert_eq!(statement[3], graph, "{index}");
     }
     assert_eq!(messages[0].statements.len(), 40);
 }

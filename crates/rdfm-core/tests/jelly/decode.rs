@@ -11,7 +11,7 @@ use rdfm_core::model::term::Quad;
 use crate::model::{Message, Term, decode_every_way, outcome};
 use crate::support::{Options, decoder};
 use crate::wire::{
-    bnodes, bytes, datatype, frame, iri, name, number, options, prefix, row, varint,
+    blank_nodes, bytes, datatype, frame, iri, name, number, options, prefix, row, varint,
 };
 
 pub fn decode_with(options: &Options, log: &[u8]) -> (Vec<Message>, Option<String>) {
@@ -42,7 +42,7 @@ fn class(options: &Options, log: &[u8]) -> ErrorClass {
 }
 
 fn bnode(label: &str) -> Term {
-    Term::Bnode(label.to_owned())
+    Term::BlankNode(label.to_owned())
 }
 
 fn named(text: &str) -> Term {
@@ -63,7 +63,7 @@ fn errors_describe_the_violated_rule() {
     let cases: &[(&str, Vec<Vec<u8>>)] = &[
         (
             "the log begins with a triple row",
-            vec![bnodes("a", "b", "c")],
+            vec![blank_nodes("a", "b", "c")],
         ),
         ("the row is empty", vec![options(1, &[]), bytes(1, "")]),
         ("the row is empty", vec![options(1, &[]), row(20, "x")]),
@@ -124,7 +124,7 @@ fn errors_describe_the_violated_rule() {
         ),
         (
             "a triple row in a log of physical type QUADS",
-            vec![options(2, &[]), bnodes("a", "b", "c")],
+            vec![options(2, &[]), blank_nodes("a", "b", "c")],
         ),
         (
             "a graph_start row in a log of physical type QUADS",
@@ -140,7 +140,7 @@ fn errors_describe_the_violated_rule() {
         ),
         (
             "a triple is outside a graph",
-            vec![options(3, &[]), bnodes("a", "b", "c")],
+            vec![options(3, &[]), blank_nodes("a", "b", "c")],
         ),
         (
             "a graph starts inside another graph",
@@ -352,16 +352,16 @@ fn errors_describe_the_violated_rule() {
 
 #[test]
 fn errors_contain_positions_and_follow_complete_messages() {
-    let first = frame(&[options(1, &[]), bnodes("a", "b", "c")]);
+    let first = frame(&[options(1, &[]), blank_nodes("a", "b", "c")]);
     let second = frame(&[]);
-    let third = frame(&[bnodes("d", "e", "f"), bytes(1, "")]);
+    let third = frame(&[blank_nodes("d", "e", "f"), bytes(1, "")]);
     let (messages, error) = decode(&[first.clone(), second.clone(), third].concat());
     assert_eq!(counts(&messages), [1, 0]);
-    let at = first.len() + second.len() + 1 + bnodes("d", "e", "f").len();
+    let index = first.len() + second.len() + 1 + blank_nodes("d", "e", "f").len();
     assert_eq!(
         error.unwrap(),
         format!(
-            "jelly: the row is empty; exactly one of its fields must be set (frame 2, row 1, byte {at}, message 2)"
+            "jelly: the row is empty; exactly one of its fields must be set (frame 2, row 1, byte {index}, message 2)"
         )
     );
     assert_eq!(messages[1].position, first.len() as u64);
@@ -371,14 +371,14 @@ fn errors_contain_positions_and_follow_complete_messages() {
 fn columns_are_an_error_in_the_row_layout() {
     let columns = || bytes(2, number(1, 1));
     let stream = || options(1, &[]);
-    let triple = || bnodes("a", "b", "c");
+    let triple = || blank_nodes("a", "b", "c");
     for version in [1, 2] {
         let stream = || options(1, &[number(15, version)]);
         let error = format!(
             "the frame has columns, which need version 3, but the stream options have version {version}"
         );
         let first = frame(&[stream(), triple()]);
-        for (fields, at) in [
+        for (fields, index) in [
             (vec![columns()], 0),
             (vec![bytes(2, "")], 0),
             (vec![triple(), columns()], triple().len()),
@@ -386,10 +386,10 @@ fn columns_are_an_error_in_the_row_layout() {
         ] {
             let log = [first.clone(), frame(&fields), frame(&[])].concat();
             let (messages, found) = decode(&log);
-            let at = first.len() + 1 + at;
+            let index = first.len() + 1 + index;
             assert_eq!(counts(&messages), [1]);
             let row = u64::from(fields.len() == 2 && fields[0] == triple());
-            let place = format!("(frame 1, row {row}, byte {at}, message 1)");
+            let place = format!("(frame 1, row {row}, byte {index}, message 1)");
             assert_eq!(found.unwrap(), format!("jelly: {error} {place}"));
         }
         // In the first frame, with and without a length.
@@ -442,7 +442,7 @@ fn frames_without_quads_are_empty_messages() {
         frame(&[]),
         frame(&[bytes(15, [bytes(1, "k"), bytes(2, [0xff, 0])].concat())]),
         frame(&[options(1, &[])]),
-        frame(&[bnodes("a", "b", "c")]),
+        frame(&[blank_nodes("a", "b", "c")]),
         frame(&[name(0, "x")]),
         frame(&[]),
     ]
@@ -456,8 +456,8 @@ fn frames_without_quads_are_empty_messages() {
 fn flat_frames_are_one_message() {
     let log = [
         frame(&[]),
-        frame(&[options(1, &[]), bnodes("a", "b", "c")]),
-        frame(&[bnodes("d", "e", "f"), row(2, "")]),
+        frame(&[options(1, &[]), blank_nodes("a", "b", "c")]),
+        frame(&[blank_nodes("d", "e", "f"), row(2, "")]),
     ]
     .concat();
     let flat = Options::with("frames", "flat");
@@ -503,12 +503,12 @@ fn the_logical_type_determines_the_meaning_of_frames() {
     });
     for (physical, grouped, flat) in logs {
         let statement = || match physical {
-            1 => bnodes("b", "p", "o"),
+            1 => blank_nodes("b", "p", "o"),
             2 => row(
                 3,
                 [bytes(2, "b"), bytes(6, "p"), bytes(10, "o"), bytes(15, "")].concat(),
             ),
-            _ => [row(4, bytes(3, "")), bnodes("b", "p", "o"), row(5, "")].concat(),
+            _ => [row(4, bytes(3, "")), blank_nodes("b", "p", "o"), row(5, "")].concat(),
         };
         for (types, messages) in [(grouped, vec![1, 2]), (flat, vec![3])] {
             for logical in types {
@@ -543,10 +543,10 @@ fn options_also_apply_to_earlier_frames() {
             frame(&[metadata("k", "held"), metadata("l", "held")]),
             frame(&[
                 options(1, &[number(14, logical)]),
-                bnodes("a", "b", "c"),
+                blank_nodes("a", "b", "c"),
                 metadata("k", "options"),
             ]),
-            frame(&[bnodes("d", "e", "f")]),
+            frame(&[blank_nodes("d", "e", "f")]),
         ]
         .concat()
     };
@@ -587,13 +587,13 @@ fn frames_read_as_one_message_keep_the_metadata_of_the_first_frame() {
     let log = [
         frame(&[
             options(1, &[number(14, 1)]),
-            bnodes("a", "b", "c"),
-            bnodes("a", "b", "d"),
+            blank_nodes("a", "b", "c"),
+            blank_nodes("a", "b", "d"),
             metadata("k", "one"),
             metadata("k", "again"),
         ]),
         frame(&[
-            bnodes("a", "b", "e"),
+            blank_nodes("a", "b", "e"),
             metadata("k", "two"),
             metadata("l", ""),
         ]),
@@ -627,8 +627,15 @@ fn frames_read_as_one_message_keep_the_metadata_of_the_first_frame() {
 #[test]
 fn after_a_reset_the_type_of_the_next_log_applies() {
     let log = |logical: u64| {
-        let first = frame(&[options(1, &[number(14, logical)]), bnodes("a", "b", "c")]);
-        [first, frame(&[bnodes("d", "e", "f"), metadata("k", "v")])].concat()
+        let first = frame(&[
+            options(1, &[number(14, logical)]),
+            blank_nodes("a", "b", "c"),
+        ]);
+        [
+            first,
+            frame(&[blank_nodes("d", "e", "f"), metadata("k", "v")]),
+        ]
+        .concat()
     };
     let options = parts_of(&Options::default()).frames_in_parts();
     let mut decoder = decoder("jelly", &options).unwrap();
@@ -648,7 +655,7 @@ fn after_a_reset_the_type_of_the_next_log_applies() {
 
 #[test]
 fn the_error_for_an_oversized_flat_log_has_a_hint() {
-    let rows: Vec<Vec<u8>> = (0..100).map(|_| bnodes("a", "b", "c")).collect();
+    let rows: Vec<Vec<u8>> = (0..100).map(|_| blank_nodes("a", "b", "c")).collect();
     let log = |logical| {
         let head = frame(&[options(1, &[number(14, logical)])]);
         [head, frame(&rows), frame(&rows)].concat()
@@ -672,7 +679,7 @@ fn the_error_for_an_oversized_flat_log_has_a_hint() {
 #[test]
 fn a_frame_is_read_in_parts_on_request() {
     let rows: Vec<Vec<u8>> = std::iter::once(options(1, &[]))
-        .chain((0..100).map(|n| bnodes(&format!("s{n}"), "p", "o")))
+        .chain((0..100).map(|n| blank_nodes(&format!("s{n}"), "p", "o")))
         .chain([bytes(15, [bytes(1, "k"), bytes(2, "v")].concat())])
         .collect();
     let log = [frame(&rows), frame(&[row(2, "")])].concat();
@@ -707,7 +714,7 @@ fn a_statement_counts_once_towards_the_limit_regardless_of_its_graph() {
 
 #[test]
 fn length_prefixes_are_detected_unless_an_option_is_given() {
-    let payload = [options(1, &[]), bnodes("a", "b", "c")].concat();
+    let payload = [options(1, &[]), blank_nodes("a", "b", "c")].concat();
     let metadata = bytes(15, [bytes(1, "k"), bytes(2, "v")].concat());
     for bare in [payload.clone(), [metadata, payload.clone()].concat()] {
         let delimited = [varint(bare.len() as u64), bare.clone()].concat();
@@ -730,7 +737,7 @@ fn length_prefixes_are_detected_unless_an_option_is_given() {
 
 #[test]
 fn truncated_and_damaged_logs_cause_different_errors() {
-    let payload = [options(1, &[]), bnodes("a", "b", "c")].concat();
+    let payload = [options(1, &[]), blank_nodes("a", "b", "c")].concat();
     let log = frame(std::slice::from_ref(&payload));
     let defaults = Options::default();
     assert_eq!(
@@ -759,7 +766,7 @@ fn limits_apply_before_memory_is_allocated() {
     let (_, error) = decode(&huge);
     assert!(error.unwrap().contains("is larger than 67108864 bytes"));
     let small = Options::with("max_message_bytes", 20);
-    let bare = [options(1, &[]), bnodes("a", "b", "c")].concat();
+    let bare = [options(1, &[]), blank_nodes("a", "b", "c")].concat();
     assert_eq!(class(&small, &bare), ErrorClass::Limit);
     let piecewise = decode_with(&small, &bare).1.unwrap();
     assert!(piecewise.contains("the log is one frame"), "{piecewise}");
@@ -961,7 +968,7 @@ fn literals_of_all_kinds_are_read() {
         options(1, &[]),
         datatype(0, "http://www.w3.org/2001/XMLSchema#string"),
         datatype(0, "http://ex/d"),
-        bnodes("s", "p", "o"),
+        blank_nodes("s", "p", "o"),
         literal(vec![]),
         literal([bytes(1, "x"), number(3, 1)].concat()),
         literal([bytes(1, "x"), number(3, 2)].concat()),
@@ -1004,7 +1011,7 @@ fn the_last_value_of_a_metadata_key_applies_in_any_position() {
         entry("a", "1"),
         options(1, &[]),
         entry("b", "2"),
-        bnodes("a", "b", "c"),
+        blank_nodes("a", "b", "c"),
         entry("a", "3"),
         bytes(15, ""),
     ]);

@@ -29,11 +29,11 @@ pub fn write(
             assert_eq!(encoder.encode(batch.into(), &mut out), Err(error.clone()));
             assert_eq!(encoder.finish(&mut out), Err(error.clone()));
             assert_eq!(out.len(), length, "nothing is written after an error");
-            return (out, encoder.dropped(), Some(error));
+            return (out, encoder.dropped_counts(), Some(error));
         }
     }
     let error = encoder.finish(&mut out).err();
-    (out, encoder.dropped(), error)
+    (out, encoder.dropped_counts(), error)
 }
 
 fn read(log: &[u8]) -> Vec<Message> {
@@ -52,17 +52,19 @@ fn statements(messages: &[Message]) -> Vec<&[Statement]> {
 fn joined(log: &[Message]) -> Vec<Statement> {
     fn relabel(message: usize, term: &Term) -> Term {
         match term {
-            Term::Bnode(label) if message > 0 || label.starts_with("_gm") => {
-                Term::Bnode(format!("_gm{message}_{label}"))
+            Term::BlankNode(label) if message > 0 || label.starts_with("_gm") => {
+                Term::BlankNode(format!("_gm{message}_{label}"))
             }
-            Term::Triple(parts) => {
-                Term::Triple(Box::new([0, 1, 2].map(|at| relabel(message, &parts[at]))))
-            }
+            Term::Triple(parts) => Term::Triple(Box::new(
+                [0, 1, 2].map(|position| relabel(message, &parts[position])),
+            )),
             term => term.clone(),
         }
     }
     let statements = |(index, message): (usize, &Message)| -> Vec<Statement> {
-        let relabel = |statement: &Statement| [0, 1, 2, 3].map(|at| relabel(index, &statement[at]));
+        let relabel = |statement: &Statement| {
+            [0, 1, 2, 3].map(|position| relabel(index, &statement[position]))
+        };
         message.statements.iter().map(relabel).collect()
     };
     log.iter().enumerate().flat_map(statements).collect()
@@ -116,7 +118,7 @@ fn term(position: usize, depth: u32, features: bool, next: &mut dyn FnMut(u32) -
         iri(&format!("{prefix}{}", next(9)))
     };
     match (position, next(10)) {
-        (0 | 3, 0) => Term::Bnode(format!("b{}", next(3))),
+        (0 | 3, 0) => Term::BlankNode(format!("b{}", next(3))),
         (3, 1..=4) => Term::Default,
         (2, 0..=1) => Term::Literal(format!("l{}", next(4)), None, None),
         (2, 2) => Term::Literal("x".to_owned(), Some(format!("en-x{}", next(3))), None),
@@ -127,7 +129,7 @@ fn term(position: usize, depth: u32, features: bool, next: &mut dyn FnMut(u32) -
             Term::Triple(Box::new(parts))
         }
         (_, 8) if features => Term::Literal(format!("g{}", next(3)), None, None),
-        (1, 9) if features => Term::Bnode("p".to_owned()),
+        (1, 9) if features => Term::BlankNode("p".to_owned()),
         _ => random_iri(next),
     }
 }
@@ -159,9 +161,9 @@ pub fn cut(log: &[Message], size: usize) -> Vec<MessageBatch> {
         for (key, value) in &message.metadata {
             maker.builder.add_metadata(key, value).unwrap();
         }
-        for (at, statement) in message.statements.iter().enumerate() {
+        for (index, statement) in message.statements.iter().enumerate() {
             maker.statement(statement);
-            if at % 2 == 1 {
+            if index % 2 == 1 {
                 batches.push(maker.take_part());
             }
         }
@@ -273,7 +275,9 @@ fn output_does_not_depend_on_batches() {
             }
             let sliced: Vec<MessageBatch> = {
                 let batch = batch(&log);
-                (0..log.len()).map(|at| batch.slice(at..at + 1)).collect()
+                (0..log.len())
+                    .map(|index| batch.slice(index..index + 1))
+                    .collect()
             };
             assert!(write(&options, &sliced).0 == whole, "in slices");
         }
@@ -321,7 +325,7 @@ fn data_that_the_options_forbid_is_rejected() {
             &plain,
             [
                 s.clone(),
-                Term::Bnode("b".to_owned()),
+                Term::BlankNode("b".to_owned()),
                 o.clone(),
                 Term::Default,
             ],
@@ -551,7 +555,7 @@ fn a_flat_log_has_the_metadata_of_its_first_message() {
 
 #[test]
 fn blank_nodes_stay_distinct_in_a_flat_log() {
-    let bnode = |label: &str| Term::Bnode(label.to_owned());
+    let bnode = |label: &str| Term::BlankNode(label.to_owned());
     let quoted = Term::Triple(Box::new([bnode("b"), iri("http://a/p"), bnode("a b")]));
     let one = Message {
         statements: vec![
@@ -601,11 +605,11 @@ fn damaged_logs_never_cause_a_panic() {
         );
     }
     let mut damaged = bytes.clone();
-    for at in 0..bytes.len() {
+    for index in 0..bytes.len() {
         for bit in 0..8 {
-            damaged[at] ^= 1 << bit;
+            damaged[index] ^= 1 << bit;
             try_reading(&damaged);
-            damaged[at] ^= 1 << bit;
+            damaged[index] ^= 1 << bit;
         }
     }
 }

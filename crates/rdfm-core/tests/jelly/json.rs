@@ -15,8 +15,8 @@ pub enum Json {
 impl Json {
     pub fn parse(text: &str) -> Self {
         let chars: Vec<char> = text.chars().collect();
-        let mut at = 0;
-        value(&chars, &mut at)
+        let mut index = 0;
+        value(&chars, &mut index)
     }
 
     pub fn get(&self, key: &str) -> &Self {
@@ -48,56 +48,57 @@ impl Json {
     }
 }
 
-fn space(chars: &[char], at: &mut usize) {
-    while chars[*at].is_whitespace() {
-        *at += 1;
+fn space(chars: &[char], index: &mut usize) {
+    while chars[*index].is_whitespace() {
+        *index += 1;
     }
 }
 
-fn value(chars: &[char], at: &mut usize) -> Json {
-    space(chars, at);
-    match chars[*at] {
+fn value(chars: &[char], index: &mut usize) -> Json {
+    space(chars, index);
+    match chars[*index] {
         '{' => {
             let mut map = BTreeMap::new();
-            *at += 1;
+            *index += 1;
             loop {
-                space(chars, at);
-                match chars[*at] {
+                space(chars, index);
+                match chars[*index] {
                     '}' => break,
-                    ',' => *at += 1,
+                    ',' => *index += 1,
                     _ => {
-                        let key = string(chars, at);
-                        space(chars, at);
-                        *at += 1;
-                        map.insert(key, value(chars, at));
+                        let key = string(chars, index);
+                        space(chars, index);
+                        *index += 1;
+                        map.insert(key, value(chars, index));
                     }
                 }
             }
-            *at += 1;
+            *index += 1;
             Json::Map(map)
         }
         '[' => {
             let mut list = Vec::new();
-            *at += 1;
+            *index += 1;
             loop {
-                space(chars, at);
-                match chars[*at] {
+                space(chars, index);
+                match chars[*index] {
                     ']' => break,
-                    ',' => *at += 1,
-                    _ => list.push(value(chars, at)),
+                    ',' => *index += 1,
+                    _ => list.push(value(chars, index)),
                 }
             }
-            *at += 1;
+            *index += 1;
             Json::List(list)
         }
-        '"' => Json::Text(string(chars, at)),
+        '"' => Json::Text(string(chars, index)),
         _ => {
-            let start = *at;
-            while *at < chars.len() && (chars[*at].is_alphanumeric() || "+-.".contains(chars[*at]))
+            let start = *index;
+            while *index < chars.len()
+                && (chars[*index].is_alphanumeric() || "+-.".contains(chars[*index]))
             {
-                *at += 1;
+                *index += 1;
             }
-            match chars[start..*at].iter().collect::<String>().as_str() {
+            match chars[start..*index].iter().collect::<String>().as_str() {
                 "null" => Json::Null,
                 "true" => Json::Bool(true),
                 "false" => Json::Bool(false),
@@ -107,31 +108,31 @@ fn value(chars: &[char], at: &mut usize) -> Json {
     }
 }
 
-fn string(chars: &[char], at: &mut usize) -> String {
+fn string(chars: &[char], index: &mut usize) -> String {
     let mut out = String::new();
-    *at += 1;
+    *index += 1;
     loop {
-        match chars[*at] {
+        match chars[*index] {
             '"' => break,
             '\\' => {
-                *at += 1;
-                match chars[*at] {
+                *index += 1;
+                match chars[*index] {
                     'n' => out.push('\n'),
                     't' => out.push('\t'),
                     'r' => out.push('\r'),
                     'u' => {
-                        let code: String = chars[*at + 1..*at + 5].iter().collect();
+                        let code: String = chars[*index + 1..*index + 5].iter().collect();
                         let code = u32::from_str_radix(&code, 16).unwrap();
                         out.push(char::from_u32(code).unwrap_or('\u{fffd}'));
-                        *at += 4;
+                        *index += 4;
                     }
                     other => out.push(other),
                 }
             }
             other => out.push(other),
         }
-        *at += 1;
+        *index += 1;
     }
-    *at += 1;
+    *index += 1;
     out
 }

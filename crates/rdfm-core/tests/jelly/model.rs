@@ -13,7 +13,7 @@ use rdfm_core::model::term::{NO_SPLIT, Quad, Term as Record, TermId, TermKind, X
 pub enum Term {
     Default,
     Iri(String),
-    Bnode(String),
+    BlankNode(String),
     /// Lexical form, language with direction, datatype.
     Literal(String, Option<String>, Option<String>),
     Triple(Box<[Term; 3]>),
@@ -40,7 +40,7 @@ pub fn term(batch: &MessageBatch, id: TermId) -> Term {
     match record.kind {
         TermKind::DefaultGraph => Term::Default,
         TermKind::Iri => Term::Iri(text),
-        TermKind::Bnode => Term::Bnode(text),
+        TermKind::BlankNode => Term::BlankNode(text),
         TermKind::Literal => Term::Literal(text, None, None),
         TermKind::LangLiteral => {
             let direction = match record.flags & (flags::LTR | flags::RTL) {
@@ -173,7 +173,7 @@ impl BatchMaker {
         let id = match term {
             Term::Default => TermId::DEFAULT_GRAPH,
             Term::Iri(text) => self.simple(TermKind::Iri, text),
-            Term::Bnode(text) => self.simple(TermKind::Bnode, text),
+            Term::BlankNode(text) => self.simple(TermKind::BlankNode, text),
             Term::Literal(text, None, None) => self.simple(TermKind::Literal, text),
             Term::Literal(text, Some(language), _) => {
                 let (tag, direction) = match language.rsplit_once("--") {
@@ -189,7 +189,7 @@ impl BatchMaker {
                 self.with_aux(TermKind::TypedLiteral, text, aux, 0)
             }
             Term::Triple(parts) => {
-                let ids = [0, 1, 2].map(|at| self.add(&parts[at]));
+                let ids = [0, 1, 2].map(|index| self.add(&parts[index]));
                 self.builder.add_triple_term(ids).unwrap()
             }
         };
@@ -216,7 +216,8 @@ impl BatchMaker {
     }
 
     pub fn statement(&mut self, statement: &Statement) {
-        let [subject, predicate, object, graph] = [0, 1, 2, 3].map(|at| self.add(&statement[at]));
+        let [subject, predicate, object, graph] =
+            [0, 1, 2, 3].map(|index| self.add(&statement[index]));
         self.builder
             .add_quad(Quad {
                 subject,
@@ -301,7 +302,7 @@ fn parse_term(text: &str) -> (Term, &str) {
     }
     if let Some(rest) = text.strip_prefix("_:") {
         let end = rest.find([' ', '\t']).unwrap_or(rest.len());
-        return (Term::Bnode(rest[..end].to_owned()), &rest[end..]);
+        return (Term::BlankNode(rest[..end].to_owned()), &rest[end..]);
     }
     let rest = text.strip_prefix('"').expect(text);
     let mut end = 0;
@@ -383,7 +384,7 @@ fn same_term(
     backward: &mut HashMap<String, String>,
 ) -> bool {
     match (a, b) {
-        (Term::Bnode(a), Term::Bnode(b)) => {
+        (Term::BlankNode(a), Term::BlankNode(b)) => {
             forward.entry(a.clone()).or_insert_with(|| b.clone()) == b
                 && backward.entry(b.clone()).or_insert_with(|| a.clone()) == a
         }

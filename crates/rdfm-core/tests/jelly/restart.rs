@@ -6,7 +6,9 @@ use crate::decode::{decode_with, end, stream_of_names};
 use crate::encode::{cut, options, random, write};
 use crate::model::{BatchMaker, Message, Statement, batch};
 use crate::support::{Options, decoder, encoder};
-use crate::wire::{bnodes, bytes, frame, iri, name, options as options_row, prefix, row, varint};
+use crate::wire::{
+    blank_nodes, bytes, frame, iri, name, options as options_row, prefix, row, varint,
+};
 
 /// Options for every physical type, with tables of several sizes.
 fn combinations() -> Vec<Options> {
@@ -101,13 +103,13 @@ fn a_log_can_be_read_from_every_mark() {
                 _ => assert_eq!(starts, [0]),
             }
             for start in starts {
-                let at = whole
+                let index = whole
                     .iter()
                     .position(|message| message.position == start as u64)
                     .expect("a message begins at the mark");
                 let suffix = decoded(&bytes[start..]);
-                assert_eq!(content(&suffix), content(&whole[at..]), "{options:?}");
-                for (found, expected) in suffix.iter().zip(&whole[at..]) {
+                assert_eq!(content(&suffix), content(&whole[index..]), "{options:?}");
+                for (found, expected) in suffix.iter().zip(&whole[index..]) {
                     assert_eq!(found.namespaces, expected.namespaces);
                 }
             }
@@ -182,8 +184,12 @@ fn marks_are_not_metadata_and_their_key_is_reserved() {
     // This also applies to frames that are not restart frames, and to logs that are one message.
     let mark = bytes[1..][..42].to_vec();
     let others = [
-        frame(&[mark.clone(), options_row(1, &[]), bnodes("s", "p", "o")]),
-        frame(&[mark, bnodes("s", "p", "o")]),
+        frame(&[
+            mark.clone(),
+            options_row(1, &[]),
+            blank_nodes("s", "p", "o"),
+        ]),
+        frame(&[mark, blank_nodes("s", "p", "o")]),
     ]
     .concat();
     assert!(
@@ -255,8 +261,8 @@ fn the_tables_of_a_new_stream_are_empty() {
 fn joined_flat_logs_are_one_message_with_a_note_or_separate_messages() {
     let flat = |label: &str| {
         let logical = [vec![14 << 3], varint(1)].concat();
-        let rows = [options_row(1, &[logical]), bnodes(label, "p", "o")];
-        [frame(&rows), frame(&[bnodes(label, "p", "x")])].concat()
+        let rows = [options_row(1, &[logical]), blank_nodes(label, "p", "o")];
+        [frame(&rows), frame(&[blank_nodes(label, "p", "x")])].concat()
     };
     let joined = [flat("a"), flat("a")].concat();
     let offset = flat("a").len();

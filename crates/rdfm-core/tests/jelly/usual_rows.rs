@@ -104,8 +104,8 @@ impl Random {
             _ => (kind, self.statement(quads)),
         };
         if self.damages && self.one_in(200) && !payload.is_empty() {
-            let at = self.below(payload.len() as u32) as usize;
-            payload[at] = self.below(256) as u8;
+            let index = self.below(payload.len() as u32) as usize;
+            payload[index] = self.below(256) as u8;
         }
         (field, payload)
     }

@@ -66,6 +66,6 @@ pub fn iri(prefix: u64, name: u64) -> Vec<u8> {
 }
 
 /// A triple row of blank nodes.
-pub fn bnodes(s: &str, p: &str, o: &str) -> Vec<u8> {
+pub fn blank_nodes(s: &str, p: &str, o: &str) -> Vec<u8> {
     row(2, [bytes(2, s), bytes(6, p), bytes(10, o)].concat())
 }

@@ -271,7 +271,7 @@ fn unsupported_links_are_dropped_and_counted() {
         } else {
             vec![("links", 2)]
         };
-        assert_eq!(encoder.dropped(), dropped);
+        assert_eq!(encoder.dropped_counts(), dropped);
         let reread = read(format, out).without_error().head.unwrap();
         assert_eq!(reread.links.len(), if has_links { 2 } else { 0 });
     }

@@ -63,14 +63,14 @@ impl Options {
 pub fn decoder(format: &str, options: &Options) -> Result<Box<dyn Decoder>, Reason> {
     let spec = registry::find(format).expect("a format");
     let values = Values::read(spec.reads(), options.given.clone())?;
-    registry::decoder(spec, &values, &options.opening)
+    registry::new_decoder(spec, &values, &options.opening)
 }
 
 /// Creates an encoder for a format.
 pub fn encoder(format: &str, options: &Options) -> Result<Box<dyn Encoder>, Reason> {
     let spec = registry::find(format).expect("a format");
     let values = Values::read(spec.writes(), options.given.clone())?;
-    registry::encoder(spec, &values, options.source.as_ref())
+    registry::new_encoder(spec, &values, options.source.as_ref())
 }
 
 /// The quads of each message as lines of N-Quads, and the error.
@@ -182,7 +182,11 @@ pub fn skipping(format: &str, options: &Options, log: &[u8], piece: usize) -> Ve
                 Some(skipped) => {
                     let text = String::from_utf8_lossy(&skipped).into_owned();
                     let index = error.position.message_index.unwrap();
-                    let prefix = if error.follows() { "follows, " } else { "" };
+                    let prefix = if error.may_follow_from_skipping() {
+                        "follows, "
+                    } else {
+                        ""
+                    };
                     seen.push((index, format!("{prefix}skipped {text}")));
                     continue;
                 }

@@ -30,7 +30,7 @@ pub enum Parts<'a, 'py> {
 
 impl<'a, 'py> AnyTerm<'a, 'py> {
     /// Returns the term of an object, or `None` if the object is not a term.
-    pub fn of(object: &'a Bound<'py, PyAny>) -> Option<Self> {
+    pub fn from_object(object: &'a Bound<'py, PyAny>) -> Option<Self> {
         if let Ok(iri) = object.cast_exact::<Iri>() {
             Some(Self::Iri(iri))
         } else if let Ok(literal) = object.cast_exact::<Literal>() {
@@ -45,20 +45,20 @@ impl<'a, 'py> AnyTerm<'a, 'py> {
     }
 
     /// Returns the term of an object, or an error if the object is not a term.
-    pub fn expect(object: &'a Bound<'py, PyAny>, place: &str) -> PyResult<Self> {
-        Self::of(object).ok_or_else(|| {
-            let found = object
+    pub fn expect(object: &'a Bound<'py, PyAny>, role: &str) -> PyResult<Self> {
+        Self::from_object(object).ok_or_else(|| {
+            let type_name = object
                 .get_type()
                 .name()
                 .map_or_else(|_| "an object".to_owned(), |name| name.to_string());
             PyTypeError::new_err(format!(
-                "{place} must be an Iri, BlankNode, Literal or TripleTerm, not {found}"
+                "{role} must be an Iri, BlankNode, Literal or TripleTerm, not {type_name}"
             ))
         })
     }
 
     /// Returns the text: label, IRI or lexical form. It is empty for triple terms.
-    pub(super) fn text(self) -> PyResult<&'a str> {
+    pub(super) fn term_text(self) -> PyResult<&'a str> {
         match self {
             Self::BlankNode(bnode) => bnode.get().value.bind(bnode.py()).to_str(),
             Self::Iri(iri) => iri.get().value.bind(iri.py()).to_str(),
@@ -68,20 +68,22 @@ impl<'a, 'py> AnyTerm<'a, 'py> {
     }
 
     /// Returns the parts of the term.
-    pub fn parts(self) -> PyResult<Parts<'a, 'py>> {
+    pub fn triple_parts(self) -> PyResult<Parts<'a, 'py>> {
         Ok(match self {
-            Self::BlankNode(_) => Parts::BlankNode(self.text()?),
-            Self::Iri(_) => Parts::Iri(self.text()?),
+            Self::BlankNode(_) => Parts::BlankNode(self.term_text()?),
+            Self::Iri(_) => Parts::Iri(self.term_text()?),
             Self::Literal(literal) => {
                 let py = literal.py();
                 match &literal.get().kind {
-                    LiteralKind::Simple => Parts::Simple(self.text()?),
+                    LiteralKind::Simple => Parts::Simple(self.term_text()?),
                     LiteralKind::Typed(datatype) => {
-                        Parts::Typed(self.text()?, datatype.bind(py).as_any())
+                        Parts::Typed(self.term_text()?, datatype.bind(py).as_any())
                     }
-                    LiteralKind::Tagged(language, direction) => {
-                        Parts::Tagged(self.text()?, language.bind(py).to_str()?, direction.flag())
-                    }
+                    LiteralKind::Tagged(language, direction) => Parts::Tagged(
+                        self.term_text()?,
+                        language.bind(py).to_str()?,
+                        direction.flag(),
+                    ),
                 }
             }
             Self::Triple(triple) => {

@@ -86,7 +86,7 @@ impl Direction {
         }
     }
 
-    const fn of(term_flags: u8) -> Self {
+    const fn from_flags(term_flags: u8) -> Self {
         if term_flags & flags::LTR != 0 {
             Self::Ltr
         } else if term_flags & flags::RTL != 0 {
@@ -316,13 +316,13 @@ term_methods!(Literal, Literal {
     fn datatype(&self, py: Python<'_>) -> PyResult<Py<Iri>> {
         static KNOWN: [PyOnceLock<Py<Iri>>; 3] =
             [PyOnceLock::new(), PyOnceLock::new(), PyOnceLock::new()];
-        let at = match &self.kind {
+        let index = match &self.kind {
             LiteralKind::Typed(datatype) => return Ok(datatype.clone_ref(py)),
             LiteralKind::Simple => 0,
             LiteralKind::Tagged(_, Direction::None) => 1,
             LiteralKind::Tagged(..) => 2,
         };
-        let iri = KNOWN[at].get_or_try_init(py, || {
+        let iri = KNOWN[index].get_or_try_init(py, || {
             let value = PyString::new(py, self.datatype_text(py)?).unbind();
             Py::new(py, Iri { value })
         })?;
@@ -391,8 +391,8 @@ term_methods!(TripleTerm, Triple {
         object: &Bound<'_, PyAny>,
     ) -> PyResult<Self> {
         let mut depth = 0;
-        for (part, place) in [(subject, "subject"), (predicate, "predicate"), (object, "object")] {
-            if let AnyTerm::Triple(triple) = AnyTerm::expect(part, place)? {
+        for (part, role) in [(subject, "subject"), (predicate, "predicate"), (object, "object")] {
+            if let AnyTerm::Triple(triple) = AnyTerm::expect(part, role)? {
                 depth = depth.max(triple.get().depth);
             }
         }
@@ -424,7 +424,7 @@ term_methods!(TripleTerm, Triple {
 
     fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<(Bound<'py, PyAny>, (Bound<'py, PyTuple>,))> {
         let make = slf.py().import("rdfm._core")?.getattr("build_triple_term")?;
-        Ok((make, (pickle::steps(slf)?,)))
+        Ok((make, (pickle::build_steps(slf)?,)))
     }
 });
 
@@ -483,14 +483,14 @@ impl Quad {
         let Ok(other) = other.cast_exact::<Self>() else {
             return Ok(PyNotImplemented::get(py).to_owned().into_any().unbind());
         };
-        let result = op.matches(self.order(other.get(), py)?);
+        let result = op.matches(self.compare(other.get(), py)?);
         Ok(result.into_pyobject(py)?.to_owned().into_any().unbind())
     }
 
     fn __hash__(&self, py: Python<'_>) -> PyResult<u64> {
         let mut hash = 4;
         for part in self.parts() {
-            if let Some(term) = AnyTerm::of(part.bind(py)) {
+            if let Some(term) = AnyTerm::from_object(part.bind(py)) {
                 hash = mix(hash, term.hash()?);
             }
         }
@@ -500,7 +500,7 @@ impl Quad {
     fn __str__(&self, py: Python<'_>) -> PyResult<String> {
         let mut out = Vec::new();
         for part in self.parts() {
-            if let Some(term) = AnyTerm::of(part.bind(py)) {
+            if let Some(term) = AnyTerm::from_object(part.bind(py)) {
                 term.write(&mut out)?;
                 out.push(b' ');
             }
@@ -511,9 +511,9 @@ impl Quad {
 
     fn __repr__(&self, py: Python<'_>) -> PyResult<String> {
         let mut out = String::from("Quad(");
-        for (at, part) in self.parts().into_iter().enumerate() {
-            if let Some(term) = AnyTerm::of(part.bind(py)) {
-                out.push_str(if at == 0 { "" } else { ", " });
+        for (index, part) in self.parts().into_iter().enumerate() {
+            if let Some(term) = AnyTerm::from_object(part.bind(py)) {
+                out.push_str(if index == 0 { "" } else { ", " });
                 term.write_repr(&mut out)?;
             }
         }

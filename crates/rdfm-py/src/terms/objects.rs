@@ -83,7 +83,7 @@ impl TermObjects {
         Ok(match term.kind {
             TermKind::DefaultGraph => py.None(),
             TermKind::Iri => Py::new(py, Iri { value: value()? })?.into_any(),
-            TermKind::Bnode => Py::new(py, BlankNode { value: value()? })?.into_any(),
+            TermKind::BlankNode => Py::new(py, BlankNode { value: value()? })?.into_any(),
             TermKind::Language => value()?.into_any(),
             TermKind::Literal => Py::new(
                 py,
@@ -96,7 +96,7 @@ impl TermObjects {
             TermKind::LangLiteral => {
                 let language = self.get(py, table, TermId(term.aux))?;
                 let language = language.cast_bound::<PyString>(py)?.clone().unbind();
-                let kind = LiteralKind::Tagged(language, Direction::of(term.flags));
+                let kind = LiteralKind::Tagged(language, Direction::from_flags(term.flags));
                 let value = value()?;
                 Py::new(py, Literal { value, kind })?.into_any()
             }
@@ -138,7 +138,7 @@ fn text_object(py: Python<'_>, table: &TermTable, id: TermId) -> PyResult<Py<PyS
 #[pyo3(signature = (text, *, max_depth=64))]
 pub(super) fn parse_term(py: Python<'_>, text: &str, max_depth: u32) -> PyResult<Py<PyAny>> {
     let mut builder = BatchBuilder::within_2_gib();
-    let max_depth = options::depth(max_depth)?;
+    let max_depth = options::check_depth(max_depth)?;
     let id = rdfm_core::formats::nquads::parse_term(&mut builder, text.as_bytes(), max_depth)
         .map_err(errors::term)?;
     let mut objects = TermObjects::default();

@@ -41,7 +41,7 @@ impl<'py> AnyTerm<'_, 'py> {
                 Ok(Ordering::Equal)
             }
             (Self::Literal(a), AnyTerm::Literal(b)) => {
-                let order = self.text()?.cmp(other.text()?);
+                let order = self.term_text()?.cmp(other.term_text()?);
                 if order.is_ne() {
                     return Ok(order);
                 }
@@ -52,11 +52,11 @@ impl<'py> AnyTerm<'_, 'py> {
                 }
                 Ok(a.get().tag(py)?.cmp(&b.get().tag(py)?))
             }
-            _ => Ok(self.text()?.cmp(other.text()?)),
+            _ => Ok(self.term_text()?.cmp(other.term_text()?)),
         }
     }
 
-    fn same(self, other: AnyTerm<'_, 'py>) -> PyResult<bool> {
+    fn is_same(self, other: AnyTerm<'_, 'py>) -> PyResult<bool> {
         if self.rank() != other.rank() {
             return Ok(false);
         }
@@ -100,7 +100,7 @@ impl<'py> AnyTerm<'_, 'py> {
 
 impl Quad {
     /// Returns the order of two quads. A graph that is None sorts first.
-    pub(super) fn order(&self, other: &Self, py: Python<'_>) -> PyResult<Ordering> {
+    pub(super) fn compare(&self, other: &Self, py: Python<'_>) -> PyResult<Ordering> {
         for (x, y) in self.parts().into_iter().zip(other.parts()) {
             let order = match (x.is_none(py), y.is_none(py)) {
                 (false, false) => compare_objects(x.bind(py), y.bind(py))?,
@@ -131,12 +131,12 @@ pub(super) fn compare<'py>(
     op: CompareOp,
     py: Python<'py>,
 ) -> PyResult<Py<PyAny>> {
-    let Some(b) = AnyTerm::of(b) else {
+    let Some(b) = AnyTerm::from_object(b) else {
         return Ok(PyNotImplemented::get(py).to_owned().into_any().unbind());
     };
     let result = match op {
-        CompareOp::Eq => a.same(b)?,
-        CompareOp::Ne => !a.same(b)?,
+        CompareOp::Eq => a.is_same(b)?,
+        CompareOp::Ne => !a.is_same(b)?,
         _ => op.matches(a.compare(b)?),
     };
     Ok(result.into_pyobject(py)?.to_owned().into_any().unbind())

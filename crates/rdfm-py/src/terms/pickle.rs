@@ -14,12 +14,12 @@ use rustc_hash::FxHashMap;
 use super::{AnyTerm, TripleTerm};
 
 /// Returns the steps that build a triple term.
-pub(super) fn steps<'py>(triple: &Bound<'py, TripleTerm>) -> PyResult<Bound<'py, PyTuple>> {
+pub(super) fn build_steps<'py>(triple: &Bound<'py, TripleTerm>) -> PyResult<Bound<'py, PyTuple>> {
     let mut steps = Steps {
         items: Vec::new(),
-        places: FxHashMap::default(),
+        item_indices: FxHashMap::default(),
     };
-    steps.triple(triple)?;
+    steps.add_triple(triple)?;
     PyTuple::new(triple.py(), steps.items)
 }
 
@@ -27,26 +27,26 @@ pub(super) fn steps<'py>(triple: &Bound<'py, TripleTerm>) -> PyResult<Bound<'py,
 struct Steps<'py> {
     /// A term or, for a triple term, the indexes of its parts.
     items: Vec<Bound<'py, PyAny>>,
-    places: FxHashMap<usize, usize>,
+    item_indices: FxHashMap<usize, usize>,
 }
 
 impl<'py> Steps<'py> {
-    fn triple(&mut self, triple: &Bound<'py, TripleTerm>) -> PyResult<()> {
+    fn add_triple(&mut self, triple: &Bound<'py, TripleTerm>) -> PyResult<()> {
         let py = triple.py();
         let mut places = [0; 3];
-        for (place, part) in places.iter_mut().zip(triple.get().parts()) {
+        for (slot, part) in places.iter_mut().zip(triple.get().parts()) {
             let part = part.bind(py);
             let address = part.as_ptr() as usize;
-            if let Some(existing) = self.places.get(&address) {
-                *place = *existing;
+            if let Some(existing) = self.item_indices.get(&address) {
+                *slot = *existing;
                 continue;
             }
             match AnyTerm::expect(part, "a part")? {
-                AnyTerm::Triple(inner) => self.triple(inner)?,
+                AnyTerm::Triple(inner) => self.add_triple(inner)?,
                 _ => self.items.push(part.clone()),
             }
-            *place = self.items.len() - 1;
-            self.places.insert(address, *place);
+            *slot = self.items.len() - 1;
+            self.item_indices.insert(address, *slot);
         }
         self.items.push(PyTuple::new(py, places)?.into_any());
         Ok(())
@@ -71,8 +71,8 @@ pub(super) fn build_triple_term<'py>(steps: &Bound<'py, PyTuple>) -> PyResult<Bo
             continue;
         };
         let mut parts = Vec::with_capacity(3);
-        for place in places {
-            parts.push(built.get(place).ok_or_else(invalid)?.clone());
+        for slot in places {
+            parts.push(built.get(slot).ok_or_else(invalid)?.clone());
         }
         let term = TripleTerm::new(&parts[0], &parts[1], &parts[2])?;
         built.push(Bound::new(py, term)?.into_any());

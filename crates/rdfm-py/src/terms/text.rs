@@ -15,11 +15,11 @@ impl AnyTerm<'_, '_> {
     /// Appends the term as canonical N-Triples.
     pub fn write(self, out: &mut Vec<u8>) -> PyResult<()> {
         match self {
-            Self::BlankNode(_) => write::write_label(self.text()?.as_bytes(), false, out),
-            Self::Iri(_) => write::write_iri(self.text()?.as_bytes(), false, out),
+            Self::BlankNode(_) => write::write_label(self.term_text()?.as_bytes(), false, out),
+            Self::Iri(_) => write::write_iri(self.term_text()?.as_bytes(), false, out),
             Self::Literal(literal) => {
                 let py = literal.py();
-                write::write_string(self.text()?.as_bytes(), false, out);
+                write::write_string(self.term_text()?.as_bytes(), false, out);
                 match &literal.get().kind {
                     LiteralKind::Simple => {}
                     LiteralKind::Typed(datatype) => {
@@ -56,8 +56,8 @@ impl AnyTerm<'_, '_> {
                 // Not done with Python's `repr`, because terms may be nested more deeply than
                 // Python's recursion limit allows.
                 out.push_str("TripleTerm(");
-                for (at, part) in triple.get().parts().into_iter().enumerate() {
-                    out.push_str(if at == 0 { "" } else { ", " });
+                for (index, part) in triple.get().parts().into_iter().enumerate() {
+                    out.push_str(if index == 0 { "" } else { ", " });
                     AnyTerm::expect(part.bind(triple.py()), "a part")?.write_repr(out)?;
                 }
                 out.push(')');

@@ -20,7 +20,7 @@ use regex::bytes::RegexBuilder;
 
 pub(crate) use term::time_type;
 use term::{FilterTerm, Test, is_within};
-pub use term::{Period, moment};
+pub use term::{Period, parse_moment};
 pub(crate) use times::TimeProperties;
 
 /// Maximum memory use of a compiled regular expression, in bytes.
@@ -49,7 +49,7 @@ struct Name {
     prefix: Vec<u8>,
     local: Vec<u8>,
     /// Whether any log has declared the prefix.
-    found: bool,
+    matches: bool,
 }
 
 struct Condition {
@@ -58,7 +58,7 @@ struct Condition {
     /// The test result of each term of the batch.
     tested: Vec<TermMatch>,
     /// The matching terms, if all terms have been tested.
-    found: Vec<TermId>,
+    matches: Vec<TermId>,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -97,27 +97,27 @@ impl Condition {
     /// Begins a batch. Tests all terms of the batch if the test is cheap.
     fn begin(&mut self, table: &TermTable, names: &[Option<Vec<u8>>]) {
         let terms = table.terms().len();
-        self.found.clear();
+        self.matches.clear();
         self.tested.clear();
         if !self.test.is_cheap() {
             self.tested.resize(terms, TermMatch::Untested);
             return;
         }
         let deep = self.position == Position::Any;
-        self.test.find(table, names, deep, &mut self.found);
+        self.test.find(table, names, deep, &mut self.matches);
         self.tested.resize(terms, TermMatch::No);
-        for id in &self.found {
+        for id in &self.matches {
             self.tested[id.index()] = TermMatch::Yes;
         }
     }
 
     /// Whether it is known that no term of the batch matches.
     fn cannot_match(&self) -> bool {
-        self.found.is_empty() && self.test.is_cheap()
+        self.matches.is_empty() && self.test.is_cheap()
     }
 
     /// Passes the indexes of the matching quads in a range to `take`.
-    fn each(
+    fn for_each_match(
         &mut self,
         batch: &MessageBatch,
         range: Range<usize>,
@@ -128,10 +128,10 @@ impl Condition {
         if self.cannot_match() {
             return;
         }
-        let [wanted] = self.found[..] else {
-            for (at, quad) in quads.iter().enumerate() {
+        let [wanted] = self.matches[..] else {
+            for (index, quad) in quads.iter().enumerate() {
                 if self.matches(table, *quad, names) {
-                    take(start + at);
+                    take(start + index);
                 }
             }
             return;
@@ -152,12 +152,12 @@ impl Condition {
 }
 
 /// Excludes the messages of a range that have none of the quads `found`, which are in order.
-fn require(batch: &MessageBatch, messages: Range<usize>, found: &[usize], matches: &mut [bool]) {
-    let mut remaining = found.iter().copied().peekable();
+fn require(batch: &MessageBatch, messages: Range<usize>, indices: &[usize], matches: &mut [bool]) {
+    let mut remaining = indices.iter().copied().peekable();
     for message in messages {
         let end = batch.range(message).end;
         let mut has_match = false;
-        while remaining.next_if(|at| *at < end).is_some() {
+        while remaining.next_if(|index| *index < end).is_some() {
             has_match = true;
         }
         matches[message] &= has_match;
@@ -175,8 +175,8 @@ fn scan(
     for (number, run) in quads.chunks(RUN).enumerate() {
         if run.iter().fold(false, |any, quad| any | is_match(quad)) {
             let first = start + number * RUN;
-            let found = (0..run.len()).filter(|at| is_match(&run[*at]));
-            found.for_each(|at| take(first + at));
+            let indices = (0..run.len()).filter(|index| is_match(&run[*index]));
+            indices.for_each(|index| take(first + index));
         }
     }
 }
@@ -190,15 +190,15 @@ struct TimeRange {
     properties: TimeProperties,
     period: Period,
     /// Whether any message has a time property.
-    found: bool,
+    matches: bool,
 }
 
 impl TimeRange {
     /// Returns the indexes of the quads with a time in the period, in order.
-    fn quads(&mut self, batch: &MessageBatch) -> Vec<usize> {
-        let mut quads = self.properties.quads(batch);
-        self.found |= !quads.is_empty();
-        quads.retain(|at| is_within(batch.table(), batch.quads()[*at].object, self.period));
+    fn find_quads(&mut self, batch: &MessageBatch) -> Vec<usize> {
+        let mut quads = self.properties.find_quads(batch);
+        self.matches |= !quads.is_empty();
+        quads.retain(|index| is_within(batch.table(), batch.quads()[*index].object, self.period));
         quads
     }
 }
@@ -235,7 +235,7 @@ impl MessageFilter {
     ///
     /// # Errors
     /// If the text is not a valid term.
-    pub fn term(&mut self, position: Position, text: &str) -> Result<(), Reason> {
+    pub fn add_term(&mut self, position: Position, text: &str) -> Result<(), Reason> {
         let required = self.read(text)?;
         self.push(position, required);
         Ok(())
@@ -247,7 +247,7 @@ impl MessageFilter {
     }
 
     /// Requires a literal whose lexical form contains a string.
-    pub fn contains(&mut self, text: &str) {
+    pub fn add_text(&mut self, text: &str) {
         let finder = Box::new(Finder::new(text).into_owned());
         self.push(Position::Object, Test::Contains(finder));
     }
@@ -270,7 +270,7 @@ impl MessageFilter {
     }
 
     /// Requires a literal with a date or time in a range.
-    pub fn within(&mut self, period: Period) {
+    pub fn add_period(&mut self, period: Period) {
         self.push(Position::Object, Test::Within(period));
     }
 
@@ -279,18 +279,18 @@ impl MessageFilter {
     ///
     /// # Errors
     /// None in practice, because all default properties are valid.
-    pub fn time_within(&mut self, period: Period) -> Result<(), Reason> {
+    pub fn add_time_within(&mut self, period: Period) -> Result<(), Reason> {
         self.times = Some(Box::new(TimeRange {
             properties: TimeProperties::new()?,
             period,
-            found: false,
+            matches: false,
         }));
         Ok(())
     }
 
     /// Whether [`Self::time_within`] was called, but no message so far has a time property.
     pub fn lacks_times(&self) -> bool {
-        self.times.as_ref().is_some_and(|times| !times.found)
+        self.times.as_ref().is_some_and(|times| !times.matches)
     }
 
     fn push(&mut self, position: Position, test: Test) {
@@ -299,14 +299,14 @@ impl MessageFilter {
         }
         if let Some(pattern) = self.patterns.last_mut() {
             let precedes = |other: &Condition| other.test.is_cheap() || !test.is_cheap();
-            let at = pattern.0.partition_point(precedes);
+            let index = pattern.0.partition_point(precedes);
             let condition = Condition {
                 position,
                 test,
                 tested: Vec::new(),
-                found: Vec::new(),
+                matches: Vec::new(),
             };
-            pattern.0.insert(at, condition);
+            pattern.0.insert(index, condition);
         }
     }
 
@@ -360,7 +360,7 @@ impl MessageFilter {
         self.names.push(Name {
             prefix: prefix.into(),
             local: local.into(),
-            found: false,
+            matches: false,
         });
         self.bound.push(None);
         Ok(Test::Named(self.names.len() - 1))
@@ -375,23 +375,23 @@ impl MessageFilter {
     pub fn undeclared(&self) -> impl Iterator<Item = &[u8]> {
         self.names
             .iter()
-            .filter(|name| !name.found)
+            .filter(|name| !name.matches)
             .map(|name| name.prefix.as_slice())
     }
 
     /// Returns whether each message matches.
-    pub fn messages(&mut self, batch: &MessageBatch) -> Vec<bool> {
+    pub fn matching_messages(&mut self, batch: &MessageBatch) -> Vec<bool> {
         self.find(batch).0
     }
 
     /// Returns whether each quad matches the first pattern and is in a message that matches the
     /// filter.
     pub fn quads(&mut self, batch: &MessageBatch) -> Vec<bool> {
-        let (messages, found) = self.find(batch);
+        let (messages, indices) = self.find(batch);
         let matches_all = self.patterns.is_empty() && self.times.is_none();
         let mut matches = vec![matches_all; batch.quads().len()];
-        for at in found {
-            matches[at] = true;
+        for index in indices {
+            matches[index] = true;
         }
         for (message, _) in messages
             .iter()
@@ -424,10 +424,10 @@ impl MessageFilter {
         }
         self.find_in(batch, start..batch.len(), &mut matches, &mut quads);
         if let Some(times) = &mut self.times {
-            let found = times.quads(batch);
-            require(batch, 0..batch.len(), &found, &mut matches);
+            let indices = times.find_quads(batch);
+            require(batch, 0..batch.len(), &indices, &mut matches);
             if self.patterns.is_empty() {
-                quads = found;
+                quads = indices;
             }
         }
         (matches, quads)
@@ -445,13 +445,13 @@ impl MessageFilter {
             return;
         }
         let range = batch.range(messages.start).start..batch.range(messages.end - 1).end;
-        let mut found = Vec::new();
+        let mut indices = Vec::new();
         for (number, pattern) in self.patterns.iter_mut().enumerate() {
-            found.clear();
-            pattern.find(batch, range.clone(), &self.bound, &mut found);
-            require(batch, messages.clone(), &found, matches);
+            indices.clear();
+            pattern.find(batch, range.clone(), &self.bound, &mut indices);
+            require(batch, messages.clone(), &indices, matches);
             if number == 0 {
-                quads.extend(&found);
+                quads.extend(&indices);
             }
         }
     }
@@ -462,7 +462,7 @@ impl MessageFilter {
             *bound = in_force
                 .get(&name.prefix)
                 .map(|iri| [iri, name.local.as_slice()].concat());
-            name.found |= bound.is_some();
+            name.matches |= bound.is_some();
         }
         let (table, names) = (batch.table(), &self.bound);
         for condition in self.patterns.iter_mut().flat_map(|pattern| &mut pattern.0) {
@@ -493,7 +493,7 @@ impl MessageFilter {
         for change in batch.namespace_changes_of(message) {
             for (name, bound) in self.names.iter_mut().zip(&mut self.bound) {
                 if name.prefix == table.span(change.name) {
-                    name.found = true;
+                    name.matches = true;
                     *bound = Some([table.span(change.iri), &name.local].concat());
                 }
             }
@@ -512,23 +512,23 @@ impl Pattern {
         batch: &MessageBatch,
         range: Range<usize>,
         names: &[Option<Vec<u8>>],
-        found: &mut Vec<usize>,
+        indices: &mut Vec<usize>,
     ) {
         let Some((first, others)) = self.0.split_first_mut() else {
-            found.extend(range);
+            indices.extend(range);
             return;
         };
         if others.iter().any(Condition::cannot_match) {
             return;
         }
         let table = batch.table();
-        first.each(batch, range, names, |at| {
-            let quad = batch.quads()[at];
+        first.for_each_match(batch, range, names, |index| {
+            let quad = batch.quads()[index];
             let matches = others
                 .iter_mut()
                 .all(|condition| condition.matches(table, quad, names));
             if matches {
-                found.push(at);
+                indices.push(index);
             }
         });
     }

@@ -34,7 +34,7 @@ impl FilterTerm {
     }
 
     fn is(&self, table: &TermTable, id: TermId) -> bool {
-        table.same_term(id, self.builder.table(), self.id)
+        table.is_same_term(id, self.builder.table(), self.id)
     }
 }
 
@@ -48,7 +48,7 @@ pub enum Moment {
 }
 
 impl Moment {
-    fn of(moment: DateTime) -> Self {
+    fn from_date_time(moment: DateTime) -> Self {
         let micros = || {
             const PARTS: i128 = 1_000_000_000_000;
             let since = moment.checked_sub(epoch()?)?.as_seconds();
@@ -58,10 +58,10 @@ impl Moment {
         micros().map_or(Self::Other(moment), Self::Micros)
     }
 
-    fn is_before(self, other: Self) -> bool {
-        match (self, other) {
-            (Self::Micros(one), Self::Micros(other)) => one < other,
-            (one, other) => one.exact() < other.exact(),
+    fn is_before(self, right: Self) -> bool {
+        match (self, right) {
+            (Self::Micros(left), Self::Micros(right)) => left < right,
+            (left, right) => left.exact() < right.exact(),
         }
     }
 
@@ -98,18 +98,18 @@ impl Period {
 }
 
 /// Parses an xsd:dateTime or xsd:date. UTC is the default time zone.
-pub fn moment(text: &str) -> Option<Moment> {
+pub fn parse_moment(text: &str) -> Option<Moment> {
     let common = moment::micros(text.as_bytes()).map(Moment::Micros);
-    common.or_else(|| other_moment(text).map(Moment::of))
+    common.or_else(|| other_moment(text).map(Moment::from_date_time))
 }
 
 fn other_moment(text: &str) -> Option<DateTime> {
     let text = text.trim_matches([' ', '\t', '\r', '\n']);
     let zoned = |text: &str| {
-        let at = text.len().checked_sub(6);
+        let index = text.len().checked_sub(6);
         text.ends_with('Z')
-            || at
-                .and_then(|at| text.get(at..))
+            || index
+                .and_then(|index| text.get(index..))
                 .is_some_and(|end| end.starts_with(['+', '-']) && end.as_bytes()[3] == b':')
     };
     let text = if zoned(text) {
@@ -227,7 +227,7 @@ pub(super) fn is_within(table: &TermTable, id: TermId, period: Period) -> bool {
     time_type(table, id).is_some()
         && std::str::from_utf8(table.text(id))
             .ok()
-            .and_then(moment)
+            .and_then(parse_moment)
             .is_some_and(|moment| period.contains(moment))
 }
 

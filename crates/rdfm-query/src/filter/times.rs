@@ -51,8 +51,8 @@ impl TimeProperties {
     }
 
     /// Returns the indexes of the quads with a time property, in order.
-    pub(crate) fn quads(&mut self, batch: &MessageBatch) -> Vec<usize> {
-        let declared = self.declared(batch);
+    pub(crate) fn find_quads(&mut self, batch: &MessageBatch) -> Vec<usize> {
+        let declared = self.find_declared(batch);
         let mut quads: Vec<usize> = Vec::new();
         for filter in &mut self.filters {
             quads.extend(filter.matching_quads(batch));
@@ -60,8 +60,8 @@ impl TimeProperties {
         for (message, property) in declared {
             let start = batch.range(message).start;
             if let Some(filter) = self.declare(&property) {
-                let found = filter.matching_quads(batch);
-                quads.extend(found.into_iter().filter(|at| *at >= start));
+                let indices = filter.matching_quads(batch);
+                quads.extend(indices.into_iter().filter(|index| *index >= start));
             }
         }
         quads.sort_unstable();
@@ -69,14 +69,14 @@ impl TimeProperties {
     }
 
     /// Returns the properties that messages of a batch declare.
-    fn declared(&mut self, batch: &MessageBatch) -> Vec<(usize, Vec<u8>)> {
+    fn find_declared(&mut self, batch: &MessageBatch) -> Vec<(usize, Vec<u8>)> {
         let table = batch.table();
         let mut message = 0;
         let mut declared = Vec::new();
-        for at in self.declarations.matching_quads(batch) {
-            let property = batch.quads()[at].object;
+        for index in self.declarations.matching_quads(batch) {
+            let property = batch.quads()[index].object;
             if table.term(property).kind == TermKind::Iri {
-                while batch.range(message).end <= at {
+                while batch.range(message).end <= index {
                     message += 1;
                 }
                 declared.push((message, table.text(property).to_vec()));
@@ -105,6 +105,6 @@ impl TimeProperties {
 
 fn with_property(iri: &str) -> Result<MessageFilter, Reason> {
     let mut filter = MessageFilter::default();
-    filter.term(Position::Predicate, &format!("<{iri}>"))?;
+    filter.add_term(Position::Predicate, &format!("<{iri}>"))?;
     Ok(filter)
 }

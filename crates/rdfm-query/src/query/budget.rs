@@ -113,7 +113,7 @@ struct ResourceUse {
     /// Terms for the strings of the current expression, if it creates strings.
     expression_terms: Cell<u64>,
     /// Terms that are part of a result.
-    kept: Cell<u64>,
+    result_terms: Cell<u64>,
     /// Number of nested expressions that are being evaluated and create strings.
     open: Cell<u32>,
     max_terms: Cell<u64>,
@@ -129,7 +129,7 @@ thread_local! {
             terms: Cell::new(0),
             bytes: Cell::new(0),
             expression_terms: Cell::new(0),
-            kept: Cell::new(0),
+            result_terms: Cell::new(0),
             open: Cell::new(0),
             max_terms: Cell::new(u64::MAX),
             until: Cell::new(None),
@@ -143,7 +143,7 @@ thread_local! {
 ///
 /// # Errors
 /// If `work` was stopped. The error is the reason.
-pub fn within<T>(
+pub fn run_within<T>(
     limits: &Limits,
     cancel: &Cancel,
     work: impl FnOnce() -> Result<T, Stop>,
@@ -153,7 +153,7 @@ pub fn within<T>(
             .timeout
             .and_then(|time| Instant::now().checked_add(time));
         resources.steps.set(0);
-        resources.terms.set(resources.kept.get());
+        resources.terms.set(resources.result_terms.get());
         resources.bytes.set(0);
         resources.expression_terms.set(0);
         resources.open.set(0);
@@ -241,18 +241,22 @@ pub fn count_scanned(bytes: usize) {
 /// are too many.
 #[inline]
 pub fn keep(terms: u64) {
-    RESOURCE_USE.with(|resources| resources.kept.set(resources.kept.get() + terms));
+    RESOURCE_USE.with(|resources| {
+        resources
+            .result_terms
+            .set(resources.result_terms.get() + terms)
+    });
     acquire(terms);
 }
 
 /// Returns the number of terms that are part of a result.
-pub fn kept() -> u64 {
-    RESOURCE_USE.with(|resources| resources.kept.get())
+pub fn kept_bytes() -> u64 {
+    RESOURCE_USE.with(|resources| resources.result_terms.get())
 }
 
 /// Releases the terms of a result that has been passed on.
 pub fn forget_kept() {
-    release(RESOURCE_USE.with(|resources| resources.kept.take()));
+    release(RESOURCE_USE.with(|resources| resources.result_terms.take()));
 }
 
 /// Ends the evaluation by unwinding to [`within`].

@@ -55,7 +55,7 @@ fn missing_term(text: &str, before: &[Range<usize>], word: &str) -> Option<Strin
         .take_while(|word| !is_mark(word))
         .count();
     let mark = before.iter().rev().find(is_mark)?;
-    let last = shortened(&text[before.last()?.clone()]);
+    let last = shorten(&text[before.last()?.clone()]);
     let term_count = match &text[mark.clone()] {
         "{" | "." => terms,
         ";" => terms + 1,
@@ -79,7 +79,7 @@ pub fn diagnose(
     if text.len() > MAX_REPARSED_BYTES {
         return QueryError::at(
             "there is a syntax error here or a few characters earlier",
-            located(error).map(|(found, _)| found),
+            find_location(error).map(|(location, _)| location),
         );
     }
     let words = words(text);
@@ -92,7 +92,7 @@ pub fn diagnose(
     }
     let is_valid_start = |count: usize| {
         let end = count.checked_sub(1).map_or(0, |last| words[last].end);
-        begins(&text[..end], parser)
+        is_valid_beginning(&text[..end], parser)
     };
     // Find the first word that cannot follow the text before it.
     let (mut valid, mut invalid) = (0, words.len() + 1);
@@ -106,7 +106,7 @@ pub fn diagnose(
     }
     let word = words.get(valid).cloned();
     let start = word.as_ref().map_or(text.len(), |word| word.start);
-    let shown = word.map(|word| shortened(&text[word]));
+    let shown = word.map(|word| shorten(&text[word]));
     let reason = match (sentence(error), shown) {
         (_, Some(name)) if prefix(&name).is_some_and(|prefix| !is_declared(prefix)) => {
             let prefix = prefix(&name).unwrap_or_default();
@@ -141,7 +141,7 @@ pub fn diagnose(
             }
             text
         }
-        (None, Some(word)) => match overridden(&text[..start]) {
+        (None, Some(word)) => match find_overridden(&text[..start]) {
             Some(name) if word == "}" => {
                 format!("BIND gives {name} a value, but {name} already has one")
             }
@@ -171,39 +171,45 @@ pub fn diagnose(
 /// exactly one.
 pub fn find(text: &str, is_match: impl Fn(&str) -> bool) -> Option<(u64, u64)> {
     let words = words(text);
-    let mut found = words.iter().filter(|word| is_match(&text[(*word).clone()]));
-    let first = found.next()?;
-    found.next().is_none().then(|| position(text, first.start))
+    let mut matches = words.iter().filter(|word| is_match(&text[(*word).clone()]));
+    let first = matches.next()?;
+    matches
+        .next()
+        .is_none()
+        .then(|| position(text, first.start))
 }
 
 /// Returns the variable of a `BIND` at the end of `text`, if the variable also occurs earlier.
-fn overridden(text: &str) -> Option<&str> {
-    let at = text.rfind("BIND").or_else(|| text.rfind("bind"))?;
-    let (before, bind) = text.split_at(at);
+fn find_overridden(text: &str) -> Option<&str> {
+    let index = text.rfind("BIND").or_else(|| text.rfind("bind"))?;
+    let (before, bind) = text.split_at(index);
     let name = bind.trim_end().strip_suffix(')')?.trim_end();
     let name = &name[name.rfind(['?', '$'])?..];
-    let is_name = |text: &str| text.chars().all(|one| one.is_alphanumeric() || one == '_');
-    let mut found = before.match_indices(name);
-    let occurs_earlier = found.any(|(at, _)| {
-        let next = before[at + name.len()..].chars().next();
+    let is_name = |text: &str| {
+        text.chars()
+            .all(|character| character.is_alphanumeric() || character == '_')
+    };
+    let mut occurrences = before.match_indices(name);
+    let occurs_earlier = occurrences.any(|(index, _)| {
+        let next = before[index + name.len()..].chars().next();
         next.is_none_or(|next| !is_name(next.encode_utf8(&mut [0; 4])))
     });
     (is_name(&name[1..]) && occurs_earlier).then_some(name)
 }
 
 /// Whether a string can be the beginning of a query.
-fn begins(text: &str, parser: &SparqlParser) -> bool {
+fn is_valid_beginning(text: &str, parser: &SparqlParser) -> bool {
     let longer = format!("{text}{}", " ".repeat(PADDING));
     let Err(error) = parser.clone().parse_query(&longer) else {
         return true;
     };
     let error = error.to_string();
     let end = position(&longer, longer.len() - PADDING / 2);
-    located(&error).is_some_and(|(found, _)| found >= end)
+    find_location(&error).is_some_and(|(location, _)| location >= end)
 }
 
 /// Splits an error of the library into position and expectation.
-fn located(error: &str) -> Option<((u64, u64), &str)> {
+fn find_location(error: &str) -> Option<((u64, u64), &str)> {
     let (position, expected) = error.strip_prefix("error at ")?.split_once(": ")?;
     let (line, column) = position.split_once(':')?;
     Some(((line.parse().ok()?, column.parse().ok()?), expected))
@@ -212,7 +218,7 @@ fn located(error: &str) -> Option<((u64, u64), &str)> {
 /// Returns the part of an error that is a sentence. The other expectations are tokens of the
 /// grammar.
 fn sentence(error: &str) -> Option<&str> {
-    let Some((_, expected)) = located(error) else {
+    let Some((_, expected)) = find_location(error) else {
         return Some(error);
     };
     let expected = expected.trim_start_matches("expected ");
@@ -226,22 +232,26 @@ fn sentence(error: &str) -> Option<&str> {
 /// Returns the prefix of a prefixed name.
 fn prefix(word: &str) -> Option<&str> {
     let (prefix, _) = word.split_once(':')?;
-    let is_name = |one: char| one.is_alphanumeric() || "-_.".contains(one);
+    let is_name = |character: char| character.is_alphanumeric() || "-_.".contains(character);
     (prefix != "_" && prefix.chars().all(is_name)).then_some(prefix)
 }
 
-fn shortened(word: &str) -> String {
+fn shorten(word: &str) -> String {
     let short: String = word.chars().take(MAX_SHOWN_CHARACTERS).collect();
     let rest = if short.len() < word.len() { "…" } else { "" };
-    let safe = short
-        .chars()
-        .map(|one| if one.is_control() { ' ' } else { one });
+    let safe = short.chars().map(|character| {
+        if character.is_control() {
+            ' '
+        } else {
+            character
+        }
+    });
     safe.chain(rest.chars()).collect()
 }
 
 /// Returns the line and column of a byte offset, both from 1. Columns are counted in characters.
-fn position(text: &str, at: usize) -> (u64, u64) {
-    let before = &text[..at];
+fn position(text: &str, index: usize) -> (u64, u64) {
+    let before = &text[..index];
     let line_start = before.rfind('\n').map_or(0, |newline| newline + 1);
     let line = before.bytes().filter(|byte| *byte == b'\n').count() as u64 + 1;
     (line, before[line_start..].chars().count() as u64 + 1)
@@ -251,44 +261,46 @@ fn position(text: &str, at: usize) -> (u64, u64) {
 fn words(text: &str) -> Vec<Range<usize>> {
     let bytes = text.as_bytes();
     let mut words = Vec::new();
-    let mut at = 0;
-    while at < bytes.len() {
-        let start = at;
-        let rest = &text[at..];
-        match bytes[at] {
+    let mut index = 0;
+    while index < bytes.len() {
+        let start = index;
+        let rest = &text[index..];
+        match bytes[index] {
             b' ' | b'\t' | b'\r' | b'\n' => {
-                at += 1;
+                index += 1;
                 continue;
             }
             b'#' => {
-                at += rest.find('\n').unwrap_or(rest.len());
+                index += rest.find('\n').unwrap_or(rest.len());
                 continue;
             }
-            b'"' | b'\'' => at += string(rest),
+            b'"' | b'\'' => index += string(rest),
             b'<' => {
                 // An IRI or a comparison operator.
                 let end = rest.find(['>', ' ', '\n', '"', '{', '}']);
                 let iri = end.filter(|end| rest.as_bytes()[*end] == b'>');
-                at += iri.map_or(1, |end| end + 1);
+                index += iri.map_or(1, |end| end + 1);
             }
-            b'(' | b')' | b'{' | b'}' | b'[' | b']' | b',' | b';' | b'.' => at += 1,
+            b'(' | b')' | b'{' | b'}' | b'[' | b']' | b',' | b';' | b'.' => index += 1,
             _ => {
-                let ends = |one: char| one.is_whitespace() || "\"'<(){}[],;#".contains(one);
-                at += rest.find(ends).unwrap_or(rest.len()).max(1);
+                let ends = |character: char| {
+                    character.is_whitespace() || "\"'<(){}[],;#".contains(character)
+                };
+                index += rest.find(ends).unwrap_or(rest.len()).max(1);
                 // A full stop after a name ends the triple.
-                if at - start > 1 && bytes[at - 1] == b'.' {
-                    at -= 1;
+                if index - start > 1 && bytes[index - 1] == b'.' {
+                    index -= 1;
                 }
             }
         }
-        words.push(start..at);
+        words.push(start..index);
     }
     words
 }
 
 /// Whether a word is an unterminated string.
 fn is_open(word: &str) -> bool {
-    let quote = word.chars().next().filter(|one| "\"'".contains(*one));
+    let quote = word.chars().next().filter(|mark| "\"'".contains(*mark));
     quote.is_some_and(|quote| word.len() < 2 || !word.ends_with(quote))
 }
 
@@ -298,20 +310,20 @@ fn string(text: &str) -> usize {
     let bytes = text.as_bytes();
     let quote = bytes[0];
     let long = bytes.starts_with(&[quote; 3]);
-    let mut at = if long { 3 } else { 1 };
-    while at < bytes.len() {
-        match bytes[at] {
-            b'\\' => at += 1,
+    let mut index = if long { 3 } else { 1 };
+    while index < bytes.len() {
+        match bytes[index] {
+            b'\\' => index += 1,
             b'\n' if !long => break,
-            byte if byte == quote && (!long || bytes[at..].starts_with(&[quote; 3])) => {
-                return at + if long { 3 } else { 1 };
+            byte if byte == quote && (!long || bytes[index..].starts_with(&[quote; 3])) => {
+                return index + if long { 3 } else { 1 };
             }
             _ => {}
         }
-        at += 1;
+        index += 1;
     }
     // An escape at the end of the text may have moved the position past the end.
-    (at.min(bytes.len())..=bytes.len())
+    (index.min(bytes.len())..=bytes.len())
         .find(|end| text.is_char_boundary(*end))
         .unwrap_or(bytes.len())
 }

@@ -28,7 +28,7 @@ const DIRECTION_FLAGS: u8 = flags::LTR | flags::RTL;
 pub(super) enum Content<'a> {
     DefaultGraph,
     Iri(&'a [u8]),
-    Bnode(&'a [u8]),
+    BlankNode(&'a [u8]),
     Plain(&'a [u8]),
     Typed(&'a [u8], &'a [u8]),
     Tagged(&'a [u8], &'a [u8], u8),
@@ -41,7 +41,7 @@ impl Content<'_> {
         match self {
             Self::DefaultGraph => 0_u8.hash(&mut state),
             Self::Iri(text) => (1_u8, text).hash(&mut state),
-            Self::Bnode(text) => (2_u8, text).hash(&mut state),
+            Self::BlankNode(text) => (2_u8, text).hash(&mut state),
             Self::Plain(text) => (3_u8, text).hash(&mut state),
             Self::Typed(text, datatype) => (4_u8, text, datatype).hash(&mut state),
             Self::Tagged(text, tag, direction) => {
@@ -56,7 +56,7 @@ impl Content<'_> {
         match (self, other) {
             (Self::DefaultGraph, Content::DefaultGraph) => true,
             (Self::Iri(a), Content::Iri(b))
-            | (Self::Bnode(a), Content::Bnode(b))
+            | (Self::BlankNode(a), Content::BlankNode(b))
             | (Self::Plain(a), Content::Plain(b)) => a == b,
             (Self::Typed(a, datatype), Content::Typed(b, other)) => a == b && datatype == other,
             (Self::Tagged(a, tag, direction), Content::Tagged(b, other, other_direction)) => {
@@ -80,7 +80,7 @@ pub(super) fn content(
     match term.kind {
         TermKind::DefaultGraph => Content::DefaultGraph,
         TermKind::Iri | TermKind::Language => Content::Iri(text),
-        TermKind::Bnode => Content::Bnode(text),
+        TermKind::BlankNode => Content::BlankNode(text),
         TermKind::Literal => Content::Plain(text),
         TermKind::TypedLiteral => Content::Typed(text, table.text(TermId(term.aux))),
         TermKind::LangLiteral => Content::Tagged(
@@ -99,10 +99,10 @@ pub(super) struct ClassIndex(HashTable<(u64, u32)>);
 impl ClassIndex {
     /// Returns the class with this hash for which `is_same` is true.
     pub fn find(&self, hash: u64, is_same: impl Fn(u32) -> bool) -> Option<u32> {
-        let found = self
+        let class = self
             .0
             .find(hash, |entry| entry.0 == hash && is_same(entry.1));
-        found.map(|entry| entry.1)
+        class.map(|entry| entry.1)
     }
 
     pub fn insert(&mut self, hash: u64, class: u32) {
@@ -176,7 +176,7 @@ impl<'b> Dictionary<'b> {
 
     /// Whether two equal terms have different spellings, which can only occur in language tags.
     fn is_spelled_differently(&self, a: TermId, b: TermId) -> bool {
-        !self.table.same_term(a, self.table, b)
+        !self.table.is_same_term(a, self.table, b)
     }
 
     /// Returns the class of a term that is in a quad.
@@ -197,7 +197,7 @@ impl<'b> Dictionary<'b> {
     }
 
     /// Whether any class has terms with different spellings.
-    pub fn varies(&self) -> bool {
+    pub fn is_varying(&self) -> bool {
         self.varies
     }
 
@@ -208,7 +208,7 @@ impl<'b> Dictionary<'b> {
 
     /// Returns the class of a query term, if the batch contains an equal term.
     pub fn find(&self, term: &Term) -> Option<u32> {
-        let what = match term {
+        let content = match term {
             Term::Triple(triple) => Content::Triple([
                 self.find(&triple.subject.clone().into())?,
                 self.find(&triple.predicate.clone().into())?,
@@ -216,8 +216,8 @@ impl<'b> Dictionary<'b> {
             ]),
             _ => simple(term),
         };
-        let is = |class| what.is(self.content(class));
-        self.index.find(what.hash(), is)
+        let is = |class| content.is(self.content(class));
+        self.index.find(content.hash(), is)
     }
 
     /// Returns the class of a query term, if the representative term of the class has the same
@@ -247,18 +247,18 @@ impl<'b> Dictionary<'b> {
     /// Reads a term. The recursion depth is the nesting depth of triple terms.
     fn read(&self, id: u32, lower: bool) -> Option<Term> {
         let term = self.table.term(TermId(id));
-        let text = owned(self.table.text_of(term));
+        let text = to_string(self.table.text_of(term));
         Some(match term.kind {
             TermKind::DefaultGraph => return None,
             TermKind::Iri | TermKind::Language => NamedNode::new_unchecked(text).into(),
-            TermKind::Bnode => BlankNode::new_unchecked(text).into(),
+            TermKind::BlankNode => BlankNode::new_unchecked(text).into(),
             TermKind::Literal => Literal::new_simple_literal(text).into(),
             TermKind::TypedLiteral => {
-                let datatype = owned(self.table.text(TermId(term.aux)));
+                let datatype = to_string(self.table.text(TermId(term.aux)));
                 Literal::new_typed_literal(text, NamedNode::new_unchecked(datatype)).into()
             }
             TermKind::LangLiteral => {
-                let mut tag = owned(self.table.text(TermId(term.aux)));
+                let mut tag = to_string(self.table.text(TermId(term.aux)));
                 if lower {
                     tag.make_ascii_lowercase();
                 }
@@ -295,7 +295,7 @@ impl<'b> Dictionary<'b> {
 pub(super) fn simple(term: &Term) -> Content<'_> {
     match term {
         Term::NamedNode(iri) => Content::Iri(iri.as_str().as_bytes()),
-        Term::BlankNode(node) => Content::Bnode(node.as_str().as_bytes()),
+        Term::BlankNode(node) => Content::BlankNode(node.as_str().as_bytes()),
         Term::Literal(literal) => {
             let text = literal.value().as_bytes();
             match (literal.language(), literal.datatype()) {
@@ -347,6 +347,6 @@ pub(super) const fn direction(direction: Option<BaseDirection>) -> u8 {
 }
 
 /// Converts a string of the term table, which is valid UTF-8.
-fn owned(text: &[u8]) -> String {
+fn to_string(text: &[u8]) -> String {
     String::from_utf8_lossy(text).into_owned()
 }

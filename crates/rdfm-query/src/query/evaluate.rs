@@ -123,7 +123,7 @@ pub(super) struct MessageContext<'b> {
 
 impl MessageContext<'_> {
     /// Returns the cell for a term in a solution.
-    pub fn cell(
+    pub fn add_cell(
         &self,
         rows: &mut SolutionRows,
         fresh: &mut FreshLabels,
@@ -139,11 +139,11 @@ impl MessageContext<'_> {
             Some(Term::BlankNode(node)) => {
                 let term = Term::from(node.clone());
                 dictionary.find(&term).unwrap_or_else(|| {
-                    let node = fresh.of(node, dictionary, message.classes());
-                    rows.cell(dictionary, node.into())
+                    let node = fresh.label_node(node, dictionary, message.classes());
+                    rows.add_cell(dictionary, node.into())
                 })
             }
-            Some(term) => rows.cell(dictionary, term),
+            Some(term) => rows.add_cell(dictionary, term),
         }
     }
 }
@@ -163,7 +163,7 @@ impl Evaluation {
             ..limits.clone()
         };
         let plan = || Self::plan(&query);
-        let plan = || budget::within(&short, &cancel, || Ok(plan())).ok();
+        let plan = || budget::run_within(&short, &cancel, || Ok(plan())).ok();
         Self {
             plan: native.then(plan).flatten().flatten(),
             evaluator: evaluator(&query.joins, &query.calls),
@@ -183,7 +183,7 @@ impl Evaluation {
     fn plan(query: &Query) -> Option<Plan> {
         let is_supported = !query.needs_graphs;
         is_supported
-            .then(|| Plan::of(query.pattern(), &query.variables))
+            .then(|| Plan::from_pattern(query.pattern(), &query.variables))
             .flatten()
     }
 
@@ -206,12 +206,18 @@ impl Evaluation {
     }
 
     /// Appends the rows of messages, starting at `from`, until there are enough rows.
-    pub fn rows(&self, batch: &MessageBatch, from: usize, rows: &mut SolutionRows) -> Progress {
-        let progress = self.each(batch, from, |context, matcher, index| {
-            let count = self.message(context, matcher, rows, &mut FreshLabels::default())?;
+    pub fn evaluate_rows(
+        &self,
+        batch: &MessageBatch,
+        from: usize,
+        rows: &mut SolutionRows,
+    ) -> Progress {
+        let progress = self.for_each_message(batch, from, |context, matcher, index| {
+            let count =
+                self.evaluate_message(context, matcher, rows, &mut FreshLabels::default())?;
             let messages = std::iter::repeat_n(index as u32, count);
             rows.messages.extend(messages);
-            Ok(rows.messages.len() < ROWS_PER_RESULT && budget::kept() < TERMS_PER_RESULT)
+            Ok(rows.messages.len() < ROWS_PER_RESULT && budget::kept_bytes() < TERMS_PER_RESULT)
         });
         // Remove the cells of an incomplete message.
         rows.cells
@@ -221,7 +227,7 @@ impl Evaluation {
 
     /// Appends the triples that the template creates from messages, starting at `from`, until there
     /// are enough triples. Terms that no quad contains are added to `rows`.
-    pub fn triples(
+    pub fn construct_triples(
         &self,
         batch: &MessageBatch,
         from: usize,
@@ -233,25 +239,27 @@ impl Evaluation {
         };
         let width = self.query.variables.len();
         let mut constants = None;
-        let progress = self.each(batch, from, |context, matcher, _| {
+        let progress = self.for_each_message(batch, from, |context, matcher, _| {
             rows.cells.clear();
             let mut fresh = FreshLabels::default();
-            let count = self.message(context, matcher, rows, &mut fresh)?;
+            let count = self.evaluate_message(context, matcher, rows, &mut fresh)?;
             let cells = std::mem::take(&mut rows.cells);
             let MessageContext {
                 dictionary,
                 message,
             } = context;
-            let constants = &*constants.get_or_insert_with(|| template.constants(dictionary, rows));
+            let constants =
+                &*constants.get_or_insert_with(|| template.add_constants(dictionary, rows));
             constructed.add(|each| {
                 for row in 0..count {
                     let cells = &cells[row * width..][..width];
-                    let node = || fresh.node(dictionary, message.classes());
+                    let node = || fresh.name_node(dictionary, message.classes());
                     template.instantiate(dictionary, constants, cells, rows, node, &mut *each);
                 }
             });
             rows.cells = cells;
-            Ok(constructed.triples.len() < ROWS_PER_RESULT && budget::kept() < TERMS_PER_RESULT)
+            Ok(constructed.triples.len() < ROWS_PER_RESULT
+                && budget::kept_bytes() < TERMS_PER_RESULT)
         });
         // Remove the triples of an incomplete message.
         let complete = constructed.ends.last().copied().unwrap_or_default();
@@ -260,11 +268,17 @@ impl Evaluation {
     }
 
     /// Appends for each message, starting at `from`, whether the query is true for it.
-    pub fn answers(&self, batch: &MessageBatch, from: usize, answers: &mut Vec<bool>) -> Progress {
+    pub fn evaluate_answers(
+        &self,
+        batch: &MessageBatch,
+        from: usize,
+        answers: &mut Vec<bool>,
+    ) -> Progress {
         let mut rows = SolutionRows::default();
-        self.each(batch, from, |context, matcher, _| {
+        self.for_each_message(batch, from, |context, matcher, _| {
             rows.clear();
-            let count = self.message(context, matcher, &mut rows, &mut FreshLabels::default())?;
+            let count =
+                self.evaluate_message(context, matcher, &mut rows, &mut FreshLabels::default())?;
             answers.push(count > 0);
             budget::forget_kept();
             Ok(true)
@@ -272,7 +286,7 @@ impl Evaluation {
     }
 
     /// Evaluates messages one by one while `work` returns true.
-    fn each<'b>(
+    fn for_each_message<'b>(
         &self,
         batch: &'b MessageBatch,
         from: usize,
@@ -304,7 +318,7 @@ impl Evaluation {
                 message.read(dictionary, &graphs, batch, index);
                 progress.has_named |= context.message.has_named;
                 let work = || work(&context, &mut matcher, index);
-                match budget::within(&self.limits, &self.cancel, work) {
+                match budget::run_within(&self.limits, &self.cancel, work) {
                     Ok(continues) => {
                         progress.done += 1;
                         if !continues {
@@ -330,7 +344,7 @@ impl Evaluation {
 
     /// Appends the rows of one message and returns their number. An ASK query that is true has one
     /// row without cells.
-    fn message(
+    fn evaluate_message(
         &self,
         context: &MessageContext<'_>,
         matcher: &mut Option<Matcher<'_>>,
@@ -338,7 +352,7 @@ impl Evaluation {
         fresh: &mut FreshLabels,
     ) -> Result<usize, Stop> {
         if let Some(matcher) = matcher {
-            return self.matched(context, matcher, rows);
+            return self.match_message(context, matcher, rows);
         }
         let mut count = 0;
         self.evaluate(context, |solution| {
@@ -346,7 +360,7 @@ impl Evaluation {
             self.check_rows(count)?;
             budget::keep(self.weight());
             for term in solution {
-                let cell = context.cell(rows, fresh, term);
+                let cell = context.add_cell(rows, fresh, term);
                 rows.cells.push(cell);
             }
             Ok(())
@@ -355,7 +369,7 @@ impl Evaluation {
     }
 
     /// Appends the rows of one message without using the evaluator.
-    fn matched(
+    fn match_message(
         &self,
         context: &MessageContext<'_>,
         matcher: &mut Matcher<'_>,
@@ -372,30 +386,30 @@ impl Evaluation {
         let start = rows.cells.len();
         let mut cells = std::mem::take(&mut rows.cells);
         let (mut before, weight) = (0, self.weight());
-        let found = matcher.run(dictionary, message, max_rows, &mut cells, &mut |found| {
+        let row = matcher.run(dictionary, message, max_rows, &mut cells, &mut |row| {
             // A call without a new row means that many quads have been checked since the last call.
-            if found == before {
+            if row == before {
                 budget::check_time();
             } else {
                 budget::keep(weight);
             }
-            before = found;
-            self.check_rows(found as u64)
+            before = row;
+            self.check_rows(row as u64)
         });
         rows.cells = cells;
-        if dictionary.varies() || matcher.has_others() {
-            for at in start..rows.cells.len() {
-                let cell = rows.cells[at];
-                rows.cells[at] = match cell.checked_sub(dictionary.terms()) {
-                    None => message.written(cell).0,
+        if dictionary.is_varying() || matcher.has_others() {
+            for index in start..rows.cells.len() {
+                let cell = rows.cells[index];
+                rows.cells[index] = match cell.checked_sub(dictionary.terms()) {
+                    None => message.written_term(cell).0,
                     Some(number) => match matcher.other(number) {
-                        Some(term) if cell != UNBOUND => rows.cell(dictionary, term.clone()),
+                        Some(term) if cell != UNBOUND => rows.add_cell(dictionary, term.clone()),
                         _ => UNBOUND,
                     },
                 };
             }
         }
-        found
+        row
     }
 
     /// Memory use of a row's cells, as a number of terms.

@@ -23,17 +23,17 @@ pub struct FreshLabels {
 impl FreshLabels {
     /// Returns a new node. Its label consists of `b`, as many `_` as needed to differ from the
     /// labels in `classes`, and a number.
-    pub fn node(
+    pub fn name_node(
         &mut self,
         dictionary: &Dictionary<'_>,
         classes: impl Iterator<Item = u32> + Clone,
     ) -> BlankNode {
         self.count += 1;
-        self.numbered(self.count, dictionary, classes)
+        self.label_number(self.count, dictionary, classes)
     }
 
     /// Returns the replacement for a node that `BNODE()` created.
-    pub fn of(
+    pub fn label_node(
         &mut self,
         node: BlankNode,
         dictionary: &Dictionary<'_>,
@@ -45,10 +45,10 @@ impl FreshLabels {
             next
         });
         self.count = self.count.max(number);
-        self.numbered(number, dictionary, classes)
+        self.label_number(number, dictionary, classes)
     }
 
-    fn numbered(
+    fn label_number(
         &mut self,
         number: u64,
         dictionary: &Dictionary<'_>,
@@ -76,7 +76,7 @@ fn has_label(dictionary: &Dictionary<'_>, id: TermId, prefix: &str) -> bool {
     }
     let term = table.term(id);
     match term.kind {
-        TermKind::Bnode => {
+        TermKind::BlankNode => {
             let rest = table.text_of(term).strip_prefix(prefix.as_bytes());
             rest.is_some_and(|rest| !rest.is_empty() && rest.iter().all(u8::is_ascii_digit))
         }

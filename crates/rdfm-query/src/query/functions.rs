@@ -61,13 +61,13 @@ pub(super) fn evaluator(joins: &[StringJoin], calls: &Calls) -> QueryEvaluator {
     let mut evaluator = with_order(QueryEvaluator::new(), calls);
     let begin = |_: &[Term]| Some(Literal::from(budget::begin().cast_signed()).into());
     let ours: [(&str, Call); 7] = [
-        (REPLACE, replaced),
-        (COUNTED, counted),
-        (CONCAT, concatenated),
-        (ENCODE, encoded),
+        (REPLACE, replace_text),
+        (COUNTED, count_and_return),
+        (CONCAT, concatenate),
+        (ENCODE, encode_for_uri),
         (REGEX, matches),
         (BEGIN, begin),
-        (END, ended),
+        (END, end_and_return),
     ];
     for (name, function) in ours {
         if calls.contains(name) {
@@ -92,7 +92,7 @@ impl Calls {
     ///
     /// # Errors
     /// If the query is nested too deeply.
-    pub(super) fn of(pattern: &mut GraphPattern) -> Result<Self, QueryError> {
+    pub(super) fn from_pattern(pattern: &mut GraphPattern) -> Result<Self, QueryError> {
         let mut calls = Self::default();
         walk(QueryPart::Pattern(pattern), 0, &mut |part| {
             match part {
@@ -236,8 +236,8 @@ fn limit_expression(expression: &mut Expression) {
         }
         Expression::Not(inner) => limit_expression(inner),
         other if creates_strings(other) => {
-            let inner = std::mem::replace(other, Expression::from(failed()));
-            let value = Expression::Coalesce(vec![inner, failed().into()]);
+            let inner = std::mem::replace(other, Expression::from(failure_iri()));
+            let value = Expression::Coalesce(vec![inner, failure_iri().into()]);
             *other = call(END, vec![call(BEGIN, Vec::new()), value]);
         }
         _ => {}
@@ -245,7 +245,7 @@ fn limit_expression(expression: &mut Expression) {
 }
 
 /// Value of an expression that fails.
-fn failed() -> NamedNode {
+fn failure_iri() -> NamedNode {
     NamedNode::new_unchecked(END)
 }
 
@@ -285,7 +285,7 @@ fn creates_strings(expression: &Expression) -> bool {
 }
 
 /// Ends an expression that began with [`BEGIN`], and returns its value.
-fn ended(given: &[Term]) -> Option<Term> {
+fn end_and_return(given: &[Term]) -> Option<Term> {
     let [Term::Literal(before), value] = given else {
         return None;
     };
@@ -295,7 +295,7 @@ fn ended(given: &[Term]) -> Option<Term> {
 }
 
 /// Counts a value towards the limit, and returns it.
-fn counted(given: &[Term]) -> Option<Term> {
+fn count_and_return(given: &[Term]) -> Option<Term> {
     let [value] = given else { return None };
     budget::acquire_bytes(length(value) as u64);
     Some(value.clone())
@@ -351,7 +351,7 @@ fn as_string_literal(term: &Term) -> Option<&Literal> {
 }
 
 /// Concatenates the arguments of `CONCAT`. Returns `None` if one of them is not a string literal.
-fn concatenated(given: &[Term]) -> Option<Term> {
+fn concatenate(given: &[Term]) -> Option<Term> {
     let literals: Vec<_> = given.iter().map(as_string_literal).collect::<Option<_>>()?;
     budget::count_copied(literals.iter().map(|literal| literal.value().len()).sum());
     let mut joined = JoinedStrings::default();
@@ -421,7 +421,7 @@ impl AggregateFunctionAccumulator for GroupConcat {
 }
 
 /// Percent-encodes a string for use in an IRI. Returns `None` if the term is not a string literal.
-fn encoded(given: &[Term]) -> Option<Term> {
+fn encode_for_uri(given: &[Term]) -> Option<Term> {
     const HEXADECIMAL: &[u8; 16] = b"0123456789ABCDEF";
     let [given] = given else { return None };
     let text = as_string_literal(given)?.value();
@@ -451,17 +451,17 @@ fn matches(given: &[Term]) -> Option<Term> {
     };
     let flags = flags.first().map_or(Some(""), plain)?;
     let pattern = plain(pattern)?;
-    let found = with_regex(pattern, flags, |regex| {
+    let is_match = with_regex(pattern, flags, |regex| {
         let text = as_string_literal(given)?.value();
         budget::count_scanned(text.len());
         Some(regex.is_match(text))
     })??;
-    Some(Literal::from(found).into())
+    Some(Literal::from(is_match).into())
 }
 
 /// Replaces the matches of a regular expression in a string. Returns `None` if an argument
 /// has an unsupported type.
-fn replaced(given: &[Term]) -> Option<Term> {
+fn replace_text(given: &[Term]) -> Option<Term> {
     let [given, pattern, replacement, flags @ ..] = given else {
         return None;
     };
@@ -488,8 +488,8 @@ fn plain(term: &Term) -> Option<&str> {
 fn replace(regex: &Regex, text: &str, replacement: &str) -> String {
     let (mut result, mut copied, mut counted, mut scanned) = (String::new(), 0, 0, 0);
     let references = replacement.matches('$').count();
-    for found in regex.captures_iter(text) {
-        let Some(matched) = found.get(0) else {
+    for captures in regex.captures_iter(text) {
+        let Some(matched) = captures.get(0) else {
             continue;
         };
         // Each reference inserts at most the entire match.
@@ -504,7 +504,7 @@ fn replace(regex: &Regex, text: &str, replacement: &str) -> String {
             budget::check_time();
         }
         result.push_str(&text[copied..matched.start()]);
-        found.expand(replacement, &mut result);
+        captures.expand(replacement, &mut result);
         copied = matched.end();
     }
     result.push_str(&text[copied..]);
@@ -532,11 +532,11 @@ fn with_regex<T>(pattern: &str, flags: &str, work: impl FnOnce(&Regex) -> T) -> 
     let cached = cache
         .iter()
         .position(is_same)
-        .and_then(|at| cache.remove(at));
+        .and_then(|index| cache.remove(index));
     let compiled = cached.unwrap_or_else(|| Compiled {
         pattern: pattern.to_owned(),
         flags: flags.to_owned(),
-        regex: regex(pattern, flags).unwrap_or_else(|TooLarge| {
+        regex: compile_regex(pattern, flags).unwrap_or_else(|TooLarge| {
             budget::stop_with(Stop::Failed(format!(
                 "a regular expression takes more than {} MB when it is compiled; make it shorter, or use smaller \
                  repetition counts",
@@ -559,7 +559,7 @@ pub(super) struct TooLarge;
 ///
 /// # Errors
 /// If the expression takes too much memory.
-pub(super) fn regex(pattern: &str, flags: &str) -> Result<Option<Regex>, TooLarge> {
+pub(super) fn compile_regex(pattern: &str, flags: &str) -> Result<Option<Regex>, TooLarge> {
     // Compilation takes milliseconds.
     budget::check_time();
     let mut builder = if flags.contains('q') {
@@ -593,7 +593,9 @@ mod tests {
     use spareval::QueryResults;
     use spargebra::SparqlParser;
 
-    use super::{Literal, QueryEvaluator, Term, concatenated, encoded, matches, replaced};
+    use super::{
+        Literal, QueryEvaluator, Term, concatenate, encode_for_uri, matches, replace_text,
+    };
 
     /// Returns the result of the original `spareval` function.
     fn expected(function: &str, given: &[Term]) -> Option<Term> {
@@ -639,7 +641,7 @@ mod tests {
                             let mut given = vec![Term::from(literal.clone())];
                             given.extend([pattern, replacement].map(|x| Literal::from(x).into()));
                             given.extend(flag.map(|x| Literal::from(x).into()));
-                            let found = replaced(&given);
+                            let found = replace_text(&given);
                             assert_eq!(found, expected("REPLACE", &given), "{given:?}");
                             replaced_some += usize::from(found.is_some());
                         }
@@ -672,17 +674,17 @@ mod tests {
     fn concatenated_and_encoded_strings_equal_those_of_the_evaluator() {
         for one in literals() {
             let given = [one.clone()];
-            assert_eq!(encoded(&given), expected("ENCODE_FOR_URI", &given));
-            assert_eq!(concatenated(&given), expected("CONCAT", &given));
+            assert_eq!(encode_for_uri(&given), expected("ENCODE_FOR_URI", &given));
+            assert_eq!(concatenate(&given), expected("CONCAT", &given));
             for other in literals() {
                 for third in literals() {
                     let given = [one.clone(), other.clone(), third];
-                    let found = concatenated(&given);
+                    let found = concatenate(&given);
                     assert_eq!(found, expected("CONCAT", &given), "{given:?}");
                 }
             }
         }
-        assert_eq!(concatenated(&[]), expected("CONCAT", &[]));
+        assert_eq!(concatenate(&[]), expected("CONCAT", &[]));
     }
 
     #[test]

@@ -36,18 +36,18 @@ pub(super) fn class_of_name(name: &NamedNode) -> Option<u32> {
 /// # Errors
 /// If the query is nested too deeply.
 pub(super) fn needs_graphs(pattern: &mut GraphPattern) -> Result<bool, QueryError> {
-    let mut found = false;
+    let mut is_needed = false;
     walk(QueryPart::Pattern(pattern), 0, &mut |part| {
         if let QueryPart::Pattern(GraphPattern::Graph {
             name: NamedNodePattern::Variable(graph),
             inner,
         }) = part
         {
-            found |= is_separate(inner, graph)?;
+            is_needed |= is_separate(inner, graph)?;
         }
         Ok(())
     })?;
-    Ok(found)
+    Ok(is_needed)
 }
 
 /// Replaces `GRAPH ?g` by one alternative for each graph, where that is necessary. `parts` is the
@@ -86,7 +86,7 @@ pub(super) fn name_graphs(
 /// Returns the union of a group for each graph, as a balanced tree.
 fn alternatives(inner: &GraphPattern, graph: &Variable, graphs: &[NamedNode]) -> GraphPattern {
     match graphs {
-        [] => named(graph, None),
+        [] => name_graph(graph, None),
         [name] => GraphPattern::Graph {
             name: name.clone().into(),
             inner: Box::new(with_name(inner.clone(), graph, name)),
@@ -118,14 +118,14 @@ fn with_name(pattern: GraphPattern, graph: &Variable, name: &NamedNode) -> Graph
             expression,
         },
         pattern => GraphPattern::Join {
-            left: Box::new(named(graph, Some(name))),
+            left: Box::new(name_graph(graph, Some(name))),
             right: Box::new(pattern),
         },
     }
 }
 
 /// Returns a pattern that assigns the name of a graph; without a name, it has no solutions.
-fn named(graph: &Variable, name: Option<&NamedNode>) -> GraphPattern {
+fn name_graph(graph: &Variable, name: Option<&NamedNode>) -> GraphPattern {
     let row = |name: &NamedNode| vec![Some(GroundTerm::NamedNode(name.clone()))];
     GraphPattern::Values {
         variables: vec![graph.clone()],
@@ -135,63 +135,68 @@ fn named(graph: &Variable, name: Option<&NamedNode>) -> GraphPattern {
 
 /// Whether a group of `GRAPH ?g` must be evaluated for each graph separately.
 fn is_separate(inner: &mut GraphPattern, graph: &Variable) -> Result<bool, QueryError> {
-    if !binds(inner, graph) {
+    if !has_binding(inner, graph) {
         return Ok(true);
     }
-    let mut found = false;
+    let mut is_found = false;
     let mut outside = inner.clone();
     walk(QueryPart::Pattern(&mut outside), 0, &mut |part| {
         if let QueryPart::Pattern(pattern) = part {
             match pattern {
                 // Its patterns match another graph.
                 GraphPattern::Graph { .. } => **pattern = GraphPattern::default(),
-                GraphPattern::Project { .. } => found = true,
-                GraphPattern::Minus { left, right } => found |= !shares(left, right, graph),
+                GraphPattern::Project { .. } => is_found = true,
+                GraphPattern::Minus { left, right } => {
+                    is_found |= !have_shared_variable(left, right, graph)
+                }
                 // Otherwise the right side may bind ?g to another graph than the rest of the group.
-                GraphPattern::LeftJoin { left, .. } => found |= !binds(left, graph),
+                GraphPattern::LeftJoin { left, .. } => is_found |= !has_binding(left, graph),
                 _ => {}
             }
         }
         Ok(())
     })?;
-    Ok(found)
+    Ok(is_found)
 }
 
 /// Whether the quad patterns of a group of `GRAPH ?g` bind ?g in each solution.
-fn binds(pattern: &GraphPattern, graph: &Variable) -> bool {
+fn has_binding(pattern: &GraphPattern, graph: &Variable) -> bool {
     match pattern {
         GraphPattern::Bgp { .. } | GraphPattern::Path { .. } => true,
-        GraphPattern::Join { left, right } => binds(left, graph) || binds(right, graph),
-        GraphPattern::Union { left, right } => binds(left, graph) && binds(right, graph),
+        GraphPattern::Join { left, right } => has_binding(left, graph) || has_binding(right, graph),
+        GraphPattern::Union { left, right } => {
+            has_binding(left, graph) && has_binding(right, graph)
+        }
         GraphPattern::LeftJoin { left, right, .. } => {
             // In OPTIONAL, ?g is a variable like others, which the name of the graph may not match.
-            !mentions(right, graph) && binds(left, graph)
+            !has_variable(right, graph) && has_binding(left, graph)
         }
         GraphPattern::Filter { inner, .. }
         | GraphPattern::Extend { inner, .. }
-        | GraphPattern::Minus { left: inner, .. } => binds(inner, graph),
+        | GraphPattern::Minus { left: inner, .. } => has_binding(inner, graph),
         _ => false,
     }
 }
 
 /// Whether MINUS has the same result with ?g in both sides: they always have another variable in
 /// common, so ?g does not decide whether solutions are disjoint.
-fn shares(left: &GraphPattern, right: &GraphPattern, graph: &Variable) -> bool {
-    if !binds(left, graph) || mentions(right, graph) {
+fn have_shared_variable(left: &GraphPattern, right: &GraphPattern, graph: &Variable) -> bool {
+    if !has_binding(left, graph) || has_variable(right, graph) {
         return false;
     }
-    let (mut one, mut other) = (HashSet::new(), HashSet::new());
-    add_bound(left, &mut one);
-    add_bound(right, &mut other);
-    one.iter()
-        .any(|variable| *variable != graph && other.contains(variable))
+    let (mut left_names, mut right_names) = (HashSet::new(), HashSet::new());
+    add_bound(left, &mut left_names);
+    add_bound(right, &mut right_names);
+    left_names
+        .iter()
+        .any(|variable| *variable != graph && right_names.contains(variable))
 }
 
 /// Whether a variable is in scope in a pattern.
-fn mentions(pattern: &GraphPattern, graph: &Variable) -> bool {
-    let mut found = false;
-    pattern.on_in_scope_variable(|variable| found |= variable == graph);
-    found
+fn has_variable(pattern: &GraphPattern, graph: &Variable) -> bool {
+    let mut is_found = false;
+    pattern.on_in_scope_variable(|variable| is_found |= variable == graph);
+    is_found
 }
 
 /// Adds variables that each solution of a pattern binds.

@@ -80,7 +80,7 @@ pub struct Message {
     /// Set of all quads, to find duplicates if there are many quads.
     seen: FxHashSet<Quad>,
     /// The term that this message uses for each class with several spellings.
-    written: FxHashMap<u32, u32>,
+    terms_in_message: FxHashMap<u32, u32>,
     /// Classes of the terms, computed on first use if there are many quads.
     present: OnceCell<FxHashSet<u32>>,
     /// Whether a named graph has quads.
@@ -101,9 +101,9 @@ impl Message {
         for quad in quads {
             let ids = [quad.subject, quad.predicate, quad.object, quad.graph];
             let classes = ids.map(|id| dictionary.class(id));
-            if dictionary.varies() {
+            if dictionary.is_varying() {
                 for (id, class) in ids.into_iter().zip(classes) {
-                    self.written.entry(class).or_insert(id.0);
+                    self.terms_in_message.entry(class).or_insert(id.0);
                 }
             }
             self.add(graphs, classes);
@@ -122,7 +122,7 @@ impl Message {
     fn clear(&mut self) {
         self.quads.clear();
         self.seen.clear();
-        self.written.clear();
+        self.terms_in_message.clear();
         self.present.take();
         self.has_named = false;
     }
@@ -182,7 +182,7 @@ impl Message {
 
     /// Returns the term of a class as spelled in this message.
     #[inline]
-    pub fn written(&self, class: u32) -> TermId {
-        TermId(self.written.get(&class).copied().unwrap_or(class))
+    pub fn written_term(&self, class: u32) -> TermId {
+        TermId(self.terms_in_message.get(&class).copied().unwrap_or(class))
     }
 }

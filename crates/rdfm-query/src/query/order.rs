@@ -135,20 +135,20 @@ pub(super) fn is_marker(value: &ExpressionTerm) -> bool {
 struct Extreme {
     is_max: bool,
     /// The value and its key.
-    found: Option<(String, Term)>,
+    value_and_key: Option<(String, Term)>,
 }
 
 impl Extreme {
     const fn new(is_max: bool) -> Self {
         Self {
             is_max,
-            found: None,
+            value_and_key: None,
         }
     }
 
     /// Memory used by the value, counted in terms: about twice the size of its key.
     fn weight(&self) -> u64 {
-        let length = self.found.as_ref().map_or(0, |(key, _)| key.len());
+        let length = self.value_and_key.as_ref().map_or(0, |(key, _)| key.len());
         2 + 2 * length as u64 / budget::BYTES
     }
 }
@@ -157,7 +157,7 @@ impl AggregateFunctionAccumulator for Extreme {
     fn accumulate(&mut self, element: Term) {
         budget::step();
         let key = key(&element);
-        let is_better = match &self.found {
+        let is_better = match &self.value_and_key {
             None => true,
             Some((best, _)) => {
                 if self.is_max {
@@ -169,14 +169,14 @@ impl AggregateFunctionAccumulator for Extreme {
         };
         if is_better {
             budget::release(self.weight());
-            self.found = Some((key, element));
+            self.value_and_key = Some((key, element));
             budget::acquire(self.weight());
         }
     }
 
     fn finish(&mut self) -> Option<Term> {
         budget::release(self.weight());
-        self.found.take().map(|(_, term)| term)
+        self.value_and_key.take().map(|(_, term)| term)
     }
 }
 
@@ -224,7 +224,7 @@ fn add_id(key: &mut String, table: &TermTable, id: TermId) {
 fn add(key: &mut String, content: Content<'_>) {
     let text = |text| String::from_utf8_lossy(text);
     match content {
-        Content::Bnode(label) => {
+        Content::BlankNode(label) => {
             key.push('1');
             add_text(key, &text(label));
         }

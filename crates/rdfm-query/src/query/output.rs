@@ -44,7 +44,7 @@ impl RowOutput {
     ///
     /// # Errors
     /// If the rows are too large.
-    pub fn batch<R: Record>(
+    pub fn build_batch<R: Record>(
         &mut self,
         source: &LogBatch<R>,
         rows: &SolutionRows,
@@ -54,7 +54,7 @@ impl RowOutput {
         for row in 0..rows.messages.len() {
             self.copier.builder.begin_message(None);
             for &cell in &rows.cells[row * width..][..width] {
-                let term = self.copier.cell(source.table(), &rows.others, cell)?;
+                let term = self.copier.copy_cell(source.table(), &rows.others, cell)?;
                 let term = term.unwrap_or(TermId::DEFAULT_GRAPH);
                 self.copier.builder.add(term)?;
             }
@@ -70,7 +70,7 @@ impl RowOutput {
 pub struct MessageOutput {
     copier: TermCopier<Quad>,
     in_force: InForceNamespaces,
-    begun: bool,
+    has_begun: bool,
 }
 
 impl Default for MessageOutput {
@@ -78,7 +78,7 @@ impl Default for MessageOutput {
         Self {
             copier: TermCopier::new(BatchBuilder::within_2_gib()),
             in_force: InForceNamespaces::default(),
-            begun: false,
+            has_begun: false,
         }
     }
 }
@@ -88,7 +88,7 @@ impl MessageOutput {
     ///
     /// # Errors
     /// If the messages are too large.
-    pub fn batch(
+    pub fn build_batch(
         &mut self,
         query: &Query,
         source: &MessageBatch,
@@ -104,8 +104,8 @@ impl MessageOutput {
         }
         self.declare(query)?;
         let mut start = 0;
-        for (at, &end) in triples.ends.iter().enumerate() {
-            for change in source.namespace_changes_of(from + at) {
+        for (index, &end) in triples.ends.iter().enumerate() {
+            for change in source.namespace_changes_of(from + index) {
                 let (name, iri) = (change.name, change.iri);
                 let table = source.table();
                 self.copier
@@ -114,7 +114,7 @@ impl MessageOutput {
             }
             self.copier
                 .builder
-                .begin_message(source.byte_offset(from + at));
+                .begin_message(source.byte_offset(from + index));
             self.add(source, rows, &triples.triples[start..end])?;
             self.copier.builder.end_message();
             start = end;
@@ -127,7 +127,7 @@ impl MessageOutput {
     ///
     /// # Errors
     /// If the messages are too large.
-    pub fn batch_of_rows<R: Record>(
+    pub fn build_batch_of_rows<R: Record>(
         &mut self,
         query: &Query,
         source: &LogBatch<R>,
@@ -149,8 +149,8 @@ impl MessageOutput {
 
     /// Declares the namespaces of a query, but only once.
     fn declare(&mut self, query: &Query) -> Result<(), LimitExceeded> {
-        if !self.begun {
-            self.begun = true;
+        if !self.has_begun {
+            self.has_begun = true;
             for (name, iri) in &query.prefixes {
                 let (name, iri) = (name.as_bytes(), iri.as_bytes());
                 self.copier.builder.add_namespace(name, iri)?;
@@ -168,7 +168,7 @@ impl MessageOutput {
         for triple in triples {
             let mut ids = [TermId::DEFAULT_GRAPH; 3];
             for (id, &cell) in ids.iter_mut().zip(triple) {
-                let copy = self.copier.cell(source.table(), &rows.others, cell)?;
+                let copy = self.copier.copy_cell(source.table(), &rows.others, cell)?;
                 *id = copy.unwrap_or(TermId::DEFAULT_GRAPH);
             }
             let [subject, predicate, object] = ids;

@@ -145,7 +145,7 @@ impl Query {
         let dataset = algebra.dataset().cloned();
         let (form, variables, mut pattern) = match algebra {
             Algebra::Select { pattern, .. } => {
-                let variables = selected(&pattern).to_vec();
+                let variables = selected_variables(&pattern).to_vec();
                 (Form::Select, variables, pattern)
             }
             Algebra::Ask { pattern, .. } => (Form::Ask, Vec::new(), pattern),
@@ -154,7 +154,7 @@ impl Query {
             } => {
                 let template = Template::new(template);
                 let variables = template.variables().to_vec();
-                let pattern = projected(pattern, variables.clone());
+                let pattern = project(pattern, variables.clone());
                 (Form::Construct(template), variables, pattern)
             }
             Algebra::Describe { .. } => {
@@ -195,7 +195,7 @@ impl Query {
         match_absent_ends(&mut pattern)?;
         sort_by_keys(&mut pattern)?;
         let joins = limit_strings(&mut pattern)?;
-        let calls = Calls::of(&mut pattern)?;
+        let calls = Calls::from_pattern(&mut pattern)?;
         let needs_graphs = needs_graphs(&mut pattern)?;
         let graphs = graphs(dataset, union_graphs);
         let dataset = None;
@@ -221,7 +221,7 @@ impl Query {
             joins,
             calls,
             uses_default_graph,
-            prefixes: declared(text),
+            prefixes: find_declared_prefixes(text),
         })
     }
 
@@ -287,7 +287,7 @@ fn invalid(
             "updates are not supported; use CONSTRUCT to create messages, or rdfm patch to apply changes",
         ),
         Err(_) => {
-            let in_text = declared(text);
+            let in_text = find_declared_prefixes(text);
             let names = prefixes.iter().chain(&in_text).map(|(name, _)| name);
             diagnose(text, reason, parser, |prefix| {
                 names.clone().any(|name| name == prefix)
@@ -299,19 +299,19 @@ fn invalid(
 /// Whether any pattern of the query matches the default graph.
 fn uses_default_graph(pattern: &GraphPattern) -> Result<bool, QueryError> {
     let mut outside = pattern.clone();
-    let mut found = false;
+    let mut is_used = false;
     walk(QueryPart::Pattern(&mut outside), 0, &mut |part| {
         if let QueryPart::Pattern(pattern) = part {
             match pattern {
                 GraphPattern::Graph { .. } => **pattern = GraphPattern::default(),
-                GraphPattern::Bgp { patterns } => found |= !patterns.is_empty(),
-                GraphPattern::Path { .. } => found = true,
+                GraphPattern::Bgp { patterns } => is_used |= !patterns.is_empty(),
+                GraphPattern::Path { .. } => is_used = true,
                 _ => {}
             }
         }
         Ok(())
     })?;
-    Ok(found)
+    Ok(is_used)
 }
 
 /// Returns the graphs to query.
@@ -467,41 +467,41 @@ fn check_brackets(text: &str) -> Result<(), QueryError> {
 }
 
 /// Returns the namespaces declared in the text of a query.
-fn declared(text: &str) -> Vec<(String, String)> {
+fn find_declared_prefixes(text: &str) -> Vec<(String, String)> {
     static DECLARATION: LazyLock<Option<Regex>> = LazyLock::new(|| {
         let declaration =
             r"^(?is)(?:\s|#[^\n]*(?:\n|$))*(?:BASE\s*<[^>]*>|PREFIX\s+([^\s:#<]*):\s*<([^>\s]*)>)";
         Regex::new(declaration).ok()
     });
-    let mut found: Vec<(String, String)> = Vec::new();
+    let mut prefixes: Vec<(String, String)> = Vec::new();
     let mut rest = text;
     while let Some(declaration) = DECLARATION.as_ref().and_then(|regex| regex.captures(rest)) {
-        let part = |at: usize| declaration.get(at).map(|part| part.as_str());
+        let part = |index: usize| declaration.get(index).map(|part| part.as_str());
         if let (Some(name), Some(iri)) = (part(1), part(2))
             && NamedNode::new(iri).is_ok()
         {
-            found.retain(|(known, _)| known != name);
-            found.push((name.to_owned(), iri.to_owned()));
+            prefixes.retain(|(known, _)| known != name);
+            prefixes.push((name.to_owned(), iri.to_owned()));
         }
         rest = &rest[part(0).map_or(rest.len(), str::len)..];
     }
-    found
+    prefixes
 }
 
 /// Returns the variables that SELECT selects.
-fn selected(pattern: &GraphPattern) -> &[Variable] {
+fn selected_variables(pattern: &GraphPattern) -> &[Variable] {
     match pattern {
         GraphPattern::Project { variables, .. } => variables,
         GraphPattern::Slice { inner, .. }
         | GraphPattern::Distinct { inner }
         | GraphPattern::Reduced { inner }
-        | GraphPattern::OrderBy { inner, .. } => selected(inner),
+        | GraphPattern::OrderBy { inner, .. } => selected_variables(inner),
         _ => &[],
     }
 }
 
 /// Projects the pattern of CONSTRUCT to the variables of its template.
-fn projected(pattern: GraphPattern, variables: Vec<Variable>) -> GraphPattern {
+fn project(pattern: GraphPattern, variables: Vec<Variable>) -> GraphPattern {
     match pattern {
         GraphPattern::Project { inner, .. } => GraphPattern::Project { inner, variables },
         GraphPattern::Slice {
@@ -509,12 +509,12 @@ fn projected(pattern: GraphPattern, variables: Vec<Variable>) -> GraphPattern {
             start,
             length,
         } => GraphPattern::Slice {
-            inner: Box::new(projected(*inner, variables)),
+            inner: Box::new(project(*inner, variables)),
             start,
             length,
         },
         // REDUCED allows duplicate solutions, so it can be dropped.
-        GraphPattern::Reduced { inner } => projected(*inner, variables),
+        GraphPattern::Reduced { inner } => project(*inner, variables),
         other => GraphPattern::Project {
             inner: Box::new(other),
             variables,

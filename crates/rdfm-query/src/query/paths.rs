@@ -32,13 +32,13 @@ pub(super) fn expand(pattern: &mut GraphPattern, mut next_node: usize) -> Result
                 object,
             } = &**pattern
         {
-            **pattern = expanded(subject, path, object, &mut next_node);
+            **pattern = expand_path(subject, path, object, &mut next_node);
         }
         Ok(())
     })
 }
 
-fn expanded(
+fn expand_path(
     subject: &TermPattern,
     path: &Path,
     object: &TermPattern,
@@ -52,18 +52,18 @@ fn expanded(
                 object: object.clone(),
             }],
         },
-        Path::Reverse(path) => expanded(object, path, subject, next_node),
+        Path::Reverse(path) => expand_path(object, path, subject, next_node),
         Path::Sequence(first, second) => {
             let middle = TermPattern::Variable(node_variable(*next_node));
             *next_node += 1;
             GraphPattern::Join {
-                left: Box::new(expanded(subject, first, &middle, next_node)),
-                right: Box::new(expanded(&middle, second, object, next_node)),
+                left: Box::new(expand_path(subject, first, &middle, next_node)),
+                right: Box::new(expand_path(&middle, second, object, next_node)),
             }
         }
-        Path::Alternative(one, other) => GraphPattern::Union {
-            left: Box::new(expanded(subject, one, object, next_node)),
-            right: Box::new(expanded(subject, other, object, next_node)),
+        Path::Alternative(left, right) => GraphPattern::Union {
+            left: Box::new(expand_path(subject, left, object, next_node)),
+            right: Box::new(expand_path(subject, right, object, next_node)),
         },
         Path::NegatedPropertySet(_)
         | Path::ZeroOrMore(_)
@@ -131,7 +131,7 @@ fn matches_without_step(path: &Path) -> bool {
         Path::Sequence(first, second) => {
             matches_without_step(first) && matches_without_step(second)
         }
-        Path::Alternative(one, other) => matches_without_step(one) || matches_without_step(other),
+        Path::Alternative(left, right) => matches_without_step(left) || matches_without_step(right),
     }
 }
 
@@ -143,10 +143,10 @@ fn reached(ends: &[[TermPattern; 2]]) -> HashMap<Variable, Term> {
     let mut reached = HashMap::new();
     let mut next = Vec::new();
     for [subject, object] in ends {
-        for (one, other) in [(subject, object), (object, subject)] {
-            if let TermPattern::Variable(node) = one {
+        for (start, other) in [(subject, object), (object, subject)] {
+            if let TermPattern::Variable(node) = start {
                 from.entry(node).or_default().push(other);
-            } else if let Some(constant) = constant(one) {
+            } else if let Some(constant) = constant_term(start) {
                 next.push((other, constant));
             }
         }
@@ -172,7 +172,7 @@ fn without_step(
 ) -> Option<GraphPattern> {
     let constant_end = |end: &TermPattern| match end {
         TermPattern::Variable(node) => reached.get(node).cloned(),
-        end => constant(end),
+        end => constant_term(end),
     };
     let mut constants = Vec::new();
     for constant in [subject, object].into_iter().filter_map(constant_end) {
@@ -186,7 +186,7 @@ fn without_step(
             match end {
                 TermPattern::Variable(name) if variables.contains(name) => {}
                 TermPattern::Variable(name) => variables.push(name.clone()),
-                end => (self::constant(end)? == constant).then_some(())?,
+                end => (self::constant_term(end)? == constant).then_some(())?,
             }
         }
         let value = GroundTerm::try_from(constant.clone()).ok()?;
@@ -230,7 +230,7 @@ fn is_absent(term: &TermPattern) -> Expression {
     )))
 }
 
-fn constant(end: &TermPattern) -> Option<Term> {
+fn constant_term(end: &TermPattern) -> Option<Term> {
     match end {
         TermPattern::Variable(_) | TermPattern::BlankNode(_) => None,
         end => Term::try_from(end.clone()).ok(),

@@ -32,7 +32,7 @@ pub struct SolutionRows {
 
 impl SolutionRows {
     /// Returns the cell for a query term.
-    pub fn cell(&mut self, dictionary: &Dictionary<'_>, term: Term) -> u32 {
+    pub fn add_cell(&mut self, dictionary: &Dictionary<'_>, term: Term) -> u32 {
         if let Some(class) = dictionary.find_as_written(&term) {
             return class;
         }
@@ -84,7 +84,7 @@ impl<R: Record> TermCopier<R> {
     ///
     /// # Errors
     /// If the batch is full.
-    pub fn cell(
+    pub fn copy_cell(
         &mut self,
         table: &TermTable,
         others: &[Term],
@@ -119,7 +119,9 @@ pub fn add_term<R: Record>(
 ) -> Result<TermId, LimitExceeded> {
     match term {
         Term::NamedNode(iri) => builder.add_simple(TermKind::Iri, iri.as_str().as_bytes(), 0),
-        Term::BlankNode(node) => builder.add_simple(TermKind::Bnode, node.as_str().as_bytes(), 0),
+        Term::BlankNode(node) => {
+            builder.add_simple(TermKind::BlankNode, node.as_str().as_bytes(), 0)
+        }
         Term::Literal(literal) => {
             let text = literal.value().as_bytes();
             if let Some(tag) = literal.language() {

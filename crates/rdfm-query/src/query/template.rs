@@ -40,7 +40,9 @@ impl Template {
     /// Creates a template from the triples of a query.
     pub fn new(triples: Vec<TriplePattern>) -> Self {
         let mut names = TemplateTerms::default();
-        let triples = triples.into_iter().map(|triple| names.triple(triple));
+        let triples = triples
+            .into_iter()
+            .map(|triple| names.translate_triple(triple));
         Self {
             triples: triples.collect(),
             blanks: names.blanks.len(),
@@ -55,9 +57,9 @@ impl Template {
     }
 
     /// Returns the cells of the template's constants. They are valid until `rows` is cleared.
-    pub fn constants(&self, dictionary: &Dictionary<'_>, rows: &mut SolutionRows) -> Vec<u32> {
+    pub fn add_constants(&self, dictionary: &Dictionary<'_>, rows: &mut SolutionRows) -> Vec<u32> {
         let constants = self.constants.iter();
-        let cell = |term: &Term| rows.cell(dictionary, term.clone());
+        let cell = |term: &Term| rows.add_cell(dictionary, term.clone());
         constants.map(cell).collect()
     }
 
@@ -71,7 +73,7 @@ impl Template {
         mut node: impl FnMut() -> BlankNode,
         mut each: impl FnMut([u32; 3]),
     ) {
-        let mut new = || rows.cell(dictionary, node().into());
+        let mut new = || rows.add_cell(dictionary, node().into());
         let row = Row {
             cells,
             constants,
@@ -79,7 +81,7 @@ impl Template {
             dictionary,
         };
         for triple in &self.triples {
-            if let Some(triple) = row.triple(triple, rows) {
+            if let Some(triple) = row.translate_triple(triple, rows) {
                 each(triple);
             }
         }
@@ -87,26 +89,26 @@ impl Template {
 }
 
 impl Row<'_, '_> {
-    fn triple(&self, triple: &[Slot; 3], rows: &mut SolutionRows) -> Option<[u32; 3]> {
+    fn translate_triple(&self, triple: &[Slot; 3], rows: &mut SolutionRows) -> Option<[u32; 3]> {
         let [subject, predicate, object] = triple;
-        let subject = self.cell(subject, rows)?;
-        let predicate = self.cell(predicate, rows)?;
+        let subject = self.slot_cell(subject, rows)?;
+        let predicate = self.slot_cell(predicate, rows)?;
         let is = |cell: u32, kinds: &[TermKind]| kinds.contains(&self.kind(cell, rows));
         let is_legal =
-            is(subject, &[TermKind::Iri, TermKind::Bnode]) && is(predicate, &[TermKind::Iri]);
+            is(subject, &[TermKind::Iri, TermKind::BlankNode]) && is(predicate, &[TermKind::Iri]);
         if !is_legal {
             return None;
         }
-        Some([subject, predicate, self.cell(object, rows)?])
+        Some([subject, predicate, self.slot_cell(object, rows)?])
     }
 
-    fn cell(&self, slot: &Slot, rows: &mut SolutionRows) -> Option<u32> {
+    fn slot_cell(&self, slot: &Slot, rows: &mut SolutionRows) -> Option<u32> {
         match slot {
             Slot::Variable(number) => Some(self.cells[*number]).filter(|cell| *cell != UNBOUND),
             Slot::Constant(number) => Some(self.constants[*number]),
             Slot::Blank(number) => Some(self.blanks[*number]),
             Slot::Triple(triple) => {
-                let [subject, predicate, object] = self.triple(triple, rows)?;
+                let [subject, predicate, object] = self.translate_triple(triple, rows)?;
                 let subject = match self.term(subject, rows)? {
                     Term::NamedNode(iri) => NamedOrBlankNode::from(iri),
                     Term::BlankNode(node) => node.into(),
@@ -116,14 +118,14 @@ impl Row<'_, '_> {
                     return None;
                 };
                 let triple = Triple::new(subject, predicate, self.term(object, rows)?);
-                Some(rows.cell(self.dictionary, triple.into()))
+                Some(rows.add_cell(self.dictionary, triple.into()))
             }
         }
     }
 
     fn other<'r>(&self, cell: u32, rows: &'r SolutionRows) -> Option<&'r Term> {
-        let at = cell.checked_sub(self.dictionary.terms())?;
-        rows.others.get(at as usize)
+        let index = cell.checked_sub(self.dictionary.terms())?;
+        rows.others.get(index as usize)
     }
 
     fn term(&self, cell: u32, rows: &SolutionRows) -> Option<Term> {
@@ -135,7 +137,7 @@ impl Row<'_, '_> {
         match self.other(cell, rows) {
             None => self.dictionary.table().term(TermId(cell)).kind,
             Some(Term::NamedNode(_)) => TermKind::Iri,
-            Some(Term::BlankNode(_)) => TermKind::Bnode,
+            Some(Term::BlankNode(_)) => TermKind::BlankNode,
             Some(Term::Literal(_)) => TermKind::Literal,
             Some(Term::Triple(_)) => TermKind::TripleTerm,
         }
@@ -151,40 +153,40 @@ struct TemplateTerms {
 }
 
 impl TemplateTerms {
-    fn triple(&mut self, triple: TriplePattern) -> [Slot; 3] {
+    fn translate_triple(&mut self, triple: TriplePattern) -> [Slot; 3] {
         [
-            self.slot(triple.subject),
+            self.translate_term(triple.subject),
             match triple.predicate {
-                NamedNodePattern::NamedNode(iri) => self.constant(iri.into()),
-                NamedNodePattern::Variable(variable) => self.variable(variable),
+                NamedNodePattern::NamedNode(iri) => self.add_constant(iri.into()),
+                NamedNodePattern::Variable(variable) => self.add_variable(variable),
             },
-            self.slot(triple.object),
+            self.translate_term(triple.object),
         ]
     }
 
-    fn slot(&mut self, term: TermPattern) -> Slot {
+    fn translate_term(&mut self, term: TermPattern) -> Slot {
         match term {
-            TermPattern::NamedNode(iri) => self.constant(iri.into()),
-            TermPattern::Literal(literal) => self.constant(literal.into()),
-            TermPattern::BlankNode(node) => Slot::Blank(number(&mut self.blanks, node)),
-            TermPattern::Variable(variable) => self.variable(variable),
-            TermPattern::Triple(triple) => Slot::Triple(Box::new(self.triple(*triple))),
+            TermPattern::NamedNode(iri) => self.add_constant(iri.into()),
+            TermPattern::Literal(literal) => self.add_constant(literal.into()),
+            TermPattern::BlankNode(node) => Slot::Blank(find_or_push(&mut self.blanks, node)),
+            TermPattern::Variable(variable) => self.add_variable(variable),
+            TermPattern::Triple(triple) => Slot::Triple(Box::new(self.translate_triple(*triple))),
         }
     }
 
-    fn constant(&mut self, term: Term) -> Slot {
-        Slot::Constant(number(&mut self.constants, term))
+    fn add_constant(&mut self, term: Term) -> Slot {
+        Slot::Constant(find_or_push(&mut self.constants, term))
     }
 
-    fn variable(&mut self, variable: Variable) -> Slot {
-        Slot::Variable(number(&mut self.variables, variable))
+    fn add_variable(&mut self, variable: Variable) -> Slot {
+        Slot::Variable(find_or_push(&mut self.variables, variable))
     }
 }
 
-fn number<T: PartialEq>(values: &mut Vec<T>, new: T) -> usize {
+fn find_or_push<T: PartialEq>(values: &mut Vec<T>, new: T) -> usize {
     values
         .iter()
-        .position(|one| *one == new)
+        .position(|value| *value == new)
         .unwrap_or_else(|| {
             values.push(new);
             values.len() - 1

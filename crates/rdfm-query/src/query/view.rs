@@ -80,7 +80,7 @@ impl Drop for Computed {
 }
 
 impl EvaluationTerm {
-    fn of(dictionary: &Dictionary<'_>, class: u32) -> Self {
+    fn from_class(dictionary: &Dictionary<'_>, class: u32) -> Self {
         budget::acquire(1);
         Self(Inner::Class(class, dictionary.hash(class)))
     }
@@ -191,8 +191,8 @@ impl<'d> View<'d> {
                 }
             }
         } else {
-            let numbers = self.sorted(3).iter();
-            graphs.extend(numbers.map(|&at| self.message.quads[at as usize][3]));
+            let numbers = self.sorted_quads(3).iter();
+            graphs.extend(numbers.map(|&index| self.message.quads[index as usize][3]));
             graphs.dedup();
             graphs.retain(|&graph| graph != DEFAULT_GRAPH);
         }
@@ -204,10 +204,10 @@ impl<'d> View<'d> {
         if let Term::NamedNode(name) = &term
             && let Some(class) = class_of_name(name)
         {
-            return EvaluationTerm::of(self.dictionary, class);
+            return EvaluationTerm::from_class(self.dictionary, class);
         }
         if let Some(class) = self.message.find(self.dictionary, &term) {
-            return EvaluationTerm::of(self.dictionary, class);
+            return EvaluationTerm::from_class(self.dictionary, class);
         }
         let computed = Rc::new(Computed(term));
         budget::acquire(1 + computed.weight());
@@ -220,13 +220,13 @@ impl<'d> View<'d> {
     }
 
     /// Returns the quad numbers, sorted in one of the [`ORDERS`].
-    fn sorted(&self, order: usize) -> &[u32] {
+    fn sorted_quads(&self, order: usize) -> &[u32] {
         self.sorted[order].get_or_init(|| {
             let quads = &self.message.quads;
             let mut numbers: Vec<u32> = (0..quads.len() as u32).collect();
-            numbers.sort_unstable_by_key(|&at| {
-                let quad = quads[at as usize];
-                (ORDERS[order].map(|part| self.rank(quad[part])), at)
+            numbers.sort_unstable_by_key(|&index| {
+                let quad = quads[index as usize];
+                (ORDERS[order].map(|part| self.rank(quad[part])), index)
             });
             numbers
         })
@@ -243,7 +243,7 @@ impl<'d> View<'d> {
         if quads.len() <= FEW_QUADS {
             return all();
         }
-        let bound = selection.bound();
+        let bound = selection.bound_terms();
         let length = |order: &[usize; 4]| {
             let prefix = order.iter().take_while(|&&part| bound[part].is_some());
             prefix.count()
@@ -251,16 +251,16 @@ impl<'d> View<'d> {
         // The order with the most bound leading positions. If several tie, the first one is used.
         let best = (0..ORDERS.len())
             .rev()
-            .max_by_key(|&at| length(&ORDERS[at]));
-        let Some((order, bound_count)) = best.map(|at| (at, length(&ORDERS[at]))) else {
+            .max_by_key(|&index| length(&ORDERS[index]));
+        let Some((order, bound_count)) = best.map(|index| (index, length(&ORDERS[index]))) else {
             return all();
         };
         if bound_count == 0 {
             return all();
         }
-        let numbers = self.sorted(order);
-        let key = |at: u32| {
-            let quad = quads[at as usize];
+        let numbers = self.sorted_quads(order);
+        let key = |index: u32| {
+            let quad = quads[index as usize];
             let parts = ORDERS[order].iter().take(bound_count);
             parts.map(move |&part| self.rank(quad[part]))
         };
@@ -268,8 +268,8 @@ impl<'d> View<'d> {
             let parts = ORDERS[order].iter().take(bound_count);
             parts.map(|&part| self.rank(bound[part].unwrap_or_default()))
         };
-        let start = numbers.partition_point(|&at| key(at).lt(target()));
-        let end = start + numbers[start..].partition_point(|&at| key(at).eq(target()));
+        let start = numbers.partition_point(|&index| key(index).lt(target()));
+        let end = start + numbers[start..].partition_point(|&index| key(index).eq(target()));
         MatchingQuads {
             quads,
             numbers: Some(numbers),
@@ -290,7 +290,7 @@ struct QuadSelection {
 }
 
 impl QuadSelection {
-    fn bound(self) -> [Option<u32>; 4] {
+    fn bound_terms(self) -> [Option<u32>; 4] {
         let [subject, predicate, object] = self.triple;
         [subject, predicate, object, self.graph]
     }
@@ -322,10 +322,12 @@ impl Iterator for MatchingQuads<'_> {
 
     fn next(&mut self) -> Option<Quad> {
         loop {
-            let at = self.range.next()?;
+            let index = self.range.next()?;
             budget::step();
-            let at = self.numbers.map_or(at, |numbers| numbers[at] as usize);
-            let quad = self.quads[at];
+            let index = self
+                .numbers
+                .map_or(index, |numbers| numbers[index] as usize);
+            let quad = self.quads[index];
             if self.selection.is(quad) {
                 return Some(quad);
             }
@@ -379,7 +381,7 @@ impl<'d> QueryableDataset<'d> for &'d View<'d> {
         let view: &'d View<'d> = self;
         view.find(selection)
             .map(|[subject, predicate, object, graph]| {
-                let key = |class| EvaluationTerm::of(view.dictionary, class);
+                let key = |class| EvaluationTerm::from_class(view.dictionary, class);
                 Ok(InternalQuad {
                     subject: key(subject),
                     predicate: key(predicate),
@@ -399,7 +401,7 @@ impl<'d> QueryableDataset<'d> for &'d View<'d> {
         } else {
             let classes = view.graphs().into_iter();
             classes
-                .map(|class| EvaluationTerm::of(view.dictionary, class))
+                .map(|class| EvaluationTerm::from_class(view.dictionary, class))
                 .collect()
         };
         terms.into_iter().map(Ok)
@@ -415,12 +417,12 @@ impl<'d> QueryableDataset<'d> for &'d View<'d> {
                 .map(|name| self.internalize(name.clone().into()));
             return Ok(names.any(|name| name == *graph_name));
         }
-        let found = self.find(QuadSelection {
+        let quads = self.find(QuadSelection {
             triple: [None; 3],
             graph: graph_name.class(),
             never: graph_name.class().is_none(),
         });
-        Ok(found.into_iter().next().is_some())
+        Ok(quads.into_iter().next().is_some())
     }
 
     fn internalize_term(&self, term: Term) -> Result<EvaluationTerm, UnsupportedTerm> {
@@ -430,7 +432,7 @@ impl<'d> QueryableDataset<'d> for &'d View<'d> {
     fn externalize_term(&self, term: EvaluationTerm) -> Result<Term, UnsupportedTerm> {
         let term = match &term.0 {
             Inner::Class(class, _) => {
-                let written = self.message.written(*class);
+                let written = self.message.written_term(*class);
                 self.dictionary.term(written.0).ok_or(UnsupportedTerm)?
             }
             Inner::Computed(term) => term.0.clone(),

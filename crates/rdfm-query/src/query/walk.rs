@@ -34,13 +34,13 @@ pub(super) fn walk(
     visit(&mut part)?;
     let depth = depth + 1;
     match part {
-        QueryPart::Pattern(pattern) => in_pattern(pattern, depth, visit),
-        QueryPart::Expression(expression) => in_expression(expression, depth, visit),
-        QueryPart::Path(path) => in_path(path, depth, visit),
+        QueryPart::Pattern(pattern) => walk_pattern(pattern, depth, visit),
+        QueryPart::Expression(expression) => walk_expression(expression, depth, visit),
+        QueryPart::Path(path) => walk_path(path, depth, visit),
     }
 }
 
-fn in_pattern(
+fn walk_pattern(
     pattern: &mut GraphPattern,
     depth: usize,
     visit: &mut impl FnMut(&mut QueryPart<'_>) -> Result<(), QueryError>,
@@ -61,7 +61,7 @@ fn in_pattern(
         } => {
             walk(QueryPart::Pattern(left), depth, visit)?;
             walk(QueryPart::Pattern(right), depth, visit)?;
-            all(expression, depth, visit)
+            walk_all(expression, depth, visit)
         }
         GraphPattern::Filter { expr, inner } => {
             walk(QueryPart::Expression(expr), depth, visit)?;
@@ -98,7 +98,7 @@ fn in_pattern(
     }
 }
 
-fn in_expression(
+fn walk_expression(
     expression: &mut Expression,
     depth: usize,
     visit: &mut impl FnMut(&mut QueryPart<'_>) -> Result<(), QueryError>,
@@ -133,14 +133,16 @@ fn in_expression(
         }
         Expression::In(a, list) => {
             walk(QueryPart::Expression(a), depth, visit)?;
-            all(list, depth, visit)
+            walk_all(list, depth, visit)
         }
-        Expression::Coalesce(list) | Expression::FunctionCall(_, list) => all(list, depth, visit),
+        Expression::Coalesce(list) | Expression::FunctionCall(_, list) => {
+            walk_all(list, depth, visit)
+        }
         Expression::Exists(pattern) => walk(QueryPart::Pattern(pattern), depth, visit),
     }
 }
 
-fn in_path(
+fn walk_path(
     path: &mut PropertyPathExpression,
     depth: usize,
     visit: &mut impl FnMut(&mut QueryPart<'_>) -> Result<(), QueryError>,
@@ -160,7 +162,7 @@ fn in_path(
     }
 }
 
-fn all<'q>(
+fn walk_all<'q>(
     expressions: impl IntoIterator<Item = &'q mut Expression>,
     depth: usize,
     visit: &mut impl FnMut(&mut QueryPart<'_>) -> Result<(), QueryError>,

@@ -114,7 +114,7 @@ impl Collector {
         let copy = match term.kind {
             // Blank nodes are specific to their message, and so are triple terms that may contain
             // them.
-            TermKind::Bnode => return self.node(table.text_of(term)),
+            TermKind::BlankNode => return self.add_blank_node(table.text_of(term)),
             TermKind::TripleTerm => {
                 let mut triple = table.triple(term);
                 for part in &mut triple {
@@ -122,7 +122,7 @@ impl Collector {
                 }
                 return self.triple(triple);
             }
-            _ => self.simple(table, id)?,
+            _ => self.add_simple_term(table, id)?,
         };
         ids[id.index()] = copy.0;
         Ok(copy)
@@ -140,14 +140,14 @@ impl Collector {
         id
     }
 
-    fn simple(&mut self, table: &TermTable, id: TermId) -> Result<TermId, LimitExceeded> {
+    fn add_simple_term(&mut self, table: &TermTable, id: TermId) -> Result<TermId, LimitExceeded> {
         // The term keeps its first spelling.
         if let Some(existing) = self.find(content(table, id, |part| part.0)) {
             return Ok(existing);
         }
         let mut term = table.term(id);
         if matches!(term.kind, TermKind::LangLiteral | TermKind::TypedLiteral) {
-            term.aux = self.simple(table, TermId(term.aux))?.0;
+            term.aux = self.add_simple_term(table, TermId(term.aux))?.0;
         }
         let text = self.builder.add_text(table.text_of(table.term(id)))?;
         let id = self.builder.add_term(Entry {
@@ -158,25 +158,25 @@ impl Collector {
     }
 
     fn triple(&mut self, triple: [TermId; 3]) -> Result<TermId, LimitExceeded> {
-        let what = Content::Triple(triple.map(|part| part.0));
-        if let Some(existing) = self.find(what) {
+        let content = Content::Triple(triple.map(|part| part.0));
+        if let Some(existing) = self.find(content) {
             return Ok(existing);
         }
         let id = self.builder.add_triple_term(triple)?;
         Ok(self.enter(id))
     }
 
-    fn node(&mut self, label: &[u8]) -> Result<TermId, LimitExceeded> {
+    fn add_blank_node(&mut self, label: &[u8]) -> Result<TermId, LimitExceeded> {
         if let Some(&existing) = self.nodes.get(label) {
             return Ok(existing);
         }
         let mut unique = label.to_vec();
-        while self.find(Content::Bnode(&unique)).is_some() {
+        while self.find(Content::BlankNode(&unique)).is_some() {
             let count = self.labels.entry(label.into()).or_insert(1);
             *count += 1;
             unique = [label, b"_", count.to_string().as_bytes()].concat();
         }
-        let id = self.builder.add_simple(TermKind::Bnode, &unique, 0)?;
+        let id = self.builder.add_simple(TermKind::BlankNode, &unique, 0)?;
         self.nodes.insert(label.into(), id);
         Ok(self.enter(id))
     }
@@ -199,7 +199,7 @@ impl Evaluation {
     /// # Errors
     /// If the evaluation stopped early; the error gives the reason. All pieces that were complete
     /// at that time have been passed to `emit`.
-    pub fn whole(
+    pub fn run_whole(
         &self,
         data: &MessageBatch,
         emit: &mut (impl FnMut(Piece) -> bool + Send),
@@ -221,7 +221,7 @@ impl Evaluation {
                 dictionary,
                 message,
             };
-            budget::within(&self.limits, &self.cancel, || {
+            budget::run_within(&self.limits, &self.cancel, || {
                 self.send_pieces(data, &context, emit)
             })?;
             Ok(context.message.has_named)
@@ -263,11 +263,11 @@ impl Evaluation {
             self.check_rows(count)?;
             budget::keep(self.weight());
             for term in solution {
-                let cell = context.cell(&mut pieces.rows, &mut fresh, term);
+                let cell = context.add_cell(&mut pieces.rows, &mut fresh, term);
                 pieces.rows.cells.push(cell);
             }
             pieces.add_row(&context.dictionary, || {
-                fresh.node(&context.dictionary, context.message.classes())
+                fresh.name_node(&context.dictionary, context.message.classes())
             });
             if pieces.is_full() {
                 send(pieces.take().map_err(|error| too_large(&error))?)?;
@@ -297,23 +297,23 @@ impl Evaluation {
         let Form::Construct(template) = &self.query.form else {
             return Ok(None);
         };
-        let constants = template.constants(&dictionary, &mut rows);
+        let constants = template.add_constants(&dictionary, &mut rows);
         let mut cells = Vec::new();
         for row in 0..results.len() {
             let row = results.message(row);
-            let cell = |column: &Option<usize>| match column.map(|at| row[at]) {
+            let cell = |column: &Option<usize>| match column.map(|index| row[index]) {
                 None | Some(TermId::DEFAULT_GRAPH) => UNBOUND,
                 Some(id) => dictionary.class(id),
             };
             cells.clear();
             cells.extend(columns.iter().map(cell));
             let mut fresh = FreshLabels::default();
-            let node = || fresh.node(&dictionary, cells.iter().copied());
+            let node = || fresh.name_node(&dictionary, cells.iter().copied());
             constructed.add(|each| {
                 template.instantiate(&dictionary, &constants, &cells, &mut rows, node, each);
             });
         }
-        let batch = output.batch_of_rows(&self.query, results, &rows, &constructed);
+        let batch = output.build_batch_of_rows(&self.query, results, &rows, &constructed);
         batch.map_err(|error| too_large(&error))
     }
 }
@@ -364,7 +364,7 @@ impl<'e> PieceBuilder<'e> {
             let rows = &mut self.rows;
             let constants = self
                 .constants
-                .get_or_insert_with(|| template.constants(dictionary, rows));
+                .get_or_insert_with(|| template.add_constants(dictionary, rows));
             let each = |each: &mut dyn FnMut([u32; 3])| {
                 template.instantiate(dictionary, constants, &cells, rows, node, each);
             };
@@ -377,7 +377,7 @@ impl<'e> PieceBuilder<'e> {
     fn is_full(&self) -> bool {
         self.rows.messages.len() >= ROWS_PER_PIECE
             || self.triples.triples.len() >= ROWS_PER_PIECE
-            || budget::kept() >= TERMS_PER_PIECE
+            || budget::kept_bytes() >= TERMS_PER_PIECE
     }
 
     /// Returns a piece with the rows added since the last piece.
@@ -386,12 +386,13 @@ impl<'e> PieceBuilder<'e> {
         let piece = match &mut self.output {
             Output::Rows(output) => {
                 let has_rows = is_first || !self.rows.messages.is_empty();
-                let batch = output.batch(self.data, &self.rows)?;
+                let batch = output.build_batch(self.data, &self.rows)?;
                 has_rows.then_some(Piece::Rows(batch))
             }
             Output::Messages(output) => {
                 let query = &self.evaluation.query;
-                let batch = output.batch_of_rows(query, self.data, &self.rows, &self.triples)?;
+                let batch =
+                    output.build_batch_of_rows(query, self.data, &self.rows, &self.triples)?;
                 batch.map(Piece::Messages)
             }
         };

@@ -24,7 +24,7 @@ use rdfm_query::query::whole::{Collector, Piece};
 /// Decodes a TriG log.
 pub fn batch(text: &str) -> MessageBatch {
     let spec = registry::find("trig").unwrap();
-    let mut decoder = registry::decoder(spec, &Values::default(), &Opening::default()).unwrap();
+    let mut decoder = registry::new_decoder(spec, &Values::default(), &Opening::default()).unwrap();
     decoder.feed(text.as_bytes());
     decoder.finish();
     decoder.next_batch_of().unwrap().unwrap()
@@ -64,10 +64,12 @@ pub fn rows(text: &str, log: &MessageBatch) -> Vec<String> {
 pub fn rows_until(text: &str, log: &MessageBatch, limits: Limits) -> (Vec<String>, Option<Stop>) {
     let evaluation = evaluation(text, limits);
     let mut rows = SolutionRows::default();
-    let progress = evaluation.rows(log, 0, &mut rows);
-    let results = RowOutput::new(&evaluation.query).batch(log, &rows).unwrap();
+    let progress = evaluation.evaluate_rows(log, 0, &mut rows);
+    let results = RowOutput::new(&evaluation.query)
+        .build_batch(log, &rows)
+        .unwrap();
     let messages = rows.messages.iter().enumerate();
-    let found = messages.map(|(at, message)| format!("{message}: {}", row(&results, at)));
+    let found = messages.map(|(index, message)| format!("{message}: {}", row(&results, index)));
     (found.collect(), progress.stop)
 }
 
@@ -75,7 +77,9 @@ pub fn rows_until(text: &str, log: &MessageBatch, limits: Limits) -> (Vec<String
 pub fn triples_until(text: &str, log: &MessageBatch, limits: Limits) -> Option<Stop> {
     let (mut rows, mut triples) = (SolutionRows::default(), Triples::default());
     let evaluation = evaluation(text, limits);
-    evaluation.triples(log, 0, &mut rows, &mut triples).stop
+    evaluation
+        .construct_triples(log, 0, &mut rows, &mut triples)
+        .stop
 }
 
 /// Returns the rows for all messages as one dataset.
@@ -97,10 +101,10 @@ pub fn whole_rows_until(
     let mut found = Vec::new();
     let mut give = |piece| {
         if let Piece::Rows(results) = piece {
-            found.extend((0..results.len()).map(|at| row(&results, at)));
+            found.extend((0..results.len()).map(|index| row(&results, index)));
         }
         true
     };
-    let stop = evaluation(text, limits).whole(&data, &mut give).err();
+    let stop = evaluation(text, limits).run_whole(&data, &mut give).err();
     (found, stop)
 }

@@ -15,7 +15,7 @@ use super::options::{COLUMNS_VERSION, OptionsRow, ReadSettings};
 use super::restart::{MarkFinder, MarkSearch, begins_log};
 use super::rows::QuadRows;
 use crate::codec::{DelimiterCounter, Split};
-use crate::syntax::wire::{Varint, long_varint};
+use crate::syntax::wire::{Varint, read_long_varint};
 
 /// Number of bytes at the start of a frame that are needed to find its mark.
 const HEAD_BYTES: usize = 64;
@@ -107,7 +107,7 @@ impl FrameCounter {
                 _ => {}
             }
         }
-        match long_varint(bytes) {
+        match read_long_varint(bytes) {
             Varint::Value(length, prefix) if length <= self.max_frame_bytes => {
                 FrameHead::Complete(prefix, length)
             }
@@ -207,7 +207,7 @@ impl DelimiterCounter for FrameCounter {
         self.done = true;
     }
 
-    fn done(&self) -> bool {
+    fn is_done(&self) -> bool {
         self.done
     }
 
@@ -217,11 +217,11 @@ impl DelimiterCounter for FrameCounter {
             .map_or(self.frames, MessageCounter::messages)
     }
 
-    fn content_first(&self) -> bool {
+    fn is_content_first(&self) -> bool {
         false
     }
 
-    fn indivisible(&self) -> bool {
+    fn is_indivisible(&self) -> bool {
         self.damaged
     }
 }

@@ -38,7 +38,7 @@ use crate::model::builder::LogBuilder;
 use crate::model::error::ErrorClass;
 use crate::model::remedy::{Reason, Remedy};
 use crate::model::term::Quad;
-use crate::syntax::wire::{Checked, Wire, WireError, malformed};
+use crate::syntax::wire::{Checked, Wire, WireError, malformed_error};
 
 /// The boundary that ends a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -150,7 +150,7 @@ pub(super) trait RowHandler: Send {
     fn any_row(&mut self, bytes: &[u8]) -> Checked<()> {
         let mut wire = Wire::new(bytes);
         // Nearly every row has exactly one field.
-        if let Ok((field, payload)) = wire.field(Self::FIELDS, "the row")
+        if let Ok((field, payload)) = wire.read_field(Self::FIELDS, "the row")
             && wire.is_done()
         {
             return self.row_after_options(field, payload);
@@ -206,7 +206,7 @@ fn check_version<H: RowHandler + ?Sized>(options: &OptionsRow) -> Checked<()> {
     let (newest, versions) = H::VERSIONS;
     let version = options.version;
     if version == 0 {
-        return Err(malformed(format!(
+        return Err(malformed_error(format!(
             "the version is 0 or missing, expected {versions}"
         )));
     }
@@ -241,7 +241,7 @@ fn other_options<H: RowHandler + ?Sized>(
         differences(&expected, &found),
         differences(&found, &expected)
     ));
-    malformed(if joined {
+    malformed_error(if joined {
         reason.with(NEW_TABLES)
     } else {
         reason
@@ -251,7 +251,7 @@ fn other_options<H: RowHandler + ?Sized>(
 #[cold]
 fn before_options<H: RowHandler + ?Sized>(mark: Option<u64>, field: usize) -> WireError {
     if field == 0 {
-        return malformed(EMPTY_ROW);
+        return malformed_error(EMPTY_ROW);
     }
     let (name, expected) = (H::NAMES[field], H::OPTIONS);
     match mark {
@@ -259,7 +259,7 @@ fn before_options<H: RowHandler + ?Sized>(mark: Option<u64>, field: usize) -> Wi
             mark,
             &format!("its frame begins with a {name} row, expected {expected}"),
         ),
-        None => malformed(format!(
+        None => malformed_error(format!(
             "the log begins with a {name} row, expected {expected}"
         )),
     }
@@ -279,12 +279,12 @@ fn unexpected_columns<H: RowHandler>(rows: &mut H, frame: &[u8]) -> WireError {
         return wrong_mark(mark, NO_OPTIONS);
     }
     let Some(options) = &rows.terms_read().options else {
-        return malformed(format!(
+        return malformed_error(format!(
             "the log begins with columns, expected {}",
             H::OPTIONS
         ));
     };
-    malformed(format!(
+    malformed_error(format!(
         "the frame has columns, which need version {COLUMNS_VERSION}, but {} have version {}",
         H::OPTIONS,
         options.version
@@ -294,12 +294,12 @@ fn unexpected_columns<H: RowHandler>(rows: &mut H, frame: &[u8]) -> WireError {
 /// Whether a file with length prefixes begins where a later field of a bare frame is expected.
 #[cold]
 fn is_joined(input: &Buffer, frame: &Frame) -> bool {
-    frame.at > input.at && begins_delimited(&input.bytes[frame.at..frame.end])
+    frame.at > input.index && begins_delimited(&input.bytes[frame.at..frame.end])
 }
 
 #[cold]
 fn delimited_after_bare(at: u64) -> WireError {
-    malformed(format!(
+    malformed_error(format!(
         "a file with length prefixes was joined at byte {at} to a file without them; divide the log there, and read \
          both files"
     ))
@@ -437,7 +437,7 @@ impl<H: RowHandler> FrameReader<H> {
 
     #[cold]
     fn check_mark_of(&mut self, input: &Buffer, end: usize) {
-        let Some(frame) = input.bytes.get(input.at..end).and_then(after_length) else {
+        let Some(frame) = input.bytes.get(input.index..end).and_then(after_length) else {
             return;
         };
         if is_marked(frame) && self.depends_on_others(input.offset(), frame) {
@@ -467,7 +467,7 @@ impl<H: RowHandler> FrameReader<H> {
         rows.terms().builder.begin_message(mark);
         let mut wire = Wire::new(frame);
         while !wire.is_done() {
-            let failed = match wire.field(H::FRAME_FIELDS, "the frame") {
+            let failed = match wire.read_field(H::FRAME_FIELDS, "the frame") {
                 Ok((1, row)) => rows.any_row(row).is_err(),
                 Ok(_) => false,
                 Err(_) => true,
@@ -536,10 +536,10 @@ impl<H: RowHandler> FrameReader<H> {
     fn seek(&mut self, input: &mut Buffer, split: Split) -> bool {
         let from = input
             .index(split.start.max(input.offset()))
-            .unwrap_or(input.at);
+            .unwrap_or(input.index);
         match self.marks.find(&input.bytes, from) {
             MarkSearch::Found(start) if input.offset_of(start) < split.stop => {
-                input.at = start;
+                input.index = start;
                 self.rows.terms().mark = Some(input.offset_of(start));
                 self.seeking = false;
                 return true;
@@ -547,7 +547,7 @@ impl<H: RowHandler> FrameReader<H> {
             MarkSearch::None(searched)
                 if input.offset_of(searched) < split.stop && !input.finished =>
             {
-                input.at = searched.min(input.bytes.len());
+                input.index = searched.min(input.bytes.len());
             }
             _ => self.end_split(input),
         }
@@ -594,7 +594,7 @@ impl<H: RowHandler> FrameReader<H> {
             return Ok(());
         }
         let stop = input.index(split.stop).unwrap_or_default();
-        let from = stop.max(input.at + 1);
+        let from = stop.max(input.index + 1);
         let bytes = input.bytes.get(..frame.end).unwrap_or_default();
         match self.marks.find(bytes, from) {
             MarkSearch::Found(start) => {
@@ -648,7 +648,7 @@ impl<H: RowHandler> FrameReader<H> {
                 return Ok(self.cut());
             }
             self.check_mark(input, frame.end);
-            input.at = frame.end;
+            input.index = frame.end;
             self.frames.index += 1;
             let builder = &mut self.rows.terms().builder;
             let full = match self.ends {
@@ -658,9 +658,9 @@ impl<H: RowHandler> FrameReader<H> {
                 }
                 Some(MessageEnd::Frame) => {
                     builder.end_message();
-                    builder.full()
+                    builder.is_full()
                 }
-                Some(MessageEnd::Log | MessageEnd::Mark) => self.parts && builder.part_full(),
+                Some(MessageEnd::Log | MessageEnd::Mark) => self.parts && builder.is_part_full(),
             };
             if full {
                 return Ok(self.cut());
@@ -949,7 +949,7 @@ impl<H: RowHandler> FrameReader<H> {
         let mut result = Ok(());
         while result.is_ok()
             && !wire.is_done()
-            && let Ok((field, payload)) = wire.field(H::FRAME_FIELDS, "the frame")
+            && let Ok((field, payload)) = wire.read_field(H::FRAME_FIELDS, "the frame")
         {
             if field == METADATA_FIELD {
                 result = self.metadata.store(payload, builder).map(|_| ());
@@ -992,7 +992,7 @@ impl<H: RowHandler> FrameReader<H> {
             if wire.is_done() {
                 continue;
             }
-            match wire.field(H::FRAME_FIELDS, "the frame") {
+            match wire.read_field(H::FRAME_FIELDS, "the frame") {
                 Ok((1, row)) => {
                     rows.begin_row(input.offset_of(frame.at));
                     if let Err(error) = rows.any_row(row) {
@@ -1002,9 +1002,9 @@ impl<H: RowHandler> FrameReader<H> {
                     let ends_batch = if rows.take_mark() {
                         let builder = &mut rows.terms().builder;
                         builder.end_message();
-                        builder.full()
+                        builder.is_full()
                     } else {
-                        self.parts && rows.terms().builder.part_full()
+                        self.parts && rows.terms().builder.is_part_full()
                     };
                     frame.row += 1;
                     if ends_batch {
@@ -1050,7 +1050,7 @@ impl<H: RowHandler> FrameReader<H> {
         {
             let hint = format!("its type {name} makes all frames one message");
             reason = reason
-                .reworded(|text| format!("{text}; {hint}"))
+                .with_rewording(|text| format!("{text}; {hint}"))
                 .with(FRAME_PER_MESSAGE);
         }
         Err(self.frames.error(input, frame, class, reason, in_row))
@@ -1060,7 +1060,7 @@ impl<H: RowHandler> FrameReader<H> {
 impl<H: RowHandler> Reader for FrameReader<H> {
     type Record = H::Record;
 
-    fn builder(&mut self) -> &mut LogBuilder<H::Record> {
+    fn builder_mut(&mut self) -> &mut LogBuilder<H::Record> {
         &mut self.rows.terms().builder
     }
 
@@ -1068,7 +1068,7 @@ impl<H: RowHandler> Reader for FrameReader<H> {
         let inner = self.reading.inner_split().is_some();
         self.rows.terms().reset();
         let first_message_index = self.reading.first_message_index.filter(|_| inner);
-        self.builder()
+        self.builder_mut()
             .start_at(first_message_index.unwrap_or_default());
         self.rows.reset();
         self.set_ends(H::requested_ends(&self.reading));
@@ -1118,12 +1118,12 @@ impl<H: RowHandler> Reader for FrameReader<H> {
         self.reading.knows_indices()
     }
 
-    fn done(&self) -> bool {
+    fn is_done(&self) -> bool {
         self.done
     }
 
     fn keep(&self, input: &Buffer) -> usize {
-        if self.frame.is_some() { 0 } else { input.at }
+        if self.frame.is_some() { 0 } else { input.index }
     }
 
     fn header(&self) -> Arc<LogHeader> {

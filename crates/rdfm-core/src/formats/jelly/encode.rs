@@ -237,7 +237,7 @@ impl Writer for JellyWriter {
         }
     }
 
-    fn second_message(&self) -> WriteResult<bool> {
+    fn check_second_message(&self) -> WriteResult<bool> {
         if self.delimited || self.flat {
             return Ok(self.flat);
         }
@@ -366,7 +366,7 @@ impl Writer for JellyWriter {
         self.merged_quads = 0;
     }
 
-    fn dropped(&self, dropped: Dropped) -> Counts {
+    fn count_dropped(&self, dropped: Dropped) -> Counts {
         vec![
             ("namespaces", dropped.namespaces),
             ("graph names", self.merged_quads),

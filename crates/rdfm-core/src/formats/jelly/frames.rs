@@ -14,7 +14,7 @@ use crate::codec::start::{self, Start};
 use crate::codec::unknown;
 use crate::model::error::{ErrorClass, Position};
 use crate::model::remedy::Reason;
-use crate::syntax::wire::{Checked, LENGTH, Varint, Wire, long_varint};
+use crate::syntax::wire::{Checked, LENGTH, Varint, Wire, read_long_varint};
 
 /// Tags of a frame's fields: a row, columns, and metadata.
 const ROW: u8 = 0x0a;
@@ -163,7 +163,7 @@ impl FrameSplitter {
             return Err(input.error(ErrorClass::Malformed, reason));
         }
         let (length, prefix) = if delimited {
-            match long_varint(rest) {
+            match read_long_varint(rest) {
                 Varint::Value(length, prefix) => (length, prefix),
                 Varint::Incomplete if !input.finished => return Ok(NextFrame::Wait),
                 Varint::Incomplete => {
@@ -220,7 +220,7 @@ impl FrameSplitter {
         } else {
             length as usize
         };
-        let at = input.at + prefix;
+        let at = input.index + prefix;
         Ok(NextFrame::Frame(Frame {
             at,
             end: at + length,
@@ -238,7 +238,7 @@ impl FrameSplitter {
         what: &'static str,
     ) -> ReadError {
         let rest = input.rest();
-        let frame = match long_varint(rest) {
+        let frame = match read_long_varint(rest) {
             _ if self.delimited == Some(false) => rest,
             // Checks only up to the end of the frame, so that the result does not depend on whether
             // later bytes are buffered.
@@ -269,7 +269,7 @@ pub(super) enum FirstRow<'a> {
 pub(super) fn first_row(frame: &[u8], known: u32) -> FirstRow<'_> {
     let mut wire = Wire::new(frame);
     while !wire.is_done() {
-        match wire.field(FRAME_FIELDS, "the frame") {
+        match wire.read_field(FRAME_FIELDS, "the frame") {
             Ok((1, row)) => {
                 return match row_field(row, known) {
                     Ok((field, payload)) => FirstRow::Row(field, payload),
@@ -308,7 +308,7 @@ fn next_options(frame: &[u8]) -> usize {
     let mut rows = 0;
     while !wire.is_done() {
         let at = frame.len() - wire.rest().len();
-        match wire.field(FRAME_FIELDS, "the frame") {
+        match wire.read_field(FRAME_FIELDS, "the frame") {
             Ok((1, row)) => {
                 if rows > 0 && row.first() == Some(&OPTIONS) {
                     return at;
@@ -329,7 +329,7 @@ pub(super) fn row_field(bytes: &[u8], known: u32) -> Checked<(usize, Cow<'_, [u8
     let mut wire = Wire::new(bytes);
     let (mut row, mut payload) = (0, Cow::Borrowed(&[][..]));
     while !wire.is_done() {
-        let (field, bytes) = wire.field(known, "the row")?;
+        let (field, bytes) = wire.read_field(known, "the row")?;
         if field == 0 {
             continue;
         }
@@ -354,11 +354,11 @@ fn looks_like_options(frame: &[u8]) -> Start {
         [METADATA | COLUMNS, ..] | [] => return Start::Unclear,
         _ => return Start::Other,
     };
-    let Varint::Value(length, prefix) = long_varint(row) else {
+    let Varint::Value(length, prefix) = read_long_varint(row) else {
         return Start::Unclear;
     };
     match row[prefix..] {
-        [OPTIONS, ref options @ ..] => match long_varint(options) {
+        [OPTIONS, ref options @ ..] => match read_long_varint(options) {
             Varint::Value(inner, prefix)
                 if Some(length) == inner.checked_add(1 + prefix as u64) =>
             {
@@ -414,7 +414,7 @@ fn begins_with_columns(first: &[u8]) -> bool {
     let Some(frame) = first.get(1..LIKE_COLUMNS) else {
         return is_frame(first);
     };
-    match long_varint(&first[1..]) {
+    match read_long_varint(&first[1..]) {
         _ if is_frame(frame) => false,
         Varint::Value(length, prefix) => length == 0 || TAGS.contains(&first[1 + prefix]),
         Varint::Incomplete | Varint::TooLong => false,
@@ -432,7 +432,7 @@ fn begins_bare(rest: &[u8]) -> bool {
 
 /// Returns the bytes after a length prefix.
 pub(super) fn after_length(bytes: &[u8]) -> Option<&[u8]> {
-    match long_varint(bytes) {
+    match read_long_varint(bytes) {
         Varint::Value(_, prefix) => Some(&bytes[prefix..]),
         Varint::Incomplete | Varint::TooLong => None,
     }
@@ -448,7 +448,7 @@ pub(super) fn begins_delimited(rest: &[u8]) -> bool {
 fn is_frame(bytes: &[u8]) -> bool {
     let mut wire = Wire::new(bytes);
     while !wire.is_done() {
-        match wire.field(FRAME_FIELDS, "the frame") {
+        match wire.read_field(FRAME_FIELDS, "the frame") {
             Ok((1 | COLUMNS_FIELD, _)) => {}
             Ok((METADATA_FIELD, entry)) if is_entry(entry) => {}
             _ => return false,
@@ -461,7 +461,10 @@ fn is_frame(bytes: &[u8]) -> bool {
 fn is_entry(bytes: &[u8]) -> bool {
     let mut wire = Wire::new(bytes);
     while !wire.is_done() {
-        if !matches!(wire.field(ENTRY_FIELDS, "the metadata"), Ok((1 | 2, _))) {
+        if !matches!(
+            wire.read_field(ENTRY_FIELDS, "the metadata"),
+            Ok((1 | 2, _))
+        ) {
             return false;
         }
     }

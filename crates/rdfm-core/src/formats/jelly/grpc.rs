@@ -8,7 +8,7 @@ use super::decode::RowHandler as _;
 use super::frames::{FirstRow, first_row};
 use super::options::OptionsRow;
 use super::rows::QuadRows;
-use crate::syntax::wire::{Varint, Wire, WireError, long_varint, put_varint, utf8};
+use crate::syntax::wire::{Varint, Wire, WireError, check_utf8, put_varint, read_long_varint};
 
 impl From<WireError> for String {
     fn from(error: WireError) -> Self {
@@ -36,8 +36,8 @@ pub fn write_options(options: &OptionsRow) -> Vec<u8> {
 pub fn read_subscription(bytes: &[u8]) -> Result<(String, OptionsRow), String> {
     let (mut wire, mut topic, mut options) = (Wire::new(bytes), "", Vec::new());
     while !wire.is_done() {
-        match wire.field(1 << 1 | 1 << 2, "the subscription")? {
-            (1, text) => topic = utf8(text, "the topic")?,
+        match wire.read_field(1 << 1 | 1 << 2, "the subscription")? {
+            (1, text) => topic = check_utf8(text, "the topic")?,
             (2, more) => options.extend_from_slice(more), // Protobuf merges repeated messages
             _ => {}
         }
@@ -87,7 +87,7 @@ pub fn cut_frames(
     let (mut frames, mut end) = (Vec::new(), start);
     loop {
         let rest = bytes.get(end..).unwrap_or_default();
-        let (length, prefix) = match long_varint(rest) {
+        let (length, prefix) = match read_long_varint(rest) {
             Varint::Value(length, prefix) if length <= max => (length as usize, prefix),
             Varint::Incomplete => return Ok((frames, end, 0)),
             _ if !frames.is_empty() => return Ok((frames, end, 0)),

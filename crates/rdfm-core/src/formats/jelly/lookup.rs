@@ -13,7 +13,7 @@ use crate::model::record::Record;
 use crate::model::remedy::{Reason, Remedy};
 use crate::model::term::TermId;
 use crate::syntax::text::scan::Excerpt;
-use crate::syntax::wire::{Checked, WireError, limit, malformed};
+use crate::syntax::wire::{Checked, WireError, limit, malformed_error};
 
 /// Memory in bytes allocated for the entries and strings of all tables.
 pub(super) struct LookupBudget {
@@ -327,7 +327,7 @@ impl LookupTable {
         let reason = format!("{} {id} is used, but no entry has defined it", self.what);
         match self.mark {
             Some(mark) => wrong_mark(mark, &format!("{reason} since")),
-            None => malformed(reason),
+            None => malformed_error(reason),
         }
     }
 
@@ -338,7 +338,7 @@ impl LookupTable {
 
     #[cold]
     fn size_exceeded_error(&self, id: u32, usage: &str) -> WireError {
-        malformed(format!(
+        malformed_error(format!(
             "{} {usage} {id} exceeds the declared table size {}",
             self.what, self.size
         ))
@@ -379,8 +379,9 @@ mod tests {
     fn id_zero_means_the_next_entry_and_ids_are_limited_by_the_size() {
         let mut budget = LookupBudget::new(10_000);
         let mut table = LookupTable::new("name", 3, JoinMode::Error);
-        let mut set =
-            |table: &mut LookupTable, id, text| table.set(id, Excerpt::of(text), 0, &mut budget);
+        let mut set = |table: &mut LookupTable, id, text| {
+            table.set(id, Excerpt::from_text(text), 0, &mut budget)
+        };
         assert!(table.get(1).is_err());
         set(&mut table, 0, b"a").unwrap();
         set(&mut table, 3, b"c").unwrap();
@@ -416,7 +417,7 @@ mod tests {
     fn the_memory_in_use_is_bounded() {
         let mut budget = LookupBudget::new(10_000);
         let mut table = LookupTable::new("name", 100, JoinMode::Error);
-        let mut set = |id, text: &[u8]| table.set(id, Excerpt::of(text), 0, &mut budget);
+        let mut set = |id, text: &[u8]| table.set(id, Excerpt::from_text(text), 0, &mut budget);
         for _ in 0..1000 {
             set(1, &[b'a'; 9000]).unwrap();
             set(1, b"b").unwrap();
@@ -431,8 +432,14 @@ mod tests {
         let mut budget = LookupBudget::new(10 * each as u64);
         let mut table = LookupTable::new("name", 100, JoinMode::Error);
         for _ in 0..10 {
-            table.set(0, Excerpt::of(b"a"), 0, &mut budget).unwrap();
+            table
+                .set(0, Excerpt::from_text(b"a"), 0, &mut budget)
+                .unwrap();
         }
-        assert!(table.set(0, Excerpt::of(b"a"), 0, &mut budget).is_err());
+        assert!(
+            table
+                .set(0, Excerpt::from_text(b"a"), 0, &mut budget)
+                .is_err()
+        );
     }
 }

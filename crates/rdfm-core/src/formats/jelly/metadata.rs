@@ -9,7 +9,7 @@ use std::collections::HashMap;
 use super::restart::is_mark;
 use crate::model::builder::LogBuilder;
 use crate::model::record::Record;
-use crate::syntax::wire::{Checked, Wire, utf8};
+use crate::syntax::wire::{Checked, Wire, check_utf8};
 
 /// Metadata of the open frame.
 #[derive(Default)]
@@ -65,11 +65,11 @@ pub(super) fn key_and_value(bytes: &[u8]) -> Checked<(&str, &[u8])> {
     let (mut key, mut value) = (&[][..], &[][..]);
     let mut wire = Wire::new(bytes);
     while !wire.is_done() {
-        match wire.field(0b110, "the metadata")? {
+        match wire.read_field(0b110, "the metadata")? {
             (1, payload) => key = payload,
             (2, payload) => value = payload,
             _ => {}
         }
     }
-    Ok((utf8(key, "a metadata key")?, value))
+    Ok((check_utf8(key, "a metadata key")?, value))
 }

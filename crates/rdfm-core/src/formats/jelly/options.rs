@@ -6,7 +6,9 @@ use crate::codec::spec::{Default, OptionSpec, ValueKind};
 use crate::codec::values::{Value, Values};
 use crate::codec::{Opening, Parts, Split};
 use crate::model::limits::Limits;
-use crate::syntax::wire::{Checked, LENGTH, VARINT, Wire, malformed, put_bytes, put_number, utf8};
+use crate::syntax::wire::{
+    Checked, LENGTH, VARINT, Wire, check_utf8, malformed_error, put_bytes, put_number,
+};
 
 const GROUP: &str = "Jelly";
 /// Maximum sizes of the lookups of a log.
@@ -38,7 +40,7 @@ pub const READ_FRAMES: OptionSpec = OptionSpec::new(
     "Read each frame as a message, or all frames as one message (flat). With auto, the logical type decides.",
 )
 .default(Default::Text("auto"))
-.hint()
+.as_hint()
 .group(GROUP);
 
 /// The framing of the input.
@@ -162,7 +164,7 @@ pub const GENERALIZED: OptionSpec = OptionSpec::new(
     "Accept generalized quads and RDF-star when reading N-Triples and N-Quads, and declare them when writing Jelly.",
 )
 .default(Default::Source)
-.shared()
+.with_shared_value()
 .group(TEXT);
 
 /// Whether triple terms are allowed.
@@ -288,14 +290,14 @@ impl ReadSettings {
                 Some("flat") => Some(FrameMeaning::Flat),
                 _ => None,
             },
-            delimited: values.try_switch(&READ_DELIMITED),
-            lenient: values.switch(&LENIENT),
+            delimited: values.try_is_on(&READ_DELIMITED),
+            lenient: values.is_on(&LENIENT),
             joins: match values.text(&JOINS) {
                 Some("warn") => JoinMode::Warn,
                 Some("new") => JoinMode::New,
                 _ => JoinMode::Error,
             },
-            marks: values.switch(&READ_MARKS),
+            marks: values.is_on(&READ_MARKS),
             checks_marks: opening.checks_marks,
             split: opening.split,
             first_message_index: opening.first_message_index,
@@ -406,7 +408,7 @@ impl OptionsRow {
             (&mut self.generalized, &GENERALIZED),
             (&mut self.rdf_star, &RDF_STAR),
         ] {
-            *flag = values.try_switch(option).unwrap_or(*flag);
+            *flag = values.try_is_on(option).unwrap_or(*flag);
         }
         for (size, option) in [
             (&mut self.tables.name, &NAME_TABLE),
@@ -439,7 +441,7 @@ impl OptionsRow {
         let mut options = Self::default();
         let mut wire = Wire::new(bytes);
         while !wire.is_done() {
-            let (field, kind) = wire.tag()?;
+            let (field, kind) = wire.read_tag()?;
             let is_number = field < 32 && numbers >> field & 1 == 1;
             if field != 1 && !is_number {
                 wire.skip(field, kind)?;
@@ -448,19 +450,20 @@ impl OptionsRow {
             Wire::expect(kind, if is_number { VARINT } else { LENGTH }, field, what)?;
             match field {
                 1 if !is_number => {
-                    utf8(wire.bytes()?, "the stream name")?.clone_into(&mut options.stream_name);
+                    check_utf8(wire.read_bytes()?, "the stream name")?
+                        .clone_into(&mut options.stream_name);
                 }
-                1 => options.statement_type = wire.varint32()?,
-                2 => options.physical_type = wire.varint32()?,
-                3 => options.generalized = wire.varint()? != 0,
-                4 => options.rdf_star = wire.varint()? != 0,
-                5 => options.stream_type = wire.varint32()?,
-                6 => options.rdf_version = wire.varint32()?,
-                9 => options.tables.name = wire.varint32()?,
-                10 => options.tables.prefix = wire.varint32()?,
-                11 => options.tables.datatype = wire.varint32()?,
-                14 => options.logical_type = wire.varint32()?,
-                _ => options.version = wire.varint32()?,
+                1 => options.statement_type = wire.read_varint32()?,
+                2 => options.physical_type = wire.read_varint32()?,
+                3 => options.generalized = wire.read_varint()? != 0,
+                4 => options.rdf_star = wire.read_varint()? != 0,
+                5 => options.stream_type = wire.read_varint32()?,
+                6 => options.rdf_version = wire.read_varint32()?,
+                9 => options.tables.name = wire.read_varint32()?,
+                10 => options.tables.prefix = wire.read_varint32()?,
+                11 => options.tables.datatype = wire.read_varint32()?,
+                14 => options.logical_type = wire.read_varint32()?,
+                _ => options.version = wire.read_varint32()?,
             }
         }
         Ok(options)
@@ -475,7 +478,7 @@ impl OptionsRow {
         let set = options.into_iter().find(|(_, value)| *value != 0);
         match set {
             Some((name, value)) if (1..COLUMNS_VERSION).contains(&self.version) => {
-                Err(malformed(format!(
+                Err(malformed_error(format!(
                     "the stream options set {name} to {value}, which needs version {COLUMNS_VERSION}, but have version {}",
                     self.version
                 )))

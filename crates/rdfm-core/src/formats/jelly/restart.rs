@@ -19,7 +19,7 @@
 
 use memchr::memmem::Finder;
 
-use crate::syntax::wire::{Varint, long_varint, put_varint, varint_size};
+use crate::syntax::wire::{Varint, put_varint, read_long_varint, varint_size};
 
 /// Key of the metadata entry.
 pub const KEY: &str = "rdfm.restart";
@@ -65,7 +65,7 @@ pub fn is_marked(frame: &[u8]) -> bool {
 /// Whether the bytes begin like a delimited log whose first frame has a mark. `None` if more bytes
 /// are needed.
 pub fn begins_log(head: &[u8]) -> Option<bool> {
-    let (length, prefix) = match long_varint(head) {
+    let (length, prefix) = match read_long_varint(head) {
         Varint::Value(length, prefix) => (length, prefix),
         Varint::Incomplete => return None,
         Varint::TooLong => return Some(false),

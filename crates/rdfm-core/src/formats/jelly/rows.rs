@@ -14,7 +14,7 @@ use super::usual_rows::RowTags;
 use crate::codec::values::Value;
 use crate::model::error::quote;
 use crate::model::term::{Quad, TermId};
-use crate::syntax::wire::{Checked, Wire, WireError, malformed, utf8};
+use crate::syntax::wire::{Checked, Wire, WireError, check_utf8, malformed_error};
 
 /// Names of the row's fields, by number.
 const ROW_NAMES: [&str; 12] = [
@@ -112,20 +112,20 @@ impl RowHandler for QuadRows {
 
     fn open(&mut self, options: &OptionsRow) -> Checked<()> {
         if options.version == COLUMNS_VERSION {
-            return Err(malformed(
+            return Err(malformed_error(
                 "a file of version 3 was joined to one of an earlier version; divide the log there, and read both files",
             ));
         }
         let number = options.physical_type;
         self.physical = PhysicalType::from_number(number).ok_or_else(|| {
-            malformed(format!(
+            malformed_error(format!(
                 "physical type {number} is not allowed, expected 1 (TRIPLES), 2 (QUADS) or 3 (GRAPHS)"
             ))
         })?;
         self.expects_namespaces = options.version >= 2;
         let graphs = self.physical != PhysicalType::Triples;
         self.terms.open(options, graphs)?;
-        options.check_types(self.physical).map_err(malformed)
+        options.check_types(self.physical).map_err(malformed_error)
     }
 
     fn begin_columns(&mut self) -> bool {
@@ -171,12 +171,12 @@ impl RowHandler for QuadRows {
             4 if self.physical == PhysicalType::Graphs => self.graph_start(payload),
             5 if self.physical == PhysicalType::Graphs => self.graph_end(payload),
             6 => self.namespace(payload),
-            2..=5 => Err(malformed(format!(
+            2..=5 => Err(malformed_error(format!(
                 "a {} row in a log of physical type {}",
                 ROW_NAMES[field],
                 self.physical.name()
             ))),
-            _ => Err(malformed(EMPTY_ROW)),
+            _ => Err(malformed_error(EMPTY_ROW)),
         }
     }
 }
@@ -206,19 +206,19 @@ impl QuadRows {
     fn outside_graph(&self, reason: &str) -> WireError {
         match self.terms.mark {
             Some(mark) => wrong_mark(mark, reason),
-            None => malformed(reason),
+            None => malformed_error(reason),
         }
     }
 
     fn graph_start(&mut self, bytes: &[u8]) -> Checked<()> {
         if self.in_graph {
-            return Err(malformed("a graph starts inside another graph"));
+            return Err(malformed_error("a graph starts inside another graph"));
         }
         let mut slot = TermField::default();
         let mut merged = Vec::new();
         let mut wire = Wire::new(bytes);
         while !wire.is_done() {
-            let (field, payload) = wire.field(0b11110, "the graph start")?;
+            let (field, payload) = wire.read_field(0b11110, "the graph start")?;
             if field == 0 {
                 continue;
             }
@@ -229,7 +229,7 @@ impl QuadRows {
             merged.extend_from_slice(payload);
         }
         if slot.field == 0 {
-            return Err(malformed(
+            return Err(malformed_error(
                 "a graph start does not specify its graph; terms cannot be repeated in such rows",
             ));
         }
@@ -259,15 +259,15 @@ impl QuadRows {
         let mut value: Option<Vec<u8>> = None;
         let mut wire = Wire::new(bytes);
         while !wire.is_done() {
-            match wire.field(0b110, "the namespace declaration")? {
+            match wire.read_field(0b110, "the namespace declaration")? {
                 (1, payload) => name = payload,
                 (2, payload) => value.get_or_insert_default().extend_from_slice(payload),
                 _ => {}
             }
         }
-        let name = utf8(name, "a namespace's name")?;
+        let name = check_utf8(name, "a namespace's name")?;
         let Some(value) = value else {
-            return Err(malformed(format!(
+            return Err(malformed_error(format!(
                 "the namespace declaration of {} has no IRI",
                 quote(name.as_bytes())
             )));

@@ -16,7 +16,7 @@ pub fn sniff(head: &[u8], complete: bool) -> Sniff {
         let (length, at) = length_at(head, 0)?;
         head.get(at..).map(|frame| has_options(frame, length))
     };
-    Sniff::of(
+    Sniff::from_match(
         begins_log(head) == Some(true)
             || has_options(head, usize::MAX)
             || delimited() == Some(true),

@@ -16,7 +16,7 @@ use crate::codec::Source;
 use crate::codec::carries::TripleTerms;
 use crate::codec::options::{FLAT, MERGE_GRAPHS, prefixes};
 use crate::codec::values::{GivenValue, Value, Values};
-use crate::model::remedy::{Reason, Remedy, spelled};
+use crate::model::remedy::{Reason, Remedy, mark_option};
 
 /// Settings for writing a log.
 #[derive(Clone, Debug)]
@@ -58,14 +58,14 @@ impl StreamSettings {
         }
         let mut namespaces = template.is_some() && options.version >= 2;
         if let (None, Some(source)) = (template, source) {
-            if !source.carries.graphs || values.switch(&MERGE_GRAPHS) {
+            if !source.carries.graphs || values.is_on(&MERGE_GRAPHS) {
                 options.physical_type = PhysicalType::Triples as u32;
             }
             options.rdf_star = source.carries.triple_terms != TripleTerms::No;
             namespaces = source.namespaces;
         }
         let declares = (!prefixes(values).is_empty()).then_some(true);
-        let with_namespaces = values.try_switch(&NAMESPACES).or(declares);
+        let with_namespaces = values.try_is_on(&NAMESPACES).or(declares);
         namespaces = with_namespaces.unwrap_or(namespaces);
         if namespaces {
             options.version = 2;
@@ -87,7 +87,7 @@ impl StreamSettings {
         if let Some(name) = values.text(&STREAM_NAME) {
             name.clone_into(&mut options.stream_name);
         }
-        let flat = values.switch(&FLAT);
+        let flat = values.is_on(&FLAT);
         let frames = match values.text(&WRITE_FRAMES) {
             Some("message") if flat => {
                 let reason =
@@ -105,7 +105,7 @@ impl StreamSettings {
         if in_columns {
             to_columns(&mut options, values, frames)?;
         }
-        let delimited = values.switch(&WRITE_DELIMITED);
+        let delimited = values.is_on(&WRITE_DELIMITED);
         if values.get(&RESTART_BYTES).is_some() && values.number(&RESTART_BYTES) > 0 {
             check_restarts(delimited, frames, &options)?;
         }
@@ -132,7 +132,7 @@ impl StreamSettings {
             },
             delimited,
             restart_bytes: values.number(&RESTART_BYTES),
-            merge_graphs: values.switch(&MERGE_GRAPHS),
+            merge_graphs: values.is_on(&MERGE_GRAPHS),
             detects_generalized: detects_generalized(values, source),
             note: (from_columns && !in_columns && values.get(&JELLY_VERSION).is_none())
                 .then(note_of_version),
@@ -180,7 +180,7 @@ pub(super) fn check_continued(
 ) -> Result<(), Reason> {
     let differing = |values: &[(&'static str, Value)], others: &[(&'static str, Value)]| {
         let parts = values.iter().filter(|value| !others.contains(value));
-        let parts = parts.map(|(name, value)| spelled(name, &value.to_string()));
+        let parts = parts.map(|(name, value)| mark_option(name, &value.to_string()));
         parts.collect::<Vec<_>>().join(" and ")
     };
     let (in_log, needed) = (differing(found, given), differing(given, found));

@@ -13,14 +13,15 @@ use super::options::{MAX_TABLES, MIN_NAME_TABLE, OptionsRow, ReadSettings, Table
 use super::owned::OwnedTerm;
 use crate::model::builder::LogBuilder;
 use crate::model::chars;
-use crate::model::error::counted;
+use crate::model::error::format_count;
 use crate::model::record::Record;
 use crate::model::remedy::Reason;
 use crate::model::term::{NO_SPLIT, Term, TermId, TermKind, XSD_STRING, flags};
 use crate::model::write::MessagePrefix;
 use crate::syntax::text::scan::{self, Excerpt};
 use crate::syntax::wire::{
-    Checked, LENGTH, VARINT, Wire, invalid_utf8, limit, malformed, put_bytes, put_varint,
+    Checked, LENGTH, VARINT, Wire, invalid_utf8_error, limit, malformed_error, put_bytes,
+    put_varint,
 };
 
 /// Fields of a triple and of a quad, as bit sets.
@@ -165,7 +166,7 @@ impl<R: Record> TermReader<R> {
     pub fn open(&mut self, options: &OptionsRow, graphs: bool) -> Checked<()> {
         let tables = options.tables;
         if tables.name < MIN_NAME_TABLE {
-            return Err(malformed(format!(
+            return Err(malformed_error(format!(
                 "the name table size is {}, expected {MIN_NAME_TABLE} or more",
                 tables.name
             )));
@@ -214,26 +215,26 @@ impl<R: Record> TermReader<R> {
     #[inline]
     pub fn name_entry(&mut self, payload: &[u8]) -> Checked<()> {
         let (id, value) = entry(payload)?;
-        let flags = scan::iri_part(value).ok_or_else(|| invalid_utf8(value, "a name"))?;
-        self.set_name(id, Excerpt::of(value), flags)
+        let flags = scan::iri_part(value).ok_or_else(|| invalid_utf8_error(value, "a name"))?;
+        self.set_name(id, Excerpt::from_text(value), flags)
     }
 
     /// Decodes an entry of the prefix lookup.
     #[inline]
     pub fn prefix_entry(&mut self, payload: &[u8]) -> Checked<()> {
         let (id, value) = entry(payload)?;
-        let flags = scan::iri(value).ok_or_else(|| invalid_utf8(value, "a prefix"))?;
+        let flags = scan::iri(value).ok_or_else(|| invalid_utf8_error(value, "a prefix"))?;
         self.prefixes
-            .set(id, Excerpt::of(value), flags, &mut self.budget)
+            .set(id, Excerpt::from_text(value), flags, &mut self.budget)
     }
 
     /// Decodes an entry of the datatype lookup.
     #[inline]
     pub fn datatype_entry(&mut self, payload: &[u8]) -> Checked<()> {
         let (id, value) = entry(payload)?;
-        let flags = scan::iri(value).ok_or_else(|| invalid_utf8(value, "a datatype"))?;
+        let flags = scan::iri(value).ok_or_else(|| invalid_utf8_error(value, "a datatype"))?;
         self.datatypes
-            .set(id, Excerpt::of(value), flags, &mut self.budget)
+            .set(id, Excerpt::from_text(value), flags, &mut self.budget)
     }
 
     /// Copies the terms that a later statement may repeat, because the batch ends.
@@ -307,7 +308,7 @@ impl<R: Record> TermReader<R> {
                     let reason = format!("the first statement omits its {name}");
                     return Err(wrong_mark(mark, &reason));
                 }
-                return Err(malformed(format!(
+                return Err(malformed_error(format!(
                     "the first statement omits its {name}; there is no earlier {name} to repeat"
                 )));
             };
@@ -434,15 +435,16 @@ impl<R: Record> TermReader<R> {
 
     #[inline]
     fn bnode(&mut self, bytes: &[u8]) -> Checked<TermId> {
-        let flags = scan::label(bytes).ok_or_else(|| invalid_utf8(bytes, "a blank node label"))?;
-        Ok(self.builder.add_simple(TermKind::Bnode, bytes, flags)?)
+        let flags =
+            scan::label(bytes).ok_or_else(|| invalid_utf8_error(bytes, "a blank node label"))?;
+        Ok(self.builder.add_simple(TermKind::BlankNode, bytes, flags)?)
     }
 
     #[inline]
     fn literal(&mut self, bytes: &[u8]) -> Checked<TermId> {
         let (lexical, literal) = literal_fields(bytes)?;
         let flags =
-            scan::lexical(lexical).ok_or_else(|| invalid_utf8(lexical, "a lexical form"))?;
+            scan::lexical(lexical).ok_or_else(|| invalid_utf8_error(lexical, "a lexical form"))?;
         let (kind, aux, flags) = match literal {
             LiteralKind::Typed(id) => {
                 let (kind, aux) = self.datatype(id)?;
@@ -460,7 +462,7 @@ impl<R: Record> TermReader<R> {
     #[inline]
     pub(super) fn datatype(&mut self, id: u32) -> Checked<(TermKind, TermId)> {
         if id == 0 {
-            return Err(malformed(
+            return Err(malformed_error(
                 "datatype 0 is not allowed in a literal; ids count from 1",
             ));
         }
@@ -499,7 +501,8 @@ impl<R: Record> TermReader<R> {
         } else {
             (tag, 0)
         };
-        let plain = scan::language(text).ok_or_else(|| invalid_utf8(tag, "a language tag"))?;
+        let plain =
+            scan::language(text).ok_or_else(|| invalid_utf8_error(tag, "a language tag"))?;
         let term = self.builder.add_simple(TermKind::Language, text, plain)?;
         if tag.len() <= MAX_LANGUAGE_BYTES {
             let entry = CachedLanguage {
@@ -523,13 +526,13 @@ impl<R: Record> TermReader<R> {
             return Err(limit(Reason::limit(
                 format!(
                     "triple terms are nested deeper than {}",
-                    counted(self.max_depth as usize, "level")
+                    format_count(self.max_depth as usize, "level")
                 ),
                 "max_depth",
             )));
         }
         if self.forbids_triple_terms {
-            return Err(malformed(
+            return Err(malformed_error(
                 "a triple term, but the stream options say rdf_star = false",
             ));
         }
@@ -541,7 +544,7 @@ impl<R: Record> TermReader<R> {
         let mut ids = [TermId::DEFAULT_GRAPH; 3];
         for position in 0..3 {
             if slots[position].field == 0 {
-                return Err(malformed(format!(
+                return Err(malformed_error(format!(
                     "a triple term omits its {}; terms cannot be repeated in triple terms",
                     POSITIONS[position]
                 )));
@@ -568,7 +571,7 @@ fn positions(bytes: &[u8], fields: u32) -> Checked<Option<[TermField<'_>; 4]>> {
     let mut slots = [TermField::default(); 4];
     let mut wire = Wire::new(bytes);
     while !wire.is_done() {
-        let (field, payload) = wire.field(fields, "the statement")?;
+        let (field, payload) = wire.read_field(fields, "the statement")?;
         if field == 0 {
             continue;
         }
@@ -596,7 +599,7 @@ fn normalized(bytes: &[u8], fields: u32) -> Checked<Vec<u8>> {
     let mut slots: [(usize, Vec<u8>); 4] = Default::default();
     let mut wire = Wire::new(bytes);
     while !wire.is_done() {
-        let (field, payload) = wire.field(fields, "the statement")?;
+        let (field, payload) = wire.read_field(fields, "the statement")?;
         if field == 0 {
             continue;
         }
@@ -625,9 +628,9 @@ fn iri_ids(bytes: &[u8]) -> Checked<(u32, u32)> {
     let (mut prefix, mut name) = (0, 0);
     let mut wire = Wire::new(bytes);
     while !wire.is_done() {
-        match wire.tag()? {
-            (1, VARINT) => prefix = wire.varint32()?,
-            (2, VARINT) => name = wire.varint32()?,
+        match wire.read_tag()? {
+            (1, VARINT) => prefix = wire.read_varint32()?,
+            (2, VARINT) => name = wire.read_varint32()?,
             (field @ 1..=2, kind) => Wire::expect(kind, VARINT, field, "the IRI")?,
             (field, kind) => wire.skip(field, kind)?,
         }
@@ -648,10 +651,10 @@ fn literal_fields(bytes: &[u8]) -> Checked<(&[u8], LiteralKind<'_>)> {
     let mut literal = LiteralKind::Plain;
     let mut wire = Wire::new(bytes);
     while !wire.is_done() {
-        match wire.tag()? {
-            (1, LENGTH) => lexical = wire.bytes()?,
-            (2, LENGTH) => literal = LiteralKind::Language(wire.bytes()?),
-            (3, VARINT) => literal = LiteralKind::Typed(wire.varint32()?),
+        match wire.read_tag()? {
+            (1, LENGTH) => lexical = wire.read_bytes()?,
+            (2, LENGTH) => literal = LiteralKind::Language(wire.read_bytes()?),
+            (3, VARINT) => literal = LiteralKind::Typed(wire.read_varint32()?),
             (field @ 1..=3, kind) => {
                 let expected = if field == 3 { VARINT } else { LENGTH };
                 Wire::expect(kind, expected, field, "the literal")?;
@@ -679,9 +682,9 @@ fn any_entry(bytes: &[u8]) -> Checked<(u32, &[u8])> {
     let (mut id, mut value) = (0, &[][..]);
     let mut wire = Wire::new(bytes);
     while !wire.is_done() {
-        match wire.tag()? {
-            (1, VARINT) => id = wire.varint32()?,
-            (2, LENGTH) => value = wire.bytes()?,
+        match wire.read_tag()? {
+            (1, VARINT) => id = wire.read_varint32()?,
+            (2, LENGTH) => value = wire.read_bytes()?,
             (field @ 1..=2, kind) => {
                 let expected = if field == 1 { VARINT } else { LENGTH };
                 Wire::expect(kind, expected, field, "the lookup entry")?;
@@ -706,7 +709,7 @@ fn default_graph(bytes: &[u8]) -> Checked<TermId> {
 pub(super) fn skip_all(bytes: &[u8]) -> Checked<()> {
     let mut wire = Wire::new(bytes);
     while !wire.is_done() {
-        let (field, kind) = wire.tag()?;
+        let (field, kind) = wire.read_tag()?;
         wire.skip(field, kind)?;
     }
     Ok(())

@@ -148,7 +148,7 @@ impl FrameSize {
 
 /// Whether a quad has a term that only generalized RDF allows in its position, also in a triple term.
 fn is_generalized(table: &TermTable, quad: Quad) -> bool {
-    use TermKind::{Bnode, LangLiteral, Literal, TripleTerm, TypedLiteral};
+    use TermKind::{BlankNode, LangLiteral, Literal, TripleTerm, TypedLiteral};
     let is_wrong_triple = |id: TermId| {
         let term = table.term(id);
         term.kind == TripleTerm && {
@@ -169,7 +169,7 @@ fn is_generalized(table: &TermTable, quad: Quad) -> bool {
     matches!(kind(quad.subject), Literal | LangLiteral | TypedLiteral)
         || matches!(
             kind(quad.predicate),
-            Bnode | Literal | LangLiteral | TypedLiteral | TripleTerm
+            BlankNode | Literal | LangLiteral | TypedLiteral | TripleTerm
         )
         || matches!(kind(quad.graph), Literal | LangLiteral | TypedLiteral)
         || is_wrong_triple(quad.subject)
@@ -324,7 +324,7 @@ impl TermWriter {
                 self.put_iri(field << 3 | 2, prefix, name);
                 Ok(())
             }
-            TermKind::Bnode => {
+            TermKind::BlankNode => {
                 if POSITION == 1 {
                     self.check_generalized("a blank node as the predicate")?;
                 }
@@ -408,7 +408,7 @@ impl TermWriter {
                 let (prefix, name) = self.iri(table, id, term)?;
                 self.put_iri((before + 1) << 3 | 2, prefix, name);
             }
-            TermKind::Bnode => self.label((before + 2) << 3 | 2, table.text_of(term)),
+            TermKind::BlankNode => self.label((before + 2) << 3 | 2, table.text_of(term)),
             TermKind::DefaultGraph => {
                 self.statement
                     .extend_from_slice(&[(before + 3) << 3 | 2, 0]);
@@ -758,7 +758,7 @@ impl PreviousTerms {
         }
         self.ids[POSITION] = id;
         let (a, b) = (table.term(last), table.term(id));
-        a.kind == b.kind && a.length == b.length && table.same_term(last, table, id)
+        a.kind == b.kind && a.length == b.length && table.is_same_term(last, table, id)
     }
 
     /// Like [`equals_then_replace`](Self::equals_then_replace), if the previous term belongs to an earlier batch.

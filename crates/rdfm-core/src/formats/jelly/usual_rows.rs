@@ -17,7 +17,7 @@ use crate::model::fast_path::FastPath;
 use crate::model::record::Record;
 use crate::model::term::{NO_SPLIT, Term, TermId, TermKind};
 use crate::syntax::text::scan::{self, Excerpt};
-use crate::syntax::wire::{Checked, Wire, WireError, invalid_utf8};
+use crate::syntax::wire::{Checked, Wire, WireError, invalid_utf8_error};
 
 /// Tag of a row in a frame.
 const ROW: u8 = 0x0a;
@@ -71,7 +71,7 @@ impl<R: Record> TermReader<R> {
                 };
                 self.last = ids;
                 result = self.builder.add(record(kind, ids)).map_err(WireError::from);
-                full = parts && self.builder.part_full();
+                full = parts && self.builder.is_part_full();
             } else if kind == tags.name {
                 result = self.usual_name(bytes, at + 4, end);
             } else {
@@ -176,7 +176,7 @@ impl<R: Record> TermReader<R> {
         if !wire.next_is(fields) {
             return Some(self.last[position]);
         }
-        let (field, bytes) = wire.field(fields, "the statement").ok()?;
+        let (field, bytes) = wire.read_field(fields, "the statement").ok()?;
         self.set_last_iri(*last);
         let term = self.term(TermField { field, bytes }, 0);
         *last = self.last_iri();
@@ -201,7 +201,7 @@ impl<R: Record> TermReader<R> {
         }
         let text = Excerpt::new(bytes, at + 2, usize::from(length))?;
         let flags = scan::label(text.text())?;
-        let term = self.add_short(text, TermKind::Bnode, 0, flags)?;
+        let term = self.add_short(text, TermKind::BlankNode, 0, flags)?;
         Some((term, field_end - at))
     }
 
@@ -287,8 +287,8 @@ impl<R: Record> TermReader<R> {
             && start + length == end
             && let Some(text) = Excerpt::new(bytes, start, length)
         {
-            let flags =
-                scan::iri_part_excerpt(text).ok_or_else(|| invalid_utf8(text.text(), "a name"))?;
+            let flags = scan::iri_part_excerpt(text)
+                .ok_or_else(|| invalid_utf8_error(text.text(), "a name"))?;
             let id = (low | high) as u32;
             return self.set_name(id, text, flags);
         }

@@ -23,11 +23,11 @@ pub(super) fn write(view: &View<'_>, value: u32, out: &mut Vec<u8>) -> Result<()
         match step {
             WriteStep::Text(byte) => out.push(byte),
             WriteStep::Key(key) => {
-                string(view.text(key), out);
+                write_string(view.text(key), out);
                 out.push(b':');
             }
             WriteStep::Value(value) => match view.kind(value) {
-                JsonKind::Object => object(view, value, &mut steps, out),
+                JsonKind::Object => write_object(view, value, &mut steps, out),
                 JsonKind::Array => {
                     out.push(b'[');
                     steps.push(WriteStep::Text(b']'));
@@ -40,9 +40,9 @@ pub(super) fn write(view: &View<'_>, value: u32, out: &mut Vec<u8>) -> Result<()
                     }
                     steps[from..].reverse();
                 }
-                JsonKind::String | JsonKind::Key => string(view.text(value), out),
+                JsonKind::String | JsonKind::Key => write_string(view.text(value), out),
                 JsonKind::Number => {
-                    if !number::ecmascript(view.text(value), out) {
+                    if !number::write_ecmascript(view.text(value), out) {
                         return Err(value);
                     }
                 }
@@ -55,15 +55,15 @@ pub(super) fn write(view: &View<'_>, value: u32, out: &mut Vec<u8>) -> Result<()
     Ok(())
 }
 
-fn object(view: &View<'_>, object: u32, steps: &mut Vec<WriteStep>, out: &mut Vec<u8>) {
+fn write_object(view: &View<'_>, object: u32, steps: &mut Vec<WriteStep>, out: &mut Vec<u8>) {
     let mut keys: Vec<u32> = view.keys(object).collect();
     keys.sort_by(|&a, &b| units(view.text(a)).cmp(units(view.text(b))));
     out.push(b'{');
     steps.push(WriteStep::Text(b'}'));
-    for (at, &key) in keys.iter().enumerate().rev() {
+    for (index, &key) in keys.iter().enumerate().rev() {
         steps.push(WriteStep::Value(key + 1));
         steps.push(WriteStep::Key(key));
-        if at > 0 {
+        if index > 0 {
             steps.push(WriteStep::Text(b','));
         }
     }
@@ -75,7 +75,7 @@ fn units(text: &[u8]) -> impl Iterator<Item = u16> {
 }
 
 /// Appends a string as ECMAScript's `JSON.stringify` does.
-fn string(text: &[u8], out: &mut Vec<u8>) {
+fn write_string(text: &[u8], out: &mut Vec<u8>) {
     out.push(b'"');
     for &byte in text {
         match byte {

@@ -13,7 +13,7 @@ use crate::syntax::json::JsonKind;
 
 impl Walk<'_> {
     /// Expands a property that the contexts do not cache.
-    pub fn uncached(&mut self, key: u32, context: u32) -> ActiveProperty {
+    pub fn expand_uncached(&mut self, key: u32, context: u32) -> ActiveProperty {
         let text = self.view.text(key);
         let property = self.contexts.get(context).state.expand_key(text);
         let property = property.unwrap_or_else(|_| Property::without_iri(text, None));
@@ -21,7 +21,7 @@ impl Walk<'_> {
         self.push_uncached(context, property)
     }
 
-    pub fn uncached_property(
+    pub fn walk_uncached_property(
         &mut self,
         id: TermId,
         context: u32,
@@ -29,8 +29,8 @@ impl Walk<'_> {
         graph: TermId,
     ) -> Read<()> {
         let length = self.uncached.len();
-        let active = self.uncached(value - 1, context);
-        self.property(id, active, value, graph)?;
+        let active = self.expand_uncached(value - 1, context);
+        self.walk_property(id, active, value, graph)?;
         self.uncached.truncate(length);
         Ok(())
     }
@@ -38,7 +38,7 @@ impl Walk<'_> {
     /// Returns the predicate of a property.
     #[inline(always)]
     #[allow(clippy::inline_always)] // called for each property
-    pub fn predicate(&mut self, active: ActiveProperty, key: u32) -> Read<TermId> {
+    pub fn add_predicate(&mut self, active: ActiveProperty, key: u32) -> Read<TermId> {
         let property = if active.cached {
             self.contexts.property_mut(active.context, active.number)
         } else {
@@ -48,19 +48,19 @@ impl Walk<'_> {
             let iri: Box<[u8]> = property.iri().into();
             return self.reject_non_iri(key, &iri, "the property");
         }
-        Ok(self.terms.of_property(self.builder, property)?)
+        Ok(self.terms.add_property(self.builder, property)?)
     }
 
     /// Processes a property of a node.
     #[inline]
-    pub fn property(
+    pub fn walk_property(
         &mut self,
         id: TermId,
         active: ActiveProperty,
         value: u32,
         graph: TermId,
     ) -> Read<()> {
-        let predicate = self.predicate(active, value - 1)?;
+        let predicate = self.add_predicate(active, value - 1)?;
         let target = match self.definition(active) {
             Some(definition) if definition.reverse => ItemTarget::Subject {
                 predicate,
@@ -71,13 +71,13 @@ impl Walk<'_> {
                 predicate,
             },
         };
-        self.values(active, value, target, graph)
+        self.walk_values(active, value, target, graph)
     }
 
     /// Processes the values of a property according to its container.
     #[inline(always)]
     #[allow(clippy::inline_always)] // called for each property
-    pub fn values(
+    pub fn walk_values(
         &mut self,
         active: ActiveProperty,
         value: u32,
@@ -91,18 +91,18 @@ impl Walk<'_> {
         };
         let context = active.context;
         let Some(definition) = self.definition(active) else {
-            return self.each_value(value, context, slot);
+            return self.walk_each_value(value, context, slot);
         };
         let containers = definition.containers;
         if definition.coercion == Coercion::Json {
-            let json = self.json(value)?;
+            let json = self.add_json(value)?;
             return self.add_json_literal(Item::Value(json), &slot, containers, value);
         }
-        if containers.only(Containers::SET) {
-            return self.each_value(value, context, slot);
+        if containers.has_only(Containers::SET) {
+            return self.walk_each_value(value, context, slot);
         }
         if self.is_language_map(containers, value) {
-            return self.language_map(value, active, context, &slot);
+            return self.walk_language_map(value, active, context, &slot);
         }
         if containers.has(Containers::MAPS) {
             if self.view.kind(value) == JsonKind::Object {
@@ -112,22 +112,22 @@ impl Walk<'_> {
             slot.wrap = GraphWrap::Always;
         }
         if containers.has(Containers::LIST) {
-            return self.list_property(value, context, slot);
+            return self.walk_list_property(value, context, slot);
         }
-        self.value(value, context, &slot)?;
+        self.walk_value(value, context, &slot)?;
         Ok(())
     }
 
     /// Processes a value, or each value of an array.
     #[inline]
-    fn each_value(&mut self, value: u32, context: u32, mut slot: ValueSlot) -> Read<()> {
+    fn walk_each_value(&mut self, value: u32, context: u32, mut slot: ValueSlot) -> Read<()> {
         if self.view.kind(value) != JsonKind::Array {
-            self.value(value, context, &slot)?;
+            self.walk_value(value, context, &slot)?;
             return Ok(());
         }
         slot.in_array = true;
         for item in self.view.items(value) {
-            self.value(item, context, &slot)?;
+            self.walk_value(item, context, &slot)?;
         }
         Ok(())
     }
@@ -163,7 +163,7 @@ impl Walk<'_> {
     }
 
     /// Processes the value of a property with a list container.
-    pub fn list_property(&mut self, value: u32, context: u32, slot: ValueSlot) -> Read<()> {
+    pub fn walk_list_property(&mut self, value: u32, context: u32, slot: ValueSlot) -> Read<()> {
         let in_list = ValueSlot {
             in_list: true,
             ..slot
@@ -175,7 +175,7 @@ impl Walk<'_> {
             };
         }
         if self.view.kind(value) == JsonKind::Array {
-            return self.list_of(value, context, &in_list);
+            return self.walk_list_array(value, context, &in_list);
         }
         let target = match slot.target {
             ItemTarget::Object { subject, predicate } => {
@@ -183,7 +183,7 @@ impl Walk<'_> {
             }
             target => target,
         };
-        self.value(value, context, &ValueSlot { target, ..slot })?;
+        self.walk_value(value, context, &ValueSlot { target, ..slot })?;
         Ok(())
     }
 
@@ -201,7 +201,7 @@ impl Walk<'_> {
             .and_then(|definition| definition.index.clone());
         let length = self.uncached.len();
         let index = match index {
-            Some(index) if *index != *b"@index" => Some(self.index_property(&index, active)),
+            Some(index) if *index != *b"@index" => Some(self.find_index_property(&index, active)),
             _ => None,
         };
         let kept = self.uncached.len();
@@ -215,7 +215,7 @@ impl Walk<'_> {
                 let terms = &self.contexts.get(context).state.terms;
                 let definition = terms.get(view.text(key));
                 if let Some(scoped) = definition.and_then(|found| found.scoped.clone()) {
-                    let result = self.contexts.scoped(
+                    let result = self.contexts.apply_scoped(
                         context,
                         std::slice::from_ref(&scoped),
                         ContextScope::Type,
@@ -224,7 +224,7 @@ impl Walk<'_> {
                 }
             }
             let extra = self.map_extra(key, active, containers, index)?;
-            let property = self.in_context(active, context);
+            let property = self.find_in_context(active, context);
             let inner = ValueSlot {
                 property: Some(property),
                 extra,
@@ -236,7 +236,7 @@ impl Walk<'_> {
                 },
                 ..*slot
             };
-            self.value(key + 1, context, &inner)?;
+            self.walk_value(key + 1, context, &inner)?;
             self.uncached.truncate(kept);
         }
         self.uncached.truncate(length);
@@ -244,10 +244,10 @@ impl Walk<'_> {
     }
 
     /// The property whose values are the keys of an index map.
-    pub fn index_property(&mut self, index: &[u8], active: ActiveProperty) -> ActiveProperty {
+    pub fn find_index_property(&mut self, index: &[u8], active: ActiveProperty) -> ActiveProperty {
         let context = active.context;
-        if let Meaning::Property(number) = self.contexts.meaning(context, index) {
-            return ActiveProperty::cached(context, number);
+        if let Meaning::Property(number) = self.contexts.find_meaning(context, index) {
+            return ActiveProperty::from_cache(context, number);
         }
         let property = self.contexts.get(context).state.expand_key(index);
         let property = property.unwrap_or_else(|_| Property::without_iri(index, None));
@@ -263,7 +263,7 @@ impl Walk<'_> {
         index: Option<ActiveProperty>,
     ) -> Read<MapKeyExtra> {
         let context = active.context;
-        let meaning = self.contexts.meaning(context, self.view.text(key));
+        let meaning = self.contexts.find_meaning(context, self.view.text(key));
         self.contexts.check_work()?;
         if meaning == Meaning::Keyword(Keyword::None) {
             return Ok(MapKeyExtra::Nothing);
@@ -273,20 +273,20 @@ impl Walk<'_> {
                 return Ok(MapKeyExtra::Index(key));
             };
             return Ok(MapKeyExtra::Property {
-                predicate: self.predicate(index, key)?,
+                predicate: self.add_predicate(index, key)?,
                 index,
                 key,
             });
         }
         if containers.has(Containers::ID) {
-            return Ok(MapKeyExtra::Id(self.name(
+            return Ok(MapKeyExtra::Id(self.add_name_of_node(
                 key,
                 context,
                 RelativeTo::Base,
                 "the @id",
             )?));
         }
-        Ok(MapKeyExtra::Type(self.name(
+        Ok(MapKeyExtra::Type(self.add_name_of_node(
             key,
             context,
             RelativeTo::Vocab,

@@ -99,7 +99,7 @@ pub(super) enum DatatypeKind {
 }
 
 impl DatatypeKind {
-    fn of(iri: &[u8]) -> Self {
+    fn from_iri(iri: &[u8]) -> Self {
         match iri.strip_prefix(b"http://www.w3.org/2001/XMLSchema#") {
             Some(b"string") => Self::String,
             Some(b"double") => Self::Double,
@@ -188,7 +188,7 @@ pub(super) enum ContextScope {
 pub(super) struct Contexts {
     list: Vec<ActiveContext>,
     /// Contexts below this number are never dropped.
-    kept: usize,
+    permanent_count: usize,
     /// Size in bytes of all contexts, and the part used by cached keys.
     bytes: usize,
     key_bytes: usize,
@@ -216,7 +216,7 @@ impl Contexts {
         let original_base = base.map(Arc::new);
         let mut result = Self {
             list: Vec::new(),
-            kept: 1,
+            permanent_count: 1,
             bytes: 0,
             key_bytes: 0,
             bytes_before: 0,
@@ -249,12 +249,12 @@ impl Contexts {
 
     /// Keeps all current contexts permanently.
     pub fn keep(&mut self) {
-        self.kept = self.list.len();
+        self.permanent_count = self.list.len();
     }
 
     /// Drops all contexts except the kept ones. The numbers of dropped contexts become invalid.
     pub fn forget(&mut self) {
-        self.list.truncate(self.kept);
+        self.list.truncate(self.permanent_count);
         self.bytes = 0;
         self.key_bytes = 0;
         for active in &mut self.list {
@@ -303,7 +303,7 @@ impl Contexts {
         if self.bytes <= self.max_kept_bytes() {
             return;
         }
-        while self.list.len() > self.kept.max(mark as usize) {
+        while self.list.len() > self.permanent_count.max(mark as usize) {
             let Some(active) = self.list.pop() else {
                 break;
             };
@@ -336,8 +336,8 @@ impl Contexts {
 
     /// Returns the meaning of a key in a context.
     #[inline]
-    pub fn meaning(&mut self, context: u32, key: &[u8]) -> Meaning {
-        if let Some(keyword) = Keyword::of(key) {
+    pub fn find_meaning(&mut self, context: u32, key: &[u8]) -> Meaning {
+        if let Some(keyword) = Keyword::from_text(key) {
             return Meaning::Keyword(keyword);
         }
         // Messages of the same shape look up keys in the same order, so the key that followed the
@@ -348,12 +348,12 @@ impl Contexts {
             self.history = self.history << 7 ^ guess;
             return meaning;
         }
-        self.known_meaning(context, key, slot)
+        self.look_up_meaning(context, key, slot)
     }
 
     /// Returns the meaning of a key that was not guessed.
     #[inline(never)]
-    fn known_meaning(&mut self, context: u32, key: &[u8], slot: usize) -> Meaning {
+    fn look_up_meaning(&mut self, context: u32, key: &[u8], slot: usize) -> Meaning {
         let Some((meaning, number)) = self.list[context as usize].keys.get(key) else {
             return self.new_meaning(context, key);
         };
@@ -385,7 +385,7 @@ impl Contexts {
     }
 
     /// Returns the context that results from the value of an `@context`.
-    pub fn local(&mut self, parent: u32, view: &View<'_>, value: u32) -> Read<u32> {
+    pub fn apply_local(&mut self, parent: u32, view: &View<'_>, value: u32) -> Read<u32> {
         let raw = view.raw(value);
         if let Some(raw) = raw
             && let Some(&cached) = self.get(parent).locals.get(raw)
@@ -422,7 +422,7 @@ impl Contexts {
         {
             return Ok(number);
         }
-        let number = self.local(parent, view, value)?;
+        let number = self.apply_local(parent, view, value)?;
         self.largest = self.largest.max(self.bytes - bytes);
         if let Some(before) = before
             && before != number
@@ -456,7 +456,7 @@ impl Contexts {
             return Ok(None);
         }
         let bytes = self.bytes;
-        let mut processor = self.processor(before);
+        let mut processor = self.new_processor(before);
         let Some(changed) = processor.redefine(view, value)? else {
             return Ok(None);
         };
@@ -509,8 +509,8 @@ impl Contexts {
     fn new_local(&mut self, parent: u32, view: &View<'_>, value: u32, text: &[u8]) -> Read<u32> {
         let url = self.original_base.clone();
         let before = self.bytes;
-        let mut processor = self.processor(parent);
-        processor.value(&Origin::message(view, url), value, false, true)?;
+        let mut processor = self.new_processor(parent);
+        processor.process_value(&Origin::message(view, url), value, false, true)?;
         let state = processor.finish();
         let text: Arc<[u8]> = text.into();
         let cause = ContextCause::Local(Arc::clone(&text));
@@ -520,7 +520,7 @@ impl Contexts {
     }
 
     /// Returns the context that results from applying the contexts of definitions in order.
-    pub fn scoped(
+    pub fn apply_scoped(
         &mut self,
         parent: u32,
         chain: &[Arc<ScopedContext>],
@@ -547,11 +547,16 @@ impl Contexts {
         numbers: &[u64],
     ) -> Read<u32> {
         let before = self.bytes;
-        let mut processor = self.processor(parent);
+        let mut processor = self.new_processor(parent);
         for scoped in chain {
             let overrides = scope == ContextScope::Property;
             let propagates = scope != ContextScope::Type;
-            processor.value(&Origin::kept(scoped), scoped.value, overrides, propagates)?;
+            processor.process_value(
+                &Origin::from_stored(scoped),
+                scoped.value,
+                overrides,
+                propagates,
+            )?;
         }
         let state = processor.finish();
         let bytes = 16 * numbers.len();
@@ -563,7 +568,7 @@ impl Contexts {
         Ok(number)
     }
 
-    fn processor(&mut self, parent: u32) -> Processor<'_> {
+    fn new_processor(&mut self, parent: u32) -> Processor<'_> {
         let state = self.get(parent).state.clone();
         Processor::new(self, state, parent)
     }
@@ -659,17 +664,17 @@ impl Contexts {
     /// parent.
     pub fn prefixes(&self, number: u32, parent: Option<u32>) -> Vec<ContextNamespace> {
         let parent_terms = parent.map(|parent| &self.get(parent).state.terms);
-        let mut found = Vec::new();
+        let mut prefixes = Vec::new();
         for (name, definition) in self.get(number).state.terms.iter_unshared(parent_terms) {
             if let Mapping::Iri(iri) = &definition.mapping
                 && definition.prefix
                 && (definition.takes_plain || is_iri(iri))
             {
-                found.push((Arc::clone(name), Arc::clone(definition)));
+                prefixes.push((Arc::clone(name), Arc::clone(definition)));
             }
         }
-        found.sort_unstable_by(|(a, _), (b, _)| a.cmp(b));
-        found
+        prefixes.sort_unstable_by(|(a, _), (b, _)| a.cmp(b));
+        prefixes
     }
 
     /// Extracts one context.
@@ -752,7 +757,7 @@ impl ContextState {
             key: key.len() as u32,
             is_prefix: definition.as_ref().is_some_and(|found| found.prefix),
             is_iri: is_valid.unwrap_or(false) || is_iri(iri),
-            datatype: DatatypeKind::of(iri),
+            datatype: DatatypeKind::from_iri(iri),
             is_language_type: is_language_type(iri),
             texts: texts.as_slice().into(),
             definition,
@@ -766,14 +771,14 @@ impl ContextState {
     #[inline]
     pub fn expand(&self, text: &[u8], vocab: bool, relative: bool, out: &mut Vec<u8>) -> Expanded {
         if text.first() == Some(&b'@') {
-            if let Some(keyword) = Keyword::of(text) {
+            if let Some(keyword) = Keyword::from_text(text) {
                 return Expanded::Keyword(keyword);
             }
             if has_keyword_form(text) {
                 return Expanded::Nothing;
             }
         }
-        let colon = memchr::memchr(b':', text).filter(|&at| at > 0);
+        let colon = memchr::memchr(b':', text).filter(|&index| index > 0);
         if (colon.is_none() || self.has_colons)
             && let Some(definition) = self.terms.get(text)
         {

@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use super::context::{Direction, Expanded, TERM_BYTES};
 use super::error::{JsonLdError, Read};
-use super::iri::{BaseIri, has_iri_form, has_scheme_and_slashes, takes_plain};
+use super::iri::{BaseIri, accepts_plain, has_iri_form, has_scheme_and_slashes};
 use super::keyword::{Keyword, has_keyword_form};
 use super::loader::StoredJson;
 use super::process::{LocalContext, Origin, PlainEntry, Processor, TermProgress, direction_of};
@@ -85,7 +85,7 @@ impl Containers {
     }
 
     /// Whether no other containers are included.
-    pub const fn only(self, allowed: Self) -> bool {
+    pub const fn has_only(self, allowed: Self) -> bool {
         self.0 & !allowed.0 == 0
     }
 
@@ -93,7 +93,7 @@ impl Containers {
         Self(self.0 | other.0)
     }
 
-    fn of(text: &[u8]) -> Option<Self> {
+    fn from_keyword(text: &[u8]) -> Option<Self> {
         Some(match text {
             b"@graph" => Self::GRAPH,
             b"@id" => Self::ID,
@@ -124,7 +124,7 @@ impl Containers {
 pub(super) struct ScopedContext {
     /// Unique number.
     pub number: u64,
-    pub kept: Arc<StoredJson>,
+    pub stored: Arc<StoredJson>,
     pub value: u32,
     pub url: Option<Arc<BaseIri>>,
 }
@@ -133,7 +133,7 @@ impl PartialEq for ScopedContext {
     fn eq(&self, other: &Self) -> bool {
         let text = |scoped: &Self| {
             let mut text = Vec::new();
-            write::write(&scoped.kept.view(), scoped.value, &mut text);
+            write::write(&scoped.stored.view(), scoped.value, &mut text);
             text
         };
         let url = |scoped: &Self| scoped.url.as_ref().map(|url| url.text().to_vec());
@@ -267,31 +267,31 @@ impl Processor<'_> {
         let Some(entry) = local.entries.get_mut(term) else {
             return Ok(());
         };
-        let found = *entry;
-        match found.progress {
+        let state = *entry;
+        match state.progress {
             TermProgress::Defined => return Ok(()),
             TermProgress::New => entry.progress = TermProgress::Begun,
             TermProgress::Begun => {
-                return Err(local.origin(found).error_at(
+                return Err(local.origin(state).error_at(
                     "cyclic IRI mapping",
-                    found.value,
+                    state.value,
                     &format!("the definition of {} refers to itself", quote(term)),
                 ));
             }
         }
-        let origin = local.origin(found);
+        let origin = local.origin(state);
         self.contexts.take_work()?;
         if self.depth >= self.contexts.max_depth() {
-            return Err(self.too_deep(origin, found.value));
+            return Err(self.too_deep(origin, state.value));
         }
         self.depth += 1;
         let new = NewDefinition {
             local: &mut *local,
             origin,
             term,
-            value: found.value,
+            value: state.value,
         };
-        let outcome = stack::one_level(self.depth as usize, || self.create(new));
+        let outcome = stack::run_one_level(self.depth as usize, || self.create(new));
         self.depth -= 1;
         outcome.unwrap_or_else(|error| Err(JsonLdError::out_of_stack(&error)))?;
         if let Some(entry) = local.entries.get_mut(term) {
@@ -309,7 +309,7 @@ impl Processor<'_> {
         }
         if term == b"@type" {
             check_type_definition(&new)?;
-        } else if Keyword::of(term).is_some() {
+        } else if Keyword::from_text(term).is_some() {
             return Err(new.error_at("keyword redefinition", value, "a keyword cannot be defined"));
         } else if has_keyword_form(term) {
             return Ok(());
@@ -331,7 +331,7 @@ impl Processor<'_> {
         if let Some(protected) = new.get(b"@protected") {
             definition.protected = boolean(&new, protected, "@protected")?;
         }
-        self.coercion(&mut new, &mut definition)?;
+        self.define_coercion(&mut new, &mut definition)?;
         if let Some(reverse) = new.get(b"@reverse") {
             if !self.reverse(&mut new, &mut definition, reverse)? {
                 return Ok(());
@@ -340,16 +340,16 @@ impl Processor<'_> {
             if !self.identify(&mut new, &mut definition, simple)? {
                 return Ok(());
             }
-            containers(&new, &mut definition)?;
+            define_containers(&new, &mut definition)?;
         }
-        self.index(&mut new, &mut definition)?;
-        self.scope(&new, &mut definition)?;
-        languages(&new, &mut definition)?;
-        nest(&new, &mut definition)?;
-        prefix(&new, &mut definition)?;
-        unknown_entries(&new)?;
+        self.define_index(&mut new, &mut definition)?;
+        self.define_scope(&new, &mut definition)?;
+        define_languages(&new, &mut definition)?;
+        define_nest(&new, &mut definition)?;
+        define_prefix(&new, &mut definition)?;
+        reject_unknown_entries(&new)?;
         if let Mapping::Iri(iri) = &definition.mapping {
-            definition.takes_plain = definition.prefix && takes_plain(iri);
+            definition.takes_plain = definition.prefix && accepts_plain(iri);
         }
         if !new.local.overrides
             && let Some(previous) = previous
@@ -391,10 +391,10 @@ impl Processor<'_> {
         text: &'v [u8],
         out: &mut Vec<u8>,
     ) -> Read<Expanded> {
-        if Keyword::of(text).is_none() && !has_keyword_form(text) {
+        if Keyword::from_text(text).is_none() && !has_keyword_form(text) {
             self.define(local, text)?;
             if self.state.terms.get(text).is_none()
-                && let Some(colon) = memchr::memchr(b':', text).filter(|&at| at > 0)
+                && let Some(colon) = memchr::memchr(b':', text).filter(|&index| index > 0)
                 && &text[..colon] != b"_"
                 && !text[colon + 1..].starts_with(b"//")
             {
@@ -407,7 +407,7 @@ impl Processor<'_> {
     }
 
     /// Step 12: `@type`.
-    fn coercion(
+    fn define_coercion(
         &mut self,
         new: &mut NewDefinition<'_, '_>,
         definition: &mut Definition,
@@ -503,7 +503,7 @@ impl Processor<'_> {
             JsonKind::Object => view.get(value, b"@id"),
             _ => Some(value),
         };
-        let colon = memchr::memchr(b':', &term[1..]).map(|at| at + 1);
+        let colon = memchr::memchr(b':', &term[1..]).map(|index| index + 1);
         let Some(id) = id.filter(|&id| view.kind(id) != JsonKind::String || view.text(id) != term)
         else {
             return self.identify_itself(new, definition, colon);
@@ -519,7 +519,7 @@ impl Processor<'_> {
                 "its @id must be a string or null",
             ));
         }
-        if Keyword::of(text).is_none() && has_keyword_form(text) {
+        if Keyword::from_text(text).is_none() && has_keyword_form(text) {
             return Ok(false);
         }
         let mut iri = Vec::new();
@@ -544,7 +544,7 @@ impl Processor<'_> {
             }
         }
         let slash = term.contains(&b'/');
-        if colon.is_some_and(|at| at + 1 < term.len()) || slash {
+        if colon.is_some_and(|index| index + 1 < term.len()) || slash {
             if let Some(entry) = new.local.entries.get_mut(term) {
                 entry.progress = TermProgress::Defined;
             }
@@ -628,7 +628,11 @@ impl Processor<'_> {
     }
 
     /// Step 20: `@index`.
-    fn index(&mut self, new: &mut NewDefinition<'_, '_>, definition: &mut Definition) -> Read<()> {
+    fn define_index(
+        &mut self,
+        new: &mut NewDefinition<'_, '_>,
+        definition: &mut Definition,
+    ) -> Read<()> {
         let Some(value) = new.get(b"@index") else {
             return Ok(());
         };
@@ -655,21 +659,28 @@ impl Processor<'_> {
     }
 
     /// Step 21: `@context`.
-    fn scope(&mut self, new: &NewDefinition<'_, '_>, definition: &mut Definition) -> Read<()> {
+    fn define_scope(
+        &mut self,
+        new: &NewDefinition<'_, '_>,
+        definition: &mut Definition,
+    ) -> Read<()> {
         let Some(value) = new.get(b"@context") else {
             return Ok(());
         };
         let origin = new.origin;
-        let (kept, value) = match &origin.kept {
+        let (kept, value) = match &origin.stored {
             Some(kept) => (Arc::clone(kept), value),
-            None => (Arc::new(StoredJson::new(Tape::of(&origin.view, value))), 0),
+            None => (
+                Arc::new(StoredJson::new(Tape::from_value(&origin.view, value))),
+                0,
+            ),
         };
-        if origin.kept.is_none() {
+        if origin.stored.is_none() {
             self.contexts.take_bytes(kept.bytes())?;
         }
         let scoped = ScopedContext {
             number: self.contexts.next_number(),
-            kept,
+            stored: kept,
             value,
             url: origin.url.clone(),
         };
@@ -677,7 +688,7 @@ impl Processor<'_> {
         if self.depth > self.contexts.max_depth() {
             return Err(self.too_deep(origin, new.value));
         }
-        let outcome = stack::one_level(self.depth as usize, || {
+        let outcome = stack::run_one_level(self.depth as usize, || {
             self.validate(&origin.within(&scoped), scoped.value)
         });
         self.depth -= 1;
@@ -691,7 +702,8 @@ impl Processor<'_> {
                 quote(new.term),
                 error.reason
             );
-            JsonLdError::new("invalid scoped context", error.at, &reason).because_of(&error.reason)
+            JsonLdError::new("invalid scoped context", error.position, &reason)
+                .because_of(&error.reason)
         })?;
         definition.scoped = Some(Arc::new(scoped));
         Ok(())
@@ -720,13 +732,13 @@ fn check_type_definition(new: &NewDefinition<'_, '_>) -> Read<()> {
 }
 
 /// Step 19: `@container`.
-fn containers(new: &NewDefinition<'_, '_>, definition: &mut Definition) -> Read<()> {
+fn define_containers(new: &NewDefinition<'_, '_>, definition: &mut Definition) -> Read<()> {
     let Some(value) = new.get(b"@container") else {
         return Ok(());
     };
     let view = new.origin.view;
     let of = |node: u32| match view.kind(node) {
-        JsonKind::String => Containers::of(view.text(node)),
+        JsonKind::String => Containers::from_keyword(view.text(node)),
         _ => None,
     };
     let all = match view.kind(value) {
@@ -760,7 +772,7 @@ fn containers(new: &NewDefinition<'_, '_>, definition: &mut Definition) -> Read<
 }
 
 /// Steps 22 and 23: `@language` and `@direction`.
-fn languages(new: &NewDefinition<'_, '_>, definition: &mut Definition) -> Read<()> {
+fn define_languages(new: &NewDefinition<'_, '_>, definition: &mut Definition) -> Read<()> {
     if new.get(b"@type").is_some() {
         return Ok(());
     }
@@ -795,12 +807,12 @@ fn languages(new: &NewDefinition<'_, '_>, definition: &mut Definition) -> Read<(
 }
 
 /// Step 24: `@nest`.
-fn nest(new: &NewDefinition<'_, '_>, definition: &mut Definition) -> Read<()> {
+fn define_nest(new: &NewDefinition<'_, '_>, definition: &mut Definition) -> Read<()> {
     let Some(value) = new.get(b"@nest") else {
         return Ok(());
     };
     let text = new.origin.view.text(value);
-    let is_keyword = Keyword::of(text).is_some_and(|keyword| keyword != Keyword::Nest);
+    let is_keyword = Keyword::from_text(text).is_some_and(|keyword| keyword != Keyword::Nest);
     if new.origin.view.kind(value) != JsonKind::String || is_keyword {
         return Err(new.error_at(
             "invalid @nest value",
@@ -813,7 +825,7 @@ fn nest(new: &NewDefinition<'_, '_>, definition: &mut Definition) -> Read<()> {
 }
 
 /// Step 25: `@prefix`.
-fn prefix(new: &NewDefinition<'_, '_>, definition: &mut Definition) -> Read<()> {
+fn define_prefix(new: &NewDefinition<'_, '_>, definition: &mut Definition) -> Read<()> {
     let Some(value) = new.get(b"@prefix") else {
         return Ok(());
     };
@@ -829,7 +841,7 @@ fn prefix(new: &NewDefinition<'_, '_>, definition: &mut Definition) -> Read<()> 
 }
 
 /// Step 26: other entries.
-fn unknown_entries(new: &NewDefinition<'_, '_>) -> Read<()> {
+fn reject_unknown_entries(new: &NewDefinition<'_, '_>) -> Read<()> {
     let view = new.origin.view;
     if view.kind(new.value) != JsonKind::Object {
         return Ok(());

@@ -43,7 +43,7 @@ impl DocumentReader {
         })
     }
 
-    fn document(&mut self, text: &mut [u8]) -> Result<(), ParseError> {
+    fn read_document(&mut self, text: &mut [u8]) -> Result<(), ParseError> {
         let start = if text.starts_with(BOM) { BOM.len() } else { 0 };
         check_utf8(text)?;
         // The byte order mark is replaced by white space, so that positions refer to the input.
@@ -56,7 +56,7 @@ impl DocumentReader {
             tape: &self.tape,
             source: text,
         };
-        let start = u64::from(view.node(0).at);
+        let start = u64::from(view.node(0).index);
         self.reader.read_document(&view, start, &mut self.builder)
     }
 }
@@ -64,7 +64,7 @@ impl DocumentReader {
 impl Reader for DocumentReader {
     type Record = Quad;
 
-    fn builder(&mut self) -> &mut BatchBuilder {
+    fn builder_mut(&mut self) -> &mut BatchBuilder {
         &mut self.builder
     }
 
@@ -80,7 +80,7 @@ impl Reader for DocumentReader {
         }
         self.read = true;
         let read = if whole {
-            self.document(&mut input.bytes)
+            self.read_document(&mut input.bytes)
         } else {
             Err(too_long("document", self.max))
         };

@@ -37,12 +37,12 @@ use crate::syntax::text::encode::{StatementError, StatementWriter, TextLayout, T
 ///
 /// # Errors
 /// If an option is invalid.
-pub(super) fn encoder<S: Sink + 'static>(
+pub(super) fn new_encoder<S: Sink + 'static>(
     format: &'static FormatSpec,
     values: &Values,
     sink: S,
 ) -> CodecResult<dyn Encoder> {
-    let options = DocumentWriting::of(values);
+    let options = DocumentWriting::from_values(values);
     let single = !format.carries.boundaries;
     let contexts = match options.context_lines {
         ContextLines::First if single => ContextLines::Every,
@@ -76,7 +76,7 @@ pub(super) fn encoder<S: Sink + 'static>(
     };
     let layout = TextLayout {
         flat: merged,
-        ..TextLayout::undelimited()
+        ..TextLayout::without_delimiters()
     };
     Ok(Box::new(TextWriter::encoder(
         format, values, layout, documents,
@@ -108,13 +108,13 @@ enum NodesContainer {
 
 impl<S: Sink> DocumentWriter<S> {
     /// Writes a context message if the context changed.
-    fn context_message(&mut self, out: &mut Vec<u8>) {
+    fn write_context_message(&mut self, out: &mut Vec<u8>) {
         let foreign = std::mem::take(&mut self.foreign_context);
         if !self.changed || self.contexts != ContextLines::First {
             if foreign {
                 self.nodes.sink.begin(out);
                 self.nodes.sink.begin_object(out);
-                self.nodes.null_context(out);
+                self.nodes.write_null_context(out);
                 self.nodes.sink.end_object(out);
                 self.nodes.sink.end(out);
             }
@@ -124,9 +124,9 @@ impl<S: Sink> DocumentWriter<S> {
         self.nodes.sink.begin(out);
         self.nodes.sink.begin_object(out);
         if self.suspended {
-            self.nodes.null_context(out);
+            self.nodes.write_null_context(out);
         } else {
-            self.context(out);
+            self.write_context(out);
         }
         self.nodes.sink.end_object(out);
         self.nodes.sink.end(out);
@@ -134,8 +134,8 @@ impl<S: Sink> DocumentWriter<S> {
     }
 
     /// Writes `"@context": {…}`.
-    fn context(&mut self, out: &mut Vec<u8>) {
-        self.nodes.keyword(b"\"@context\"", out);
+    fn write_context(&mut self, out: &mut Vec<u8>) {
+        self.nodes.write_keyword(b"\"@context\"", out);
         match &self.nodes.compact {
             Some(compact) => compact.write(&mut self.nodes.sink, out),
             None => self.nodes.names.write(&mut self.nodes.sink, out),
@@ -143,7 +143,7 @@ impl<S: Sink> DocumentWriter<S> {
     }
 
     /// Writes a document, without the context if `bare`.
-    fn document(
+    fn write_document(
         &mut self,
         message: Message<'_>,
         bare: bool,
@@ -154,9 +154,9 @@ impl<S: Sink> DocumentWriter<S> {
         let wrapped =
             self.contexts == ContextLines::First && self.nodes.has_context() && !self.suspended;
         if wrapped && bare {
-            self.nodes.null_context(out);
+            self.nodes.write_null_context(out);
         } else if message.context && !wrapped {
-            self.context(out);
+            self.write_context(out);
         }
         let mut top_nodes = 0;
         for graph in &self.nodes.shape.graphs {
@@ -172,38 +172,42 @@ impl<S: Sink> DocumentWriter<S> {
             _ if wrapped => NodesContainer::Included,
             _ => NodesContainer::Graph,
         };
-        self.contained_nodes(message, &holder, out)?;
+        self.write_contained_nodes(message, &holder, out)?;
         self.nodes.sink.end_object(out);
         self.nodes.sink.end(out);
         Ok(())
     }
 
-    fn contained_nodes(
+    fn write_contained_nodes(
         &mut self,
         message: Message<'_>,
         holder: &NodesContainer,
         out: &mut Vec<u8>,
     ) -> Result<(), StatementError> {
         let keyword: &[u8] = match holder {
-            NodesContainer::None => return self.only_node(message, out),
+            NodesContainer::None => return self.write_only_node(message, out),
             NodesContainer::Graph => b"\"@graph\"",
             NodesContainer::Included => b"\"@included\"",
         };
-        self.nodes.keyword(keyword, out);
+        self.nodes.write_keyword(keyword, out);
         self.nodes.sink.begin_array(out);
-        self.items(message, out)?;
+        self.write_items(message, out)?;
         self.nodes.sink.end_array(out);
         Ok(())
     }
 
     /// Writes the nodes of the default graph, and an object for each other graph.
-    fn items(&mut self, message: Message<'_>, out: &mut Vec<u8>) -> Result<(), StatementError> {
+    fn write_items(
+        &mut self,
+        message: Message<'_>,
+        out: &mut Vec<u8>,
+    ) -> Result<(), StatementError> {
         for graph in 0..self.nodes.shape.graphs.len() {
             if self.nodes.shape.graphs[graph].name == TermId::DEFAULT_GRAPH {
-                self.nodes.top_nodes(message, graph, out)?;
+                self.nodes.write_top_nodes(message, graph, out)?;
             } else {
                 self.nodes.begin_top(message, out);
-                self.named_graph(message, graph, out)?;
+                self.write_named_graph(message, graph, out)?;
                 self.nodes.sink.end_object(out);
             }
         }
@@ -211,31 +215,35 @@ impl<S: Sink> DocumentWriter<S> {
     }
 
     /// Writes the content of the only node or graph.
-    fn only_node(&mut self, message: Message<'_>, out: &mut Vec<u8>) -> Result<(), StatementError> {
+    fn write_only_node(
+        &mut self,
+        message: Message<'_>,
+        out: &mut Vec<u8>,
+    ) -> Result<(), StatementError> {
         let Some(graph) = self.nodes.shape.graphs.first() else {
             return Ok(());
         };
         if graph.name != TermId::DEFAULT_GRAPH {
-            return self.named_graph(message, 0, out);
+            return self.write_named_graph(message, 0, out);
         }
         let top = |node: &u32| !self.nodes.shape.is_inside(*node);
         match graph.nodes.clone().find(top) {
-            Some(node) => self.nodes.node(message, node, out),
+            Some(node) => self.nodes.write_node(message, node, out),
             None => Ok(()),
         }
     }
 
-    fn named_graph(
+    fn write_named_graph(
         &mut self,
         message: Message<'_>,
         graph: usize,
         out: &mut Vec<u8>,
     ) -> Result<(), StatementError> {
         let name = self.nodes.shape.graphs[graph].name;
-        self.nodes.id(message, name, out)?;
-        self.nodes.keyword(b"\"@graph\"", out);
+        self.nodes.write_id(message, name, out)?;
+        self.nodes.write_keyword(b"\"@graph\"", out);
         self.nodes.sink.begin_array(out);
-        self.nodes.top_nodes(message, graph, out)?;
+        self.nodes.write_top_nodes(message, graph, out)?;
         self.nodes.sink.end_array(out);
         Ok(())
     }
@@ -248,9 +256,9 @@ impl<S: Sink> DocumentWriter<S> {
             self.nodes.sink.begin_object(out);
             self.nodes.names.include_all();
             if self.nodes.has_context() {
-                self.context(out);
+                self.write_context(out);
             }
-            self.nodes.keyword(b"\"@graph\"", out);
+            self.nodes.write_keyword(b"\"@graph\"", out);
             self.nodes.sink.begin_array(out);
         }
     }
@@ -297,12 +305,12 @@ impl<S: Sink> StatementWriter for DocumentWriter<S> {
             }
             _ => {}
         }
-        self.context_message(out);
+        self.write_context_message(out);
         self.nodes.compacting = false;
         if self.merged {
             self.open_document(out);
         }
-        self.nodes.shape.shape(batch, message);
+        self.nodes.shape.analyze(batch, message);
         let mut content = Message {
             table: batch.table(),
             quads: batch.message(message),
@@ -314,14 +322,14 @@ impl<S: Sink> StatementWriter for DocumentWriter<S> {
         let (start, sink) = (out.len(), self.nodes.sink.clone());
         if content.quads.is_empty() && !self.merged {
             content.context = false;
-            return self.document(content, false, out);
+            return self.write_document(content, false, out);
         }
         self.nodes.hazard = false;
         self.nodes.compacting = self.nodes.compact.is_some();
         if self.merged {
-            self.items(content, out)?;
+            self.write_items(content, out)?;
         } else {
-            self.document(content, false, out)?;
+            self.write_document(content, false, out)?;
         }
         if self.nodes.hazard {
             out.truncate(start);
@@ -331,18 +339,18 @@ impl<S: Sink> StatementWriter for DocumentWriter<S> {
             content.context = false;
             if self.merged {
                 content.reset = true;
-                self.items(content, out)?;
+                self.write_items(content, out)?;
             } else if self.contexts == ContextLines::First && self.nodes.is_protected() {
                 // A message cannot clear a protected context.
                 self.suspended = true;
                 self.changed = true;
-                self.context_message(out);
-                let written = self.document(content, true, out);
+                self.write_context_message(out);
+                let written = self.write_document(content, true, out);
                 self.suspended = false;
                 self.changed = true;
                 written?;
             } else {
-                self.document(content, true, out)?;
+                self.write_document(content, true, out)?;
             }
             self.nodes.forget();
         } else if content.context {

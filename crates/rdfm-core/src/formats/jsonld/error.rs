@@ -17,7 +17,7 @@ pub(super) struct ErrorDetails {
     pub class: ErrorClass,
     pub reason: Reason,
     /// Position in the message; `None` if the error is in a context that the message refers to.
-    pub at: Option<u32>,
+    pub position: Option<u32>,
 }
 
 impl Deref for JsonLdError {
@@ -40,16 +40,20 @@ pub(super) type Read<T> = Result<T, JsonLdError>;
 impl JsonLdError {
     /// Creates an error of any class.
     #[cold]
-    pub fn of(class: ErrorClass, at: Option<u32>, reason: impl Into<Reason>) -> Self {
+    pub fn with_class(class: ErrorClass, position: Option<u32>, reason: impl Into<Reason>) -> Self {
         let reason = reason.into();
-        Self(Box::new(ErrorDetails { class, reason, at }))
+        Self(Box::new(ErrorDetails {
+            class,
+            reason,
+            position,
+        }))
     }
 
     /// Creates an error with a code of the specification (JSON-LD 1.1 API, 9.6.2).
     #[cold]
-    pub fn new(code: &str, at: Option<u32>, reason: &str) -> Self {
+    pub fn new(code: &str, position: Option<u32>, reason: &str) -> Self {
         let reason = format!("{reason} (JSON-LD: {code})");
-        Self::of(ErrorClass::Malformed, at, reason)
+        Self::with_class(ErrorClass::Malformed, position, reason)
     }
 
     /// Creates the error for a deeply nested message if the system cannot start a thread with
@@ -57,39 +61,47 @@ impl JsonLdError {
     #[cold]
     pub fn out_of_stack(error: &io::Error) -> Self {
         let reason = format!("cannot start a thread for a deeply nested message: {error}");
-        Self::of(ErrorClass::Limit, None, reason)
+        Self::with_class(ErrorClass::Limit, None, reason)
     }
 
     /// Creates the error for an exceeded limit.
     #[cold]
-    pub fn limit(at: Option<u32>, reason: impl Into<Reason>) -> Self {
-        Self::of(ErrorClass::Limit, at, reason)
+    pub fn limit(position: Option<u32>, reason: impl Into<Reason>) -> Self {
+        Self::with_class(ErrorClass::Limit, position, reason)
     }
 
     /// Adds an option that would help.
     #[cold]
     pub fn with(self, remedy: Remedy) -> Self {
-        let ErrorDetails { class, reason, at } = *self.0;
-        Self::of(class, at, reason.with(remedy))
+        let ErrorDetails {
+            class,
+            reason,
+            position: index,
+        } = *self.0;
+        Self::with_class(class, index, reason.with(remedy))
     }
 
     /// Adds the options that would help with the cause.
     #[cold]
     pub fn because_of(self, cause: &Reason) -> Self {
-        let ErrorDetails { class, reason, at } = *self.0;
-        Self::of(class, at, reason.because_of(cause))
+        let ErrorDetails {
+            class,
+            reason,
+            position: index,
+        } = *self.0;
+        Self::with_class(class, index, reason.because_of(cause))
     }
 
     /// Sets the position in the message if the error has none.
-    pub fn or_at(mut self, at: u32) -> Self {
-        self.at = self.at.or(Some(at));
+    pub fn or_at(mut self, position: u32) -> Self {
+        self.position = self.position.or(Some(position));
         self
     }
 
     /// Converts the error for a message that begins at byte `start`.
     pub fn error(self, start: u32) -> ParseError {
         ParseError {
-            at: self.at.unwrap_or(start) as usize,
+            position: self.position.unwrap_or(start) as usize,
             class: self.class,
             reason: self.0.reason,
         }

@@ -59,7 +59,7 @@ impl Forms {
             self.version = version;
             self.list.clear();
         }
-        let found = self.list.iter_mut().position(|form| {
+        let index = self.list.iter_mut().position(|form| {
             let is_found = form.template.read(line, survey).is_some();
             form.score = if is_found {
                 MAX_SCORE.min(form.score + LINE_SCORE)
@@ -68,8 +68,8 @@ impl Forms {
             };
             is_found
         })?;
-        if found > 0 {
-            self.list.swap(0, found);
+        if index > 0 {
+            self.list.swap(0, index);
         }
         let form = self.list.first_mut()?;
         if !form.recurs {
@@ -104,7 +104,7 @@ impl Forms {
         let plan = reader
             .plan(view, builder)
             .filter(|_| FastPath::Plans.is_on());
-        let varies = |node| plan.as_ref().is_none_or(|plan| plan.varies(node));
+        let varies = |node| plan.as_ref().is_none_or(|plan| plan.is_variable(node));
         if let Some(template) = Template::new(view, survey, varies) {
             self.list.push(Form {
                 template,

@@ -8,7 +8,7 @@ use std::hash::BuildHasher;
 
 use super::context::{Meaning, Property};
 use super::table::Seeded;
-use crate::syntax::cache::begins;
+use crate::syntax::cache::starts_with;
 
 /// Keys by text.
 #[derive(Debug, Default)]
@@ -19,7 +19,7 @@ pub(super) struct ContextKeys {
     texts: Vec<u8>,
     properties: Vec<Property>,
     /// Numbers of properties whose keys were removed.
-    free: Vec<u32>,
+    free_numbers: Vec<u32>,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -59,21 +59,21 @@ impl ContextKeys {
     fn find(&self, text: &[u8]) -> Option<u32> {
         let hash = hash(text);
         let mask = self.slots.len().wrapping_sub(1);
-        let mut at = hash as usize & mask;
+        let mut index = hash as usize & mask;
         loop {
-            let number = self.slots.get(at)?.checked_sub(1)?;
+            let number = self.slots.get(index)?.checked_sub(1)?;
             let key = self.list.get(number as usize)?;
             if key.hash == hash && self.is(key, text) {
                 return Some(number);
             }
-            at = (at + 1) & mask;
+            index = (index + 1) & mask;
         }
     }
 
     /// Whether a key has this text.
     #[inline]
     fn is(&self, key: &ContextKey, text: &[u8]) -> bool {
-        key.length as usize == text.len() && begins(text, self.text(key))
+        key.length as usize == text.len() && starts_with(text, self.text(key))
     }
 
     #[inline]
@@ -90,7 +90,7 @@ impl ContextKeys {
             let key = self.list[number];
             if is_gone(self.text(&key)) {
                 if let Some(Meaning::Property(property)) = key.meaning {
-                    self.free.push(property);
+                    self.free_numbers.push(property);
                 }
                 self.list[number].meaning = None;
             }
@@ -120,12 +120,12 @@ impl ContextKeys {
             length: text.len() as u32,
             meaning: Some(meaning),
         });
-        self.place(hash, self.list.len() as u32);
+        self.insert_slot(hash, self.list.len() as u32);
     }
 
     /// Adds a property and returns its number.
     pub fn add_property(&mut self, property: Property) -> u32 {
-        if let Some(number) = self.free.pop() {
+        if let Some(number) = self.free_numbers.pop() {
             self.properties[number as usize] = property;
             return number;
         }
@@ -148,17 +148,17 @@ impl ContextKeys {
         self.slots.clear();
         self.slots.resize(size, 0);
         for number in 0..self.list.len() {
-            self.place(self.list[number].hash, number as u32 + 1);
+            self.insert_slot(self.list[number].hash, number as u32 + 1);
         }
     }
 
-    fn place(&mut self, hash: u64, number: u32) {
+    fn insert_slot(&mut self, hash: u64, number: u32) {
         let mask = self.slots.len() - 1;
-        let mut at = hash as usize & mask;
-        while self.slots[at] != 0 {
-            at = (at + 1) & mask;
+        let mut index = hash as usize & mask;
+        while self.slots[index] != 0 {
+            index = (index + 1) & mask;
         }
-        self.slots[at] = number;
+        self.slots[index] = number;
     }
 }
 

@@ -31,11 +31,11 @@ pub(super) enum Keyword {
 impl Keyword {
     /// Returns the keyword with this text. The most frequent ones are compared first.
     #[inline]
-    pub fn of(text: &[u8]) -> Option<Self> {
-        Self::named(text.strip_prefix(b"@")?)
+    pub fn from_text(text: &[u8]) -> Option<Self> {
+        Self::from_name(text.strip_prefix(b"@")?)
     }
 
-    fn named(name: &[u8]) -> Option<Self> {
+    fn from_name(name: &[u8]) -> Option<Self> {
         Some(match name {
             b"id" => Self::Id,
             b"type" => Self::Type,

@@ -63,31 +63,31 @@ impl NdjsonReader {
     /// Returns the end of the next complete line, and the start of the line after it. At the end of
     /// the log, the last line is complete even without a line feed.
     fn next_line(&mut self, input: &Buffer) -> Result<Option<(usize, usize)>, ParseError> {
-        let from = self.scanned.max(input.at);
+        let from = self.scanned.max(input.index);
         let rest = input.bytes.get(from..).unwrap_or_default();
-        let found = memchr::memchr(b'\n', rest).map(|end| from + end);
-        let end = found.unwrap_or(input.bytes.len());
-        if (end - input.at) as u64 > self.max {
+        let line_end = memchr::memchr(b'\n', rest).map(|end| from + end);
+        let end = line_end.unwrap_or(input.bytes.len());
+        if (end - input.index) as u64 > self.max {
             // Upper bound, regardless of how many bytes are buffered.
             let line = &input.rest()[..self.max as usize];
             self.lose_context(line.strip_prefix(BOM).unwrap_or(line));
             return Err(too_long("line", self.max));
         }
-        if found.is_none() {
+        if line_end.is_none() {
             self.scanned = end;
         }
-        let last = input.finished && end > input.at;
-        Ok(match found {
+        let last = input.finished && end > input.index;
+        Ok(match line_end {
             Some(end) => Some((end, end + 1)),
             None => last.then_some((end, end)),
         })
     }
 
     /// Reads a line. Positions of errors are relative to the line.
-    fn line(&mut self, input: &Buffer, end: usize) -> Result<(), ParseError> {
+    fn read_line(&mut self, input: &Buffer, end: usize) -> Result<(), ParseError> {
         let offset = input.offset();
         self.is_json = false;
-        let mut line = input.bytes.get(input.at..end).unwrap_or_default();
+        let mut line = input.bytes.get(input.index..end).unwrap_or_default();
         let mut bom_bytes = 0;
         // Logs joined from several files may contain byte order marks at the joins.
         let bom_result = check_bom(line, self.lenient || offset == 0);
@@ -101,13 +101,13 @@ impl NdjsonReader {
                 return Ok(());
             }
             return Err(ParseError {
-                at: 0,
+                position: 0,
                 class: ErrorClass::Malformed,
                 reason: Reason::new("expected a JSON value, found a blank line")
                     .with(Remedy::lenient("skips blank lines")),
             });
         }
-        let survey = Survey::of(line);
+        let survey = Survey::new(line);
         let check_line = || {
             if survey.is_ascii {
                 Ok(())
@@ -116,21 +116,26 @@ impl NdjsonReader {
             }
         };
         let outcome = match bom_result.and_then(|()| check_line()) {
-            Ok(()) => self.utf8_line(line, &survey, offset + bom_bytes as u64),
+            Ok(()) => self.read_utf8_line(line, &survey, offset + bom_bytes as u64),
             Err(error) => {
                 self.lose_context(line);
                 Err(error)
             }
         };
         outcome.map_err(|error| ParseError {
-            at: error.at + bom_bytes,
+            position: error.position + bom_bytes,
             ..error
         })
     }
 
     /// Reads a line that is valid UTF-8.
-    fn utf8_line(&mut self, line: &[u8], survey: &Survey, offset: u64) -> Result<(), ParseError> {
-        let start = |view: &View<'_>| offset + u64::from(view.node(0).at);
+    fn read_utf8_line(
+        &mut self,
+        line: &[u8],
+        survey: &Survey,
+        offset: u64,
+    ) -> Result<(), ParseError> {
+        let start = |view: &View<'_>| offset + u64::from(view.node(0).index);
         if let Some(form) = self.forms.find(line, survey, self.reader.version()) {
             let view = View {
                 tape: form.template.tape(),
@@ -176,10 +181,10 @@ impl NdjsonReader {
 
     /// Moves to the next line.
     fn go_to(&mut self, input: &mut Buffer, next: usize) {
-        let bytes = (next - input.at) as u64;
+        let bytes = (next - input.index) as u64;
         let ended = input.bytes.get(next.wrapping_sub(1)) == Some(&b'\n');
         self.lines.advance_lines(bytes, u64::from(ended));
-        input.at = next;
+        input.index = next;
         self.scanned = next;
     }
 }
@@ -187,7 +192,7 @@ impl NdjsonReader {
 impl Reader for NdjsonReader {
     type Record = Quad;
 
-    fn builder(&mut self) -> &mut BatchBuilder {
+    fn builder_mut(&mut self) -> &mut BatchBuilder {
         &mut self.builder
     }
 
@@ -200,15 +205,15 @@ impl Reader for NdjsonReader {
 
     fn advance(&mut self, input: &mut Buffer) -> Result<Option<MessageBatch>, ReadError> {
         loop {
-            let found = self.next_line(input);
-            let found = found.map_err(|error| self.fail(input, error, false))?;
-            let Some((end, next)) = found else {
+            let line_end = self.next_line(input);
+            let line_end = line_end.map_err(|error| self.fail(input, error, false))?;
+            let Some((end, next)) = line_end else {
                 return Ok(self.builder.take());
             };
-            self.line(input, end)
+            self.read_line(input, end)
                 .map_err(|error| self.fail(input, error, next == end))?;
             self.go_to(input, next);
-            if self.builder.full() && self.builder.has_messages() {
+            if self.builder.is_full() && self.builder.has_messages() {
                 return Ok(self.builder.take());
             }
         }
@@ -226,7 +231,7 @@ impl Reader for NdjsonReader {
         let line = memchr::memchr(b'\n', rest).map_or(rest, |end| &rest[..=end]);
         skipped.add(line);
         let ended = line.last() == Some(&b'\n');
-        self.go_to(input, input.at + line.len());
+        self.go_to(input, input.index + line.len());
         if !ended && !input.finished {
             self.skipped = Some(skipped);
             return Ok(None);
@@ -256,16 +261,16 @@ pub(super) fn read_error(
         ErrorClass::Truncated if !last => ErrorClass::Malformed,
         class => class,
     };
-    lines.error(input.rest(), error.at, class, error.reason)
+    lines.error(input.rest(), error.position, class, error.reason)
 }
 
 /// Returns the error for a line or document that is longer than a message may be.
-pub(super) fn too_long(what: &str, max: u64) -> ParseError {
+pub(super) fn too_long(unit: &str, max: u64) -> ParseError {
     ParseError {
-        at: 0,
+        position: 0,
         class: ErrorClass::Limit,
         reason: Reason::limit(
-            format!("the {what} is longer than {max} bytes"),
+            format!("the {unit} is longer than {max} bytes"),
             "max_message_bytes",
         ),
     }
@@ -277,7 +282,7 @@ fn check_bom(text: &[u8], allowed: bool) -> Result<(), ParseError> {
         return Ok(());
     }
     Err(ParseError {
-        at: 0,
+        position: 0,
         class: ErrorClass::Malformed,
         reason: Reason::new(
             "expected a JSON value, found a byte order mark after the start of the log",
@@ -293,7 +298,7 @@ pub(crate) fn check_utf8(text: &[u8]) -> Result<(), ParseError> {
     }
     let error = simdutf8::compat::from_utf8(text).err();
     Err(ParseError {
-        at: error.map_or(0, |error| error.valid_up_to()),
+        position: error.map_or(0, |error| error.valid_up_to()),
         class: ErrorClass::Malformed,
         reason: "invalid UTF-8; the log must be UTF-8 text".into(),
     })

@@ -50,14 +50,14 @@ impl StoredJson {
     }
 
     /// Line and column of a position in the source.
-    pub fn position(&self, at: usize) -> String {
-        position(&self.source, at)
+    pub fn position(&self, index: usize) -> String {
+        position(&self.source, index)
     }
 }
 
 /// Line and column of a position in the source.
-pub(super) fn position(source: &[u8], at: usize) -> String {
-    let before = source.get(..at).unwrap_or_default();
+pub(super) fn position(source: &[u8], index: usize) -> String {
+    let before = source.get(..index).unwrap_or_default();
     let (line, column) = LinePosition::default().position(before);
     format!("line {line}, column {column}")
 }
@@ -127,12 +127,12 @@ impl ContextStore {
 
     fn load_new(&self, url: &str) -> LoadOutcome {
         let shown = quote(url.as_bytes());
-        let failed = |reason: String| JsonLdError::of(ErrorClass::Malformed, None, reason);
+        let failed = |reason: String| JsonLdError::with_class(ErrorClass::Malformed, None, reason);
         let loader = self.loader.as_ref();
-        let found = loader.map_or(Ok(None), |loader| loader.load(url));
-        let found = found
+        let loaded = loader.map_or(Ok(None), |loader| loader.load(url));
+        let loaded = loaded
             .map_err(|reason| failed(format!("the context {shown} cannot be loaded: {reason}")))?;
-        let Some(remote) = found else {
+        let Some(remote) = loaded else {
             return Err(failed(format!("the context {shown} is not available"))
                 .with(Remedy::read("context", "URL=FILE", "names its file"))
                 .with(Remedy::read(
@@ -148,7 +148,7 @@ impl ContextStore {
         }
         let mut tape = Tape::new();
         parse(&remote.document, &mut tape, &self.bounds).map_err(|error| {
-            let position = position(&remote.document, error.at);
+            let position = position(&remote.document, error.position);
             let text = format!("{} ({position})", error.reason);
             let mut invalid = broken(&text).because_of(&error.reason);
             invalid.class = match error.class {

@@ -28,28 +28,28 @@ pub(super) fn may_be_context(text: &[u8]) -> bool {
 
 /// End of the value at the start of `text`; `None` if the value does not end.
 fn value_end(text: &[u8]) -> Option<usize> {
-    let (mut depth, mut at) = (0u64, 0);
-    while let Some(&byte) = text.get(at) {
+    let (mut depth, mut index) = (0u64, 0);
+    while let Some(&byte) = text.get(index) {
         match byte {
             b'"' => {
-                at += 1;
-                while *text.get(at)? != b'"' {
-                    at += if text[at] == b'\\' { 2 } else { 1 };
+                index += 1;
+                while *text.get(index)? != b'"' {
+                    index += if text[index] == b'\\' { 2 } else { 1 };
                 }
             }
             b'{' | b'[' => depth += 1,
-            b'}' | b']' | b',' if depth == 0 => return Some(at),
+            b'}' | b']' | b',' if depth == 0 => return Some(index),
             b'}' | b']' => depth -= 1,
             _ => {}
         }
-        at += 1;
+        index += 1;
     }
     None
 }
 
 /// Whether a YAML document, or the beginning of one, may be a context message.
 pub(super) fn may_be_context_document(text: &[u8]) -> bool {
-    let Some(content) = content(text) else {
+    let Some(content) = find_content(text) else {
         return true;
     };
     if content.starts_with(b"{") {
@@ -71,17 +71,18 @@ pub(super) fn may_be_context_document(text: &[u8]) -> bool {
         .take_while(|byte| **byte == b' ')
         .count();
     let other_key = |line: &[u8]| {
-        let found = line.iter().take_while(|byte| **byte == b' ').count();
-        let first = line.get(found);
+        let indentation = line.iter().take_while(|byte| **byte == b' ').count();
+        let first = line.get(indentation);
         // A list may have the same indentation as its key.
-        found == indent && !matches!(first, None | Some(b'#' | b'-' | b']' | b'}' | b'.' | b'\r'))
+        indentation == indent
+            && !matches!(first, None | Some(b'#' | b'-' | b']' | b'}' | b'.' | b'\r'))
     };
     !content.split(|byte| *byte == b'\n').skip(1).any(other_key)
 }
 
 /// The content of a YAML document after markers, directives, comments and white space. `None` if
 /// there is no content.
-fn content(mut text: &[u8]) -> Option<&[u8]> {
+fn find_content(mut text: &[u8]) -> Option<&[u8]> {
     loop {
         text = text.trim_ascii_start();
         text = match text.first()? {

@@ -19,24 +19,24 @@ use crate::syntax::json::JsonKind;
 impl Walk<'_> {
     /// Returns the predicate `rdf:type`.
     #[inline]
-    pub fn rdf_type(&mut self) -> Read<TermId> {
-        Ok(self.terms.rdf_type(self.builder)?)
+    pub fn add_rdf_type(&mut self) -> Read<TermId> {
+        Ok(self.terms.add_rdf_type(self.builder)?)
     }
 
     /// The scoped context in the definition of the active property.
     #[inline]
-    pub fn scoped_of(&self, active: ActiveProperty) -> Option<Arc<ScopedContext>> {
+    pub fn scoped_context(&self, active: ActiveProperty) -> Option<Arc<ScopedContext>> {
         self.definition(active)?.scoped.clone()
     }
 
     /// Returns the context for the values of a property with a scoped context.
-    pub fn property_context(
+    pub fn apply_property_context(
         &mut self,
         context: u32,
         scoped: &Arc<ScopedContext>,
         value: u32,
     ) -> Read<u32> {
-        let result = self.contexts.scoped(
+        let result = self.contexts.apply_scoped(
             context,
             std::slice::from_ref(scoped),
             ContextScope::Property,
@@ -45,17 +45,17 @@ impl Walk<'_> {
     }
 
     /// Processes an object. Returns true if the object has no meaning.
-    pub fn object(&mut self, object: u32, context: u32, slot: &ValueSlot) -> Read<bool> {
+    pub fn walk_object(&mut self, object: u32, context: u32, slot: &ValueSlot) -> Read<bool> {
         if let Some(active) = slot.property
             && FastPath::SmallObjects.is_on()
-            && self.small_object(object, context, active, slot)?
+            && self.walk_small_object(object, context, active, slot)?
         {
             return Ok(false);
         }
         let mark = self.contexts.mark();
         let uncached = self.uncached.len();
         let mut context = context;
-        let scoped = slot.property.and_then(|active| self.scoped_of(active));
+        let scoped = slot.property.and_then(|active| self.scoped_context(active));
         if let Some(previous) = self.contexts.get(context).state.previous
             && !slot.from_map
             && !self.keeps_type_scope(object, context)
@@ -63,11 +63,11 @@ impl Walk<'_> {
             context = previous;
         }
         if let Some(scoped) = scoped {
-            context = self.property_context(context, &scoped, object)?;
+            context = self.apply_property_context(context, &scoped, object)?;
         }
-        let (context, type_scoped) = self.own_context(object, context)?;
-        let shape = self.shape(object, context)?;
-        let outcome = self.shaped(object, &shape, context, type_scoped, slot);
+        let (context, type_scoped) = self.apply_own_context(object, context)?;
+        let shape = self.find_shape(object, context)?;
+        let outcome = self.walk_shaped_object(object, &shape, context, type_scoped, slot);
         self.entries.truncate(shape.from);
         self.uncached.truncate(uncached);
         if self.view.tape.has_contexts() {
@@ -81,7 +81,7 @@ impl Walk<'_> {
     ///
     /// Gain: 1.2 times (`make bench-gains PATHS=small-objects`).
     #[inline]
-    pub fn small_object(
+    pub fn walk_small_object(
         &mut self,
         object: u32,
         context: u32,
@@ -99,16 +99,16 @@ impl Walk<'_> {
             return Ok(false);
         }
         let state = &self.contexts.get(context).state;
-        if state.previous.is_some() || (state.has_scoped && self.scoped_of(active).is_some()) {
+        if state.previous.is_some() || (state.has_scoped && self.scoped_context(active).is_some()) {
             return Ok(false);
         }
-        let meaning = self.contexts.meaning(context, view.text(first));
+        let meaning = self.contexts.find_meaning(context, view.text(first));
         if is_reference {
             if meaning != Meaning::Keyword(Keyword::Id) || view.kind(first + 1) != JsonKind::String
             {
                 return Ok(false);
             }
-            let id = self.name(first + 1, context, RelativeTo::Base, "the @id")?;
+            let id = self.add_name_of_node(first + 1, context, RelativeTo::Base, "the @id")?;
             self.deliver_plain(Item::Node(id), slot, first + 1)?;
             return Ok(true);
         }
@@ -117,12 +117,13 @@ impl Walk<'_> {
                 view.kind(first + 1),
                 JsonKind::Object | JsonKind::Array | JsonKind::Null
             )
-            || self.contexts.meaning(context, view.text(second)) != Meaning::Keyword(Keyword::Type)
+            || self.contexts.find_meaning(context, view.text(second))
+                != Meaning::Keyword(Keyword::Type)
             || self.contexts.get(context).state.has_scoped
         {
             return Ok(false);
         }
-        match self.plain_typed(first + 1, second + 1, context)? {
+        match self.add_plain_typed(first + 1, second + 1, context)? {
             Some(item) => {
                 self.deliver_plain(item, slot, first + 1)?;
                 Ok(true)
@@ -133,25 +134,27 @@ impl Walk<'_> {
 
     /// Returns the context for the keys of an object, and the context for its types.
     #[inline]
-    pub fn own_context(&mut self, object: u32, mut context: u32) -> Read<(u32, u32)> {
+    pub fn apply_own_context(&mut self, object: u32, mut context: u32) -> Read<(u32, u32)> {
         if self.view.tape.has_contexts()
             && let Some(local) = self.view.get(object, b"@context")
         {
-            let result = self.contexts.local(context, &self.view, local);
+            let result = self.contexts.apply_local(context, &self.view, local);
             context = result.map_err(|error| error.or_at(self.at(local)))?;
         }
         if self.contexts.get(context).state.has_scoped {
-            return Ok((self.type_context(object, context)?, context));
+            return Ok((self.apply_type_context(object, context)?, context));
         }
         Ok((context, context))
     }
 
     /// Returns the context of an object whose types may have scoped contexts.
-    pub fn type_context(&mut self, object: u32, context: u32) -> Read<u32> {
+    pub fn apply_type_context(&mut self, object: u32, context: u32) -> Read<u32> {
         let view = self.view;
         let mut keys: Vec<u32> = Vec::new();
         for key in view.keys(object) {
-            if self.contexts.meaning(context, view.text(key)) == Meaning::Keyword(Keyword::Type) {
+            if self.contexts.find_meaning(context, view.text(key))
+                == Meaning::Keyword(Keyword::Type)
+            {
                 keys.push(key);
             }
         }
@@ -180,12 +183,14 @@ impl Walk<'_> {
         let Some(first) = first else {
             return Ok(context);
         };
-        let result = self.contexts.scoped(context, &chain, ContextScope::Type);
+        let result = self
+            .contexts
+            .apply_scoped(context, &chain, ContextScope::Type);
         result.map_err(|error| error.or_at(self.at(first)))
     }
 
     /// Processes an object of known shape.
-    pub fn shaped(
+    pub fn walk_shaped_object(
         &mut self,
         object: u32,
         shape: &ObjectShape,
@@ -194,7 +199,7 @@ impl Walk<'_> {
         slot: &ValueSlot,
     ) -> Read<bool> {
         if shape.value != 0 {
-            return self.value_object(object, shape, context, type_scoped, slot);
+            return self.walk_value_object(object, shape, context, type_scoped, slot);
         }
         // A list outside of a property has no meaning and is ignored.
         let is_list = shape.list != 0 && slot.property.is_some();
@@ -209,25 +214,25 @@ impl Walk<'_> {
                 ));
             }
             if is_list {
-                self.list(shape.list, shape.member_context, slot)?;
+                self.walk_list(shape.list, shape.member_context, slot)?;
                 return Ok(false);
             }
             return self.set(shape.set, shape.member_context, slot);
         }
-        self.node(shape, type_scoped, slot)
+        self.walk_node(shape, type_scoped, slot)
     }
 
     /// Processes a list object.
-    pub fn list(&mut self, value: u32, context: u32, slot: &ValueSlot) -> Read<()> {
+    pub fn walk_list(&mut self, value: u32, context: u32, slot: &ValueSlot) -> Read<()> {
         if let ItemTarget::Subject { .. } | ItemTarget::Reversed { .. } = slot.target {
             return self.deliver(Item::List(DROPPED), slot, value);
         }
         let mut graph = slot.graph;
         if slot.wrap != GraphWrap::Never {
-            graph = self.graph_object(slot, value)?;
+            graph = self.add_graph_object(slot, value)?;
             self.deliver(Item::Node(graph), slot, value)?;
         }
-        let property = self.property_in(slot, context);
+        let property = self.find_property(slot, context);
         let inner = ValueSlot {
             graph,
             target: ItemTarget::Member,
@@ -241,11 +246,11 @@ impl Walk<'_> {
                 target: ItemTarget::Nowhere,
                 ..inner
             };
-            self.value(value, context, &inner)?;
+            self.walk_value(value, context, &inner)?;
             return Ok(());
         }
         self.begin_list(self.sink(slot).graph);
-        self.value(value, context, &inner)?;
+        self.walk_value(value, context, &inner)?;
         let head = self.end_list()?;
         self.deliver(Item::List(head), slot, value)
     }
@@ -253,7 +258,7 @@ impl Walk<'_> {
     /// Processes a set object. Its members go to the target of the set.
     pub fn set(&mut self, value: u32, context: u32, slot: &ValueSlot) -> Read<bool> {
         let is_array = self.view.kind(value) == JsonKind::Array;
-        let property = self.property_in(slot, context);
+        let property = self.find_property(slot, context);
         let inner = ValueSlot {
             property,
             from_map: false,
@@ -265,21 +270,21 @@ impl Walk<'_> {
         };
         match slot.target {
             ItemTarget::Member if is_array && slot.in_list && slot.in_array => {
-                self.list_of(value, context, &inner)?;
+                self.walk_list_array(value, context, &inner)?;
                 Ok(false)
             }
             ItemTarget::ListObject { .. } if is_array => {
-                self.list_of(value, context, &inner)?;
+                self.walk_list_array(value, context, &inner)?;
                 Ok(false)
             }
-            _ => self.value(value, context, &inner),
+            _ => self.walk_value(value, context, &inner),
         }
     }
 
     /// Returns the active property in the context of an object.
-    pub fn property_in(&mut self, slot: &ValueSlot, context: u32) -> Option<ActiveProperty> {
+    pub fn find_property(&mut self, slot: &ValueSlot, context: u32) -> Option<ActiveProperty> {
         let active = slot.property?;
-        Some(self.in_context(active, context))
+        Some(self.find_in_context(active, context))
     }
 
     pub fn is_list(&self, active: ActiveProperty) -> bool {
@@ -287,7 +292,12 @@ impl Walk<'_> {
     }
 
     /// Processes a node. Returns true if the node contains only a language and thus has no meaning.
-    pub fn node(&mut self, shape: &ObjectShape, type_scoped: u32, slot: &ValueSlot) -> Read<bool> {
+    pub fn walk_node(
+        &mut self,
+        shape: &ObjectShape,
+        type_scoped: u32,
+        slot: &ValueSlot,
+    ) -> Read<bool> {
         if shape.language != 0 && self.is_language_only(shape)? {
             self.discard_entries(shape)?;
             return Ok(true);
@@ -297,7 +307,7 @@ impl Walk<'_> {
             && self.is_graph_object(shape)?;
         if slot.is_root && is_graph && shape.id == 0 && shape.index == 0 {
             self.discard_entries(shape)?;
-            self.value(
+            self.walk_value(
                 shape.graph,
                 shape.graph_context,
                 &ValueSlot::top(slot.graph),
@@ -313,15 +323,15 @@ impl Walk<'_> {
         let mut graph = slot.graph;
         let wraps = slot.wrap == GraphWrap::Always || (slot.wrap == GraphWrap::Once && !is_graph);
         if wraps {
-            graph = self.graph_object(slot, node)?;
+            graph = self.add_graph_object(slot, node)?;
             self.deliver(Item::Node(graph), slot, node)?;
         }
         let id = match slot.extra {
             _ if shape.id != 0 => {
-                self.name(shape.id, shape.id_context, RelativeTo::Base, "the @id")?
+                self.add_name_of_node(shape.id, shape.id_context, RelativeTo::Base, "the @id")?
             }
             MapKeyExtra::Id(id) if !wraps => id,
-            _ => self.anonymous()?,
+            _ => self.add_anonymous()?,
         };
         if !wraps {
             self.deliver(Item::Node(id), slot, node)?;
@@ -329,15 +339,15 @@ impl Walk<'_> {
             // over the key of its map.
             let is_indexed = matches!(slot.extra, MapKeyExtra::Index(_));
             if !is_indexed || (shape.id != 0 && shape.index == 0) {
-                self.extra(id, slot)?;
+                self.add_key_data(id, slot)?;
             }
         }
         let is_named = shape.id != 0 || (!wraps && matches!(slot.extra, MapKeyExtra::Id(_)));
         if shape.index != 0 && is_named {
-            self.index(id, graph, shape.index)?;
+            self.note_index(id, graph, shape.index)?;
         }
-        for at in shape.from..shape.to {
-            let Some(&entry) = self.entries.get(at) else {
+        for index in shape.from..shape.to {
+            let Some(&entry) = self.entries.get(index) else {
                 break;
             };
             let ObjectEntry {
@@ -347,18 +357,18 @@ impl Walk<'_> {
             } = entry;
             match meaning {
                 Meaning::Property(number) => {
-                    let active = ActiveProperty::cached(context, number);
-                    self.property(id, active, value, graph)?;
+                    let active = ActiveProperty::from_cache(context, number);
+                    self.walk_property(id, active, value, graph)?;
                 }
-                Meaning::Uncached => self.uncached_property(id, context, value, graph)?,
-                Meaning::Keyword(Keyword::Type) => self.types(id, value, type_scoped, graph)?,
+                Meaning::Uncached => self.walk_uncached_property(id, context, value, graph)?,
+                Meaning::Keyword(Keyword::Type) => self.add_types(id, value, type_scoped, graph)?,
                 Meaning::Keyword(Keyword::Reverse) => self.reverse(id, value, context, graph)?,
-                Meaning::Keyword(Keyword::Included) => self.included(value, context, graph)?,
+                Meaning::Keyword(Keyword::Included) => self.walk_included(value, context, graph)?,
                 _ => {}
             }
         }
         if shape.graph != 0 {
-            self.value(shape.graph, shape.graph_context, &ValueSlot::top(id))?;
+            self.walk_value(shape.graph, shape.graph_context, &ValueSlot::top(id))?;
         }
         Ok(false)
     }
@@ -370,8 +380,8 @@ impl Walk<'_> {
         if !shape.properties && !shape.reverse {
             return Ok(());
         }
-        for at in shape.from..shape.to {
-            let Some(&entry) = self.entries.get(at) else {
+        for index in shape.from..shape.to {
+            let Some(&entry) = self.entries.get(index) else {
                 break;
             };
             let ObjectEntry {
@@ -381,10 +391,12 @@ impl Walk<'_> {
             } = entry;
             match meaning {
                 Meaning::Property(number) => {
-                    let active = ActiveProperty::cached(context, number);
-                    self.property(DROPPED, active, value, DROPPED)?;
+                    let active = ActiveProperty::from_cache(context, number);
+                    self.walk_property(DROPPED, active, value, DROPPED)?;
                 }
-                Meaning::Uncached => self.uncached_property(DROPPED, context, value, DROPPED)?,
+                Meaning::Uncached => {
+                    self.walk_uncached_property(DROPPED, context, value, DROPPED)?
+                }
                 Meaning::Keyword(Keyword::Reverse) => {
                     self.reverse(DROPPED, value, context, DROPPED)?;
                 }
@@ -403,34 +415,34 @@ impl Walk<'_> {
             .map_or(0, |entry| entry.value)
     }
 
-    pub fn types(&mut self, id: TermId, value: u32, context: u32, graph: TermId) -> Read<()> {
-        let predicate = self.rdf_type()?;
+    pub fn add_types(&mut self, id: TermId, value: u32, context: u32, graph: TermId) -> Read<()> {
+        let predicate = self.add_rdf_type()?;
         if self.view.kind(value) == JsonKind::String {
-            let object = self.type_name(value, context)?;
-            return self.quad(id, predicate, object, graph);
+            let object = self.expand_type_name(value, context)?;
+            return self.add_quad(id, predicate, object, graph);
         }
         for item in self.view.items(value) {
-            let object = self.type_name(item, context)?;
-            self.quad(id, predicate, object, graph)?;
+            let object = self.expand_type_name(item, context)?;
+            self.add_quad(id, predicate, object, graph)?;
         }
         Ok(())
     }
 
     /// Returns the term of a type. Types are cached like properties, because they recur too.
     #[inline]
-    pub fn type_name(&mut self, value: u32, context: u32) -> Read<TermId> {
-        let meaning = self.contexts.meaning(context, self.view.text(value));
+    pub fn expand_type_name(&mut self, value: u32, context: u32) -> Read<TermId> {
+        let meaning = self.contexts.find_meaning(context, self.view.text(value));
         if let Meaning::Property(number) = meaning {
             let property = self.contexts.property_mut(context, number);
             if property.is_iri {
-                return Ok(self.terms.of_property(self.builder, property)?);
+                return Ok(self.terms.add_property(self.builder, property)?);
             }
         }
-        self.name(value, context, RelativeTo::Both, "the @type")
+        self.add_name_of_node(value, context, RelativeTo::Both, "the @type")
     }
 
     /// Processes included nodes, which are in the same graph.
-    pub fn included(&mut self, value: u32, context: u32, graph: TermId) -> Read<()> {
+    pub fn walk_included(&mut self, value: u32, context: u32, graph: TermId) -> Read<()> {
         let is_valid = match self.view.kind(value) {
             JsonKind::Object => self.is_node_object(value, context)?,
             kind => kind == JsonKind::Array,
@@ -442,7 +454,7 @@ impl Walk<'_> {
                 "@included must contain node objects, not values or references",
             ));
         }
-        self.value(value, context, &ValueSlot::top(graph))?;
+        self.walk_value(value, context, &ValueSlot::top(graph))?;
         Ok(())
     }
 
@@ -452,7 +464,7 @@ impl Walk<'_> {
         let uncached = self.uncached.len();
         for key in self.view.keys(map) {
             let value = key + 1;
-            let active = match self.contexts.meaning(context, self.view.text(key)) {
+            let active = match self.contexts.find_meaning(context, self.view.text(key)) {
                 Meaning::Keyword(Keyword::Context) | Meaning::Null => continue,
                 Meaning::Keyword(_) => {
                     return Err(self.error_at(
@@ -465,10 +477,10 @@ impl Walk<'_> {
                     self.drop_key(key);
                     continue;
                 }
-                Meaning::Property(number) => ActiveProperty::cached(context, number),
-                Meaning::Uncached => self.uncached(key, context),
+                Meaning::Property(number) => ActiveProperty::from_cache(context, number),
+                Meaning::Uncached => self.expand_uncached(key, context),
             };
-            let predicate = self.predicate(active, key)?;
+            let predicate = self.add_predicate(active, key)?;
             // A doubly reversed property is a forward one, but still accepts only nodes.
             let twice = self.definition(active).is_some_and(|found| found.reverse);
             let target = if twice {
@@ -482,7 +494,7 @@ impl Walk<'_> {
                     object: id,
                 }
             };
-            self.values(active, value, target, graph)?;
+            self.walk_values(active, value, target, graph)?;
         }
         self.uncached.truncate(uncached);
         Ok(())

@@ -33,7 +33,7 @@ const TOO_LARGE: f64 = 1e21;
 
 /// Appends the canonical form of a number. If `double` is true, integers are also written as
 /// doubles.
-pub(super) fn canonical(
+pub(super) fn write_canonical(
     token: &[u8],
     double: bool,
     precision: DoubleDigits,
@@ -83,7 +83,7 @@ fn value(token: &[u8]) -> f64 {
 
 /// Appends a number in the form of RFC 8785, which is also used by ECMAScript. Returns false if the
 /// number is outside the range of doubles.
-pub(super) fn ecmascript(token: &[u8], out: &mut Vec<u8>) -> bool {
+pub(super) fn write_ecmascript(token: &[u8], out: &mut Vec<u8>) -> bool {
     let number = value(token);
     if number.is_infinite() {
         return false;
@@ -191,7 +191,7 @@ mod tests {
         ] {
             let mut out = Vec::new();
             assert_eq!(
-                canonical(token.as_bytes(), double, DoubleDigits::Sixteen, &mut out),
+                write_canonical(token.as_bytes(), double, DoubleDigits::Sixteen, &mut out),
                 form,
                 "{token}"
             );
@@ -209,7 +209,7 @@ mod tests {
             ("12345678901234567890", "1.2345678901234567E19"),
         ] {
             let mut out = Vec::new();
-            canonical(token.as_bytes(), true, DoubleDigits::All, &mut out);
+            write_canonical(token.as_bytes(), true, DoubleDigits::All, &mut out);
             assert_eq!(String::from_utf8_lossy(&out), text, "{token}");
         }
     }
@@ -233,9 +233,9 @@ mod tests {
             ("123.456", "123.456"),
         ] {
             let mut out = Vec::new();
-            assert!(ecmascript(token.as_bytes(), &mut out));
+            assert!(write_ecmascript(token.as_bytes(), &mut out));
             assert_eq!(String::from_utf8_lossy(&out), text, "{token}");
         }
-        assert!(!ecmascript(b"1e400", &mut Vec::new()));
+        assert!(!write_ecmascript(b"1e400", &mut Vec::new()));
     }
 }

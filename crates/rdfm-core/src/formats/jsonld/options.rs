@@ -77,7 +77,8 @@ pub const CONTEXT_LINES: OptionSpec = OptionSpec::new(
 
 /// Like [`CONTEXT_LINES`], with a different default for standard output, which line-based programs
 /// may read.
-pub const NDJSON_CONTEXT_LINES: OptionSpec = CONTEXT_LINES.printed(Default::Text("every"));
+pub const NDJSON_CONTEXT_LINES: OptionSpec =
+    CONTEXT_LINES.with_printed_default(Default::Text("every"));
 
 /// A context for compaction.
 pub const COMPACT_WITH: OptionSpec = OptionSpec::new(
@@ -104,7 +105,7 @@ pub enum RdfDirection {
 impl RdfDirection {
     /// Returns the value of the `rdf_direction` option.
     #[must_use]
-    pub fn of(values: &Values) -> Self {
+    pub fn from_values(values: &Values) -> Self {
         match values.text(&RDF_DIRECTION) {
             Some("none") => Self::None,
             Some("i18n-datatype") => Self::I18n,
@@ -129,14 +130,14 @@ pub(super) struct DocumentReading {
 }
 
 impl DocumentReading {
-    pub fn of(values: &Values, opening: &Opening) -> Self {
+    pub fn from_values(values: &Values, opening: &Opening) -> Self {
         let text = |option| values.text(option).map(str::to_owned);
         Self {
             limits: limits(values),
-            lenient: values.switch(&LENIENT),
+            lenient: values.is_on(&LENIENT),
             base: text(&BASE),
-            direction: RdfDirection::of(values),
-            exact_doubles: values.switch(&EXACT_DOUBLES),
+            direction: RdfDirection::from_values(values),
+            exact_doubles: values.is_on(&EXACT_DOUBLES),
             expand_context: text(&EXPAND_CONTEXT),
             contexts: opening.contexts.clone(),
         }
@@ -166,10 +167,10 @@ pub(super) struct DocumentWriting {
 }
 
 impl DocumentWriting {
-    pub fn of(values: &Values) -> Self {
+    pub fn from_values(values: &Values) -> Self {
         Self {
-            lenient: values.switch(&LENIENT),
-            flat: values.switch(&FLAT),
+            lenient: values.is_on(&LENIENT),
+            flat: values.is_on(&FLAT),
             context_lines: match values.text(&CONTEXT_LINES) {
                 Some("every") => ContextLines::Every,
                 Some("none") => ContextLines::None,

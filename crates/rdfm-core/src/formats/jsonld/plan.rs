@@ -40,7 +40,7 @@ pub struct Plan {
 
 impl Plan {
     /// Whether the text of a node may differ in a message with this plan.
-    pub fn varies(&self, node: u32) -> bool {
+    pub fn is_variable(&self, node: u32) -> bool {
         self.fixed.binary_search(&node).is_err()
     }
 }
@@ -102,7 +102,7 @@ impl Walk<'_> {
         plan: &mut Plan,
     ) -> Read<bool> {
         let dropped = self.dropped.count;
-        let shape = self.shape(object, plan.context)?;
+        let shape = self.find_shape(object, plan.context)?;
         let subject = plan.named;
         plan.named += 1;
         plan.steps.push(match of {
@@ -110,8 +110,8 @@ impl Walk<'_> {
             Some(of) => Step::Node { of, id: shape.id },
         });
         let mut is_planned = is_plain_node(&shape) && self.dropped.count == dropped;
-        for at in shape.from..shape.to {
-            let Some(&ObjectEntry { meaning, value, .. }) = self.entries.get(at) else {
+        for index in shape.from..shape.to {
+            let Some(&ObjectEntry { meaning, value, .. }) = self.entries.get(index) else {
                 break;
             };
             is_planned &= plan.steps.len() < MAX_STEPS;
@@ -147,7 +147,7 @@ impl Walk<'_> {
             !definition.reverse
                 && definition.scoped.is_none()
                 && definition.coercion != Coercion::Json
-                && definition.containers.only(Containers::SET)
+                && definition.containers.has_only(Containers::SET)
         });
         if !property.is_iri || !is_simple {
             return Ok(false);
@@ -172,7 +172,7 @@ impl Walk<'_> {
             return Ok(false);
         }
         let mut means = |key: u32, keyword: Keyword| {
-            self.contexts.meaning(plan.context, view.text(key)) == Meaning::Keyword(keyword)
+            self.contexts.find_meaning(plan.context, view.text(key)) == Meaning::Keyword(keyword)
         };
         let mut keys = view.keys(value);
         match (keys.next(), keys.next(), keys.next()) {
@@ -198,7 +198,7 @@ impl Walk<'_> {
         if unusual.contains(&view.kind(value)) || view.kind(kind) != JsonKind::String {
             return false;
         }
-        let Some(datatype) = self.cached_datatype(kind, plan.context) else {
+        let Some(datatype) = self.find_cached_datatype(kind, plan.context) else {
             return false;
         };
         plan.fixed.push(kind);
@@ -218,37 +218,40 @@ impl Walk<'_> {
         for step in &plan.steps {
             match *step {
                 Step::Root { id } => {
-                    let id = self.subject(id, context)?;
+                    let id = self.add_subject(id, context)?;
                     subjects.push(id);
                 }
                 Step::Node { of, id } => {
-                    let (subject, predicate) = self.subject_and_predicate(of, context, subjects)?;
+                    let (subject, predicate) =
+                        self.add_subject_and_predicate(of, context, subjects)?;
                     self.contexts.check_work()?;
-                    let id = self.subject(id, context)?;
+                    let id = self.add_subject(id, context)?;
                     subjects.push(id);
-                    self.quad(subject, predicate, id, graph)?;
+                    self.add_quad(subject, predicate, id, graph)?;
                 }
                 Step::Types { subject, value } => {
-                    self.types(subject_of(subject, subjects), value, context, graph)?;
+                    self.add_types(subject_of(subject, subjects), value, context, graph)?;
                 }
                 Step::Reference { of, id } => {
-                    let (subject, predicate) = self.subject_and_predicate(of, context, subjects)?;
-                    let id = self.subject(id, context)?;
-                    self.quad(subject, predicate, id, graph)?;
+                    let (subject, predicate) =
+                        self.add_subject_and_predicate(of, context, subjects)?;
+                    let id = self.add_subject(id, context)?;
+                    self.add_quad(subject, predicate, id, graph)?;
                 }
                 Step::Typed {
                     of,
                     value,
                     datatype,
                 } => {
-                    let (subject, predicate) = self.subject_and_predicate(of, context, subjects)?;
-                    let term = self.typed_as(value, datatype, context)?;
-                    self.quad(subject, predicate, term, graph)?;
+                    let (subject, predicate) =
+                        self.add_subject_and_predicate(of, context, subjects)?;
+                    let term = self.add_with_datatype(value, datatype, context)?;
+                    self.add_quad(subject, predicate, term, graph)?;
                 }
                 Step::Values { of, value } => {
-                    let property = ActiveProperty::cached(context, of.property);
+                    let property = ActiveProperty::from_cache(context, of.property);
                     let subject = subject_of(of.subject, subjects);
-                    self.property(subject, property, value, graph)?;
+                    self.walk_property(subject, property, value, graph)?;
                 }
             }
         }
@@ -257,23 +260,23 @@ impl Walk<'_> {
 
     /// Returns the name of a node, or a blank node if `id` is 0.
     #[inline]
-    fn subject(&mut self, id: u32, context: u32) -> Read<TermId> {
+    fn add_subject(&mut self, id: u32, context: u32) -> Read<TermId> {
         if id == 0 {
-            return self.anonymous();
+            return self.add_anonymous();
         }
-        self.name(id, context, RelativeTo::Base, "the @id")
+        self.add_name_of_node(id, context, RelativeTo::Base, "the @id")
     }
 
     /// Returns the terms of the subject and the property of a step.
     #[inline]
-    fn subject_and_predicate(
+    fn add_subject_and_predicate(
         &mut self,
         of: SubjectProperty,
         context: u32,
         subjects: &[TermId],
     ) -> Read<(TermId, TermId)> {
         let property = self.contexts.property_mut(context, of.property);
-        let predicate = self.terms.of_property(self.builder, property)?;
+        let predicate = self.terms.add_property(self.builder, property)?;
         Ok((subject_of(of.subject, subjects), predicate))
     }
 }

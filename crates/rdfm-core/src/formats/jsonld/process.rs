@@ -11,7 +11,7 @@ use std::sync::Arc;
 use super::context::{ContextState, Contexts, Direction, Expanded};
 use super::definition::ScopedContext;
 use super::error::{JsonLdError, Read};
-use super::iri::{BaseIri, has_iri_form, has_scheme_and_slashes, takes_plain};
+use super::iri::{BaseIri, accepts_plain, has_iri_form, has_scheme_and_slashes};
 use super::loader::StoredJson;
 use super::table::Seeded;
 use crate::model::error::{ErrorClass, quote};
@@ -25,7 +25,7 @@ const MAX_REMOTE: usize = 10;
 pub(super) struct Origin<'v> {
     pub view: View<'v>,
     /// Keeps the context alive beyond the message.
-    pub kept: Option<Arc<StoredJson>>,
+    pub stored: Option<Arc<StoredJson>>,
     /// Base for references to other contexts.
     pub url: Option<Arc<BaseIri>>,
     /// Whether positions refer to the message. Otherwise they refer to `url`, if any.
@@ -38,7 +38,7 @@ impl<'v> Origin<'v> {
     pub fn message(view: &View<'v>, url: Option<Arc<BaseIri>>) -> Self {
         Self {
             view: *view,
-            kept: None,
+            stored: None,
             url,
             in_message: true,
             remote: false,
@@ -46,10 +46,10 @@ impl<'v> Origin<'v> {
     }
 
     /// Returns the origin of a context in a definition that was processed before.
-    pub fn kept(scoped: &'v ScopedContext) -> Self {
+    pub fn from_stored(scoped: &'v ScopedContext) -> Self {
         Self {
-            view: scoped.kept.view(),
-            kept: Some(Arc::clone(&scoped.kept)),
+            view: scoped.stored.view(),
+            stored: Some(Arc::clone(&scoped.stored)),
             url: scoped.url.clone(),
             in_message: false,
             remote: false,
@@ -61,20 +61,20 @@ impl<'v> Origin<'v> {
         Self {
             in_message: self.in_message,
             remote: self.remote,
-            ..Self::kept(scoped)
+            ..Self::from_stored(scoped)
         }
     }
 
     /// Creates an error at a node.
     #[cold]
     pub fn error_at(&self, code: &str, node: u32, reason: &str) -> JsonLdError {
-        let at = self.view.node(node).at;
+        let index = self.view.node(node).index;
         if self.in_message {
-            return JsonLdError::new(code, Some(at), reason);
+            return JsonLdError::new(code, Some(index), reason);
         }
-        match (&self.url, &self.kept) {
+        match (&self.url, &self.stored) {
             (Some(url), Some(kept)) if self.remote => {
-                let position = kept.position(at as usize);
+                let position = kept.position(index as usize);
                 let url = quote(url.text());
                 JsonLdError::new(
                     code,
@@ -87,7 +87,7 @@ impl<'v> Origin<'v> {
     }
 
     /// The quoted text of a node, for errors.
-    pub fn quoted(&self, node: u32) -> String {
+    pub fn quote(&self, node: u32) -> String {
         quote(self.view.text(node))
     }
 }
@@ -184,14 +184,14 @@ impl<'c> Processor<'c> {
         self.state.terms.seal();
         let state = self.state.clone();
         let validating = std::mem::replace(&mut self.validating, true);
-        let outcome = self.value(origin, value, true, true);
+        let outcome = self.process_value(origin, value, true, true);
         self.validating = validating;
         self.state = state;
         outcome
     }
 
     /// Processes the value of an `@context`.
-    pub fn value(
+    pub fn process_value(
         &mut self,
         origin: &Origin<'_>,
         value: u32,
@@ -215,15 +215,15 @@ impl<'c> Processor<'c> {
         }
         self.differs = true;
         if view.kind(value) != JsonKind::Array {
-            return self.single_context(origin, value, overrides, propagates);
+            return self.process_context(origin, value, overrides, propagates);
         }
         for item in view.items(value) {
-            self.single_context(origin, item, overrides, propagates)?;
+            self.process_context(origin, item, overrides, propagates)?;
         }
         Ok(())
     }
 
-    fn single_context(
+    fn process_context(
         &mut self,
         origin: &Origin<'_>,
         value: u32,
@@ -245,8 +245,8 @@ impl<'c> Processor<'c> {
                 self.state.previous = previous;
                 Ok(())
             }
-            JsonKind::String => self.reference(origin, value, overrides),
-            JsonKind::Object => self.definition(origin, value, overrides),
+            JsonKind::String => self.process_reference(origin, value, overrides),
+            JsonKind::Object => self.process_definition(origin, value, overrides),
             _ => Err(origin.error_at(
                 "invalid local context",
                 value,
@@ -304,7 +304,7 @@ impl<'c> Processor<'c> {
         }
     }
 
-    fn reference(&mut self, origin: &Origin<'_>, value: u32, overrides: bool) -> Read<()> {
+    fn process_reference(&mut self, origin: &Origin<'_>, value: u32, overrides: bool) -> Read<()> {
         let url = Self::url(origin, value)?;
         if self.validating && self.references.contains(&url) {
             return Ok(());
@@ -324,19 +324,24 @@ impl<'c> Processor<'c> {
         let remote = Origin {
             view: kept.view(),
             url: kept.url.clone(),
-            kept: Some(Arc::clone(&kept)),
+            stored: Some(Arc::clone(&kept)),
             in_message: false,
             remote: true,
         };
-        let outcome = self.value(&remote, context, overrides, true);
+        let outcome = self.process_value(&remote, context, overrides, true);
         self.references.pop();
         outcome
     }
 
-    fn definition(&mut self, origin: &Origin<'_>, object: u32, overrides: bool) -> Read<()> {
+    fn process_definition(
+        &mut self,
+        origin: &Origin<'_>,
+        object: u32,
+        overrides: bool,
+    ) -> Read<()> {
         let view = origin.view;
         let Some(import) = view.get(object, b"@import") else {
-            return self.entries(origin, object, None, overrides);
+            return self.process_entries(origin, object, None, overrides);
         };
         if view.kind(import) != JsonKind::String {
             return Err(origin.error_at(
@@ -351,7 +356,7 @@ impl<'c> Processor<'c> {
             view: kept.view(),
             // References in it are relative to the importing context.
             url: origin.url.clone(),
-            kept: Some(Arc::clone(&kept)),
+            stored: Some(Arc::clone(&kept)),
             in_message: false,
             remote: true,
         };
@@ -369,10 +374,10 @@ impl<'c> Processor<'c> {
                 "an imported context must not import another",
             ));
         }
-        self.entries(origin, object, Some((&imported, context)), overrides)
+        self.process_entries(origin, object, Some((&imported, context)), overrides)
     }
 
-    fn entries(
+    fn process_entries(
         &mut self,
         own: &Origin<'_>,
         object: u32,
@@ -391,10 +396,10 @@ impl<'c> Processor<'c> {
         }
         local.add(own, object, false);
         Self::version(&local)?;
-        self.base(&local)?;
-        self.vocab(&local)?;
-        self.language(&local)?;
-        self.direction(&local)?;
+        self.process_base(&local)?;
+        self.process_vocab(&local)?;
+        self.process_language(&local)?;
+        self.process_direction(&local)?;
         for key in [&b"@propagate"[..], b"@protected"] {
             let Some((origin, value)) = local.get(key) else {
                 continue;
@@ -414,11 +419,11 @@ impl<'c> Processor<'c> {
         }
         if let Some((origin, context)) = imported {
             for key in origin.view.keys(context) {
-                self.entry(&mut local, origin.view.text(key))?;
+                self.process_entry(&mut local, origin.view.text(key))?;
             }
         }
         for key in own.view.keys(object) {
-            self.entry(&mut local, own.view.text(key))?;
+            self.process_entry(&mut local, own.view.text(key))?;
         }
         Ok(())
     }
@@ -458,7 +463,7 @@ impl<'c> Processor<'c> {
         Ok(Some(changed.into_iter().map(|(term, _)| term).collect()))
     }
 
-    fn entry<'v>(&mut self, local: &mut LocalContext<'v>, key: &'v [u8]) -> Read<()> {
+    fn process_entry<'v>(&mut self, local: &mut LocalContext<'v>, key: &'v [u8]) -> Read<()> {
         match key {
             b"@base" | b"@direction" | b"@import" | b"@language" | b"@propagate"
             | b"@protected" | b"@version" | b"@vocab" => Ok(()),
@@ -482,7 +487,7 @@ impl<'c> Processor<'c> {
         ))
     }
 
-    fn base(&mut self, local: &LocalContext<'_>) -> Read<()> {
+    fn process_base(&mut self, local: &LocalContext<'_>) -> Read<()> {
         let Some((origin, value)) = local.get(b"@base") else {
             return Ok(());
         };
@@ -509,7 +514,7 @@ impl<'c> Processor<'c> {
                 value,
                 &format!(
                     "@base must be an IRI, null, or relative to the current base; found {}",
-                    origin.quoted(value)
+                    origin.quote(value)
                 ),
             ));
         };
@@ -518,7 +523,7 @@ impl<'c> Processor<'c> {
         Ok(())
     }
 
-    fn vocab(&mut self, local: &LocalContext<'_>) -> Read<()> {
+    fn process_vocab(&mut self, local: &LocalContext<'_>) -> Read<()> {
         let Some((origin, value)) = local.get(b"@vocab") else {
             return Ok(());
         };
@@ -539,7 +544,7 @@ impl<'c> Processor<'c> {
                 &format!(
                     "@vocab must be an IRI, null, or relative to the base or the current @vocab; \
                      found {}",
-                    origin.quoted(value)
+                    origin.quote(value)
                 ),
             ));
         }
@@ -548,7 +553,7 @@ impl<'c> Processor<'c> {
         Ok(())
     }
 
-    fn language(&mut self, local: &LocalContext<'_>) -> Read<()> {
+    fn process_language(&mut self, local: &LocalContext<'_>) -> Read<()> {
         let Some((origin, value)) = local.get(b"@language") else {
             return Ok(());
         };
@@ -566,7 +571,7 @@ impl<'c> Processor<'c> {
         Ok(())
     }
 
-    fn direction(&mut self, local: &LocalContext<'_>) -> Read<()> {
+    fn process_direction(&mut self, local: &LocalContext<'_>) -> Read<()> {
         let Some((origin, value)) = local.get(b"@direction") else {
             return Ok(());
         };
@@ -640,7 +645,7 @@ fn plain_entry<'v>(view: &View<'v>, key: u32) -> Option<PlainEntry<'v>> {
     if view.kind(id) != JsonKind::String || !has_scheme_and_slashes(iri) {
         return None;
     }
-    let is_open = takes_plain(iri);
+    let is_open = accepts_plain(iri);
     (is_open || has_iri_form(iri)).then_some(PlainEntry {
         iri,
         is_open,

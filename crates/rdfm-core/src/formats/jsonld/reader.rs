@@ -121,17 +121,17 @@ impl MessageReader {
 
     /// Returns the number of a context given in the options.
     fn expand_context(&mut self, text: &[u8]) -> Result<u32, Reason> {
-        let (tape, value) = context_document(text, "expand_context", &self.bounds)?;
+        let (tape, value) = parse_context_document(text, "expand_context", &self.bounds)?;
         let view = View {
             tape: &tape,
             source: text,
         };
         self.contexts.begin(text.len());
-        let result = self.contexts.local(INITIAL, &view, value);
+        let result = self.contexts.apply_local(INITIAL, &view, value);
         result.map_err(|error| {
             let position = error
-                .at
-                .map(|at| format!(" ({})", position(text, at as usize)));
+                .position
+                .map(|index| format!(" ({})", position(text, index as usize)));
             let position = position.unwrap_or_default();
             let text = format!("expand_context cannot be used: {}{position}", error.reason);
             Reason::from(text).because_of(&error.reason)
@@ -181,14 +181,14 @@ impl MessageReader {
         position: u64,
         builder: &mut BatchBuilder,
     ) -> Result<(), ParseError> {
-        let found = match view.kind(0) {
+        let context = match view.kind(0) {
             JsonKind::Object => {
                 let mut keys = view.keys(0);
                 return match (keys.next(), keys.next()) {
                     (Some(key), None) if view.text(key) == b"@context" => {
                         self.set_context(view, key + 1, builder.message_index())
                     }
-                    _ => self.message(view, position, builder, false, None),
+                    _ => self.read_message(view, position, builder, false, None),
                 };
             }
             JsonKind::Array => {
@@ -200,9 +200,9 @@ impl MessageReader {
             JsonKind::Null => "null",
         };
         Err(ParseError {
-            at: view.node(0).at as usize,
+            position: view.node(0).index as usize,
             class: ErrorClass::Malformed,
-            reason: format!("expected an object ({{…}}), found {found}").into(),
+            reason: format!("expected an object ({{…}}), found {context}").into(),
         })
     }
 
@@ -217,7 +217,7 @@ impl MessageReader {
         builder: &mut BatchBuilder,
     ) -> Result<(), ParseError> {
         if view.kind(0) == JsonKind::Array {
-            return self.message(view, position, builder, false, None);
+            return self.read_message(view, position, builder, false, None);
         }
         self.read(view, position, builder)
     }
@@ -234,12 +234,12 @@ impl MessageReader {
     ) -> Result<(), ParseError> {
         if !matches!(view.kind(0), JsonKind::Object | JsonKind::Array) {
             return Err(ParseError {
-                at: view.node(0).at as usize,
+                position: view.node(0).index as usize,
                 class: ErrorClass::Malformed,
                 reason: "a JSON-LD document must be an object ({…}) or an array of objects".into(),
             });
         }
-        self.message(view, position, builder, true, None)
+        self.read_message(view, position, builder, true, None)
     }
 
     /// Reads a message of a form that was read before, with the plan for that form if there is one.
@@ -253,7 +253,7 @@ impl MessageReader {
         builder: &mut BatchBuilder,
         plan: Option<&mut Plan>,
     ) -> Result<(), ParseError> {
-        self.message(view, position, builder, false, plan)
+        self.read_message(view, position, builder, false, plan)
     }
 
     /// Returns a plan of the message that was read last, if a plan can describe it.
@@ -312,13 +312,13 @@ impl MessageReader {
             }
             Err(error) => {
                 self.in_force = LogContext::Broken(message);
-                Err(error.error(view.node(0).at))
+                Err(error.error(view.node(0).index))
             }
         }
     }
 
     /// Returns the number of the context in force, or `None` if no context is in force.
-    fn context(&mut self, at: u32) -> Read<Option<u32>> {
+    fn read_context(&mut self, index: u32) -> Read<Option<u32>> {
         match self.in_force {
             LogContext::None => return Ok(None),
             LogContext::Known(number) => return Ok(Some(number)),
@@ -328,11 +328,15 @@ impl MessageReader {
                     "the preceding context message could not be read, so this message cannot be \
                      read either",
                 )
-                .following(&format!(
+                .with_possible_cause(&format!(
                     "the context may have been in message {message}, which was \
                                      skipped"
                 ));
-                return Err(JsonLdError::of(ErrorClass::Malformed, Some(at), reason));
+                return Err(JsonLdError::with_class(
+                    ErrorClass::Malformed,
+                    Some(index),
+                    reason,
+                ));
             }
         }
         let mut tape = Tape::new();
@@ -341,13 +345,13 @@ impl MessageReader {
             ..self.bounds
         };
         parse(&self.text, &mut tape, &bounds)
-            .map_err(|error| JsonLdError::of(error.class, Some(at), error.reason))?;
+            .map_err(|error| JsonLdError::with_class(error.class, Some(index), error.reason))?;
         let view = View {
             tape: &tape,
             source: &self.text,
         };
         self.contexts.begin(self.text.len());
-        let number = self.contexts.local(self.start, &view, 0)?;
+        let number = self.contexts.apply_local(self.start, &view, 0)?;
         self.in_force = LogContext::Known(number);
         Ok(Some(number))
     }
@@ -365,7 +369,7 @@ impl MessageReader {
         self.pending.extend(new);
     }
 
-    fn message(
+    fn read_message(
         &mut self,
         view: &View<'_>,
         position: u64,
@@ -392,7 +396,7 @@ impl MessageReader {
                 if !example {
                     self.dropped.example = None;
                 }
-                Err(error.error(view.node(0).at))
+                Err(error.error(view.node(0).index))
             }
         }
     }
@@ -411,7 +415,7 @@ impl MessageReader {
         let mut is_document = true;
         if !is_entire_log
             && !is_empty
-            && let Some(number) = self.context(view.node(0).at)?
+            && let Some(number) = self.read_context(view.node(0).index)?
         {
             context = number;
             is_document = false;
@@ -437,7 +441,7 @@ impl MessageReader {
             is_root: is_document,
             ..ValueSlot::top(TermId::DEFAULT_GRAPH)
         };
-        walk.value(0, context, &slot)?;
+        walk.walk_value(0, context, &slot)?;
         Ok(())
     }
 
@@ -469,8 +473,8 @@ impl MessageReader {
         let Some(value) = view.get(0, b"@context") else {
             return Ok(());
         };
-        let result = self.contexts.local(parent, view, value);
-        let number = result.map_err(|error| error.or_at(view.node(value).at))?;
+        let result = self.contexts.apply_local(parent, view, value);
+        let number = result.map_err(|error| error.or_at(view.node(value).index))?;
         let mut text = std::mem::take(&mut self.scratch);
         text.clear();
         write::copy(view, value, &mut text);
@@ -485,7 +489,7 @@ impl MessageReader {
 
 /// Parses a context from the options: a context, or a document with a context as its `@context`.
 /// Returns the tape and the position of the context.
-pub(super) fn context_document(
+pub(super) fn parse_context_document(
     text: &[u8],
     option: &str,
     bounds: &Bounds,
@@ -496,7 +500,7 @@ pub(super) fn context_document(
         ..*bounds
     };
     parse(text, &mut tape, &bounds).map_err(|error| {
-        let position = position(text, error.at);
+        let position = position(text, error.position);
         format!("{option} is not valid JSON: {} ({position})", error.reason)
     })?;
     let view = View {

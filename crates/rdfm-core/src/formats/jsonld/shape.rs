@@ -45,7 +45,7 @@ impl Walk<'_> {
         let (mut keys, mut id) = (0, false);
         for key in self.view.keys(object) {
             keys += 1;
-            match self.contexts.meaning(context, self.view.text(key)) {
+            match self.contexts.find_meaning(context, self.view.text(key)) {
                 Meaning::Keyword(Keyword::Value) => return true,
                 Meaning::Keyword(Keyword::Id) => id = true,
                 _ => {}
@@ -56,7 +56,7 @@ impl Walk<'_> {
 
     /// Collects the keys of an object.
     #[inline]
-    pub fn shape(&mut self, object: u32, context: u32) -> Read<ObjectShape> {
+    pub fn find_shape(&mut self, object: u32, context: u32) -> Read<ObjectShape> {
         let from = self.entries.len();
         let mut shape = ObjectShape {
             from,
@@ -71,7 +71,7 @@ impl Walk<'_> {
         let view = self.view;
         for key in view.keys(object) {
             let value = key + 1;
-            let meaning = self.contexts.meaning(context, view.text(key));
+            let meaning = self.contexts.find_meaning(context, view.text(key));
             self.contexts.check_work()?;
             match meaning {
                 Meaning::Property(_) | Meaning::Uncached => {
@@ -82,7 +82,7 @@ impl Walk<'_> {
                         context,
                     });
                 }
-                Meaning::Keyword(keyword) => self.keyword(key, keyword, context, shape)?,
+                Meaning::Keyword(keyword) => self.read_keyword(key, keyword, context, shape)?,
                 Meaning::Null => {}
                 Meaning::Unmapped => self.drop_key(key),
             }
@@ -90,7 +90,7 @@ impl Walk<'_> {
         Ok(())
     }
 
-    pub fn keyword(
+    pub fn read_keyword(
         &mut self,
         key: u32,
         keyword: Keyword,
@@ -142,7 +142,7 @@ impl Walk<'_> {
                 self.push_keyword(keyword, value, context);
                 return Ok(());
             }
-            Keyword::Nest => return self.nested(key, context, shape),
+            Keyword::Nest => return self.read_nested(key, context, shape),
             _ => {
                 self.drop_key(key);
                 return Ok(());
@@ -218,32 +218,32 @@ impl Walk<'_> {
     }
 
     /// Collects the keys of the objects in `@nest`. They belong to the enclosing object.
-    pub fn nested(&mut self, key: u32, context: u32, shape: &mut ObjectShape) -> Read<()> {
+    pub fn read_nested(&mut self, key: u32, context: u32, shape: &mut ObjectShape) -> Read<()> {
         let view = self.view;
         let value = key + 1;
         let terms = &self.contexts.get(context).state.terms;
         let definition = terms.get(view.text(key));
         let scoped = definition.and_then(|definition| definition.scoped.clone());
         let context = match scoped {
-            Some(scoped) => self.property_context(context, &scoped, value)?,
+            Some(scoped) => self.apply_property_context(context, &scoped, value)?,
             None => context,
         };
         if view.kind(value) != JsonKind::Array {
-            return self.nest(value, context, shape);
+            return self.read_nest(value, context, shape);
         }
         for item in view.items(value) {
-            self.nest(item, context, shape)?;
+            self.read_nest(item, context, shape)?;
         }
         Ok(())
     }
 
-    pub fn nest(&mut self, object: u32, context: u32, shape: &mut ObjectShape) -> Read<()> {
+    pub fn read_nest(&mut self, object: u32, context: u32, shape: &mut ObjectShape) -> Read<()> {
         let view = self.view;
         if view.kind(object) != JsonKind::Object {
             return Err(self.error_at("invalid @nest value", object, "@nest must contain objects"));
         }
         for key in view.keys(object) {
-            let meaning = self.contexts.meaning(context, view.text(key));
+            let meaning = self.contexts.find_meaning(context, view.text(key));
             if meaning == Meaning::Keyword(Keyword::Value) {
                 return Err(self.error_at(
                     "invalid @nest value",
@@ -258,7 +258,7 @@ impl Walk<'_> {
     /// Whether an object is a node object with content, not a value or a reference.
     pub fn is_node_object(&mut self, object: u32, context: u32) -> Read<bool> {
         let (shape, _) = self.inspect(object, context)?;
-        let found = shape.value == 0
+        let is_node = shape.value == 0
             && shape.list == 0
             && (shape.types > 0
                 || shape.set != 0
@@ -267,10 +267,10 @@ impl Walk<'_> {
                 || (shape.id != 0 && shape.language != 0)
                 || shape.index != 0
                 || shape.direction != 0
-                || self.reverses(&shape)?
+                || self.has_reverse(&shape)?
                 || self.has_properties(&shape)?);
         self.entries.truncate(shape.from);
-        Ok(found)
+        Ok(is_node)
     }
 
     /// Collects the keys of an object that is processed later, without counting dropped keys. The
@@ -281,9 +281,9 @@ impl Walk<'_> {
         {
             context = previous;
         }
-        let (context, _) = self.own_context(object, context)?;
+        let (context, _) = self.apply_own_context(object, context)?;
         let dropped = self.dropped.clone();
-        let shape = self.shape(object, context);
+        let shape = self.find_shape(object, context);
         *self.dropped = dropped;
         Ok((shape?, context))
     }
@@ -291,7 +291,7 @@ impl Walk<'_> {
     /// Whether a value object contains keys that are not allowed with a value.
     pub fn has_more_than_a_value(&mut self, shape: &ObjectShape) -> Read<bool> {
         let keywords = shape.id != 0 || shape.graph != 0 || shape.list != 0 || shape.set != 0;
-        Ok(keywords || shape.included || self.reverses(shape)? || self.has_properties(shape)?)
+        Ok(keywords || shape.included || self.has_reverse(shape)? || self.has_properties(shape)?)
     }
 
     /// Whether a list or set object contains keys that are not allowed.
@@ -301,13 +301,13 @@ impl Walk<'_> {
             || shape.language != 0
             || shape.direction != 0
             || shape.included
-            || self.reverses(shape)?
+            || self.has_reverse(shape)?
             || self.has_properties(shape)?)
     }
 
     /// Whether an object's `@reverse` has an entry that adds something to the object (API, 5.1.2,
     /// step 13.4.13).
-    fn reverses(&mut self, shape: &ObjectShape) -> Read<bool> {
+    fn has_reverse(&mut self, shape: &ObjectShape) -> Read<bool> {
         let entries = self.entries.get(shape.from..shape.to).unwrap_or_default();
         let reverse = Meaning::Keyword(Keyword::Reverse);
         let Some(&ObjectEntry { value, context, .. }) =
@@ -318,14 +318,14 @@ impl Walk<'_> {
         let context = self.reverse_context(value, context)?;
         let view = self.view;
         for key in view.keys(value) {
-            let meaning = self.contexts.meaning(context, view.text(key));
+            let meaning = self.contexts.find_meaning(context, view.text(key));
             self.contexts.check_work()?;
             let adds = match meaning {
                 Meaning::Keyword(Keyword::Context) | Meaning::Null | Meaning::Unmapped => false,
                 // An error, which is reported when the map is processed.
                 Meaning::Keyword(_) => true,
                 Meaning::Property(_) | Meaning::Uncached => {
-                    !self.reverses_nothing(meaning, key + 1, context)?
+                    !self.has_no_reverse(meaning, key + 1, context)?
                 }
             };
             if adds {
@@ -337,9 +337,9 @@ impl Walk<'_> {
 
     /// Whether a property in the map of `@reverse` adds nothing to the object. A reverse property
     /// in this map acts as a forward property, so an empty array of items adds nothing.
-    fn reverses_nothing(&mut self, meaning: Meaning, value: u32, context: u32) -> Read<bool> {
+    fn has_no_reverse(&mut self, meaning: Meaning, value: u32, context: u32) -> Read<bool> {
         let length = self.uncached.len();
-        let active = self.active_in(meaning, value - 1, context);
+        let active = self.active_property(meaning, value - 1, context);
         let is_reverse = self.definition(active).is_some_and(|found| found.reverse);
         let outcome = if is_reverse {
             self.has_no_items(value, active, false)
@@ -390,15 +390,15 @@ impl Walk<'_> {
     /// Whether an object expands to nothing or to an empty array, as a value of a reverse property.
     fn is_empty_object(&mut self, object: u32, active: ActiveProperty) -> Read<bool> {
         let mut context = active.context;
-        if let Some(scoped) = self.scoped_of(active) {
-            context = self.property_context(context, &scoped, object)?;
+        if let Some(scoped) = self.scoped_context(active) {
+            context = self.apply_property_context(context, &scoped, object)?;
         }
         let (shape, context) = self.inspect(object, context)?;
         let outcome = if shape.value != 0 || shape.set == 0 {
             self.is_nothing_of(&shape, context)
         } else {
             let length = self.uncached.len();
-            let inner = self.in_context(active, shape.member_context);
+            let inner = self.find_in_context(active, shape.member_context);
             let outcome = self.has_no_items(shape.set, inner, true);
             self.uncached.truncate(length);
             outcome
@@ -408,10 +408,10 @@ impl Walk<'_> {
     }
 
     /// Returns the active property of a key.
-    fn active_in(&mut self, meaning: Meaning, key: u32, context: u32) -> ActiveProperty {
+    fn active_property(&mut self, meaning: Meaning, key: u32, context: u32) -> ActiveProperty {
         match meaning {
-            Meaning::Property(number) => ActiveProperty::cached(context, number),
-            _ => self.uncached(key, context),
+            Meaning::Property(number) => ActiveProperty::from_cache(context, number),
+            _ => self.expand_uncached(key, context),
         }
     }
 
@@ -422,7 +422,7 @@ impl Walk<'_> {
         {
             context = previous;
         }
-        Ok(self.own_context(map, context)?.0)
+        Ok(self.apply_own_context(map, context)?.0)
     }
 
     /// Whether any property of an object has a value that expands to something.
@@ -430,8 +430,8 @@ impl Walk<'_> {
         if !shape.properties {
             return Ok(false);
         }
-        for at in shape.from..shape.to {
-            let Some(&entry) = self.entries.get(at) else {
+        for index in shape.from..shape.to {
+            let Some(&entry) = self.entries.get(index) else {
                 break;
             };
             let ObjectEntry {
@@ -455,7 +455,7 @@ impl Walk<'_> {
             return Ok(false);
         }
         let length = self.uncached.len();
-        let active = self.active_in(meaning, value - 1, context);
+        let active = self.active_property(meaning, value - 1, context);
         let outcome = self.is_nothing(value, active);
         self.uncached.truncate(length);
         outcome
@@ -475,8 +475,8 @@ impl Walk<'_> {
         if self.view.kind(value) != JsonKind::Object {
             return Ok(self.view.kind(value) == JsonKind::Null);
         }
-        if let Some(scoped) = self.scoped_of(active) {
-            context = self.property_context(context, &scoped, value)?;
+        if let Some(scoped) = self.scoped_context(active) {
+            context = self.apply_property_context(context, &scoped, value)?;
         }
         let (shape, context) = self.inspect(value, context)?;
         let outcome = self.is_nothing_of(&shape, context);
@@ -497,7 +497,7 @@ impl Walk<'_> {
     pub fn is_language_only(&mut self, shape: &ObjectShape) -> Read<bool> {
         let others = shape.id != 0 || shape.graph != 0 || shape.list != 0 || shape.set != 0;
         let keywords = others || shape.types > 0 || shape.direction != 0 || shape.index != 0;
-        if keywords || shape.included || self.reverses(shape)? {
+        if keywords || shape.included || self.has_reverse(shape)? {
             return Ok(false);
         }
         Ok(!self.has_properties(shape)?)
@@ -505,7 +505,7 @@ impl Walk<'_> {
 
     /// Whether a node with a graph contains nothing else, except possibly a name and an index.
     pub fn is_graph_object(&mut self, shape: &ObjectShape) -> Read<bool> {
-        let others = shape.types > 0 || shape.included || self.reverses(shape)?;
+        let others = shape.types > 0 || shape.included || self.has_reverse(shape)?;
         let tagged = shape.language != 0 || shape.direction != 0;
         if others || tagged {
             return Ok(false);
@@ -536,7 +536,7 @@ impl Walk<'_> {
         let Some(last) = last else {
             return false;
         };
-        let meaning = self.contexts.meaning(context, view.text(last));
+        let meaning = self.contexts.find_meaning(context, view.text(last));
         meaning == Meaning::Keyword(Keyword::Json)
     }
 }

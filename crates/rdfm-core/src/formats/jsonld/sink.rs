@@ -6,7 +6,7 @@
 //! - Cost: a few bytes of state. Callers may copy a token that was written earlier.
 //! - Law: the token of a string does not depend on its position.
 
-use crate::syntax::json::write::string;
+use crate::syntax::json::write::write_string;
 use crate::syntax::json::{JsonKind, View};
 
 /// Maximum length of a key token that stays where it is written. A sink may move longer ones.
@@ -37,10 +37,10 @@ pub trait Sink: Clone + Send + 'static {
     /// Ends a key after its token.
     fn end_key(&mut self, out: &mut Vec<u8>);
     /// Announces a scalar's token.
-    fn scalar(&mut self, out: &mut Vec<u8>);
+    fn begin_scalar(&mut self, out: &mut Vec<u8>);
     /// Appends the token of a string. `plain` is true if it contains no quotes, backslashes or
     /// control characters.
-    fn text(text: &[u8], plain: bool, out: &mut Vec<u8>);
+    fn write_text(text: &[u8], plain: bool, out: &mut Vec<u8>);
 }
 
 /// Writes a value of a tape.
@@ -48,30 +48,30 @@ pub fn copy<S: Sink>(view: &View<'_>, value: u32, sink: &mut S, out: &mut Vec<u8
     let end = view.next(value);
     // The ends of the open objects and arrays.
     let mut open: Vec<(u32, JsonKind)> = Vec::new();
-    let mut at = value;
-    while at < end {
-        let kind = view.kind(at);
+    let mut index = value;
+    while index < end {
+        let kind = view.kind(index);
         match kind {
             JsonKind::Object => sink.begin_object(out),
             JsonKind::Array => sink.begin_array(out),
             JsonKind::Key => {
                 sink.begin_key(out);
-                S::text(view.text(at), false, out);
+                S::write_text(view.text(index), false, out);
                 sink.end_key(out);
             }
-            _ => sink.scalar(out),
+            _ => sink.begin_scalar(out),
         }
         match kind {
-            JsonKind::Object | JsonKind::Array => open.push((view.next(at), kind)),
+            JsonKind::Object | JsonKind::Array => open.push((view.next(index), kind)),
             JsonKind::Key => {}
-            JsonKind::String => S::text(view.text(at), false, out),
-            JsonKind::Number => out.extend_from_slice(view.text(at)),
+            JsonKind::String => S::write_text(view.text(index), false, out),
+            JsonKind::Number => out.extend_from_slice(view.text(index)),
             JsonKind::True => out.extend_from_slice(b"true"),
             JsonKind::False => out.extend_from_slice(b"false"),
             JsonKind::Null => out.extend_from_slice(b"null"),
         }
-        at += 1;
-        while let Some((_, kind)) = open.pop_if(|(end, _)| *end == at) {
+        index += 1;
+        while let Some((_, kind)) = open.pop_if(|(end, _)| *end == index) {
             match kind {
                 JsonKind::Object => sink.end_object(out),
                 _ => sink.end_array(out),
@@ -116,12 +116,12 @@ impl JsonSink {
             out.push(b',');
         }
         if self.indented && self.depth > 0 {
-            self.line(out);
+            self.end_line(out);
         }
         self.filled = true;
     }
 
-    fn line(&self, out: &mut Vec<u8>) {
+    fn end_line(&self, out: &mut Vec<u8>) {
         out.push(b'\n');
         out.resize(out.len() + 2 * self.depth, b' ');
     }
@@ -138,7 +138,7 @@ impl JsonSink {
     fn close(&mut self, bracket: u8, out: &mut Vec<u8>) {
         self.depth = self.depth.saturating_sub(1);
         if self.indented && self.filled {
-            self.line(out);
+            self.end_line(out);
         }
         out.push(bracket);
         self.filled = true;
@@ -187,18 +187,18 @@ impl Sink for JsonSink {
     }
 
     #[inline]
-    fn scalar(&mut self, out: &mut Vec<u8>) {
+    fn begin_scalar(&mut self, out: &mut Vec<u8>) {
         self.next(out);
     }
 
     #[inline]
-    fn text(text: &[u8], plain: bool, out: &mut Vec<u8>) {
+    fn write_text(text: &[u8], plain: bool, out: &mut Vec<u8>) {
         if plain {
             out.push(b'"');
             out.extend_from_slice(text);
             out.push(b'"');
         } else {
-            string(text, out);
+            write_string(text, out);
         }
     }
 }

@@ -13,7 +13,7 @@ pub fn lines(bytes: &[u8], complete: bool) -> Sniff {
     let full = bytes.len() >= HEAD_BYTES;
     let end = match memrchr(b'\n', head) {
         _ if complete && !full => head.len(),
-        Some(at) => at,
+        Some(index) => index,
         None => 0,
     };
     let whole = head.get(..end).unwrap_or_default();
@@ -38,12 +38,12 @@ pub fn lines(bytes: &[u8], complete: bool) -> Sniff {
         } else {
             begins_with_context(head)
         };
-    Sniff::of(detected, complete)
+    Sniff::from_match(detected, complete)
 }
 
 /// Checks that the text begins with a JSON object or array and seems to contain a keyword, and is
 /// not NDJSON-LD.
-pub fn document(bytes: &[u8], complete: bool) -> Sniff {
+pub fn sniff_document(bytes: &[u8], complete: bool) -> Sniff {
     let head = without_mark(sniff::head(bytes));
     let begins = match trim_start(head) {
         [b'{', rest @ ..] => trim_start(rest).first() == Some(&b'"'),
@@ -51,13 +51,13 @@ pub fn document(bytes: &[u8], complete: bool) -> Sniff {
         _ => false,
     };
     let detected = complete && begins && has_keyword(head) && lines(bytes, true) == Sniff::No;
-    Sniff::of(detected, complete)
+    Sniff::from_match(detected, complete)
 }
 
 /// Checks that a YAML mapping has a keyword as a key, and that the text does not begin like JSON.
 pub fn yaml(bytes: &[u8], complete: bool) -> Sniff {
     if !complete || sniff::head(bytes).iter().copied().any(is_control) {
-        return Sniff::of(false, complete);
+        return Sniff::from_match(false, complete);
     }
     let mut lines = text_lines(bytes, true).filter(|line| {
         let is_start = line.strip_prefix(b"---").is_some_and(is_space_only);
@@ -69,7 +69,7 @@ pub fn yaml(bytes: &[u8], complete: bool) -> Sniff {
     let begin = trim_start(first.strip_prefix(b"--- ").unwrap_or(first));
     let other = matches!(begin.first(), Some(b'{' | b'[' | b'<'));
     let detected = !other && (has_yaml_keyword(first) || lines.any(has_yaml_keyword));
-    Sniff::of(detected, true)
+    Sniff::from_match(detected, true)
 }
 
 /// Whether the text seems to contain a quoted keyword.
@@ -182,8 +182,8 @@ mod tests {
             b" [\n{\"@id\": 1}]",
             b"{\"a\": \"@b",
         ] {
-            assert_eq!(document(head, false), Sniff::More);
-            assert_eq!(document(head, true), Sniff::Yes);
+            assert_eq!(sniff_document(head, false), Sniff::More);
+            assert_eq!(sniff_document(head, true), Sniff::Yes);
         }
         for head in [
             &b""[..],
@@ -192,7 +192,7 @@ mod tests {
             b"[1, \"@id\"]",
             b"a: \"@id\"",
         ] {
-            assert_eq!(document(head, true), Sniff::No);
+            assert_eq!(sniff_document(head, true), Sniff::No);
         }
     }
 

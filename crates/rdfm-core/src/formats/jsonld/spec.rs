@@ -1,7 +1,7 @@
 //! Declarations of NDJSON-LD, JSON-LD and YAML-LD.
 
 use super::document::DocumentReader;
-use super::encode::encoder;
+use super::encode::new_encoder;
 use super::lines::NdjsonReader;
 use super::options::{
     COMPACT_WITH, CONTEXT_LINES, CONTEXTS, DocumentReading, EXACT_DOUBLES, EXPAND_CONTEXT,
@@ -52,10 +52,10 @@ pub static NDJSONLD: FormatSpec = FormatSpec {
     reads: &[BOUNDS, READS, CONTEXTS],
     writes: &[WRITES_LINES, &[LARGEST_MESSAGE]],
     decoder: |values, opening| {
-        let options = DocumentReading::of(values, opening);
+        let options = DocumentReading::from_values(values, opening);
         Ok(input::decoder(NDJSONLD.name, NdjsonReader::new(&options)?))
     },
-    encoder: |values, _| encoder(&NDJSONLD, values, JsonSink::LINE),
+    encoder: |values, _| new_encoder(&NDJSONLD, values, JsonSink::LINE),
     splitter: None,
     append: Append::LastLine,
 };
@@ -73,17 +73,17 @@ pub static JSONLD: FormatSpec = FormatSpec {
         ..CARRIES
     },
     binary: false,
-    sniff: Some(sniff::document),
+    sniff: Some(sniff::sniff_document),
     resumable: false,
     continuable: Continuable::Never,
     value_options: &[],
     reads: &[BOUNDS, READS, CONTEXTS],
     writes: &[WRITES],
     decoder: |values, opening| {
-        let options = DocumentReading::of(values, opening);
+        let options = DocumentReading::from_values(values, opening);
         Ok(input::decoder(JSONLD.name, DocumentReader::new(&options)?))
     },
-    encoder: |values, _| encoder(&JSONLD, values, JsonSink::INDENTED),
+    encoder: |values, _| new_encoder(&JSONLD, values, JsonSink::INDENTED),
     splitter: None,
     append: Append::Never("a document is one message"),
 };
@@ -105,10 +105,10 @@ pub static YAMLLD: FormatSpec = FormatSpec {
     reads: &[BOUNDS, READS, CONTEXTS],
     writes: &[WRITES, &[LARGEST_MESSAGE]],
     decoder: |values, opening| {
-        let options = DocumentReading::of(values, opening);
+        let options = DocumentReading::from_values(values, opening);
         Ok(input::decoder(YAMLLD.name, YamlReader::new(&options)?))
     },
-    encoder: |values, _| encoder(&YAMLLD, values, YamlSink::default()),
+    encoder: |values, _| new_encoder(&YAMLLD, values, YamlSink::default()),
     splitter: None,
     append: Append::Decode,
 };

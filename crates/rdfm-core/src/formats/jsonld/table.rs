@@ -54,9 +54,9 @@ impl DefinitionTable {
     #[inline]
     pub fn get(&self, name: &[u8]) -> Option<&Arc<Definition>> {
         if !self.own.is_empty()
-            && let Some(found) = self.own.get(name)
+            && let Some(definition) = self.own.get(name)
         {
-            return found.as_ref();
+            return definition.as_ref();
         }
         let mut layers = self.sealed.iter().rev();
         layers.find_map(|layer| layer.get(name))?.as_ref()

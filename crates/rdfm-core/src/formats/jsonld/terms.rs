@@ -69,7 +69,7 @@ impl MessageTerms {
     /// Returns the term of a string, if `check` accepts it. `check` is called only if the term is
     /// not cached.
     #[inline]
-    fn shared(
+    fn add_shared(
         &mut self,
         builder: &mut BatchBuilder,
         kind: TermKind,
@@ -79,18 +79,18 @@ impl MessageTerms {
     ) -> LimitResult<Option<TermId>> {
         let slot = Cache::slot(kind, text);
         let cached = self.cache.get(slot);
-        let found = cached.is(builder, kind, text);
-        if !found && !check() {
+        let cached_id = cached.is(builder, kind, text);
+        if !cached_id && !check() {
             return Ok(None);
         }
         let used = self.used.get_mut(slot);
         let is_new = used.is_none_or(|used| std::mem::replace(used, self.message) != self.message);
-        if !found || is_new {
+        if !cached_id || is_new {
             builder.charge(text.len() + 16)?;
         } else if text.len() >= LONG_TERM {
             builder.charge(text.len() / USE_DIVISOR)?;
         }
-        if found {
+        if cached_id {
             return Ok(Some(cached.id));
         }
         let id = push(builder, kind, text, flags);
@@ -100,46 +100,50 @@ impl MessageTerms {
 
     /// Like [`shared`](Self::shared), for a string that needs no check.
     #[inline]
-    fn shared_valid(
+    fn add_valid(
         &mut self,
         builder: &mut BatchBuilder,
         kind: TermKind,
         text: &[u8],
         flags: u8,
     ) -> LimitResult {
-        let id = self.shared(builder, kind, text, flags, || true)?;
+        let id = self.add_shared(builder, kind, text, flags, || true)?;
         Ok(id.unwrap_or(TermId::DEFAULT_GRAPH))
     }
 
     /// Returns an IRI, or `None` if the string is not one.
     #[inline]
-    pub fn iri(&mut self, builder: &mut BatchBuilder, text: &[u8]) -> LimitResult<Option<TermId>> {
-        self.iri_if(builder, text, || false)
+    pub fn add_iri(
+        &mut self,
+        builder: &mut BatchBuilder,
+        text: &[u8],
+    ) -> LimitResult<Option<TermId>> {
+        self.add_iri_if(builder, text, || false)
     }
 
     /// Like [`iri`](Self::iri). `is_sure` returns true if the text is certainly an IRI.
     #[inline]
-    pub fn iri_if(
+    pub fn add_iri_if(
         &mut self,
         builder: &mut BatchBuilder,
         text: &[u8],
         is_sure: impl FnOnce() -> bool,
     ) -> LimitResult<Option<TermId>> {
-        self.shared(builder, TermKind::Iri, text, flags::PLAIN, || {
+        self.add_shared(builder, TermKind::Iri, text, flags::PLAIN, || {
             is_sure() || is_iri(text)
         })
     }
 
     /// Returns the term of an IRI that is known to be valid.
     #[inline]
-    pub fn valid_iri(&mut self, builder: &mut BatchBuilder, text: &[u8]) -> LimitResult {
-        self.shared_valid(builder, TermKind::Iri, text, flags::PLAIN)
+    pub fn add_valid_iri(&mut self, builder: &mut BatchBuilder, text: &[u8]) -> LimitResult {
+        self.add_valid(builder, TermKind::Iri, text, flags::PLAIN)
     }
 
     /// Returns the IRI of a property.
     #[inline(always)]
     #[allow(clippy::inline_always)] // called for each property
-    pub fn of_property(&self, builder: &mut BatchBuilder, property: &mut Property) -> LimitResult {
+    pub fn add_property(&self, builder: &mut BatchBuilder, property: &mut Property) -> LimitResult {
         if property.charged != self.message {
             property.charged = self.message;
             builder.charge(property.iri().len() + 16)?;
@@ -153,7 +157,7 @@ impl MessageTerms {
 
     /// Returns the IRI `rdf:type`.
     #[inline]
-    pub fn rdf_type(&mut self, builder: &mut BatchBuilder) -> LimitResult {
+    pub fn add_rdf_type(&mut self, builder: &mut BatchBuilder) -> LimitResult {
         if self.type_charged != self.message {
             self.type_charged = self.message;
             builder.charge(RDF_TYPE.len() + 16)?;
@@ -167,7 +171,7 @@ impl MessageTerms {
 
     /// Returns a literal with a datatype that is in the batch and is not `xsd:string`.
     #[inline]
-    pub fn of_datatype(
+    pub fn add_with_datatype(
         builder: &mut BatchBuilder,
         text: &[u8],
         clean: bool,
@@ -178,20 +182,25 @@ impl MessageTerms {
 
     /// Returns the blank node with the given label in the message. The label excludes `_:`.
     #[inline]
-    pub fn bnode(&mut self, builder: &mut BatchBuilder, label: &[u8]) -> LimitResult {
+    pub fn add_blank_node(&mut self, builder: &mut BatchBuilder, label: &[u8]) -> LimitResult {
         if label.starts_with(b"_g") {
-            return self.special_bnode(builder, label);
+            return self.special_blank_node(builder, label);
         }
-        self.shared_valid(builder, TermKind::Bnode, label, flags::PLAIN)
+        self.add_valid(builder, TermKind::BlankNode, label, flags::PLAIN)
     }
 
     /// Returns the blank node of a label that may be escaped, or that looks like a generated one.
-    fn special_bnode(&mut self, builder: &mut BatchBuilder, label: &[u8]) -> LimitResult {
+    fn special_blank_node(&mut self, builder: &mut BatchBuilder, label: &[u8]) -> LimitResult {
         if let Some(decoded) = write::read_label(label) {
-            return self.shared_valid(builder, TermKind::Bnode, &decoded, 0);
+            return self.add_valid(builder, TermKind::BlankNode, &decoded, 0);
         }
         let mut labels = std::mem::take(&mut self.labels);
-        let result = self.shared_valid(builder, TermKind::Bnode, labels.given(label), flags::PLAIN);
+        let result = self.add_valid(
+            builder,
+            TermKind::BlankNode,
+            labels.map_given(label),
+            flags::PLAIN,
+        );
         self.labels = labels;
         result
     }
@@ -200,8 +209,8 @@ impl MessageTerms {
     /// List cells are written without labels, so every conversion generates their labels again,
     /// before or after other labels.
     fn note_labels(&mut self, view: &View<'_>) {
-        let found = |text| self.generated.find(text).is_some();
-        if found(view.source) || found(view.tape.texts()) {
+        let is_generated = |text| self.generated.find(text).is_some();
+        if is_generated(view.source) || is_generated(view.tape.texts()) {
             self.note_each_label(view);
         }
     }
@@ -219,23 +228,23 @@ impl MessageTerms {
 
     /// Returns a new blank node for the message in the view.
     #[inline]
-    pub fn anonymous(&mut self, view: &View<'_>, builder: &mut BatchBuilder) -> LimitResult {
+    pub fn add_anonymous(&mut self, view: &View<'_>, builder: &mut BatchBuilder) -> LimitResult {
         if self.labels.is_unused() {
             self.note_labels(view);
         }
-        builder.add_simple(TermKind::Bnode, self.labels.generated(), flags::PLAIN)
+        builder.add_simple(TermKind::BlankNode, self.labels.generate(), flags::PLAIN)
     }
 
     /// Returns a string literal. `clean` is true if the text contains no quotes, backslashes or C0
     /// controls.
     #[inline]
-    pub fn string(builder: &mut BatchBuilder, text: &[u8], clean: bool) -> LimitResult {
+    pub fn add_string(builder: &mut BatchBuilder, text: &[u8], clean: bool) -> LimitResult {
         builder.add_simple(TermKind::Literal, text, plain(text, clean))
     }
 
     /// Returns a language-tagged string.
     #[inline]
-    pub fn tagged(
+    pub fn add_tagged(
         &mut self,
         builder: &mut BatchBuilder,
         text: &[u8],
@@ -243,14 +252,14 @@ impl MessageTerms {
         tag: &[u8],
         direction: u8,
     ) -> LimitResult {
-        let language = self.shared_valid(builder, TermKind::Language, tag, flags::PLAIN)?;
+        let language = self.add_valid(builder, TermKind::Language, tag, flags::PLAIN)?;
         let flags = plain(text, clean) | direction;
         builder.add_with_aux(TermKind::LangLiteral, text, language.0, flags)
     }
 
     /// Returns a literal with a datatype.
     #[inline]
-    pub fn typed(
+    pub fn add_typed(
         &mut self,
         builder: &mut BatchBuilder,
         text: &[u8],
@@ -258,9 +267,9 @@ impl MessageTerms {
         datatype: &[u8],
     ) -> LimitResult {
         if datatype == XSD_STRING {
-            return Self::string(builder, text, clean);
+            return Self::add_string(builder, text, clean);
         }
-        let datatype = self.valid_iri(builder, datatype)?;
+        let datatype = self.add_valid_iri(builder, datatype)?;
         builder.add_with_aux(TermKind::TypedLiteral, text, datatype.0, plain(text, clean))
     }
 }
@@ -282,7 +291,8 @@ fn push(builder: &mut BatchBuilder, kind: TermKind, text: &[u8], flags: u8) -> T
 fn plain(text: &[u8], clean: bool) -> u8 {
     let plain = if clean {
         // The compiler compares many bytes at once.
-        let escaped = |found, &byte: &u8| found | u8::from(byte == 0x7f) | u8::from(byte == 0xef);
+        let escaped =
+            |is_escaped, &byte: &u8| is_escaped | u8::from(byte == 0x7f) | u8::from(byte == 0xef);
         text.iter().fold(0, escaped) == 0
     } else {
         !text.iter().any(|&byte| chars::is(byte, ESCAPE))

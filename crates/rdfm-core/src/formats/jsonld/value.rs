@@ -38,15 +38,15 @@ impl Walk<'_> {
     /// Processes a string, a number or a boolean. Returns true if there is no property, in
     /// which case the value has no meaning.
     #[inline]
-    pub fn scalar(&mut self, value: u32, context: u32, slot: &ValueSlot) -> Read<bool> {
+    pub fn walk_scalar(&mut self, value: u32, context: u32, slot: &ValueSlot) -> Read<bool> {
         let Some(mut active) = slot.property else {
             return Ok(true);
         };
         let mut context = context;
         let uncached = self.uncached.len();
-        if let Some(scoped) = self.scoped_of(active) {
-            context = self.property_context(context, &scoped, value)?;
-            active = self.in_context(active, context);
+        if let Some(scoped) = self.scoped_context(active) {
+            context = self.apply_property_context(context, &scoped, value)?;
+            active = self.find_in_context(active, context);
         }
         let sink = self.sink(slot);
         let item = self.expand_value(value, context, active, sink)?;
@@ -67,24 +67,24 @@ impl Walk<'_> {
         let is_string = matches!(self.view.kind(value), JsonKind::String | JsonKind::Key);
         let Some(definition) = self.definition(active) else {
             if is_string {
-                return self.tagged_by(value, context, None, sink);
+                return self.add_tagged_string(value, context, None, sink);
             }
-            return Ok(Item::Value(self.literal(value, None)?));
+            return Ok(Item::Value(self.add_literal(value, None)?));
         };
         match &definition.coercion {
-            Coercion::Id if is_string => Ok(Item::Node(self.name(
+            Coercion::Id if is_string => Ok(Item::Node(self.add_name_of_node(
                 value,
                 context,
                 RelativeTo::Base,
                 "the @id",
             )?)),
-            Coercion::Vocab if is_string => Ok(Item::Node(self.name(
+            Coercion::Vocab if is_string => Ok(Item::Node(self.add_name_of_node(
                 value,
                 context,
                 RelativeTo::Both,
                 "the @id",
             )?)),
-            Coercion::Json => Ok(Item::Value(self.json(value)?)),
+            Coercion::Json => Ok(Item::Value(self.add_json(value)?)),
             Coercion::Datatype(_) => {
                 let Some(definition) = self.active(active).definition.clone() else {
                     return Ok(Item::Value(DROPPED));
@@ -94,17 +94,17 @@ impl Walk<'_> {
                 };
                 let datatype = self.datatype(datatype, value)?;
                 Ok(Item::Value(match datatype {
-                    Some(datatype) => self.literal(value, Some(datatype))?,
+                    Some(datatype) => self.add_literal(value, Some(datatype))?,
                     None => DROPPED,
                 }))
             }
-            _ if is_string => self.tagged_by(value, context, Some(active), sink),
-            _ => Ok(Item::Value(self.literal(value, None)?)),
+            _ if is_string => self.add_tagged_string(value, context, Some(active), sink),
+            _ => Ok(Item::Value(self.add_literal(value, None)?)),
         }
     }
 
     /// Creates a string with the language and direction of a property or of the context.
-    fn tagged_by(
+    fn add_tagged_string(
         &mut self,
         value: u32,
         context: u32,
@@ -114,7 +114,7 @@ impl Walk<'_> {
         let state = &self.contexts.get(context).state;
         let definition = active.and_then(|active| self.definition(active));
         if definition.is_none() && state.language.is_none() && state.direction.is_none() {
-            return self.string(value, StringAttributes::default(), sink);
+            return self.add_string(value, StringAttributes::default(), sink);
         }
         let own = definition.map(|definition| &definition.language);
         let language = match own {
@@ -132,11 +132,16 @@ impl Walk<'_> {
             direction,
             index: 0,
         };
-        self.string(value, tagged, sink)
+        self.add_string(value, tagged, sink)
     }
 
     /// Creates a string with a language and direction.
-    fn string(&mut self, value: u32, tagged: StringAttributes<'_>, sink: QuadSink) -> Read<Item> {
+    fn add_string(
+        &mut self,
+        value: u32,
+        tagged: StringAttributes<'_>,
+        sink: QuadSink,
+    ) -> Read<Item> {
         let (text, clean) = (self.view.text(value), !self.view.is_owned(value));
         let StringAttributes {
             language,
@@ -152,8 +157,8 @@ impl Walk<'_> {
         let direction = direction.filter(|_| self.options.direction != RdfDirection::None);
         let Some(direction) = direction else {
             return Ok(Item::Value(match language {
-                Some(tag) => self.terms.tagged(self.builder, text, clean, tag, 0)?,
-                None => MessageTerms::string(self.builder, text, clean)?,
+                Some(tag) => self.terms.add_tagged(self.builder, text, clean, tag, 0)?,
+                None => MessageTerms::add_string(self.builder, text, clean)?,
             }));
         };
         let (name, flag) = match direction {
@@ -164,18 +169,20 @@ impl Walk<'_> {
             (RdfDirection::I18n, _) => {
                 let tag = language.unwrap_or_default().to_ascii_lowercase();
                 let datatype = [I18N, &tag, b"_", name].concat();
-                let result = self.terms.typed(self.builder, text, clean, &datatype)?;
+                let result = self.terms.add_typed(self.builder, text, clean, &datatype)?;
                 Ok(Item::Value(result))
             }
             (RdfDirection::Compound, _) => {
-                let result = self.compound(value, language, name, index, sink)?;
+                let result = self.add_compound_literal(value, language, name, index, sink)?;
                 Ok(Item::Value(result))
             }
             (_, Some(tag)) => {
-                let result = self.terms.tagged(self.builder, text, clean, tag, flag)?;
+                let result = self
+                    .terms
+                    .add_tagged(self.builder, text, clean, tag, flag)?;
                 Ok(Item::Value(result))
             }
-            (_, None) => Err(JsonLdError::of(
+            (_, None) => Err(JsonLdError::with_class(
                 ErrorClass::Malformed,
                 Some(self.at(value)),
                 format!(
@@ -195,7 +202,7 @@ impl Walk<'_> {
 
     /// Creates a blank node for a string with a direction. Equal values of a property share one
     /// node.
-    fn compound(
+    fn add_compound_literal(
         &mut self,
         value: u32,
         language: Option<&[u8]>,
@@ -227,7 +234,7 @@ impl Walk<'_> {
                 return Ok(DROPPED);
             }
         }
-        let subject = self.anonymous()?;
+        let subject = self.add_anonymous()?;
         let parts = [
             (RDF_VALUE, Some((text, clean))),
             (RDF_LANGUAGE, language.as_deref().map(|tag| (tag, true))),
@@ -237,9 +244,9 @@ impl Walk<'_> {
             let Some((text, clean)) = part else {
                 continue;
             };
-            let predicate = self.terms.valid_iri(self.builder, predicate)?;
-            let object = MessageTerms::string(self.builder, text, clean)?;
-            self.quad(subject, predicate, object, sink.graph)?;
+            let predicate = self.terms.add_valid_iri(self.builder, predicate)?;
+            let object = MessageTerms::add_string(self.builder, text, clean)?;
+            self.add_quad(subject, predicate, object, sink.graph)?;
         }
         Ok(subject)
     }
@@ -256,7 +263,7 @@ impl Walk<'_> {
 
     /// Creates a literal from a string, a number or a boolean. By default, the kind of the JSON
     /// value determines the datatype.
-    fn literal(&mut self, value: u32, datatype: Option<&[u8]>) -> Read<TermId> {
+    fn add_literal(&mut self, value: u32, datatype: Option<&[u8]>) -> Read<TermId> {
         let mut scratch = std::mem::take(self.scratch);
         scratch.clear();
         let (text, clean) = lexical(
@@ -273,27 +280,27 @@ impl Walk<'_> {
             _ => None,
         };
         let result = match (datatype, own) {
-            (Some(datatype), _) => self.typed(value, text, clean, datatype),
-            (None, Some(own)) => Ok(self.terms.typed(self.builder, text, clean, own)?),
-            (None, None) => Ok(MessageTerms::string(self.builder, text, clean)?),
+            (Some(datatype), _) => self.add_typed(value, text, clean, datatype),
+            (None, Some(own)) => Ok(self.terms.add_typed(self.builder, text, clean, own)?),
+            (None, None) => Ok(MessageTerms::add_string(self.builder, text, clean)?),
         };
         *self.scratch = scratch;
         result
     }
 
     /// Creates a literal with a datatype that might not be an IRI.
-    fn typed(&mut self, value: u32, text: &[u8], clean: bool, datatype: &[u8]) -> Read<TermId> {
-        if self.terms.iri(self.builder, datatype)?.is_none() {
+    fn add_typed(&mut self, value: u32, text: &[u8], clean: bool, datatype: &[u8]) -> Read<TermId> {
+        if self.terms.add_iri(self.builder, datatype)?.is_none() {
             return self.reject_non_iri(value, datatype, "the datatype");
         }
-        Ok(self.terms.typed(self.builder, text, clean, datatype)?)
+        Ok(self.terms.add_typed(self.builder, text, clean, datatype)?)
     }
 
     /// Creates the JSON literal of a value.
-    pub fn json(&mut self, value: u32) -> Read<TermId> {
+    pub fn add_json(&mut self, value: u32) -> Read<TermId> {
         let mut text = Vec::new();
         if let Err(number) = canonical::write(&self.view, value, &mut text) {
-            return Err(JsonLdError::of(
+            return Err(JsonLdError::with_class(
                 ErrorClass::Malformed,
                 Some(self.at(number)),
                 format!(
@@ -303,12 +310,12 @@ impl Walk<'_> {
                 ),
             ));
         }
-        Ok(self.terms.typed(self.builder, &text, false, RDF_JSON)?)
+        Ok(self.terms.add_typed(self.builder, &text, false, RDF_JSON)?)
     }
 
     /// Processes a value object (JSON-LD 1.1 API, 5.1.2, step 15). Returns true if it has no
     /// meaning.
-    pub fn value_object(
+    pub fn walk_value_object(
         &mut self,
         object: u32,
         shape: &ObjectShape,
@@ -350,12 +357,12 @@ impl Walk<'_> {
             if slot.property.is_none() {
                 return Ok(true);
             }
-            self.json(value)?
+            self.add_json(value)?
         } else if shape.types > 0 {
-            match self.value_type(shape, type_scoped)? {
+            match self.find_value_type(shape, type_scoped)? {
                 Some(datatype) if slot.property.is_some() => {
                     match self.datatype(&datatype, value)? {
-                        Some(datatype) => self.literal(value, Some(datatype))?,
+                        Some(datatype) => self.add_literal(value, Some(datatype))?,
                         None => DROPPED,
                     }
                 }
@@ -372,7 +379,7 @@ impl Walk<'_> {
             };
             return self.deliver_tagged(value, tagged, slot);
         } else {
-            self.literal(value, None)?
+            self.add_literal(value, None)?
         };
         if slot.property.is_none() {
             return Ok(true);
@@ -384,21 +391,23 @@ impl Walk<'_> {
     /// Fast path for a value with a single type that the context has cached as an IRI. Returns
     /// `None` for other values.
     #[inline]
-    pub fn plain_typed(&mut self, value: u32, kind: u32, context: u32) -> Read<Option<Item>> {
+    pub fn add_plain_typed(&mut self, value: u32, kind: u32, context: u32) -> Read<Option<Item>> {
         if self.view.kind(kind) != JsonKind::String {
             return Ok(None);
         }
-        let Some(number) = self.cached_datatype(kind, context) else {
+        let Some(number) = self.find_cached_datatype(kind, context) else {
             return Ok(None);
         };
-        Ok(Some(Item::Value(self.typed_as(value, number, context)?)))
+        Ok(Some(Item::Value(
+            self.add_with_datatype(value, number, context)?,
+        )))
     }
 
     /// Returns the number of a datatype in the cache of the context. Returns `None` if the datatype
     /// is not cached, is not an IRI, or needs a language.
     #[inline]
-    pub fn cached_datatype(&mut self, kind: u32, context: u32) -> Option<u32> {
-        let meaning = self.contexts.meaning(context, self.view.text(kind));
+    pub fn find_cached_datatype(&mut self, kind: u32, context: u32) -> Option<u32> {
+        let meaning = self.contexts.find_meaning(context, self.view.text(kind));
         let Meaning::Property(number) = meaning else {
             return None;
         };
@@ -408,9 +417,9 @@ impl Walk<'_> {
 
     /// Creates a literal whose datatype is cached in the context.
     #[inline]
-    pub fn typed_as(&mut self, value: u32, datatype: u32, context: u32) -> Read<TermId> {
+    pub fn add_with_datatype(&mut self, value: u32, datatype: u32, context: u32) -> Read<TermId> {
         let property = self.contexts.property_mut(context, datatype);
-        let datatype = self.terms.of_property(self.builder, property)?;
+        let datatype = self.terms.add_property(self.builder, property)?;
         let kind = property.datatype;
         let mut scratch = std::mem::take(self.scratch);
         let (text, clean) = lexical(
@@ -421,8 +430,8 @@ impl Walk<'_> {
             &mut scratch,
         );
         let result = match kind {
-            DatatypeKind::String => MessageTerms::string(self.builder, text, clean),
-            _ => MessageTerms::of_datatype(self.builder, text, clean, datatype),
+            DatatypeKind::String => MessageTerms::add_string(self.builder, text, clean),
+            _ => MessageTerms::add_with_datatype(self.builder, text, clean, datatype),
         };
         *self.scratch = scratch;
         Ok(result?)
@@ -434,13 +443,13 @@ impl Walk<'_> {
         tagged: StringAttributes<'_>,
         slot: &ValueSlot,
     ) -> Read<bool> {
-        let item = self.string(value, tagged, self.sink(slot))?;
+        let item = self.add_string(value, tagged, self.sink(slot))?;
         self.deliver_plain(item, slot, value)?;
         Ok(false)
     }
 
     /// Returns the datatype of a value object.
-    fn value_type(&mut self, shape: &ObjectShape, context: u32) -> Read<Option<Vec<u8>>> {
+    fn find_value_type(&mut self, shape: &ObjectShape, context: u32) -> Read<Option<Vec<u8>>> {
         let node = shape.first_type;
         let invalid = |walk: &Self| {
             walk.error_at(
@@ -465,7 +474,7 @@ impl Walk<'_> {
     }
 
     /// Processes a map of languages to strings.
-    pub fn language_map(
+    pub fn walk_language_map(
         &mut self,
         map: u32,
         active: ActiveProperty,
@@ -479,7 +488,7 @@ impl Walk<'_> {
         };
         for key in self.view.keys(map) {
             let tag = self.view.text(key);
-            let meaning = self.contexts.meaning(context, tag);
+            let meaning = self.contexts.find_meaning(context, tag);
             self.contexts.check_work()?;
             let none = meaning == Meaning::Keyword(Keyword::None);
             let tagged = StringAttributes {
@@ -492,7 +501,7 @@ impl Walk<'_> {
             let mut each = |item: u32| match view.kind(item) {
                 JsonKind::Null => Ok(()),
                 JsonKind::String => {
-                    let literal = self.string(item, tagged, self.sink(slot))?;
+                    let literal = self.add_string(item, tagged, self.sink(slot))?;
                     self.deliver_plain(literal, slot, item)
                 }
                 _ => Err(self.error_at(
@@ -532,7 +541,7 @@ fn lexical<'t>(
     match view.kind(value) {
         JsonKind::Number => {
             scratch.clear();
-            number::canonical(view.text(value), double, digits, scratch);
+            number::write_canonical(view.text(value), double, digits, scratch);
             (scratch, true)
         }
         JsonKind::True => (b"true", true),

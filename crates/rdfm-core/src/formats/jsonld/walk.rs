@@ -37,8 +37,8 @@ const RDF_NIL: &[u8] = b"http://www.w3.org/1999/02/22-rdf-syntax-ns#nil";
 #[inline]
 fn find_colon(text: &[u8]) -> Option<usize> {
     let (near, far) = text.split_at(text.len().min(16));
-    let found = near.iter().position(|&byte| byte == b':');
-    found.or_else(|| Some(near.len() + memchr::memchr(b':', far)?))
+    let colon = near.iter().position(|&byte| byte == b':');
+    colon.or_else(|| Some(near.len() + memchr::memchr(b':', far)?))
 }
 
 /// Placeholder for an invalid term. Quads that contain this id are dropped.
@@ -112,7 +112,7 @@ pub(super) struct ActiveProperty {
 
 impl ActiveProperty {
     /// Creates a property that a context caches.
-    pub const fn cached(context: u32, number: u32) -> Self {
+    pub const fn from_cache(context: u32, number: u32) -> Self {
         Self {
             context,
             number,
@@ -241,7 +241,7 @@ impl Item {
 impl Walk<'_> {
     /// Position of a node in the source.
     pub fn at(&self, node: u32) -> u32 {
-        self.view.node(node).at
+        self.view.node(node).index
     }
 
     /// Creates an error at a node.
@@ -251,7 +251,7 @@ impl Walk<'_> {
     }
 
     #[inline]
-    pub fn quad(
+    pub fn add_quad(
         &mut self,
         subject: TermId,
         predicate: TermId,
@@ -271,21 +271,21 @@ impl Walk<'_> {
 
     /// Creates a blank node.
     #[inline]
-    pub fn anonymous(&mut self) -> Read<TermId> {
-        Ok(self.terms.anonymous(&self.view, self.builder)?)
+    pub fn add_anonymous(&mut self) -> Read<TermId> {
+        Ok(self.terms.add_anonymous(&self.view, self.builder)?)
     }
 
     /// Processes any value. Returns true if the value has no meaning.
     #[inline]
-    pub fn value(&mut self, value: u32, context: u32, slot: &ValueSlot) -> Read<bool> {
+    pub fn walk_value(&mut self, value: u32, context: u32, slot: &ValueSlot) -> Read<bool> {
         match self.view.kind(value) {
             JsonKind::Null => Ok(true),
-            JsonKind::Object => self.object(value, context, slot),
+            JsonKind::Object => self.walk_object(value, context, slot),
             JsonKind::Array => {
-                self.array(value, context, slot)?;
+                self.walk_array(value, context, slot)?;
                 Ok(false)
             }
-            _ => self.scalar(value, context, slot),
+            _ => self.walk_scalar(value, context, slot),
         }
     }
 
@@ -330,7 +330,7 @@ impl Walk<'_> {
         }
     }
 
-    fn array(&mut self, array: u32, context: u32, slot: &ValueSlot) -> Read<()> {
+    fn walk_array(&mut self, array: u32, context: u32, slot: &ValueSlot) -> Read<()> {
         let inner = ValueSlot {
             in_array: true,
             is_root: false,
@@ -338,22 +338,22 @@ impl Walk<'_> {
         };
         for item in self.view.items(array) {
             if slot.in_list && self.view.kind(item) == JsonKind::Array {
-                self.list_of(item, context, &inner)?;
+                self.walk_list_array(item, context, &inner)?;
             } else {
-                self.value(item, context, &inner)?;
+                self.walk_value(item, context, &inner)?;
             }
         }
         Ok(())
     }
 
     /// Processes an array that is a list.
-    pub fn list_of(&mut self, array: u32, context: u32, slot: &ValueSlot) -> Read<()> {
+    pub fn walk_list_array(&mut self, array: u32, context: u32, slot: &ValueSlot) -> Read<()> {
         self.begin_list(self.sink(slot).graph);
         let inner = ValueSlot {
             target: ItemTarget::Member,
             ..*slot
         };
-        self.array(array, context, &inner)?;
+        self.walk_array(array, context, &inner)?;
         let head = self.end_list()?;
         self.deliver(Item::List(head), slot, array)
     }
@@ -368,7 +368,7 @@ impl Walk<'_> {
 
     /// Ends the list and returns its head.
     pub fn end_list(&mut self) -> Read<TermId> {
-        let nil = self.terms.valid_iri(self.builder, RDF_NIL)?;
+        let nil = self.terms.add_valid_iri(self.builder, RDF_NIL)?;
         let Some(OpenList {
             graph,
             head: Some(head),
@@ -377,14 +377,14 @@ impl Walk<'_> {
         else {
             return Ok(nil);
         };
-        let rest = self.terms.valid_iri(self.builder, RDF_REST)?;
-        self.quad(last, rest, nil, graph)?;
+        let rest = self.terms.add_valid_iri(self.builder, RDF_REST)?;
+        self.add_quad(last, rest, nil, graph)?;
         Ok(head)
     }
 
     /// Adds a cell to the open list (JSON-LD 1.1 API, 8.3.2).
-    fn member(&mut self, term: TermId) -> Read<()> {
-        let cell = self.anonymous()?;
+    fn add_list_cell(&mut self, term: TermId) -> Read<()> {
+        let cell = self.add_anonymous()?;
         let Some(list) = self.lists.last_mut() else {
             return Ok(());
         };
@@ -393,11 +393,11 @@ impl Walk<'_> {
         if list.head.is_none() {
             list.head = Some(cell);
         } else {
-            let rest = self.terms.valid_iri(self.builder, RDF_REST)?;
-            self.quad(before, rest, cell, graph)?;
+            let rest = self.terms.add_valid_iri(self.builder, RDF_REST)?;
+            self.add_quad(before, rest, cell, graph)?;
         }
-        let first = self.terms.valid_iri(self.builder, RDF_FIRST)?;
-        self.quad(cell, first, term, graph)
+        let first = self.terms.add_valid_iri(self.builder, RDF_FIRST)?;
+        self.add_quad(cell, first, term, graph)
     }
 
     /// Passes an item to its destination.
@@ -407,26 +407,26 @@ impl Walk<'_> {
         match slot.target {
             ItemTarget::Nowhere => Ok(()),
             ItemTarget::Object { subject, predicate } => {
-                self.quad(subject, predicate, term, slot.graph)
+                self.add_quad(subject, predicate, term, slot.graph)
             }
             ItemTarget::Subject { predicate, object } => match item {
-                Item::Node(subject) => self.quad(subject, predicate, object, slot.graph),
+                Item::Node(subject) => self.add_quad(subject, predicate, object, slot.graph),
                 _ => Err(self.not_a_node(node)),
             },
             ItemTarget::Reversed { subject, predicate } => match item {
-                Item::Node(object) => self.quad(subject, predicate, object, slot.graph),
+                Item::Node(object) => self.add_quad(subject, predicate, object, slot.graph),
                 _ => Err(self.not_a_node(node)),
             },
-            ItemTarget::Member => self.member(term),
+            ItemTarget::Member => self.add_list_cell(term),
             ItemTarget::ListObject { subject, predicate } => {
                 let head = if let Item::List(head) = item {
                     head
                 } else {
                     self.begin_list(self.sink(slot).graph);
-                    self.member(term)?;
+                    self.add_list_cell(term)?;
                     self.end_list()?
                 };
-                self.quad(subject, predicate, head, slot.graph)
+                self.add_quad(subject, predicate, head, slot.graph)
             }
         }
     }
@@ -447,14 +447,14 @@ impl Walk<'_> {
         if let (ItemTarget::Object { subject, predicate }, GraphWrap::Never, MapKeyExtra::Nothing) =
             (slot.target, slot.wrap, slot.extra)
         {
-            return self.quad(subject, predicate, item.term(), slot.graph);
+            return self.add_quad(subject, predicate, item.term(), slot.graph);
         }
         self.deliver_any(item, slot, node)
     }
 
     fn deliver_any(&mut self, item: Item, slot: &ValueSlot, node: u32) -> Read<()> {
         if slot.wrap != GraphWrap::Never {
-            let graph = self.graph_object(slot, node)?;
+            let graph = self.add_graph_object(slot, node)?;
             return self.deliver(Item::Node(graph), slot, node);
         }
         match (slot.extra, item) {
@@ -478,21 +478,21 @@ impl Walk<'_> {
                 }
                 return self.deliver(Item::Value(DROPPED), slot, node);
             }
-            (_, Item::Node(id)) => self.extra(id, slot)?,
+            (_, Item::Node(id)) => self.add_key_data(id, slot)?,
             _ => {}
         }
         self.deliver(item, slot, node)
     }
 
     /// Adds the data of a map key to a node.
-    pub fn extra(&mut self, id: TermId, slot: &ValueSlot) -> Read<()> {
+    pub fn add_key_data(&mut self, id: TermId, slot: &ValueSlot) -> Read<()> {
         match slot.extra {
             MapKeyExtra::Nothing | MapKeyExtra::Id(_) => Ok(()),
             MapKeyExtra::Type(kind) => {
-                let predicate = self.rdf_type()?;
-                self.quad(id, predicate, kind, slot.graph)
+                let predicate = self.add_rdf_type()?;
+                self.add_quad(id, predicate, kind, slot.graph)
             }
-            MapKeyExtra::Index(key) => self.index(id, slot.graph, key),
+            MapKeyExtra::Index(key) => self.note_index(id, slot.graph, key),
             MapKeyExtra::Property {
                 predicate,
                 index,
@@ -506,16 +506,16 @@ impl Walk<'_> {
                     index: 0,
                 };
                 let item = self.expand_value(key, index.context, index, sink)?;
-                self.quad(id, predicate, item.term(), slot.graph)
+                self.add_quad(id, predicate, item.term(), slot.graph)
             }
         }
     }
 
     /// Adds the data of an item's map key to the item's graph, and returns the name of that graph.
-    pub fn graph_object(&mut self, slot: &ValueSlot, node: u32) -> Read<TermId> {
+    pub fn add_graph_object(&mut self, slot: &ValueSlot, node: u32) -> Read<TermId> {
         let id = match slot.extra {
             MapKeyExtra::Id(id) => id,
-            _ => self.anonymous()?,
+            _ => self.add_anonymous()?,
         };
         if let MapKeyExtra::Type(_) = slot.extra {
             return Err(self.error_at(
@@ -525,13 +525,13 @@ impl Walk<'_> {
             ));
         }
         if let MapKeyExtra::Property { .. } = slot.extra {
-            self.extra(id, slot)?;
+            self.add_key_data(id, slot)?;
         }
         Ok(id)
     }
 
     /// Records the `@index` of a node, which may have only one (JSON-LD 1.1 API, 7.2.2, step 6.8).
-    pub fn index(&mut self, id: TermId, graph: TermId, value: u32) -> Read<()> {
+    pub fn note_index(&mut self, id: TermId, graph: TermId, value: u32) -> Read<()> {
         if id == DROPPED || graph == DROPPED {
             return Ok(());
         }
@@ -573,13 +573,13 @@ impl Walk<'_> {
 
     /// Returns the active property in another context. A property without meaning there has no
     /// definition.
-    pub fn in_context(&mut self, active: ActiveProperty, context: u32) -> ActiveProperty {
+    pub fn find_in_context(&mut self, active: ActiveProperty, context: u32) -> ActiveProperty {
         if active.context == context {
             return active;
         }
         let key: Box<[u8]> = self.active(active).key().into();
-        if let Meaning::Property(number) = self.contexts.meaning(context, &key) {
-            return ActiveProperty::cached(context, number);
+        if let Meaning::Property(number) = self.contexts.find_meaning(context, &key) {
+            return ActiveProperty::from_cache(context, number);
         }
         let definition = self.contexts.get(context).state.terms.get(&key).cloned();
         self.push_uncached(context, Property::without_iri(&key, definition))
@@ -604,21 +604,27 @@ impl Walk<'_> {
 
     /// Skips or rejects a string that is not a valid term.
     #[cold]
-    pub fn reject(&self, node: u32, what: &str, text: &[u8], reason: &str) -> Read<TermId> {
+    pub fn reject(&self, node: u32, role: &str, text: &[u8], reason: &str) -> Read<TermId> {
         if self.options.lenient {
             return Ok(DROPPED);
         }
-        Err(JsonLdError::of(
+        Err(JsonLdError::with_class(
             crate::model::error::ErrorClass::Malformed,
             Some(self.at(node)),
-            format!("{what} {} {reason}", quote(text)),
+            format!("{role} {} {reason}", quote(text)),
         )
         .with(Remedy::lenient("drops its quads, as JSON-LD specifies")))
     }
 
     /// Returns the node that a string names.
     #[inline]
-    pub fn name(&mut self, node: u32, context: u32, by: RelativeTo, what: &str) -> Read<TermId> {
+    pub fn add_name_of_node(
+        &mut self,
+        node: u32,
+        context: u32,
+        by: RelativeTo,
+        role: &str,
+    ) -> Read<TermId> {
         let text = self.view.text(node);
         if let Some(colon) = find_colon(text)
             && let Some(result) = self.name_with_colon(text, colon, context)?
@@ -634,7 +640,7 @@ impl Walk<'_> {
             by != RelativeTo::Vocab,
             &mut iri,
         );
-        let result = self.named(expanded, &iri, node, what);
+        let result = self.add_name(expanded, &iri, node, role);
         *self.scratch = iri;
         result
     }
@@ -656,9 +662,9 @@ impl Walk<'_> {
             return Ok(None);
         }
         if suffix.starts_with(b"//") {
-            return Ok(self.terms.iri(self.builder, text)?);
+            return Ok(self.terms.add_iri(self.builder, text)?);
         }
-        let Meaning::Property(number) = self.contexts.meaning(context, prefix) else {
+        let Meaning::Property(number) = self.contexts.find_meaning(context, prefix) else {
             return Ok(None);
         };
         let property = self.contexts.property(context, number);
@@ -674,42 +680,42 @@ impl Walk<'_> {
         iri.extend_from_slice(property.iri());
         iri.extend_from_slice(suffix);
         let is_sure = || FastPath::SureIris.is_on() && takes_plain && is_plain(suffix);
-        Ok(self.terms.iri_if(self.builder, iri, is_sure)?)
+        Ok(self.terms.add_iri_if(self.builder, iri, is_sure)?)
     }
 
     #[inline]
-    fn named(&mut self, expanded: Expanded, iri: &[u8], node: u32, what: &str) -> Read<TermId> {
+    fn add_name(&mut self, expanded: Expanded, iri: &[u8], node: u32, role: &str) -> Read<TermId> {
         match expanded {
             Expanded::Text => {}
             Expanded::Null => return Ok(DROPPED),
             Expanded::Keyword(_) => {
                 let text = self.view.text(node);
-                return self.reject(node, what, text, "is a keyword");
+                return self.reject(node, role, text, "is a keyword");
             }
             Expanded::Nothing => {
                 let text = self.view.text(node);
-                return self.reject(node, what, text, "has the form of a keyword");
+                return self.reject(node, role, text, "has the form of a keyword");
             }
         }
         if let Some(label) = iri.strip_prefix(b"_:") {
             if !std::str::from_utf8(label).is_ok_and(chars::is_label) {
                 return self.reject(node, "the blank node label", label, "is invalid");
             }
-            return Ok(self.terms.bnode(self.builder, label)?);
+            return Ok(self.terms.add_blank_node(self.builder, label)?);
         }
-        match self.terms.iri(self.builder, iri)? {
+        match self.terms.add_iri(self.builder, iri)? {
             Some(id) => Ok(id),
-            None => self.reject_non_iri(node, iri, what),
+            None => self.reject_non_iri(node, iri, role),
         }
     }
 
     /// Rejects a string that is not an IRI.
     #[cold]
-    pub fn reject_non_iri(&self, node: u32, text: &[u8], what: &str) -> Read<TermId> {
+    pub fn reject_non_iri(&self, node: u32, text: &[u8], role: &str) -> Read<TermId> {
         if text.starts_with(b"_:") {
             return self.reject(
                 node,
-                what,
+                role,
                 text,
                 "is a blank node, which is not allowed here",
             );
@@ -723,7 +729,7 @@ impl Walk<'_> {
             (true, true) => "is a relative IRI that cannot be resolved",
             (false, _) => "is not an IRI",
         };
-        self.reject(node, what, text, reason).map_err(|error| {
+        self.reject(node, role, text, reason).map_err(|error| {
             if relative && !self.options.has_base {
                 error.with(Remedy::read("base", "IRI", "makes it absolute"))
             } else {

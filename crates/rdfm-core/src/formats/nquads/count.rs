@@ -11,9 +11,9 @@ use crate::codec::input::Buffer;
 use crate::codec::{self, Dialect, Split};
 use crate::syntax::text::dialect::Dialects;
 
-use super::decode::{block, cut};
+use super::decode::{cut, find_block_end};
 use super::options::LineReading;
-use super::skip::{LineEffect, line_effect, may_delimit};
+use super::skip::{LineEffect, apply_line, may_delimit};
 
 /// Counts the delimiters of one split.
 pub struct LineDelimiterCounter {
@@ -74,7 +74,7 @@ impl LineDelimiterCounter {
                 self.done = true;
                 return;
             }
-            let from = self.input.at;
+            let from = self.input.index;
             if self.inside {
                 let rest = self.input.rest();
                 if rest.is_empty() {
@@ -82,14 +82,14 @@ impl LineDelimiterCounter {
                 }
                 let end = memchr::memchr2(b'\n', b'\r', rest);
                 self.inside = end.is_none();
-                self.input.at = end.map_or(self.input.bytes.len(), |end| from + end + 1);
+                self.input.index = end.map_or(self.input.bytes.len(), |end| from + end + 1);
                 continue;
             }
-            match block(&self.input, &mut self.scanned, self.max_line) {
+            match find_block_end(&self.input, &mut self.scanned, self.max_line) {
                 Ok(Some(end)) => {
                     let end = cut(&self.input, end, self.split.stop);
-                    self.lines(from, end);
-                    self.input.at = end;
+                    self.count_lines(from, end);
+                    self.input.index = end;
                 }
                 Ok(None) => return,
                 // A line that is too long contains no delimiter, wherever it ends.
@@ -107,10 +107,10 @@ impl LineDelimiterCounter {
     }
 
     /// Processes complete lines.
-    fn lines(&mut self, mut from: usize, end: usize) {
+    fn count_lines(&mut self, mut from: usize, end: usize) {
         // Until a message or delimiter is found, every line may begin a message.
         while from < end && self.delimiters == 0 && !self.content_first {
-            from = self.line(from, end, true);
+            from = self.count_line(from, end, true);
         }
         let mut hits: [Option<usize>; 3] = [Some(from); 3];
         for (hit, word) in hits.iter_mut().zip(&self.words) {
@@ -119,7 +119,7 @@ impl LineDelimiterCounter {
         while let Some(hit) = hits.iter().flatten().min() {
             let text = self.input.bytes.get(from..*hit).unwrap_or_default();
             let line = from + memchr::memrchr2(b'\n', b'\r', text).map_or(0, |before| before + 1);
-            from = self.line(line, end, false);
+            from = self.count_line(line, end, false);
             for (hit, word) in hits.iter_mut().zip(&self.words) {
                 if hit.is_some_and(|hit| hit < from) {
                     *hit = find(word, &self.input.bytes, from, end);
@@ -129,7 +129,7 @@ impl LineDelimiterCounter {
     }
 
     /// Processes the line that begins at `from`, and returns the position after it.
-    fn line(&mut self, from: usize, end: usize, first: bool) -> usize {
+    fn count_line(&mut self, from: usize, end: usize, first: bool) -> usize {
         let text = self.input.bytes.get(from..end).unwrap_or_default();
         let length = line_length(text);
         let line = &text[..length];
@@ -137,15 +137,15 @@ impl LineDelimiterCounter {
             .strip_suffix(b"\n")
             .or_else(|| line.strip_suffix(b"\r"))
             .unwrap_or(line);
-        let found = if bare.len() as u64 > self.max_line {
+        let effect = if bare.len() as u64 > self.max_line {
             LineEffect::Content
         } else if first || may_delimit(line) {
             let offset = self.input.offset_of(from);
-            line_effect(&mut self.dialects, line, offset == 0)
+            apply_line(&mut self.dialects, line, offset == 0)
         } else {
             return from + length;
         };
-        match found {
+        match effect {
             LineEffect::Idle => {}
             LineEffect::Content => self.note_content(),
             LineEffect::Ends { content } => {
@@ -165,7 +165,7 @@ impl codec::DelimiterCounter for LineDelimiterCounter {
     fn feed(&mut self, piece: &[u8]) {
         if !self.done {
             let Self { input, scanned, .. } = self;
-            input.feed(piece, input.at, |consumed| {
+            input.feed(piece, input.index, |consumed| {
                 *scanned = scanned.saturating_sub(consumed.len());
             });
             self.run();
@@ -177,7 +177,7 @@ impl codec::DelimiterCounter for LineDelimiterCounter {
         self.run();
     }
 
-    fn done(&self) -> bool {
+    fn is_done(&self) -> bool {
         self.done
     }
 
@@ -185,11 +185,11 @@ impl codec::DelimiterCounter for LineDelimiterCounter {
         self.delimiters
     }
 
-    fn content_first(&self) -> bool {
+    fn is_content_first(&self) -> bool {
         self.content_first
     }
 
-    fn indivisible(&self) -> bool {
+    fn is_indivisible(&self) -> bool {
         let inner = self.split.start > 0;
         (inner || self.done) && self.dialects.in_force() != self.fixed
     }
@@ -201,6 +201,6 @@ fn line_length(text: &[u8]) -> usize {
 }
 
 fn find(word: &Finder<'_>, bytes: &[u8], from: usize, end: usize) -> Option<usize> {
-    let at = word.find(bytes.get(from..end).unwrap_or_default())?;
-    Some(from + at)
+    let index = word.find(bytes.get(from..end).unwrap_or_default())?;
+    Some(from + index)
 }

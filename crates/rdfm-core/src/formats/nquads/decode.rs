@@ -19,7 +19,9 @@ use crate::model::chars::BOM;
 use crate::model::error::ErrorClass;
 use crate::model::remedy::Reason;
 use crate::model::term::Quad;
-use crate::syntax::ntriples::lex::{self, LexError, Lexed, byte, expected, fail, skip_space};
+use crate::syntax::ntriples::lex::{
+    self, LexError, Lexed, byte_at, fail, fail_expected, skip_space,
+};
 use crate::syntax::ntriples::{StatementGrammar, StatementReader};
 use crate::syntax::text::dialect::{Delimiter, DelimiterEffect, Dialects, is_comment_delimiter};
 use crate::syntax::text::position::LinePosition;
@@ -38,7 +40,7 @@ pub struct LineReader {
     statements: StatementReader,
     pub(super) builder: BatchBuilder,
     /// Position of the first unread byte.
-    pub(super) here: LinePosition,
+    pub(super) position: LinePosition,
     /// The bytes between the first unread byte and this index contain no line breaks.
     pub(super) scanned: usize,
     /// Whether the last line ended with a CR at the end of the buffer. If an LF follows, it belongs
@@ -65,39 +67,45 @@ enum BufferOutcome {
 }
 
 /// Number of unread bytes that are known to contain no line end.
-pub(super) fn without_end(input: &Buffer, scanned: usize) -> usize {
-    scanned.min(input.bytes.len()).saturating_sub(input.at)
+pub(super) fn trim_line_end(input: &Buffer, scanned: usize) -> usize {
+    scanned.min(input.bytes.len()).saturating_sub(input.index)
 }
 
 /// Index at which the open message begins if it is at most [`KEPT`] bytes back, otherwise the
 /// current index.
-fn near_start(input: &Buffer, open: Option<&LinePosition>) -> usize {
+fn is_near_start(input: &Buffer, open: Option<&LinePosition>) -> usize {
     open.and_then(|start| input.index(start.offset()))
-        .filter(|start| input.at.saturating_sub(*start) <= KEPT)
-        .unwrap_or(input.at)
+        .filter(|start| input.index.saturating_sub(*start) <= KEPT)
+        .unwrap_or(input.index)
 }
 
 /// End of the complete unread lines up to `end` that begin before offset `stop`.
 pub(super) fn cut(input: &Buffer, end: usize, stop: u64) -> usize {
     let left = stop.saturating_sub(input.offset());
-    if left == 0 || left >= (end - input.at) as u64 {
+    if left == 0 || left >= (end - input.index) as u64 {
         return end;
     }
     // The search begins at the byte before `stop`, which may be a line end.
-    let before = input.at + left as usize - 1;
+    let before = input.index + left as usize - 1;
     let rest = input.bytes.get(before..end).unwrap_or_default();
     match memchr::memchr2(b'\n', b'\r', rest) {
-        Some(at) if rest[at] == b'\r' && rest.get(at + 1) == Some(&b'\n') => before + at + 2,
-        Some(at) => before + at + 1,
+        Some(index) if rest[index] == b'\r' && rest.get(index + 1) == Some(&b'\n') => {
+            before + index + 2
+        }
+        Some(index) => before + index + 1,
         None => end,
     }
 }
 
 /// End of a block of complete unread lines, or `None` if there is none. A line longer than `max`
 /// bytes is an error whether or not its end is buffered.
-pub(super) fn block(input: &Buffer, scanned: &mut usize, max: u64) -> Result<Option<usize>, u64> {
+pub(super) fn find_block_end(
+    input: &Buffer,
+    scanned: &mut usize,
+    max: u64,
+) -> Result<Option<usize>, u64> {
     let rest = input.rest();
-    let from = without_end(input, *scanned);
+    let from = trim_line_end(input, *scanned);
     let near = rest.len().min(BLOCK.max(from));
     let end = match memchr::memrchr2(b'\n', b'\r', &rest[from..near]) {
         Some(end) => from + end + 1,
@@ -118,7 +126,7 @@ pub(super) fn block(input: &Buffer, scanned: &mut usize, max: u64) -> Result<Opt
     };
     // A CRLF is not split.
     let cut = rest[end - 1] == b'\r' && rest.get(end) == Some(&b'\n');
-    Ok(Some(input.at + end + usize::from(cut)))
+    Ok(Some(input.index + end + usize::from(cut)))
 }
 
 impl LineReader {
@@ -136,7 +144,7 @@ impl LineReader {
                 abbreviations: false,
             }),
             builder: BatchBuilder::new(options.limits.clone()),
-            here: LinePosition::default(),
+            position: LinePosition::default(),
             scanned: 0,
             after_cr: false,
             open: None,
@@ -155,7 +163,7 @@ impl LineReader {
 
     /// The dialect that a line must have. `None` if the log itself determines the dialect: without
     /// splits, and up to the end of the split at the start of the log.
-    fn fixed_dialect(&self, offset: u64) -> Option<Dialect> {
+    fn required_dialect(&self, offset: u64) -> Option<Dialect> {
         let split = self.options.split?;
         let fixed = split.start > 0 || offset >= split.stop;
         fixed.then(|| {
@@ -167,16 +175,16 @@ impl LineReader {
     }
 
     /// Whether the dialect in force at a line differs from the dialect of the log's head.
-    pub(super) fn dialect_changed(&self, offset: u64) -> bool {
-        self.fixed_dialect(offset)
+    pub(super) fn has_dialect_changed(&self, offset: u64) -> bool {
+        self.required_dialect(offset)
             .is_some_and(|dialect| dialect != self.dialects.in_force())
     }
 
     /// Returns the permanent error at the next line, after
     /// [`dialect_changed`](Self::dialect_changed) returned true.
     pub(super) fn reject_dialect(&mut self, input: &Buffer) -> ReadError {
-        let base = self.here.clone();
-        self.fail(input, &base, input.at, dialect_change_error(input.at))
+        let base = self.position.clone();
+        self.fail(input, &base, input.index, dialect_change_error(input.index))
     }
 
     /// Ends the split. The following lines belong to other splits.
@@ -188,7 +196,7 @@ impl LineReader {
 
     /// Reads complete lines up to `end`, until a batch is full.
     fn run(&mut self, input: &mut Buffer, end: usize) -> Lexed<BufferOutcome> {
-        let fixed = self.fixed_dialect(input.offset());
+        let fixed = self.required_dialect(input.offset());
         let inner = self.is_inner_split();
         let graphs = self.graphs;
         let Self {
@@ -196,7 +204,7 @@ impl LineReader {
             dialects,
             statements,
             builder,
-            here,
+            position: here,
             after_cr,
             open,
             stop,
@@ -205,85 +213,89 @@ impl LineReader {
         } = self;
         let text = input.bytes.get(..end).unwrap_or_default();
         let max_line = options.limits.max_message_bytes;
-        let (offset, base) = (input.offset(), input.at);
+        let (offset, base) = (input.offset(), input.index);
         let is_past_split = offset >= *stop;
-        let position = |at: usize| offset + (at - base) as u64;
+        let position = |index: usize| offset + (index - base) as u64;
         check_dialect(fixed, dialects, base)?;
         let mut lines = 0;
-        let mut at = base;
-        while at < end {
-            let line = at;
-            input.at = line;
+        let mut index = base;
+        while index < end {
+            let line = index;
+            input.index = line;
             if (end - line) as u64 > max_line {
                 let length = memchr::memchr2(b'\n', b'\r', &text[line..]);
                 if length.unwrap_or(end - line) as u64 > max_line {
                     return Err(Box::new(too_long_error(line, max_line)));
                 }
             }
-            at = skip_space(text, at);
+            index = skip_space(text, index);
             let (mut ends, mut last) = (false, false);
-            match byte(text, at) {
+            match byte_at(text, index) {
                 b'<' | b'_' | b'"' => {
                     if !builder.is_open() {
-                        builder.begin_message(position(at));
+                        builder.begin_message(position(index));
                         // The message may be read again from here.
                         let mut start = here.clone();
                         start.advance_lines((line - base) as u64, lines);
                         *open = Some(start);
                     }
-                    at = statements.statement(builder, text, at, !options.parts)?;
-                    at = skip_space(text, at);
+                    index = statements.parse_statement(builder, text, index, !options.parts)?;
+                    index = skip_space(text, index);
                 }
-                b'M' if text[at..].starts_with(b"MESSAGE") && is_word(text, at + 7) => {
-                    (at, ends) = directive(dialects, builder, text, at, position(at))?;
+                b'M' if text[index..].starts_with(b"MESSAGE") && is_word(text, index + 7) => {
+                    (index, ends) =
+                        read_directive(dialects, builder, text, index, position(index))?;
                     check_dialect(fixed, dialects, line)?;
                     last = is_past_split;
                 }
-                b'V' if text[at..].starts_with(b"VERSION") && is_word(text, at + 7) => {
-                    at = version(dialects, text, at + 7)?;
+                b'V' if text[index..].starts_with(b"VERSION") && is_word(text, index + 7) => {
+                    index = read_version(dialects, text, index + 7)?;
                     check_dialect(fixed, dialects, line)?;
                 }
                 b'#' | b'\n' | b'\r' => {}
-                _ if at == end => {}
-                0xef if position(at) == 0 && text[at..].starts_with(BOM) => {
-                    at += BOM.len();
+                _ if index == end => {}
+                0xef if position(index) == 0 && text[index..].starts_with(BOM) => {
+                    index += BOM.len();
                     continue;
                 }
-                _ => return statement_error(text, at, graphs),
+                _ => return statement_error(text, index, graphs),
             }
-            if byte(text, at) == b'#' {
-                let comment = at;
-                at = memchr::memchr2(b'\n', b'\r', &text[at..]).map_or(end, |more| at + more);
-                let (body, place) = (&text[comment + 1..at], position(comment));
+            if byte_at(text, index) == b'#' {
+                let comment = index;
+                index =
+                    memchr::memchr2(b'\n', b'\r', &text[index..]).map_or(end, |more| index + more);
+                let (body, place) = (&text[comment + 1..index], position(comment));
                 if dialects.comments_delimit() && is_comment_delimiter(body) {
-                    ends |= ends_message(dialects, Delimiter::Comment, builder, comment, place)?;
+                    ends |= end_message(dialects, Delimiter::Comment, builder, comment, place)?;
                     last |= is_past_split;
-                } else if comment == skip_space(text, line) && dialects.resembles(body, true) {
+                } else if comment == skip_space(text, line)
+                    && dialects.resembles_delimiter(body, true)
+                {
                     dialects.note(body, place, (!inner).then(|| here.line() + lines));
                 }
             }
-            let after = line_end(text, at)?;
-            if after > at {
+            let after = line_end(text, index)?;
+            if after > index {
                 lines += 1;
-                *after_cr = after == end && byte(text, at) == b'\r' && after == at + 1;
-                at = after;
+                *after_cr = after == end && byte_at(text, index) == b'\r' && after == index + 1;
+                index = after;
             }
             let stop = if ends {
                 builder.end_message();
                 *open = None;
-                builder.full()
+                builder.is_full()
             } else {
-                options.parts && builder.full()
+                options.parts && builder.is_full()
             };
             if stop || last {
                 *done = last;
-                here.advance_lines((at - base) as u64, lines);
-                input.at = at;
+                here.advance_lines((index - base) as u64, lines);
+                input.index = index;
                 return Ok(BufferOutcome::Full);
             }
         }
-        here.advance_lines((at - base) as u64, lines);
-        input.at = at;
+        here.advance_lines((index - base) as u64, lines);
+        input.index = index;
         Ok(BufferOutcome::Read)
     }
 
@@ -291,11 +303,11 @@ impl LineReader {
     /// still buffered, because it began after the last feed.
     fn go_back(&mut self, input: &mut Buffer) {
         if let Some(start) = self.open.take()
-            && let Some(at) = input.index(start.offset())
+            && let Some(index) = input.index(start.offset())
         {
             self.builder.discard_message();
-            input.at = at;
-            self.here = start;
+            input.index = index;
+            self.position = start;
             self.after_cr = false;
         }
     }
@@ -338,27 +350,27 @@ impl LineReader {
     ) -> ReadError {
         // An error at the end of the input may be due to truncation.
         let class = match error.class {
-            ErrorClass::Malformed if error.at == input.bytes.len() => ErrorClass::Truncated,
+            ErrorClass::Malformed if error.index == input.bytes.len() => ErrorClass::Truncated,
             class => class,
         };
         let rest = input.bytes.get(from..).unwrap_or_default();
-        let mut found = base.error(rest, error.at.saturating_sub(from), class, error.reason);
+        let mut found = base.error(rest, error.index.saturating_sub(from), class, error.reason);
         if self.is_inner_split() {
             found.position.line_column = None;
         }
-        let start = near_start(input, self.open.take().as_ref());
-        let skip = LineSkip::after_error(&input.bytes[start..input.at]);
-        self.here = base.clone();
-        self.here.advance(&input.bytes[from..input.at]);
+        let start = is_near_start(input, self.open.take().as_ref());
+        let skip = LineSkip::after_error(&input.bytes[start..input.index]);
+        self.position = base.clone();
+        self.position.advance(&input.bytes[from..input.index]);
         // A split in another dialect cannot continue: it would miss delimiters.
-        self.skip = (!self.dialect_changed(input.offset())).then_some(skip);
+        self.skip = (!self.has_dialect_changed(input.offset())).then_some(skip);
         found.resumable = self.skip.is_some();
         found
     }
 
     /// End of the complete lines that are valid UTF-8, and the error in the next line.
-    fn valid(&self, input: &Buffer, end: usize) -> (usize, Option<Box<LexError>>) {
-        let from = input.at;
+    fn check_utf8(&self, input: &Buffer, end: usize) -> (usize, Option<Box<LexError>>) {
+        let from = input.index;
         let text = input.bytes.get(from..end).unwrap_or_default();
         if simdutf8::basic::from_utf8(text).is_ok() {
             return (end, None);
@@ -371,26 +383,26 @@ impl LineReader {
         let error = if length as u64 > max {
             too_long_error(from + line, max)
         } else {
-            let found = byte(text, bad);
+            let invalid_byte = byte_at(text, bad);
             LexError {
-                at: from + bad,
+                index: from + bad,
                 class: ErrorClass::Malformed,
-                reason: format!("expected UTF-8, found the byte 0x{found:02X}").into(),
+                reason: format!("expected UTF-8, found the byte 0x{invalid_byte:02X}").into(),
             }
         };
         (from + line, Some(Box::new(error)))
     }
 
     /// Reads some complete lines.
-    fn step(&mut self, input: &mut Buffer) -> Lexed<BufferOutcome> {
+    fn read_lines(&mut self, input: &mut Buffer) -> Lexed<BufferOutcome> {
         let max = self.options.limits.max_message_bytes;
-        let end = match block(input, &mut self.scanned, max) {
+        let end = match find_block_end(input, &mut self.scanned, max) {
             Ok(Some(end)) => end,
             Ok(None) => return Ok(BufferOutcome::Feed),
-            Err(_) => return Err(Box::new(too_long_error(input.at, max))),
+            Err(_) => return Err(Box::new(too_long_error(input.index, max))),
         };
         let end = cut(input, end, self.stop);
-        let (end, error) = self.valid(input, end);
+        let (end, error) = self.check_utf8(input, end);
         let step = self.run(input, end)?;
         match (step, error) {
             (BufferOutcome::Read, Some(error)) => Err(error),
@@ -401,22 +413,23 @@ impl LineReader {
 
 /// Position after the line end, which is required here unless the text ends.
 #[inline]
-fn line_end(text: &[u8], at: usize) -> Lexed<usize> {
-    match byte(text, at) {
-        b'\r' if byte(text, at + 1) == b'\n' => Ok(at + 2),
-        b'\n' | b'\r' => Ok(at + 1),
-        _ if at == text.len() => Ok(at),
-        _ => expected(text, at, "the end of the line after the statement"),
+fn line_end(text: &[u8], index: usize) -> Lexed<usize> {
+    match byte_at(text, index) {
+        b'\r' if byte_at(text, index + 1) == b'\n' => Ok(index + 2),
+        b'\n' | b'\r' => Ok(index + 1),
+        _ if index == text.len() => Ok(index),
+        _ => fail_expected(text, index, "the end of the line after the statement"),
     }
 }
 
 #[cold]
-fn statement_error<T>(text: &[u8], at: usize, graphs: bool) -> Lexed<T> {
-    let found = lex::found(text, at);
-    let expected = format!("expected a statement, MESSAGE, VERSION or a comment, found {found}");
+fn statement_error<T>(text: &[u8], index: usize, graphs: bool) -> Lexed<T> {
+    let found_text = lex::describe_found(text, index);
+    let expected =
+        format!("expected a statement, MESSAGE, VERSION or a comment, found {found_text}");
     fail(
-        at,
-        lex::explain_turtle_syntax(text, at, graphs, expected.into()),
+        index,
+        lex::explain_turtle_syntax(text, index, graphs, expected.into()),
     )
 }
 
@@ -431,7 +444,7 @@ fn check_dialect(fixed: Option<Dialect>, dialects: &Dialects, line: usize) -> Le
 #[cold]
 fn dialect_change_error(line: usize) -> LexError {
     LexError {
-        at: line,
+        index: line,
         class: ErrorClass::Unsupported,
         reason: "the log changes its dialect after its head, so it cannot be read in splits; \
                  read it in one piece"
@@ -440,14 +453,14 @@ fn dialect_change_error(line: usize) -> LexError {
 }
 
 /// Whether a delimiter ends a message. Begins an empty message if none is open.
-fn ends_message(
+fn end_message(
     dialects: &mut Dialects,
     delimiter: Delimiter,
     builder: &mut BatchBuilder,
-    at: usize,
+    index: usize,
     position: u64,
 ) -> Lexed<bool> {
-    match dialects.delimiter(delimiter, builder.is_open()) {
+    match dialects.handle_delimiter(delimiter, builder.is_open()) {
         Ok(DelimiterEffect::Nothing) => Ok(false),
         Ok(DelimiterEffect::Ends) => {
             if !builder.is_open() {
@@ -455,53 +468,57 @@ fn ends_message(
             }
             Ok(true)
         }
-        Err(reason) => fail(at, reason),
+        Err(reason) => fail(index, reason),
     }
 }
 
 /// Returns the position after `MESSAGE`, and whether it ends a message. If other text follows, the
 /// dialect does not change, because readers that only look for delimiters ignore such a line.
-fn directive(
+fn read_directive(
     dialects: &mut Dialects,
     builder: &mut BatchBuilder,
     text: &[u8],
-    at: usize,
+    index: usize,
     position: u64,
 ) -> Lexed<(usize, bool)> {
-    let rest = skip_space(text, at + b"MESSAGE".len());
-    if matches!(byte(text, rest), b'#' | b'\n' | b'\r') || rest == text.len() {
-        let ends = ends_message(dialects, Delimiter::Directive, builder, at, position)?;
+    let rest = skip_space(text, index + b"MESSAGE".len());
+    if matches!(byte_at(text, rest), b'#' | b'\n' | b'\r') || rest == text.len() {
+        let ends = end_message(dialects, Delimiter::Directive, builder, index, position)?;
         return Ok((rest, ends));
     }
     let mut unchanged = dialects.clone();
-    match unchanged.delimiter(Delimiter::Directive, builder.is_open()) {
-        Ok(_) => expected(text, rest, "the end of the line after MESSAGE"),
-        Err(reason) => fail(at, reason),
+    match unchanged.handle_delimiter(Delimiter::Directive, builder.is_open()) {
+        Ok(_) => fail_expected(text, rest, "the end of the line after MESSAGE"),
+        Err(reason) => fail(index, reason),
     }
 }
 
 /// Whether a keyword ends here.
-pub(super) fn is_word(text: &[u8], at: usize) -> bool {
-    at == text.len() || matches!(byte(text, at), b' ' | b'\t' | b'\n' | b'\r' | b'#' | b'"')
+pub(super) fn is_word(text: &[u8], index: usize) -> bool {
+    index == text.len()
+        || matches!(
+            byte_at(text, index),
+            b' ' | b'\t' | b'\n' | b'\r' | b'#' | b'"'
+        )
 }
 
 /// Reads a version directive after its keyword.
-pub(super) fn version(dialects: &mut Dialects, text: &[u8], at: usize) -> Lexed<usize> {
-    let start = skip_space(text, at);
-    if byte(text, start) != b'"' {
-        return expected(
+pub(super) fn read_version(dialects: &mut Dialects, text: &[u8], index: usize) -> Lexed<usize> {
+    let start = skip_space(text, index);
+    if byte_at(text, start) != b'"' {
+        return fail_expected(
             text,
             start,
             "a version label in double quotes after VERSION",
         );
     }
     let mut label = Vec::new();
-    let token = lex::string(text, start + 1, &mut label)?;
+    let token = lex::lex_string(text, start + 1, &mut label)?;
     if !token.escaped {
         label.extend_from_slice(&text[start + 1..token.end]);
     }
     match String::from_utf8(label) {
-        Ok(label) => dialects.version(&label),
+        Ok(label) => dialects.handle_version(&label),
         Err(_) => return fail(start, "invalid UTF-8 in the version label"),
     }
     Ok(skip_space(text, token.end + 1))
@@ -509,7 +526,7 @@ pub(super) fn version(dialects: &mut Dialects, text: &[u8], at: usize) -> Lexed<
 
 fn too_long_error(line: usize, max: u64) -> LexError {
     LexError {
-        at: line,
+        index: line,
         class: ErrorClass::Limit,
         reason: Reason::limit(
             format!("the line is longer than {max} bytes"),
@@ -521,7 +538,7 @@ fn too_long_error(line: usize, max: u64) -> LexError {
 impl Reader for LineReader {
     type Record = Quad;
 
-    fn builder(&mut self) -> &mut BatchBuilder {
+    fn builder_mut(&mut self) -> &mut BatchBuilder {
         &mut self.builder
     }
 
@@ -535,12 +552,12 @@ impl Reader for LineReader {
         );
         self.builder
             .start_at(options.first_message_index.unwrap_or_default());
-        self.here = LinePosition::at(self.first_byte());
+        self.position = LinePosition::at(self.first_byte());
         self.scanned = 0;
         self.after_cr = false;
         self.open = None;
         self.skip = None;
-        self.seek = split.map(|_| LineSkip::to_split());
+        self.seek = split.map(|_| LineSkip::skip_to_split());
         self.done = false;
     }
 
@@ -551,15 +568,15 @@ impl Reader for LineReader {
         while !self.done {
             // The LF of a CRLF that is split between two pieces belongs to a line that was already
             // counted.
-            if self.after_cr && input.at < input.bytes.len() {
+            if self.after_cr && input.index < input.bytes.len() {
                 self.after_cr = false;
-                if input.bytes[input.at] == b'\n' {
-                    input.at += 1;
-                    self.here.advance_lines(1, 0);
+                if input.bytes[input.index] == b'\n' {
+                    input.index += 1;
+                    self.position.advance_lines(1, 0);
                 }
             }
-            let (base, from) = (self.here.clone(), input.at);
-            let batch = match self.step(input) {
+            let (base, from) = (self.position.clone(), input.index);
+            let batch = match self.read_lines(input) {
                 Ok(BufferOutcome::Feed) => return Ok(self.flush(input)),
                 Ok(BufferOutcome::Read) => None,
                 Ok(BufferOutcome::Full) if self.done => {
@@ -595,7 +612,7 @@ impl Reader for LineReader {
     }
 
     fn keep(&self, input: &Buffer) -> usize {
-        near_start(input, self.open.as_ref())
+        is_near_start(input, self.open.as_ref())
     }
 
     fn forget(&mut self, consumed: &[u8]) {
@@ -606,7 +623,7 @@ impl Reader for LineReader {
         !self.is_inner_split() || self.options.first_message_index.is_some()
     }
 
-    fn done(&self) -> bool {
+    fn is_done(&self) -> bool {
         self.done
     }
 

@@ -19,26 +19,26 @@ use crate::syntax::text::encode::{StatementError, StatementWriter, TextLayout, T
 use crate::syntax::text::terms::TextTermWriter;
 
 /// Returns an N-Quads or N-Triples encoder.
-pub(super) fn encoder(
+pub(super) fn new_encoder(
     format: &'static FormatSpec,
     values: &Values,
     source: Option<&Source>,
 ) -> CodecResult<dyn Encoder> {
-    Ok(Box::new(text_encoder(format, values, source)?))
+    Ok(Box::new(new_text_encoder(format, values, source)?))
 }
 
-fn text_encoder(
+fn new_text_encoder(
     format: &'static FormatSpec,
     values: &Values,
     source: Option<&Source>,
 ) -> Result<MessageLoop<TextWriter<LineWriter>>, Reason> {
-    let mut layout = TextLayout::of(values, source)?;
-    if values.switch(&RDF_STAR_SYNTAX) {
+    let mut layout = TextLayout::from_values(values, source)?;
+    if values.is_on(&RDF_STAR_SYNTAX) {
         layout.style = Style::STAR;
     }
     let lines = LineWriter {
         graphs: format.carries.graphs,
-        terms: TextTermWriter::new(values.switch(&LENIENT), false),
+        terms: TextTermWriter::new(values.is_on(&LENIENT), false),
     };
     Ok(TextWriter::encoder(format, values, layout, lines))
 }
@@ -78,11 +78,11 @@ impl StatementWriter for LineWriter {
     ) -> Result<(), StatementError> {
         let table = batch.table();
         for quad in batch.message(message) {
-            self.terms.term(table, quad.subject, &style, out)?;
-            self.terms.term(table, quad.predicate, &style, out)?;
-            self.terms.term(table, quad.object, &style, out)?;
+            self.terms.write_term(table, quad.subject, &style, out)?;
+            self.terms.write_term(table, quad.predicate, &style, out)?;
+            self.terms.write_term(table, quad.object, &style, out)?;
             if self.graphs && quad.graph != TermId::DEFAULT_GRAPH {
-                self.terms.term(table, quad.graph, &style, out)?;
+                self.terms.write_term(table, quad.graph, &style, out)?;
             }
             out.extend_from_slice(b".\n");
             if out.len() > style.max_bytes {
@@ -122,8 +122,8 @@ mod tests {
         }
         builder.end_message();
         let mut out = b"before".to_vec();
-        let mut encoder = text_encoder(&NQUADS, &Values::default(), None).unwrap();
-        encoder.writer().bound(10_000);
+        let mut encoder = new_text_encoder(&NQUADS, &Values::default(), None).unwrap();
+        encoder.writer_mut().set_max_text(10_000);
         let error = encoder
             .encode((&builder.take().unwrap()).into(), &mut out)
             .unwrap_err();

@@ -13,7 +13,7 @@ pub const GENERALIZED: OptionSpec = OptionSpec::switch(
     "Accept generalized quads and RDF-star when reading N-Triples and N-Quads, and declare them \
      when writing Jelly.",
 )
-.shared()
+.with_shared_value()
 .group(TEXT);
 
 /// Whether triple terms are written in RDF-star syntax.
@@ -36,13 +36,13 @@ pub(super) struct LineReading {
 }
 
 impl LineReading {
-    pub fn of(values: &Values, opening: &Opening) -> Self {
+    pub fn from_values(values: &Values, opening: &Opening) -> Self {
         Self {
             limits: limits(values),
             parts: opening.parts == Parts::Always,
-            lenient: values.switch(&LENIENT),
-            generalized: values.switch(&GENERALIZED),
-            dialect_options: DialectOptions::of(values),
+            lenient: values.is_on(&LENIENT),
+            generalized: values.is_on(&GENERALIZED),
+            dialect_options: DialectOptions::from_values(values),
             split: opening.split,
             first_message_index: opening.first_message_index,
         }

@@ -15,7 +15,7 @@ use crate::syntax::ntriples::lex::skip_space;
 use crate::syntax::ntriples::{StatementGrammar, StatementReader};
 use crate::syntax::text::dialect::{Delimiter, Dialects, is_comment_delimiter};
 
-use super::decode::{LineReader, is_word, version, without_end};
+use super::decode::{LineReader, is_word, read_version, trim_line_end};
 
 /// Maximum number of skipped bytes that are kept.
 pub(super) const KEPT: usize = 1 << 20;
@@ -67,7 +67,7 @@ impl LineSkip {
 
     /// Creates a skip to the first delimiter of a split. The bytes up to the first line end
     /// belong to the previous split.
-    pub fn to_split() -> Self {
+    pub fn skip_to_split() -> Self {
         Self {
             bytes: Vec::new(),
             max_bytes: 0,
@@ -129,7 +129,7 @@ impl LineReader {
                 return SkipOutcome::End;
             }
             let rest = input.rest();
-            let scanned = without_end(input, self.scanned);
+            let scanned = trim_line_end(input, self.scanned);
             let end = memchr::memchr2(b'\n', b'\r', &rest[scanned..]).map(|end| scanned + end);
             let length = end.map_or(rest.len(), |end| end + 1);
             if length == 0 {
@@ -146,32 +146,32 @@ impl LineReader {
                 return SkipOutcome::Feed;
             }
             let line = &rest[..length];
-            let found = if inside || !may_delimit(line) {
+            let effect = if inside || !may_delimit(line) {
                 LineEffect::Content
             } else {
-                line_effect(&mut self.dialects, line, offset == 0)
+                apply_line(&mut self.dialects, line, offset == 0)
             };
             // While seeking a split, lines belong to the previous split.
             if skip.max_bytes > 0
                 && !inside
                 && let Some(comment) = lone_comment(line)
-                && self.dialects.resembles(comment, true)
+                && self.dialects.resembles_delimiter(comment, true)
             {
                 let place = offset + skip_space(line, 0) as u64;
-                let number = (!self.is_inner_split()).then(|| self.here.line());
+                let number = (!self.is_inner_split()).then(|| self.position.line());
                 self.dialects.note(comment, place, number);
             }
-            if !matches!(found, LineEffect::Ends { content: false }) {
+            if !matches!(effect, LineEffect::Ends { content: false }) {
                 skip.add(line);
             }
             skip.inside = inside && !is_complete;
             let after_cr = line.ends_with(b"\r");
-            if self.dialect_changed(offset) {
+            if self.has_dialect_changed(offset) {
                 return SkipOutcome::DialectChanged;
             }
-            self.here.advance(line);
-            input.at += length;
-            if matches!(found, LineEffect::Ends { .. }) {
+            self.position.advance(line);
+            input.index += length;
+            if matches!(effect, LineEffect::Ends { .. }) {
                 // The LF after this line's CR may follow.
                 self.after_cr = after_cr;
                 return SkipOutcome::Delimiter(offset);
@@ -200,27 +200,27 @@ fn lone_comment(line: &[u8]) -> Option<&[u8]> {
 
 /// Returns the meaning of a line, and applies its version label. `marked` is true if the line may
 /// begin with a byte order mark.
-pub(super) fn line_effect(dialects: &mut Dialects, mut line: &[u8], marked: bool) -> LineEffect {
+pub(super) fn apply_line(dialects: &mut Dialects, mut line: &[u8], marked: bool) -> LineEffect {
     if marked {
         line = line.strip_prefix(BOM).unwrap_or(line);
     }
     if std::str::from_utf8(line).is_err() {
         return LineEffect::Content;
     }
-    let mut at = skip_space(line, 0);
-    let rest = line.get(at..).unwrap_or_default();
+    let mut index = skip_space(line, 0);
+    let rest = line.get(index..).unwrap_or_default();
     let (mut message, mut statement) = (false, false);
-    if rest.starts_with(b"MESSAGE") && is_word(line, at + 7) {
+    if rest.starts_with(b"MESSAGE") && is_word(line, index + 7) {
         message = true;
-        at += 7;
-    } else if rest.starts_with(b"VERSION") && is_word(line, at + 7) {
-        match version(dialects, line, at + 7) {
-            Ok(end) => at = end,
+        index += 7;
+    } else if rest.starts_with(b"VERSION") && is_word(line, index + 7) {
+        match read_version(dialects, line, index + 7) {
+            Ok(end) => index = end,
             Err(_) => return LineEffect::Content,
         }
     } else if !matches!(rest.first(), None | Some(b'#' | b'\n' | b'\r')) {
         // Options do not matter here: only the end of the statement is needed.
-        let mut statements = StatementReader::uncached(StatementGrammar {
+        let mut statements = StatementReader::without_cache(StatementGrammar {
             graphs: true,
             generalized: true,
             lenient: true,
@@ -232,14 +232,14 @@ pub(super) fn line_effect(dialects: &mut Dialects, mut line: &[u8], marked: bool
             max_message_bytes: u64::MAX,
             ..Limits::default()
         });
-        match statements.statement(&mut builder, line, at, false) {
-            Ok(end) => at = end,
+        match statements.parse_statement(&mut builder, line, index, false) {
+            Ok(end) => index = end,
             Err(_) => return LineEffect::Content,
         }
         statement = true;
     }
-    at = skip_space(line, at);
-    let after = line.get(at..).unwrap_or_default();
+    index = skip_space(line, index);
+    let after = line.get(index..).unwrap_or_default();
     let end = after.iter().position(|byte| matches!(byte, b'\n' | b'\r'));
     let comment = match after.get(..end.unwrap_or(after.len())) {
         None | Some([]) => false,
@@ -247,8 +247,8 @@ pub(super) fn line_effect(dialects: &mut Dialects, mut line: &[u8], marked: bool
         Some(_) => return LineEffect::Content,
     };
     // The directive comes first, and may change the meaning of comments.
-    let directive = message && dialects.resumes(Delimiter::Directive);
-    let comment = comment && dialects.resumes(Delimiter::Comment);
+    let directive = message && dialects.can_resume(Delimiter::Directive);
+    let comment = comment && dialects.can_resume(Delimiter::Comment);
     let content = statement || (message && !directive);
     match (directive || comment, content) {
         (true, content) => LineEffect::Ends { content },

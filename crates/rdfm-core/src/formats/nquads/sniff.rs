@@ -24,7 +24,7 @@ pub fn sniff(bytes: &[u8], complete: bool) -> Sniff {
             LineKind::Other => return Sniff::No,
         }
     }
-    Sniff::of(
+    Sniff::from_match(
         complete && triples && memchr(0, head(bytes)).is_none(),
         complete,
     )

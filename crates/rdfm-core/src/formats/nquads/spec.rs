@@ -2,7 +2,7 @@
 
 use super::LineReader;
 use super::count::LineDelimiterCounter;
-use super::encode::encoder;
+use super::encode::new_encoder;
 use super::options::{GENERALIZED, LineReading, RDF_STAR_SYNTAX};
 use super::sniff::sniff;
 use crate::codec::carries::{Capabilities, TripleTerms};
@@ -52,13 +52,13 @@ pub static NTRIPLES: FormatSpec = FormatSpec {
     reads: &[BOUNDS, READS],
     writes: &[WRITES, &[MERGE_GRAPHS]],
     decoder: |values, opening| {
-        let options = LineReading::of(values, opening);
+        let options = LineReading::from_values(values, opening);
         Ok(input::decoder(
             NTRIPLES.name,
             LineReader::new(false, options),
         ))
     },
-    encoder: |values, source| encoder(&NTRIPLES, values, source),
+    encoder: |values, source| new_encoder(&NTRIPLES, values, source),
     splitter: Some(counter),
     append: Append::LastLine,
 };
@@ -80,15 +80,15 @@ pub static NQUADS: FormatSpec = FormatSpec {
     reads: &[BOUNDS, READS],
     writes: &[WRITES],
     decoder: |values, opening| {
-        let options = LineReading::of(values, opening);
+        let options = LineReading::from_values(values, opening);
         Ok(input::decoder(NQUADS.name, LineReader::new(true, options)))
     },
-    encoder: |values, source| encoder(&NQUADS, values, source),
+    encoder: |values, source| new_encoder(&NQUADS, values, source),
     splitter: Some(counter),
     append: Append::LastLine,
 };
 
 fn counter(values: &Values, opening: &Opening) -> Box<dyn codec::DelimiterCounter> {
-    let options = LineReading::of(values, opening);
+    let options = LineReading::from_values(values, opening);
     Box::new(LineDelimiterCounter::new(&options))
 }

@@ -22,7 +22,7 @@ use crate::syntax::rdf_binary::model::Slots;
 use crate::syntax::rdf_binary::protobuf::Protobuf;
 use crate::syntax::rdf_binary::terms::BinaryTerms;
 use crate::syntax::rdf_binary::thrift::Thrift;
-use crate::syntax::wire::{LENGTH, Varint, Wire, long_varint, varint_size};
+use crate::syntax::wire::{LENGTH, Varint, Wire, read_long_varint, varint_size};
 
 /// The field of `RDF_Stream` that contains a row.
 const ROW: u32 = 1;
@@ -38,7 +38,7 @@ pub struct RdfBinaryReader {
     max: u64,
     terms: BinaryTerms<Quad>,
     /// For logs that contain only rows: whether their message has begun.
-    begun: bool,
+    has_begun: bool,
     layout: Option<RowLayout>,
     /// Number of buffered bytes needed before trying to read a row again.
     needed: usize,
@@ -84,7 +84,7 @@ impl RdfBinaryReader {
             parts: options.parts,
             max: options.limits.max_message_bytes,
             terms: BinaryTerms::new(&options.limits),
-            begun: false,
+            has_begun: false,
             layout: None,
             needed: 0,
         }
@@ -94,11 +94,11 @@ impl RdfBinaryReader {
     fn read(&mut self, input: &mut Buffer) -> Result<Option<MessageBatch>, Failure> {
         loop {
             let result = match self.next(input)? {
-                BinaryItem::Row(start, end) => self.row(input, start, end),
+                BinaryItem::Row(start, end) => self.read_row(input, start, end),
                 BinaryItem::Skipped => continue,
                 BinaryItem::MessageEnd => {
                     self.terms.builder.end_message();
-                    if self.terms.builder.full() {
+                    if self.terms.builder.is_full() {
                         return Ok(self.terms.builder.take());
                     }
                     continue;
@@ -113,7 +113,7 @@ impl RdfBinaryReader {
                 }
             };
             result?;
-            if self.parts && self.terms.builder.part_full() {
+            if self.parts && self.terms.builder.is_part_full() {
                 return Ok(Some(self.terms.builder.take_part()));
             }
         }
@@ -122,26 +122,26 @@ impl RdfBinaryReader {
     /// Consumes the row that begins at `start` in the buffer. The row ends at `end`, or possibly
     /// before `end` in Thrift.
     #[inline]
-    fn row(&mut self, input: &mut Buffer, start: usize, end: usize) -> Result<(), Failure> {
+    fn read_row(&mut self, input: &mut Buffer, start: usize, end: usize) -> Result<(), Failure> {
         let bytes = input.bytes.get(start..end).unwrap_or_default();
         let mut slots = Slots::EMPTY;
         let end = if self.layout == Some(RowLayout::Bare) {
-            match thrift::row(bytes, &mut slots) {
+            match thrift::read_row(bytes, &mut slots) {
                 Ok((row, length)) => {
                     row.take::<Thrift>(&slots, &mut self.terms)
                         .map_err(crate::syntax::wire::WireError::into_parts)?;
                     start + length
                 }
                 Err(error) if error.class() == ErrorClass::Truncated => {
-                    return self.incomplete(bytes.len(), input.finished);
+                    return self.wait_for_row(bytes.len(), input.finished);
                 }
                 Err(error) => return Err(error.into_parts()),
             }
         } else {
             let row = if self.layout == Some(RowLayout::Graph) {
-                protobuf::graph_triple(bytes, &mut slots)
+                protobuf::read_graph_triple(bytes, &mut slots)
             } else {
-                protobuf::row(bytes, &mut slots)
+                protobuf::read_row(bytes, &mut slots)
             };
             row.and_then(|row| row.take::<Protobuf>(&slots, &mut self.terms))
                 .map_err(|error| match error.into_parts() {
@@ -151,14 +151,14 @@ impl RdfBinaryReader {
                 })?;
             end
         };
-        self.consume(input, end - input.at);
+        self.consume(input, end - input.index);
         Ok(())
     }
 
     /// Consumes bytes, which also count towards the open message.
     #[inline]
     fn consume(&mut self, input: &mut Buffer, count: usize) {
-        input.at += count;
+        input.index += count;
         if let Some(RowLayout::Messages(left)) = &mut self.layout {
             *left -= count as u64;
         }
@@ -166,7 +166,7 @@ impl RdfBinaryReader {
 
     /// Handles an incomplete Thrift row. `buffered` is the number of its bytes in the buffer.
     #[cold]
-    fn incomplete(&mut self, buffered: usize, finished: bool) -> Result<(), Failure> {
+    fn wait_for_row(&mut self, buffered: usize, finished: bool) -> Result<(), Failure> {
         if buffered as u64 > self.max {
             return Err(self.too_large("a row"));
         }
@@ -180,11 +180,11 @@ impl RdfBinaryReader {
     }
 
     #[cold]
-    fn too_large(&self, what: &str) -> Failure {
+    fn too_large(&self, unit: &str) -> Failure {
         (
             ErrorClass::Limit,
             Reason::limit(
-                format!("{what} is larger than {} bytes", self.max),
+                format!("{unit} is larger than {} bytes", self.max),
                 "max_message_bytes",
             ),
         )
@@ -210,10 +210,10 @@ impl RdfBinaryReader {
             return self.next_in_messages(input, left);
         }
         if !self.terms.builder.is_open() {
-            if self.begun {
+            if self.has_begun {
                 return Ok(BinaryItem::Done);
             }
-            self.begun = true;
+            self.has_begun = true;
             self.terms.builder.begin_message(0);
         }
         if rest.is_empty() {
@@ -226,20 +226,23 @@ impl RdfBinaryReader {
             self.needed = 0;
             // One byte above the limit suffices to detect a row that exceeds it.
             let window = usize::try_from(self.max).map_or(usize::MAX, |max| max + 1);
-            return Ok(BinaryItem::Row(input.at, input.at + rest.len().min(window)));
+            return Ok(BinaryItem::Row(
+                input.index,
+                input.index + rest.len().min(window),
+            ));
         }
         if layout != RowLayout::Rows {
             return self.next_field(input, u64::MAX);
         }
-        match length(rest, input.finished, "a row")? {
+        match read_length(rest, input.finished, "a row")? {
             None => Ok(BinaryItem::Wait),
-            Some((length, prefix)) => self.complete_row(input, rest.len(), prefix, length),
+            Some((length, prefix)) => self.take_complete_row(input, rest.len(), prefix, length),
         }
     }
 
     /// Returns the row after a tag and a length, or [`BinaryItem::Wait`] if it is incomplete.
     #[inline]
-    fn complete_row(
+    fn take_complete_row(
         &self,
         input: &Buffer,
         rest: usize,
@@ -251,7 +254,7 @@ impl RdfBinaryReader {
         }
         let buffered = (rest as u64).saturating_sub(prefix as u64);
         if buffered >= length {
-            let start = input.at + prefix;
+            let start = input.index + prefix;
             return Ok(BinaryItem::Row(start, start + length as usize));
         }
         if !input.finished {
@@ -270,11 +273,11 @@ impl RdfBinaryReader {
             if rest.is_empty() {
                 return Ok(wait_or_done(input));
             }
-            let Some((length, prefix)) = length(rest, input.finished, "a message")? else {
+            let Some((length, prefix)) = read_length(rest, input.finished, "a message")? else {
                 return Ok(BinaryItem::Wait);
             };
             self.terms.builder.begin_message(input.offset());
-            input.at += prefix;
+            input.index += prefix;
             self.layout = Some(RowLayout::Messages(length));
             return Ok(BinaryItem::Skipped);
         }
@@ -294,9 +297,9 @@ impl RdfBinaryReader {
             .get(..usize::try_from(max).unwrap_or(usize::MAX))
             .unwrap_or(rest);
         let mut wire = Wire::new(window);
-        let found = wire.tag().and_then(|(field, kind)| {
+        let found = wire.read_tag().and_then(|(field, kind)| {
             if (field, kind) == (ROW, LENGTH) {
-                return Ok(Some(wire.varint()?));
+                return Ok(Some(wire.read_varint()?));
             }
             Wire::expect(
                 kind,
@@ -317,7 +320,7 @@ impl RdfBinaryReader {
                 ErrorClass::Malformed,
                 format!("a row of {length} bytes extends beyond the end of its message").into(),
             )),
-            Ok(Some(length)) => self.complete_row(input, rest.len(), taken, length),
+            Ok(Some(length)) => self.take_complete_row(input, rest.len(), taken, length),
             Err(error) => match error.into_parts() {
                 (ErrorClass::Truncated, _) if (window.len() as u64) < max => {
                     if input.finished {
@@ -374,17 +377,17 @@ fn wait_or_done(input: &Buffer) -> BinaryItem {
 
 /// Reads a length. Returns the length and the number of bytes that encode it.
 #[inline]
-fn length(rest: &[u8], finished: bool, what: &str) -> Result<Option<(u64, usize)>, Failure> {
-    match long_varint(rest) {
+fn read_length(rest: &[u8], finished: bool, unit: &str) -> Result<Option<(u64, usize)>, Failure> {
+    match read_long_varint(rest) {
         Varint::Value(length, prefix) => Ok(Some((length, prefix))),
         Varint::Incomplete if !finished => Ok(None),
         Varint::Incomplete => Err((
             ErrorClass::Truncated,
-            format!("the log ends inside the length prefix of {what}").into(),
+            format!("the log ends inside the length prefix of {unit}").into(),
         )),
         Varint::TooLong => Err((
             ErrorClass::Malformed,
-            format!("the length prefix of {what} is longer than 10 bytes").into(),
+            format!("the length prefix of {unit} is longer than 10 bytes").into(),
         )),
     }
 }
@@ -392,13 +395,13 @@ fn length(rest: &[u8], finished: bool, what: &str) -> Result<Option<(u64, usize)
 impl Reader for RdfBinaryReader {
     type Record = Quad;
 
-    fn builder(&mut self) -> &mut BatchBuilder {
+    fn builder_mut(&mut self) -> &mut BatchBuilder {
         &mut self.terms.builder
     }
 
     fn reset(&mut self) {
         self.terms.reset();
-        self.begun = false;
+        self.has_begun = false;
         self.layout = self.bare.then_some(RowLayout::Bare);
         self.needed = 0;
     }

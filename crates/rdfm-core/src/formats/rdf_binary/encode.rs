@@ -27,7 +27,7 @@ use crate::model::term::{Quad, TermId};
 use crate::syntax::default_graph;
 use crate::syntax::prefixes::{DeclareResult, Prefixes};
 use crate::syntax::rdf_binary::encode::{
-    BinaryTermWriter, EncodedTerms, MAX_BYTES, TermPlace, too_long,
+    BinaryTermWriter, EncodedTerms, MAX_BYTES, TermRange, too_long,
 };
 use crate::syntax::wire::put_varint;
 
@@ -37,14 +37,14 @@ pub(super) trait RowWriter: Send + 'static {
     type Terms: BinaryTermWriter;
 
     /// Writes a row with three or four terms.
-    fn statement(&self, terms: &[u8], parts: &[TermPlace], out: &mut Vec<u8>);
+    fn write_statement(&self, terms: &[u8], parts: &[TermRange], out: &mut Vec<u8>);
     /// Writes a prefix declaration.
-    fn prefix(&self, name: &[u8], iri: &[u8], out: &mut Vec<u8>);
+    fn write_prefix(&self, name: &[u8], iri: &[u8], out: &mut Vec<u8>);
 }
 
 /// Returns an RDF Thrift encoder for a new log.
-pub(super) fn thrift(values: &Values) -> Box<dyn Encoder> {
-    let options = BinaryWriting::of(values);
+pub(super) fn new_thrift_encoder(values: &Values) -> Box<dyn Encoder> {
+    let options = BinaryWriting::from_values(values);
     // Like Jena, only RDF Thrift abbreviates IRIs with the namespaces.
     let writer = RdfBinaryWriter::new(&options, true, false, ThriftRows);
     Box::new(MessageLoop::new(&THRIFT, values, writer))
@@ -54,8 +54,8 @@ pub(super) fn thrift(values: &Values) -> Box<dyn Encoder> {
 ///
 /// # Errors
 /// If options cannot be combined.
-pub(super) fn protobuf(values: &Values) -> CodecResult<dyn Encoder> {
-    let options = BinaryWriting::of(values);
+pub(super) fn new_protobuf_encoder(values: &Values) -> CodecResult<dyn Encoder> {
+    let options = BinaryWriting::from_values(values);
     let in_message = match options.framing {
         Some(Framing::Messages) if options.flat => {
             let reason = "flat writes all messages as one, but the framing keeps them separate";
@@ -105,7 +105,7 @@ impl<W: RowWriter> RdfBinaryWriter<W> {
     }
 
     /// Appends the rows of quads to `out`, in which the message or batch begins at `start`.
-    fn quads(
+    fn write_quads(
         &mut self,
         table: &TermTable,
         quads: &[Quad],
@@ -114,18 +114,18 @@ impl<W: RowWriter> RdfBinaryWriter<W> {
     ) -> WriteResult<()> {
         for quad in quads {
             let mut parts = [
-                self.terms.term::<W::Terms>(table, quad.subject)?,
-                self.terms.term::<W::Terms>(table, quad.predicate)?,
-                self.terms.term::<W::Terms>(table, quad.object)?,
-                TermPlace::default(),
+                self.terms.encode_term::<W::Terms>(table, quad.subject)?,
+                self.terms.encode_term::<W::Terms>(table, quad.predicate)?,
+                self.terms.encode_term::<W::Terms>(table, quad.object)?,
+                TermRange::default(),
             ];
             let terms = if quad.graph == TermId::DEFAULT_GRAPH {
                 &parts[..3]
             } else {
-                parts[3] = self.graph(table, quad.graph)?;
+                parts[3] = self.encode_graph(table, quad.graph)?;
                 &parts
             };
-            self.rows.statement(&self.terms.bytes, terms, out);
+            self.rows.write_statement(&self.terms.bytes, terms, out);
             if out.len() - start > MAX_BYTES {
                 return Err(too_long());
             }
@@ -144,12 +144,12 @@ impl<W: RowWriter> RdfBinaryWriter<W> {
     }
 
     #[inline]
-    fn graph(&mut self, table: &TermTable, id: TermId) -> WriteResult<TermPlace> {
+    fn encode_graph(&mut self, table: &TermTable, id: TermId) -> WriteResult<TermRange> {
         if id != self.last_graph {
             default_graph::check(table, id)?;
             self.last_graph = id;
         }
-        self.terms.term::<W::Terms>(table, id)
+        self.terms.encode_term::<W::Terms>(table, id)
     }
 }
 
@@ -166,7 +166,7 @@ impl<W: RowWriter> Writer for RdfBinaryWriter<W> {
         self.terms.begin_message(number);
     }
 
-    fn second_message(&self) -> WriteResult<bool> {
+    fn check_second_message(&self) -> WriteResult<bool> {
         if self.in_message {
             return Ok(false);
         }
@@ -201,7 +201,7 @@ impl<W: RowWriter> Writer for RdfBinaryWriter<W> {
         } else {
             out
         };
-        self.rows.prefix(name, iri, out);
+        self.rows.write_prefix(name, iri, out);
         Ok(true)
     }
 
@@ -213,10 +213,10 @@ impl<W: RowWriter> Writer for RdfBinaryWriter<W> {
     ) -> WriteResult<()> {
         let (table, quads) = (batch.table(), batch.message(message));
         if !self.in_message {
-            return self.quads(table, quads, out.len(), out);
+            return self.write_quads(table, quads, out.len(), out);
         }
         let mut rows = std::mem::take(&mut self.message);
-        let result = self.quads(table, quads, 0, &mut rows);
+        let result = self.write_quads(table, quads, 0, &mut rows);
         self.message = rows;
         result.map_err(|error| self.explain_error(error))
     }
@@ -265,7 +265,7 @@ impl<W: RowWriter> Writer for RdfBinaryWriter<W> {
         })
     }
 
-    fn dropped(&self, dropped: Dropped) -> Counts {
+    fn count_dropped(&self, dropped: Dropped) -> Counts {
         let Dropped {
             metadata,
             boundaries,

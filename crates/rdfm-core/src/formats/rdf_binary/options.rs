@@ -39,7 +39,7 @@ pub(super) enum Framing {
 }
 
 impl Framing {
-    fn of(values: &Values, option: &OptionSpec) -> Option<Self> {
+    fn from_values(values: &Values, option: &OptionSpec) -> Option<Self> {
         values.text(option).map(|word| match word {
             "rows" => Self::Rows,
             "stream" => Self::Stream,
@@ -58,11 +58,11 @@ pub(super) struct BinaryReading {
 }
 
 impl BinaryReading {
-    pub fn of(values: &Values, opening: &Opening) -> Self {
+    pub fn from_values(values: &Values, opening: &Opening) -> Self {
         Self {
             limits: limits(values),
             parts: opening.parts == Parts::Always,
-            framing: Framing::of(values, &READ_FRAMING),
+            framing: Framing::from_values(values, &READ_FRAMING),
         }
     }
 }
@@ -78,11 +78,11 @@ pub(super) struct BinaryWriting {
 }
 
 impl BinaryWriting {
-    pub fn of(values: &Values) -> Self {
+    pub fn from_values(values: &Values) -> Self {
         Self {
-            framing: Framing::of(values, &WRITE_FRAMING),
-            flat: values.switch(&FLAT),
-            values: values.switch(&VALUES),
+            framing: Framing::from_values(values, &WRITE_FRAMING),
+            flat: values.is_on(&FLAT),
+            values: values.is_on(&VALUES),
         }
     }
 }

@@ -10,11 +10,11 @@ use super::encode::RowWriter;
 use super::options::Framing;
 use super::row::BinaryRow;
 use crate::codec::start::Start;
-use crate::syntax::rdf_binary::encode::TermPlace;
-use crate::syntax::rdf_binary::model::{Slots, ambiguous, unset};
+use crate::syntax::rdf_binary::encode::TermRange;
+use crate::syntax::rdf_binary::model::{Slots, ambiguous_error, unset_error};
 use crate::syntax::rdf_binary::protobuf::{
     POSITIONS, ProtobufTerms, QUAD_FIELDS, TRIPLE_FIELDS, field_size, put_length, put_text,
-    statement, string, strings, text_size,
+    read_statement, string, strings, text_size,
 };
 use crate::syntax::wire::{Checked, Wire, put_varint};
 
@@ -31,16 +31,16 @@ const SUBJECT: u8 = 0x0a;
 
 /// Decodes a row. The terms of a statement go into empty slots.
 #[inline]
-pub(super) fn row<'a>(bytes: &'a [u8], slots: &mut Slots<'a>) -> Checked<BinaryRow<'a>> {
+pub(super) fn read_row<'a>(bytes: &'a [u8], slots: &mut Slots<'a>) -> Checked<BinaryRow<'a>> {
     let mut wire = Wire::new(bytes);
     let mut row = None;
     while !wire.is_done() {
-        let (field, payload) = wire.field(ROW_FIELDS, "the row")?;
+        let (field, payload) = wire.read_field(ROW_FIELDS, "the row")?;
         if field == 0 {
             continue;
         }
         if row.is_some() {
-            return Err(ambiguous("the row"));
+            return Err(ambiguous_error("the row"));
         }
         row = Some(match field {
             1 => {
@@ -48,17 +48,17 @@ pub(super) fn row<'a>(bytes: &'a [u8], slots: &mut Slots<'a>) -> Checked<BinaryR
                 BinaryRow::Prefix(name, iri)
             }
             2 => {
-                statement(payload, TRIPLE_FIELDS, slots)?;
+                read_statement(payload, TRIPLE_FIELDS, slots)?;
                 BinaryRow::Statement
             }
             3 => {
-                statement(payload, QUAD_FIELDS, slots)?;
+                read_statement(payload, QUAD_FIELDS, slots)?;
                 BinaryRow::Statement
             }
             _ => BinaryRow::Base(string(payload, "the base")?),
         });
     }
-    row.ok_or_else(|| unset("the row"))
+    row.ok_or_else(|| unset_error("the row"))
 }
 
 /// Returns the framing that the first bytes of a log show; `None` if more bytes are needed.
@@ -70,15 +70,15 @@ pub(super) fn row<'a>(bytes: &'a [u8], slots: &mut Slots<'a>) -> Checked<BinaryR
 pub(super) fn detect_framing(first: &[u8]) -> Option<Framing> {
     let mut rest = first;
     if *rest.split_off_first()? != ROW {
-        return prefixed_framing(first);
+        return detect_prefixed_framing(first);
     }
-    let length = varint(&mut rest)?;
+    let length = take_varint(&mut rest)?;
     let tag = *rest.split_off_first()?;
     if !matches!(tag, PREFIX | TRIPLE | QUAD | BASE) {
-        return prefixed_framing(first);
+        return detect_prefixed_framing(first);
     }
     let before = rest.len();
-    let inner = varint(&mut rest)?;
+    let inner = take_varint(&mut rest)?;
     let end = inner.saturating_add(1 + (before - rest.len()) as u64);
     if end == length {
         return Some(Framing::Stream);
@@ -90,11 +90,11 @@ pub(super) fn detect_framing(first: &[u8]) -> Option<Framing> {
     {
         return Some(Framing::Graph);
     }
-    prefixed_framing(first)
+    detect_prefixed_framing(first)
 }
 
 /// Like [`detect_framing`], for logs that begin with a length.
-fn prefixed_framing(first: &[u8]) -> Option<Framing> {
+fn detect_prefixed_framing(first: &[u8]) -> Option<Framing> {
     let messages = looks_like_messages(first)?;
     Some(if messages {
         Framing::Messages
@@ -104,8 +104,11 @@ fn prefixed_framing(first: &[u8]) -> Option<Framing> {
 }
 
 /// Decodes a triple of an `RDF_Graph`.
-pub(super) fn graph_triple<'a>(bytes: &'a [u8], slots: &mut Slots<'a>) -> Checked<BinaryRow<'a>> {
-    statement(bytes, TRIPLE_FIELDS, slots)?;
+pub(super) fn read_graph_triple<'a>(
+    bytes: &'a [u8],
+    slots: &mut Slots<'a>,
+) -> Checked<BinaryRow<'a>> {
+    read_statement(bytes, TRIPLE_FIELDS, slots)?;
     Ok(BinaryRow::Statement)
 }
 
@@ -116,13 +119,13 @@ pub(super) fn graph_triple<'a>(bytes: &'a [u8], slots: &mut Slots<'a>) -> Checke
 /// three lengths, a message contains another tag where a prefix declaration contains text.
 fn looks_like_messages(first: &[u8]) -> Option<bool> {
     let mut rest = first;
-    if varint(&mut rest)? == 0 {
+    if take_varint(&mut rest)? == 0 {
         return Some(true);
     }
     if *rest.split_off_first()? != ROW {
         return Some(false);
     }
-    let before = varint(&mut rest)?;
+    let before = take_varint(&mut rest)?;
     if before == 0 {
         return Some(false);
     }
@@ -130,7 +133,7 @@ fn looks_like_messages(first: &[u8]) -> Option<bool> {
         0x0a | 0x12 => {}
         tag => return Some(matches!(tag, 0x1a | 0x22)),
     }
-    match varint(&mut rest)? {
+    match take_varint(&mut rest)? {
         0 => Some(before == 2),
         _ => Some(*rest.first()? < 0x20),
     }
@@ -140,7 +143,7 @@ fn looks_like_messages(first: &[u8]) -> Option<bool> {
 /// that fills the row.
 pub(super) fn start(first: &[u8]) -> Start {
     let mut rest = first;
-    let Some(length) = varint(&mut rest) else {
+    let Some(length) = take_varint(&mut rest) else {
         return Start::Unclear;
     };
     // Limited to the row, because later bytes may not have arrived.
@@ -149,7 +152,7 @@ pub(super) fn start(first: &[u8]) -> Start {
         [] => Start::Unclear,
         [tag, ref rest @ ..] if POSITIONS.contains(&tag) => {
             let mut payload = rest;
-            match varint(&mut payload) {
+            match take_varint(&mut payload) {
                 Some(inner)
                     if inner.checked_add((1 + rest.len() - payload.len()) as u64)
                         == Some(length) =>
@@ -163,8 +166,8 @@ pub(super) fn start(first: &[u8]) -> Start {
     }
 }
 
-fn varint(rest: &mut &[u8]) -> Option<u64> {
-    match crate::syntax::wire::long_varint(rest) {
+fn take_varint(rest: &mut &[u8]) -> Option<u64> {
+    match crate::syntax::wire::read_long_varint(rest) {
         crate::syntax::wire::Varint::Value(value, length) => {
             *rest = &rest[length..];
             Some(value)
@@ -196,7 +199,7 @@ impl RowWriter for ProtobufRows {
     type Terms = ProtobufTerms;
 
     #[inline]
-    fn statement(&self, terms: &[u8], parts: &[TermPlace], out: &mut Vec<u8>) {
+    fn write_statement(&self, terms: &[u8], parts: &[TermRange], out: &mut Vec<u8>) {
         let size = parts.iter().map(|part| 1 + part.length()).sum();
         let tag = if parts.len() == 3 { TRIPLE } else { QUAD };
         self.begin_row(out, tag, size);
@@ -206,7 +209,7 @@ impl RowWriter for ProtobufRows {
         }
     }
 
-    fn prefix(&self, name: &[u8], iri: &[u8], out: &mut Vec<u8>) {
+    fn write_prefix(&self, name: &[u8], iri: &[u8], out: &mut Vec<u8>) {
         self.begin_row(out, PREFIX, text_size(name.len()) + text_size(iri.len()));
         put_text(out, 0x0a, name);
         put_text(out, 0x12, iri);
@@ -230,10 +233,10 @@ mod tests {
             prefix.clear();
             message.clear();
             let rows = ProtobufRows { in_message: false };
-            rows.prefix(name.as_bytes(), iri.as_bytes(), &mut prefix);
+            rows.write_prefix(name.as_bytes(), iri.as_bytes(), &mut prefix);
             assert_eq!(looks_like_messages(&prefix), Some(false), "{prefix:x?}");
             let rows = ProtobufRows { in_message: true };
-            rows.prefix(name.as_bytes(), iri.as_bytes(), &mut message);
+            rows.write_prefix(name.as_bytes(), iri.as_bytes(), &mut message);
             message.insert(0, message.len() as u8);
             assert_eq!(looks_like_messages(&message), Some(true), "{message:x?}");
         }

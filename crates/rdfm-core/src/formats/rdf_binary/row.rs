@@ -28,13 +28,13 @@ impl BinaryRow<'_> {
     ) -> Checked<()> {
         match self {
             BinaryRow::Statement => {
-                let subject = terms.term::<R>(slots.get(0)?, 0, 0)?;
-                let predicate = terms.term::<R>(slots.get(1)?, 1, 0)?;
-                let object = terms.term::<R>(slots.get(2)?, 2, 0)?;
+                let subject = terms.add_term::<R>(slots.get(0)?, 0, 0)?;
+                let predicate = terms.add_term::<R>(slots.get(1)?, 1, 0)?;
+                let object = terms.add_term::<R>(slots.get(2)?, 2, 0)?;
                 let graph = match slots.graph() {
                     None => TermId::DEFAULT_GRAPH,
                     Some(graph) => {
-                        let graph = terms.term::<R>(graph, 3, 0)?;
+                        let graph = terms.add_term::<R>(graph, 3, 0)?;
                         default_graph::read(terms.builder.table(), graph)
                     }
                 };
@@ -46,7 +46,7 @@ impl BinaryRow<'_> {
                 })?;
                 Ok(())
             }
-            BinaryRow::Prefix(name, iri) => terms.prefix(name, iri),
+            BinaryRow::Prefix(name, iri) => terms.set_prefix(name, iri),
             BinaryRow::Base(iri) => terms.set_base(iri),
         }
     }

@@ -8,17 +8,17 @@ use crate::syntax::wire::length_at;
 pub fn protobuf(head: &[u8], complete: bool) -> Sniff {
     let detected = || {
         let empty = head.iter().take_while(|&&byte| byte == 0).count(); // empty messages
-        let (length, at) = length_at(head, empty)?;
-        let end = at + length;
-        let row = TaggedField::at(head, at)?;
+        let (length, index) = length_at(head, empty)?;
+        let end = index + length;
+        let row = TaggedField::at(head, index)?;
         Some(
             length > 0
-                && (is_row(head, at, end)
+                && (is_row(head, index, end)
                     || row.tag == 0x0a && row.end <= end && is_row(head, row.start, row.end)),
         )
     };
-    let found = detected() == Some(true) || is_bare(head) == Some(true);
-    Sniff::of(found, complete)
+    let is_protobuf = detected() == Some(true) || is_bare(head) == Some(true);
+    Sniff::from_match(is_protobuf, complete)
 }
 
 /// Whether the log begins with a row of an `RDF_Stream`, or a triple of an `RDF_Graph`, without a
@@ -49,9 +49,9 @@ struct TaggedField {
 }
 
 impl TaggedField {
-    fn at(data: &[u8], at: usize) -> Option<Self> {
-        let tag = *data.get(at)?;
-        let (length, start) = length_at(data, at + 1)?;
+    fn at(data: &[u8], index: usize) -> Option<Self> {
+        let tag = *data.get(index)?;
+        let (length, start) = length_at(data, index + 1)?;
         Some(Self {
             tag,
             start,
@@ -61,13 +61,13 @@ impl TaggedField {
 }
 
 /// Whether the range contains exactly one row: a field that fills it and begins correctly.
-fn is_row(data: &[u8], at: usize, end: usize) -> bool {
-    row_begins(data, at, end) == Some(true)
+fn is_row(data: &[u8], index: usize, end: usize) -> bool {
+    row_begins(data, index, end) == Some(true)
 }
 
 /// Like [`is_row`], but `None` if the bytes end before the result is known.
-fn row_begins(data: &[u8], at: usize, end: usize) -> Option<bool> {
-    let row = TaggedField::at(data, at)?;
+fn row_begins(data: &[u8], index: usize, end: usize) -> Option<bool> {
+    let row = TaggedField::at(data, index)?;
     let inner = TaggedField::at(data, row.start)?;
     if row.end != end || inner.end > end {
         return Some(false);
@@ -101,18 +101,18 @@ pub fn thrift(head: &[u8], complete: bool) -> Sniff {
         }
         _ => false,
     };
-    Sniff::of(detected, complete)
+    Sniff::from_match(detected, complete)
 }
 
 /// Whether the bytes after the first two are a name, an IRI and the ends of two structs.
 fn prefix_fits(head: &[u8]) -> Option<bool> {
-    let (name, at) = length_at(head, 2)?;
-    let tag = at + name;
+    let (name, index) = length_at(head, 2)?;
+    let tag = index + name;
     if *head.get(tag)? != 0x18 {
         return Some(false);
     }
-    let (iri, at) = length_at(head, tag + 1)?;
-    Some(head.get(at + iri..)?.starts_with(&[0, 0]))
+    let (iri, index) = length_at(head, tag + 1)?;
+    Some(head.get(index + iri..)?.starts_with(&[0, 0]))
 }
 
 #[cfg(test)]

@@ -1,7 +1,7 @@
 //! The format specifications of RDF Protobuf and RDF Thrift.
 
 use super::decode::RdfBinaryReader;
-use super::encode::{protobuf, thrift};
+use super::encode::{new_protobuf_encoder, new_thrift_encoder};
 use super::options::{BinaryReading, READ_FRAMING, WRITE_FRAMING};
 use super::sniff;
 use crate::codec::carries::Capabilities;
@@ -31,11 +31,11 @@ pub static PROTOBUF: FormatSpec = FormatSpec {
     reads: &[BOUNDS, &[READ_FRAMING]],
     writes: &[&[WRITE_FRAMING, FLAT, PREFIXES, VALUES]],
     decoder: |values, opening| {
-        let options = BinaryReading::of(values, opening);
+        let options = BinaryReading::from_values(values, opening);
         let reader = RdfBinaryReader::new(PROTOBUF.title, false, &options);
         Ok(input::decoder(PROTOBUF.name, reader))
     },
-    encoder: |values, _| protobuf(values),
+    encoder: |values, _| new_protobuf_encoder(values),
     splitter: None,
     append: Append::Lengths,
 };
@@ -60,11 +60,11 @@ pub static THRIFT: FormatSpec = FormatSpec {
     reads: &[BOUNDS],
     writes: &[&[FLAT, PREFIXES, VALUES]],
     decoder: |values, opening| {
-        let options = BinaryReading::of(values, opening);
+        let options = BinaryReading::from_values(values, opening);
         let reader = RdfBinaryReader::new(THRIFT.title, true, &options);
         Ok(input::decoder(THRIFT.name, reader))
     },
-    encoder: |values, _| Ok(thrift(values)),
+    encoder: |values, _| Ok(new_thrift_encoder(values)),
     splitter: None,
     append: Append::Never("a log is one message"),
 };

@@ -9,45 +9,48 @@
 use super::encode::RowWriter;
 use super::row::BinaryRow;
 use crate::codec::start::Start;
-use crate::syntax::rdf_binary::encode::TermPlace;
-use crate::syntax::rdf_binary::model::{Slots, ambiguous, unset};
+use crate::syntax::rdf_binary::encode::TermRange;
+use crate::syntax::rdf_binary::model::{Slots, ambiguous_error, unset_error};
 use crate::syntax::rdf_binary::thrift::{
-    CompactReader, STRUCT, ThriftTerms, expect, put_binary, statement,
+    CompactReader, STRUCT, ThriftTerms, expect, put_binary, read_statement,
 };
 use crate::syntax::wire::Checked;
 
 /// Decodes a row. Returns the row and its length. Fills `slots`, which must be empty, with the
 /// terms of a statement.
 #[inline]
-pub(super) fn row<'a>(bytes: &'a [u8], slots: &mut Slots<'a>) -> Checked<(BinaryRow<'a>, usize)> {
+pub(super) fn read_row<'a>(
+    bytes: &'a [u8],
+    slots: &mut Slots<'a>,
+) -> Checked<(BinaryRow<'a>, usize)> {
     let mut wire = CompactReader { rest: bytes };
     let mut row = None;
     let mut last = 0;
-    while let Some((field, kind)) = wire.field(&mut last)? {
+    while let Some((field, kind)) = wire.read_field(&mut last)? {
         if !(1..=3).contains(&field) {
             wire.skip_unknown(field, kind)?;
             continue;
         }
         expect(kind, STRUCT, field, "the row")?;
         if row.is_some() {
-            return Err(ambiguous("the row"));
+            return Err(ambiguous_error("the row"));
         }
         row = Some(match field {
             1 => {
-                let [name, iri] = wire.strings("the prefix declaration")?;
+                let [name, iri] = wire.read_strings("the prefix declaration")?;
                 BinaryRow::Prefix(name, iri)
             }
             2 => {
-                statement(&mut wire, 3, slots)?;
+                read_statement(&mut wire, 3, slots)?;
                 BinaryRow::Statement
             }
             _ => {
-                statement(&mut wire, 4, slots)?;
+                read_statement(&mut wire, 4, slots)?;
                 BinaryRow::Statement
             }
         });
     }
-    let row = row.ok_or_else(|| unset("the row"))?;
+    let row = row.ok_or_else(|| unset_error("the row"))?;
     Ok((row, bytes.len() - wire.rest.len()))
 }
 
@@ -70,7 +73,7 @@ impl RowWriter for ThriftRows {
     type Terms = ThriftTerms;
 
     #[inline]
-    fn statement(&self, terms: &[u8], parts: &[TermPlace], out: &mut Vec<u8>) {
+    fn write_statement(&self, terms: &[u8], parts: &[TermRange], out: &mut Vec<u8>) {
         out.push(if parts.len() == 3 { 0x2c } else { 0x3c });
         for part in parts {
             out.extend_from_slice(&terms[part.range()]);
@@ -78,7 +81,7 @@ impl RowWriter for ThriftRows {
         out.extend_from_slice(&[0, 0]);
     }
 
-    fn prefix(&self, name: &[u8], iri: &[u8], out: &mut Vec<u8>) {
+    fn write_prefix(&self, name: &[u8], iri: &[u8], out: &mut Vec<u8>) {
         out.push(0x1c);
         put_binary(out, 0x18, name);
         put_binary(out, 0x18, iri);

@@ -130,22 +130,22 @@ impl PatchReader {
     /// Moves to the first byte of the next row. Returns false if the text contains none.
     fn find(&mut self, input: &mut Buffer) -> Result<bool, LexError> {
         loop {
-            let text = input.bytes.get(input.at..self.valid).unwrap_or_default();
+            let text = input.bytes.get(input.index..self.valid).unwrap_or_default();
             if self.in_comment {
                 let Some(end) = memchr::memchr2(b'\n', b'\r', text) else {
-                    input.at = self.valid;
+                    input.index = self.valid;
                     return Ok(false);
                 };
-                input.at += end;
+                input.index += end;
                 self.in_comment = false;
                 continue;
             }
             match text {
                 [] => return Ok(false),
-                [b' ' | b'\t' | b'\n' | b'\r', ..] => input.at += 1,
+                [b' ' | b'\t' | b'\n' | b'\r', ..] => input.index += 1,
                 [b'#', ..] => self.in_comment = true,
                 [0xef, 0xbb, 0xbf, ..] if input.offset() == 0 => {
-                    input.at += BOM.len();
+                    input.index += BOM.len();
                 }
                 _ => return Ok(true),
             }
@@ -157,7 +157,7 @@ impl PatchReader {
         if !self.find(input)? {
             return Ok(PatchItem::Feed);
         }
-        let start = input.at;
+        let start = input.index;
         if self.has_changes && input.bytes[start] == b'H' {
             match input.bytes.get(start + 1..self.valid) {
                 Some([byte, ..]) if chars::is(*byte, NAME) || *byte == b':' => {}
@@ -176,16 +176,16 @@ impl PatchReader {
             return Ok(PatchItem::Feed);
         }
         let text = &input.bytes[..end];
-        let error = match rows::row(&mut self.statements, &mut self.builder, text, start) {
+        let error = match rows::parse_row(&mut self.statements, &mut self.builder, text, start) {
             Ok((end, _)) if !last && !is_complete_row(text, end) => None,
             Ok((end, _)) if end - start > max => Some(too_long(start, max)),
             Ok((end, row)) => {
                 self.scanned = 0;
                 return Ok(PatchItem::Row(end, row));
             }
-            Err(error) if !last && !is_final_error(text, error.at) => None,
-            Err(error) if error.at - start > max => Some(too_long(start, max)),
-            Err(error) if error.at >= end && self.invalid && end == self.valid => {
+            Err(error) if !last && !is_final_error(text, error.index) => None,
+            Err(error) if error.index - start > max => Some(too_long(start, max)),
+            Err(error) if error.index >= end && self.invalid && end == self.valid => {
                 Some(self.not_utf8())
             }
             Err(error) => Some(*error),
@@ -202,7 +202,7 @@ impl PatchReader {
     /// Whether an incomplete row should be read again with the new bytes.
     #[inline]
     fn should_retry(&self, input: &Buffer) -> bool {
-        let length = self.valid - input.at;
+        let length = self.valid - input.index;
         // Every attempt leaves terms in the batch, so long rows must be read only a few times.
         let more = if self.scanned < LONG_ROW {
             self.scanned / 2
@@ -212,14 +212,14 @@ impl PatchReader {
         if self.scanned == 0 || length > self.scanned + more {
             return true;
         }
-        let new = input.bytes.get(input.at + self.scanned..self.valid);
+        let new = input.bytes.get(input.index + self.scanned..self.valid);
         length < SHORT_ROW && memchr::memchr2(b'\n', b'\r', new.unwrap_or_default()).is_some()
     }
 
     #[cold]
     fn not_utf8(&self) -> LexError {
         LexError {
-            at: self.valid,
+            index: self.valid,
             class: ErrorClass::Malformed,
             reason: "invalid UTF-8; the log must be UTF-8 text".into(),
         }
@@ -232,8 +232,10 @@ impl PatchReader {
             let ended = match self.next(input)? {
                 PatchItem::Row(end, PatchRow::Operation(operation)) => {
                     self.take_row(input, end, operation)?;
-                    if self.options.parts && self.builder.part_full() {
-                        return Ok(self.complete().or_else(|| Some(self.builder.take_part())));
+                    if self.options.parts && self.builder.is_part_full() {
+                        return Ok(self
+                            .take_complete()
+                            .or_else(|| Some(self.builder.take_part())));
                     }
                     continue;
                 }
@@ -241,7 +243,7 @@ impl PatchReader {
                     if !self.builder.is_open() {
                         self.builder.begin_message(input.offset());
                     }
-                    input.at = end;
+                    input.index = end;
                     true
                 }
                 PatchItem::Boundary => true,
@@ -251,12 +253,12 @@ impl PatchReader {
                 self.builder.end_message();
                 self.has_changes = false;
                 self.in_transaction = false;
-                if self.builder.full() {
+                if self.builder.is_full() {
                     return Ok(self.builder.take());
                 }
                 continue;
             }
-            if self.invalid && input.at == self.valid {
+            if self.invalid && input.index == self.valid {
                 return Err(self.not_utf8());
             }
             if input.finished {
@@ -270,12 +272,12 @@ impl PatchReader {
                 }
                 return Ok(self.builder.take());
             }
-            return Ok(self.complete());
+            return Ok(self.take_complete());
         }
     }
 
     /// Returns the complete patches before an open one.
-    fn complete(&mut self) -> Option<PatchBatch> {
+    fn take_complete(&mut self) -> Option<PatchBatch> {
         self.builder.take_complete(&mut FxHashMap::default())
     }
 
@@ -288,7 +290,7 @@ impl PatchReader {
         operation: Operation,
     ) -> Result<(), LexError> {
         self.statements
-            .charge(&mut self.builder, input.at, end)
+            .charge(&mut self.builder, input.index, end)
             .map_err(|error| *error)?;
         if !self.builder.is_open() {
             self.open = input.offset();
@@ -305,18 +307,18 @@ impl PatchReader {
             operation.code,
             OperationCode::AddPrefix | OperationCode::DeletePrefix
         ) {
-            self.prefix(operation).map_err(|reason| LexError {
-                at: input.at,
+            self.apply_prefix(operation).map_err(|reason| LexError {
+                index: input.index,
                 class: ErrorClass::Limit,
                 reason,
             })?;
         }
-        input.at = end;
+        input.index = end;
         Ok(())
     }
 
     /// Applies a prefix change to later prefixed names.
-    fn prefix(&mut self, operation: Operation) -> Result<(), Reason> {
+    fn apply_prefix(&mut self, operation: Operation) -> Result<(), Reason> {
         let table = self.builder.table();
         let iri =
             (operation.code == OperationCode::AddPrefix).then(|| table.text(operation.object));
@@ -328,22 +330,26 @@ impl PatchReader {
     /// Converts an error to a resumable one. Decoding can continue after the next segment row.
     #[cold]
     fn fail(&mut self, input: &Buffer, error: LexError) -> ReadError {
-        let LexError { at, class, reason } = error;
-        if !reason.follows() {
+        let LexError {
+            index,
+            class,
+            reason,
+        } = error;
+        if !reason.may_follow_from_skipping() {
             self.statements.skip_message(self.builder.message_index());
         }
         let class = match class {
-            ErrorClass::Malformed if at == input.bytes.len() => ErrorClass::Truncated,
+            ErrorClass::Malformed if index == input.bytes.len() => ErrorClass::Truncated,
             class => class,
         };
-        let mut found = self.lines.error(&input.bytes, at, class, reason);
+        let mut found = self.lines.error(&input.bytes, index, class, reason);
         found.resumable = true;
         let mut skip = SegmentSkip {
             bytes: Vec::new(),
             inside: false,
         };
         let from = self.start(input);
-        skip.add(&input.bytes[from..input.at]);
+        skip.add(&input.bytes[from..input.index]);
         self.skip = Some(skip);
         found
     }
@@ -353,8 +359,8 @@ impl PatchReader {
     fn start(&self, input: &Buffer) -> usize {
         let open = self.builder.is_open().then_some(self.open);
         open.and_then(|open| input.index(open))
-            .filter(|start| input.at.saturating_sub(*start) <= KEPT)
-            .unwrap_or(input.at)
+            .filter(|start| input.index.saturating_sub(*start) <= KEPT)
+            .unwrap_or(input.index)
     }
 }
 
@@ -365,14 +371,14 @@ fn skip_rows(input: &mut Buffer, skip: &mut SegmentSkip) -> bool {
         if rest.is_empty() {
             return input.finished;
         }
-        let (length, found) = if skip.inside {
+        let (length, delimiter) = if skip.inside {
             let end = memchr::memchr2(b'\n', b'\r', rest);
             skip.inside = end.is_none();
             (end.unwrap_or(rest.len()), false)
         } else if matches!(rest[0], b' ' | b'\t' | b'\n' | b'\r') {
             (1, false)
         } else {
-            match segment(rest) {
+            match find_segment_dot(rest) {
                 Some(length) if length < rest.len() => (length + 1, true),
                 Some(_) if !input.finished => return false,
                 _ => {
@@ -382,8 +388,8 @@ fn skip_rows(input: &mut Buffer, skip: &mut SegmentSkip) -> bool {
             }
         };
         skip.add(&rest[..length]);
-        input.at += length;
-        if found {
+        input.index += length;
+        if delimiter {
             return true;
         }
     }
@@ -391,7 +397,7 @@ fn skip_rows(input: &mut Buffer, skip: &mut SegmentSkip) -> bool {
 
 /// Returns the actual or expected position of a segment's dot; `None` if the text does not begin
 /// with a segment.
-fn segment(rest: &[u8]) -> Option<usize> {
+fn find_segment_dot(rest: &[u8]) -> Option<usize> {
     let rest = rest.strip_prefix(b"Z")?;
     let space = rest.iter().take_while(|byte| matches!(byte, b' ' | b'\t'));
     let space = space.take(MAX_SEGMENT_SPACE).count();
@@ -402,7 +408,7 @@ fn segment(rest: &[u8]) -> Option<usize> {
 /// that cannot continue a name follows.
 #[inline]
 fn is_complete_row(text: &[u8], end: usize) -> bool {
-    let before = end.checked_sub(2).and_then(|at| text.get(at));
+    let before = end.checked_sub(2).and_then(|index| text.get(index));
     let closed = |byte: &u8| matches!(byte, b' ' | b'\t' | b'\n' | b'\r' | b'>' | b'"' | b'\'');
     if before.is_some_and(closed) {
         return true;
@@ -414,15 +420,15 @@ fn is_complete_row(text: &[u8], end: usize) -> bool {
 }
 
 /// Whether an error does not depend on further text.
-fn is_final_error(text: &[u8], at: usize) -> bool {
-    let remaining = text.get(at..).unwrap_or_default();
+fn is_final_error(text: &[u8], index: usize) -> bool {
+    let remaining = text.get(index..).unwrap_or_default();
     remaining.len() > LOOKAHEAD_BYTES || memchr::memchr2(b'\n', b'\r', remaining).is_some()
 }
 
 #[cold]
-fn too_long(at: usize, max: usize) -> LexError {
+fn too_long(index: usize, max: usize) -> LexError {
     LexError {
-        at,
+        index,
         class: ErrorClass::Limit,
         reason: Reason::limit(
             format!("the row is longer than {max} bytes"),
@@ -434,7 +440,7 @@ fn too_long(at: usize, max: usize) -> LexError {
 impl Reader for PatchReader {
     type Record = Operation;
 
-    fn builder(&mut self) -> &mut PatchBuilder {
+    fn builder_mut(&mut self) -> &mut PatchBuilder {
         &mut self.builder
     }
 
@@ -470,7 +476,7 @@ impl Reader for PatchReader {
             self.skip = Some(skip);
             return Ok(None);
         }
-        self.valid = input.at;
+        self.valid = input.index;
         self.invalid = false;
         self.in_comment = false;
         self.has_changes = false;

@@ -6,7 +6,7 @@
 //! - Cost: about one copy of the output; a term is checked and escaped once per batch.
 //! - Law: readers get the same patches, including empty ones.
 
-use super::order::{Order, Patches, ordered};
+use super::order::{Order, Patches, iterate_in_order};
 use super::spec::TEXT;
 use crate::codec::messages::{Counts, Dropped, MessageLoop, Writer};
 use crate::codec::options::LENIENT;
@@ -43,7 +43,7 @@ struct TextPatchWriter {
 
 impl TextPatchWriter {
     fn new(values: &Values) -> Self {
-        let lenient = values.switch(&LENIENT);
+        let lenient = values.is_on(&LENIENT);
         Self {
             lenient,
             terms: TextTermWriter::new(lenient, true),
@@ -53,18 +53,18 @@ impl TextPatchWriter {
     }
 
     #[inline]
-    fn term(
+    fn write_term(
         &mut self,
         table: &TermTable,
         id: TermId,
         out: &mut Vec<u8>,
     ) -> Result<(), StatementError> {
-        self.terms.term(table, id, &self.style, out)
+        self.terms.write_term(table, id, &self.style, out)
     }
 
     #[inline(always)]
     #[allow(clippy::inline_always)] // called for each row
-    fn row(
+    fn write_row(
         &mut self,
         table: &TermTable,
         row: &Operation,
@@ -81,17 +81,17 @@ impl TextPatchWriter {
                 out.extend_from_slice(b"TC .\n");
                 return Ok(());
             }
-            _ => return self.other_row(table, row, out),
+            _ => return self.write_other_row(table, row, out),
         }
-        self.term(table, row.subject, out)?;
-        self.term(table, row.predicate, out)?;
-        self.term(table, row.object, out)?;
-        self.end_of_row(table, row, out)
+        self.write_term(table, row.subject, out)?;
+        self.write_term(table, row.predicate, out)?;
+        self.write_term(table, row.object, out)?;
+        self.write_row_end(table, row, out)
     }
 
     #[inline(always)]
     #[allow(clippy::inline_always)] // called for each row
-    fn end_of_row(
+    fn write_row_end(
         &mut self,
         table: &TermTable,
         row: &Operation,
@@ -101,7 +101,7 @@ impl TextPatchWriter {
             if default_graph::check(table, row.graph).is_err() {
                 return Err(StatementError::DefaultGraph(row.graph));
             }
-            self.term(table, row.graph, out)?;
+            self.write_term(table, row.graph, out)?;
         }
         out.extend_from_slice(b".\n");
         if out.len() > self.style.max_bytes {
@@ -113,7 +113,7 @@ impl TextPatchWriter {
     /// Writes a row other than a quad or the usual transaction rows. Such rows are rare and are
     /// kept out of the hot loop.
     #[inline(never)]
-    fn other_row(
+    fn write_other_row(
         &mut self,
         table: &TermTable,
         row: &Operation,
@@ -131,14 +131,14 @@ impl TextPatchWriter {
                 if is_word(name) {
                     out.extend_from_slice(name);
                 } else {
-                    string(table, row.name, out);
+                    write_term_string(table, row.name, out);
                 }
                 out.push(b' ');
-                self.term(table, row.object, out)?;
+                self.write_term(table, row.object, out)?;
             }
             OperationCode::AddPrefix => {
                 out.extend_from_slice(b"PA ");
-                string(table, row.name, out);
+                write_term_string(table, row.name, out);
                 out.push(b' ');
                 // Readers accept relative namespaces. Only IRIs must be absolute.
                 if let Some(error @ TermError::Iri(_)) = term_error(table, row.object, self.lenient)
@@ -150,23 +150,23 @@ impl TextPatchWriter {
             }
             OperationCode::DeletePrefix => {
                 out.extend_from_slice(b"PD ");
-                string(table, row.name, out);
+                write_term_string(table, row.name, out);
                 // rdflib reads the text between two spaces, here empty, as the IRI.
                 let graph = row.graph != TermId::DEFAULT_GRAPH;
                 out.extend_from_slice(if graph { b" " } else { b"  " });
             }
         }
-        self.end_of_row(table, row, out)
+        self.write_row_end(table, row, out)
     }
 
-    fn rows<'a>(
+    fn write_rows<'a>(
         &mut self,
         batch: &PatchBatch,
         rows: impl Iterator<Item = &'a Operation>,
         out: &mut Vec<u8>,
     ) -> WriteResult<()> {
         for row in rows {
-            self.row(batch.table(), row, out)
+            self.write_row(batch.table(), row, out)
                 .map_err(|stop| stop.explain(batch.table(), MAX_TEXT))?;
         }
         Ok(())
@@ -178,7 +178,7 @@ fn is_word(name: &[u8]) -> bool {
     name.first().is_some_and(u8::is_ascii_alphabetic) && name.iter().all(u8::is_ascii_alphanumeric)
 }
 
-fn string(table: &TermTable, id: TermId, out: &mut Vec<u8>) {
+fn write_term_string(table: &TermTable, id: TermId, out: &mut Vec<u8>) {
     let term = table.term(id);
     write_string(table.text_of(term), term.flags & flags::PLAIN != 0, out);
 }
@@ -201,9 +201,11 @@ impl Writer for TextPatchWriter {
 
     fn write(&mut self, batch: &PatchBatch, message: usize, out: &mut Vec<u8>) -> WriteResult<()> {
         let operations = batch.message(message);
-        match self.patches.order(operations)? {
-            Order::Given => self.rows(batch, operations.iter(), out),
-            order @ Order::HeadersFirst => self.rows(batch, ordered(operations, order), out),
+        match self.patches.choose_order(operations)? {
+            Order::Given => self.write_rows(batch, operations.iter(), out),
+            order @ Order::HeadersFirst => {
+                self.write_rows(batch, iterate_in_order(operations, order), out)
+            }
         }
     }
 
@@ -228,7 +230,7 @@ impl Writer for TextPatchWriter {
         self.patches.reset();
     }
 
-    fn dropped(&self, dropped: Dropped) -> Counts {
+    fn count_dropped(&self, dropped: Dropped) -> Counts {
         self.patches.dropped(dropped)
     }
 }

@@ -23,11 +23,11 @@ pub(super) struct PatchReading {
 }
 
 impl PatchReading {
-    pub fn of(values: &Values, opening: &Opening) -> Self {
+    pub fn from_values(values: &Values, opening: &Opening) -> Self {
         Self {
             limits: limits(values),
             parts: opening.parts == Parts::Always,
-            lenient: values.switch(&LENIENT),
+            lenient: values.is_on(&LENIENT),
         }
     }
 }

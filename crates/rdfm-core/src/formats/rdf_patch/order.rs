@@ -23,7 +23,7 @@ pub(super) struct Patches {
     /// Whether headers after other operations are moved to the front.
     headers_first: bool,
     /// Number of patches begun.
-    begun: u64,
+    patch_count: u64,
     /// Whether the patch before the last one has no operations.
     empty_before: bool,
     /// Whether the open patch has operations other than headers.
@@ -49,8 +49,8 @@ impl Patches {
     pub fn new(values: &Values, segment: &'static [u8]) -> Self {
         Self {
             segment,
-            headers_first: values.switch(&HEADERS_FIRST),
-            begun: 0,
+            headers_first: values.is_on(&HEADERS_FIRST),
+            patch_count: 0,
             empty_before: false,
             has_changes: false,
             has_operations: false,
@@ -61,10 +61,10 @@ impl Patches {
 
     /// Begins a patch.
     pub fn begin(&mut self, out: &mut Vec<u8>) {
-        if self.begun > 0 {
+        if self.patch_count > 0 {
             out.extend_from_slice(self.segment);
         }
-        self.begun += 1;
+        self.patch_count += 1;
         self.has_changes = false;
         self.in_transaction = false;
         self.empty_before = !std::mem::take(&mut self.has_operations);
@@ -72,34 +72,34 @@ impl Patches {
 
     /// Removes the last patch, so that the log ends with the one before it.
     pub fn remove_message(&mut self, out: &mut Vec<u8>) {
-        self.begun -= 1;
+        self.patch_count -= 1;
         self.has_operations = !self.empty_before;
         self.finish(out);
     }
 
     /// Ends the log. If the last patch has no operations, it is written as a segment.
     pub fn finish(&self, out: &mut Vec<u8>) {
-        if self.begun > 0 && !self.has_operations {
+        if self.patch_count > 0 && !self.has_operations {
             out.extend_from_slice(self.segment);
         }
     }
 
     /// Starts after the content of an existing log.
     pub fn continue_log(&mut self, end: LogEnd) {
-        self.begun = u64::from(end == LogEnd::Content);
-        self.has_operations = self.begun > 0;
+        self.patch_count = u64::from(end == LogEnd::Content);
+        self.has_operations = self.patch_count > 0;
     }
 
     /// Completes the log. A segment ends a patch without operations or with an open transaction,
     /// which would otherwise look truncated.
     pub fn pause(&mut self, out: &mut Vec<u8>) -> LogEnd {
-        if self.begun > 0 && self.has_operations && !self.in_transaction {
+        if self.patch_count > 0 && self.has_operations && !self.in_transaction {
             return LogEnd::Content;
         }
-        if self.begun > 0 {
+        if self.patch_count > 0 {
             out.extend_from_slice(self.segment);
         }
-        self.begun = 0;
+        self.patch_count = 0;
         self.has_operations = false;
         LogEnd::Delimiter
     }
@@ -108,7 +108,7 @@ impl Patches {
     ///
     /// # Errors
     /// If a header follows other operations and cannot be moved to the front.
-    pub fn order(&mut self, operations: &[Operation]) -> WriteResult<Order> {
+    pub fn choose_order(&mut self, operations: &[Operation]) -> WriteResult<Order> {
         let code = |operation: &Operation| match operation.code {
             OperationCode::Begin => Some(true),
             OperationCode::Commit | OperationCode::Abort => Some(false),
@@ -163,14 +163,14 @@ impl Patches {
 
     /// Prepares for the next log.
     pub fn reset(&mut self) {
-        (self.begun, self.moved) = (0, 0);
+        (self.patch_count, self.moved) = (0, 0);
         (self.empty_before, self.has_changes, self.has_operations) = (false, false, false);
         self.in_transaction = false;
     }
 }
 
 /// The operations of a patch in the given order.
-pub(super) fn ordered(
+pub(super) fn iterate_in_order(
     operations: &[Operation],
     order: Order,
 ) -> impl Iterator<Item = &Operation> + Clone {

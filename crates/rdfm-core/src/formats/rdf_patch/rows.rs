@@ -11,8 +11,10 @@ use crate::model::chars::{self, NAME, is_absolute_iri};
 use crate::model::record::{Operation, OperationCode};
 use crate::model::term::{NO_SPLIT, Term, TermId, TermKind, flags};
 use crate::syntax::default_graph;
-use crate::syntax::ntriples::lex::{Lexed, byte, character, expected, fail, found, skip_space};
-use crate::syntax::ntriples::{StatementReader, other_string};
+use crate::syntax::ntriples::lex::{
+    Lexed, byte_at, character_at, describe_found, fail, fail_expected, skip_space,
+};
+use crate::syntax::ntriples::{StatementReader, lex_short_string};
 use crate::syntax::text::scan;
 
 /// The content of a row.
@@ -27,7 +29,7 @@ const CODES: &str = "H, TX, TC, TA, PA, PD, A, D or Z";
 
 /// Reads the row that begins at `start`.
 #[inline]
-pub(super) fn row(
+pub(super) fn parse_row(
     statements: &mut StatementReader,
     builder: &mut PatchBuilder,
     text: &[u8],
@@ -39,42 +41,42 @@ pub(super) fn row(
         } else {
             OperationCode::Delete
         };
-        return quad(statements, builder, text, start + 2, code);
+        return parse_quad(statements, builder, text, start + 2, code);
     }
-    other_row(statements, builder, text, start)
+    parse_other_row(statements, builder, text, start)
 }
 
 #[inline]
-fn quad(
+fn parse_quad(
     statements: &mut StatementReader,
     builder: &mut PatchBuilder,
     text: &[u8],
-    at: usize,
+    index: usize,
     code: OperationCode,
 ) -> Lexed<(usize, PatchRow)> {
-    let at = skip_space(text, at);
-    let (end, mut quad) = statements.quad(builder, text, at)?;
+    let index = skip_space(text, index);
+    let (end, mut quad) = statements.parse_quad(builder, text, index)?;
     quad.graph = default_graph::read(builder.table(), quad.graph);
-    Ok((end, PatchRow::Operation(Operation::of(code, quad))))
+    Ok((end, PatchRow::Operation(Operation::new(code, quad))))
 }
 
 /// Reads a row that does not begin with `A` or `D` and a space or tab.
 #[inline(never)]
-fn other_row(
+fn parse_other_row(
     statements: &mut StatementReader,
     builder: &mut PatchBuilder,
     text: &[u8],
     start: usize,
 ) -> Lexed<(usize, PatchRow)> {
     let letters = text[start..].iter();
-    let at = start
+    let index = start
         + letters
             .take_while(|byte| byte.is_ascii_alphabetic())
             .count();
-    if chars::is(byte(text, at), NAME) || byte(text, at) == b':' {
+    if chars::is(byte_at(text, index), NAME) || byte_at(text, index) == b':' {
         return row_error(text, start);
     }
-    let code = match &text[start..at] {
+    let code = match &text[start..index] {
         b"A" => OperationCode::Add,
         b"D" => OperationCode::Delete,
         b"H" => OperationCode::Header,
@@ -85,8 +87,8 @@ fn other_row(
         b"TC" => OperationCode::Commit,
         b"TA" => OperationCode::Abort,
         b"Z" => {
-            let at = dot(statements, text, at, "Z")?;
-            return Ok((at, PatchRow::End));
+            let index = expect_dot(statements, text, index, "Z")?;
+            return Ok((index, PatchRow::End));
         }
         _ => return row_error(text, start),
     };
@@ -94,163 +96,168 @@ fn other_row(
     let mut operation = Operation::bare(code);
     let end = match code {
         OperationCode::Add | OperationCode::Delete => {
-            return quad(statements, builder, text, at, code);
+            return parse_quad(statements, builder, text, index, code);
         }
         OperationCode::Begin | OperationCode::Commit | OperationCode::Abort => {
-            dot(statements, text, at, code.name())?
+            expect_dot(statements, text, index, code.name())?
         }
         OperationCode::Header => {
-            let (at, name) = name(statements, builder, text, at, "a header")?;
-            let (at, value) = statements.lone_term(builder, text, at)?;
+            let (index, name) = parse_name(statements, builder, text, index, "a header")?;
+            let (index, value) = statements.parse_lone_term(builder, text, index)?;
             (operation.name, operation.object) = (name, value);
-            header_end(statements, text, at)?
+            find_header_end(statements, text, index)?
         }
         OperationCode::AddPrefix => {
-            let (at, name) = name(statements, builder, text, at, "a prefix")?;
-            let (at, iri) = namespace(statements, builder, text, at)?;
+            let (index, name) = parse_name(statements, builder, text, index, "a prefix")?;
+            let (index, iri) = parse_namespace(statements, builder, text, index)?;
             (operation.name, operation.object) = (name, iri);
-            let (at, graph) = graph(statements, builder, text, at)?;
+            let (index, graph) = parse_graph(statements, builder, text, index)?;
             operation.graph = graph;
-            dot(statements, text, at, "the prefix")?
+            expect_dot(statements, text, index, "the prefix")?
         }
         OperationCode::DeletePrefix => {
-            let (at, name) = name(statements, builder, text, at, "a prefix")?;
-            let (at, graph) = graph(statements, builder, text, at)?;
+            let (index, name) = parse_name(statements, builder, text, index, "a prefix")?;
+            let (index, graph) = parse_graph(statements, builder, text, index)?;
             (operation.name, operation.graph) = (name, graph);
-            dot(statements, text, at, "the prefix")?
+            expect_dot(statements, text, index, "the prefix")?
         }
     };
     Ok((end, PatchRow::Operation(operation)))
 }
 
 #[cold]
-fn row_error<T>(text: &[u8], at: usize) -> Lexed<T> {
+fn row_error<T>(text: &[u8], index: usize) -> Lexed<T> {
     // Only the first letter is checked: the rest may not have arrived.
-    let hint = if byte(text, at).is_ascii_lowercase() {
+    let hint = if byte_at(text, index).is_ascii_lowercase() {
         "; row codes are upper case"
     } else {
         ""
     };
     fail(
-        at,
+        index,
         format!(
             "expected a row that begins with {CODES}, found {}{hint}",
-            found(text, at)
+            describe_found(text, index)
         ),
     )
 }
 
 /// Position after the dot of a row.
-fn dot(statements: &StatementReader, text: &[u8], at: usize, after: &str) -> Lexed<usize> {
-    let at = statements.space(text, at);
-    if byte(text, at) != b'.' {
-        return expected(text, at, &format!("'.' after {after}"));
+fn expect_dot(
+    statements: &StatementReader,
+    text: &[u8],
+    index: usize,
+    after: &str,
+) -> Lexed<usize> {
+    let index = statements.space(text, index);
+    if byte_at(text, index) != b'.' {
+        return fail_expected(text, index, &format!("'.' after {after}"));
     }
-    Ok(at + 1)
+    Ok(index + 1)
 }
 
 /// Position after a header's value and the dot. rdflib writes `H prev` without a dot; the row then
 /// ends with its line.
-fn header_end(statements: &StatementReader, text: &[u8], at: usize) -> Lexed<usize> {
-    let next = statements.space(text, at);
-    let line = text.get(at..next).unwrap_or_default();
-    match byte(text, next) {
+fn find_header_end(statements: &StatementReader, text: &[u8], index: usize) -> Lexed<usize> {
+    let next = statements.space(text, index);
+    let line = text.get(index..next).unwrap_or_default();
+    match byte_at(text, next) {
         b'.' => Ok(next + 1),
         b'A'..=b'Z' if memchr::memchr2(b'\n', b'\r', line).is_some() => Ok(next),
-        _ => expected(text, next, "'.' after the header"),
+        _ => fail_expected(text, next, "'.' after the header"),
     }
 }
 
 /// Reads the graph of a prefix, if any.
-fn graph(
+fn parse_graph(
     statements: &mut StatementReader,
     builder: &mut PatchBuilder,
     text: &[u8],
-    at: usize,
+    index: usize,
 ) -> Lexed<(usize, TermId)> {
-    let next = statements.space(text, at);
-    match byte(text, next) {
+    let next = statements.space(text, index);
+    match byte_at(text, next) {
         b'<' | b'_' | b':' | b'"' | b'\'' | b'+' | b'-' => {
-            named_graph(statements, builder, text, next)
+            parse_named_graph(statements, builder, text, next)
         }
-        byte if byte.is_ascii_alphanumeric() => named_graph(statements, builder, text, next),
+        byte if byte.is_ascii_alphanumeric() => parse_named_graph(statements, builder, text, next),
         _ => Ok((next, TermId::DEFAULT_GRAPH)),
     }
 }
 
-fn named_graph(
+fn parse_named_graph(
     statements: &mut StatementReader,
     builder: &mut PatchBuilder,
     text: &[u8],
-    at: usize,
+    index: usize,
 ) -> Lexed<(usize, TermId)> {
-    let (end, graph) = statements.lone_term(builder, text, at)?;
+    let (end, graph) = statements.parse_lone_term(builder, text, index)?;
     Ok((end, default_graph::read(builder.table(), graph)))
 }
 
 /// Reads the key of a header or the name of a prefix. Both are a word or a string.
-fn name(
+fn parse_name(
     statements: &StatementReader,
     builder: &mut PatchBuilder,
     text: &[u8],
-    at: usize,
-    what: &str,
+    index: usize,
+    expected: &str,
 ) -> Lexed<(usize, TermId)> {
-    let start = statements.space(text, at);
-    if matches!(byte(text, start), b'"' | b'\'') {
+    let start = statements.space(text, index);
+    if matches!(byte_at(text, start), b'"' | b'\'') {
         let mut decoded = Vec::new();
-        let end = other_string(text, start, &mut decoded)?.end + 1;
+        let end = lex_short_string(text, start, &mut decoded)?.end + 1;
         return Ok((end, add(builder, TermKind::Literal, &decoded)));
     }
-    let (mut at, mut end) = (start, start);
-    while let Some((c, width)) = character(text, at) {
+    let (mut index, mut end) = (start, start);
+    while let Some((c, width)) = character_at(text, index) {
         if !chars::is_name(c) && c != '.' {
             break;
         }
-        at += width;
+        index += width;
         // A trailing dot belongs to the row.
         if c != '.' {
-            end = at;
+            end = index;
         }
     }
     if end == start {
-        return expected(
+        return fail_expected(
             text,
             start,
-            &format!("the name of {what}, a word or a string"),
+            &format!("the name of {expected}, a word or a string"),
         );
     }
-    if byte(text, end) == b':' {
-        let shown = found(text, start);
+    if byte_at(text, end) == b':' {
+        let shown = describe_found(text, start);
         return fail(
             start,
-            format!("expected the name of {what} without a colon, found {shown}"),
+            format!("expected the name of {expected} without a colon, found {shown}"),
         );
     }
     Ok((end, add(builder, TermKind::Literal, &text[start..end])))
 }
 
 /// Reads the IRI of a prefix, which may be written as a string.
-fn namespace(
+fn parse_namespace(
     statements: &mut StatementReader,
     builder: &mut PatchBuilder,
     text: &[u8],
-    at: usize,
+    index: usize,
 ) -> Lexed<(usize, TermId)> {
-    let start = statements.space(text, at);
-    if matches!(byte(text, start), b'"' | b'\'') {
+    let start = statements.space(text, index);
+    if matches!(byte_at(text, start), b'"' | b'\'') {
         let mut decoded = Vec::new();
-        let end = other_string(text, start, &mut decoded)?.end + 1;
+        let end = lex_short_string(text, start, &mut decoded)?.end + 1;
         statements.check_iri(&decoded, start)?;
         return Ok((end, add(builder, TermKind::Iri, &decoded)));
     }
-    if byte(text, start) == b'<' {
-        let (end, id) = statements.lone_term(builder, text, start)?;
+    if byte_at(text, start) == b'<' {
+        let (end, id) = statements.parse_lone_term(builder, text, start)?;
         if builder.table().term(id).kind == TermKind::Iri {
             return Ok((end, id));
         }
     }
-    expected(
+    fail_expected(
         text,
         start,
         "the IRI of the prefix, in angle brackets or as a string",

@@ -35,7 +35,7 @@ pub static TEXT: FormatSpec = FormatSpec {
     reads: &[BOUNDS, &[LENIENT]],
     writes: &[&[LENIENT, HEADERS_FIRST]],
     decoder: |values, opening| {
-        let options = PatchReading::of(values, opening);
+        let options = PatchReading::from_values(values, opening);
         Ok(input::decoder(TEXT.name, PatchReader::new(options)))
     },
     encoder: |values, _| Ok(encode::encoder(values)),
@@ -64,7 +64,7 @@ pub static THRIFT: FormatSpec = FormatSpec {
     reads: &[BOUNDS],
     writes: &[&[HEADERS_FIRST]],
     decoder: |values, opening| {
-        let options = PatchReading::of(values, opening);
+        let options = PatchReading::from_values(values, opening);
         Ok(input::decoder(
             THRIFT.name,
             ThriftPatchReader::new(&options),

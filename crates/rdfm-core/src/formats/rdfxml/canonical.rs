@@ -11,7 +11,7 @@ use crate::model::error::{ErrorClass, LimitExceeded, quote};
 use crate::model::remedy::Reason;
 use crate::syntax::text::grammar::GrammarError;
 use crate::syntax::xml::scope::NamespaceScope;
-use crate::syntax::xml::{Attribute, Read, XmlName, malformed};
+use crate::syntax::xml::{Attribute, Read, XmlName, fail_malformed};
 
 /// State of an XML literal while it is written.
 #[derive(Default)]
@@ -56,7 +56,7 @@ impl Canonical {
             } else {
                 scope.get(prefix)
             }) else {
-                return malformed(
+                return fail_malformed(
                     attribute.name.start,
                     format!("the prefix {} is not declared", quote(prefix)),
                 );
@@ -87,13 +87,13 @@ impl Canonical {
             for part in [opened, colon, prefix, b"=\""] {
                 out.extend_from_slice(part);
             }
-            value(iri, max, out).map_err(|exceeded| too_long(name.start, exceeded))?;
+            canonicalize(iri, max, out).map_err(|exceeded| too_long(name.start, exceeded))?;
         }
         for (_, _, attribute, text) in sorted {
             out.push(b' ');
             out.extend_from_slice(attribute);
             out.extend_from_slice(b"=\"");
-            value(text, max, out).map_err(|exceeded| too_long(name.start, exceeded))?;
+            canonicalize(text, max, out).map_err(|exceeded| too_long(name.start, exceeded))?;
         }
         out.push(b'>');
         Ok(())
@@ -116,9 +116,9 @@ impl Canonical {
 
     /// Appends a comment or a processing instruction, with line breaks converted to LF.
     pub fn copy(text: &[u8], max: u64, out: &mut Vec<u8>) -> Result<(), LimitExceeded> {
-        for (at, &byte) in text.iter().enumerate() {
+        for (index, &byte) in text.iter().enumerate() {
             match byte {
-                b'\r' if text.get(at + 1) == Some(&b'\n') => {}
+                b'\r' if text.get(index + 1) == Some(&b'\n') => {}
                 b'\r' => push(b"\n", max, out)?,
                 _ => push(&[byte], max, out)?,
             }
@@ -147,7 +147,7 @@ impl Canonical {
 }
 
 /// Appends the value of an attribute and its closing quote.
-fn value(text: &[u8], max: u64, out: &mut Vec<u8>) -> Result<(), LimitExceeded> {
+fn canonicalize(text: &[u8], max: u64, out: &mut Vec<u8>) -> Result<(), LimitExceeded> {
     for &byte in text {
         match byte {
             b'&' => push(b"&amp;", max, out)?,
@@ -179,9 +179,9 @@ fn push(text: &[u8], max: u64, out: &mut Vec<u8>) -> Result<(), LimitExceeded> {
     clippy::unnecessary_box_returns,
     reason = "errors are boxed everywhere"
 )]
-fn too_long(at: usize, exceeded: LimitExceeded) -> Box<GrammarError> {
+fn too_long(index: usize, exceeded: LimitExceeded) -> Box<GrammarError> {
     Box::new(GrammarError {
-        at,
+        index,
         class: ErrorClass::Limit,
         reason: exceeded.0,
     })

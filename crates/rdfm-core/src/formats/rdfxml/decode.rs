@@ -20,10 +20,10 @@ use crate::syntax::xml::utf16;
 ///
 /// # Errors
 /// If the base is not an absolute IRI.
-pub(super) fn decoder(values: &Values, opening: &Opening) -> CodecResult<dyn Decoder> {
+pub(super) fn new_decoder(values: &Values, opening: &Opening) -> CodecResult<dyn Decoder> {
     let parts = opening.parts == Parts::Always;
     let builder = BatchBuilder::new(limits(values));
-    let machine = RdfXmlMachine::new(builder, values.text(&BASE), values.switch(&LENIENT), parts)?;
+    let machine = RdfXmlMachine::new(builder, values.text(&BASE), values.is_on(&LENIENT), parts)?;
     let decoder = grammar::decoder(RDFXML.name, machine, parts);
     Ok(utf16::accepting(decoder))
 }

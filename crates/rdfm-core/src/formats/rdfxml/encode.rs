@@ -97,7 +97,7 @@ impl PredicateNames {
         if !is_declarable(prefix, iri) {
             return false;
         }
-        if let Some(number) = generated_number(prefix) {
+        if let Some(number) = parse_generated_number(prefix) {
             self.min_generated = self.min_generated.max(number + 1);
         }
         let number = self.declared;
@@ -146,8 +146,8 @@ impl PredicateNames {
                 // Avoids declaring the namespace again for a predicate.
                 if self.first_prefix(iri) == Some(&*prefix) {
                     let iri = iri.clone();
-                    let at = self.intern(&iri);
-                    let namespace = &mut self.namespaces[at as usize];
+                    let index = self.intern(&iri);
+                    let namespace = &mut self.namespaces[index as usize];
                     namespace.message = self.message;
                     namespace.prefix = prefix.into();
                 }
@@ -165,29 +165,29 @@ impl PredicateNames {
     }
 
     fn intern(&mut self, iri: &[u8]) -> u32 {
-        if let Some(&at) = self.index_by_iri.get(iri) {
-            return at;
+        if let Some(&index) = self.index_by_iri.get(iri) {
+            return index;
         }
-        let at = self.namespaces.len() as u32;
+        let index = self.namespaces.len() as u32;
         self.namespaces.push(PredicateNamespace {
             iri: iri.into(),
             message: 0,
             prefix: Vec::new(),
         });
-        self.index_by_iri.insert(iri.into(), at);
-        at
+        self.index_by_iri.insert(iri.into(), index);
+        index
     }
 
     /// Declares a namespace in the open start tag, unless it is already declared.
     #[inline]
-    fn ensure_declared(&mut self, at: u32, out: &mut Vec<u8>) {
-        if self.namespaces[at as usize].message != self.message {
-            self.declare_here(at, out);
+    fn ensure_declared(&mut self, index: u32, out: &mut Vec<u8>) {
+        if self.namespaces[index as usize].message != self.message {
+            self.declare_here(index, out);
         }
     }
 
-    fn declare_here(&mut self, at: u32, out: &mut Vec<u8>) {
-        let iri = &self.namespaces[at as usize].iri;
+    fn declare_here(&mut self, index: u32, out: &mut Vec<u8>) {
+        let iri = &self.namespaces[index as usize].iri;
         let prefix = if **iri == *RDF {
             b"rdf".to_vec()
         } else if let Some(prefix) = self.first_prefix(iri) {
@@ -205,7 +205,7 @@ impl PredicateNames {
             write_declaration(&prefix, iri, out);
             prefix
         };
-        let namespace = &mut self.namespaces[at as usize];
+        let namespace = &mut self.namespaces[index as usize];
         namespace.message = self.message;
         namespace.prefix = prefix;
     }
@@ -228,18 +228,18 @@ impl PredicateNames {
         if let Some(error) = term_error(table, id, lenient) {
             return Err(DocumentError::Term(error));
         }
-        let Some((at, edition)) = split(iri) else {
+        let Some((index, edition)) = split(iri) else {
             return Err(DocumentError::Predicate(id));
         };
-        if let Some(at) = not_xml(&iri[..at]) {
-            return Err(DocumentError::Character(id, at));
+        if let Some(index) = not_xml(&iri[..index]) {
+            return Err(DocumentError::Character(id, index));
         }
         self.needs_fifth_edition |= edition == Edition::Fifth;
-        let namespace = self.intern(&iri[..at]);
+        let namespace = self.intern(&iri[..index]);
         self.elements[id.index()] = PredicateElement {
             batch: self.batch,
             namespace,
-            split: at as u32,
+            split: index as u32,
         };
         self.ensure_declared(namespace, out);
         Ok(())
@@ -259,7 +259,7 @@ impl PredicateNames {
 }
 
 /// Returns the number of a prefix that has the form of a generated one.
-fn generated_number(prefix: &[u8]) -> Option<u64> {
+fn parse_generated_number(prefix: &[u8]) -> Option<u64> {
     let number = prefix.strip_prefix(b"ns").filter(|rest| rest.len() < 16)?;
     std::str::from_utf8(number).ok()?.parse().ok()
 }
@@ -278,9 +278,9 @@ fn write_declaration(prefix: &[u8], iri: &[u8], out: &mut Vec<u8>) {
 /// Appends a string, escaped so that it cannot end its quotes, its element or its line.
 fn escape(text: &[u8], out: &mut Vec<u8>) {
     let mut rest = text;
-    while let Some(at) = escape_at(rest) {
-        out.extend_from_slice(&rest[..at]);
-        out.extend_from_slice(match rest[at] {
+    while let Some(index) = escape_at(rest) {
+        out.extend_from_slice(&rest[..index]);
+        out.extend_from_slice(match rest[index] {
             b'&' => b"&amp;",
             b'<' => b"&lt;",
             b'>' => b"&gt;",
@@ -289,7 +289,7 @@ fn escape(text: &[u8], out: &mut Vec<u8>) {
             b'\n' => b"&#10;",
             _ => b"&#13;",
         });
-        rest = &rest[at + 1..];
+        rest = &rest[index + 1..];
     }
     out.extend_from_slice(rest);
 }
@@ -307,8 +307,8 @@ fn escape_at(text: &[u8]) -> Option<usize> {
         }
         start += 16;
     }
-    let at = text[start..].iter().position(|&byte| special(byte))?;
-    Some(start + at)
+    let index = text[start..].iter().position(|&byte| special(byte))?;
+    Some(start + index)
 }
 
 /// The reason why a message cannot be written.
@@ -327,7 +327,7 @@ enum DocumentError {
 /// Creates an RDF/XML encoder for a new log.
 pub(super) fn encoder(values: &Values) -> Box<dyn Encoder> {
     let writer = RdfXmlWriter {
-        lenient: values.switch(&LENIENT),
+        lenient: values.is_on(&LENIENT),
         names: PredicateNames::default(),
         iris: TextMemo::default(),
         labels: TextMemo::default(),
@@ -349,7 +349,7 @@ struct RdfXmlWriter {
 }
 
 impl RdfXmlWriter {
-    fn message(
+    fn write_message(
         &mut self,
         batch: &MessageBatch,
         message: usize,
@@ -375,7 +375,7 @@ impl RdfXmlWriter {
         let mut open: Option<TermId> = None;
         for quad in quads {
             let is_same_subject = open.is_some_and(|last| {
-                last == quad.subject || table.same_term(last, table, quad.subject)
+                last == quad.subject || table.is_same_term(last, table, quad.subject)
             });
             if !is_same_subject {
                 if open.is_some() {
@@ -413,8 +413,8 @@ impl RdfXmlWriter {
                 Ok(true)
             }
             TermKind::LangLiteral if term.flags & (flags::LTR | flags::RTL) != 0 => {
-                let at = self.names.intern(ITS);
-                self.names.ensure_declared(at, out);
+                let index = self.names.intern(ITS);
+                self.names.ensure_declared(index, out);
                 Ok(true)
             }
             _ => Ok(false),
@@ -429,12 +429,12 @@ impl RdfXmlWriter {
         out: &mut Vec<u8>,
     ) -> Result<(), DocumentError> {
         out.extend_from_slice(b"<rdf:Description rdf:");
-        if table.term(id).kind == TermKind::Bnode {
+        if table.term(id).kind == TermKind::BlankNode {
             out.extend_from_slice(b"nodeID=\"");
-            self.label(table, id, out);
+            self.write_label(table, id, out);
         } else {
             out.extend_from_slice(b"about=\"");
-            self.iri(table, id, out)?;
+            self.write_iri(table, id, out)?;
         }
         out.extend_from_slice(b"\">");
         Ok(())
@@ -455,13 +455,13 @@ impl RdfXmlWriter {
         match term.kind {
             TermKind::Iri => {
                 out.extend_from_slice(b" rdf:resource=\"");
-                self.iri(table, object, out)?;
+                self.write_iri(table, object, out)?;
                 out.extend_from_slice(b"\"/>");
                 return Ok(());
             }
-            TermKind::Bnode => {
+            TermKind::BlankNode => {
                 out.extend_from_slice(b" rdf:nodeID=\"");
-                self.label(table, object, out);
+                self.write_label(table, object, out);
                 out.extend_from_slice(b"\"/>");
                 return Ok(());
             }
@@ -482,14 +482,14 @@ impl RdfXmlWriter {
                 match term.kind {
                     TermKind::TypedLiteral => {
                         out.extend_from_slice(b" rdf:datatype=\"");
-                        self.iri(table, TermId(term.aux), out)?;
+                        self.write_iri(table, TermId(term.aux), out)?;
                         out.push(b'"');
                     }
                     TermKind::LangLiteral => {
                         out.extend_from_slice(b" xml:lang=\"");
                         out.extend_from_slice(table.text(TermId(term.aux)));
                         out.push(b'"');
-                        self.direction(term.flags, out);
+                        self.write_direction(term.flags, out);
                     }
                     _ => {}
                 }
@@ -499,7 +499,7 @@ impl RdfXmlWriter {
                     return Ok(());
                 }
                 out.push(b'>');
-                Self::text(object, text, term.flags & flags::PLAIN != 0, out)?;
+                Self::write_text(object, text, term.flags & flags::PLAIN != 0, out)?;
             }
         }
         out.extend_from_slice(b"</");
@@ -509,7 +509,7 @@ impl RdfXmlWriter {
     }
 
     /// Appends a base direction, if there is one.
-    fn direction(&mut self, direction: u8, out: &mut Vec<u8>) {
+    fn write_direction(&mut self, direction: u8, out: &mut Vec<u8>) {
         let value: &[u8] = match direction & (flags::LTR | flags::RTL) {
             0 => return,
             flags::LTR => b"ltr",
@@ -529,9 +529,14 @@ impl RdfXmlWriter {
     }
 
     /// Appends the text of a literal. `plain`: the text contains only characters that XML allows.
-    fn text(id: TermId, text: &[u8], plain: bool, out: &mut Vec<u8>) -> Result<(), DocumentError> {
-        if !plain && let Some(at) = not_xml(text) {
-            return Err(DocumentError::Character(id, at));
+    fn write_text(
+        id: TermId,
+        text: &[u8],
+        plain: bool,
+        out: &mut Vec<u8>,
+    ) -> Result<(), DocumentError> {
+        if !plain && let Some(index) = not_xml(text) {
+            return Err(DocumentError::Character(id, index));
         }
         escape(text, out);
         Ok(())
@@ -539,7 +544,7 @@ impl RdfXmlWriter {
 
     /// Appends an IRI as the value of an attribute.
     #[inline]
-    fn iri(
+    fn write_iri(
         &mut self,
         table: &TermTable,
         id: TermId,
@@ -552,13 +557,13 @@ impl RdfXmlWriter {
             return Err(DocumentError::Term(error));
         }
         let start = out.len();
-        Self::text(id, table.text(id), false, out)?;
+        Self::write_text(id, table.text(id), false, out)?;
         self.iris.keep(id, start, out);
         Ok(())
     }
 
     /// Appends the label of a blank node, escaped if it is not an XML name.
-    fn label(&mut self, table: &TermTable, id: TermId, out: &mut Vec<u8>) {
+    fn write_label(&mut self, table: &TermTable, id: TermId, out: &mut Vec<u8>) {
         if self.labels.copy(id, out) {
             return;
         }
@@ -581,11 +586,11 @@ impl RdfXmlWriter {
                 ))
                 .lacking(Feature::AnyText),
             ),
-            DocumentError::Character(id, at) => (
+            DocumentError::Character(id, index) => (
                 ErrorClass::Unsupported,
                 Reason::from(format!(
                     "XML cannot represent the character {}, found in {}",
-                    code_point(&table.text(id)[at..]),
+                    code_point(&table.text(id)[index..]),
                     quote(table.text(id))
                 ))
                 .lacking(Feature::AnyText),
@@ -621,7 +626,7 @@ impl Writer for RdfXmlWriter {
         message: usize,
         out: &mut Vec<u8>,
     ) -> WriteResult<()> {
-        self.message(batch, message, out)
+        self.write_message(batch, message, out)
             .map_err(|stop| Self::rejection(batch.table(), stop))
     }
 

@@ -76,15 +76,15 @@ const OTHERS: &[(u16, u16)] = &[
 
 /// Whether a character beyond ASCII can begin a name.
 pub(super) fn is_letter(c: char) -> bool {
-    contains(LETTERS, c)
+    ranges_contain(LETTERS, c)
 }
 
 /// Whether a character beyond ASCII can occur in a name.
 pub(super) fn is_name(c: char) -> bool {
-    contains(LETTERS, c) || contains(OTHERS, c)
+    ranges_contain(LETTERS, c) || ranges_contain(OTHERS, c)
 }
 
-fn contains(ranges: &[(u16, u16)], c: char) -> bool {
+fn ranges_contain(ranges: &[(u16, u16)], c: char) -> bool {
     let Ok(c) = u16::try_from(u32::from(c)) else {
         return false;
     };

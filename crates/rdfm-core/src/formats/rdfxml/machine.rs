@@ -48,7 +48,7 @@ use crate::syntax::text::grammar::Pause;
 use crate::syntax::xml::entities::Entities;
 use crate::syntax::xml::scope::NamespaceScope;
 use crate::syntax::xml::{
-    self, Attribute, Read, TokenScan, XmlName, XmlToken, check_characters, fail, malformed,
+    self, Attribute, Read, TokenScan, XmlName, XmlToken, check_characters, fail, fail_malformed,
 };
 
 /// Maximum number of bytes that entities, namespaces, bases and languages may repeat per byte of
@@ -239,15 +239,15 @@ impl RdfXmlMachine {
 
     /// Counts bytes that the document contains once but uses repeatedly, so that reading a short
     /// log takes a limited time.
-    fn charge_repeated(&mut self, bytes: usize, at: usize) -> Read<()> {
+    fn charge_repeated(&mut self, bytes: usize, index: usize) -> Read<()> {
         self.repeated += bytes as u64;
-        let read = self.offset + at as u64;
+        let read = self.offset + index as u64;
         let max = self.max().saturating_add(MAX_REPEATS * read);
         if self.repeated <= max {
             return Ok(());
         }
         fail(
-            at,
+            index,
             ErrorClass::Limit,
             Reason::limit(
                 format!(
@@ -273,7 +273,7 @@ impl RdfXmlMachine {
             let length = match &next {
                 Ok(Some((_, end))) => end - start,
                 Ok(None) => text.len() - start,
-                Err(error) => error.at.saturating_sub(start),
+                Err(error) => error.index.saturating_sub(start),
             };
             if length as u64 > self.max() {
                 return fail(
@@ -289,15 +289,15 @@ impl RdfXmlMachine {
                 return self.pause(text, ended);
             };
             if self.frames.is_empty() {
-                self.token_between_documents(text, token, end)?;
+                self.process_token_between_documents(text, token, end)?;
             } else {
-                self.token_in_document(text, token, end)?;
+                self.process_token_in_document(text, token, end)?;
             }
             self.pos = end;
             self.full = if self.builder.is_open() {
-                self.parts && self.builder.part_full()
+                self.parts && self.builder.is_part_full()
             } else {
-                self.builder.full()
+                self.builder.is_full()
             };
         }
     }
@@ -332,32 +332,32 @@ impl RdfXmlMachine {
 
     // --- within a document ---
 
-    fn token_in_document(&mut self, text: &[u8], token: XmlToken, end: usize) -> Read<()> {
+    fn process_token_in_document(&mut self, text: &[u8], token: XmlToken, end: usize) -> Read<()> {
         let start = self.pos;
         match token {
             XmlToken::Start | XmlToken::Empty => {
                 self.start_tag(text, end, token == XmlToken::Empty)
             }
             XmlToken::End => self.end_tag(text, end),
-            XmlToken::Text => self.characters(text, (start, end), false),
-            XmlToken::CData => self.characters(text, (start + 9, end - 3), true),
+            XmlToken::Text => self.process_characters(text, (start, end), false),
+            XmlToken::CData => self.process_characters(text, (start + 9, end - 3), true),
             XmlToken::Comment | XmlToken::Instruction => {
                 check_characters(text, start, end)?;
-                if self.in_markup() {
+                if self.is_in_markup() {
                     self.copy_markup(text, start, end)?;
                 }
                 Ok(())
             }
             XmlToken::Doctype => {
-                malformed(start, "a DOCTYPE is allowed only before the first element")
+                fail_malformed(start, "a DOCTYPE is allowed only before the first element")
             }
         }
     }
 
-    fn top(&mut self) -> Read<&mut ElementFrame> {
+    fn top_mut(&mut self) -> Read<&mut ElementFrame> {
         match self.frames.last_mut() {
             Some(frame) => Ok(frame),
-            None => malformed(self.pos, "no element is open"),
+            None => fail_malformed(self.pos, "no element is open"),
         }
     }
 
@@ -377,7 +377,7 @@ impl RdfXmlMachine {
         }
         let name = xml::name(text, start + 1, stop)?;
         let mut attributes = std::mem::take(&mut self.attributes);
-        let result = xml::attributes(text, name.end, stop, &mut attributes)
+        let result = xml::read_attributes(text, name.end, stop, &mut attributes)
             .and_then(|()| self.open(text, name, &attributes));
         self.attributes = attributes;
         result?;
@@ -414,7 +414,7 @@ impl RdfXmlMachine {
         self.bind(text, attributes)?;
         let Some(namespace) = self.scope.get(name.prefix(text)) else {
             if name.colon > name.start {
-                return malformed(
+                return fail_malformed(
                     name.start,
                     format!(
                         "the prefix {} is not declared; xmlns:{} declares it",
@@ -425,10 +425,10 @@ impl RdfXmlMachine {
                     ),
                 );
             }
-            if self.in_markup() {
+            if self.is_in_markup() {
                 return self.open_markup(text, name, attributes, frame);
             }
-            return malformed(
+            return fail_malformed(
                 name.start,
                 format!(
                     "the element {} has no namespace; declare one with xmlns",
@@ -437,7 +437,7 @@ impl RdfXmlMachine {
             );
         };
         let length = namespace.len();
-        if self.in_markup() {
+        if self.is_in_markup() {
             self.charge_repeated(length, name.start)?;
             return self.open_markup(text, name, attributes, frame);
         }
@@ -476,12 +476,12 @@ impl RdfXmlMachine {
                 .chain([rdf.parse_type, rdf.properties.first().copied()])
                 .flatten()
                 .next();
-            if let Some(at) = disallowed {
-                return malformed(
-                    attributes[at].name.start,
+            if let Some(index) = disallowed {
+                return fail_malformed(
+                    attributes[index].name.start,
                     format!(
                         "the attribute {} is not allowed on rdf:RDF",
-                        quote(attributes[at].name.whole(text))
+                        quote(attributes[index].name.whole(text))
                     ),
                 );
             }
@@ -489,10 +489,10 @@ impl RdfXmlMachine {
         } else {
             match self.frames.last().map(|parent| parent.state) {
                 Some(ElementState::Node) => {
-                    self.property(text, name, namespace, attributes, &rdf, &mut frame)?;
+                    self.begin_property(text, name, namespace, attributes, &rdf, &mut frame)?;
                 }
                 Some(ElementState::Full) => {
-                    return malformed(
+                    return fail_malformed(
                         name.start,
                         format!(
                             "the property already has an object; found the element {}",
@@ -500,7 +500,7 @@ impl RdfXmlMachine {
                         ),
                     );
                 }
-                _ => self.node(text, name, namespace, attributes, &rdf, &mut frame)?,
+                _ => self.begin_node(text, name, namespace, attributes, &rdf, &mut frame)?,
             }
         }
         self.open_names.extend_from_slice(name.whole(text));
@@ -512,21 +512,21 @@ impl RdfXmlMachine {
 
     fn end_tag(&mut self, text: &[u8], end: usize) -> Read<()> {
         let start = self.pos;
-        let mut found = &text[start + 2..end - 1];
-        while let [rest @ .., last] = found
+        let mut tag_name = &text[start + 2..end - 1];
+        while let [rest @ .., last] = tag_name
             && is(*last, SPACE)
         {
-            found = rest;
+            tag_name = rest;
         }
-        let name = self.top()?.name as usize;
+        let name = self.top_mut()?.name as usize;
         let open = &self.open_names[name..];
-        if found != open {
-            return malformed(
+        if tag_name != open {
+            return fail_malformed(
                 start,
                 format!(
                     "expected the end tag of {}, found the end tag of {}",
                     quote(open),
-                    quote(found)
+                    quote(tag_name)
                 ),
             );
         }
@@ -535,39 +535,39 @@ impl RdfXmlMachine {
 
     /// Closes the innermost element.
     fn close(&mut self) -> Read<()> {
-        let at = self.pos;
+        let index = self.pos;
         let Some(frame) = self.frames.pop() else {
-            return malformed(at, "no element is open");
+            return fail_malformed(index, "no element is open");
         };
         match frame.state {
             ElementState::Rdf | ElementState::Node | ElementState::Full => {}
             ElementState::Property => {
                 let text = std::mem::take(&mut self.text);
                 let datatype = Some(frame.ids[OBJECT]).filter(|&id| id != NONE);
-                let object = self.text_term(&text, &frame, datatype, at);
+                let object = self.add_text_term(&text, &frame, datatype, index);
                 self.text = text;
                 self.text.clear();
-                self.state_property(frame, object?, at)?;
+                self.state_property(frame, object?, index)?;
             }
             ElementState::Collection => {
-                let nil = self.rdf_term(b"nil", at)?;
+                let nil = self.add_rdf_term(b"nil", index)?;
                 if frame.ids[OBJECT] == NONE {
-                    self.state_property(frame, nil, at)?;
+                    self.state_property(frame, nil, index)?;
                 } else {
-                    let rest = self.rdf_term(b"rest", at)?;
-                    self.emit([frame.ids[OBJECT], rest, nil], at)?;
+                    let rest = self.add_rdf_term(b"rest", index)?;
+                    self.emit([frame.ids[OBJECT], rest, nil], index)?;
                 }
             }
             ElementState::Triple => {
                 let [.., subject, predicate, object] = frame.ids;
                 if subject == NONE {
-                    return malformed(at, "rdf:parseType=\"Triple\" contains no triple");
+                    return fail_malformed(index, "rdf:parseType=\"Triple\" contains no triple");
                 }
-                let object = self.triple_term([subject, predicate, object], at)?;
-                self.state_property(frame, object, at)?;
+                let object = self.triple_term([subject, predicate, object], index)?;
+                self.state_property(frame, object, index)?;
             }
-            ElementState::Literal => self.close_literal(frame, at)?,
-            ElementState::Markup => self.close_markup(&frame, at)?,
+            ElementState::Literal => self.close_literal(frame, index)?,
+            ElementState::Markup => self.close_markup(&frame, index)?,
         }
         self.open_names.truncate(frame.name as usize);
         self.scope.undo_to(frame.scope);
@@ -590,7 +590,7 @@ impl RdfXmlMachine {
 }
 
 /// Description of the allowed content in a state.
-fn expected(state: ElementState) -> &'static str {
+fn describe_expected(state: ElementState) -> &'static str {
     match state {
         ElementState::Rdf | ElementState::Collection | ElementState::Triple => "a node element",
         ElementState::Node => "a property element",

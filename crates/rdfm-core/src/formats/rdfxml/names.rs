@@ -21,11 +21,11 @@ pub(super) enum Edition {
 /// of XML 1.0 or, if there is none, in the fifth edition. Returns `None` if there is no such name
 /// either, or if RDF/XML gives the name another meaning.
 pub(super) fn split(iri: &[u8]) -> Option<(usize, Edition)> {
-    if let Some(at) = split_if(iri, fourth_edition::is_letter, fourth_edition::is_name) {
-        return Some((at, Edition::Fourth));
+    if let Some(index) = split_if(iri, fourth_edition::is_letter, fourth_edition::is_name) {
+        return Some((index, Edition::Fourth));
     }
-    let at = split_if(iri, chars::is_letter, chars::is_name)?;
-    Some((at, Edition::Fifth))
+    let index = split_if(iri, chars::is_letter, chars::is_name)?;
+    Some((index, Edition::Fifth))
 }
 
 /// Returns the start of the longest name at the end of an IRI, given the characters beyond ASCII
@@ -38,11 +38,11 @@ fn split_if(
     let begins = iri
         .iter()
         .rposition(|&byte| !is(byte, NAME) && byte != b'.' && byte < 0x80)
-        .map_or(0, |at| at + 1);
+        .map_or(0, |index| index + 1);
     let text = std::str::from_utf8(&iri[begins..]).ok()?;
     // The first character that can begin a name, after the last one that is not allowed in names.
     let mut start = None;
-    for (at, c) in text.char_indices() {
+    for (index, c) in text.char_indices() {
         let (letter, name) = if c.is_ascii() {
             (chars::is_letter(c), chars::is_name(c) || c == '.')
         } else {
@@ -51,16 +51,16 @@ fn split_if(
         if !name {
             start = None;
         } else if start.is_none() && (letter || c == '_') {
-            start = Some(at);
+            start = Some(index);
         }
     }
-    let at = begins + start?;
-    let namespace = &iri[..at];
+    let index = begins + start?;
+    let namespace = &iri[..index];
     let is_rejected = namespace.is_empty()
         || namespace == XML
         || namespace == XMLNS
         || (iri.starts_with(RDF) && is_syntax(&iri[RDF.len()..]));
-    (!is_rejected).then_some(at)
+    (!is_rejected).then_some(index)
 }
 
 /// Whether a namespace declaration can be written unchanged and means the same to every reader.
@@ -117,7 +117,7 @@ mod tests {
             ("http://www.w3.org/2000/xmlns/a", None),
         ] {
             let found = split(iri.as_bytes());
-            assert_eq!(found.map(|(at, _)| &iri[at..]), local, "{iri}");
+            assert_eq!(found.map(|(index, _)| &iri[index..]), local, "{iri}");
             let is_recent = found.is_some_and(|(_, edition)| edition == Edition::Fifth);
             assert_eq!(is_recent, RECENT.contains(&iri), "{iri}");
         }

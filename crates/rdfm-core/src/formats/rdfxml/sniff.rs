@@ -16,7 +16,7 @@ pub fn sniff(bytes: &[u8], complete: bool) -> Sniff {
     let contains = |text: &[u8]| memmem::find(head, text).is_some();
     let detected =
         is_xml(without_mark(head)) && (contains(b"<rdf:RDF") || contains(RDF) || contains(TRIX));
-    Sniff::of(detected, complete)
+    Sniff::from_match(detected, complete)
 }
 
 #[cfg(test)]

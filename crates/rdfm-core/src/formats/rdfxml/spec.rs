@@ -1,6 +1,6 @@
 //! The RDF/XML format.
 
-use super::decode::decoder;
+use super::decode::new_decoder;
 use super::encode::encoder;
 use super::sniff::sniff;
 use crate::codec::carries::{Capabilities, TripleTerms};
@@ -36,7 +36,7 @@ pub static RDFXML: FormatSpec = FormatSpec {
     value_options: &[],
     reads: &[BOUNDS, &[LENIENT, BASE]],
     writes: &[&[LENIENT, FLAT, PREFIXES, MERGE_GRAPHS, LARGEST_MESSAGE]],
-    decoder,
+    decoder: new_decoder,
     encoder: |values, _| Ok(encoder(values)),
     splitter: None,
     append: Append::LastLine,

@@ -41,7 +41,7 @@ impl XmlTerms {
     }
 
     /// Returns an IRI given in two parts. The first may be empty.
-    pub fn iri(
+    pub fn add_iri(
         &mut self,
         builder: &mut BatchBuilder,
         namespace: &[u8],
@@ -78,7 +78,7 @@ impl XmlTerms {
     }
 
     /// Returns the blank node for a label of the document.
-    pub fn bnode(
+    pub fn add_blank_node(
         &mut self,
         builder: &mut BatchBuilder,
         label: &[u8],
@@ -87,26 +87,26 @@ impl XmlTerms {
         let decoded = labels::read(label, is_nc_name);
         let text = match &decoded {
             Some(decoded) => decoded,
-            None => self.labels.given(label),
+            None => self.labels.map_given(label),
         };
         let flags = scan::label(text).unwrap_or(0);
-        let slot = Cache::slot(TermKind::Bnode, text);
+        let slot = Cache::slot(TermKind::BlankNode, text);
         let cached = self.cache.get(slot);
-        if cached.is(builder, TermKind::Bnode, text) {
+        if cached.is(builder, TermKind::BlankNode, text) {
             return Ok(cached.id);
         }
-        let id = push(builder, TermKind::Bnode, text, 0, NO_SPLIT, flags);
+        let id = push(builder, TermKind::BlankNode, text, 0, NO_SPLIT, flags);
         self.cache.set(slot, RecentTerm::new(builder, id));
         Ok(id)
     }
 
     /// Returns a new blank node.
-    pub fn anonymous(&mut self, builder: &mut BatchBuilder) -> Result<TermId, LimitExceeded> {
-        let label = self.labels.generated();
+    pub fn add_anonymous(&mut self, builder: &mut BatchBuilder) -> Result<TermId, LimitExceeded> {
+        let label = self.labels.generate();
         builder.charge(label.len() + RECORD)?;
         Ok(push(
             builder,
-            TermKind::Bnode,
+            TermKind::BlankNode,
             label,
             0,
             NO_SPLIT,
@@ -115,7 +115,7 @@ impl XmlTerms {
     }
 
     /// Returns a literal without a language. Its datatype is the given IRI term, or xsd:string.
-    pub fn literal(
+    pub fn add_literal(
         builder: &mut BatchBuilder,
         text: &[u8],
         datatype: Option<TermId>,
@@ -133,7 +133,7 @@ impl XmlTerms {
     }
 
     /// Returns a literal with a language, and optionally a base direction (one of [`flags`]).
-    pub fn tagged(
+    pub fn add_tagged(
         &mut self,
         builder: &mut BatchBuilder,
         text: &[u8],

@@ -18,11 +18,13 @@ use crate::model::limits::Limits;
 use crate::model::record::ResultHead;
 use crate::model::remedy::Reason;
 use crate::model::term::TermId;
-use crate::syntax::rdf_binary::model::{Placeholder, Raw, ambiguous};
+use crate::syntax::rdf_binary::model::{Placeholder, Raw, ambiguous_error};
 use crate::syntax::rdf_binary::protobuf::{self, Protobuf};
 use crate::syntax::rdf_binary::terms::{BinaryTerms, TripleTermReader};
 use crate::syntax::rdf_binary::thrift::{self, CompactReader, LIST, STRUCT, Thrift};
-use crate::syntax::wire::{Checked, Varint, Wire, WireError, long_varint, malformed, utf8};
+use crate::syntax::wire::{
+    Checked, Varint, Wire, WireError, check_utf8, malformed_error, read_long_varint,
+};
 
 /// Decodes a result set in RDF Thrift or RDF Protobuf.
 pub(super) struct ResultBinaryReader {
@@ -59,10 +61,10 @@ impl ResultBinaryReader {
         loop {
             let rest = input.rest();
             let missing = rest.is_empty() || (rest.len() < self.needed && !input.finished);
-            if missing || !self.tuple(input)? {
+            if missing || !self.read_tuple(input)? {
                 return self.pause(input);
             }
-            if self.terms.builder.full() {
+            if self.terms.builder.is_full() {
                 return Ok(self.take_rows());
             }
         }
@@ -92,27 +94,27 @@ impl ResultBinaryReader {
 
     /// Reads the next tuple. Returns false if more input is needed.
     #[inline]
-    fn tuple(&mut self, input: &mut Buffer) -> Result<bool, Failure> {
+    fn read_tuple(&mut self, input: &mut Buffer) -> Result<bool, Failure> {
         let rest = input.rest();
         let (prefix, length) = if self.bare {
             // One byte above the limit suffices to detect a tuple that exceeds it.
             let window = usize::try_from(self.max).map_or(usize::MAX, |max| max + 1);
             (0, rest.len().min(window))
         } else {
-            match self.framed(rest, input.finished)? {
-                Some(found) => found,
+            match self.find_frame(rest, input.finished)? {
+                Some(frame) => frame,
                 None => return Ok(false),
             }
         };
         let bytes = &rest[prefix..prefix + length];
         let taken = match self.columns {
-            None => self.variables(bytes),
+            None => self.read_variables(bytes),
             Some(columns) => {
                 self.terms.builder.begin_message(input.offset());
                 let read = if self.bare {
-                    thrift_row(bytes, &mut self.terms, columns)
+                    read_thrift_row(bytes, &mut self.terms, columns)
                 } else {
-                    protobuf_row(bytes, &mut self.terms, columns).map(|()| length)
+                    read_protobuf_row(bytes, &mut self.terms, columns).map(|()| length)
                 };
                 if read.is_ok() {
                     self.terms.builder.end_message();
@@ -122,13 +124,13 @@ impl ResultBinaryReader {
         };
         match taken {
             Ok(taken) => {
-                input.at += prefix + taken;
+                input.index += prefix + taken;
                 self.needed = 0;
                 Ok(true)
             }
             Err(error) => match error.into_parts() {
                 (ErrorClass::Truncated, _) if self.bare => {
-                    self.incomplete(length, input.finished)?;
+                    self.wait_for_tuple(length, input.finished)?;
                     if self.terms.builder.is_open() {
                         self.terms.builder.discard_message();
                     }
@@ -144,8 +146,8 @@ impl ResultBinaryReader {
     /// Returns the size of the next tuple's length prefix and of the tuple, or `None` if the tuple
     /// is incomplete.
     #[inline]
-    fn framed(&self, rest: &[u8], finished: bool) -> Result<Option<(usize, usize)>, Failure> {
-        let (length, prefix) = match long_varint(rest) {
+    fn find_frame(&self, rest: &[u8], finished: bool) -> Result<Option<(usize, usize)>, Failure> {
+        let (length, prefix) = match read_long_varint(rest) {
             Varint::Value(length, prefix) => (length, prefix),
             Varint::Incomplete if !finished => return Ok(None),
             Varint::Incomplete => {
@@ -181,7 +183,7 @@ impl ResultBinaryReader {
     /// Handles an incomplete tuple of RDF Thrift. `buffered` is the number of its bytes in the
     /// buffer.
     #[cold]
-    fn incomplete(&mut self, buffered: usize, finished: bool) -> Result<(), Failure> {
+    fn wait_for_tuple(&mut self, buffered: usize, finished: bool) -> Result<(), Failure> {
         if buffered as u64 > self.max {
             return Err(self.too_large("a tuple"));
         }
@@ -193,18 +195,18 @@ impl ResultBinaryReader {
     }
 
     #[cold]
-    fn too_large(&self, what: &str) -> Failure {
-        let text = format!("{what} is larger than {} bytes", self.max);
+    fn too_large(&self, unit: &str) -> Failure {
+        let text = format!("{unit} is larger than {} bytes", self.max);
         (ErrorClass::Limit, Reason::limit(text, "max_message_bytes"))
     }
 
     /// Reads the tuple of variables, and returns its length.
-    fn variables(&mut self, bytes: &[u8]) -> Checked<usize> {
+    fn read_variables(&mut self, bytes: &[u8]) -> Checked<usize> {
         let mut variables = Variables::default();
         let taken = if self.bare {
-            thrift_variables(bytes, &mut variables)?
+            read_thrift_variables(bytes, &mut variables)?
         } else {
-            protobuf_variables(bytes, &mut variables)?;
+            read_protobuf_variables(bytes, &mut variables)?;
             bytes.len()
         };
         self.columns = Some(variables.len());
@@ -219,7 +221,7 @@ impl ResultBinaryReader {
 impl Reader for ResultBinaryReader {
     type Record = TermId;
 
-    fn builder(&mut self) -> &mut ResultBuilder {
+    fn builder_mut(&mut self) -> &mut ResultBuilder {
         &mut self.terms.builder
     }
 
@@ -242,8 +244,8 @@ impl Reader for ResultBinaryReader {
 }
 
 fn add_variable(variables: &mut Variables, name: &[u8]) -> Checked<()> {
-    let name = utf8(name, "the name of a variable")?;
-    variables.add(name).map_err(malformed)
+    let name = check_utf8(name, "the name of a variable")?;
+    variables.add(name).map_err(malformed_error)
 }
 
 /// Adds a cell to the open message.
@@ -256,7 +258,7 @@ fn add_cell<R: TripleTermReader>(
     let id = match raw {
         Raw::Placeholder(Placeholder::Undef) => TermId::DEFAULT_GRAPH,
         Raw::Placeholder(open) => return Err(placeholder_error(*open)),
-        raw => terms.term::<R>(raw, column, 0)?,
+        raw => terms.add_term::<R>(raw, column, 0)?,
     };
     Ok(terms.builder.add(id)?)
 }
@@ -264,15 +266,15 @@ fn add_cell<R: TripleTermReader>(
 #[cold]
 fn placeholder_error(open: Placeholder) -> WireError {
     let name = open.name();
-    malformed(format!(
+    malformed_error(format!(
         "expected a term or UNDEF in a result row, found {name}"
     ))
 }
 
-fn protobuf_variables(bytes: &[u8], variables: &mut Variables) -> Checked<()> {
+fn read_protobuf_variables(bytes: &[u8], variables: &mut Variables) -> Checked<()> {
     let mut wire = Wire::new(bytes);
     while !wire.is_done() {
-        if let (1, payload) = wire.field(0b10, "the tuple of variables")? {
+        if let (1, payload) = wire.read_field(0b10, "the tuple of variables")? {
             let name = protobuf::string(payload, "the variable")?;
             add_variable(variables, name)?;
         }
@@ -280,15 +282,15 @@ fn protobuf_variables(bytes: &[u8], variables: &mut Variables) -> Checked<()> {
     Ok(())
 }
 
-fn protobuf_row(bytes: &[u8], terms: &mut BinaryTerms<TermId>, columns: usize) -> Checked<()> {
+fn read_protobuf_row(bytes: &[u8], terms: &mut BinaryTerms<TermId>, columns: usize) -> Checked<()> {
     let mut wire = Wire::new(bytes);
     let mut cells = 0;
     while !wire.is_done() {
-        let (1, payload) = wire.field(0b10, "the tuple")? else {
+        let (1, payload) = wire.read_field(0b10, "the tuple")? else {
             continue;
         };
         if cells < columns {
-            add_cell::<Protobuf>(terms, &protobuf::term(payload)?, cells)?;
+            add_cell::<Protobuf>(terms, &protobuf::read_term(payload)?, cells)?;
         }
         cells += 1;
     }
@@ -299,64 +301,68 @@ fn check_length(cells: usize, columns: usize) -> Checked<()> {
     if cells == columns {
         return Ok(());
     }
-    Err(malformed(length_error(cells, columns)))
+    Err(malformed_error(length_error(cells, columns)))
 }
 
 /// Reads the list in field 1 of a struct. Returns the number of elements and the size of the struct
 /// in bytes.
 #[inline]
-fn thrift_list<'a>(
+fn read_thrift_list<'a>(
     bytes: &'a [u8],
     mut element: impl FnMut(&mut CompactReader<'a>, usize) -> Checked<()>,
 ) -> Checked<(usize, usize)> {
     let mut wire = CompactReader { rest: bytes };
-    let mut found = None;
+    let mut list = None;
     let mut last = 0;
-    while let Some((field, kind)) = wire.field(&mut last)? {
+    while let Some((field, kind)) = wire.read_field(&mut last)? {
         if field != 1 {
             wire.skip_unknown(field, kind)?;
             continue;
         }
         thrift::expect(kind, LIST, field, "the tuple")?;
-        if found.is_some() {
-            return Err(ambiguous("the tuple"));
+        if list.is_some() {
+            return Err(ambiguous_error("the tuple"));
         }
-        let header = wire.byte()?;
+        let header = wire.read_byte()?;
         let count = match header >> 4 {
-            15 => wire.size()?,
+            15 => wire.read_size()?,
             count => usize::from(count),
         };
         if count > 0 && header & 0x0f != STRUCT {
             let kind = header & 0x0f;
-            return Err(malformed(format!(
+            return Err(malformed_error(format!(
                 "the elements of a tuple have type {kind}, expected {STRUCT}"
             )));
         }
-        for at in 0..count {
-            element(&mut wire, at)?;
+        for index in 0..count {
+            element(&mut wire, index)?;
         }
-        found = Some(count);
+        list = Some(count);
     }
-    Ok((found.unwrap_or(0), bytes.len() - wire.rest.len()))
+    Ok((list.unwrap_or(0), bytes.len() - wire.rest.len()))
 }
 
-fn thrift_variables(bytes: &[u8], variables: &mut Variables) -> Checked<usize> {
-    let (_, taken) = thrift_list(bytes, |wire, _| {
-        let name = wire.string("the variable")?;
+fn read_thrift_variables(bytes: &[u8], variables: &mut Variables) -> Checked<usize> {
+    let (_, taken) = read_thrift_list(bytes, |wire, _| {
+        let name = wire.read_string("the variable")?;
         add_variable(variables, name)
     })?;
     Ok(taken)
 }
 
-fn thrift_row(bytes: &[u8], terms: &mut BinaryTerms<TermId>, columns: usize) -> Checked<usize> {
-    let (cells, taken) = thrift_list(bytes, |wire, at| {
-        if at >= columns {
+fn read_thrift_row(
+    bytes: &[u8],
+    terms: &mut BinaryTerms<TermId>,
+    columns: usize,
+) -> Checked<usize> {
+    let (cells, taken) = read_thrift_list(bytes, |wire, index| {
+        if index >= columns {
             // One term too many is enough for an error, so the rest of the list is not read.
-            return Err(malformed(format!(
+            return Err(malformed_error(format!(
                 "a row has more terms than there are variables ({columns})"
             )));
         }
-        add_cell::<Thrift>(terms, &thrift::term(wire)?, at)
+        add_cell::<Thrift>(terms, &thrift::read_term(wire)?, index)
     })?;
     check_length(cells, columns)?;
     Ok(taken)

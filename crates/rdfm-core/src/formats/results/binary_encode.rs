@@ -16,7 +16,7 @@ use crate::model::batch::ResultBatch;
 use crate::model::error::ErrorClass;
 use crate::model::term::TermId;
 use crate::syntax::rdf_binary::encode::{
-    BinaryTermWriter, EncodedTerms, MAX_BYTES, TermPlace, too_long,
+    BinaryTermWriter, EncodedTerms, MAX_BYTES, TermRange, too_long,
 };
 use crate::syntax::rdf_binary::protobuf::{
     ProtobufTerms, field_size, put_length, put_text, text_size,
@@ -29,27 +29,27 @@ trait Tuples: Send + 'static {
     /// Encoder for the terms.
     type Terms: BinaryTermWriter;
 
-    fn variables(names: &[Box<str>], out: &mut Vec<u8>);
+    fn write_variables(names: &[Box<str>], out: &mut Vec<u8>);
     /// Appends a row; cells with an empty range are unbound.
-    fn row(terms: &[u8], cells: &[TermPlace], out: &mut Vec<u8>);
+    fn write_row(terms: &[u8], cells: &[TermRange], out: &mut Vec<u8>);
 }
 
 /// Creates an RDF Thrift encoder for a new log.
 pub(super) fn thrift(values: &Values) -> Box<dyn Encoder> {
-    let writer = TupleWriter::<ThriftTuples>::new(values.switch(&VALUES));
+    let writer = TupleWriter::<ThriftTuples>::new(values.is_on(&VALUES));
     Box::new(MessageLoop::new(&THRIFT, values, writer))
 }
 
 /// Creates an RDF Protobuf encoder for a new log.
 pub(super) fn protobuf(values: &Values) -> Box<dyn Encoder> {
-    let writer = TupleWriter::<ProtobufTuples>::new(values.switch(&VALUES));
+    let writer = TupleWriter::<ProtobufTuples>::new(values.is_on(&VALUES));
     Box::new(MessageLoop::new(&PROTOBUF, values, writer))
 }
 
 /// Writes tuples.
 struct TupleWriter<W> {
     terms: EncodedTerms,
-    cells: Vec<TermPlace>,
+    cells: Vec<TermRange>,
     columns: usize,
     /// Number of links that were omitted.
     links: u64,
@@ -74,12 +74,12 @@ impl<W: Tuples> TupleWriter<W> {
 impl<W: Tuples> Writer for TupleWriter<W> {
     type Record = TermId;
 
-    fn head(&mut self, head: &Head<TermId>, out: &mut Vec<u8>) -> WriteResult<()> {
+    fn write_message_head(&mut self, head: &Head<TermId>, out: &mut Vec<u8>) -> WriteResult<()> {
         reject_boolean(head)?;
         reject_duplicate(head)?;
         self.columns = head.variables.len();
         self.links = head.links.len() as u64;
-        W::variables(&head.variables, out);
+        W::write_variables(&head.variables, out);
         Ok(())
     }
 
@@ -102,12 +102,12 @@ impl<W: Tuples> Writer for TupleWriter<W> {
         self.cells.clear();
         for &id in row {
             self.cells.push(if id == TermId::DEFAULT_GRAPH {
-                TermPlace::default()
+                TermRange::default()
             } else {
-                self.terms.term::<W::Terms>(batch.table(), id)?
+                self.terms.encode_term::<W::Terms>(batch.table(), id)?
             });
         }
-        W::row(&self.terms.bytes, &self.cells, out);
+        W::write_row(&self.terms.bytes, &self.cells, out);
         if out.len() - self.start > MAX_BYTES {
             return Err(too_long());
         }
@@ -118,7 +118,7 @@ impl<W: Tuples> Writer for TupleWriter<W> {
         self.links = 0;
     }
 
-    fn dropped(&self, dropped: Dropped) -> Counts {
+    fn count_dropped(&self, dropped: Dropped) -> Counts {
         vec![
             ("links", self.links),
             ("namespaces", dropped.namespaces),
@@ -144,7 +144,7 @@ fn put_list(out: &mut Vec<u8>, length: usize) {
 impl Tuples for ThriftTuples {
     type Terms = ThriftTerms;
 
-    fn variables(names: &[Box<str>], out: &mut Vec<u8>) {
+    fn write_variables(names: &[Box<str>], out: &mut Vec<u8>) {
         put_list(out, names.len());
         for name in names {
             put_binary(out, 0x18, name.as_bytes());
@@ -154,7 +154,7 @@ impl Tuples for ThriftTuples {
     }
 
     #[inline]
-    fn row(terms: &[u8], cells: &[TermPlace], out: &mut Vec<u8>) {
+    fn write_row(terms: &[u8], cells: &[TermRange], out: &mut Vec<u8>) {
         // Jena omits an empty list.
         if !cells.is_empty() {
             put_list(out, cells.len());
@@ -182,7 +182,7 @@ const UNDEF: &[u8] = &[2, 0x42, 0];
 impl Tuples for ProtobufTuples {
     type Terms = ProtobufTerms;
 
-    fn variables(names: &[Box<str>], out: &mut Vec<u8>) {
+    fn write_variables(names: &[Box<str>], out: &mut Vec<u8>) {
         let size = |name: &str| text_size(name.len());
         let length = names
             .iter()
@@ -196,8 +196,8 @@ impl Tuples for ProtobufTuples {
     }
 
     #[inline]
-    fn row(terms: &[u8], cells: &[TermPlace], out: &mut Vec<u8>) {
-        let size = |cell: &TermPlace| match cell.length() {
+    fn write_row(terms: &[u8], cells: &[TermRange], out: &mut Vec<u8>) {
+        let size = |cell: &TermRange| match cell.length() {
             0 => UNDEF.len(),
             length => length,
         };

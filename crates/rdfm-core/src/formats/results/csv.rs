@@ -11,7 +11,7 @@ use crate::codec::Decoder;
 use crate::codec::options::limits;
 use crate::codec::result_head::length_error;
 use crate::codec::values::Values;
-use crate::syntax::text::grammar::{self, Read, limit, malformed};
+use crate::syntax::text::grammar::{self, Read, fail_malformed, limit};
 
 /// Creates a decoder.
 pub(super) fn decoder(name: &'static str, values: &Values) -> Box<dyn Decoder> {
@@ -37,13 +37,13 @@ struct CsvField<'a> {
 impl CsvDialect {
     /// Reads the field at a position.
     #[inline]
-    fn field<'a>(&'a mut self, text: &'a [u8], start: usize) -> Read<CsvField<'a>> {
+    fn read_field<'a>(&'a mut self, text: &'a [u8], start: usize) -> Read<CsvField<'a>> {
         let rest = &text[start..];
         if rest.first() != Some(&b'"') {
             let length = memchr3(b',', b'"', b'\r', rest).unwrap_or(rest.len());
-            let found = rest.get(length).copied();
+            let next_byte = rest.get(length).copied();
             let end = start + length;
-            let what = match found {
+            let reason = match next_byte {
                 None | Some(b',') => {
                     return Ok(CsvField {
                         text: (length > 0).then_some(&rest[..length]),
@@ -55,33 +55,33 @@ impl CsvDialect {
                 }
                 _ => "a carriage return without a line feed in an unquoted field",
             };
-            return malformed(end, what);
+            return fail_malformed(end, reason);
         }
         self.unescaped.clear();
-        let mut at = start + 1;
+        let mut index = start + 1;
         let mut copied = false;
         loop {
-            let Some(length) = memchr(b'"', &text[at..]) else {
-                return malformed(start, "the closing quotation mark of a field is missing");
+            let Some(length) = memchr(b'"', &text[index..]) else {
+                return fail_malformed(start, "the closing quotation mark of a field is missing");
             };
-            let quote = at + length;
+            let quote = index + length;
             if text.get(quote + 1) == Some(&b'"') {
-                self.unescaped.extend_from_slice(&text[at..=quote]);
+                self.unescaped.extend_from_slice(&text[index..=quote]);
                 copied = true;
-                at = quote + 2;
+                index = quote + 2;
                 continue;
             }
             if !matches!(text.get(quote + 1), None | Some(b',')) {
-                return malformed(
+                return fail_malformed(
                     quote + 1,
                     "expected ',' or the end of the line after a closing quotation mark",
                 );
             }
             let text = if copied {
-                self.unescaped.extend_from_slice(&text[at..quote]);
+                self.unescaped.extend_from_slice(&text[index..quote]);
                 &*self.unescaped
             } else {
-                &text[at..quote]
+                &text[index..quote]
             };
             return Ok(CsvField {
                 text: Some(text),
@@ -92,36 +92,36 @@ impl CsvDialect {
 }
 
 impl TableDialect for CsvDialect {
-    fn line_end(text: &[u8], start: usize, scan: &mut LineScan) -> Option<usize> {
-        let mut at = start + scan.at;
+    fn find_line_end(text: &[u8], start: usize, scan: &mut LineScan) -> Option<usize> {
+        let mut index = start + scan.index;
         loop {
-            let rest = &text[at..];
+            let rest = &text[index..];
             let found = if scan.quoted {
                 memchr(b'"', rest)
             } else {
                 memchr2(b'"', b'\n', rest)
             };
             let Some(found) = found else {
-                scan.at = text.len() - start;
+                scan.index = text.len() - start;
                 return None;
             };
-            at += found + 1;
-            if text[at - 1] == b'\n' {
-                return Some(at - 1);
+            index += found + 1;
+            if text[index - 1] == b'\n' {
+                return Some(index - 1);
             }
             // A field begins with its mark. A doubled mark ends one quoted text and begins another.
-            let before = text[start..at - 1].last();
+            let before = text[start..index - 1].last();
             scan.broken |= !scan.quoted && !matches!(before, None | Some(b',' | b'"'));
             scan.quoted = !scan.quoted && !scan.broken;
         }
     }
 
-    fn names(&mut self, text: &[u8], mut start: usize, rows: &mut RowBuilder) -> Read<()> {
+    fn read_names(&mut self, text: &[u8], mut start: usize, rows: &mut RowBuilder) -> Read<()> {
         loop {
-            let field = self.field(text, start)?;
+            let field = self.read_field(text, start)?;
             let name = String::from_utf8_lossy(field.text.unwrap_or_default());
             if let Err(reason) = rows.variables.add(&name) {
-                return malformed(start, reason);
+                return fail_malformed(start, reason);
             }
             if field.end == text.len() {
                 return Ok(());
@@ -131,15 +131,15 @@ impl TableDialect for CsvDialect {
     }
 
     #[inline]
-    fn cells(&mut self, text: &[u8], mut start: usize, rows: &mut RowBuilder) -> Read<()> {
+    fn read_cells(&mut self, text: &[u8], mut start: usize, rows: &mut RowBuilder) -> Read<()> {
         let columns = rows.variables.len();
         let mut column = 0;
         loop {
-            let field = self.field(text, start)?;
+            let field = self.read_field(text, start)?;
             if let Some(text) = field.text
                 && column < columns
             {
-                let id = rows.literal(text, ResultLiteralKind::Plain);
+                let id = rows.add_literal(text, ResultLiteralKind::Plain);
                 let id = id.map_err(|error| limit(start, error))?;
                 rows.set(column, id);
             }
@@ -152,7 +152,7 @@ impl TableDialect for CsvDialect {
         if column == columns {
             return Ok(());
         }
-        malformed(text.len(), length_error(column, columns))
+        fail_malformed(text.len(), length_error(column, columns))
     }
 
     fn is_truncated(scan: LineScan) -> bool {

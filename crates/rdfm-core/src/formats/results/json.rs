@@ -13,13 +13,13 @@ use crate::codec::values::Values;
 use crate::model::batch::ResultBatch;
 use crate::model::builder::ResultBuilder;
 use crate::model::chars::BOM;
-use crate::model::error::{ErrorClass, counted, quote};
+use crate::model::error::{ErrorClass, format_count, quote};
 use crate::model::limits::Limits;
 use crate::model::remedy::Reason;
 use crate::model::term::{TermId, flags, is_language_type};
 use crate::syntax::json::stream::{JsonTokenizer, QuotedRange, Token};
 use crate::syntax::text::grammar::{
-    self, Grammar, GrammarError, Pause, Reach, Read, fail, limit, malformed,
+    self, Grammar, GrammarError, Pause, Reach, Read, fail, fail_malformed, limit,
 };
 
 /// Number of objects and arrays around a term.
@@ -132,7 +132,7 @@ struct JsonResultMachine {
     tokens: JsonTokenizer,
     state: JsonState,
     /// Index of the first unread byte of the text, and byte offset of the text in the log.
-    at: usize,
+    index: usize,
     offset: u64,
     links: Vec<Box<str>>,
     has_head: bool,
@@ -151,7 +151,7 @@ struct JsonResultMachine {
 
 /// Returns the error for a token where another kind of value is expected.
 #[cold]
-fn unexpected_kind<T>(at: usize, what: &str, expected: &str, found: Token) -> Read<T> {
+fn unexpected_kind_error<T>(index: usize, subject: &str, expected: &str, found: Token) -> Read<T> {
     let found = match found {
         Token::ObjectStart => "an object",
         Token::ArrayStart => "an array",
@@ -161,7 +161,7 @@ fn unexpected_kind<T>(at: usize, what: &str, expected: &str, found: Token) -> Re
         Token::Null => "null",
         Token::Key(_) | Token::ObjectEnd | Token::ArrayEnd => "something else",
     };
-    malformed(at, format!("{what} must be {expected}, not {found}"))
+    fail_malformed(index, format!("{subject} must be {expected}, not {found}"))
 }
 
 impl JsonResultMachine {
@@ -171,7 +171,7 @@ impl JsonResultMachine {
             rows: RowBuilder::new(limits),
             tokens: JsonTokenizer::new(ENCLOSING_LEVELS + 2 * max_depth),
             state: JsonState::Start,
-            at: 0,
+            index: 0,
             offset: 0,
             links: Vec::new(),
             has_head: false,
@@ -188,7 +188,7 @@ impl JsonResultMachine {
     }
 
     /// Returns the value of a string token as an owned string.
-    fn string(&mut self, text: &[u8], quoted: QuotedRange) -> Read<Box<str>> {
+    fn decode_string(&mut self, text: &[u8], quoted: QuotedRange) -> Read<Box<str>> {
         let decoded = quoted.text(text, &mut self.unescaped)?;
         Ok(String::from_utf8_lossy(decoded).into())
     }
@@ -196,8 +196,8 @@ impl JsonResultMachine {
     /// Processes tokens until the caller must act.
     fn read(&mut self, text: &[u8], ended: bool) -> Read<Pause> {
         loop {
-            let from = self.at;
-            let found = self.tokens.next(text, &mut self.at, ended);
+            let from = self.index;
+            let found = self.tokens.next(text, &mut self.index, ended);
             if self.state == JsonState::End && found.is_ok() {
                 return Ok(if ended { Pause::Done } else { Pause::Need });
             }
@@ -205,10 +205,11 @@ impl JsonResultMachine {
                 // Count only the bytes that would have been examined if the input had arrived in
                 // pieces.
                 Err(error) => {
-                    let seen = (error.at - self.at).max(self.tokens.inspected(text, self.at));
+                    let seen =
+                        (error.index - self.index).max(self.tokens.inspected_end(text, self.index));
                     let large = seen as u64 > self.rows.max();
                     return Err(if large {
-                        self.too_large(self.at, "a string")
+                        self.too_large(self.index, "a string")
                     } else {
                         error
                     });
@@ -218,15 +219,15 @@ impl JsonResultMachine {
             let Some((token, start)) = found else {
                 return self.wait(text, ended);
             };
-            if (self.at - start) as u64 > self.rows.max() {
+            if (self.index - start) as u64 > self.rows.max() {
                 return Err(self.too_large(start, "a string"));
             }
             debug_assert!(from <= start);
-            self.token(text, token, start)?;
+            self.process_token(text, token, start)?;
             if self.buffered.is_some() {
-                self.check_buffered(self.at)?;
+                self.check_buffered(self.index)?;
             }
-            if self.state == JsonState::Bindings && self.rows.builder.full() {
+            if self.state == JsonState::Bindings && self.rows.builder.is_full() {
                 return Ok(Pause::Full);
             }
         }
@@ -234,16 +235,16 @@ impl JsonResultMachine {
 
     /// Handles the end of the buffered text.
     fn wait(&mut self, text: &[u8], ended: bool) -> Read<Pause> {
-        if (text.len() - self.at) as u64 > self.rows.max() {
-            return Err(self.too_large(self.at, "a string"));
+        if (text.len() - self.index) as u64 > self.rows.max() {
+            return Err(self.too_large(self.index, "a string"));
         }
         if ended {
-            let what = if self.state == JsonState::Start {
+            let reason = if self.state == JsonState::Start {
                 "the log ends before its JSON object"
             } else {
                 "the log ends inside its JSON object"
             };
-            return fail(text.len(), ErrorClass::Truncated, what);
+            return fail(text.len(), ErrorClass::Truncated, reason);
         }
         Ok(Pause::Need)
     }
@@ -253,19 +254,22 @@ impl JsonResultMachine {
         clippy::unnecessary_box_returns,
         reason = "most results are good, and errors are large"
     )]
-    fn too_large(&self, at: usize, what: &str) -> Box<GrammarError> {
-        let text = format!("{what} is longer than {} bytes", self.rows.max());
+    fn too_large(&self, index: usize, unit: &str) -> Box<GrammarError> {
+        let text = format!("{unit} is longer than {} bytes", self.rows.max());
         Box::new(GrammarError {
-            at,
+            index,
             class: ErrorClass::Limit,
             reason: Reason::limit(text, "max_message_bytes"),
         })
     }
 
     /// Checks the limit of the text kept before the head.
-    fn check_buffered(&self, at: usize) -> Read<()> {
-        let from = self.buffered.as_ref().map_or(at, |buffered| buffered.from);
-        if (at - from) as u64 <= self.rows.max() {
+    fn check_buffered(&self, index: usize) -> Read<()> {
+        let from = self
+            .buffered
+            .as_ref()
+            .map_or(index, |buffered| buffered.from);
+        if (index - from) as u64 <= self.rows.max() {
             return Ok(());
         }
         let text = format!(
@@ -281,17 +285,17 @@ impl JsonResultMachine {
     }
 
     #[inline]
-    fn token(&mut self, text: &[u8], token: Token, start: usize) -> Read<()> {
+    fn process_token(&mut self, text: &[u8], token: Token, start: usize) -> Read<()> {
         match (self.state, token) {
-            (JsonState::Term, Token::Key(key)) => return self.term_key(text, key),
+            (JsonState::Term, Token::Key(key)) => return self.process_term_key(text, key),
             (JsonState::ToText(part), Token::String(quoted)) => {
-                return self.term_text(text, part, quoted, start);
+                return self.process_term_text(text, part, quoted, start);
             }
             (JsonState::ToValue, Token::String(quoted)) => {
-                return self.term_text(text, TermPart::Value, quoted, start);
+                return self.process_term_text(text, TermPart::Value, quoted, start);
             }
             (JsonState::Term, _) => return self.end_term(start),
-            (JsonState::Row, Token::Key(key)) => return self.row_key(text, key, start),
+            (JsonState::Row, Token::Key(key)) => return self.process_row_key(text, key, start),
             (JsonState::ToCell(column), Token::ObjectStart) => {
                 self.column = column;
                 self.texts.clear();
@@ -315,7 +319,7 @@ impl JsonResultMachine {
             (JsonState::ToValue, Token::ObjectStart) => {
                 if let Some(frame) = self.frames.last_mut() {
                     if frame.triple.is_some() || frame.texts[TermPart::Value as usize].is_some() {
-                        return malformed(start, "'value' occurs twice in a term");
+                        return fail_malformed(start, "'value' occurs twice in a term");
                     }
                     frame.triple = Some([TermId::DEFAULT_GRAPH; 3]);
                 }
@@ -325,11 +329,11 @@ impl JsonResultMachine {
                 let decoded = key.text(text, &mut self.unescaped)?;
                 let names: [&[u8]; 3] = [b"subject", b"predicate", b"object"];
                 let Some(part) = names.iter().position(|name| *name == decoded) else {
-                    let found = quote(decoded);
-                    return malformed(
+                    let found_text = quote(decoded);
+                    return fail_malformed(
                         start,
                         format!(
-                            "a triple term must have subject, predicate and object, not {found}"
+                            "a triple term must have subject, predicate and object, not {found_text}"
                         ),
                     );
                 };
@@ -340,7 +344,7 @@ impl JsonResultMachine {
                     let max = self.max_depth;
                     let text = format!(
                         "triple terms are nested deeper than {}",
-                        counted(max, "level")
+                        format_count(max, "level")
                     );
                     return fail(start, ErrorClass::Limit, Reason::limit(text, "max_depth"));
                 }
@@ -348,18 +352,18 @@ impl JsonResultMachine {
                 self.state = JsonState::Term;
             }
             (JsonState::Parts, _) => self.state = JsonState::Term,
-            _ => return self.outer_token(text, token, start),
+            _ => return self.process_outer_token(text, token, start),
         }
         Ok(())
     }
 
     /// Processes a token outside rows.
-    fn outer_token(&mut self, text: &[u8], token: Token, start: usize) -> Read<()> {
+    fn process_outer_token(&mut self, text: &[u8], token: Token, start: usize) -> Read<()> {
         match (self.state, token) {
             (JsonState::Start, Token::ObjectStart) | (JsonState::Results, Token::ObjectEnd) => {
                 self.state = JsonState::Root;
             }
-            (JsonState::Root, Token::Key(key)) => return self.root_key(text, key, start),
+            (JsonState::Root, Token::Key(key)) => return self.process_root_key(text, key, start),
             (JsonState::Root, _) => return self.end(start),
             (JsonState::ToHead, Token::ObjectStart)
             | (JsonState::Variables | JsonState::Links, Token::ArrayEnd) => {
@@ -369,7 +373,7 @@ impl JsonResultMachine {
                 let depth = self.tokens.depth();
                 self.state = match key.text(text, &mut self.unescaped)? {
                     b"vars" if self.rows.variables.len() > 0 => {
-                        return malformed(start, "'vars' occurs twice in the head");
+                        return fail_malformed(start, "'vars' occurs twice in the head");
                     }
                     b"vars" => JsonState::ToVariables,
                     b"link" => JsonState::ToLinks,
@@ -381,24 +385,24 @@ impl JsonResultMachine {
                 self.state = JsonState::Root;
                 if let Some(buffered) = self.buffered.take() {
                     self.rereads_head = true;
-                    self.at = buffered.from;
+                    self.index = buffered.from;
                     self.tokens = buffered.tokens;
                     self.begin_rows();
                 }
             }
             (JsonState::ToVariables, Token::ArrayStart) => self.state = JsonState::Variables,
             (JsonState::Variables, Token::String(quoted)) => {
-                let name = self.string(text, quoted)?;
+                let name = self.decode_string(text, quoted)?;
                 if !self.rows.charge_head(&name) {
                     return Err(self.too_large(start, "the head"));
                 }
                 if let Err(reason) = self.rows.variables.add(&name) {
-                    return malformed(start, reason);
+                    return fail_malformed(start, reason);
                 }
             }
             (JsonState::ToLinks, Token::ArrayStart) => self.state = JsonState::Links,
             (JsonState::Links, Token::String(quoted)) => {
-                let link = self.string(text, quoted)?;
+                let link = self.decode_string(text, quoted)?;
                 if !self.rows.charge_head(&link) {
                     return Err(self.too_large(start, "the head"));
                 }
@@ -413,7 +417,7 @@ impl JsonResultMachine {
                 let depth = self.tokens.depth();
                 self.state = match key.text(text, &mut self.unescaped)? {
                     b"bindings" if self.has_results => {
-                        return malformed(start, "'bindings' occurs twice in the results");
+                        return fail_malformed(start, "'bindings' occurs twice in the results");
                     }
                     b"bindings" => JsonState::ToBindings,
                     _ => JsonState::Skip(depth, AfterSkip::Results),
@@ -421,20 +425,20 @@ impl JsonResultMachine {
             }
             (JsonState::ToBindings, Token::ArrayStart) => {
                 if self.boolean.is_some() {
-                    return malformed(start, BOOLEAN_AND_RESULTS);
+                    return fail_malformed(start, BOOLEAN_AND_RESULTS);
                 }
                 self.has_results = true;
                 if self.has_head {
                     self.begin_rows();
                 } else {
                     self.buffered = Some(BufferedRows {
-                        from: self.at,
+                        from: self.index,
                         tokens: self.tokens.clone(),
                     });
                     self.state = JsonState::Skip(self.tokens.depth() - 1, AfterSkip::Results);
                 }
             }
-            _ => return self.misplaced(token, start),
+            _ => return self.reject_misplaced(token, start),
         }
         Ok(())
     }
@@ -446,8 +450,8 @@ impl JsonResultMachine {
     }
 
     #[cold]
-    fn misplaced(&self, token: Token, start: usize) -> Read<()> {
-        let (what, expected) = match self.state {
+    fn reject_misplaced(&self, token: Token, start: usize) -> Read<()> {
+        let (subject, expected) = match self.state {
             JsonState::Start => ("a result set", "an object"),
             JsonState::ToHead => ("head", "an object"),
             JsonState::ToVariables => ("vars", "an array"),
@@ -465,26 +469,30 @@ impl JsonResultMachine {
             ),
             _ => ("a term", "an object"),
         };
-        unexpected_kind(start, what, expected, token)
+        unexpected_kind_error(start, subject, expected, token)
     }
 
-    fn root_key(&mut self, text: &[u8], key: QuotedRange, start: usize) -> Read<()> {
+    fn process_root_key(&mut self, text: &[u8], key: QuotedRange, start: usize) -> Read<()> {
         let depth = self.tokens.depth();
         self.state = match key.text(text, &mut self.unescaped)? {
             b"head" if std::mem::take(&mut self.rereads_head) => {
                 JsonState::Skip(depth, AfterSkip::Root)
             }
-            b"head" if self.has_head => return malformed(start, "the result set has two heads"),
+            b"head" if self.has_head => {
+                return fail_malformed(start, "the result set has two heads");
+            }
             b"head" => JsonState::ToHead,
             b"results" if self.has_results => {
-                return malformed(start, "'results' occurs twice in the result set");
+                return fail_malformed(start, "'results' occurs twice in the result set");
             }
-            b"results" if self.boolean.is_some() => return malformed(start, BOOLEAN_AND_RESULTS),
+            b"results" if self.boolean.is_some() => {
+                return fail_malformed(start, BOOLEAN_AND_RESULTS);
+            }
             b"results" => JsonState::ToResults,
             b"boolean" if self.boolean.is_some() => {
-                return malformed(start, "'boolean' occurs twice in the result set");
+                return fail_malformed(start, "'boolean' occurs twice in the result set");
             }
-            b"boolean" if self.has_results => return malformed(start, BOOLEAN_AND_RESULTS),
+            b"boolean" if self.has_results => return fail_malformed(start, BOOLEAN_AND_RESULTS),
             b"boolean" => JsonState::ToBoolean,
             _ => JsonState::Skip(depth, AfterSkip::Root),
         };
@@ -500,13 +508,13 @@ impl JsonResultMachine {
                 self.rows.set_head(self.boolean, links);
             }
             None if !self.has_results => {
-                return malformed(
+                return fail_malformed(
                     start,
                     "the result set has neither results with bindings nor a boolean",
                 );
             }
             None if !self.has_head => {
-                return malformed(
+                return fail_malformed(
                     start,
                     "the result set has no head, so its variables are unknown",
                 );
@@ -518,18 +526,21 @@ impl JsonResultMachine {
     }
 
     #[inline]
-    fn row_key(&mut self, text: &[u8], key: QuotedRange, start: usize) -> Read<()> {
+    fn process_row_key(&mut self, text: &[u8], key: QuotedRange, start: usize) -> Read<()> {
         let name = key.text(text, &mut self.unescaped)?;
         let Some(column) = self.rows.variables.column(name, self.rows.next) else {
-            let found = quote(name);
-            return malformed(start, format!("the variable {found} is not in the head"));
+            let found_text = quote(name);
+            return fail_malformed(
+                start,
+                format!("the variable {found_text} is not in the head"),
+            );
         };
         self.state = JsonState::ToCell(column);
         Ok(())
     }
 
     #[inline]
-    fn term_key(&mut self, text: &[u8], key: QuotedRange) -> Read<()> {
+    fn process_term_key(&mut self, text: &[u8], key: QuotedRange) -> Read<()> {
         self.state = match key.text(text, &mut self.unescaped)? {
             b"type" => JsonState::ToText(TermPart::Type),
             b"value" => JsonState::ToValue,
@@ -542,7 +553,7 @@ impl JsonResultMachine {
     }
 
     #[inline]
-    fn term_text(
+    fn process_term_text(
         &mut self,
         text: &[u8],
         part: TermPart,
@@ -557,7 +568,7 @@ impl JsonResultMachine {
             let slot = &mut frame.texts[part as usize];
             if slot.is_some() || (part == TermPart::Value && frame.triple.is_some()) {
                 let name = PART_NAMES[part as usize];
-                return malformed(start, format!("'{name}' occurs twice in a term"));
+                return fail_malformed(start, format!("'{name}' occurs twice in a term"));
             }
             *slot = Some((from, to));
         }
@@ -579,14 +590,14 @@ impl JsonResultMachine {
                 .map(|parts| &mut parts[frame.position]);
             match part {
                 Some(part) if *part == TermId::DEFAULT_GRAPH => *part = id,
-                _ => return malformed(start, "a part of a triple term occurs twice"),
+                _ => return fail_malformed(start, "a part of a triple term occurs twice"),
             }
             self.state = JsonState::Parts;
             return Ok(());
         }
         if !self.rows.set(self.column, id) {
             let name = quote(self.rows.variables.name(self.column).as_bytes());
-            return malformed(start, format!("a row has two terms for {name}"));
+            return fail_malformed(start, format!("a row has two terms for {name}"));
         }
         self.state = JsonState::Row;
         Ok(())
@@ -604,13 +615,13 @@ impl JsonResultMachine {
     fn make_term(&mut self, frame: &TermFrame, texts: &[u8], start: usize) -> Read<TermId> {
         let get = |part: TermPart| frame.texts[part as usize].map(|(from, to)| &texts[from..to]);
         let Some(kind) = get(TermPart::Type) else {
-            return malformed(start, "a term has no type");
+            return fail_malformed(start, "a term has no type");
         };
         if kind == b"triple" {
             let parts = match frame.triple {
                 Some(parts) if !parts.contains(&TermId::DEFAULT_GRAPH) => parts,
                 _ => {
-                    return malformed(
+                    return fail_malformed(
                         start,
                         "the value of a triple term must have a subject, a predicate and an object",
                     );
@@ -619,29 +630,29 @@ impl JsonResultMachine {
             return self.rows.triple(parts).map_err(|error| limit(start, error));
         }
         let Some(value) = get(TermPart::Value) else {
-            return malformed(start, "the value of a term must be a string");
+            return fail_malformed(start, "the value of a term must be a string");
         };
         let literal = matches!(kind, b"literal" | b"typed-literal");
         let term = match kind {
-            b"uri" => self.rows.iri(value),
-            b"bnode" => self.rows.bnode(value),
+            b"uri" => self.rows.add_iri(value),
+            b"bnode" => self.rows.add_blank_node(value),
             _ if literal => {
-                let kind = literal_kind(
+                let kind = find_literal_kind(
                     get(TermPart::Language),
                     get(TermPart::Direction),
                     get(TermPart::Datatype),
                 );
                 match kind {
-                    Ok(kind) => self.rows.literal(value, kind),
-                    Err(reason) => return malformed(start, reason),
+                    Ok(kind) => self.rows.add_literal(value, kind),
+                    Err(reason) => return fail_malformed(start, reason),
                 }
             }
             other => {
-                let found = quote(other);
-                return malformed(
+                let found_text = quote(other);
+                return fail_malformed(
                     start,
                     format!(
-                        "the type of a term must be uri, literal, bnode or triple, not {found}"
+                        "the type of a term must be uri, literal, bnode or triple, not {found_text}"
                     ),
                 );
             }
@@ -655,7 +666,7 @@ const BOOLEAN_AND_RESULTS: &str =
 
 /// Returns the kind of a literal from its attributes. An empty `xml:lang` means no language, as in
 /// XML.
-pub(super) fn literal_kind<'a>(
+pub(super) fn find_literal_kind<'a>(
     language: Option<&'a [u8]>,
     direction: Option<&[u8]>,
     datatype: Option<&'a [u8]>,
@@ -669,8 +680,8 @@ pub(super) fn literal_kind<'a>(
         Some(b"ltr") => flags::LTR,
         Some(b"rtl") => flags::RTL,
         Some(other) => {
-            let found = quote(other);
-            return Err(format!("the base direction {found} is neither ltr nor rtl").into());
+            let found_text = quote(other);
+            return Err(format!("the base direction {found_text} is neither ltr nor rtl").into());
         }
     };
     match (language, datatype) {
@@ -689,8 +700,8 @@ impl Grammar for JsonResultMachine {
     type Record = TermId;
 
     fn run(&mut self, text: &[u8], reach: Reach) -> Result<Pause, Box<GrammarError>> {
-        if self.offset == 0 && self.at == 0 && text.starts_with(BOM) {
-            self.at = 3;
+        if self.offset == 0 && self.index == 0 && text.starts_with(BOM) {
+            self.index = 3;
         }
         self.read(text, reach == Reach::End)
     }
@@ -698,11 +709,11 @@ impl Grammar for JsonResultMachine {
     fn consumed(&self) -> usize {
         self.buffered
             .as_ref()
-            .map_or(self.at, |buffered| buffered.from)
+            .map_or(self.index, |buffered| buffered.from)
     }
 
     fn forget(&mut self, consumed: &[u8], offset: u64) {
-        self.at -= consumed.len();
+        self.index -= consumed.len();
         if let Some(buffered) = &mut self.buffered {
             buffered.from -= consumed.len();
         }
@@ -725,7 +736,7 @@ impl Grammar for JsonResultMachine {
         self.rows.reset();
         self.tokens = JsonTokenizer::new(ENCLOSING_LEVELS + 2 * self.max_depth);
         self.state = JsonState::Start;
-        self.at = 0;
+        self.index = 0;
         self.offset = 0;
         self.links = Vec::new();
         self.has_head = false;

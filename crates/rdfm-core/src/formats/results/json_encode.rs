@@ -5,7 +5,7 @@ use crate::codec::unsupported::WriteResult;
 use crate::model::record::ResultHead;
 use crate::model::table::TermTable;
 use crate::model::term::{Term, TermId, TermKind, flags};
-use crate::syntax::json::write::string;
+use crate::syntax::json::write::write_string;
 
 /// Writes JSON.
 #[derive(Default)]
@@ -13,27 +13,27 @@ pub(super) struct JsonFormat {
     /// Names of the columns as JSON, with the colon.
     keys: Vec<Vec<u8>>,
     /// Whether the row already has a cell.
-    begun: bool,
+    has_begun: bool,
 }
 
 /// Appends an array of strings.
-fn strings(texts: &[Box<str>], out: &mut Vec<u8>) {
+fn write_strings(texts: &[Box<str>], out: &mut Vec<u8>) {
     out.push(b'[');
-    for (at, text) in texts.iter().enumerate() {
-        if at > 0 {
+    for (index, text) in texts.iter().enumerate() {
+        if index > 0 {
             out.push(b',');
         }
-        string(text.as_bytes(), out);
+        write_string(text.as_bytes(), out);
     }
     out.push(b']');
 }
 
 /// Appends a string. Plain text needs no escapes.
 #[inline]
-fn text(table: &TermTable, term: Term, out: &mut Vec<u8>) {
+fn write_text(table: &TermTable, term: Term, out: &mut Vec<u8>) {
     let text = table.text_of(term);
     if term.flags & flags::PLAIN == 0 {
-        return string(text, out);
+        return write_string(text, out);
     }
     out.push(b'"');
     out.extend_from_slice(text);
@@ -43,18 +43,18 @@ fn text(table: &TermTable, term: Term, out: &mut Vec<u8>) {
 impl TextFormat for JsonFormat {
     const LINKS: bool = true;
 
-    fn head(&mut self, head: &ResultHead, out: &mut Vec<u8>) -> WriteResult<()> {
+    fn write_result_head(&mut self, head: &ResultHead, out: &mut Vec<u8>) -> WriteResult<()> {
         out.extend_from_slice(b"{\"head\":{");
         if head.boolean.is_none() {
             out.extend_from_slice(b"\"vars\":");
-            strings(&head.variables, out);
+            write_strings(&head.variables, out);
         }
         if !head.links.is_empty() {
             if head.boolean.is_none() {
                 out.push(b',');
             }
             out.extend_from_slice(b"\"link\":");
-            strings(&head.links, out);
+            write_strings(&head.links, out);
         }
         out.extend_from_slice(match head.boolean {
             None => b"},\"results\":{\"bindings\":[",
@@ -64,7 +64,7 @@ impl TextFormat for JsonFormat {
         self.keys.clear();
         for name in &head.variables {
             let mut key = Vec::new();
-            string(name.as_bytes(), &mut key);
+            write_string(name.as_bytes(), &mut key);
             key.push(b':');
             self.keys.push(key);
         }
@@ -74,21 +74,21 @@ impl TextFormat for JsonFormat {
     #[inline]
     fn begin_row(&mut self, first: bool, out: &mut Vec<u8>) {
         out.extend_from_slice(if first { b"\n{" } else { b",\n{" });
-        self.begun = false;
+        self.has_begun = false;
     }
 
     #[inline]
     fn begin_cell(&mut self, column: usize, bound: bool, out: &mut Vec<u8>) {
         if bound {
-            if self.begun {
+            if self.has_begun {
                 out.push(b',');
             }
-            self.begun = true;
+            self.has_begun = true;
             out.extend_from_slice(self.keys.get(column).map_or(b"", |key| key));
         }
     }
 
-    fn term(
+    fn write_term(
         &self,
         table: &TermTable,
         id: TermId,
@@ -99,11 +99,11 @@ impl TextFormat for JsonFormat {
         match term.kind {
             TermKind::Iri => {
                 out.extend_from_slice(b"{\"type\":\"uri\",\"value\":");
-                text(table, term, out);
+                write_text(table, term, out);
             }
-            TermKind::Bnode => {
+            TermKind::BlankNode => {
                 out.extend_from_slice(b"{\"type\":\"bnode\",\"value\":");
-                text(table, term, out);
+                write_text(table, term, out);
             }
             TermKind::TripleTerm => {
                 out.extend_from_slice(b"{\"type\":\"triple\",\"value\":");
@@ -113,20 +113,20 @@ impl TextFormat for JsonFormat {
                         return Err(RowError::TooLong);
                     }
                     out.extend_from_slice(name);
-                    self.term(table, part, max, out)?;
+                    self.write_term(table, part, max, out)?;
                 }
                 out.push(b'}');
             }
             _ => {
                 out.extend_from_slice(b"{\"type\":\"literal\",\"value\":");
-                text(table, term, out);
+                write_text(table, term, out);
                 if term.kind == TermKind::TypedLiteral {
                     out.extend_from_slice(b",\"datatype\":");
-                    text(table, table.term(TermId(term.aux)), out);
+                    write_text(table, table.term(TermId(term.aux)), out);
                 } else if term.kind == TermKind::LangLiteral {
                     check_tag(table.text(TermId(term.aux))).map_err(RowError::Unsupported)?;
                     out.extend_from_slice(b",\"xml:lang\":");
-                    text(table, table.term(TermId(term.aux)), out);
+                    write_text(table, table.term(TermId(term.aux)), out);
                     if term.flags & flags::LTR != 0 {
                         out.extend_from_slice(b",\"its:dir\":\"ltr\"");
                     } else if term.flags & flags::RTL != 0 {

@@ -168,19 +168,19 @@ impl RowBuilder {
 
     /// Adds an IRI.
     #[inline]
-    pub fn iri(&mut self, text: &[u8]) -> AddResult {
-        self.simple_term(TermKind::Iri, text, scan::iri)
+    pub fn add_iri(&mut self, text: &[u8]) -> AddResult {
+        self.add_simple_term(TermKind::Iri, text, scan::iri)
     }
 
     /// Adds a blank node.
     #[inline]
-    pub fn bnode(&mut self, label: &[u8]) -> AddResult {
-        self.simple_term(TermKind::Bnode, label, scan::label)
+    pub fn add_blank_node(&mut self, label: &[u8]) -> AddResult {
+        self.add_simple_term(TermKind::BlankNode, label, scan::label)
     }
 
     /// Adds a term that consists only of its text.
     #[inline]
-    fn simple_term(
+    fn add_simple_term(
         &mut self,
         kind: TermKind,
         text: &[u8],
@@ -220,14 +220,14 @@ impl RowBuilder {
 
     /// Adds a literal.
     #[inline]
-    pub fn literal(&mut self, lexical: &[u8], kind: ResultLiteralKind<'_>) -> AddResult {
+    pub fn add_literal(&mut self, lexical: &[u8], kind: ResultLiteralKind<'_>) -> AddResult {
         let (kind, aux, direction) = match kind {
             ResultLiteralKind::Plain | ResultLiteralKind::Datatype(XSD_STRING) => {
                 (TermKind::Literal, TermId(0), 0)
             }
-            ResultLiteralKind::Datatype(iri) => (TermKind::TypedLiteral, self.iri(iri)?, 0),
+            ResultLiteralKind::Datatype(iri) => (TermKind::TypedLiteral, self.add_iri(iri)?, 0),
             ResultLiteralKind::Language(tag, direction) => {
-                let tag = self.simple_term(TermKind::Language, tag, scan::language)?;
+                let tag = self.add_simple_term(TermKind::Language, tag, scan::language)?;
                 (TermKind::LangLiteral, tag, direction)
             }
         };

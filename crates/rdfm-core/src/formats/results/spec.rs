@@ -127,7 +127,7 @@ pub static CSV: FormatSpec = FormatSpec {
     decoder: |values, _| Ok(csv::decoder(CSV.name, values)),
     encoder: |values, _| {
         let text_format = CsvFormat {
-            lossy: values.switch(&LOSSY),
+            lossy: values.is_on(&LOSSY),
         };
         Ok(text_encode::encoder(&CSV, values, text_format))
     },

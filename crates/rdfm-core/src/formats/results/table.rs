@@ -17,14 +17,14 @@ use crate::model::limits::Limits;
 use crate::model::remedy::Reason;
 use crate::model::term::TermId;
 use crate::syntax::text::grammar::{
-    Grammar, GrammarError, Pause, Reach, Read, fail, limit, malformed,
+    Grammar, GrammarError, Pause, Reach, Read, fail, fail_malformed, limit,
 };
 
 /// Progress of the scan of an incomplete line.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct LineScan {
     /// Number of bytes scanned from the start of the line.
-    pub at: usize,
+    pub index: usize,
     /// Whether the scan is inside quotes.
     pub quoted: bool,
     /// Whether a quotation mark inside an unquoted field was found. Later ones have no meaning.
@@ -35,13 +35,13 @@ pub(super) struct LineScan {
 pub(super) trait TableDialect: Send + 'static {
     /// Returns the index of the line feed that ends the line at `start`, or `None` if the line feed
     /// is not buffered yet.
-    fn line_end(text: &[u8], start: usize, scan: &mut LineScan) -> Option<usize>;
+    fn find_line_end(text: &[u8], start: usize, scan: &mut LineScan) -> Option<usize>;
 
     /// Reads the names of variables.
-    fn names(&mut self, text: &[u8], start: usize, rows: &mut RowBuilder) -> Read<()>;
+    fn read_names(&mut self, text: &[u8], start: usize, rows: &mut RowBuilder) -> Read<()>;
 
     /// Reads the cells of a line, up to the end of `text`, into the open row.
-    fn cells(&mut self, text: &[u8], start: usize, rows: &mut RowBuilder) -> Read<()>;
+    fn read_cells(&mut self, text: &[u8], start: usize, rows: &mut RowBuilder) -> Read<()>;
 
     /// Whether the log is truncated inside a cell if it ends where this scan stopped.
     fn is_truncated(scan: LineScan) -> bool;
@@ -56,7 +56,7 @@ pub(super) struct TableDecoder<D> {
     rows: RowBuilder,
     scan: LineScan,
     /// Index of the first unread byte of the text, and byte offset of the text in the log.
-    at: usize,
+    index: usize,
     offset: u64,
     has_head: bool,
     done: bool,
@@ -68,7 +68,7 @@ impl<D: TableDialect> TableDecoder<D> {
             dialect,
             rows: RowBuilder::new(limits),
             scan: LineScan::default(),
-            at: 0,
+            index: 0,
             offset: 0,
             has_head: false,
             done: false,
@@ -76,13 +76,13 @@ impl<D: TableDialect> TableDecoder<D> {
     }
 
     fn read(&mut self, text: &[u8], ended: bool) -> Read<Pause> {
-        if self.offset == 0 && self.at == 0 && text.starts_with(BOM) {
-            self.at = 3;
+        if self.offset == 0 && self.index == 0 && text.starts_with(BOM) {
+            self.index = 3;
         }
         loop {
-            let start = self.at;
-            let found = D::line_end(text, start, &mut self.scan);
-            let end = match found {
+            let start = self.index;
+            let line_end = D::find_line_end(text, start, &mut self.scan);
+            let end = match line_end {
                 Some(end) => end,
                 None if ended => return self.finish(text),
                 None => {
@@ -92,11 +92,11 @@ impl<D: TableDialect> TableDecoder<D> {
             };
             self.scan = LineScan::default();
             self.check_length(start, end)?;
-            let before = end.checked_sub(1).filter(|&at| at >= start);
-            let carriage = before.is_some_and(|at| text[at] == b'\r');
-            self.line(&text[..end - usize::from(carriage)], start)?;
-            self.at = end + 1;
-            if self.rows.builder.full() {
+            let before = end.checked_sub(1).filter(|&index| index >= start);
+            let carriage = before.is_some_and(|index| text[index] == b'\r');
+            self.read_line(&text[..end - usize::from(carriage)], start)?;
+            self.index = end + 1;
+            if self.rows.builder.is_full() {
                 return Ok(Pause::Full);
             }
         }
@@ -108,11 +108,11 @@ impl<D: TableDialect> TableDecoder<D> {
             let reason = "the log ends inside a quoted field";
             return fail(text.len(), ErrorClass::Truncated, reason);
         }
-        self.check_length(self.at, text.len())?;
-        if self.at < text.len() {
+        self.check_length(self.index, text.len())?;
+        if self.index < text.len() {
             let line = text.strip_suffix(b"\r").unwrap_or(text);
-            self.line(line, self.at)?;
-            self.at = text.len();
+            self.read_line(line, self.index)?;
+            self.index = text.len();
         }
         if !self.has_head {
             let reason = "the log has no header line with the variables";
@@ -137,10 +137,10 @@ impl<D: TableDialect> TableDecoder<D> {
 
     /// Reads a line, up to the end of the text.
     #[inline]
-    fn line(&mut self, text: &[u8], start: usize) -> Read<()> {
+    fn read_line(&mut self, text: &[u8], start: usize) -> Read<()> {
         if !self.has_head {
             if start < text.len() {
-                self.dialect.names(text, start, &mut self.rows)?;
+                self.dialect.read_names(text, start, &mut self.rows)?;
             }
             self.rows.set_head(None, Vec::new());
             self.has_head = true;
@@ -148,9 +148,9 @@ impl<D: TableDialect> TableDecoder<D> {
         }
         self.rows.begin(self.offset + start as u64);
         if self.rows.variables.len() > 0 {
-            self.dialect.cells(text, start, &mut self.rows)?;
+            self.dialect.read_cells(text, start, &mut self.rows)?;
         } else if start < text.len() {
-            return malformed(start, length_error(1, 0));
+            return fail_malformed(start, length_error(1, 0));
         }
         self.rows.end().map_err(|error| limit(start, error))
     }
@@ -164,11 +164,11 @@ impl<D: TableDialect> Grammar for TableDecoder<D> {
     }
 
     fn consumed(&self) -> usize {
-        self.at
+        self.index
     }
 
     fn forget(&mut self, consumed: &[u8], offset: u64) {
-        self.at -= consumed.len();
+        self.index -= consumed.len();
         self.offset = offset;
     }
 
@@ -187,7 +187,7 @@ impl<D: TableDialect> Grammar for TableDecoder<D> {
     fn reset(&mut self) {
         self.rows.reset();
         self.scan = LineScan::default();
-        self.at = 0;
+        self.index = 0;
         self.offset = 0;
         self.has_head = false;
         self.done = false;

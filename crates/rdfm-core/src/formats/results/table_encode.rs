@@ -16,9 +16,9 @@ pub(super) struct TsvFormat;
 impl TextFormat for TsvFormat {
     const LINKS: bool = false;
 
-    fn head(&mut self, head: &ResultHead, out: &mut Vec<u8>) -> WriteResult<()> {
+    fn write_result_head(&mut self, head: &ResultHead, out: &mut Vec<u8>) -> WriteResult<()> {
         reject_boolean(head)?;
-        for (at, name) in head.variables.iter().enumerate() {
+        for (index, name) in head.variables.iter().enumerate() {
             if name.contains(['\t', '\n', '\r']) {
                 let name = quote(name.as_bytes());
                 let reason = Reason::from(format!(
@@ -26,7 +26,7 @@ impl TextFormat for TsvFormat {
                 ));
                 return Err((ErrorClass::Unsupported, reason.lacking(Feature::AnyText)));
             }
-            out.extend_from_slice(if at == 0 { b"?" } else { b"\t?" });
+            out.extend_from_slice(if index == 0 { b"?" } else { b"\t?" });
             out.extend_from_slice(name.as_bytes());
         }
         out.push(b'\n');
@@ -42,7 +42,7 @@ impl TextFormat for TsvFormat {
         }
     }
 
-    fn term(
+    fn write_term(
         &self,
         table: &TermTable,
         id: TermId,
@@ -72,14 +72,14 @@ pub(super) struct CsvFormat {
 
 /// Appends a field, quoted if necessary. An empty text is quoted, because an empty field without
 /// quotes is unbound.
-fn field(text: &[u8], out: &mut Vec<u8>) {
+fn write_field(text: &[u8], out: &mut Vec<u8>) {
     let special = |byte: &u8| matches!(byte, b'"' | b',' | b'\r' | b'\n');
     if !text.is_empty() && !text.iter().any(special) {
         return out.extend_from_slice(text);
     }
     out.push(b'"');
-    for (at, part) in text.split(|&byte| byte == b'"').enumerate() {
-        if at > 0 {
+    for (index, part) in text.split(|&byte| byte == b'"').enumerate() {
+        if index > 0 {
             out.extend_from_slice(b"\"\"");
         }
         out.extend_from_slice(part);
@@ -90,7 +90,7 @@ fn field(text: &[u8], out: &mut Vec<u8>) {
 impl TextFormat for CsvFormat {
     const LINKS: bool = false;
 
-    fn head(&mut self, head: &ResultHead, out: &mut Vec<u8>) -> WriteResult<()> {
+    fn write_result_head(&mut self, head: &ResultHead, out: &mut Vec<u8>) -> WriteResult<()> {
         reject_boolean(head)?;
         if !self.lossy {
             let reason = Reason::new(
@@ -100,11 +100,11 @@ impl TextFormat for CsvFormat {
             .with(Remedy::write("lossy", "true", "writes it anyway"));
             return Err((ErrorClass::Unsupported, reason));
         }
-        for (at, name) in head.variables.iter().enumerate() {
-            if at > 0 {
+        for (index, name) in head.variables.iter().enumerate() {
+            if index > 0 {
                 out.push(b',');
             }
-            field(name.as_bytes(), out);
+            write_field(name.as_bytes(), out);
         }
         out.extend_from_slice(b"\r\n");
         Ok(())
@@ -119,7 +119,7 @@ impl TextFormat for CsvFormat {
         }
     }
 
-    fn term(
+    fn write_term(
         &self,
         table: &TermTable,
         id: TermId,
@@ -129,14 +129,14 @@ impl TextFormat for CsvFormat {
         let term = table.term(id);
         let text = table.text_of(term);
         match term.kind {
-            TermKind::Bnode => field(&[b"_:", text].concat(), out),
+            TermKind::BlankNode => write_field(&[b"_:", text].concat(), out),
             TermKind::TripleTerm => {
                 let start = out.len();
-                TsvFormat.term(table, id, max, out)?;
+                TsvFormat.write_term(table, id, max, out)?;
                 let written = out.split_off(start);
-                field(&written, out);
+                write_field(&written, out);
             }
-            _ => field(text, out),
+            _ => write_field(text, out),
         }
         Ok(())
     }

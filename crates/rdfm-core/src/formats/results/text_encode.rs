@@ -42,7 +42,7 @@ pub(super) trait TextFormat: Send + 'static {
     const LINKS: bool;
 
     /// Writes the text before the rows. For the answer to an ASK query, nothing else is written.
-    fn head(&mut self, head: &ResultHead, out: &mut Vec<u8>) -> WriteResult<()>;
+    fn write_result_head(&mut self, head: &ResultHead, out: &mut Vec<u8>) -> WriteResult<()>;
 
     /// Writes the text before the cells of a row.
     fn begin_row(&mut self, first: bool, out: &mut Vec<u8>);
@@ -51,7 +51,7 @@ pub(super) trait TextFormat: Send + 'static {
     fn begin_cell(&mut self, column: usize, bound: bool, out: &mut Vec<u8>);
 
     /// Writes a term. Once the output exceeds `max` bytes, no further term is begun.
-    fn term(
+    fn write_term(
         &self,
         table: &TermTable,
         id: TermId,
@@ -102,7 +102,7 @@ struct TextFormatWriter<F> {
 
 impl<F: TextFormat> TextFormatWriter<F> {
     #[inline]
-    fn row(
+    fn write_row(
         &mut self,
         table: &TermTable,
         row: &[TermId],
@@ -117,7 +117,7 @@ impl<F: TextFormat> TextFormatWriter<F> {
             }
             if !self.memo.copy(id, out) {
                 let start = out.len();
-                self.text_format.term(table, id, self.max, out)?;
+                self.text_format.write_term(table, id, self.max, out)?;
                 self.memo.keep(id, start, out);
             }
             self.text_format.end_cell(out);
@@ -139,9 +139,9 @@ impl<F: TextFormat> TextFormatWriter<F> {
 impl<F: TextFormat> Writer for TextFormatWriter<F> {
     type Record = TermId;
 
-    fn head(&mut self, head: &Head<TermId>, out: &mut Vec<u8>) -> WriteResult<()> {
+    fn write_message_head(&mut self, head: &Head<TermId>, out: &mut Vec<u8>) -> WriteResult<()> {
         reject_duplicate(head)?;
-        self.text_format.head(head, out)?;
+        self.text_format.write_result_head(head, out)?;
         self.columns = head.variables.len();
         self.ask = head.boolean.is_some();
         self.links = if F::LINKS { 0 } else { head.links.len() as u64 };
@@ -170,7 +170,7 @@ impl<F: TextFormat> Writer for TextFormatWriter<F> {
             let reason = length_error(row.len(), self.columns);
             return Err((ErrorClass::Unsupported, reason.into()));
         }
-        self.row(batch.table(), row, out)
+        self.write_row(batch.table(), row, out)
             .map_err(|stop| match stop {
                 RowError::Unsupported(reason) => (ErrorClass::Unsupported, reason),
                 RowError::TooLong => (ErrorClass::Limit, too_long(MAX_TEXT)),
@@ -190,7 +190,7 @@ impl<F: TextFormat> Writer for TextFormatWriter<F> {
         self.ask = false;
     }
 
-    fn dropped(&self, dropped: Dropped) -> Counts {
+    fn count_dropped(&self, dropped: Dropped) -> Counts {
         vec![
             ("links", self.links),
             ("namespaces", dropped.namespaces),

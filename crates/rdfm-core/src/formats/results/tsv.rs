@@ -12,7 +12,7 @@ use crate::codec::result_head::length_error;
 use crate::codec::values::Values;
 use crate::model::error::quote;
 use crate::syntax::ntriples::StatementReader;
-use crate::syntax::text::grammar::{self, GrammarError, Read, malformed};
+use crate::syntax::text::grammar::{self, GrammarError, Read, fail_malformed};
 
 /// Creates a decoder.
 pub(super) fn decoder(name: &'static str, values: &Values) -> Box<dyn Decoder> {
@@ -31,13 +31,13 @@ fn cell_end(text: &[u8], start: usize) -> usize {
 }
 
 impl TableDialect for TsvDialect {
-    fn line_end(text: &[u8], start: usize, scan: &mut LineScan) -> Option<usize> {
-        let from = start + scan.at;
-        scan.at = text.len() - start;
+    fn find_line_end(text: &[u8], start: usize, scan: &mut LineScan) -> Option<usize> {
+        let from = start + scan.index;
+        scan.index = text.len() - start;
         memchr(b'\n', &text[from..]).map(|length| from + length)
     }
 
-    fn names(&mut self, text: &[u8], mut start: usize, rows: &mut RowBuilder) -> Read<()> {
+    fn read_names(&mut self, text: &[u8], mut start: usize, rows: &mut RowBuilder) -> Read<()> {
         loop {
             let end = cell_end(text, start);
             let name = match &text[start..end] {
@@ -45,11 +45,11 @@ impl TableDialect for TsvDialect {
                 other => {
                     let found = quote(other);
                     let expected = "expected a variable, which begins with '?'";
-                    return malformed(start, format!("{expected}, found {found}"));
+                    return fail_malformed(start, format!("{expected}, found {found}"));
                 }
             };
             if let Err(reason) = rows.variables.add(&name) {
-                return malformed(start, reason);
+                return fail_malformed(start, reason);
             }
             if end == text.len() {
                 return Ok(());
@@ -59,7 +59,7 @@ impl TableDialect for TsvDialect {
     }
 
     #[inline]
-    fn cells(&mut self, text: &[u8], mut start: usize, rows: &mut RowBuilder) -> Read<()> {
+    fn read_cells(&mut self, text: &[u8], mut start: usize, rows: &mut RowBuilder) -> Read<()> {
         let columns = rows.variables.len();
         let mut column = 0;
         loop {
@@ -67,10 +67,10 @@ impl TableDialect for TsvDialect {
             if start < end && column < columns {
                 let id = self
                     .terms
-                    .last_term(&mut rows.builder, &text[..end], start)
+                    .parse_last_term(&mut rows.builder, &text[..end], start)
                     .map_err(|error| {
                         Box::new(GrammarError {
-                            at: error.at,
+                            index: error.index,
                             class: error.class,
                             reason: error.reason,
                         })
@@ -86,7 +86,7 @@ impl TableDialect for TsvDialect {
         if column == columns {
             return Ok(());
         }
-        malformed(text.len(), length_error(column, columns))
+        fail_malformed(text.len(), length_error(column, columns))
     }
 
     fn is_truncated(_: LineScan) -> bool {

@@ -5,7 +5,7 @@
 //! - Cost: linear; memory is bounded by one row and the names of the open elements.
 //! - Law: elements of other namespaces are skipped with their content; a DOCTYPE is rejected.
 
-use super::json::literal_kind;
+use super::json::find_literal_kind;
 use super::rows::{ResultLiteralKind, RowBuilder};
 use crate::codec::Decoder;
 use crate::codec::options::limits;
@@ -13,7 +13,7 @@ use crate::codec::values::Values;
 use crate::model::batch::ResultBatch;
 use crate::model::builder::ResultBuilder;
 use crate::model::chars::{BOM, SPACE, is};
-use crate::model::error::{ErrorClass, counted, quote};
+use crate::model::error::{ErrorClass, format_count, quote};
 use crate::model::fast_path::FastPath;
 use crate::model::limits::Limits;
 use crate::model::remedy::Reason;
@@ -23,7 +23,7 @@ use crate::syntax::xml::scope::NamespaceScope;
 use crate::syntax::xml::utf16;
 use crate::syntax::xml::{
     self, Attribute, Read, TokenScan, XML, XmlName, XmlToken, append_lines, check_characters,
-    entities, fail, malformed,
+    entities, fail, fail_malformed,
 };
 
 /// The namespace of the format.
@@ -51,7 +51,7 @@ enum ResultElement {
     Result,
     Binding,
     Uri,
-    Bnode,
+    BlankNode,
     Literal,
     Triple,
     /// Subject, predicate or object.
@@ -61,7 +61,7 @@ enum ResultElement {
 }
 
 impl ResultElement {
-    const fn of(name: &[u8]) -> Option<Self> {
+    const fn from_name(name: &[u8]) -> Option<Self> {
         Some(match name {
             b"sparql" => Self::Sparql,
             b"head" => Self::Head,
@@ -72,7 +72,7 @@ impl ResultElement {
             b"result" => Self::Result,
             b"binding" => Self::Binding,
             b"uri" => Self::Uri,
-            b"bnode" => Self::Bnode,
+            b"bnode" => Self::BlankNode,
             b"literal" => Self::Literal,
             b"triple" => Self::Triple,
             b"subject" => Self::Part(0),
@@ -83,14 +83,14 @@ impl ResultElement {
     }
 
     /// Whether the element may occur in the given parent.
-    const fn fits(self, parent: Option<Self>) -> bool {
+    const fn may_be_child_of(self, parent: Option<Self>) -> bool {
         match self {
             Self::Sparql => parent.is_none(),
             Self::Head | Self::Boolean | Self::Results => matches!(parent, Some(Self::Sparql)),
             Self::Variable | Self::Link => matches!(parent, Some(Self::Head)),
             Self::Result => matches!(parent, Some(Self::Results)),
             Self::Binding => matches!(parent, Some(Self::Result)),
-            Self::Uri | Self::Bnode | Self::Literal | Self::Triple => {
+            Self::Uri | Self::BlankNode | Self::Literal | Self::Triple => {
                 matches!(parent, Some(Self::Binding | Self::Part(_)))
             }
             Self::Part(_) => matches!(parent, Some(Self::Triple)),
@@ -102,7 +102,7 @@ impl ResultElement {
     const fn has_text(self) -> bool {
         matches!(
             self,
-            Self::Boolean | Self::Uri | Self::Bnode | Self::Literal | Self::Foreign
+            Self::Boolean | Self::Uri | Self::BlankNode | Self::Literal | Self::Foreign
         )
     }
 }
@@ -121,7 +121,7 @@ struct XmlResultMachine {
     rows: RowBuilder,
     scan: TokenScan,
     /// Index of the first unread byte of the text, and byte offset of the text in the log.
-    at: usize,
+    index: usize,
     offset: u64,
     open: Vec<OpenElement>,
     /// Names of the open elements.
@@ -157,7 +157,7 @@ impl XmlResultMachine {
         Self {
             rows: RowBuilder::new(limits),
             scan: TokenScan::default(),
-            at: 0,
+            index: 0,
             offset: 0,
             open: Vec::new(),
             names: Vec::new(),
@@ -185,11 +185,11 @@ impl XmlResultMachine {
     /// Processes tokens until the caller must act.
     fn read(&mut self, text: &[u8], ended: bool) -> Read<Pause> {
         loop {
-            let start = self.at;
+            let start = self.index;
             if self.plain
                 && FastPath::XmlBindings.is_on()
                 && self.innermost() == Some(ResultElement::Result)
-                && self.quick_binding(text)?
+                && self.read_quick_binding(text)?
             {
                 self.scan = TokenScan::default();
                 continue;
@@ -200,7 +200,7 @@ impl XmlResultMachine {
                 Ok(None) => text.len() - start,
                 // Count only the bytes that would have been examined if the input had arrived in
                 // pieces.
-                Err(error) => error.at.saturating_sub(start),
+                Err(error) => error.index.saturating_sub(start),
             };
             if length as u64 > self.rows.max() {
                 return Err(self.too_large(start));
@@ -208,9 +208,9 @@ impl XmlResultMachine {
             let Some((token, end)) = next? else {
                 return self.wait(text, ended);
             };
-            self.token(text, token, end)?;
-            self.at = end;
-            if !self.rows.builder.is_open() && self.rows.builder.full() {
+            self.process_token(text, token, end)?;
+            self.index = end;
+            if !self.rows.builder.is_open() && self.rows.builder.is_full() {
                 return Ok(Pause::Full);
             }
         }
@@ -221,14 +221,14 @@ impl XmlResultMachine {
         if !ended {
             return Ok(Pause::Need);
         }
-        if self.open.is_empty() && text.get(self.at) != Some(&b'<') {
-            self.space(text, self.at, text.len())?;
+        if self.open.is_empty() && text.get(self.index) != Some(&b'<') {
+            self.check_space(text, self.index, text.len())?;
             if self.done {
-                self.at = text.len();
+                self.index = text.len();
                 return Ok(Pause::Done);
             }
         }
-        let what = match self.open.last() {
+        let reason = match self.open.last() {
             Some(open) => format!(
                 "the log ends before the end tag of {}",
                 quote(&self.names[open.name..])
@@ -236,7 +236,7 @@ impl XmlResultMachine {
             None if self.done => "the log ends inside a tag or comment".to_owned(),
             None => "the log ends before the 'sparql' element".to_owned(),
         };
-        fail(text.len(), ErrorClass::Truncated, what)
+        fail(text.len(), ErrorClass::Truncated, reason)
     }
 
     #[cold]
@@ -244,13 +244,13 @@ impl XmlResultMachine {
         clippy::unnecessary_box_returns,
         reason = "most results are good, and errors are large"
     )]
-    fn too_large(&self, at: usize) -> Box<GrammarError> {
+    fn too_large(&self, index: usize) -> Box<GrammarError> {
         let text = format!(
             "a tag, a text node or a comment is longer than {} bytes",
             self.rows.max()
         );
         Box::new(GrammarError {
-            at,
+            index,
             class: ErrorClass::Limit,
             reason: Reason::limit(text, "max_message_bytes"),
         })
@@ -261,8 +261,8 @@ impl XmlResultMachine {
     }
 
     #[inline]
-    fn token(&mut self, text: &[u8], token: XmlToken, end: usize) -> Read<()> {
-        let start = self.at;
+    fn process_token(&mut self, text: &[u8], token: XmlToken, end: usize) -> Read<()> {
+        let start = self.index;
         match token {
             XmlToken::Start => self.start(text, end, end - 1),
             XmlToken::Empty => {
@@ -272,8 +272,8 @@ impl XmlResultMachine {
             XmlToken::End => self.end(text, end),
             XmlToken::Text => match self.innermost() {
                 Some(ResultElement::Foreign) => check_characters(text, start, end),
-                Some(element) if element.has_text() => self.characters(text, start, end),
-                _ => self.space(text, start, end),
+                Some(element) if element.has_text() => self.process_characters(text, start, end),
+                _ => self.check_space(text, start, end),
             },
             XmlToken::CData => match self.innermost() {
                 Some(ResultElement::Foreign) => check_characters(text, start, end),
@@ -282,9 +282,9 @@ impl XmlResultMachine {
                     check_characters(text, from, to)?;
                     self.push(text, from, to, true)
                 }
-                _ => malformed(start, "CDATA is not allowed here"),
+                _ => fail_malformed(start, "CDATA is not allowed here"),
             },
-            XmlToken::Doctype => malformed(start, "a DOCTYPE is not supported in result sets"),
+            XmlToken::Doctype => fail_malformed(start, "a DOCTYPE is not supported in result sets"),
             XmlToken::Comment => {
                 self.begun = true;
                 check_characters(text, start, end)
@@ -292,7 +292,10 @@ impl XmlResultMachine {
             XmlToken::Instruction => {
                 let declaration = xml::is_declaration(&text[start..end]);
                 if declaration && self.begun {
-                    return malformed(start, "an XML declaration is allowed only at the start");
+                    return fail_malformed(
+                        start,
+                        "an XML declaration is allowed only at the start",
+                    );
                 }
                 self.begun = true;
                 if declaration {
@@ -304,36 +307,41 @@ impl XmlResultMachine {
     }
 
     /// Checks white space between elements.
-    fn space(&mut self, text: &[u8], start: usize, end: usize) -> Read<()> {
+    fn check_space(&mut self, text: &[u8], start: usize, end: usize) -> Read<()> {
         let mut from = start;
         if self.offset + start as u64 == 0 && text.starts_with(BOM) {
             from = 3.min(end);
         }
-        let found = text[from..end].iter().position(|&byte| !is(byte, SPACE));
-        let Some(found) = found else { return Ok(()) };
-        let at = from + found;
+        let text_start = text[from..end].iter().position(|&byte| !is(byte, SPACE));
+        let Some(text_start) = text_start else {
+            return Ok(());
+        };
+        let index = from + text_start;
         // Shows only one character, because later ones may not be buffered yet.
         let length = (1..4)
-            .find(|&length| text.get(at + length).is_none_or(|byte| byte & 0xc0 != 0x80))
+            .find(|&length| {
+                text.get(index + length)
+                    .is_none_or(|byte| byte & 0xc0 != 0x80)
+            })
             .unwrap_or(4);
-        let shown = quote(&text[at..(at + length).min(end)]);
-        malformed(at, format!("expected a tag, found {shown}"))
+        let shown = quote(&text[index..(index + length).min(end)]);
+        fail_malformed(index, format!("expected a tag, found {shown}"))
     }
 
     /// Processes the characters of an element with text, including references.
-    fn characters(&mut self, text: &[u8], start: usize, end: usize) -> Read<()> {
+    fn process_characters(&mut self, text: &[u8], start: usize, end: usize) -> Read<()> {
         check_characters(text, start, end)?;
-        let mut at = start;
-        while let Some(run) = memchr::memchr(b'&', &text[at..end]) {
-            self.push(text, at, at + run, false)?;
-            at += run;
-            let c = reference(text, &mut at, end)?;
+        let mut index = start;
+        while let Some(run) = memchr::memchr(b'&', &text[index..end]) {
+            self.push(text, index, index + run, false)?;
+            index += run;
+            let c = read_reference(text, &mut index, end)?;
             let mut bytes = [0; 4];
             self.text
                 .extend_from_slice(c.encode_utf8(&mut bytes).as_bytes());
             self.kept = self.text.len();
         }
-        self.push(text, at, end, false)
+        self.push(text, index, end, false)
     }
 
     /// Appends text; CRLF and CR become LF. White space around IRIs and labels is skipped, except
@@ -377,7 +385,7 @@ impl XmlResultMachine {
         match self.scope.get(prefix) {
             Some(namespace) => Ok(namespace),
             None if prefix.is_empty() => Ok(b""),
-            None => malformed(
+            None => fail_malformed(
                 name.start,
                 format!("the prefix {} is not declared", quote(prefix)),
             ),
@@ -394,62 +402,62 @@ impl XmlResultMachine {
     ///
     /// Gain: 3.4 times (`make bench-gains PATHS=xml-bindings`).
     #[inline]
-    fn quick_binding(&mut self, text: &[u8]) -> Read<bool> {
-        let start = self.at;
-        let Some(found) = SimpleBinding::find(&text[start..]) else {
+    fn read_quick_binding(&mut self, text: &[u8]) -> Read<bool> {
+        let start = self.index;
+        let Some(binding) = SimpleBinding::find(&text[start..]) else {
             return Ok(false);
         };
-        let column = self.rows.variables.column(found.name, self.rows.next);
-        let Some(column) = column.filter(|_| found.length as u64 <= self.rows.max()) else {
+        let column = self.rows.variables.column(binding.name, self.rows.next);
+        let Some(column) = column.filter(|_| binding.length as u64 <= self.rows.max()) else {
             return Ok(false);
         };
-        let term = match found.element {
-            ResultElement::Uri => self.rows.iri(found.text),
-            ResultElement::Bnode => self.rows.bnode(found.text),
-            _ => self.rows.literal(found.text, found.kind),
+        let term = match binding.element {
+            ResultElement::Uri => self.rows.add_iri(binding.text),
+            ResultElement::BlankNode => self.rows.add_blank_node(binding.text),
+            _ => self.rows.add_literal(binding.text, binding.kind),
         };
-        let id = term.map_err(|error| limit(start + found.end_tag, error))?;
+        let id = term.map_err(|error| limit(start + binding.end_tag, error))?;
         if !self.rows.set(column, id) {
             let name = quote(self.rows.variables.name(column).as_bytes());
-            let end = start + found.length - b"</binding>".len();
-            return malformed(end, format!("a row has two terms for {name}"));
+            let end = start + binding.length - b"</binding>".len();
+            return fail_malformed(end, format!("a row has two terms for {name}"));
         }
-        self.at = start + found.length;
+        self.index = start + binding.length;
         Ok(true)
     }
 
     /// Processes a start tag, whose `>` or `/>` begins at `stop`.
     fn start(&mut self, text: &[u8], end: usize, stop: usize) -> Read<()> {
-        let start = self.at;
+        let start = self.index;
         self.begun = true;
         if self.done {
-            return malformed(start, "a second element after the 'sparql' element");
+            return fail_malformed(start, "a second element after the 'sparql' element");
         }
         check_characters(text, start, end)?;
         let name = xml::name(text, start + 1, stop)?;
         let mut attributes = std::mem::take(&mut self.attributes);
-        xml::attributes(text, name.end, stop, &mut attributes)?;
+        xml::read_attributes(text, name.end, stop, &mut attributes)?;
         let result = self.open_element(text, &name, &attributes);
         self.attributes = attributes;
         result
     }
 
     fn open_element(&mut self, text: &[u8], name: &XmlName, attributes: &[Attribute]) -> Read<()> {
-        let start = self.at;
+        let start = self.index;
         let scope = self.scope.mark();
-        for (at, attribute) in attributes.iter().enumerate() {
+        for (index, attribute) in attributes.iter().enumerate() {
             let whole = attribute.name.whole(text);
             let is_equal = |other: &Attribute| other.name.whole(text) == whole;
-            if attributes.len() <= 32 && attributes[..at].iter().any(is_equal) {
+            if attributes.len() <= 32 && attributes[..index].iter().any(is_equal) {
                 let shown = quote(whole);
-                return malformed(
+                return fail_malformed(
                     attribute.name.start,
                     format!("the attribute {shown} occurs twice"),
                 );
             }
             let is_default = whole == b"xmlns";
             if is_default || attribute.name.prefix(text) == b"xmlns" {
-                let value = value(text, attribute)?;
+                let value = attribute_value(text, attribute)?;
                 let prefix = if is_default {
                     &[][..]
                 } else {
@@ -468,10 +476,11 @@ impl XmlResultMachine {
         let mut element = ResultElement::Foreign;
         if parent != Some(ResultElement::Foreign) && self.namespace(text, name, false)? == RESULTS {
             let local = name.local(text);
-            let found = ResultElement::of(local).filter(|element| element.fits(parent));
+            let found =
+                ResultElement::from_name(local).filter(|element| element.may_be_child_of(parent));
             let Some(found) = found else {
                 let shown = quote(local);
-                return malformed(
+                return fail_malformed(
                     start,
                     match self.open.last() {
                         None => format!("expected a 'sparql' element, found {shown}"),
@@ -484,17 +493,20 @@ impl XmlResultMachine {
             };
             element = found;
         }
-        if !element.fits(parent) {
+        if !element.may_be_child_of(parent) {
             let shown = quote(name.whole(text));
             let namespace = quote(RESULTS);
-            return malformed(
+            return fail_malformed(
                 start,
                 format!("expected a 'sparql' element of the namespace {namespace}, found {shown}"),
             );
         }
         if self.open.len() >= ENCLOSING_LEVELS + 2 * self.max_depth {
             let max = ENCLOSING_LEVELS + 2 * self.max_depth;
-            let reason = format!("elements are nested deeper than {}", counted(max, "level"));
+            let reason = format!(
+                "elements are nested deeper than {}",
+                format_count(max, "level")
+            );
             return fail(start, ErrorClass::Limit, Reason::limit(reason, "max_depth"));
         }
         self.begin(text, element, attributes)?;
@@ -508,40 +520,45 @@ impl XmlResultMachine {
     }
 
     /// Returns the value of a required attribute without a prefix.
-    fn required(&mut self, text: &[u8], attributes: &[Attribute], name: &str) -> Read<Box<str>> {
+    fn required_attribute(
+        &mut self,
+        text: &[u8],
+        attributes: &[Attribute],
+        name: &str,
+    ) -> Read<Box<str>> {
         let found = attributes
             .iter()
             .find(|attribute| attribute.name.whole(text) == name.as_bytes());
         let Some(attribute) = found else {
-            return malformed(self.at, format!("the element has no '{name}' attribute"));
+            return fail_malformed(self.index, format!("the element has no '{name}' attribute"));
         };
-        let value = value(text, attribute)?;
+        let value = attribute_value(text, attribute)?;
         let value: Box<str> = String::from_utf8_lossy(&value).into();
         Ok(value)
     }
 
     /// Begins an element.
     fn begin(&mut self, text: &[u8], element: ResultElement, attributes: &[Attribute]) -> Read<()> {
-        let start = self.at;
+        let start = self.index;
         match element {
             ResultElement::Sparql | ResultElement::Foreign => {}
             ResultElement::Head => {
                 if self.has_head {
-                    return malformed(start, "the result set has two heads");
+                    return fail_malformed(start, "the result set has two heads");
                 }
                 self.has_head = true;
             }
             ResultElement::Variable => {
-                let name = self.required(text, attributes, "name")?;
+                let name = self.required_attribute(text, attributes, "name")?;
                 if !self.rows.charge_head(&name) {
                     return Err(self.too_large(start));
                 }
                 if let Err(reason) = self.rows.variables.add(&name) {
-                    return malformed(start, reason);
+                    return fail_malformed(start, reason);
                 }
             }
             ResultElement::Link => {
-                let link = self.required(text, attributes, "href")?;
+                let link = self.required_attribute(text, attributes, "href")?;
                 if !self.rows.charge_head(&link) {
                     return Err(self.too_large(start));
                 }
@@ -549,10 +566,10 @@ impl XmlResultMachine {
             }
             ResultElement::Boolean | ResultElement::Results => {
                 if !self.has_head {
-                    return malformed(start, "expected a 'head' element first");
+                    return fail_malformed(start, "expected a 'head' element first");
                 }
                 if self.has_results || self.boolean.is_some() {
-                    return malformed(
+                    return fail_malformed(
                         start,
                         "the result set already has results or a boolean; it can have only one \
                          of them",
@@ -570,33 +587,36 @@ impl XmlResultMachine {
                     .iter()
                     .find(|attribute| attribute.name.whole(text) == b"name");
                 let Some(attribute) = name else {
-                    return malformed(start, "a binding has no 'name' attribute");
+                    return fail_malformed(start, "a binding has no 'name' attribute");
                 };
                 let raw = &text[attribute.value.0..attribute.value.1];
                 let mut column = self.rows.variables.column(raw, self.rows.next);
                 if column.is_none() {
-                    let name = value(text, attribute)?;
+                    let name = attribute_value(text, attribute)?;
                     column = self.rows.variables.column(&name, 0);
                 }
                 let Some(column) = column else {
                     let shown = quote(raw);
-                    return malformed(start, format!("the variable {shown} is not in the head"));
+                    return fail_malformed(
+                        start,
+                        format!("the variable {shown} is not in the head"),
+                    );
                 };
                 self.column = column;
                 self.term = None;
             }
             ResultElement::Uri
-            | ResultElement::Bnode
+            | ResultElement::BlankNode
             | ResultElement::Literal
             | ResultElement::Triple => {
                 if self.term.is_some() {
-                    return malformed(start, "found a second term, expected only one");
+                    return fail_malformed(start, "found a second term, expected only one");
                 }
                 if element == ResultElement::Triple {
                     self.begin_triple(start)?;
                 }
                 if element == ResultElement::Literal {
-                    self.literal_attributes(text, attributes)?;
+                    self.read_literal_attributes(text, attributes)?;
                 }
             }
             ResultElement::Part(part) => {
@@ -605,7 +625,7 @@ impl XmlResultMachine {
                     .last()
                     .is_some_and(|parts| parts[part].is_some());
                 if is_duplicate {
-                    return malformed(start, "a part of a triple term occurs twice");
+                    return fail_malformed(start, "a part of a triple term occurs twice");
                 }
                 self.term = None;
             }
@@ -623,7 +643,7 @@ impl XmlResultMachine {
             let max = self.max_depth;
             let reason = format!(
                 "triple terms are nested deeper than {}",
-                counted(max, "level")
+                format_count(max, "level")
             );
             return fail(start, ErrorClass::Limit, Reason::limit(reason, "max_depth"));
         }
@@ -631,7 +651,7 @@ impl XmlResultMachine {
         Ok(())
     }
 
-    fn literal_attributes(&mut self, text: &[u8], attributes: &[Attribute]) -> Read<()> {
+    fn read_literal_attributes(&mut self, text: &[u8], attributes: &[Attribute]) -> Read<()> {
         self.language = None;
         self.direction = None;
         self.datatype = None;
@@ -647,18 +667,18 @@ impl XmlResultMachine {
                 (b"", b"datatype") => &mut self.datatype,
                 _ => continue,
             };
-            *slot = Some(value(text, attribute)?);
+            *slot = Some(attribute_value(text, attribute)?);
         }
         Ok(())
     }
 
     /// Processes an end tag.
     fn end(&mut self, text: &[u8], end: usize) -> Read<()> {
-        let start = self.at;
+        let start = self.index;
         let name = text[start + 2..end - 1].trim_ascii_end();
         match self.open.last() {
             Some(open) if self.names[open.name..] == *name => self.end_element(start),
-            Some(open) => malformed(
+            Some(open) => fail_malformed(
                 start,
                 format!(
                     "expected the end tag of {}, found the end tag of {}",
@@ -666,7 +686,7 @@ impl XmlResultMachine {
                     quote(name)
                 ),
             ),
-            None => malformed(
+            None => fail_malformed(
                 start,
                 format!("found the end tag of {}, which is not open", quote(name)),
             ),
@@ -691,7 +711,10 @@ impl XmlResultMachine {
             | ResultElement::Foreign => {}
             ResultElement::Sparql => {
                 if self.boolean.is_none() && !self.has_results {
-                    return malformed(start, "the result set has neither results nor a boolean");
+                    return fail_malformed(
+                        start,
+                        "the result set has neither results nor a boolean",
+                    );
                 }
                 self.done = true;
             }
@@ -702,7 +725,7 @@ impl XmlResultMachine {
                     b"false" | b"0" => false,
                     other => {
                         let shown = quote(other);
-                        return malformed(
+                        return fail_malformed(
                             start,
                             format!("the boolean must be true or false, not {shown}"),
                         );
@@ -715,17 +738,17 @@ impl XmlResultMachine {
             ResultElement::Result => self.rows.end().map_err(|error| limit(start, error))?,
             ResultElement::Binding => {
                 let Some(term) = self.term.take() else {
-                    return malformed(start, "a binding has no term");
+                    return fail_malformed(start, "a binding has no term");
                 };
                 if !self.rows.set(self.column, term) {
                     let name = quote(self.rows.variables.name(self.column).as_bytes());
-                    return malformed(start, format!("a row has two terms for {name}"));
+                    return fail_malformed(start, format!("a row has two terms for {name}"));
                 }
             }
             ResultElement::Part(part) => {
                 let term = self.term.take();
                 if term.is_none() {
-                    return malformed(
+                    return fail_malformed(
                         start,
                         "the subject, predicate or object of a triple term is empty",
                     );
@@ -745,11 +768,11 @@ impl XmlResultMachine {
     fn make_term(&mut self, element: ResultElement, start: usize) -> Read<TermId> {
         let text = &self.text[..self.kept];
         let term = match element {
-            ResultElement::Uri => self.rows.iri(text),
-            ResultElement::Bnode => self.rows.bnode(text),
+            ResultElement::Uri => self.rows.add_iri(text),
+            ResultElement::BlankNode => self.rows.add_blank_node(text),
             ResultElement::Triple => {
                 let Some([Some(s), Some(p), Some(o)]) = self.triples.pop() else {
-                    return malformed(
+                    return fail_malformed(
                         start,
                         "a triple term must have a subject, a predicate and an object",
                     );
@@ -757,14 +780,14 @@ impl XmlResultMachine {
                 self.rows.triple([s, p, o])
             }
             _ => {
-                let kind = literal_kind(
+                let kind = find_literal_kind(
                     self.language.as_deref(),
                     self.direction.as_deref(),
                     self.datatype.as_deref(),
                 );
                 match kind {
-                    Ok(kind) => self.rows.literal(&self.text, kind),
-                    Err(reason) => return malformed(start, reason),
+                    Ok(kind) => self.rows.add_literal(&self.text, kind),
+                    Err(reason) => return fail_malformed(start, reason),
                 }
             }
         };
@@ -787,21 +810,21 @@ impl<'a> SimpleBinding<'a> {
     /// Returns the binding at the start of `text`.
     #[inline]
     fn find(text: &'a [u8]) -> Option<Self> {
-        let (name, rest) = quoted(text.strip_prefix(b"<binding name=")?)?;
+        let (name, rest) = split_quoted(text.strip_prefix(b"<binding name=")?)?;
         let rest = rest.strip_prefix(b">")?;
         let mut kind = ResultLiteralKind::Plain;
         let (element, rest, end): (_, _, &[u8]) = if let Some(rest) = rest.strip_prefix(b"<uri>") {
             (ResultElement::Uri, rest, b"</uri></binding>")
         } else if let Some(rest) = rest.strip_prefix(b"<bnode>") {
-            (ResultElement::Bnode, rest, b"</bnode></binding>")
+            (ResultElement::BlankNode, rest, b"</bnode></binding>")
         } else {
             let mut rest = rest.strip_prefix(b"<literal")?;
             if let Some(value) = rest.strip_prefix(b" datatype=") {
-                let (datatype, remaining) = quoted(value)?;
+                let (datatype, remaining) = split_quoted(value)?;
                 (kind, rest) = (ResultLiteralKind::Datatype(datatype), remaining);
             } else if let Some(value) = rest.strip_prefix(b" xml:lang=") {
-                let (tag, remaining) = quoted(value)?;
-                kind = literal_kind(Some(tag), None, None).ok()?;
+                let (tag, remaining) = split_quoted(value)?;
+                kind = find_literal_kind(Some(tag), None, None).ok()?;
                 rest = remaining;
             }
             (
@@ -837,12 +860,12 @@ fn is_simple(text: &[u8]) -> bool {
     let is_special = |byte: u8| byte < 0x20 || byte == b'&' || byte == b'<' || byte == 0xEF;
     !text
         .iter()
-        .fold(false, |found, &byte| found | is_special(byte))
+        .fold(false, |has_special, &byte| has_special | is_special(byte))
 }
 
 /// Returns the quoted value at the start of `text`, and the rest.
 #[inline]
-fn quoted(text: &[u8]) -> Option<(&[u8], &[u8])> {
+fn split_quoted(text: &[u8]) -> Option<(&[u8], &[u8])> {
     let (&quote, rest) = text.split_first()?;
     if !matches!(quote, b'"' | b'\'') {
         return None;
@@ -852,44 +875,44 @@ fn quoted(text: &[u8]) -> Option<(&[u8], &[u8])> {
 }
 
 /// Returns the value of an attribute, with references resolved and white space replaced by spaces.
-fn value(text: &[u8], attribute: &Attribute) -> Read<Vec<u8>> {
-    let (mut at, end) = attribute.value;
-    let mut out = Vec::with_capacity(end - at);
-    while at < end {
-        match text[at] {
+fn attribute_value(text: &[u8], attribute: &Attribute) -> Read<Vec<u8>> {
+    let (mut index, end) = attribute.value;
+    let mut out = Vec::with_capacity(end - index);
+    while index < end {
+        match text[index] {
             b'&' => {
-                let c = reference(text, &mut at, end)?;
+                let c = read_reference(text, &mut index, end)?;
                 out.extend_from_slice(c.encode_utf8(&mut [0; 4]).as_bytes());
                 continue;
             }
-            b'\r' if text.get(at + 1) == Some(&b'\n') && at + 1 < end => {}
+            b'\r' if text.get(index + 1) == Some(&b'\n') && index + 1 < end => {}
             byte if is(byte, SPACE) => out.push(b' '),
             byte => out.push(byte),
         }
-        at += 1;
+        index += 1;
     }
     Ok(out)
 }
 
-/// Returns the character of the reference whose `&` is at `at`, and moves `at` past the reference.
-fn reference(text: &[u8], at: &mut usize, end: usize) -> Read<char> {
-    let start = *at;
+/// Returns the character of the reference whose `&` is at `index`, and moves `index` past the reference.
+fn read_reference(text: &[u8], index: &mut usize, end: usize) -> Read<char> {
+    let start = *index;
     let Some(length) = memchr::memchr(b';', &text[start..end.min(start + 64)]) else {
-        return malformed(
+        return fail_malformed(
             start,
             "'&' begins a reference, which must end with ';'; write a literal '&' as &amp;",
         );
     };
     let name = &text[start + 1..start + length];
-    *at = start + length + 1;
+    *index = start + length + 1;
     match entities::reference(name) {
         Some(c) => Ok(c),
-        None => malformed(
+        None => fail_malformed(
             start,
             format!(
                 "the reference {} does not name a character; without a DOCTYPE, only &lt; &gt; \
                  &amp; &quot; &apos; and character numbers are allowed",
-                quote(&text[start..*at])
+                quote(&text[start..*index])
             ),
         ),
     }
@@ -903,11 +926,11 @@ impl Grammar for XmlResultMachine {
     }
 
     fn consumed(&self) -> usize {
-        self.at
+        self.index
     }
 
     fn forget(&mut self, consumed: &[u8], offset: u64) {
-        self.at -= consumed.len();
+        self.index -= consumed.len();
         self.offset = offset;
     }
 
@@ -926,7 +949,7 @@ impl Grammar for XmlResultMachine {
     fn reset(&mut self) {
         self.rows.reset();
         self.scan = TokenScan::default();
-        self.at = 0;
+        self.index = 0;
         self.offset = 0;
         self.open.clear();
         self.names.clear();

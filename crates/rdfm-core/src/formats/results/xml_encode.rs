@@ -29,16 +29,16 @@ enum EscapeContext {
 
 /// Appends a string, escaped. The error names a character that XML does not allow.
 fn escape(text: &[u8], context: EscapeContext, out: &mut Vec<u8>) -> Result<(), Reason> {
-    if let Some(at) = not_xml(text) {
-        let found = quote(text);
-        let c = code_point(&text[at..]);
+    if let Some(index) = not_xml(text) {
+        let found_text = quote(text);
+        let c = code_point(&text[index..]);
         let reason = Reason::from(format!(
-            "XML cannot represent the character {c}, found in {found}"
+            "XML cannot represent the character {c}, found in {found_text}"
         ));
         return Err(reason.lacking(Feature::AnyText));
     }
     let mut from = 0;
-    for (at, &byte) in text.iter().enumerate() {
+    for (index, &byte) in text.iter().enumerate() {
         let escaped: &[u8] = match byte {
             b'<' => b"&lt;",
             b'>' => b"&gt;",
@@ -53,15 +53,15 @@ fn escape(text: &[u8], context: EscapeContext, out: &mut Vec<u8>) -> Result<(), 
             },
             _ => continue,
         };
-        out.extend_from_slice(&text[from..at]);
+        out.extend_from_slice(&text[from..index]);
         out.extend_from_slice(escaped);
-        from = at + 1;
+        from = index + 1;
     }
     out.extend_from_slice(&text[from..]);
     Ok(())
 }
 
-fn element(name: &str, text: &[u8], out: &mut Vec<u8>) -> Result<(), RowError> {
+fn write_element(name: &str, text: &[u8], out: &mut Vec<u8>) -> Result<(), RowError> {
     out.push(b'<');
     out.extend_from_slice(name.as_bytes());
     out.push(b'>');
@@ -72,7 +72,7 @@ fn element(name: &str, text: &[u8], out: &mut Vec<u8>) -> Result<(), RowError> {
     Ok(())
 }
 
-fn attribute(name: &str, value: &[u8], out: &mut Vec<u8>) -> Result<(), Reason> {
+fn write_attribute(name: &str, value: &[u8], out: &mut Vec<u8>) -> Result<(), Reason> {
     out.push(b' ');
     out.extend_from_slice(name.as_bytes());
     out.extend_from_slice(b"=\"");
@@ -84,23 +84,23 @@ fn attribute(name: &str, value: &[u8], out: &mut Vec<u8>) -> Result<(), Reason> 
 impl XmlFormat {
     fn write_head(&mut self, head: &ResultHead, out: &mut Vec<u8>) -> Result<(), Reason> {
         out.extend_from_slice(b"<?xml version=\"1.0\"?>\n<sparql");
-        attribute("xmlns", RESULTS, out)?;
+        write_attribute("xmlns", RESULTS, out)?;
         out.extend_from_slice(b">\n<head>");
         self.tags.clear();
         if head.boolean.is_none() {
             for name in &head.variables {
                 out.extend_from_slice(b"<variable");
-                attribute("name", name.as_bytes(), out)?;
+                write_attribute("name", name.as_bytes(), out)?;
                 out.extend_from_slice(b"/>");
                 let mut tag = b"<binding".to_vec();
-                attribute("name", name.as_bytes(), &mut tag)?;
+                write_attribute("name", name.as_bytes(), &mut tag)?;
                 tag.push(b'>');
                 self.tags.push(tag);
             }
         }
         for link in &head.links {
             out.extend_from_slice(b"<link");
-            attribute("href", link.as_bytes(), out)?;
+            write_attribute("href", link.as_bytes(), out)?;
             out.extend_from_slice(b"/>");
         }
         out.extend_from_slice(match head.boolean {
@@ -111,24 +111,24 @@ impl XmlFormat {
         Ok(())
     }
 
-    fn literal(table: &TermTable, id: TermId, out: &mut Vec<u8>) -> Result<(), Reason> {
+    fn write_literal(table: &TermTable, id: TermId, out: &mut Vec<u8>) -> Result<(), Reason> {
         let term = table.term(id);
         out.extend_from_slice(b"<literal");
         if term.kind == TermKind::TypedLiteral {
-            attribute("datatype", table.text(TermId(term.aux)), out)?;
+            write_attribute("datatype", table.text(TermId(term.aux)), out)?;
         } else if term.kind == TermKind::LangLiteral {
             let tag = table.text(TermId(term.aux));
             check_tag(tag)?;
-            attribute("xml:lang", tag, out)?;
+            write_attribute("xml:lang", tag, out)?;
             let direction = match term.flags & (flags::LTR | flags::RTL) {
                 0 => None,
                 flags::LTR => Some(b"ltr"),
                 _ => Some(b"rtl"),
             };
             if let Some(direction) = direction {
-                attribute("xmlns:its", ITS, out)?;
-                attribute("its:version", b"2.0", out)?;
-                attribute("its:dir", direction, out)?;
+                write_attribute("xmlns:its", ITS, out)?;
+                write_attribute("its:version", b"2.0", out)?;
+                write_attribute("its:dir", direction, out)?;
             }
         }
         out.push(b'>');
@@ -141,7 +141,7 @@ impl XmlFormat {
 impl TextFormat for XmlFormat {
     const LINKS: bool = true;
 
-    fn head(&mut self, head: &ResultHead, out: &mut Vec<u8>) -> WriteResult<()> {
+    fn write_result_head(&mut self, head: &ResultHead, out: &mut Vec<u8>) -> WriteResult<()> {
         self.write_head(head, out)
             .map_err(|reason| (ErrorClass::Unsupported, reason))
     }
@@ -158,7 +158,7 @@ impl TextFormat for XmlFormat {
         }
     }
 
-    fn term(
+    fn write_term(
         &self,
         table: &TermTable,
         id: TermId,
@@ -168,8 +168,8 @@ impl TextFormat for XmlFormat {
         let term = table.term(id);
         let text = table.text_of(term);
         match term.kind {
-            TermKind::Iri => element("uri", text, out),
-            TermKind::Bnode => element("bnode", text, out),
+            TermKind::Iri => write_element("uri", text, out),
+            TermKind::BlankNode => write_element("bnode", text, out),
             TermKind::TripleTerm => {
                 out.extend_from_slice(b"<triple>");
                 let names = ["subject", "predicate", "object"];
@@ -180,7 +180,7 @@ impl TextFormat for XmlFormat {
                     out.push(b'<');
                     out.extend_from_slice(name.as_bytes());
                     out.push(b'>');
-                    self.term(table, part, max, out)?;
+                    self.write_term(table, part, max, out)?;
                     out.extend_from_slice(b"</");
                     out.extend_from_slice(name.as_bytes());
                     out.push(b'>');
@@ -188,7 +188,7 @@ impl TextFormat for XmlFormat {
                 out.extend_from_slice(b"</triple>");
                 Ok(())
             }
-            _ => Self::literal(table, id, out).map_err(RowError::Unsupported),
+            _ => Self::write_literal(table, id, out).map_err(RowError::Unsupported),
         }
     }
 

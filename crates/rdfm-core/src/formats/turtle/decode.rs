@@ -20,18 +20,18 @@ use crate::syntax::text::grammar::{self, Grammar, GrammarError, Pause, Reach};
 ///
 /// # Errors
 /// If the base is not an absolute IRI.
-pub(super) fn decoder(
+pub(super) fn new_decoder(
     format: &'static FormatSpec,
     values: &Values,
     opening: &Opening,
 ) -> CodecResult<dyn Decoder> {
     let parts = opening.parts == Parts::Always;
-    let dialect_options = DialectOptions::of(values);
+    let dialect_options = DialectOptions::from_values(values);
     let turtle = Turtle {
         machine: TurtleMachine::new(
             BatchBuilder::new(limits(values)),
             Dialects::new(&dialect_options),
-            LogTerms::new(values.text(&BASE), values.switch(&LENIENT))?,
+            LogTerms::new(values.text(&BASE), values.is_on(&LENIENT))?,
             format.carries.graphs,
             parts,
         ),

@@ -30,15 +30,15 @@ const XSD: &[u8] = b"http://www.w3.org/2001/XMLSchema#";
 ///
 /// # Errors
 /// If an option is invalid.
-pub(super) fn encoder(
+pub(super) fn new_encoder(
     format: &'static FormatSpec,
     values: &Values,
     source: Option<&Source>,
 ) -> CodecResult<dyn Encoder> {
-    let layout = TextLayout::of(values, source)?;
+    let layout = TextLayout::from_values(values, source)?;
     let writer = TurtleWriter {
         graphs: format.carries.graphs,
-        lenient: values.switch(&LENIENT),
+        lenient: values.is_on(&LENIENT),
         prefixes: Prefixes::default(),
         changes: PrefixChanges::default(),
         terms: PrefixedMemo::default(),
@@ -94,7 +94,7 @@ impl TurtleWriter {
         }
     }
 
-    fn shared_terms(&mut self, table: &TermTable, quad: &Quad) -> SharedTerms {
+    fn count_shared_terms(&mut self, table: &TermTable, quad: &Quad) -> SharedTerms {
         let graph = self.graph(quad);
         if let Some(carried) = self.carried.take() {
             let same = |id: TermId, text: &[u8]| {
@@ -115,7 +115,7 @@ impl TurtleWriter {
         let Some(last) = self.open else {
             return SharedTerms::Nothing;
         };
-        let same = |a: TermId, b: TermId| a == b || table.same_term(a, table, b);
+        let same = |a: TermId, b: TermId| a == b || table.is_same_term(a, table, b);
         if !same(graph, self.graph(&last)) {
             SharedTerms::Nothing
         } else if !same(quad.subject, last.subject) {
@@ -137,7 +137,7 @@ impl TurtleWriter {
         self.carried = None;
     }
 
-    fn quad(
+    fn write_quad(
         &mut self,
         table: &TermTable,
         quad: &Quad,
@@ -146,7 +146,7 @@ impl TurtleWriter {
     ) -> Result<(), StatementError> {
         let graph = self.graph(quad);
         let named = graph != TermId::DEFAULT_GRAPH;
-        match self.shared_terms(table, quad) {
+        match self.count_shared_terms(table, quad) {
             SharedTerms::Predicate => {
                 out.extend_from_slice(if named {
                     b" ,\n            "
@@ -156,7 +156,7 @@ impl TurtleWriter {
             }
             SharedTerms::Subject => {
                 out.extend_from_slice(if named { b" ;\n        " } else { b" ;\n    " });
-                self.predicate(table, quad.predicate, style, out)?;
+                self.write_predicate(table, quad.predicate, style, out)?;
             }
             shared => {
                 if shared == SharedTerms::Graph {
@@ -164,23 +164,23 @@ impl TurtleWriter {
                 } else {
                     self.close(out);
                     if named {
-                        self.term(table, graph, style, out)?;
+                        self.write_term(table, graph, style, out)?;
                         out.extend_from_slice(b" {\n    ");
                     }
                 }
-                self.term(table, quad.subject, style, out)?;
+                self.write_term(table, quad.subject, style, out)?;
                 out.push(b' ');
-                self.predicate(table, quad.predicate, style, out)?;
+                self.write_predicate(table, quad.predicate, style, out)?;
             }
         }
-        self.term(table, quad.object, style, out)?;
+        self.write_term(table, quad.object, style, out)?;
         self.open = Some(*quad);
         Ok(())
     }
 
     /// Appends a predicate and a space.
     #[inline]
-    fn predicate(
+    fn write_predicate(
         &mut self,
         table: &TermTable,
         id: TermId,
@@ -195,7 +195,7 @@ impl TurtleWriter {
             out.push(b'a');
             PrefixGroup::NONE
         } else {
-            self.term(table, id, style, out)?
+            self.write_term(table, id, style, out)?
         };
         out.push(b' ');
         self.predicates.keep(&self.changes, id, group, start, out);
@@ -203,7 +203,7 @@ impl TurtleWriter {
     }
 
     #[inline]
-    fn term(
+    fn write_term(
         &mut self,
         table: &TermTable,
         id: TermId,
@@ -235,8 +235,10 @@ impl TurtleWriter {
             return Err(StatementError::Term(error));
         }
         match term.kind {
-            TermKind::Iri => Ok(self.iri(table, term, out)),
-            TermKind::LangLiteral | TermKind::TypedLiteral => Ok(self.literal(table, term, out)),
+            TermKind::Iri => Ok(self.write_iri(table, term, out)),
+            TermKind::LangLiteral | TermKind::TypedLiteral => {
+                Ok(self.write_literal(table, term, out))
+            }
             TermKind::TripleTerm => {
                 out.extend_from_slice(style.open);
                 for part in table.triple(term) {
@@ -249,7 +251,10 @@ impl TurtleWriter {
                 out.extend_from_slice(style.close);
                 Ok(PrefixGroup::ALL)
             }
-            TermKind::DefaultGraph | TermKind::Bnode | TermKind::Literal | TermKind::Language => {
+            TermKind::DefaultGraph
+            | TermKind::BlankNode
+            | TermKind::Literal
+            | TermKind::Language => {
                 style.write(table, id, out);
                 Ok(PrefixGroup::NONE)
             }
@@ -257,7 +262,7 @@ impl TurtleWriter {
     }
 
     /// Appends a literal with a datatype or a language.
-    fn literal(&mut self, table: &TermTable, term: Term, out: &mut Vec<u8>) -> PrefixGroup {
+    fn write_literal(&mut self, table: &TermTable, term: Term, out: &mut Vec<u8>) -> PrefixGroup {
         let text = table.text_of(term);
         let id = TermId(term.aux);
         let tagged = term.kind == TermKind::LangLiteral;
@@ -280,7 +285,7 @@ impl TurtleWriter {
                 PrefixGroup::NONE
             } else {
                 out.extend_from_slice(b"\"^^");
-                self.iri(table, end, out)
+                self.write_iri(table, end, out)
             };
             self.ends.keep(&self.changes, id, group, start, out);
             group
@@ -292,7 +297,7 @@ impl TurtleWriter {
     }
 
     /// Appends an IRI.
-    fn iri(&self, table: &TermTable, term: Term, out: &mut Vec<u8>) -> PrefixGroup {
+    fn write_iri(&self, table: &TermTable, term: Term, out: &mut Vec<u8>) -> PrefixGroup {
         let text = table.text_of(term);
         let head = head_of(text);
         match self.prefixes.split_after(head, text) {
@@ -303,7 +308,7 @@ impl TurtleWriter {
             }
             None => write_iri(text, is_plain(term), out),
         }
-        PrefixGroup::of(head)
+        PrefixGroup::from_head(head)
     }
 }
 
@@ -357,14 +362,14 @@ impl StatementWriter for TurtleWriter {
         if let Some(old) = self.prefixes.get(name)
             && old != iri
         {
-            self.changes.changed(head_of(old));
+            self.changes.note_change(head_of(old));
         }
         match self.prefixes.declare(name, iri) {
             DeclareResult::Refused => return false,
             DeclareResult::Known => return true,
             DeclareResult::New => {}
         }
-        self.changes.changed(head_of(iri));
+        self.changes.note_change(head_of(iri));
         self.close(out);
         out.extend_from_slice(b"PREFIX ");
         out.extend_from_slice(name);
@@ -382,7 +387,7 @@ impl StatementWriter for TurtleWriter {
         out: &mut Vec<u8>,
     ) -> Result<(), StatementError> {
         for quad in batch.message(message) {
-            self.quad(batch.table(), quad, &style, out)?;
+            self.write_quad(batch.table(), quad, &style, out)?;
             if out.len() > style.max_bytes {
                 return Err(StatementError::TooLong);
             }

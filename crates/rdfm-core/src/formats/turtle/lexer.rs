@@ -33,19 +33,19 @@ pub(super) enum TokenError {
 pub(super) type Lexed<T> = Result<T, TokenError>;
 
 impl TokenError {
-    pub fn need(scanned: usize) -> Self {
+    pub fn need_more(scanned: usize) -> Self {
         Self::Need { scanned, phase: 0 }
     }
 
     #[cold]
-    pub fn malformed(at: usize, reason: impl Into<Reason>) -> Self {
-        Self::error(at, ErrorClass::Malformed, reason)
+    pub fn malformed(index: usize, reason: impl Into<Reason>) -> Self {
+        Self::error(index, ErrorClass::Malformed, reason)
     }
 
     #[cold]
-    pub fn error(at: usize, class: ErrorClass, reason: impl Into<Reason>) -> Self {
+    pub fn error(index: usize, class: ErrorClass, reason: impl Into<Reason>) -> Self {
         Self::Error(Box::new(GrammarError {
-            at,
+            index,
             class,
             reason: reason.into(),
         }))
@@ -58,7 +58,7 @@ pub(super) fn iri_end(text: &[u8], start: usize, from: usize) -> Lexed<usize> {
     match memchr2(b'>', b'\n', &text[from..]) {
         Some(length) if text[from + length] == b'>' => Ok(from + length + 1),
         Some(length) => Err(iri_error(text, start, from + length)),
-        None => Err(TokenError::need(text.len())),
+        None => Err(TokenError::need_more(text.len())),
     }
 }
 
@@ -84,12 +84,12 @@ pub(super) fn describe_bad_iri_character(text: &[u8], bad: usize) -> String {
 
 /// The character at an index, quoted.
 #[cold]
-pub(super) fn quote_char(text: &[u8], at: usize) -> String {
-    let mut end = (at + 1).min(text.len());
+pub(super) fn quote_char(text: &[u8], index: usize) -> String {
+    let mut end = (index + 1).min(text.len());
     while end < text.len() && text[end] & 0xc0 == 0x80 {
         end += 1;
     }
-    quote(&text[at.min(end)..end])
+    quote(&text[index.min(end)..end])
 }
 
 /// A quoted string.
@@ -126,7 +126,7 @@ pub(super) fn string(text: &[u8], start: usize, from: usize, eof: bool) -> Lexed
         }
         (Some(&first), Some(_)) if first == mark => Ok(empty),
         (Some(&first), None) if first == mark && eof => Ok(empty),
-        (Some(&first), None) if first == mark => Err(TokenError::need(start)),
+        (Some(&first), None) if first == mark => Err(TokenError::need_more(start)),
         _ => short_string(text, start, from, mark),
     }
 }
@@ -134,43 +134,43 @@ pub(super) fn string(text: &[u8], start: usize, from: usize, eof: bool) -> Lexed
 fn short_string(text: &[u8], start: usize, from: usize, mark: u8) -> Lexed<StringToken> {
     let first = start + 1;
     let resumed = from > first;
-    let mut at = from.max(first);
+    let mut index = from.max(first);
     let (mut escaped, mut plain) = (false, true);
     loop {
-        at = special(text, at, mark);
-        match text.get(at) {
-            None => return Err(TokenError::need(at)),
+        index = special(text, index, mark);
+        match text.get(index) {
+            None => return Err(TokenError::need_more(index)),
             Some(&byte) if byte == mark => {
                 if resumed {
-                    escaped = memchr(b'\\', &text[first..at]).is_some();
-                    plain = !escaped && is_plain(&text[first..at]);
+                    escaped = memchr(b'\\', &text[first..index]).is_some();
+                    plain = !escaped && is_plain(&text[first..index]);
                 }
                 return Ok(StringToken {
                     start: first,
-                    stop: at,
-                    end: at + 1,
+                    stop: index,
+                    end: index + 1,
                     escaped,
                     plain: plain && !escaped,
                     long: false,
                 });
             }
             Some(b'\\') => {
-                if at + 1 >= text.len() {
-                    return Err(TokenError::need(at));
+                if index + 1 >= text.len() {
+                    return Err(TokenError::need_more(index));
                 }
                 escaped = true;
-                at += 2;
+                index += 2;
             }
             Some(b'\n' | b'\r') => {
                 return Err(TokenError::malformed(
-                    at,
+                    index,
                     "the string is not closed on its line; \
                      for several lines use three quotation marks, or write \\n",
                 ));
             }
             Some(_) => {
                 plain = false;
-                at += 1;
+                index += 1;
             }
         }
     }
@@ -181,16 +181,16 @@ fn is_plain(text: &[u8]) -> bool {
     !text.iter().any(|&byte| is(byte, ESCAPE))
 }
 
-/// Index of the first byte from `at` that is `mark` or may need an escape (see [`ESCAPE`]); or the
+/// Index of the first byte from `index` that is `mark` or may need an escape (see [`ESCAPE`]); or the
 /// end.
 #[inline]
-fn special(text: &[u8], mut at: usize, mark: u8) -> usize {
+fn special(text: &[u8], mut index: usize, mark: u8) -> usize {
     const ONES: u64 = u64::from_le_bytes([1; 8]);
     const HIGHS: u64 = u64::from_le_bytes([0x80; 8]);
     let marks = ONES * u64::from(mark);
     // Eight bytes at a time. The lowest hit is exact: borrows can only add hits above it.
     let zero = |word: u64| word.wrapping_sub(ONES) & !word;
-    while let Some(chunk) = text.get(at..).and_then(|rest| rest.first_chunk::<8>()) {
+    while let Some(chunk) = text.get(index..).and_then(|rest| rest.first_chunk::<8>()) {
         let word = u64::from_le_bytes(*chunk);
         let hits = (word.wrapping_sub(ONES * 0x20) & !word)
             | zero(word ^ marks)
@@ -200,50 +200,50 @@ fn special(text: &[u8], mut at: usize, mark: u8) -> usize {
             | zero(word ^ (ONES * 0xef));
         let hits = hits & HIGHS;
         if hits != 0 {
-            return at + (hits.trailing_zeros() / 8) as usize;
+            return index + (hits.trailing_zeros() / 8) as usize;
         }
-        at += 8;
+        index += 8;
     }
-    while let Some(&byte) = text.get(at) {
+    while let Some(&byte) = text.get(index) {
         if byte == mark || is(byte, ESCAPE) {
             break;
         }
-        at += 1;
+        index += 1;
     }
-    at
+    index
 }
 
 fn long_string(text: &[u8], start: usize, from: usize, mark: u8) -> Lexed<StringToken> {
     let first = start + 3;
-    let mut at = from.max(first);
+    let mut index = from.max(first);
     loop {
-        match memchr2(mark, b'\\', text.get(at..).unwrap_or_default()) {
-            None => return Err(TokenError::need(text.len().max(at))),
-            Some(length) => at += length,
+        match memchr2(mark, b'\\', text.get(index..).unwrap_or_default()) {
+            None => return Err(TokenError::need_more(text.len().max(index))),
+            Some(length) => index += length,
         }
-        if text[at] == b'\\' {
-            if at + 1 >= text.len() {
-                return Err(TokenError::need(at));
+        if text[index] == b'\\' {
+            if index + 1 >= text.len() {
+                return Err(TokenError::need_more(index));
             }
-            at += 2;
+            index += 2;
             continue;
         }
-        match (text.get(at + 1), text.get(at + 2)) {
+        match (text.get(index + 1), text.get(index + 2)) {
             (Some(&one), Some(&two)) if one == mark && two == mark => {
-                let body = &text[first..at];
+                let body = &text[first..index];
                 let escaped = memchr(b'\\', body).is_some();
                 return Ok(StringToken {
                     start: first,
-                    stop: at,
-                    end: at + 3,
+                    stop: index,
+                    end: index + 3,
                     escaped,
                     plain: !escaped && is_plain(body),
                     long: true,
                 });
             }
-            (Some(&one), None) if one == mark => return Err(TokenError::need(at)),
-            (None, _) => return Err(TokenError::need(at)),
-            _ => at += 1,
+            (Some(&one), None) if one == mark => return Err(TokenError::need_more(index)),
+            (None, _) => return Err(TokenError::need_more(index)),
+            _ => index += 1,
         }
     }
 }
@@ -276,35 +276,35 @@ fn unescape(
 ) -> Lexed<()> {
     let mut rest = 0;
     while let Some(length) = memchr(b'\\', &body[rest..]) {
-        let at = rest + length;
-        out.extend_from_slice(&body[rest..at]);
-        let kind = body.get(at + 1).copied().unwrap_or_default();
+        let index = rest + length;
+        out.extend_from_slice(&body[rest..index]);
+        let kind = body.get(index + 1).copied().unwrap_or_default();
         let digits = match kind {
             b'u' => 4,
             b'U' => 8,
             _ => {
                 let Some(byte) = simple(kind) else {
                     return Err(TokenError::malformed(
-                        offset + at,
+                        offset + index,
                         format!(
                             "unknown escape '\\{}; write a backslash as '\\\\'",
-                            &quote_char(body, at + 1)[1..]
+                            &quote_char(body, index + 1)[1..]
                         ),
                     ));
                 };
                 out.push(byte);
-                rest = at + 2;
+                rest = index + 2;
                 continue;
             }
         };
         let code = body
-            .get(at + 2..at + 2 + digits)
+            .get(index + 2..index + 2 + digits)
             .filter(|hex| hex.iter().all(|&byte| is(byte, HEX)))
             .and_then(|hex| std::str::from_utf8(hex).ok())
             .and_then(|hex| u32::from_str_radix(hex, 16).ok());
         let Some(code) = code else {
             return Err(TokenError::malformed(
-                offset + at,
+                offset + index,
                 format!(
                     "expected {digits} hexadecimal digits after '\\{}'",
                     kind as char
@@ -313,7 +313,7 @@ fn unescape(
         };
         let Some(c) = char::from_u32(code) else {
             return Err(TokenError::malformed(
-                offset + at,
+                offset + index,
                 format!(
                     "the escape '\\{}{code:0digits$X}' is not a character",
                     kind as char
@@ -321,7 +321,7 @@ fn unescape(
             ));
         };
         out.extend_from_slice(c.encode_utf8(&mut [0; 4]).as_bytes());
-        rest = at + 2 + digits;
+        rest = index + 2 + digits;
     }
     out.extend_from_slice(&body[rest..]);
     Ok(())
@@ -349,24 +349,24 @@ pub(super) enum Word {
 
 /// Whether a byte may continue a prefixed name, including its escapes.
 #[inline]
-pub(super) fn in_name(byte: u8) -> bool {
+pub(super) fn is_in_name(byte: u8) -> bool {
     is(byte, NAME) || matches!(byte, b'.' | b':' | b'%' | b'\\' | 0x80..)
 }
 
-/// End of the run of ASCII [`NAME`] bytes at `at`.
+/// End of the run of ASCII [`NAME`] bytes at `index`.
 #[inline]
-fn skip_name(text: &[u8], mut at: usize) -> usize {
-    while let Some(chunk) = text.get(at..).and_then(|rest| rest.first_chunk::<8>()) {
+fn skip_name(text: &[u8], mut index: usize) -> usize {
+    while let Some(chunk) = text.get(index..).and_then(|rest| rest.first_chunk::<8>()) {
         let length = names_at_start(u64::from_le_bytes(*chunk));
-        at += length;
+        index += length;
         if length < 8 {
-            return at;
+            return index;
         }
     }
-    while at < text.len() && is(text[at], NAME) {
-        at += 1;
+    while index < text.len() && is(text[index], NAME) {
+        index += 1;
     }
-    at
+    index
 }
 
 /// Number of leading bytes, from the lowest, that are ASCII letters, digits, `_` or `-`.
@@ -394,7 +394,7 @@ pub(super) fn word(text: &[u8], start: usize, from: usize, eof: bool) -> Lexed<W
         if colon < text.len() && text[colon] == b':' && (colon == start || is(text[start], LETTER))
         {
             let end = skip_name(text, colon + 1);
-            if end < text.len() && !in_name(text[end]) && text[colon + 1] != b'-' {
+            if end < text.len() && !is_in_name(text[end]) && text[colon + 1] != b'-' {
                 return Ok(Word::Name(NameToken {
                     colon,
                     end,
@@ -407,22 +407,22 @@ pub(super) fn word(text: &[u8], start: usize, from: usize, eof: bool) -> Lexed<W
 }
 
 fn long_word(text: &[u8], start: usize, from: usize, eof: bool) -> Lexed<Word> {
-    let mut at = from.max(start);
-    while let Some(&byte) = text.get(at) {
+    let mut index = from.max(start);
+    while let Some(&byte) = text.get(index) {
         if byte == b'\\' {
-            if at + 1 >= text.len() && !eof {
-                return Err(TokenError::need(at));
+            if index + 1 >= text.len() && !eof {
+                return Err(TokenError::need_more(index));
             }
-            at += 1;
-        } else if !in_name(byte) {
+            index += 1;
+        } else if !is_in_name(byte) {
             break;
         }
-        at += 1;
+        index += 1;
     }
-    if at >= text.len() && !eof {
-        return Err(TokenError::need(text.len()));
+    if index >= text.len() && !eof {
+        return Err(TokenError::need_more(text.len()));
     }
-    let run = at.min(text.len());
+    let run = index.min(text.len());
     if let Some(length) = prefix_end(&text[start..run]) {
         return local_end(text, start + length, run).map(Word::Name);
     }
@@ -449,84 +449,84 @@ fn local_end(text: &[u8], colon: usize, run: usize) -> Lexed<NameToken> {
         end: colon + 1,
         escaped: false,
     };
-    let mut at = colon + 1;
-    while at < run {
-        let byte = text[at];
+    let mut index = colon + 1;
+    while index < run {
+        let byte = text[index];
         let next = match byte {
-            b'.' if at == colon + 1 => break,
+            b'.' if index == colon + 1 => break,
             b'.' => {
                 // Part of the name only if another part follows.
-                at += 1;
+                index += 1;
                 continue;
             }
-            b':' => at + 1,
+            b':' => index + 1,
             b'%' => {
-                let digits = text.get(at + 1..at + 3).unwrap_or_default();
+                let digits = text.get(index + 1..index + 3).unwrap_or_default();
                 if digits.len() < 2 || !digits.iter().all(|&byte| is(byte, HEX)) {
                     return Err(TokenError::malformed(
-                        at,
+                        index,
                         "expected two hexadecimal digits after '%' in a name; write a bare '%' \
                          as '\\%'",
                     ));
                 }
-                at + 3
+                index + 3
             }
             b'\\' => {
-                let escaped = text.get(at + 1).copied().unwrap_or_default();
+                let escaped = text.get(index + 1).copied().unwrap_or_default();
                 if !b"_~.-!$&'()*+,;=/?#@%".contains(&escaped) {
                     return Err(TokenError::malformed(
-                        at,
+                        index,
                         format!(
                             "the escape '\\{} is not allowed in a name; write the IRI in angle \
                              brackets",
-                            &quote_char(text, at + 1)[1..]
+                            &quote_char(text, index + 1)[1..]
                         ),
                     ));
                 }
                 name.escaped = true;
-                at + 2
+                index + 2
             }
             _ if byte < 0x80 => {
-                if at == colon + 1 && byte == b'-' {
-                    return Err(bad_name(text, at));
+                if index == colon + 1 && byte == b'-' {
+                    return Err(bad_name(text, index));
                 }
-                at + 1
+                index + 1
             }
             _ => {
-                let c = char_at(text, at);
+                let c = char_at(text, index);
                 let valid = c.is_some_and(|c| {
-                    if at == colon + 1 {
+                    if index == colon + 1 {
                         is_letter(c)
                     } else {
                         is_name(c)
                     }
                 });
                 if !valid {
-                    return Err(bad_name(text, at));
+                    return Err(bad_name(text, index));
                 }
-                at + c.map_or(1, char::len_utf8)
+                index + c.map_or(1, char::len_utf8)
             }
         };
-        at = next;
+        index = next;
         name.end = next;
     }
     Ok(name)
 }
 
 #[cold]
-fn bad_name(text: &[u8], at: usize) -> TokenError {
+fn bad_name(text: &[u8], index: usize) -> TokenError {
     TokenError::malformed(
-        at,
+        index,
         format!(
             "{} is not allowed here in a name; write the IRI in angle brackets",
-            quote_char(text, at)
+            quote_char(text, index)
         ),
     )
 }
 
-fn char_at(text: &[u8], at: usize) -> Option<char> {
-    let end = (at + 4).min(text.len());
-    text[at..end]
+fn char_at(text: &[u8], index: usize) -> Option<char> {
+    let end = (index + 4).min(text.len());
+    text[index..end]
         .utf8_chunks()
         .next()
         .and_then(|chunk| chunk.valid().chars().next())
@@ -535,14 +535,14 @@ fn char_at(text: &[u8], at: usize) -> Option<char> {
 /// Appends the local part of a name without its backslashes.
 pub(super) fn unescape_local(local: &[u8], out: &mut Vec<u8>) {
     let mut rest = local;
-    while let Some(at) = memchr(b'\\', rest) {
-        out.extend_from_slice(&rest[..at]);
+    while let Some(index) = memchr(b'\\', rest) {
+        out.extend_from_slice(&rest[..index]);
         // The escaped character represents itself, even if it is a backslash.
-        let Some(&byte) = rest.get(at + 1) else {
+        let Some(&byte) = rest.get(index + 1) else {
             return;
         };
         out.push(byte);
-        rest = &rest[at + 2..];
+        rest = &rest[index + 2..];
     }
     out.extend_from_slice(rest);
 }
@@ -551,7 +551,7 @@ pub(super) fn unescape_local(local: &[u8], out: &mut Vec<u8>) {
 pub(super) fn label_end(text: &[u8], start: usize, from: usize, eof: bool) -> Lexed<usize> {
     match text.get(start + 1) {
         Some(b':') => {}
-        None if !eof => return Err(TokenError::need(start)),
+        None if !eof => return Err(TokenError::need_more(start)),
         _ => {
             return Err(TokenError::malformed(
                 start,
@@ -560,38 +560,38 @@ pub(super) fn label_end(text: &[u8], start: usize, from: usize, eof: bool) -> Le
         }
     }
     let first = start + 2;
-    let mut at = skip_name(text, from.max(first));
-    while at < text.len() && (is(text[at], NAME) || matches!(text[at], b'.' | 0x80..)) {
-        at += 1;
+    let mut index = skip_name(text, from.max(first));
+    while index < text.len() && (is(text[index], NAME) || matches!(text[index], b'.' | 0x80..)) {
+        index += 1;
     }
-    if at >= text.len() && !eof {
-        return Err(TokenError::need(at));
+    if index >= text.len() && !eof {
+        return Err(TokenError::need_more(index));
     }
-    let mut end = at;
+    let mut end = index;
     while end > first && text[end - 1] == b'.' {
         end -= 1;
     }
     if end > first && text[first..end].is_ascii() && text[first] != b'-' && text[first] != b'.' {
         return Ok(end);
     }
-    let mut at = first;
-    while at < end {
-        let Some(c) = char_at(text, at) else { break };
-        let valid = if at == first {
+    let mut index = first;
+    while index < end {
+        let Some(c) = char_at(text, index) else { break };
+        let valid = if index == first {
             is_letter(c) || c == '_' || c.is_ascii_digit()
         } else {
             is_name(c) || c == '.'
         };
         if !valid {
             return Err(TokenError::malformed(
-                at,
+                index,
                 format!(
                     "{} is not allowed here in a blank node label",
-                    quote_char(text, at)
+                    quote_char(text, index)
                 ),
             ));
         }
-        at += c.len_utf8();
+        index += c.len_utf8();
     }
     if end == first {
         return Err(TokenError::malformed(start, "expected a label after '_:'"));
@@ -650,7 +650,7 @@ fn underscore_error(text: &[u8], start: usize, end: usize, eof: bool) -> TokenEr
     let near = &text[end..text.len().min(end + 64)];
     let more = near.iter().take_while(|&&byte| is(byte, NAME)).count();
     if more == near.len() && near.len() < 64 && !eof {
-        return TokenError::need(end);
+        return TokenError::need_more(end);
     }
     TokenError::malformed(
         start,
@@ -660,14 +660,14 @@ fn underscore_error(text: &[u8], start: usize, end: usize, eof: bool) -> TokenEr
 
 /// End of a word that begins with `@`.
 pub(super) fn at_word_end(text: &[u8], start: usize, from: usize, eof: bool) -> Lexed<usize> {
-    let mut at = from.max(start + 1);
-    while at < text.len() && (is(text[at], LETTER | DIGIT) || text[at] == b'-') {
-        at += 1;
+    let mut index = from.max(start + 1);
+    while index < text.len() && (is(text[index], LETTER | DIGIT) || text[index] == b'-') {
+        index += 1;
     }
-    if at >= text.len() && !eof {
-        return Err(TokenError::need(at));
+    if index >= text.len() && !eof {
+        return Err(TokenError::need_more(index));
     }
-    Ok(at)
+    Ok(index)
 }
 
 /// Kind of a number.
@@ -689,51 +689,54 @@ pub(super) fn number(
     const FRACTION: u8 = 1;
     const EXPONENT: u8 = 2;
     let digits = start + usize::from(matches!(text[start], b'+' | b'-'));
-    let mut at = from.max(digits);
+    let mut index = from.max(digits);
     let mut kind =
         [NumberKind::Integer, NumberKind::Decimal, NumberKind::Double][usize::from(phase.min(2))];
     let mut phase = phase;
     loop {
-        while at < text.len() && is(text[at], DIGIT) {
-            at += 1;
+        while index < text.len() && is(text[index], DIGIT) {
+            index += 1;
         }
-        let ahead = |by: usize| match text.get(at + by) {
-            None if !eof => Err(TokenError::Need { scanned: at, phase }),
+        let ahead = |by: usize| match text.get(index + by) {
+            None if !eof => Err(TokenError::Need {
+                scanned: index,
+                phase,
+            }),
             other => Ok(other.copied().unwrap_or(b' ')),
         };
         let next = ahead(0)?;
-        let mut mantissa = at > digits;
-        let mut exponent = at;
+        let mut mantissa = index > digits;
+        let mut exponent = index;
         if phase == 0 && next == b'.' {
             let after = ahead(1)?;
             if is(after, DIGIT) {
                 (phase, kind) = (FRACTION, NumberKind::Decimal);
-                at += 1;
+                index += 1;
                 continue;
             }
-            exponent = at + 1;
+            exponent = index + 1;
             mantissa = mantissa && matches!(after, b'e' | b'E');
         } else if !matches!(next, b'e' | b'E') {
             mantissa = false;
         }
         if phase < EXPONENT && mantissa {
             // An `e`, an optional sign and a digit; otherwise the number ends before them.
-            let by = exponent - at + 1;
+            let by = exponent - index + 1;
             let sign = ahead(by)?;
             let signed = usize::from(matches!(sign, b'+' | b'-'));
             if is(ahead(by + signed)?, DIGIT) {
-                at += by + signed;
+                index += by + signed;
                 (phase, kind) = (EXPONENT, NumberKind::Double);
                 continue;
             }
         }
-        if at == digits {
+        if index == digits {
             return Err(TokenError::malformed(
                 start,
                 format!("expected digits after {}", quote_char(text, start)),
             ));
         }
-        return Ok((kind, at));
+        return Ok((kind, index));
     }
 }
 
@@ -836,7 +839,7 @@ mod tests {
         }
         for (text, end) in [("true.", 4), ("a ", 1), ("true.:a", 4), ("MESSAGE", 7)] {
             assert!(
-                matches!(word(text.as_bytes(), 0, 0, true), Ok(Word::Bare(at)) if at == end),
+                matches!(word(text.as_bytes(), 0, 0, true), Ok(Word::Bare(index)) if index == end),
                 "{text}"
             );
         }

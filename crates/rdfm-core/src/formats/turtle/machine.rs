@@ -267,7 +267,7 @@ impl TurtleMachine {
             if self.full {
                 return Ok(Pause::Full);
             }
-            match self.step(text) {
+            match self.process_token(text) {
                 Ok(()) => {}
                 Err(TokenError::Error(error)) => return self.choose_error(text, error),
                 // A comment ended a message and with it the batch.
@@ -276,10 +276,10 @@ impl TurtleMachine {
                 }
                 Err(TokenError::Need { scanned, phase }) => {
                     if (text.len() - self.pos) as u64 > self.max_token() {
-                        return Err(Box::new(self.token_too_long()));
+                        return Err(Box::new(self.token_too_long_error()));
                     }
                     if reach == Reach::End {
-                        return self.end_of_log(text);
+                        return self.check_end_of_log(text);
                     }
                     self.scanned = (scanned.saturating_sub(self.pos), phase);
                     return Ok(Pause::Need);
@@ -345,7 +345,7 @@ impl TurtleMachine {
     fn end_message(&mut self) {
         self.builder.end_message();
         self.terms.end_message();
-        self.full = self.builder.full();
+        self.full = self.builder.is_full();
     }
 
     /// Begins a message with this statement if none is open.
@@ -372,7 +372,7 @@ impl TurtleMachine {
     }
 
     /// Opens a bracket.
-    fn nest(&mut self, frame: BracketFrame) -> Lexed<()> {
+    fn open_bracket(&mut self, frame: BracketFrame) -> Lexed<()> {
         let max = self.builder.limits().max_depth;
         if self.depth >= max {
             return Err(TokenError::error(
@@ -391,7 +391,7 @@ impl TurtleMachine {
 
     /// Closes a bracket.
     #[inline]
-    fn unnest(&mut self) {
+    fn close_bracket(&mut self) {
         self.depth = self.depth.saturating_sub(1);
         self.pop();
     }
@@ -409,27 +409,27 @@ impl TurtleMachine {
         self.builder
             .add_quad(quad)
             .map_err(|exceeded| limit(self.pos, exceeded))?;
-        if self.parts && self.builder.part_full() {
+        if self.parts && self.builder.is_part_full() {
             self.full = true;
         }
         Ok(())
     }
 
     #[inline]
-    fn known_iri(&mut self, known: KnownIri) -> Lexed<TermId> {
+    fn add_known_iri(&mut self, known: KnownIri) -> Lexed<TermId> {
         self.terms
-            .known_iri(&mut self.builder, known)
+            .add_known_iri(&mut self.builder, known)
             .map_err(|exceeded| limit(self.pos, exceeded))
     }
 
-    fn anonymous(&mut self) -> Lexed<TermId> {
+    fn add_anonymous(&mut self) -> Lexed<TermId> {
         self.terms
-            .anonymous(&mut self.builder)
+            .add_anonymous(&mut self.builder)
             .map_err(|exceeded| limit(self.pos, exceeded))
     }
 
     fn emit_known(&mut self, subject: TermId, predicate: KnownIri, object: TermId) -> Lexed<()> {
-        let predicate = self.known_iri(predicate)?;
+        let predicate = self.add_known_iri(predicate)?;
         self.emit(subject, predicate, object)
     }
 
@@ -467,7 +467,7 @@ impl TurtleMachine {
             ParserState::Item => {
                 let mut cell = self.top.subject;
                 if self.top.object != NONE {
-                    let next = self.anonymous()?;
+                    let next = self.add_anonymous()?;
                     self.emit_known(cell, KnownIri::Rest, next)?;
                     cell = next;
                 }
@@ -518,7 +518,7 @@ impl TurtleMachine {
 
     /// Passes on a node whose token ends at `end`.
     #[inline]
-    fn node(&mut self, node: TermId, end: usize) -> Lexed<()> {
+    fn pass_node(&mut self, node: TermId, end: usize) -> Lexed<()> {
         if self.top.state == ParserState::Statement {
             self.open();
         }
@@ -529,50 +529,50 @@ impl TurtleMachine {
     // --- tokens ---
 
     /// Processes one token.
-    fn step(&mut self, text: &[u8]) -> Lexed<()> {
-        let byte = self.space(text)?;
+    fn process_token(&mut self, text: &[u8]) -> Lexed<()> {
+        let byte = self.skip_space(text)?;
         match self.top.state {
             ParserState::Object
             | ParserState::TermObject
             | ParserState::TermSubject
             | ParserState::ReifiedSubject
             | ParserState::ReifiedObject
-            | ParserState::GraphName => self.value(text, byte),
+            | ParserState::GraphName => self.parse_value(text, byte),
             ParserState::Verb
             | ParserState::VerbOrGraph
             | ParserState::VerbOrNone
-            | ParserState::VerbOrEnd => self.verb_or_end(text, byte),
-            ParserState::AfterObject => self.after_object(text, byte),
-            ParserState::Statement => self.statement(text, byte),
+            | ParserState::VerbOrEnd => self.parse_verb_or_end(text, byte),
+            ParserState::AfterObject => self.parse_after_object(text, byte),
+            ParserState::Statement => self.parse_statement(text, byte),
             ParserState::Item => {
                 if byte == b')' {
                     self.pos += 1;
                     let cell = self.top.subject;
-                    self.unnest();
-                    let nil = self.known_iri(KnownIri::Nil)?;
+                    self.close_bracket();
+                    let nil = self.add_known_iri(KnownIri::Nil)?;
                     return self.emit_known(cell, KnownIri::Rest, nil);
                 }
-                self.value(text, byte)
+                self.parse_value(text, byte)
             }
-            ParserState::LiteralTail => self.literal_tail(text, byte),
+            ParserState::LiteralTail => self.parse_literal_tail(text, byte),
             ParserState::Datatype => {
                 let (datatype, end) =
-                    self.iri(text, self.pos, byte, "a datatype IRI after '^^'")?;
-                let literal = self.typed(datatype, self.pos)?;
+                    self.parse_iri(text, self.pos, byte, "a datatype IRI after '^^'")?;
+                let literal = self.add_typed(datatype, self.pos)?;
                 self.pop();
-                self.node(literal, end)
+                self.pass_node(literal, end)
             }
-            ParserState::Anonymous => self.anonymous_or_list(text, byte),
-            ParserState::Collection => self.collection(byte),
+            ParserState::Anonymous => self.parse_anonymous_or_list(text, byte),
+            ParserState::Collection => self.parse_collection(byte),
             ParserState::Reifier => {
                 if starts_reifier(text, self.pos, byte, self.reach)? {
-                    return self.value(text, byte);
+                    return self.parse_value(text, byte);
                 }
-                let reifier = self.anonymous()?;
+                let reifier = self.add_anonymous()?;
                 self.deliver(reifier, NodeSyntax::Term)
             }
             ParserState::ReifiedVerb | ParserState::TermVerb => {
-                let (predicate, end) = self.verb(text, byte, "a predicate")?;
+                let (predicate, end) = self.parse_verb(text, byte, "a predicate")?;
                 self.pos = end;
                 self.top.predicate = predicate;
                 self.top.state = if self.top.state == ParserState::ReifiedVerb {
@@ -588,7 +588,7 @@ impl TurtleMachine {
                 Ok(())
             }
             ParserState::ReifiedReifier if starts_reifier(text, self.pos, byte, self.reach)? => {
-                self.value(text, byte)
+                self.parse_value(text, byte)
             }
             ParserState::ReifiedAfter | ParserState::ReifiedReifier | ParserState::ReifiedEnd => {
                 self.end_reified(text)
@@ -608,7 +608,7 @@ impl TurtleMachine {
             | ParserState::BaseIri
             | ParserState::VersionLabel
             | ParserState::DirectiveEnd
-            | ParserState::DelimiterEnd => self.directive(text, byte),
+            | ParserState::DelimiterEnd => self.parse_directive(text, byte),
         }
     }
 
@@ -623,10 +623,10 @@ impl TurtleMachine {
             ..
         } = self.top;
         if reifier == NONE {
-            reifier = self.anonymous()?;
+            reifier = self.add_anonymous()?;
         }
         self.reify(reifier, [subject, predicate, object])?;
-        self.unnest();
+        self.close_bracket();
         self.deliver(reifier, NodeSyntax::Reified)
     }
 
@@ -640,21 +640,21 @@ impl TurtleMachine {
             ..
         } = self.top;
         let term = self.triple_term([subject, predicate, object])?;
-        self.unnest();
+        self.close_bracket();
         self.deliver(term, NodeSyntax::Term)
     }
 
     /// Consumes a fixed token.
-    fn expect(&mut self, text: &[u8], token: &[u8], what: &str) -> Lexed<()> {
+    fn expect(&mut self, text: &[u8], token: &[u8], expected: &str) -> Lexed<()> {
         let rest = &text[self.pos..];
         if rest.starts_with(token) {
             self.pos += token.len();
             return Ok(());
         }
         if token.starts_with(rest) && self.reach != Reach::End {
-            return Err(TokenError::need(self.pos));
+            return Err(TokenError::need_more(self.pos));
         }
-        self.unexpected(text, what)
+        self.unexpected(text, expected)
     }
 
     /// Returns the position and the phase in which to continue the token at `start`.
@@ -668,7 +668,7 @@ impl TurtleMachine {
     }
 
     #[inline]
-    fn eof(&self) -> bool {
+    fn is_at_end(&self) -> bool {
         self.reach == Reach::End
     }
 
@@ -676,14 +676,14 @@ impl TurtleMachine {
     #[inline]
     fn check_length(&self, start: usize, end: usize) -> Lexed<()> {
         if (end - start) as u64 > self.max_token() {
-            return Err(TokenError::Error(Box::new(self.token_too_long())));
+            return Err(TokenError::Error(Box::new(self.token_too_long_error())));
         }
         Ok(())
     }
 
     /// Reads an IRI or prefixed name. Returns its term and end.
     #[inline]
-    fn iri(
+    fn parse_iri(
         &mut self,
         text: &[u8],
         start: usize,
@@ -694,16 +694,16 @@ impl TurtleMachine {
             match text.get(start + 1) {
                 Some(b'<') => return self.unexpected(text, expected),
                 Some(_) => {}
-                None => return Err(TokenError::need(start)),
+                None => return Err(TokenError::need_more(start)),
             }
             let end = lexer::iri_end(text, start, self.resume(start).0)?;
             self.check_length(start, end)?;
-            let id = self.terms.iri(&mut self.builder, text, start, end)?;
+            let id = self.terms.add_iri(&mut self.builder, text, start, end)?;
             return Ok((id, end));
         }
         if starts_word(byte) {
             let from = self.resume(start).0;
-            match lexer::word(text, start, from, self.eof())? {
+            match lexer::word(text, start, from, self.is_at_end())? {
                 Word::Name(name) => {
                     self.check_length(start, name.end)?;
                     let id = self.terms.name(&mut self.builder, text, start, name)?;
@@ -716,16 +716,16 @@ impl TurtleMachine {
     }
 
     #[inline]
-    fn verb(&mut self, text: &[u8], byte: u8, expected: &str) -> Lexed<(TermId, usize)> {
+    fn parse_verb(&mut self, text: &[u8], byte: u8, expected: &str) -> Lexed<(TermId, usize)> {
         if byte == b'a' {
             let start = self.pos;
             let from = self.resume(start).0;
             if text.get(start + 1).is_some_and(|&next| is(next, SPACE)) {
-                return Ok((self.known_iri(KnownIri::Type)?, start + 1));
+                return Ok((self.add_known_iri(KnownIri::Type)?, start + 1));
             }
-            match lexer::word(text, start, from, self.eof())? {
+            match lexer::word(text, start, from, self.is_at_end())? {
                 Word::Bare(end) if end == start + 1 => {
-                    return Ok((self.known_iri(KnownIri::Type)?, end));
+                    return Ok((self.add_known_iri(KnownIri::Type)?, end));
                 }
                 Word::Bare(end) => return self.bad_word(text, start, end, expected),
                 Word::Name(name) => {
@@ -735,46 +735,46 @@ impl TurtleMachine {
                 }
             }
         }
-        self.iri(text, self.pos, byte, expected)
+        self.parse_iri(text, self.pos, byte, expected)
     }
 
     /// Reads a node or literal, or its first token. The state of the top frame determines which
     /// kinds are allowed.
     #[inline]
-    fn value(&mut self, text: &[u8], byte: u8) -> Lexed<()> {
+    fn parse_value(&mut self, text: &[u8], byte: u8) -> Lexed<()> {
         let (allowed, expected) = position(self.top.state);
         let start = self.pos;
         match byte {
             b'<' => match text.get(start + 1) {
-                Some(b'<') => self.double_angle(text, allowed, expected),
+                Some(b'<') => self.parse_double_angle(text, allowed, expected),
                 Some(_) => {
-                    let (id, end) = self.iri(text, start, byte, expected)?;
-                    self.node(id, end)
+                    let (id, end) = self.parse_iri(text, start, byte, expected)?;
+                    self.pass_node(id, end)
                 }
-                None => Err(TokenError::need(start)),
+                None => Err(TokenError::need_more(start)),
             },
             b'"' | b'\'' if allowed & LITERALS != 0 => {
                 let from = self.resume(start).0;
-                let string = lexer::string(text, start, from, self.eof())?;
+                let string = lexer::string(text, start, from, self.is_at_end())?;
                 self.check_length(start, string.end)?;
-                self.literal(text, string)
+                self.parse_literal(text, string)
             }
             b'_' if allowed & BNODES != 0 => {
                 let from = self.resume(start).0;
-                let end = lexer::label_end(text, start, from, self.eof())?;
+                let end = lexer::label_end(text, start, from, self.is_at_end())?;
                 self.check_length(start, end)?;
                 let id = self
                     .terms
-                    .bnode(&mut self.builder, &text[start + 2..end])
+                    .add_blank_node(&mut self.builder, &text[start + 2..end])
                     .map_err(|exceeded| limit(start, exceeded))?;
-                self.node(id, end)
+                self.pass_node(id, end)
             }
             b'[' if allowed & BNODES != 0 => {
                 if self.top.state == ParserState::Statement {
                     self.open();
                 }
-                self.nest(BracketFrame::new(ParserState::Anonymous))?;
-                self.top.subject = self.anonymous()?;
+                self.open_bracket(BracketFrame::new(ParserState::Anonymous))?;
+                self.top.subject = self.add_anonymous()?;
                 self.pos += 1;
                 Ok(())
             }
@@ -782,32 +782,32 @@ impl TurtleMachine {
                 if self.top.state == ParserState::Statement {
                     self.open();
                 }
-                self.nest(BracketFrame::new(ParserState::Collection))?;
+                self.open_bracket(BracketFrame::new(ParserState::Collection))?;
                 self.pos += 1;
                 Ok(())
             }
-            b'0'..=b'9' | b'+' | b'-' if allowed & LITERALS != 0 => self.number(text),
+            b'0'..=b'9' | b'+' | b'-' if allowed & LITERALS != 0 => self.parse_number(text),
             b'.' if allowed & LITERALS != 0 => match text.get(start + 1) {
-                Some(b'0'..=b'9') => self.number(text),
-                None if !self.eof() => Err(TokenError::need(start)),
+                Some(b'0'..=b'9') => self.parse_number(text),
+                None if !self.is_at_end() => Err(TokenError::need_more(start)),
                 _ => self.unexpected(text, expected),
             },
             _ if starts_word(byte) => {
                 let from = self.resume(start).0;
-                match lexer::word(text, start, from, self.eof())? {
+                match lexer::word(text, start, from, self.is_at_end())? {
                     Word::Name(name) => {
                         self.check_length(start, name.end)?;
                         let id = self.terms.name(&mut self.builder, text, start, name)?;
-                        self.node(id, name.end)
+                        self.pass_node(id, name.end)
                     }
                     Word::Bare(end) => {
                         let word = &text[start..end];
                         if allowed & LITERALS != 0 && (word == b"true" || word == b"false") {
                             let id = self
                                 .terms
-                                .bare(&mut self.builder, word, KnownIri::Boolean)
+                                .add_bare_literal(&mut self.builder, word, KnownIri::Boolean)
                                 .map_err(|exceeded| limit(start, exceeded))?;
-                            return self.node(id, end);
+                            return self.pass_node(id, end);
                         }
                         self.bad_word(text, start, end, expected)
                     }
@@ -818,9 +818,9 @@ impl TurtleMachine {
     }
 
     /// Processes `<<` or `<<(`.
-    fn double_angle(&mut self, text: &[u8], allowed: u8, expected: &str) -> Lexed<()> {
+    fn parse_double_angle(&mut self, text: &[u8], allowed: u8, expected: &str) -> Lexed<()> {
         let (state, kind, length) = match text.get(self.pos + 2) {
-            None if !self.eof() => return Err(TokenError::need(self.pos)),
+            None if !self.is_at_end() => return Err(TokenError::need_more(self.pos)),
             Some(b'(') => (ParserState::TermSubject, TRIPLE_TERMS, 3),
             _ => (ParserState::ReifiedSubject, REIFIED, 2),
         };
@@ -830,7 +830,7 @@ impl TurtleMachine {
         if self.top.state == ParserState::Statement {
             self.open();
         }
-        self.nest(BracketFrame::new(state))?;
+        self.open_bracket(BracketFrame::new(state))?;
         self.pos += length;
         Ok(())
     }
@@ -838,11 +838,11 @@ impl TurtleMachine {
     // --- brackets ---
 
     /// Processes the first token after `[`: `]`, or the predicates of the node.
-    fn anonymous_or_list(&mut self, text: &[u8], byte: u8) -> Lexed<()> {
+    fn parse_anonymous_or_list(&mut self, text: &[u8], byte: u8) -> Lexed<()> {
         let node = self.top.subject;
         if byte == b']' {
             self.pos += 1;
-            self.unnest();
+            self.close_bracket();
             return self.deliver(node, NodeSyntax::Term);
         }
         let below = self
@@ -864,14 +864,14 @@ impl TurtleMachine {
     }
 
     /// Processes the first token after `(`: `)`, or the first item.
-    fn collection(&mut self, byte: u8) -> Lexed<()> {
+    fn parse_collection(&mut self, byte: u8) -> Lexed<()> {
         if byte == b')' {
             self.pos += 1;
-            self.unnest();
-            let nil = self.known_iri(KnownIri::Nil)?;
+            self.close_bracket();
+            let nil = self.add_known_iri(KnownIri::Nil)?;
             return self.deliver(nil, NodeSyntax::Collection);
         }
-        let cell = self.anonymous()?;
+        let cell = self.add_anonymous()?;
         self.pop();
         self.deliver(cell, NodeSyntax::Collection)?;
         self.push(BracketFrame::list(ParserState::Item, ListEnd::Dot, cell));
@@ -881,7 +881,7 @@ impl TurtleMachine {
     // --- predicates and objects ---
 
     #[inline]
-    fn verb_or_end(&mut self, text: &[u8], byte: u8) -> Lexed<()> {
+    fn parse_verb_or_end(&mut self, text: &[u8], byte: u8) -> Lexed<()> {
         let state = self.top.state;
         match byte {
             b';' if state == ParserState::VerbOrEnd => {
@@ -894,7 +894,7 @@ impl TurtleMachine {
             {
                 return Ok(());
             }
-            b'{' if state == ParserState::VerbOrGraph => return self.graph_block(),
+            b'{' if state == ParserState::VerbOrGraph => return self.begin_graph_block(),
             _ => {}
         }
         let expected = match state {
@@ -906,7 +906,7 @@ impl TurtleMachine {
             ParserState::VerbOrNone => "a predicate or '.'",
             _ => "a predicate after the subject",
         };
-        let (predicate, end) = self.verb(text, byte, expected)?;
+        let (predicate, end) = self.parse_verb(text, byte, expected)?;
         self.pos = end;
         self.top.predicate = predicate;
         self.top.state = ParserState::Object;
@@ -914,7 +914,7 @@ impl TurtleMachine {
     }
 
     #[inline]
-    fn after_object(&mut self, text: &[u8], byte: u8) -> Lexed<()> {
+    fn parse_after_object(&mut self, text: &[u8], byte: u8) -> Lexed<()> {
         match byte {
             b';' => {
                 self.pos += 1;
@@ -941,11 +941,11 @@ impl TurtleMachine {
                     ..
                 } = self.top;
                 if reifier == NONE {
-                    reifier = self.anonymous()?;
+                    reifier = self.add_anonymous()?;
                     self.reify(reifier, [subject, predicate, object])?;
                 }
                 self.top.reifier = NONE;
-                self.nest(BracketFrame::list(
+                self.open_bracket(BracketFrame::list(
                     ParserState::Verb,
                     ListEnd::Annotation,
                     reifier,
@@ -983,11 +983,11 @@ impl TurtleMachine {
             }
             (ListEnd::Bracket, b']') => {
                 self.pos += 1;
-                self.unnest();
+                self.close_bracket();
             }
             (ListEnd::Annotation, b'|') => {
                 self.expect(text, b"|}", "'|}'")?;
-                self.unnest();
+                self.close_bracket();
             }
             _ => return Ok(false),
         }
@@ -1000,7 +1000,7 @@ impl TurtleMachine {
     }
 
     /// Processes a `{` after a subject. The subject is therefore a graph name.
-    fn graph_block(&mut self) -> Lexed<()> {
+    fn begin_graph_block(&mut self) -> Lexed<()> {
         if !self.quads_format {
             return self.graph_block_error();
         }
@@ -1013,9 +1013,9 @@ impl TurtleMachine {
 
     // --- statements ---
 
-    fn statement(&mut self, text: &[u8], byte: u8) -> Lexed<()> {
+    fn parse_statement(&mut self, text: &[u8], byte: u8) -> Lexed<()> {
         match byte {
-            b'@' => self.at_directive(text),
+            b'@' => self.parse_at_directive(text),
             b'{' if !self.quads_format => self.graph_block_error(),
             b'{' if !self.in_graph => {
                 self.open();
@@ -1031,16 +1031,16 @@ impl TurtleMachine {
             _ if starts_word(byte) => {
                 let start = self.pos;
                 let from = self.resume(start).0;
-                match lexer::word(text, start, from, self.eof())? {
+                match lexer::word(text, start, from, self.is_at_end())? {
                     Word::Name(name) => {
                         self.check_length(start, name.end)?;
                         let id = self.terms.name(&mut self.builder, text, start, name)?;
-                        self.node(id, name.end)
+                        self.pass_node(id, name.end)
                     }
-                    Word::Bare(end) => self.keyword(text, end),
+                    Word::Bare(end) => self.parse_keyword(text, end),
                 }
             }
-            _ => self.value(text, byte),
+            _ => self.parse_value(text, byte),
         }
     }
 }
@@ -1055,7 +1055,7 @@ fn starts_word(byte: u8) -> bool {
 fn starts_reifier(text: &[u8], pos: usize, byte: u8, reach: Reach) -> Lexed<bool> {
     match byte {
         b'<' => match text.get(pos + 1) {
-            None if reach != Reach::End => Err(TokenError::need(pos)),
+            None if reach != Reach::End => Err(TokenError::need_more(pos)),
             next => Ok(next != Some(&b'<')),
         },
         b'_' | b'[' => Ok(true),

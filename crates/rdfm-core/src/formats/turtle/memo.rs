@@ -20,7 +20,7 @@ impl PrefixGroup {
 
     /// Returns the group of an IRI with this beginning: a hash less than 128.
     #[inline]
-    pub fn of(head: &[u8]) -> Self {
+    pub fn from_head(head: &[u8]) -> Self {
         // The beginnings of IRIs differ more often at their ends than at their starts.
         let end = head.last_chunk().map_or(0, |end| u64::from_le_bytes(*end));
         let hash = (end ^ head.len() as u64).wrapping_mul(0x9E37_79B9_7F4A_7C15);
@@ -46,9 +46,9 @@ impl Default for PrefixChanges {
 impl PrefixChanges {
     /// Records that a prefix was declared for an IRI with this beginning, or no longer maps to such
     /// an IRI.
-    pub fn changed(&mut self, head: &[u8]) {
+    pub fn note_change(&mut self, head: &[u8]) {
         self.count = self.count.saturating_add(1);
-        self.last[PrefixGroup::of(head).0 as usize] = self.count;
+        self.last[PrefixGroup::from_head(head).0 as usize] = self.count;
         self.last[PrefixGroup::ALL.0 as usize] = self.count;
     }
 }
@@ -59,14 +59,14 @@ pub(super) struct PrefixedMemo {
     entries: Vec<PrefixedEntry>,
     base: usize,
     /// The count when the batch began.
-    begun: u32,
+    batch_start: u32,
 }
 
 /// Position of a written term.
 #[derive(Clone, Copy, Default)]
 struct PrefixedEntry {
     /// The count when the term was written; 0 if the term was not written.
-    written: u32,
+    written_count: u32,
     start: u32,
     length: u32,
     group: PrefixGroup,
@@ -76,7 +76,7 @@ impl PrefixedMemo {
     /// Begins a batch with this many terms. Its output begins at the end of `out`.
     pub fn begin_batch(&mut self, changes: &mut PrefixChanges, terms: usize, out: &[u8]) {
         changes.count = changes.count.saturating_add(1);
-        self.begun = changes.count;
+        self.batch_start = changes.count;
         self.base = out.len();
         if self.entries.len() < terms {
             self.entries.resize(terms, PrefixedEntry::default());
@@ -93,7 +93,9 @@ impl PrefixedMemo {
         out: &mut Vec<u8>,
     ) -> Option<PrefixGroup> {
         let entry = self.entries.get(id.index())?;
-        if entry.written < self.begun || entry.written < changes.last[entry.group.0 as usize] {
+        if entry.written_count < self.batch_start
+            || entry.written_count < changes.last[entry.group.0 as usize]
+        {
             return None;
         }
         let start = self.base + entry.start as usize;
@@ -116,7 +118,7 @@ impl PrefixedMemo {
             && let Some(entry) = self.entries.get_mut(id.index())
         {
             *entry = PrefixedEntry {
-                written: changes.count,
+                written_count: changes.count,
                 start: (start - self.base) as u32,
                 length: (out.len() - start) as u32,
                 group,
@@ -135,8 +137,8 @@ mod tests {
         let mut memo = PrefixedMemo::default();
         let mut out = b"before".to_vec();
         let groups = [
-            PrefixGroup::of(b"http://example.org/"),
-            PrefixGroup::of(b"http://example.org/other#"),
+            PrefixGroup::from_head(b"http://example.org/"),
+            PrefixGroup::from_head(b"http://example.org/other#"),
             PrefixGroup::NONE,
             PrefixGroup::ALL,
         ];
@@ -149,7 +151,7 @@ mod tests {
             assert_eq!(memo.copy(&changes, TermId(id), &mut out), Some(group));
             assert!(out.ends_with(b"texttext"));
         }
-        changes.changed(b"http://example.org/");
+        changes.note_change(b"http://example.org/");
         let copied = [0, 1, 2, 3].map(|id| memo.copy(&changes, TermId(id), &mut out).is_some());
         assert_eq!(copied, [false, true, true, false]);
         memo.begin_batch(&mut changes, groups.len(), &out);
@@ -165,11 +167,11 @@ mod tests {
         let mut memo = PrefixedMemo::default();
         memo.begin_batch(&mut changes, 1, &[]);
         let mut out = b"x".to_vec();
-        let (id, group) = (TermId(0), PrefixGroup::of(b"a:"));
+        let (id, group) = (TermId(0), PrefixGroup::from_head(b"a:"));
         memo.keep(&changes, id, group, 0, &out);
         assert_eq!(memo.copy(&changes, id, &mut out), Some(group));
         for _ in 0..3 {
-            changes.changed(b"a:");
+            changes.note_change(b"a:");
             assert_eq!(memo.copy(&changes, id, &mut out), None);
             memo.keep(&changes, id, group, 0, &out);
         }

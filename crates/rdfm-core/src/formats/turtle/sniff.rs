@@ -23,7 +23,7 @@ pub fn sniff(bytes: &[u8], complete: bool) -> Sniff {
         }
         text.extend_from_slice(line);
         if is_text && is_directive(line) {
-            return Sniff::of(!is_other(&text), true);
+            return Sniff::from_match(!is_other(&text), true);
         }
         match line_kind(line) {
             _ if !line_format => {}
@@ -38,7 +38,7 @@ pub fn sniff(bytes: &[u8], complete: bool) -> Sniff {
         && memchr(0, head(bytes)).is_none()
         && !is_other(&text)
         && begins_statement(&text);
-    Sniff::of(begins, complete)
+    Sniff::from_match(begins, complete)
 }
 
 /// Whether the text begins with XML or JSON, ignoring comments.
@@ -184,7 +184,7 @@ mod tests {
             assert_eq!(sniff(text.as_bytes(), false), Sniff::More, "{text}");
             assert_eq!(
                 sniff(text.as_bytes(), true),
-                Sniff::of(is_statement, true),
+                Sniff::from_match(is_statement, true),
                 "{text}"
             );
         }

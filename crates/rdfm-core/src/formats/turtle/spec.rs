@@ -1,7 +1,7 @@
 //! Declarations of Turtle and TriG.
 
-use super::decode::decoder;
-use super::encode::encoder;
+use super::decode::new_decoder;
+use super::encode::new_encoder;
 use super::sniff::sniff;
 use crate::codec::carries::{Capabilities, TripleTerms};
 use crate::codec::options::{
@@ -47,8 +47,8 @@ pub static TURTLE: FormatSpec = FormatSpec {
     value_options: &[],
     reads: &[BOUNDS, READS],
     writes: &[WRITES, &[MERGE_GRAPHS]],
-    decoder: |values, opening| decoder(&TURTLE, values, opening),
-    encoder: |values, source| encoder(&TURTLE, values, source),
+    decoder: |values, opening| new_decoder(&TURTLE, values, opening),
+    encoder: |values, source| new_encoder(&TURTLE, values, source),
     splitter: None,
     append: Append::Decode,
 };
@@ -69,8 +69,8 @@ pub static TRIG: FormatSpec = FormatSpec {
     value_options: &[],
     reads: &[BOUNDS, READS],
     writes: &[WRITES],
-    decoder: |values, opening| decoder(&TRIG, values, opening),
-    encoder: |values, source| encoder(&TRIG, values, source),
+    decoder: |values, opening| new_decoder(&TRIG, values, opening),
+    encoder: |values, source| new_encoder(&TRIG, values, source),
     splitter: None,
     append: Append::Decode,
 };

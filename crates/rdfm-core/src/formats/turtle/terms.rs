@@ -20,7 +20,7 @@ use crate::model::labels::Labels;
 use crate::model::remedy::{Reason, Remedy};
 use crate::model::term::{NO_SPLIT, Term, TermId, TermKind, XSD_STRING, flags, is_language_type};
 use crate::model::write;
-use crate::syntax::iri::{parse_base, resolve, untagged_error};
+use crate::syntax::iri::{missing_tag_error, parse_base, resolve};
 
 /// Terms that the grammar refers to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -127,8 +127,8 @@ pub(super) struct LogTerms {
 
 /// Converts a limit error of the builder to an error at a byte offset.
 #[cold]
-pub(super) fn limit(at: usize, exceeded: LimitExceeded) -> TokenError {
-    TokenError::error(at, ErrorClass::Limit, exceeded.0)
+pub(super) fn limit(index: usize, exceeded: LimitExceeded) -> TokenError {
+    TokenError::error(index, ErrorClass::Limit, exceeded.0)
 }
 
 const MIX: u64 = 0x9e37_79b9_7f4a_7c15;
@@ -156,7 +156,7 @@ fn hash(text: &[u8], key: u32) -> usize {
 
 /// Whether two strings are equal. Inlined for short ones.
 #[inline]
-fn same(a: &[u8], b: &[u8]) -> bool {
+fn is_equal(a: &[u8], b: &[u8]) -> bool {
     if a.len() != b.len() {
         return false;
     }
@@ -219,15 +219,15 @@ impl LogTerms {
     /// Handles a prefix declared in skipped text, with its IRI if known. Unless the IRI equals the
     /// current one, the prefix becomes undeclared.
     pub fn skip_prefix(&mut self, name: &[u8], iri: Option<&[u8]>) {
-        let Some(&at) = self.prefix_of_name.get(name) else {
+        let Some(&index) = self.prefix_of_name.get(name) else {
             return;
         };
-        if iri == Some(&self.namespaces[self.prefixes[at]].iri) {
+        if iri == Some(&self.namespaces[self.prefixes[index]].iri) {
             return;
         }
         self.prefix_of_name.remove(name);
         self.prefix_slots = [(0, 0); PREFIX_SLOTS];
-        self.lost.insert(name.into(), at);
+        self.lost.insert(name.into(), index);
     }
 
     /// Handles a base declared in skipped text, like [`skip_prefix`](Self::skip_prefix).
@@ -237,7 +237,7 @@ impl LogTerms {
     }
 
     #[cold]
-    fn undeclared(&self, prefix: &[u8], start: usize) -> TokenError {
+    fn undeclared_error(&self, prefix: &[u8], start: usize) -> TokenError {
         let shown = quote(prefix);
         let reason = Reason::from(format!(
             "the prefix {shown} is not declared; declare it with PREFIX {} <…> before it is used",
@@ -278,20 +278,25 @@ impl LogTerms {
     fn reuse(
         &mut self,
         builder: &mut BatchBuilder,
-        at: usize,
+        index: usize,
         id: TermId,
         length: usize,
     ) -> Result<TermId, LimitExceeded> {
-        if self.slots[at].message != self.message {
-            self.slots[at].message = self.message;
+        if self.slots[index].message != self.message {
+            self.slots[index].message = self.message;
             builder.charge(length + 16)?;
         }
         Ok(id)
     }
 
     #[inline]
-    fn cached(&self, builder: &BatchBuilder, at: usize, key: u32) -> Option<(TermId, Term)> {
-        let slot = self.slots[at];
+    fn find_cached(
+        &self,
+        builder: &BatchBuilder,
+        index: usize,
+        key: u32,
+    ) -> Option<(TermId, Term)> {
+        let slot = self.slots[index];
         if slot.serial == builder.serial() && slot.key == key {
             Some((slot.id, builder.table().term(slot.id)))
         } else {
@@ -300,8 +305,8 @@ impl LogTerms {
     }
 
     #[inline]
-    fn remember(&mut self, builder: &BatchBuilder, at: usize, key: u32, id: TermId) {
-        self.slots[at] = CacheSlot {
+    fn remember(&mut self, builder: &BatchBuilder, index: usize, key: u32, id: TermId) {
+        self.slots[index] = CacheSlot {
             serial: builder.serial(),
             id,
             key,
@@ -311,7 +316,7 @@ impl LogTerms {
 
     /// Returns a term that the grammar refers to.
     #[inline]
-    pub fn known_iri(
+    pub fn add_known_iri(
         &mut self,
         builder: &mut BatchBuilder,
         known: KnownIri,
@@ -334,7 +339,7 @@ impl LogTerms {
 
     /// Returns the IRI of the `IRIREF` token from `start` to `end`.
     #[inline]
-    pub fn iri(
+    pub fn add_iri(
         &mut self,
         builder: &mut BatchBuilder,
         text: &[u8],
@@ -342,15 +347,15 @@ impl LogTerms {
         end: usize,
     ) -> Lexed<TermId> {
         let raw = &text[start + 1..end - 1];
-        let at = hash(raw, KEY_IRI);
-        if let Some((id, term)) = self.cached(builder, at, KEY_IRI)
-            && same(builder.table().text_of(term), raw)
+        let index = hash(raw, KEY_IRI);
+        if let Some((id, term)) = self.find_cached(builder, index, KEY_IRI)
+            && is_equal(builder.table().text_of(term), raw)
         {
             return self
-                .reuse(builder, at, id, raw.len())
+                .reuse(builder, index, id, raw.len())
                 .map_err(|exceeded| limit(start, exceeded));
         }
-        self.new_iri(builder, text, start, end, at)
+        self.new_iri(builder, text, start, end, index)
     }
 
     fn new_iri(
@@ -359,7 +364,7 @@ impl LogTerms {
         text: &[u8],
         start: usize,
         end: usize,
-        at: usize,
+        index: usize,
     ) -> Lexed<TermId> {
         let (resolved, flags) = self.resolve(text, start, end, IriUse::Term)?;
         let same = resolved.len() == end - start - 2 && *resolved == text[start + 1..end - 1];
@@ -367,7 +372,7 @@ impl LogTerms {
             .add_simple(TermKind::Iri, resolved, flags)
             .map_err(|exceeded| limit(start, exceeded))?;
         if same {
-            self.remember(builder, at, KEY_IRI, id);
+            self.remember(builder, index, KEY_IRI, id);
         }
         Ok(id)
     }
@@ -442,24 +447,24 @@ impl LogTerms {
         name: super::lexer::NameToken,
     ) -> Lexed<TermId> {
         let local = &text[name.colon + 1..name.end];
-        let Some(namespace) = self.namespace_of(text, start, name.colon) else {
-            return Err(self.undeclared(&text[start..=name.colon], start));
+        let Some(namespace) = self.find_namespace(text, start, name.colon) else {
+            return Err(self.undeclared_error(&text[start..=name.colon], start));
         };
         let id = if name.escaped {
             let mut scratch = std::mem::take(&mut self.scratch);
             scratch.clear();
             unescape_local(local, &mut scratch);
-            let id = self.local(builder, namespace, &scratch);
+            let id = self.add_prefixed_name(builder, namespace, &scratch);
             self.scratch = scratch;
             id
         } else {
-            self.local(builder, namespace, local)
+            self.add_prefixed_name(builder, namespace, local)
         };
         id.map_err(|exceeded| limit(start, exceeded))
     }
 
     #[inline]
-    fn local(
+    fn add_prefixed_name(
         &mut self,
         builder: &mut BatchBuilder,
         namespace: usize,
@@ -467,15 +472,15 @@ impl LogTerms {
     ) -> Result<TermId, LimitExceeded> {
         let namespace = &self.namespaces[namespace];
         let key = namespace.key;
-        let at = hash(local, key);
-        if let Some((id, term)) = self.cached(builder, at, key)
+        let index = hash(local, key);
+        if let Some((id, term)) = self.find_cached(builder, index, key)
             && builder
                 .table()
                 .text_of(term)
                 .get(namespace.iri.len()..)
-                .is_some_and(|rest| same(rest, local))
+                .is_some_and(|rest| is_equal(rest, local))
         {
-            return self.reuse(builder, at, id, term.length as usize);
+            return self.reuse(builder, index, id, term.length as usize);
         }
         let length = namespace.iri.len() + local.len();
         builder.charge(length)?;
@@ -489,13 +494,13 @@ impl LogTerms {
             kind: TermKind::Iri,
             flags: namespace.flags,
         })?;
-        self.remember(builder, at, key, id);
+        self.remember(builder, index, key, id);
         Ok(id)
     }
 
     /// Index of the namespace of the prefix at `start`.
     #[inline]
-    fn namespace_of(&mut self, text: &[u8], start: usize, colon: usize) -> Option<usize> {
+    fn find_namespace(&mut self, text: &[u8], start: usize, colon: usize) -> Option<usize> {
         let length = colon - start;
         let packed = match text[start..].first_chunk::<8>() {
             // The eighth byte contains the length, so that numbers are unique and not 0.
@@ -505,16 +510,16 @@ impl LogTerms {
             _ => 0,
         };
         let slot = (packed.wrapping_mul(MIX) >> 58) as usize % PREFIX_SLOTS;
-        let (found, at) = self.prefix_slots[slot];
-        if found == packed
+        let (slot_prefix, index) = self.prefix_slots[slot];
+        if slot_prefix == packed
             && packed != 0
-            && let Some(&namespace) = self.prefixes.get(at as usize)
+            && let Some(&namespace) = self.prefixes.get(index as usize)
         {
             return Some(namespace);
         }
-        let at = *self.prefix_of_name.get(&text[start..colon])?;
-        self.prefix_slots[slot] = (packed, at as u32);
-        Some(self.prefixes[at])
+        let index = *self.prefix_of_name.get(&text[start..colon])?;
+        self.prefix_slots[slot] = (packed, index as u32);
+        Some(self.prefixes[index])
     }
 
     /// Binds a prefix to the `IRIREF` at `start`.
@@ -529,8 +534,8 @@ impl LogTerms {
         let (iri, _) = self.resolve(text, start, end, IriUse::Namespace)?;
         let iri: Box<[u8]> = iri.into();
         let bound = self.prefix_of_name.get(name).copied();
-        if let Some(at) = bound
-            && self.namespaces[self.prefixes[at]].iri == iri
+        if let Some(index) = bound
+            && self.namespaces[self.prefixes[index]].iri == iri
         {
             return Ok(());
         }
@@ -541,12 +546,12 @@ impl LogTerms {
         let namespace = self.intern(iri);
         self.bound_bytes += length;
         let lost = self.lost.remove(name);
-        if let Some(at) = lost {
-            self.prefix_of_name.insert(name.into(), at);
+        if let Some(index) = lost {
+            self.prefix_of_name.insert(name.into(), index);
         }
-        if let Some(at) = bound.or(lost) {
-            self.bound_bytes -= self.namespaces[self.prefixes[at]].iri.len();
-            self.prefixes[at] = namespace;
+        if let Some(index) = bound.or(lost) {
+            self.bound_bytes -= self.namespaces[self.prefixes[index]].iri.len();
+            self.prefixes[index] = namespace;
         } else {
             self.prefix_of_name.insert(name.into(), self.prefixes.len());
             self.prefixes.push(namespace);
@@ -555,22 +560,22 @@ impl LogTerms {
     }
 
     fn intern(&mut self, iri: Box<[u8]>) -> usize {
-        if let Some(&at) = self.namespace_of_iri.get(&iri) {
-            return at;
+        if let Some(&index) = self.namespace_of_iri.get(&iri) {
+            return index;
         }
         if self.namespaces.len() >= MAX_NAMESPACES.max(2 * self.prefixes.len())
             || self.namespace_bytes > MAX_NAMESPACE_BYTES.max(2 * self.bound_bytes)
         {
             self.forget_unbound();
         }
-        let at = self.namespaces.len();
+        let index = self.namespaces.len();
         self.namespace_bytes += iri.len();
         self.namespaces.push(PrefixNamespace {
             iri: iri.clone(),
             flags: if has_scheme(&iri) { flags::PLAIN } else { 0 },
             key: self.next_key,
         });
-        self.namespace_of_iri.insert(iri, at);
+        self.namespace_of_iri.insert(iri, index);
         self.next_key += 1;
         if self.next_key == u32::MAX {
             self.slots.fill(CacheSlot::default());
@@ -580,7 +585,7 @@ impl LogTerms {
                 self.next_key += 1;
             }
         }
-        at
+        index
     }
 
     /// Drops namespaces without a prefix. The others keep their keys, so that cached names stay
@@ -625,84 +630,88 @@ impl LogTerms {
 
     /// Returns the blank node with the given label, which excludes `_:`.
     #[inline]
-    pub fn bnode(
+    pub fn add_blank_node(
         &mut self,
         builder: &mut BatchBuilder,
         label: &[u8],
     ) -> Result<TermId, LimitExceeded> {
         if label.starts_with(b"_g") {
-            return self.special_bnode(builder, label);
+            return self.special_blank_node(builder, label);
         }
-        let at = hash(label, KEY_BNODE);
-        if let Some((id, term)) = self.cached(builder, at, KEY_BNODE)
-            && same(builder.table().text_of(term), label)
+        let index = hash(label, KEY_BNODE);
+        if let Some((id, term)) = self.find_cached(builder, index, KEY_BNODE)
+            && is_equal(builder.table().text_of(term), label)
         {
-            return self.reuse(builder, at, id, label.len());
+            return self.reuse(builder, index, id, label.len());
         }
-        let id = builder.add_simple(TermKind::Bnode, label, flags::PLAIN)?;
-        self.remember(builder, at, KEY_BNODE, id);
+        let id = builder.add_simple(TermKind::BlankNode, label, flags::PLAIN)?;
+        self.remember(builder, index, KEY_BNODE, id);
         Ok(id)
     }
 
     /// Returns the blank node of a label that may be an escape, or that looks like a generated one.
     /// The meaning of the label depends on the message, so the term is not cached.
-    fn special_bnode(
+    fn special_blank_node(
         &mut self,
         builder: &mut BatchBuilder,
         label: &[u8],
     ) -> Result<TermId, LimitExceeded> {
         if let Some(decoded) = write::read_label(label) {
-            return builder.add_simple(TermKind::Bnode, &decoded, 0);
+            return builder.add_simple(TermKind::BlankNode, &decoded, 0);
         }
-        builder.add_simple(TermKind::Bnode, self.labels.given(label), flags::PLAIN)
+        builder.add_simple(
+            TermKind::BlankNode,
+            self.labels.map_given(label),
+            flags::PLAIN,
+        )
     }
 
     /// Returns a new anonymous blank node.
-    pub fn anonymous(&mut self, builder: &mut BatchBuilder) -> Result<TermId, LimitExceeded> {
-        builder.add_simple(TermKind::Bnode, self.labels.generated(), flags::PLAIN)
+    pub fn add_anonymous(&mut self, builder: &mut BatchBuilder) -> Result<TermId, LimitExceeded> {
+        builder.add_simple(TermKind::BlankNode, self.labels.generate(), flags::PLAIN)
     }
 
     /// Returns the term of a language tag.
-    pub fn language(
+    pub fn add_language(
         &mut self,
         builder: &mut BatchBuilder,
         tag: &[u8],
     ) -> Result<TermId, LimitExceeded> {
-        let at = hash(tag, KEY_LANGUAGE);
-        if let Some((id, term)) = self.cached(builder, at, KEY_LANGUAGE)
-            && same(builder.table().text_of(term), tag)
+        let index = hash(tag, KEY_LANGUAGE);
+        if let Some((id, term)) = self.find_cached(builder, index, KEY_LANGUAGE)
+            && is_equal(builder.table().text_of(term), tag)
         {
-            return self.reuse(builder, at, id, tag.len());
+            return self.reuse(builder, index, id, tag.len());
         }
         let id = builder.add_simple(TermKind::Language, tag, flags::PLAIN)?;
-        self.remember(builder, at, KEY_LANGUAGE, id);
+        self.remember(builder, index, KEY_LANGUAGE, id);
         Ok(id)
     }
 
     /// Returns a literal written without quotes: a number or a boolean.
     #[inline]
-    pub fn bare(
+    pub fn add_bare_literal(
         &mut self,
         builder: &mut BatchBuilder,
         lexical: &[u8],
         datatype: KnownIri,
     ) -> Result<TermId, LimitExceeded> {
-        let datatype = self.known_iri(builder, datatype)?;
-        let at = hash(lexical, KEY_NUMBER);
-        if let Some((id, term)) = self.cached(builder, at, KEY_NUMBER)
+        let datatype = self.add_known_iri(builder, datatype)?;
+        let index = hash(lexical, KEY_NUMBER);
+        if let Some((id, term)) = self.find_cached(builder, index, KEY_NUMBER)
             && term.aux == datatype.0
-            && same(builder.table().text_of(term), lexical)
+            && is_equal(builder.table().text_of(term), lexical)
         {
-            return self.reuse(builder, at, id, lexical.len());
+            return self.reuse(builder, index, id, lexical.len());
         }
         let id = builder.add_with_aux(TermKind::TypedLiteral, lexical, datatype.0, flags::PLAIN)?;
-        self.remember(builder, at, KEY_NUMBER, id);
+        self.remember(builder, index, KEY_NUMBER, id);
         Ok(id)
     }
 
     /// Returns the kind of literals with a datatype, which is at `start`.
     #[inline]
-    pub fn typed_kind(
+    pub fn find_typed_kind(
         &self,
         builder: &BatchBuilder,
         datatype: TermId,
@@ -713,7 +722,7 @@ impl LogTerms {
             return Ok(TermKind::Literal);
         }
         if is_language_type(iri) && !self.lenient {
-            return Err(TokenError::malformed(start, untagged_error(iri)));
+            return Err(TokenError::malformed(start, missing_tag_error(iri)));
         }
         Ok(TermKind::TypedLiteral)
     }

@@ -105,7 +105,7 @@ impl<R: Record> LogBuilder<R> {
                 let triple = from.triple(term);
                 let triple = triple.map(|part| self.copy_term(from, part, new_ids));
                 term.aux = self.table.triples.len() as u32;
-                self.written.triple(&self.table, triple);
+                self.written_size.note_triple(&self.table, triple);
                 self.table.triples.push(triple);
             }
             _ => {}
@@ -141,7 +141,7 @@ impl<R: Record> LogBuilder<R> {
             (self.terms_hint + self.terms_hint / 8).min(self.limits.batch_bytes / 8),
         );
         let table = std::mem::replace(&mut self.table, room);
-        self.written = WrittenSize::new::<R>(&self.limits);
+        self.written_size = WrittenSize::new::<R>(&self.limits);
         let messages = self.message_ends.len() as u32;
         let waiting = self
             .namespace_changes
@@ -150,7 +150,7 @@ impl<R: Record> LogBuilder<R> {
         let at_start = Arc::clone(&self.at_start);
         if !self.namespace_changes.is_empty() {
             let mut at_end = self.in_force.clone();
-            self.undo.iter().rev().for_each(|undo| at_end.unset(undo));
+            self.undo.iter().rev().for_each(|undo| at_end.restore(undo));
             self.at_start = Arc::new(at_end);
         }
         let changes = std::mem::take(&mut self.namespace_changes);

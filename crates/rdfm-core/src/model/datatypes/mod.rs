@@ -52,7 +52,7 @@ enum Check {
 impl Datatype {
     /// Returns the datatype with this IRI, if its lexical forms are known and restricted.
     #[must_use]
-    pub fn of(iri: &[u8]) -> Option<Self> {
+    pub fn from_iri(iri: &[u8]) -> Option<Self> {
         let (known, local) = match iri.strip_prefix(XSD) {
             Some(local) => (KNOWN, local),
             None => (TAGGED, iri.strip_prefix(RDF)?),
@@ -71,7 +71,7 @@ impl Datatype {
 
     /// Description of the lexical forms.
     #[must_use]
-    pub const fn expected(self) -> &'static str {
+    pub const fn expected_form(self) -> &'static str {
         self.0.expected
     }
 
@@ -119,7 +119,7 @@ const fn integer(min: &'static str, max: &'static str) -> Check {
     Check::Integer(numbers::Bound::new(min), numbers::Bound::new(max))
 }
 
-const fn moment(shape: &'static str) -> Check {
+const fn moment_check(shape: &'static str) -> Check {
     Check::Moment(times::DateTimeShape::new(shape))
 }
 
@@ -148,29 +148,29 @@ static KNOWN: &[DatatypeRule] = &[
     rule("xsd:boolean", Check::Boolean, "true, false, 1 or 0"),
     rule(
         "xsd:dateTime",
-        moment("YMDT"),
+        moment_check("YMDT"),
         "a date and time such as 2026-01-31T23:59:59Z",
     ),
     rule(
         "xsd:dateTimeStamp",
-        moment("YMDTZ"),
+        moment_check("YMDTZ"),
         "a date and time with a time zone, such as 2026-01-31T23:59:59Z",
     ),
-    rule("xsd:date", moment("YMD"), "a date such as 2026-01-31"),
-    rule("xsd:time", moment("T"), "a time such as 23:59:59"),
-    rule("xsd:gYear", moment("Y"), "a year such as 2026"),
+    rule("xsd:date", moment_check("YMD"), "a date such as 2026-01-31"),
+    rule("xsd:time", moment_check("T"), "a time such as 23:59:59"),
+    rule("xsd:gYear", moment_check("Y"), "a year such as 2026"),
     rule(
         "xsd:gYearMonth",
-        moment("YM"),
+        moment_check("YM"),
         "a year and month such as 2026-01",
     ),
-    rule("xsd:gMonth", moment("M"), "a month such as --01"),
+    rule("xsd:gMonth", moment_check("M"), "a month such as --01"),
     rule(
         "xsd:gMonthDay",
-        moment("MD"),
+        moment_check("MD"),
         "a month and day such as --01-31",
     ),
-    rule("xsd:gDay", moment("D"), "a day such as ---31"),
+    rule("xsd:gDay", moment_check("D"), "a day such as ---31"),
     rule(
         "xsd:duration",
         Check::Duration(times::DurationParts::All),

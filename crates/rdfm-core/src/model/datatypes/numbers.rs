@@ -30,7 +30,7 @@ impl Bound {
 
 /// Splits off the sign.
 #[inline]
-fn unsigned(text: &[u8]) -> (bool, &[u8]) {
+fn split_sign(text: &[u8]) -> (bool, &[u8]) {
     match text {
         [b'-', rest @ ..] => (true, rest),
         [b'+', rest @ ..] => (false, rest),
@@ -48,7 +48,7 @@ fn digits(text: &[u8]) -> usize {
 /// Whether a string is an integer between two optional bounds.
 #[inline]
 pub fn is_integer(text: &[u8], min: Option<Bound>, max: Option<Bound>) -> bool {
-    let (negative, number) = unsigned(text);
+    let (negative, number) = split_sign(text);
     if number.is_empty() || digits(number) < number.len() {
         return false;
     }
@@ -88,16 +88,16 @@ fn after_decimal(text: &[u8]) -> Option<&[u8]> {
 /// Whether a string is a decimal number without an exponent.
 #[inline]
 pub fn is_decimal(text: &[u8]) -> bool {
-    after_decimal(unsigned(text).1).is_some_and(<[u8]>::is_empty)
+    after_decimal(split_sign(text).1).is_some_and(<[u8]>::is_empty)
 }
 
 /// Whether a string is a number with an optional exponent, or a special value of doubles.
 #[inline]
 pub fn is_float(text: &[u8]) -> bool {
-    match after_decimal(unsigned(text).1) {
+    match after_decimal(split_sign(text).1) {
         Some([]) => true,
         Some([b'e' | b'E', exponent @ ..]) => {
-            let exponent = unsigned(exponent).1;
+            let exponent = split_sign(exponent).1;
             !exponent.is_empty() && digits(exponent) == exponent.len()
         }
         Some(_) => false,

@@ -218,7 +218,8 @@ const TABLE: &[(&str, &[&str], &[&str])] = &[
 #[test]
 fn only_valid_lexical_forms_are_allowed() {
     for (name, valid, invalid) in TABLE {
-        let datatype = Datatype::of(format!("http://www.w3.org/2001/XMLSchema#{name}").as_bytes());
+        let datatype =
+            Datatype::from_iri(format!("http://www.w3.org/2001/XMLSchema#{name}").as_bytes());
         for text in *valid {
             assert_eq!(
                 datatype.map(|known| known.allows(text.as_bytes())),
@@ -251,7 +252,7 @@ fn every_datatype_is_in_the_table() {
 fn datatypes_with_language_tags_have_no_lexical_forms() {
     let iri = b"http://www.w3.org/1999/02/22-rdf-syntax-ns#langString";
     assert_eq!(
-        Datatype::of(iri).map(|known| known.allows(b"a")),
+        Datatype::from_iri(iri).map(|known| known.allows(b"a")),
         Some(false)
     );
 }
@@ -264,6 +265,6 @@ fn other_datatypes_are_not_checked() {
         "http://e/x",
         "",
     ] {
-        assert_eq!(Datatype::of(iri.as_bytes()), None, "{iri}");
+        assert_eq!(Datatype::from_iri(iri.as_bytes()), None, "{iri}");
     }
 }

@@ -15,16 +15,16 @@ impl DateTimeShape {
     /// letter for a required time zone.
     pub const fn new(parts: &str) -> Self {
         let parts = parts.as_bytes();
-        let (mut bits, mut at) = (0, 0);
-        while at < parts.len() {
-            bits |= match parts[at] {
+        let (mut bits, mut index) = (0, 0);
+        while index < parts.len() {
+            bits |= match parts[index] {
                 b'Y' => YEAR,
                 b'M' => MONTH,
                 b'D' => DAY,
                 b'T' => TIME,
                 _ => ZONE,
             };
-            at += 1;
+            index += 1;
         }
         Self(bits)
     }
@@ -47,20 +47,20 @@ struct Cursor<'a>(&'a [u8]);
 
 impl<'a> Cursor<'a> {
     #[inline]
-    fn byte(&mut self, expected: u8) -> bool {
+    fn take_byte(&mut self, expected: u8) -> bool {
         let [first, rest @ ..] = self.0 else {
             return false;
         };
-        let found = *first == expected;
-        if found {
+        let is_expected = *first == expected;
+        if is_expected {
             self.0 = rest;
         }
-        found
+        is_expected
     }
 
     /// Reads two digits.
     #[inline]
-    fn two_digits(&mut self) -> Option<u32> {
+    fn take_two_digits(&mut self) -> Option<u32> {
         let [a @ b'0'..=b'9', b @ b'0'..=b'9', rest @ ..] = self.0 else {
             return None;
         };
@@ -70,7 +70,7 @@ impl<'a> Cursor<'a> {
 
     /// Reads digits, possibly none.
     #[inline]
-    fn digits(&mut self) -> &'a [u8] {
+    fn take_digits(&mut self) -> &'a [u8] {
         let end = self
             .0
             .iter()
@@ -85,17 +85,17 @@ impl<'a> Cursor<'a> {
 /// Whether a string is a date or time with these components.
 #[inline]
 pub fn is_moment(text: &[u8], shape: DateTimeShape) -> bool {
-    moment(text, shape).is_some()
+    parse_moment(text, shape).is_some()
 }
 
 #[inline]
-fn moment(text: &[u8], shape: DateTimeShape) -> Option<()> {
-    let mut at = Cursor(text);
+fn parse_moment(text: &[u8], shape: DateTimeShape) -> Option<()> {
+    let mut index = Cursor(text);
     // A day without a month may be up to 31, and February without a year may have 29 days.
     let (mut leap, mut month) = (true, 1);
     if shape.has(YEAR) {
-        at.byte(b'-');
-        let digits = at.digits();
+        index.take_byte(b'-');
+        let digits = index.take_digits();
         if digits.len() < 4 || (digits.len() > 4 && digits[0] == b'0') {
             return None;
         }
@@ -107,46 +107,50 @@ fn moment(text: &[u8], shape: DateTimeShape) -> Option<()> {
             .fold(0, |year, digit| year * 10 + u32::from(digit - b'0'));
         leap = year.is_multiple_of(4) && (!year.is_multiple_of(100) || year.is_multiple_of(400));
     } else if shape.has(MONTH | DAY) {
-        (at.byte(b'-') && at.byte(b'-')).then_some(())?;
+        (index.take_byte(b'-') && index.take_byte(b'-')).then_some(())?;
     }
     if shape.has(MONTH) {
         if shape.has(YEAR) {
-            at.byte(b'-').then_some(())?;
+            index.take_byte(b'-').then_some(())?;
         }
-        month = at.two_digits().filter(|month| (1..=12).contains(month))?;
+        month = index
+            .take_two_digits()
+            .filter(|month| (1..=12).contains(month))?;
     }
     if shape.has(DAY) {
-        at.byte(b'-').then_some(())?;
+        index.take_byte(b'-').then_some(())?;
         let last = match month {
             2 if leap => 29,
             2 => 28,
             4 | 6 | 9 | 11 => 30,
             _ => 31,
         };
-        at.two_digits().filter(|day| (1..=last).contains(day))?;
+        index
+            .take_two_digits()
+            .filter(|day| (1..=last).contains(day))?;
     }
     if shape.has(TIME) {
         if shape.has(YEAR) {
-            at.byte(b'T').then_some(())?;
+            index.take_byte(b'T').then_some(())?;
         }
-        time(&mut at)?;
+        take_time(&mut index)?;
     }
-    if at.0.is_empty() {
+    if index.0.is_empty() {
         return (!shape.has(ZONE)).then_some(());
     }
-    zone(at)
+    take_zone(index)
 }
 
 #[inline]
-fn time(at: &mut Cursor) -> Option<()> {
-    let hour = at.two_digits().filter(|hour| *hour <= 24)?;
-    at.byte(b':').then_some(())?;
-    let minute = at.two_digits().filter(|minute| *minute < 60)?;
-    at.byte(b':').then_some(())?;
-    let second = at.two_digits().filter(|second| *second < 60)?;
+fn take_time(index: &mut Cursor) -> Option<()> {
+    let hour = index.take_two_digits().filter(|hour| *hour <= 24)?;
+    index.take_byte(b':').then_some(())?;
+    let minute = index.take_two_digits().filter(|minute| *minute < 60)?;
+    index.take_byte(b':').then_some(())?;
+    let second = index.take_two_digits().filter(|second| *second < 60)?;
     let mut fraction: &[u8] = b"";
-    if at.byte(b'.') {
-        fraction = at.digits();
+    if index.take_byte(b'.') {
+        fraction = index.take_digits();
         (!fraction.is_empty()).then_some(())?;
     }
     let is_midnight = minute == 0 && second == 0 && fraction.iter().all(|&digit| digit == b'0');
@@ -154,15 +158,15 @@ fn time(at: &mut Cursor) -> Option<()> {
 }
 
 #[inline]
-fn zone(mut at: Cursor) -> Option<()> {
-    if at.byte(b'Z') {
-        return at.0.is_empty().then_some(());
+fn take_zone(mut index: Cursor) -> Option<()> {
+    if index.take_byte(b'Z') {
+        return index.0.is_empty().then_some(());
     }
-    (at.byte(b'+') || at.byte(b'-')).then_some(())?;
-    let hour = at.two_digits()?;
-    at.byte(b':').then_some(())?;
-    let minute = at.two_digits().filter(|minute| *minute < 60)?;
-    (at.0.is_empty() && (hour < 14 || (hour == 14 && minute == 0))).then_some(())
+    (index.take_byte(b'+') || index.take_byte(b'-')).then_some(())?;
+    let hour = index.take_two_digits()?;
+    index.take_byte(b':').then_some(())?;
+    let minute = index.take_two_digits().filter(|minute| *minute < 60)?;
+    (index.0.is_empty() && (hour < 14 || (hour == 14 && minute == 0))).then_some(())
 }
 
 pub fn is_duration(text: &[u8], parts: DurationParts) -> bool {
@@ -170,42 +174,42 @@ pub fn is_duration(text: &[u8], parts: DurationParts) -> bool {
 }
 
 fn duration(text: &[u8], parts: DurationParts) -> Option<()> {
-    let mut at = Cursor(text);
-    at.byte(b'-');
-    at.byte(b'P').then_some(())?;
+    let mut index = Cursor(text);
+    index.take_byte(b'-');
+    index.take_byte(b'P').then_some(())?;
     let date: &[u8] = match parts {
         DurationParts::All => b"YMD",
         DurationParts::YearsAndMonths => b"YM",
         DurationParts::DaysAndTimes => b"D",
     };
-    let has_date = fields(&mut at, date, false)?;
-    if at.0.is_empty() {
+    let has_date = take_fields(&mut index, date, false)?;
+    if index.0.is_empty() {
         return has_date.then_some(());
     }
     if parts == DurationParts::YearsAndMonths {
         return None;
     }
-    at.byte(b'T').then_some(())?;
-    let has_time = fields(&mut at, b"HMS", true)?;
-    (has_time && at.0.is_empty()).then_some(())
+    index.take_byte(b'T').then_some(())?;
+    let has_time = take_fields(&mut index, b"HMS", true)?;
+    (has_time && index.0.is_empty()).then_some(())
 }
 
 /// Reads numbers, each followed by one of the letters in order. Returns whether there are any.
-fn fields(at: &mut Cursor, letters: &[u8], fraction: bool) -> Option<bool> {
+fn take_fields(index: &mut Cursor, letters: &[u8], fraction: bool) -> Option<bool> {
     let mut letters = letters.iter();
     let mut found_any = false;
-    while at.0.first().is_some_and(u8::is_ascii_digit) {
-        at.digits();
-        let has_fraction = fraction && at.byte(b'.');
-        if has_fraction && at.digits().is_empty() {
+    while index.0.first().is_some_and(u8::is_ascii_digit) {
+        index.take_digits();
+        let has_fraction = fraction && index.take_byte(b'.');
+        if has_fraction && index.take_digits().is_empty() {
             return None;
         }
-        let (&found, rest) = at.0.split_first()?;
+        let (&found, rest) = index.0.split_first()?;
         letters.find(|&&letter| letter == found)?;
         if has_fraction && found != b'S' {
             return None;
         }
-        at.0 = rest;
+        index.0 = rest;
         found_any = true;
     }
     Some(found_any)

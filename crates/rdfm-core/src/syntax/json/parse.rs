@@ -17,7 +17,7 @@ use crate::model::remedy::Reason;
 /// If the text is not a single JSON value ([`ErrorClass::Truncated`] if it ends too early), or a
 /// limit is exceeded.
 pub fn parse(source: &[u8], tape: &mut Tape, bounds: &Bounds) -> Result<(), ParseError> {
-    parse_surveyed(source, &Survey::of(source), tape, bounds)
+    parse_surveyed(source, &Survey::new(source), tape, bounds)
 }
 
 /// Like [`parse`], for a text that has been surveyed.
@@ -30,16 +30,16 @@ pub(crate) fn parse_surveyed(
     tape.clear();
     // Most texts contain neither control characters nor backslashes, so strings end at the next
     // quote.
-    let at = if survey.has_controls {
-        value::<true, true>(source, 0, tape, bounds)?
+    let index = if survey.has_controls {
+        parse_value::<true, true>(source, 0, tape, bounds)?
     } else if survey.has_backslashes {
-        value::<false, true>(source, 0, tape, bounds)?
+        parse_value::<false, true>(source, 0, tape, bounds)?
     } else {
-        value::<false, false>(source, 0, tape, bounds)?
+        parse_value::<false, false>(source, 0, tape, bounds)?
     };
-    let at = space(source, at);
-    if at < source.len() {
-        return Err(expected(source, at, "the end of the JSON value"));
+    let index = space(source, index);
+    if index < source.len() {
+        return Err(expected_error(source, index, "the end of the JSON value"));
     }
     Ok(())
 }
@@ -48,61 +48,74 @@ pub(crate) fn parse_surveyed(
 ///
 /// `CONTROLS` is true if the text may contain control characters, `ESCAPES` if it may contain
 /// backslashes.
-fn value<const CONTROLS: bool, const ESCAPES: bool>(
+fn parse_value<const CONTROLS: bool, const ESCAPES: bool>(
     source: &[u8],
-    mut at: usize,
+    mut index: usize,
     tape: &mut Tape,
     bounds: &Bounds,
 ) -> Result<usize, ParseError> {
     loop {
         // A value begins here.
-        at = space(source, at);
-        match source.get(at) {
+        index = space(source, index);
+        match source.get(index) {
             Some(b'"') => {
-                at = string::<CONTROLS, ESCAPES>(source, at, JsonKind::String, tape, bounds)?;
+                index = parse_string::<CONTROLS, ESCAPES>(
+                    source,
+                    index,
+                    JsonKind::String,
+                    tape,
+                    bounds,
+                )?;
             }
             Some(b'{') => {
-                tape.start(JsonKind::Object, at, bounds)?;
-                at = space(source, at + 1);
-                if source.get(at) != Some(&b'}') {
-                    at = key::<CONTROLS, ESCAPES>(source, at, tape, bounds)?;
+                tape.start(JsonKind::Object, index, bounds)?;
+                index = space(source, index + 1);
+                if source.get(index) != Some(&b'}') {
+                    index = parse_key::<CONTROLS, ESCAPES>(source, index, tape, bounds)?;
                     continue;
                 }
             }
             Some(b'[') => {
-                tape.start(JsonKind::Array, at, bounds)?;
-                at = space(source, at + 1);
-                if source.get(at) != Some(&b']') {
+                tape.start(JsonKind::Array, index, bounds)?;
+                index = space(source, index + 1);
+                if source.get(index) != Some(&b']') {
                     continue;
                 }
             }
-            Some(b'-' | b'0'..=b'9') => at = number(source, at, tape, bounds)?,
-            Some(b't') => at = word(source, at, b"true", JsonKind::True, tape, bounds)?,
-            Some(b'f') => at = word(source, at, b"false", JsonKind::False, tape, bounds)?,
-            Some(b'n') => at = word(source, at, b"null", JsonKind::Null, tape, bounds)?,
-            _ => return Err(expected(source, at, "a JSON value")),
+            Some(b'-' | b'0'..=b'9') => index = parse_number(source, index, tape, bounds)?,
+            Some(b't') => index = parse_word(source, index, b"true", JsonKind::True, tape, bounds)?,
+            Some(b'f') => {
+                index = parse_word(source, index, b"false", JsonKind::False, tape, bounds)?
+            }
+            Some(b'n') => index = parse_word(source, index, b"null", JsonKind::Null, tape, bounds)?,
+            _ => return Err(expected_error(source, index, "a JSON value")),
         }
         // A value ends here, or an empty object or array is about to end.
         loop {
             let Some(kind) = tape.innermost() else {
-                return Ok(at);
+                return Ok(index);
             };
-            at = space(source, at);
-            match (kind, source.get(at)) {
+            index = space(source, index);
+            match (kind, source.get(index)) {
                 (JsonKind::Object, Some(b',')) => {
-                    at = key::<CONTROLS, ESCAPES>(source, space(source, at + 1), tape, bounds)?;
+                    index = parse_key::<CONTROLS, ESCAPES>(
+                        source,
+                        space(source, index + 1),
+                        tape,
+                        bounds,
+                    )?;
                     break;
                 }
                 (JsonKind::Array, Some(b',')) => {
-                    at += 1;
+                    index += 1;
                     break;
                 }
                 (JsonKind::Object, Some(b'}')) | (JsonKind::Array, Some(b']')) => {
-                    at += 1;
-                    tape.end(at, source, bounds)?;
+                    index += 1;
+                    tape.end(index, source, bounds)?;
                 }
-                (JsonKind::Object, _) => return Err(expected(source, at, "',' or '}'")),
-                _ => return Err(expected(source, at, "',' or ']'")),
+                (JsonKind::Object, _) => return Err(expected_error(source, index, "',' or '}'")),
+                _ => return Err(expected_error(source, index, "',' or ']'")),
             }
         }
     }
@@ -111,35 +124,35 @@ fn value<const CONTROLS: bool, const ESCAPES: bool>(
 /// Parses a key and its colon.
 #[inline(always)]
 #[allow(clippy::inline_always)] // called for each token
-fn key<const CONTROLS: bool, const ESCAPES: bool>(
+fn parse_key<const CONTROLS: bool, const ESCAPES: bool>(
     source: &[u8],
-    at: usize,
+    index: usize,
     tape: &mut Tape,
     bounds: &Bounds,
 ) -> Result<usize, ParseError> {
-    if source.get(at) != Some(&b'"') {
-        return Err(expected(source, at, "a key in double quotes"));
+    if source.get(index) != Some(&b'"') {
+        return Err(expected_error(source, index, "a key in double quotes"));
     }
-    let at = space(
+    let index = space(
         source,
-        string::<CONTROLS, ESCAPES>(source, at, JsonKind::Key, tape, bounds)?,
+        parse_string::<CONTROLS, ESCAPES>(source, index, JsonKind::Key, tape, bounds)?,
     );
-    if source.get(at) != Some(&b':') {
-        return Err(expected(source, at, "':' after the key"));
+    if source.get(index) != Some(&b':') {
+        return Err(expected_error(source, index, "':' after the key"));
     }
-    Ok(at + 1)
+    Ok(index + 1)
 }
 
 #[inline(always)]
 #[allow(clippy::inline_always)] // called for each token
-fn space(source: &[u8], mut at: usize) -> usize {
-    if source.get(at).is_some_and(|&byte| byte > b' ') {
-        return at;
+fn space(source: &[u8], mut index: usize) -> usize {
+    if source.get(index).is_some_and(|&byte| byte > b' ') {
+        return index;
     }
-    while let Some(b' ' | b'\t' | b'\n' | b'\r') = source.get(at) {
-        at += 1;
+    while let Some(b' ' | b'\t' | b'\n' | b'\r') = source.get(index) {
+        index += 1;
     }
-    at
+    index
 }
 
 /// Index of the first byte, from a position on, that cannot be in a plain string. Most strings are
@@ -148,30 +161,33 @@ fn space(source: &[u8], mut at: usize) -> usize {
 #[allow(clippy::inline_always)] // called for each token
 pub(super) fn plain_end<const CONTROLS: bool, const ESCAPES: bool>(
     source: &[u8],
-    mut at: usize,
+    mut index: usize,
 ) -> usize {
     const LONG: usize = 16;
     let stops = |byte: u8| byte == b'"' || (ESCAPES && byte == b'\\') || (CONTROLS && byte < 0x20);
-    let short = at + LONG;
-    while let Some(chunk) = source.get(at..).and_then(<[u8]>::first_chunk::<8>) {
+    let short = index + LONG;
+    while let Some(chunk) = source.get(index..).and_then(<[u8]>::first_chunk::<8>) {
         let hit = stops_in::<CONTROLS, ESCAPES>(*chunk);
         if hit != 0 {
-            return at + (hit.trailing_zeros() / 8) as usize;
+            return index + (hit.trailing_zeros() / 8) as usize;
         }
-        at += 8;
-        if at == short {
-            while let Some(chunk) = source.get(at..).and_then(<[u8]>::first_chunk::<32>) {
-                if chunk.iter().fold(false, |found, &byte| found | stops(byte)) {
+        index += 8;
+        if index == short {
+            while let Some(chunk) = source.get(index..).and_then(<[u8]>::first_chunk::<32>) {
+                if chunk
+                    .iter()
+                    .fold(false, |has_stop, &byte| has_stop | stops(byte))
+                {
                     break;
                 }
-                at += 32;
+                index += 32;
             }
         }
     }
-    while source.get(at).is_some_and(|&byte| !stops(byte)) {
-        at += 1;
+    while source.get(index).is_some_and(|&byte| !stops(byte)) {
+        index += 1;
     }
-    at
+    index
 }
 
 /// Marks the bytes that end a plain string by setting their high bits. Only the first mark is
@@ -196,7 +212,7 @@ fn stops_in<const CONTROLS: bool, const ESCAPES: bool>(bytes: [u8; 8]) -> u64 {
 /// Parses a string, starting at its opening quote.
 #[inline(always)]
 #[allow(clippy::inline_always)] // called for each token
-fn string<const CONTROLS: bool, const ESCAPES: bool>(
+fn parse_string<const CONTROLS: bool, const ESCAPES: bool>(
     source: &[u8],
     quote: usize,
     kind: JsonKind,
@@ -207,52 +223,52 @@ fn string<const CONTROLS: bool, const ESCAPES: bool>(
     let end = plain_end::<CONTROLS, ESCAPES>(source, start);
     if source.get(end) == Some(&b'"') {
         match kind {
-            JsonKind::Key => tape.borrowed_key(quote, start..end, source, bounds)?,
-            _ => tape.borrowed(kind, quote, start..end, bounds)?,
+            JsonKind::Key => tape.push_borrowed_key(quote, start..end, source, bounds)?,
+            _ => tape.push_borrowed(kind, quote, start..end, bounds)?,
         }
         return Ok(end + 1);
     }
-    escaped(source, quote, end, kind, tape, bounds)
+    parse_escaped_string(source, quote, end, kind, tape, bounds)
 }
 
-/// Parses a string with escapes or errors, starting at byte `at`.
+/// Parses a string with escapes or errors, starting at byte `index`.
 #[cold]
-fn escaped(
+fn parse_escaped_string(
     source: &[u8],
     quote: usize,
-    mut at: usize,
+    mut index: usize,
     kind: JsonKind,
     tape: &mut Tape,
     bounds: &Bounds,
 ) -> Result<usize, ParseError> {
-    let mut text = source.get(quote + 1..at).unwrap_or_default().to_vec();
+    let mut text = source.get(quote + 1..index).unwrap_or_default().to_vec();
     loop {
-        match source.get(at) {
+        match source.get(index) {
             Some(b'"') => {
-                tape.owned(kind, quote, &text, bounds)?;
-                return Ok(at + 1);
+                tape.push_owned(kind, quote, &text, bounds)?;
+                return Ok(index + 1);
             }
-            Some(b'\\') => at = escape(source, at, &mut text)?,
+            Some(b'\\') => index = escape(source, index, &mut text)?,
             Some(byte) => {
-                return Err(malformed(
-                    at,
+                return Err(malformed_error(
+                    index,
                     format!(
                         "the control character U+{byte:04X} is not allowed in a string; JSON \
                          requires an escape"
                     ),
                 ));
             }
-            None => return Err(truncated(source, "inside a string")),
+            None => return Err(truncated_error(source, "inside a string")),
         }
-        let end = plain_end::<true, true>(source, at);
-        text.extend_from_slice(source.get(at..end).unwrap_or_default());
-        at = end;
+        let end = plain_end::<true, true>(source, index);
+        text.extend_from_slice(source.get(index..end).unwrap_or_default());
+        index = end;
     }
 }
 
 /// Decodes an escape, starting at its backslash.
-pub(super) fn escape(source: &[u8], at: usize, text: &mut Vec<u8>) -> Result<usize, ParseError> {
-    let simple = match source.get(at + 1) {
+pub(super) fn escape(source: &[u8], index: usize, text: &mut Vec<u8>) -> Result<usize, ParseError> {
+    let simple = match source.get(index + 1) {
         Some(&byte @ (b'"' | b'\\' | b'/')) => byte,
         Some(b'b') => 8,
         Some(b'f') => 12,
@@ -260,22 +276,22 @@ pub(super) fn escape(source: &[u8], at: usize, text: &mut Vec<u8>) -> Result<usi
         Some(b'r') => b'\r',
         Some(b't') => b'\t',
         Some(b'u') => {
-            let mut code = hex(source, at)?;
-            let mut end = at + 6;
+            let mut code = parse_hex(source, index)?;
+            let mut end = index + 6;
             if (0xd800..0xdc00).contains(&code)
                 && source
                     .get(end..)
                     .is_some_and(|rest| rest.starts_with(b"\\u"))
             {
-                let low = hex(source, end)?;
+                let low = parse_hex(source, end)?;
                 if (0xdc00..0xe000).contains(&low) {
                     code = 0x10000 + ((code - 0xd800) << 10) + (low - 0xdc00);
                     end += 6;
                 }
             }
             let Some(c) = char::from_u32(code) else {
-                return Err(malformed(
-                    at,
+                return Err(malformed_error(
+                    index,
                     format!("the escape \\u{code:04X} is half of a surrogate pair"),
                 ));
             };
@@ -283,126 +299,129 @@ pub(super) fn escape(source: &[u8], at: usize, text: &mut Vec<u8>) -> Result<usi
             return Ok(end);
         }
         Some(_) => {
-            let found = source.get(at..at + 2).unwrap_or_default();
-            return Err(malformed(
-                at,
-                format!("{} is not a JSON escape", quote(found)),
+            let escape = source.get(index..index + 2).unwrap_or_default();
+            return Err(malformed_error(
+                index,
+                format!("{} is not a JSON escape", quote(escape)),
             ));
         }
-        None => return Err(truncated(source, "inside a string")),
+        None => return Err(truncated_error(source, "inside a string")),
     };
     text.push(simple);
-    Ok(at + 2)
+    Ok(index + 2)
 }
 
 /// Decodes the digits of a `\uXXXX` escape.
-fn hex(source: &[u8], at: usize) -> Result<u32, ParseError> {
-    let Some(digits) = source.get(at + 2..at + 6) else {
-        return Err(truncated(source, "inside an escape"));
+fn parse_hex(source: &[u8], index: usize) -> Result<u32, ParseError> {
+    let Some(digits) = source.get(index + 2..index + 6) else {
+        return Err(truncated_error(source, "inside an escape"));
     };
     let number = digits.iter().try_fold(0, |sum, &digit| {
         Some(sum * 16 + (digit as char).to_digit(16)?)
     });
     number.ok_or_else(|| {
-        malformed(
-            at,
+        malformed_error(
+            index,
             "\\u is not followed by four hexadecimal digits".to_owned(),
         )
     })
 }
 
-fn number(
+fn parse_number(
     source: &[u8],
     start: usize,
     tape: &mut Tape,
     bounds: &Bounds,
 ) -> Result<usize, ParseError> {
-    let end = number_end(source, start)?;
-    tape.borrowed(JsonKind::Number, start, start..end, bounds)?;
+    let end = find_number_end(source, start)?;
+    tape.push_borrowed(JsonKind::Number, start, start..end, bounds)?;
     Ok(end)
 }
 
 /// Returns the end of a number.
-pub(super) fn number_end(source: &[u8], start: usize) -> Result<usize, ParseError> {
-    let digits = |mut at: usize| {
-        while source.get(at).is_some_and(u8::is_ascii_digit) {
-            at += 1;
+pub(super) fn find_number_end(source: &[u8], start: usize) -> Result<usize, ParseError> {
+    let digits = |mut index: usize| {
+        while source.get(index).is_some_and(u8::is_ascii_digit) {
+            index += 1;
         }
-        at
+        index
     };
-    let some_digits = |at: usize| {
-        let end = digits(at);
-        if end == at {
-            return Err(expected(source, at, "a digit"));
+    let some_digits = |index: usize| {
+        let end = digits(index);
+        if end == index {
+            return Err(expected_error(source, index, "a digit"));
         }
         Ok(end)
     };
-    let mut at = start + usize::from(source.get(start) == Some(&b'-'));
-    if source.get(at) == Some(&b'0') {
-        at += 1;
-        if source.get(at).is_some_and(u8::is_ascii_digit) {
-            return Err(malformed(start, "a number has a leading zero".to_owned()));
+    let mut index = start + usize::from(source.get(start) == Some(&b'-'));
+    if source.get(index) == Some(&b'0') {
+        index += 1;
+        if source.get(index).is_some_and(u8::is_ascii_digit) {
+            return Err(malformed_error(
+                start,
+                "a number has a leading zero".to_owned(),
+            ));
         }
     } else {
-        at = some_digits(at)?;
+        index = some_digits(index)?;
     }
-    if source.get(at) == Some(&b'.') {
-        at = some_digits(at + 1)?;
+    if source.get(index) == Some(&b'.') {
+        index = some_digits(index + 1)?;
     }
-    if let Some(b'e' | b'E') = source.get(at) {
-        at += 1;
-        if let Some(b'+' | b'-') = source.get(at) {
-            at += 1;
+    if let Some(b'e' | b'E') = source.get(index) {
+        index += 1;
+        if let Some(b'+' | b'-') = source.get(index) {
+            index += 1;
         }
-        at = some_digits(at)?;
+        index = some_digits(index)?;
     }
-    Ok(at)
+    Ok(index)
 }
 
-fn word(
+fn parse_word(
     source: &[u8],
-    at: usize,
+    index: usize,
     word: &[u8],
     kind: JsonKind,
     tape: &mut Tape,
     bounds: &Bounds,
 ) -> Result<usize, ParseError> {
-    let rest = source.get(at..).unwrap_or_default();
+    let rest = source.get(index..).unwrap_or_default();
     if rest.starts_with(word) {
-        tape.scalar(kind, at, bounds)?;
-        return Ok(at + word.len());
+        tape.push_scalar(kind, index, bounds)?;
+        return Ok(index + word.len());
     }
     if word.starts_with(rest) {
-        return Err(truncated(source, "inside true, false or null"));
+        return Err(truncated_error(source, "inside true, false or null"));
     }
-    Err(expected(source, at, "a JSON value"))
+    Err(expected_error(source, index, "a JSON value"))
 }
 
 #[cold]
-fn malformed(at: usize, reason: impl Into<Reason>) -> ParseError {
+fn malformed_error(index: usize, reason: impl Into<Reason>) -> ParseError {
     ParseError {
-        at,
+        position: index,
         class: ErrorClass::Malformed,
         reason: reason.into(),
     }
 }
 
 #[cold]
-fn truncated(source: &[u8], place: &str) -> ParseError {
+fn truncated_error(source: &[u8], location: &str) -> ParseError {
     ParseError {
-        at: source.len(),
+        position: source.len(),
         class: ErrorClass::Truncated,
-        reason: format!("the JSON text ends {place}").into(),
+        reason: format!("the JSON text ends {location}").into(),
     }
 }
 
 #[cold]
-fn expected(source: &[u8], at: usize, what: &str) -> ParseError {
-    let Some(rest) = source.get(at..).filter(|rest| !rest.is_empty()) else {
+fn expected_error(source: &[u8], index: usize, expected: &str) -> ParseError {
+    let Some(rest) = source.get(index..).filter(|rest| !rest.is_empty()) else {
         return ParseError {
-            at: source.len(),
+            position: source.len(),
             class: ErrorClass::Truncated,
-            reason: format!("expected {what}, but the JSON text ends").into(),
+            reason: format!("expected {expected}, but the JSON text ends").into(),
         };
     };
     let end = rest
@@ -411,7 +430,10 @@ fn expected(source: &[u8], at: usize, what: &str) -> ParseError {
         .unwrap_or(rest.len())
         .max(1);
     let token = rest.get(..end).unwrap_or_default();
-    malformed(at, format!("expected {what}, found {}", quote(token)))
+    malformed_error(
+        index,
+        format!("expected {expected}, found {}", quote(token)),
+    )
 }
 
 #[cfg(test)]
@@ -514,7 +536,7 @@ mod tests {
                 "{text}"
             );
             let error = round_trip(text).unwrap_err();
-            assert!(error.at <= text.len(), "{text}");
+            assert!(error.position <= text.len(), "{text}");
         }
     }
 
@@ -535,11 +557,11 @@ mod tests {
     fn errors_contain_position_and_token() {
         let error = round_trip(r#"{"a": 1 "b"}"#).unwrap_err();
         assert_eq!(
-            (error.at, error.reason.text()),
+            (error.position, error.reason.text()),
             (8, "expected ',' or '}', found '\"b\"'")
         );
         let error = round_trip(r#"{"a": 1, "b": 2, "\u0061": 3}"#).unwrap_err();
-        assert_eq!(error.at, 17);
+        assert_eq!(error.position, 17);
         assert!(
             error.reason.text().contains("'a' occurs twice"),
             "{}",
@@ -556,13 +578,13 @@ mod tests {
         assert!(round_trip(&format!("{{{}}}", keys(500))).is_ok());
         let text = format!("{{{}, \"k7\": 0}}", keys(500));
         let error = round_trip(&text).unwrap_err();
-        assert_eq!(error.at, text.rfind("\"k7\"").unwrap());
+        assert_eq!(error.position, text.rfind("\"k7\"").unwrap());
     }
 
     #[test]
     fn depth_and_size_are_checked_before_allocation() {
         let error = round_trip(&"[".repeat(65)).unwrap_err();
-        assert_eq!((error.at, error.class), (64, ErrorClass::Limit));
+        assert_eq!((error.position, error.class), (64, ErrorClass::Limit));
         assert!(round_trip(&format!("{}{}", "[".repeat(64), "]".repeat(64))).is_ok());
         let error = round_trip(&format!("[{}1]", "1,".repeat(1 << 20))).unwrap_err();
         assert_eq!(error.class, ErrorClass::Limit);

@@ -10,7 +10,7 @@
 use memchr::memchr2;
 
 use super::parse::escape;
-use crate::model::error::{ErrorClass, counted, quote};
+use crate::model::error::{ErrorClass, format_count, quote};
 use crate::model::remedy::Reason;
 use crate::syntax::text::grammar::{GrammarError, Read};
 
@@ -52,9 +52,11 @@ impl QuotedRange {
         while let Some(run) = memchr::memchr(b'\\', &text[from..]) {
             decoded.extend_from_slice(&text[from..from + run]);
             from = escape(text, from + run, decoded).map_err(|error| match error.class {
-                ErrorClass::Truncated => malformed(from + run, "the string ends inside an escape"),
+                ErrorClass::Truncated => {
+                    malformed_error(from + run, "the string ends inside an escape")
+                }
                 class => Box::new(GrammarError {
-                    at: error.at,
+                    index: error.position,
                     class,
                     reason: error.reason,
                 }),
@@ -118,24 +120,24 @@ impl JsonTokenizer {
         self.expects == Expects::Nothing
     }
 
-    /// Returns the next token and the token's start, and sets `at` to the token's end. If the text
-    /// ends before the token does, returns `None` and sets `at` to the token's start.
+    /// Returns the next token and the token's start, and sets `index` to the token's end. If the text
+    /// ends before the token does, returns `None` and sets `index` to the token's start.
     #[inline]
     pub fn next(
         &mut self,
         text: &[u8],
-        at: &mut usize,
+        index: &mut usize,
         ended: bool,
     ) -> Read<Option<(Token, usize)>> {
         loop {
-            let Some(&byte) = text.get(*at) else {
+            let Some(&byte) = text.get(*index) else {
                 return Ok(None);
             };
             if byte <= b' ' && matches!(byte, b' ' | b'\n' | b'\r' | b'\t') {
-                *at += 1;
+                *index += 1;
                 continue;
             }
-            let start = *at;
+            let start = *index;
             let token = match (self.expects, byte) {
                 (Expects::Comma, b',') => {
                     let is_object = self.open.last() == Some(&true);
@@ -144,52 +146,52 @@ impl JsonTokenizer {
                     } else {
                         Expects::Value
                     };
-                    *at += 1;
+                    *index += 1;
                     continue;
                 }
                 (Expects::Colon, b':') => {
                     self.expects = Expects::Value;
-                    *at += 1;
+                    *index += 1;
                     continue;
                 }
-                (Expects::FirstKey | Expects::Key, b'"') => match self.string(text, start)? {
+                (Expects::FirstKey | Expects::Key, b'"') => match self.read_string(text, start)? {
                     None => return Ok(None),
                     Some(quoted) => {
-                        *at = quoted.end + 1;
+                        *index = quoted.end + 1;
                         self.expects = Expects::Colon;
                         Token::Key(quoted)
                     }
                 },
-                (Expects::FirstKey, b'}') => self.close(at, Token::ObjectEnd),
-                (Expects::FirstElement, b']') => self.close(at, Token::ArrayEnd),
+                (Expects::FirstKey, b'}') => self.close(index, Token::ObjectEnd),
+                (Expects::FirstElement, b']') => self.close(index, Token::ArrayEnd),
                 (Expects::Comma, b'}') if self.open.last() == Some(&true) => {
-                    self.close(at, Token::ObjectEnd)
+                    self.close(index, Token::ObjectEnd)
                 }
                 (Expects::Comma, b']') if self.open.last() == Some(&false) => {
-                    self.close(at, Token::ArrayEnd)
+                    self.close(index, Token::ArrayEnd)
                 }
                 (Expects::Value | Expects::FirstElement, _) => {
-                    match self.value(text, at, byte, ended)? {
+                    match self.read_value(text, index, byte, ended)? {
                         None => return Ok(None),
                         Some(token) => token,
                     }
                 }
-                _ => return Err(self.unexpected(text, start)),
+                _ => return Err(self.unexpected_error(text, start)),
             };
             return Ok(Some((token, start)));
         }
     }
 
     #[inline]
-    fn close(&mut self, at: &mut usize, token: Token) -> Token {
-        *at += 1;
+    fn close(&mut self, index: &mut usize, token: Token) -> Token {
+        *index += 1;
         self.open.pop();
-        self.after_value();
+        self.end_value();
         token
     }
 
     #[inline]
-    fn after_value(&mut self) {
+    fn end_value(&mut self) {
         self.expects = if self.open.is_empty() {
             Expects::Nothing
         } else {
@@ -198,22 +200,28 @@ impl JsonTokenizer {
     }
 
     #[inline]
-    fn value(&mut self, text: &[u8], at: &mut usize, byte: u8, ended: bool) -> Read<Option<Token>> {
-        let start = *at;
+    fn read_value(
+        &mut self,
+        text: &[u8],
+        index: &mut usize,
+        byte: u8,
+        ended: bool,
+    ) -> Read<Option<Token>> {
+        let start = *index;
         match byte {
             b'"' => {
-                let Some(quoted) = self.string(text, start)? else {
+                let Some(quoted) = self.read_string(text, start)? else {
                     return Ok(None);
                 };
-                *at = quoted.end + 1;
-                self.after_value();
+                *index = quoted.end + 1;
+                self.end_value();
                 Ok(Some(Token::String(quoted)))
             }
             b'{' | b'[' => {
                 if self.open.len() >= self.max_depth {
                     return Err(too_deep(start, self.max_depth));
                 }
-                *at += 1;
+                *index += 1;
                 let is_object = byte == b'{';
                 self.open.push(is_object);
                 let (expects, token) = if is_object {
@@ -234,20 +242,20 @@ impl JsonTokenizer {
                     b"false" => Token::False,
                     b"null" => Token::Null,
                     number if is_number(number) => Token::Number,
-                    word => return Err(self.unexpected_word(start, word)),
+                    word => return Err(self.unexpected_word_error(start, word)),
                 };
-                *at = end;
-                self.after_value();
+                *index = end;
+                self.end_value();
                 Ok(Some(token))
             }
-            _ => Err(self.unexpected(text, start)),
+            _ => Err(self.unexpected_error(text, start)),
         }
     }
 
-    /// Number of bytes that were inspected before an error in the token at `at` was detected.
+    /// Number of bytes that were inspected before an error in the token at `index` was detected.
     #[cold]
-    pub fn inspected(&self, text: &[u8], at: usize) -> usize {
-        let rest = text.get(at..).unwrap_or_default();
+    pub fn inspected_end(&self, text: &[u8], index: usize) -> usize {
+        let rest = text.get(index..).unwrap_or_default();
         match (self.expects, rest.first()) {
             (Expects::Value | Expects::FirstElement, Some(b'-' | b'0'..=b'9' | b'a'..=b'z')) => {
                 word_length(rest)
@@ -258,37 +266,40 @@ impl JsonTokenizer {
 
     /// Scans the string whose opening quote is at `start`.
     #[inline]
-    fn string(&mut self, text: &[u8], start: usize) -> Read<Option<QuotedRange>> {
+    fn read_string(&mut self, text: &[u8], start: usize) -> Read<Option<QuotedRange>> {
         let from = start + self.scanned.max(1);
-        let mut at = from;
-        while let Some(found) = text.get(at..).and_then(|rest| memchr2(b'"', b'\\', rest)) {
-            at += found;
-            if text[at] == b'"' {
+        let mut index = from;
+        while let Some(special) = text
+            .get(index..)
+            .and_then(|rest| memchr2(b'"', b'\\', rest))
+        {
+            index += special;
+            if text[index] == b'"' {
                 let quoted = QuotedRange {
                     start: start + 1,
-                    end: at,
+                    end: index,
                     escaped: self.escaped,
                 };
                 self.scanned = 0;
                 self.escaped = false;
-                let inner = &text[quoted.start..at];
+                let inner = &text[quoted.start..index];
                 if inner.iter().fold(u8::MAX, |lowest, &byte| lowest.min(byte)) < 0x20 {
                     return Err(control(inner, quoted.start));
                 }
                 return Ok(Some(quoted));
             }
-            if at + 1 >= text.len() {
-                return self.incomplete(text, start, from, at);
+            if index + 1 >= text.len() {
+                return self.wait_for_string_end(text, start, from, index);
             }
             self.escaped = true;
-            at += 2;
+            index += 2;
         }
-        self.incomplete(text, start, from, text.len().max(at))
+        self.wait_for_string_end(text, start, from, text.len().max(index))
     }
 
     /// Records how far an incomplete string was scanned. Errors in the scanned part are reported
     /// immediately, because the string may never end.
-    fn incomplete(
+    fn wait_for_string_end(
         &mut self,
         text: &[u8],
         start: usize,
@@ -307,18 +318,18 @@ impl JsonTokenizer {
     /// not have arrived.
     #[cold]
     #[allow(clippy::unnecessary_box_returns, reason = "errors are rare and large")]
-    fn unexpected(&self, text: &[u8], at: usize) -> Box<GrammarError> {
-        let rest = text.get(at..).unwrap_or_default();
+    fn unexpected_error(&self, text: &[u8], index: usize) -> Box<GrammarError> {
+        let rest = text.get(index..).unwrap_or_default();
         let length = (1..rest.len().min(4))
             .find(|&length| rest[length] & 0xc0 != 0x80)
             .unwrap_or(rest.len().min(4));
-        self.unexpected_word(at, &rest[..length])
+        self.unexpected_word_error(index, &rest[..length])
     }
 
     #[cold]
     #[allow(clippy::unnecessary_box_returns, reason = "errors are rare and large")]
-    fn unexpected_word(&self, at: usize, word: &[u8]) -> Box<GrammarError> {
-        let what = match self.expects {
+    fn unexpected_word_error(&self, index: usize, word: &[u8]) -> Box<GrammarError> {
+        let expected = match self.expects {
             Expects::Value | Expects::FirstElement => "a JSON value",
             Expects::FirstKey | Expects::Key => "a key in double quotes",
             Expects::Colon => "':' after the key",
@@ -326,15 +337,15 @@ impl JsonTokenizer {
             Expects::Comma => "',' or ']'",
             Expects::Nothing => "the end of the JSON value",
         };
-        malformed(at, format!("expected {what}, found {}", quote(word)))
+        malformed_error(index, format!("expected {expected}, found {}", quote(word)))
     }
 }
 
 #[cold]
 #[allow(clippy::unnecessary_box_returns, reason = "errors are rare and large")]
-fn malformed(at: usize, reason: impl Into<Reason>) -> Box<GrammarError> {
+fn malformed_error(index: usize, reason: impl Into<Reason>) -> Box<GrammarError> {
     Box::new(GrammarError {
-        at,
+        index,
         class: ErrorClass::Malformed,
         reason: reason.into(),
     })
@@ -342,13 +353,13 @@ fn malformed(at: usize, reason: impl Into<Reason>) -> Box<GrammarError> {
 
 #[cold]
 #[allow(clippy::unnecessary_box_returns, reason = "errors are rare and large")]
-fn too_deep(at: usize, max_depth: usize) -> Box<GrammarError> {
+fn too_deep(index: usize, max_depth: usize) -> Box<GrammarError> {
     let text = format!(
         "objects and arrays are nested deeper than {}",
-        counted(max_depth, "level")
+        format_count(max_depth, "level")
     );
     Box::new(GrammarError {
-        at,
+        index,
         class: ErrorClass::Limit,
         reason: Reason::limit(text, "max_depth"),
     })
@@ -357,10 +368,10 @@ fn too_deep(at: usize, max_depth: usize) -> Box<GrammarError> {
 #[cold]
 #[allow(clippy::unnecessary_box_returns, reason = "errors are rare and large")]
 fn control(inner: &[u8], start: usize) -> Box<GrammarError> {
-    let at = inner.iter().position(|&byte| byte < 0x20).unwrap_or(0);
-    let byte = inner.get(at).copied().unwrap_or(0);
-    malformed(
-        start + at,
+    let index = inner.iter().position(|&byte| byte < 0x20).unwrap_or(0);
+    let byte = inner.get(index).copied().unwrap_or(0);
+    malformed_error(
+        start + index,
         format!(
             "the control character U+{byte:04X} is not allowed in a string; JSON requires an escape"
         ),
@@ -410,28 +421,28 @@ mod tests {
     fn tokens(text: &str, piece: usize) -> Result<Vec<String>, (usize, String)> {
         let bytes = text.as_bytes();
         let mut tokens = JsonTokenizer::new(8);
-        let (mut at, mut fed, mut found) = (0, 0, Vec::new());
+        let (mut index, mut fed, mut found) = (0, 0, Vec::new());
         let mut decoded = Vec::new();
         loop {
             let ended = fed == bytes.len();
-            match tokens.next(&bytes[..fed], &mut at, ended) {
+            match tokens.next(&bytes[..fed], &mut index, ended) {
                 Ok(None) if ended => break,
                 Ok(None) => fed = (fed + piece).min(bytes.len()),
                 Ok(Some((token, start))) => {
                     let text = match token {
                         Token::Key(quoted) | Token::String(quoted) => {
                             let text = quoted.text(bytes, &mut decoded);
-                            let text = text.map_err(|error| (error.at, String::new()))?;
+                            let text = text.map_err(|error| (error.index, String::new()))?;
                             String::from_utf8(text.to_vec()).unwrap()
                         }
-                        _ => text[start..at].to_owned(),
+                        _ => text[start..index].to_owned(),
                     };
                     found.push(text);
                 }
-                Err(error) => return Err((error.at, error.reason.text().to_owned())),
+                Err(error) => return Err((error.index, error.reason.text().to_owned())),
             }
         }
-        if at < bytes.len() || !tokens.is_done() {
+        if index < bytes.len() || !tokens.is_done() {
             found.push("…".to_owned());
         }
         Ok(found)
@@ -451,7 +462,7 @@ mod tests {
 
     #[test]
     fn errors_have_a_position() {
-        for (text, at) in [
+        for (text, index) in [
             ("{a}", 1),
             ("{\"a\" 1}", 5),
             ("{\"a\":}", 5),
@@ -470,7 +481,7 @@ mod tests {
             ("'a'", 0),
         ] {
             let error = tokens(text, text.len()).unwrap_err();
-            assert_eq!(error.0, at, "{text} {error:?}");
+            assert_eq!(error.0, index, "{text} {error:?}");
             assert_eq!(tokens(text, 1).unwrap_err(), error, "{text}");
         }
     }

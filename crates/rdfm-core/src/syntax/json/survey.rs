@@ -15,7 +15,7 @@ pub struct Survey {
 impl Survey {
     /// Surveys a text.
     #[inline]
-    pub fn of(text: &[u8]) -> Self {
+    pub fn new(text: &[u8]) -> Self {
         let (mut lowest, mut all, mut backslashes, mut quotes) = (u8::MAX, 0u8, 0u8, 0);
         // The chunks are short enough that a byte can count the quotes.
         for chunk in text.chunks(128) {
@@ -51,13 +51,13 @@ mod tests {
                 has_backslashes: false,
                 quotes: 0,
             };
-            assert_eq!(Survey::of(&text), plain);
-            assert_eq!(Survey::of(&vec![b'"'; length]).quotes, length);
-            for at in 0..length {
+            assert_eq!(Survey::new(&text), plain);
+            assert_eq!(Survey::new(&vec![b'"'; length]).quotes, length);
+            for index in 0..length {
                 let with = |byte: u8| {
                     let mut text = text.clone();
-                    text[at] = byte;
-                    Survey::of(&text)
+                    text[index] = byte;
+                    Survey::new(&text)
                 };
                 assert!(!with(0x80).is_ascii);
                 assert!(with(0x1f).has_controls && !with(0x20).has_controls);

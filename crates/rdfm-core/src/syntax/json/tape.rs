@@ -7,7 +7,7 @@
 //!   stored in the tape.
 //! - Law: in an object, keys and values alternate. [`View::next`] skips a complete value.
 
-use crate::model::error::{ErrorClass, counted, quote};
+use crate::model::error::{ErrorClass, format_count, quote};
 use crate::model::remedy::{Reason, Remedy};
 
 /// Kind of a node.
@@ -41,7 +41,7 @@ pub struct Node {
     /// Whether the object has a later key with the same name, which replaces this one.
     pub(super) replaced: bool,
     /// Position of the node in the source.
-    pub at: u32,
+    pub index: u32,
     /// Start of its text. For an object or array, the position in the source after it, or 0.
     pub(super) text: u32,
     /// Length of its text. For an object or array, the index of the node after its content.
@@ -58,7 +58,7 @@ impl Node {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ParseError {
     /// Position in the source.
-    pub at: usize,
+    pub position: usize,
     /// The error class.
     pub class: ErrorClass,
     /// Description of the error.
@@ -164,14 +164,19 @@ impl Tape {
     /// If the nesting would be too deep, or the tape too large.
     #[inline(always)]
     #[allow(clippy::inline_always)] // called for each token
-    pub fn start(&mut self, kind: JsonKind, at: usize, bounds: &Bounds) -> Result<(), ParseError> {
+    pub fn start(
+        &mut self,
+        kind: JsonKind,
+        index: usize,
+        bounds: &Bounds,
+    ) -> Result<(), ParseError> {
         if self.open.len() >= bounds.max_depth as usize {
-            return Err(too_deep(at, bounds));
+            return Err(too_deep(index, bounds));
         }
         self.open
             .push((self.nodes.len() as u32, self.marks.len() as u32, kind));
         self.deepest = self.deepest.max(self.open.len());
-        self.push(kind, false, at, 0, 0, bounds)
+        self.push(kind, false, index, 0, 0, bounds)
     }
 
     /// Ends the innermost object or array before byte `end` of the source. Does nothing if none is
@@ -214,15 +219,22 @@ impl Tape {
     /// If the tape would be too large.
     #[inline(always)]
     #[allow(clippy::inline_always)] // called for each token
-    pub fn borrowed_key(
+    pub fn push_borrowed_key(
         &mut self,
-        at: usize,
+        index: usize,
         range: std::ops::Range<usize>,
         source: &[u8],
         bounds: &Bounds,
     ) -> Result<(), ParseError> {
         self.note_key(mark_in(source, &range));
-        self.push(JsonKind::Key, false, at, range.start, range.len(), bounds)
+        self.push(
+            JsonKind::Key,
+            false,
+            index,
+            range.start,
+            range.len(),
+            bounds,
+        )
     }
 
     /// Adds a string or a number whose text is a range of the source.
@@ -231,37 +243,37 @@ impl Tape {
     /// If the tape would be too large.
     #[inline(always)]
     #[allow(clippy::inline_always)] // called for each token
-    pub fn borrowed(
+    pub fn push_borrowed(
         &mut self,
         kind: JsonKind,
-        at: usize,
+        index: usize,
         range: std::ops::Range<usize>,
         bounds: &Bounds,
     ) -> Result<(), ParseError> {
-        self.push(kind, false, at, range.start, range.len(), bounds)
+        self.push(kind, false, index, range.start, range.len(), bounds)
     }
 
     /// Adds a key, a string or a number whose text is stored in the tape.
     ///
     /// # Errors
     /// If the tape would be too large.
-    pub fn owned(
+    pub fn push_owned(
         &mut self,
         kind: JsonKind,
-        at: usize,
+        index: usize,
         text: &[u8],
         bounds: &Bounds,
     ) -> Result<(), ParseError> {
         let start = self.texts.len();
         if (self.bytes() + text.len()) as u64 > bounds.max_bytes {
-            return Err(too_large(at, bounds));
+            return Err(too_large(index, bounds));
         }
         self.texts.extend_from_slice(text);
         self.unchecked = 0;
         if kind == JsonKind::Key {
             self.note_key(mark(text));
         }
-        self.push(kind, true, at, start, text.len(), bounds)
+        self.push(kind, true, index, start, text.len(), bounds)
     }
 
     /// Adds `true`, `false` or `null`.
@@ -269,8 +281,13 @@ impl Tape {
     /// # Errors
     /// If the tape would be too large.
     #[inline]
-    pub fn scalar(&mut self, kind: JsonKind, at: usize, bounds: &Bounds) -> Result<(), ParseError> {
-        self.push(kind, false, at, at, 0, bounds)
+    pub fn push_scalar(
+        &mut self,
+        kind: JsonKind,
+        index: usize,
+        bounds: &Bounds,
+    ) -> Result<(), ParseError> {
+        self.push(kind, false, index, index, 0, bounds)
     }
 
     /// Adds a copy of a complete value in the tape. If `key` is true, a string is added as a key.
@@ -283,7 +300,7 @@ impl Tape {
         &mut self,
         node: u32,
         key: bool,
-        at: usize,
+        index: usize,
         source: &[u8],
         bounds: &Bounds,
     ) -> Result<(), ParseError> {
@@ -303,10 +320,10 @@ impl Tape {
         self.unchecked = 0;
         self.repeated += size_of_val(copied) + texts;
         if self.repeated as u64 > bounds.max_repeated {
-            return Err(too_repetitive(at, bounds));
+            return Err(too_repetitive(index, bounds));
         }
         if (self.bytes() + size_of_val(copied)) as u64 > bounds.max_bytes {
-            return Err(too_large(at, bounds));
+            return Err(too_large(index, bounds));
         }
         let mut inside: Vec<u32> = Vec::new();
         let shift = (self.nodes.len() - start) as u32;
@@ -321,12 +338,12 @@ impl Tape {
                 inside.push(copy.length);
                 let depth = self.open.len() + inside.len();
                 if depth > bounds.max_depth as usize {
-                    return Err(too_deep(at, bounds));
+                    return Err(too_deep(index, bounds));
                 }
                 self.deepest = self.deepest.max(depth);
                 copy.length += shift;
             }
-            copy.at = at as u32;
+            copy.index = index as u32;
             if from == start && matches!(copy.kind, JsonKind::Key | JsonKind::String) {
                 copy.kind = if key { JsonKind::Key } else { JsonKind::String };
             }
@@ -336,7 +353,7 @@ impl Tape {
     }
 
     /// Creates a tape from one value of another tape. It needs no source.
-    pub fn of(view: &View<'_>, value: u32) -> Self {
+    pub fn from_value(view: &View<'_>, value: u32) -> Self {
         let mut tape = Self::new();
         for index in value..view.next(value) {
             let mut node = view.node(index);
@@ -377,19 +394,19 @@ impl Tape {
         &mut self,
         kind: JsonKind,
         owned: bool,
-        at: usize,
+        index: usize,
         text: usize,
         length: usize,
         bounds: &Bounds,
     ) -> Result<(), ParseError> {
         if self.nodes.len() >= self.unchecked {
-            self.check(at, bounds)?;
+            self.check(index, bounds)?;
         }
         self.nodes.push(Node {
             kind,
             owned,
             replaced: false,
-            at: at as u32,
+            index: index as u32,
             text: text as u32,
             length: length as u32,
         });
@@ -398,9 +415,9 @@ impl Tape {
 
     /// Checks the memory and computes how many nodes may be added before the next check.
     #[cold]
-    fn check(&mut self, at: usize, bounds: &Bounds) -> Result<(), ParseError> {
+    fn check(&mut self, index: usize, bounds: &Bounds) -> Result<(), ParseError> {
         let Some(room) = bounds.max_bytes.checked_sub(self.bytes() as u64) else {
-            return Err(too_large(at, bounds));
+            return Err(too_large(index, bounds));
         };
         self.unchecked = self.nodes.len() + room as usize / size_of::<Node>() + 1;
         Ok(())
@@ -420,7 +437,7 @@ impl Tape {
             Some(duplicate) if !bounds.duplicates => {
                 let view = View { tape: self, source };
                 Err(ParseError {
-                    at: view.node(duplicate).at as usize,
+                    position: view.node(duplicate).index as usize,
                     class: ErrorClass::Malformed,
                     reason: Reason::from(format!(
                         "the key {} occurs twice in an object",
@@ -441,8 +458,8 @@ impl Tape {
         keys.extend(view.keys(object));
         keys.sort_unstable_by(|&a, &b| view.text(a).cmp(view.text(b)).then(a.cmp(&b)));
         let same = |pair: &&[u32]| view.text(pair[0]) == view.text(pair[1]);
-        let found = keys.windows(2).filter(same).map(|pair| pair[1]).min();
-        if replace && found.is_some() {
+        let duplicate = keys.windows(2).filter(same).map(|pair| pair[1]).min();
+        if replace && duplicate.is_some() {
             let duplicates = keys.windows(2).filter(same);
             let replaced: Vec<u32> = duplicates.map(|pair| pair[0]).collect();
             for key in replaced {
@@ -452,7 +469,7 @@ impl Tape {
             }
         }
         self.keys = keys;
-        found
+        duplicate
     }
 }
 
@@ -475,10 +492,10 @@ pub const fn mark(text: &[u8]) -> u64 {
     let end = if let Some(last) = text.last_chunk::<8>() {
         u64::from_le_bytes(*last)
     } else {
-        let (mut sum, mut at) = (0, text.len());
-        while at > 0 {
-            at -= 1;
-            sum = sum << 8 | text[at] as u64;
+        let (mut sum, mut index) = (0, text.len());
+        while index > 0 {
+            index -= 1;
+            sum = sum << 8 | text[index] as u64;
         }
         sum
     };
@@ -505,14 +522,14 @@ fn mark_in(source: &[u8], range: &std::ops::Range<usize>) -> u64 {
 }
 
 #[cold]
-fn too_deep(at: usize, bounds: &Bounds) -> ParseError {
+fn too_deep(index: usize, bounds: &Bounds) -> ParseError {
     ParseError {
-        at,
+        position: index,
         class: ErrorClass::Limit,
         reason: Reason::limit(
             format!(
                 "objects and arrays are nested deeper than {}",
-                counted(bounds.max_depth as usize, "level")
+                format_count(bounds.max_depth as usize, "level")
             ),
             "max_depth",
         ),
@@ -520,9 +537,9 @@ fn too_deep(at: usize, bounds: &Bounds) -> ParseError {
 }
 
 #[cold]
-fn too_large(at: usize, bounds: &Bounds) -> ParseError {
+fn too_large(index: usize, bounds: &Bounds) -> ParseError {
     ParseError {
-        at,
+        position: index,
         class: ErrorClass::Limit,
         reason: Reason::limit(
             format!(
@@ -535,9 +552,9 @@ fn too_large(at: usize, bounds: &Bounds) -> ParseError {
 }
 
 #[cold]
-fn too_repetitive(at: usize, bounds: &Bounds) -> ParseError {
+fn too_repetitive(index: usize, bounds: &Bounds) -> ParseError {
     ParseError {
-        at,
+        position: index,
         class: ErrorClass::Limit,
         reason: Reason::limit(
             format!(
@@ -570,7 +587,7 @@ impl<'a> View<'a> {
                 kind: JsonKind::Null,
                 owned: false,
                 replaced: false,
-                at: 0,
+                index: 0,
                 text: 0,
                 length: 0,
             })
@@ -611,7 +628,7 @@ impl<'a> View<'a> {
         if !node.is_container() || node.text == 0 {
             return None;
         }
-        self.source.get(node.at as usize..node.text as usize)
+        self.source.get(node.index as usize..node.text as usize)
     }
 
     /// Whether the text of a node is not literally in the source, for example because of escapes.
@@ -630,11 +647,11 @@ impl<'a> View<'a> {
     #[inline]
     pub fn keys(self, object: u32) -> impl Iterator<Item = u32> {
         let end = self.next(object);
-        let mut at = object + 1;
+        let mut index = object + 1;
         std::iter::from_fn(move || {
-            while at < end {
-                let key = at;
-                at = self.next(key + 1);
+            while index < end {
+                let key = index;
+                index = self.next(key + 1);
                 if !self.node(key).replaced {
                     return Some(key);
                 }
@@ -647,13 +664,13 @@ impl<'a> View<'a> {
     #[inline]
     pub fn items(self, array: u32) -> impl Iterator<Item = u32> {
         let end = self.next(array);
-        let mut at = array + 1;
+        let mut index = array + 1;
         std::iter::from_fn(move || {
-            if at >= end {
+            if index >= end {
                 return None;
             }
-            let item = at;
-            at = self.next(item);
+            let item = index;
+            index = self.next(item);
             Some(item)
         })
     }

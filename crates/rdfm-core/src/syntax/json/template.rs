@@ -6,10 +6,10 @@
 //! - Law: the tape equals that of the parser, except that [`View::raw`] may find no text. A text
 //!   with escapes or control characters does not match.
 
-use super::parse::{number_end, plain_end};
+use super::parse::{find_number_end, plain_end};
 use super::survey::Survey;
 use super::tape::{JsonKind, Node, Tape, View};
-use crate::syntax::cache::begins;
+use crate::syntax::cache::starts_with;
 
 /// Maximum length of the text of a template.
 const MAX_BYTES: usize = 1 << 14;
@@ -93,38 +93,42 @@ impl Template {
     pub fn read(&mut self, source: &[u8], survey: &Survey) -> Option<()> {
         let first = self.fixed.get(..self.first as usize)?;
         // If all quotes are in the fixed parts, a string extends to the next fixed part.
-        if survey.quotes != self.quotes || !is_plain(survey) || !begins(source, first) {
+        if survey.quotes != self.quotes || !is_plain(survey) || !starts_with(source, first) {
             return None;
         }
-        let (mut at, mut fixed, mut next) = (first.len(), first.len(), 0);
+        let (mut index, mut fixed, mut next) = (first.len(), first.len(), 0);
         for gap in &self.gaps {
             let part = self.fixed.get(fixed..gap.fixed as usize)?;
             let nodes = self.tape.nodes.get_mut(next..=gap.node as usize)?;
             let value = nodes.last_mut()?;
-            let follows = |end: usize| source.get(end..).is_some_and(|rest| begins(rest, part));
-            let mut end = at + value.length as usize;
+            let follows = |end: usize| {
+                source
+                    .get(end..)
+                    .is_some_and(|rest| starts_with(rest, part))
+            };
+            let mut end = index + value.length as usize;
             if gap.is_number || !follows(end) {
                 end = if gap.is_number {
-                    number_end(source, at).ok()?
+                    find_number_end(source, index).ok()?
                 } else {
-                    plain_end::<false, false>(source, at)
+                    plain_end::<false, false>(source, index)
                 };
                 if !follows(end) {
                     return None;
                 }
-                value.length = (end - at) as u32;
+                value.length = (end - index) as u32;
             }
-            let shift = (at as u32).wrapping_sub(value.text);
+            let shift = (index as u32).wrapping_sub(value.text);
             move_by(shift, nodes);
             (fixed, next) = (gap.fixed as usize, gap.node as usize + 1);
-            at = end + part.len();
+            index = end + part.len();
         }
-        if at != source.len() {
+        if index != source.len() {
             return None;
         }
-        let shift = (at as u32).wrapping_sub(self.length);
+        let shift = (index as u32).wrapping_sub(self.length);
         move_by(shift, self.tape.nodes.get_mut(next..)?);
-        self.length = at as u32;
+        self.length = index as u32;
         Some(())
     }
 
@@ -147,7 +151,7 @@ fn move_by(shift: u32, nodes: &mut [Node]) {
         return;
     }
     for node in nodes {
-        node.at = node.at.wrapping_add(shift);
+        node.index = node.index.wrapping_add(shift);
         if !node.is_container() {
             node.text = node.text.wrapping_add(shift);
         }
@@ -189,7 +193,7 @@ mod tests {
             source: first.as_bytes(),
         };
         let fixed = (0..tape.nodes().len() as u32).find(|&node| view.text(node) == b"fixed");
-        let mut template = Template::new(&view, &Survey::of(first.as_bytes()), |node| {
+        let mut template = Template::new(&view, &Survey::new(first.as_bytes()), |node| {
             Some(node) != fixed
         })
         .unwrap();
@@ -211,10 +215,10 @@ mod tests {
         ];
         // A text of another form may have changed a part of the tape.
         for other in other_forms {
-            let read = template.read(other.as_bytes(), &Survey::of(other.as_bytes()));
+            let read = template.read(other.as_bytes(), &Survey::new(other.as_bytes()));
             assert!(read.is_none(), "{other}");
             for text in same_form {
-                let read = template.read(text.as_bytes(), &Survey::of(text.as_bytes()));
+                let read = template.read(text.as_bytes(), &Survey::new(text.as_bytes()));
                 assert!(read.is_some(), "{text}");
                 parse(text.as_bytes(), &mut tape, &BOUNDS).unwrap();
                 assert_eq!(nodes(template.tape()), nodes(&tape), "{text}");
@@ -238,7 +242,7 @@ mod tests {
                 source: text.as_bytes(),
             };
             assert!(
-                !Template::is_suitable(&view, &Survey::of(text.as_bytes())),
+                !Template::is_suitable(&view, &Survey::new(text.as_bytes())),
                 "{text}"
             );
         }

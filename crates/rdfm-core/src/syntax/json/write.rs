@@ -19,38 +19,39 @@ pub fn write(view: &View<'_>, value: u32, out: &mut Vec<u8>) {
     let end = view.next(value);
     // The ends of the open objects and arrays, with their closing brackets.
     let mut open: Vec<(u32, u8)> = Vec::new();
-    let mut at = value;
-    while at < end {
-        let kind = view.kind(at);
+    let mut index = value;
+    while index < end {
+        let kind = view.kind(index);
         match kind {
             JsonKind::Object => {
                 out.push(b'{');
-                open.push((view.next(at), b'}'));
+                open.push((view.next(index), b'}'));
             }
             JsonKind::Array => {
                 out.push(b'[');
-                open.push((view.next(at), b']'));
+                open.push((view.next(index), b']'));
             }
             JsonKind::Key => {
-                if view.is_replaced(at) {
-                    at = view.next(at + 1);
+                if view.is_replaced(index) {
+                    index = view.next(index + 1);
                     continue;
                 }
-                string(view.text(at), out);
+                write_string(view.text(index), out);
             }
-            JsonKind::String => string(view.text(at), out),
-            JsonKind::Number => out.extend_from_slice(view.text(at)),
+            JsonKind::String => write_string(view.text(index), out),
+            JsonKind::Number => out.extend_from_slice(view.text(index)),
             JsonKind::True => out.extend_from_slice(b"true"),
             JsonKind::False => out.extend_from_slice(b"false"),
             JsonKind::Null => out.extend_from_slice(b"null"),
         }
-        at += 1;
+        index += 1;
         if kind == JsonKind::Key {
             out.push(b':');
             continue;
         }
-        let starts = matches!(kind, JsonKind::Object | JsonKind::Array) && view.next(at - 1) > at;
-        while let Some((_, close)) = open.pop_if(|(end, _)| *end == at) {
+        let starts =
+            matches!(kind, JsonKind::Object | JsonKind::Array) && view.next(index - 1) > index;
+        while let Some((_, close)) = open.pop_if(|(end, _)| *end == index) {
             out.push(close);
         }
         if !open.is_empty() && !starts {
@@ -60,15 +61,15 @@ pub fn write(view: &View<'_>, value: u32, out: &mut Vec<u8>) {
 }
 
 /// Appends a JSON string.
-pub fn string(text: &[u8], out: &mut Vec<u8>) {
+pub fn write_string(text: &[u8], out: &mut Vec<u8>) {
     out.push(b'"');
     let mut from = 0;
-    for (at, &byte) in text.iter().enumerate() {
+    for (index, &byte) in text.iter().enumerate() {
         if byte >= 0x20 && byte != b'"' && byte != b'\\' {
             continue;
         }
-        out.extend_from_slice(text.get(from..at).unwrap_or_default());
-        from = at + 1;
+        out.extend_from_slice(text.get(from..index).unwrap_or_default());
+        from = index + 1;
         match byte {
             b'"' | b'\\' => out.extend_from_slice(&[b'\\', byte]),
             b'\n' => out.extend_from_slice(b"\\n"),

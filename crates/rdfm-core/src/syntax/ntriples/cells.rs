@@ -5,8 +5,8 @@
 //! - Law: numbers and booleans may be abbreviated, as in Turtle. Any IRI and any language tag is
 //!   accepted.
 
-use super::lex::{Lexed, byte, expected, skip_space};
-use super::short::begins_name;
+use super::lex::{Lexed, byte_at, fail_expected, skip_space};
+use super::short::starts_name;
 use super::statement::{StatementGrammar, StatementReader};
 use crate::model::builder::LogBuilder;
 use crate::model::record::Record;
@@ -27,7 +27,7 @@ impl StatementReader {
 
     /// Reads the term from a position to the end of the text.
     #[inline]
-    pub fn last_term<R: Record>(
+    pub fn parse_last_term<R: Record>(
         &mut self,
         builder: &mut LogBuilder<R>,
         text: &[u8],
@@ -37,17 +37,17 @@ impl StatementReader {
         // In patches, `<_:label>` is a blank node; in results, it is an IRI.
         let cell = &text[start..];
         self.grammar.abbreviations = memchr::memmem::find(cell, b"<_:").is_none();
-        let at = skip_space(text, start);
-        if byte(text, at) != b'_' && begins_name(text, at) {
-            return expected(
+        let index = skip_space(text, start);
+        if byte_at(text, index) != b'_' && starts_name(text, index) {
+            return fail_expected(
                 text,
-                at,
+                index,
                 "a full term, because prefixes cannot be declared here",
             );
         }
-        let (end, id) = self.lone_term(builder, text, at)?;
+        let (end, id) = self.parse_lone_term(builder, text, index)?;
         if skip_space(text, end) != text.len() {
-            return expected(text, end, "a tab or the end of the line");
+            return fail_expected(text, end, "a tab or the end of the line");
         }
         self.charge(builder, start, text.len())?;
         Ok(id)

@@ -14,7 +14,7 @@ use super::scan;
 /// An error in a statement, with its position in the text.
 #[derive(Clone, Debug)]
 pub(crate) struct LexError {
-    pub at: usize,
+    pub index: usize,
     pub class: ErrorClass,
     pub reason: Reason,
 }
@@ -23,22 +23,25 @@ pub(crate) struct LexError {
 pub(crate) type Lexed<T> = Result<T, Box<LexError>>;
 
 #[cold]
-pub(crate) fn fail<T>(at: usize, reason: impl Into<Reason>) -> Lexed<T> {
+pub(crate) fn fail<T>(index: usize, reason: impl Into<Reason>) -> Lexed<T> {
     Err(Box::new(LexError {
-        at,
+        index,
         class: ErrorClass::Malformed,
         reason: reason.into(),
     }))
 }
 
 #[cold]
-pub(crate) fn expected<T>(text: &[u8], at: usize, what: &str) -> Lexed<T> {
-    fail(at, format!("expected {what}, found {}", found(text, at)))
+pub(crate) fn fail_expected<T>(text: &[u8], index: usize, expected: &str) -> Lexed<T> {
+    fail(
+        index,
+        format!("expected {expected}, found {}", describe_found(text, index)),
+    )
 }
 
 /// Describes the text at a position, for errors.
-pub(crate) fn found(text: &[u8], at: usize) -> String {
-    let rest = text.get(at..).unwrap_or_default();
+pub(crate) fn describe_found(text: &[u8], index: usize) -> String {
+    let rest = text.get(index..).unwrap_or_default();
     let line = &rest[..rest.len().min(200)];
     let line = line.split(|byte| matches!(byte, b'\n' | b'\r')).next();
     match (rest.first(), line) {
@@ -56,11 +59,11 @@ pub(crate) fn found(text: &[u8], at: usize) -> String {
 /// declaration of a prefix or base. Otherwise returns `reason` unchanged.
 pub(crate) fn explain_turtle_syntax(
     text: &[u8],
-    at: usize,
+    index: usize,
     graphs: bool,
     reason: Reason,
 ) -> Reason {
-    let rest = text.get(at..).unwrap_or_default();
+    let rest = text.get(index..).unwrap_or_default();
     let length = rest
         .iter()
         .take_while(|&&byte| chars::is(byte, NAME) || matches!(byte, b'.' | b'@' | 0x80..));
@@ -77,23 +80,23 @@ pub(crate) fn explain_turtle_syntax(
     }
     let format = if graphs { "N-Quads" } else { "N-Triples" };
     reason
-        .reworded(|text| format!("{text}; {format} has no prefixed names"))
+        .with_rewording(|text| format!("{text}; {format} has no prefixed names"))
         .lacking(Feature::PrefixedNames)
 }
 
 /// The byte at a position, or 0 at the end. No token begins with 0.
 #[inline]
-pub(crate) fn byte(text: &[u8], at: usize) -> u8 {
-    text.get(at).copied().unwrap_or(0)
+pub(crate) fn byte_at(text: &[u8], index: usize) -> u8 {
+    text.get(index).copied().unwrap_or(0)
 }
 
-/// Position of the first byte at or after `at` that is not a space or tab.
+/// Position of the first byte at or after `index` that is not a space or tab.
 #[inline]
-pub(crate) fn skip_space(text: &[u8], mut at: usize) -> usize {
-    while matches!(byte(text, at), b' ' | b'\t') {
-        at += 1;
+pub(crate) fn skip_space(text: &[u8], mut index: usize) -> usize {
+    while matches!(byte_at(text, index), b' ' | b'\t') {
+        index += 1;
     }
-    at
+    index
 }
 
 /// A token with text between delimiters.
@@ -109,37 +112,37 @@ pub(crate) struct QuotedToken {
 
 /// Lexes an IRI after its `<`. Escapes are checked but not decoded.
 #[inline]
-pub(crate) fn iri(text: &[u8], start: usize) -> Lexed<QuotedToken> {
+pub(crate) fn lex_iri(text: &[u8], start: usize) -> Lexed<QuotedToken> {
     let end = scan::iri_end(text, start);
-    if byte(text, end) == b'>' {
+    if byte_at(text, end) == b'>' {
         return Ok(QuotedToken {
             end,
             escaped: false,
             plain: true,
         });
     }
-    iri_with_escapes(text, end)
+    lex_iri_with_escapes(text, end)
 }
 
 #[cold]
-fn iri_with_escapes(text: &[u8], mut at: usize) -> Lexed<QuotedToken> {
+fn lex_iri_with_escapes(text: &[u8], mut index: usize) -> Lexed<QuotedToken> {
     loop {
-        match text.get(at) {
+        match text.get(index) {
             Some(b'>') => {
                 return Ok(QuotedToken {
-                    end: at,
+                    end: index,
                     escaped: true,
                     plain: false,
                 });
             }
-            Some(b'\\') => at = scan::iri_end(text, escape(text, at, false)?.1),
+            Some(b'\\') => index = scan::iri_end(text, decode_escape(text, index, false)?.1),
             None | Some(b'\n' | b'\r') => {
-                return expected(text, at, "'>' at the end of the IRI");
+                return fail_expected(text, index, "'>' at the end of the IRI");
             }
             Some(&other) => {
                 let shown = quote(&[other]);
                 return fail(
-                    at,
+                    index,
                     format!(
                         "expected an IRI character or '>', found {shown}, which is not allowed \
                          in an IRI"
@@ -152,22 +155,22 @@ fn iri_with_escapes(text: &[u8], mut at: usize) -> Lexed<QuotedToken> {
 
 /// Lexes a string after its `"`. If it contains escapes, `decoded` is set to the decoded string.
 #[inline]
-pub(crate) fn string(text: &[u8], start: usize, decoded: &mut Vec<u8>) -> Lexed<QuotedToken> {
+pub(crate) fn lex_string(text: &[u8], start: usize, decoded: &mut Vec<u8>) -> Lexed<QuotedToken> {
     let end = scan::string_stop(text, start);
-    if byte(text, end) == b'"' {
+    if byte_at(text, end) == b'"' {
         return Ok(QuotedToken {
             end,
             escaped: false,
             plain: true,
         });
     }
-    string_with_escapes(text, start, end, decoded)
+    lex_string_with_escapes(text, start, end, decoded)
 }
 
-fn string_with_escapes(
+fn lex_string_with_escapes(
     text: &[u8],
     start: usize,
-    mut at: usize,
+    mut index: usize,
     decoded: &mut Vec<u8>,
 ) -> Lexed<QuotedToken> {
     // `decoded` contains the text up to here.
@@ -175,48 +178,48 @@ fn string_with_escapes(
     let (mut escaped, mut plain) = (false, true);
     decoded.clear();
     loop {
-        match text.get(at) {
+        match text.get(index) {
             Some(b'"') => {
                 if escaped {
-                    decoded.extend_from_slice(&text[copied..at]);
+                    decoded.extend_from_slice(&text[copied..index]);
                 }
                 return Ok(QuotedToken {
-                    end: at,
+                    end: index,
                     escaped,
                     plain: plain && !escaped,
                 });
             }
             Some(b'\\') => {
                 escaped = true;
-                decoded.extend_from_slice(&text[copied..at]);
-                let (c, next) = escape(text, at, true)?;
+                decoded.extend_from_slice(&text[copied..index]);
+                let (c, next) = decode_escape(text, index, true)?;
                 decoded.extend_from_slice(c.encode_utf8(&mut [0; 4]).as_bytes());
-                (at, copied) = (next, next);
+                (index, copied) = (next, next);
             }
-            None => return expected(text, at, "'\"' at the end of the string"),
+            None => return fail_expected(text, index, "'\"' at the end of the string"),
             Some(b'\n' | b'\r') => {
                 return fail(
-                    at,
+                    index,
                     "the string is not closed on its line; expected '\"' (write a line break in \
                      a string as \\n)",
                 );
             }
             Some(0xef) => {
-                plain &= byte(text, at + 1) != 0xbf || byte(text, at + 2) < 0xbe;
-                at += 3;
+                plain &= byte_at(text, index + 1) != 0xbf || byte_at(text, index + 2) < 0xbe;
+                index += 3;
             }
             Some(_) => {
                 plain = false;
-                at += 1;
+                index += 1;
             }
         }
-        at = scan::string_stop(text, at);
+        index = scan::string_stop(text, index);
     }
 }
 
-/// Decodes an escape at `at`. Returns the character and the position after it.
-pub(super) fn escape(text: &[u8], at: usize, string: bool) -> Lexed<(char, usize)> {
-    let digits = match byte(text, at + 1) {
+/// Decodes an escape at `index`. Returns the character and the position after it.
+pub(super) fn decode_escape(text: &[u8], index: usize, string: bool) -> Lexed<(char, usize)> {
+    let digits = match byte_at(text, index + 1) {
         b'u' => 4,
         b'U' => 8,
         letter if string => {
@@ -228,23 +231,23 @@ pub(super) fn escape(text: &[u8], at: usize, string: bool) -> Lexed<(char, usize
                 b'f' => '\u{c}',
                 b'"' | b'\'' | b'\\' => char::from(letter),
                 _ => {
-                    return bad_escape(
+                    return fail_bad_escape(
                         text,
-                        at,
+                        index,
                         "\\t \\b \\n \\r \\f \\\" \\' \\\\ \\uXXXX or \\UXXXXXXXX",
                     );
                 }
             };
-            return Ok((c, at + 2));
+            return Ok((c, index + 2));
         }
-        _ => return bad_escape(text, at, "\\uXXXX or \\UXXXXXXXX"),
+        _ => return fail_bad_escape(text, index, "\\uXXXX or \\UXXXXXXXX"),
     };
-    let (mut code, mut next) = (0u32, at + 2);
-    while next < at + 2 + digits {
-        let Some(digit) = char::from(byte(text, next)).to_digit(16) else {
-            return bad_escape(
+    let (mut code, mut next) = (0u32, index + 2);
+    while next < index + 2 + digits {
+        let Some(digit) = char::from(byte_at(text, next)).to_digit(16) else {
+            return fail_bad_escape(
                 text,
-                at,
+                index,
                 &format!("an escape with {digits} hexadecimal digits"),
             );
         };
@@ -254,17 +257,17 @@ pub(super) fn escape(text: &[u8], at: usize, string: bool) -> Lexed<(char, usize
     }
     match char::from_u32(code) {
         Some(c) => Ok((c, next)),
-        None => bad_escape(
+        None => fail_bad_escape(
             text,
-            at,
+            index,
             "an escape of a character (up to U+10FFFF, no surrogates)",
         ),
     }
 }
 
 #[cold]
-fn bad_escape<T>(text: &[u8], at: usize, what: &str) -> Lexed<T> {
-    let rest = text.get(at..).unwrap_or_default();
+fn fail_bad_escape<T>(text: &[u8], index: usize, escape: &str) -> Lexed<T> {
+    let rest = text.get(index..).unwrap_or_default();
     let end = rest.len().min(10);
     let token = rest[..end]
         .split(|byte| matches!(byte, b'\n' | b'\r' | b'>' | b'"'))
@@ -274,40 +277,43 @@ fn bad_escape<T>(text: &[u8], at: usize, what: &str) -> Lexed<T> {
             .filter(|token| token.len() > 1)
             .unwrap_or(&rest[..end.min(2)]),
     );
-    fail(at, format!("expected {what}, found {shown}"))
+    fail(index, format!("expected {escape}, found {shown}"))
 }
 
 /// Decodes the escapes of an IRI that [`iri`] has checked, and appends the result.
 pub(crate) fn unescape_iri(text: &[u8], out: &mut Vec<u8>) -> Lexed<()> {
-    let mut at = 0;
-    while let Some(run) = memchr::memchr(b'\\', &text[at..]) {
-        out.extend_from_slice(&text[at..at + run]);
-        let (c, next) = escape(text, at + run, false)?;
+    let mut index = 0;
+    while let Some(run) = memchr::memchr(b'\\', &text[index..]) {
+        out.extend_from_slice(&text[index..index + run]);
+        let (c, next) = decode_escape(text, index + run, false)?;
         out.extend_from_slice(c.encode_utf8(&mut [0; 4]).as_bytes());
-        at = next;
+        index = next;
     }
-    out.extend_from_slice(&text[at..]);
+    out.extend_from_slice(&text[index..]);
     Ok(())
 }
 
 /// End of a blank node label that begins at `start`, after `_:`.
 #[inline]
-pub(crate) fn label(text: &[u8], start: usize) -> Lexed<usize> {
-    let mut at = start;
-    while chars::is(byte(text, at), NAME) {
-        at += 1;
+pub(crate) fn lex_label(text: &[u8], start: usize) -> Lexed<usize> {
+    let mut index = start;
+    while chars::is(byte_at(text, index), NAME) {
+        index += 1;
     }
-    if at > start && byte(text, start) != b'-' && !matches!(byte(text, at), b'.' | 0x80..) {
-        return Ok(at);
+    if index > start
+        && byte_at(text, start) != b'-'
+        && !matches!(byte_at(text, index), b'.' | 0x80..)
+    {
+        return Ok(index);
     }
     unusual_label(text, start)
 }
 
 /// Lexes a label with dots or characters beyond ASCII, or an invalid one.
 fn unusual_label(text: &[u8], start: usize) -> Lexed<usize> {
-    let (mut at, mut end) = (start, start);
-    while let Some((c, width)) = character(text, at) {
-        let fits = if at == start {
+    let (mut index, mut end) = (start, start);
+    while let Some((c, width)) = character_at(text, index) {
+        let fits = if index == start {
             chars::is_letter(c) || c == '_' || c.is_ascii_digit()
         } else {
             chars::is_name(c) || c == '.'
@@ -315,27 +321,27 @@ fn unusual_label(text: &[u8], start: usize) -> Lexed<usize> {
         if !fits {
             break;
         }
-        at += width;
+        index += width;
         // A trailing dot belongs to the statement.
         if c != '.' {
-            end = at;
+            end = index;
         }
     }
     if end == start {
-        return expected(text, start, "a blank node label after '_:'");
+        return fail_expected(text, start, "a blank node label after '_:'");
     }
     Ok(end)
 }
 
 /// Returns the character at a position of valid UTF-8, and its width in bytes.
-pub(crate) fn character(text: &[u8], at: usize) -> Option<(char, usize)> {
-    let width = match *text.get(at)? {
+pub(crate) fn character_at(text: &[u8], index: usize) -> Option<(char, usize)> {
+    let width = match *text.get(index)? {
         0..0x80 => 1,
         0x80..0xe0 => 2,
         0xe0..0xf0 => 3,
         0xf0.. => 4,
     };
-    let c = std::str::from_utf8(text.get(at..at + width)?)
+    let c = std::str::from_utf8(text.get(index..index + width)?)
         .ok()?
         .chars()
         .next()?;
@@ -354,19 +360,19 @@ pub(crate) struct Tag {
 }
 
 /// Lexes a language tag after its `@`. `lenient` accepts subtags of more than eight characters.
-pub(crate) fn tag(text: &[u8], start: usize, lenient: bool) -> Lexed<Tag> {
-    let mut at = start;
+pub(crate) fn lex_tag(text: &[u8], start: usize, lenient: bool) -> Lexed<Tag> {
+    let mut index = start;
     let mut class = LETTER;
     loop {
-        let subtag = at;
-        while chars::is(byte(text, at), class) {
-            at += 1;
+        let subtag = index;
+        while chars::is(byte_at(text, index), class) {
+            index += 1;
         }
-        if at == subtag {
-            return expected(text, subtag, "a language tag");
+        if index == subtag {
+            return fail_expected(text, subtag, "a language tag");
         }
-        if at - subtag > 8 && !lenient {
-            let shown = quote(&text[subtag..at]);
+        if index - subtag > 8 && !lenient {
+            let shown = quote(&text[subtag..index]);
             return fail(
                 subtag,
                 Reason::from(format!(
@@ -376,17 +382,17 @@ pub(crate) fn tag(text: &[u8], start: usize, lenient: bool) -> Lexed<Tag> {
             );
         }
         class = LETTER | DIGIT;
-        if byte(text, at) != b'-' || byte(text, at + 1) == b'-' {
+        if byte_at(text, index) != b'-' || byte_at(text, index + 1) == b'-' {
             break;
         }
-        at += 1;
+        index += 1;
     }
-    let (direction, next) = match text.get(at..at + 5) {
-        Some(b"--ltr") => (flags::LTR, at + 5),
-        Some(b"--rtl") => (flags::RTL, at + 5),
-        _ => (0, at),
+    let (direction, next) = match text.get(index..index + 5) {
+        Some(b"--ltr") => (flags::LTR, index + 5),
+        Some(b"--rtl") => (flags::RTL, index + 5),
+        _ => (0, index),
     };
-    if byte(text, next) == b'_' && byte(text, next + 1) != b':' {
+    if byte_at(text, next) == b'_' && byte_at(text, next + 1) != b':' {
         let rest = text.get(next..).unwrap_or_default();
         let tail = rest.iter().take_while(|&&byte| chars::is(byte, NAME));
         let end = next + tail.count();
@@ -395,11 +401,11 @@ pub(crate) fn tag(text: &[u8], start: usize, lenient: bool) -> Lexed<Tag> {
             chars::describe_invalid_language_tag(&text[start..end]),
         );
     }
-    if byte(text, at) == b'-' && (direction == 0 || chars::is(byte(text, next), NAME)) {
-        return expected(text, at, "a base direction (--ltr or --rtl)");
+    if byte_at(text, index) == b'-' && (direction == 0 || chars::is(byte_at(text, next), NAME)) {
+        return fail_expected(text, index, "a base direction (--ltr or --rtl)");
     }
     Ok(Tag {
-        end: at,
+        end: index,
         direction,
         next,
     })

@@ -11,6 +11,6 @@ pub(crate) mod scan;
 mod short;
 mod statement;
 
-pub(crate) use short::{allows_label, string as other_string};
+pub(crate) use short::{allows_label, lex_string as lex_short_string};
 pub use statement::{CellError, CellReader, parse_term};
 pub(crate) use statement::{StatementGrammar, StatementReader};

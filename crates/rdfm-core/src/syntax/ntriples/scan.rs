@@ -36,11 +36,11 @@ fn run(text: &[u8], mut from: usize, allows: impl Fn(u8) -> u8) -> usize {
             *result = allows(byte);
         }
         let packed = u128::from_le_bytes(results);
-        if let Some(at) = first_zero(packed as u64) {
-            return from + at;
+        if let Some(index) = first_zero(packed as u64) {
+            return from + index;
         }
-        if let Some(at) = first_zero((packed >> 64) as u64) {
-            return from + 8 + at;
+        if let Some(index) = first_zero((packed >> 64) as u64) {
+            return from + 8 + index;
         }
         from += 16;
     }
@@ -65,15 +65,15 @@ mod tests {
     #[test]
     fn every_byte_is_recognized_at_every_position_of_a_step() {
         for byte in 0..=255u8 {
-            for at in 0..40 {
+            for index in 0..40 {
                 let mut text = [b'a'; 40];
-                text[at] = byte;
-                let iri = if chars::is(byte, IRI) { 40 } else { at };
-                assert_eq!(iri_end(&text, 0), iri, "{byte} at {at}");
-                assert_eq!(iri_end(&text, at), iri, "{byte} from {at}");
+                text[index] = byte;
+                let iri = if chars::is(byte, IRI) { 40 } else { index };
+                assert_eq!(iri_end(&text, 0), iri, "{byte} at {index}");
+                assert_eq!(iri_end(&text, index), iri, "{byte} from {index}");
                 let stops = byte < 0x20 || matches!(byte, b'"' | b'\\' | 0x7f | 0xef);
-                let string = if stops { at } else { 40 };
-                assert_eq!(string_stop(&text, 0), string, "{byte} at {at}");
+                let string = if stops { index } else { 40 };
+                assert_eq!(string_stop(&text, 0), string, "{byte} at {index}");
             }
         }
         assert_eq!(iri_end(b"ab", 2), 2);

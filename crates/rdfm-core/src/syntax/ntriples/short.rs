@@ -6,7 +6,8 @@
 //! - Cost: linear in the text, and in the IRIs of prefixed names.
 
 use super::lex::{
-    Lexed, QuotedToken, byte, character, escape, expected, fail, found, iri, unescape_iri,
+    Lexed, QuotedToken, byte_at, character_at, decode_escape, describe_found, fail, fail_expected,
+    lex_iri, unescape_iri,
 };
 use super::statement::{StatementReader, limit_error, push, relative_iri_error};
 use crate::model::builder::LogBuilder;
@@ -30,65 +31,66 @@ pub(crate) fn allows_label(label: &[u8]) -> bool {
 }
 
 /// Position after white space, line breaks and comments.
-pub(super) fn space(text: &[u8], mut at: usize) -> usize {
+pub(super) fn space(text: &[u8], mut index: usize) -> usize {
     loop {
-        match byte(text, at) {
-            b' ' | b'\t' | b'\n' | b'\r' => at += 1,
+        match byte_at(text, index) {
+            b' ' | b'\t' | b'\n' | b'\r' => index += 1,
             b'#' => {
-                let rest = text.get(at..).unwrap_or_default();
-                at += memchr::memchr2(b'\n', b'\r', rest).unwrap_or(rest.len());
+                let rest = text.get(index..).unwrap_or_default();
+                index += memchr::memchr2(b'\n', b'\r', rest).unwrap_or(rest.len());
             }
-            _ => return at,
+            _ => return index,
         }
     }
 }
 
 /// Whether an abbreviated term may begin here.
-pub(super) fn begins_term(text: &[u8], at: usize) -> bool {
-    begins_name(text, at) || boolean(text, at).is_some() || number(text, at).is_some()
+pub(super) fn starts_term(text: &[u8], index: usize) -> bool {
+    starts_name(text, index) || boolean(text, index).is_some() || number(text, index).is_some()
 }
 
 /// Whether a prefixed name begins here.
-pub(super) fn begins_name(text: &[u8], at: usize) -> bool {
-    byte(text, prefix_end(text, at)) == b':'
+pub(super) fn starts_name(text: &[u8], index: usize) -> bool {
+    byte_at(text, prefix_end(text, index)) == b':'
 }
 
 /// End of a boolean.
-fn boolean(text: &[u8], at: usize) -> Option<usize> {
-    let rest = text.get(at..).unwrap_or_default();
+fn boolean(text: &[u8], index: usize) -> Option<usize> {
+    let rest = text.get(index..).unwrap_or_default();
     let words = [&b"true"[..], b"false"];
-    let end = at + words.iter().find(|word| rest.starts_with(word))?.len();
-    (!chars::is(byte(text, end), NAME)).then_some(end)
+    let end = index + words.iter().find(|word| rest.starts_with(word))?.len();
+    (!chars::is(byte_at(text, end), NAME)).then_some(end)
 }
 
 /// End of a possible prefix.
 fn prefix_end(text: &[u8], start: usize) -> usize {
-    let mut at = start;
-    while let Some((c, width)) = character(text, at) {
-        let fits = chars::is_letter(c) || at > start && (chars::is_name(c) || c == '.');
+    let mut index = start;
+    while let Some((c, width)) = character_at(text, index) {
+        let fits = chars::is_letter(c) || index > start && (chars::is_name(c) || c == '.');
         if !fits {
             break;
         }
-        at += width;
+        index += width;
     }
-    at
+    index
 }
 
 /// Whether a string other than `"…"` begins at a quote.
 #[inline]
-pub(super) fn is_other_string(text: &[u8], at: usize) -> bool {
-    byte(text, at) == b'\'' || byte(text, at + 1) == b'"' && byte(text, at + 2) == b'"'
+pub(super) fn is_other_string(text: &[u8], index: usize) -> bool {
+    byte_at(text, index) == b'\''
+        || byte_at(text, index + 1) == b'"' && byte_at(text, index + 2) == b'"'
 }
 
 /// Lexes a string in single or triple quotes. `decoded` is set to the decoded string, and the
 /// result is marked as escaped. The end is the position of the last closing quote.
-pub(crate) fn string(text: &[u8], start: usize, decoded: &mut Vec<u8>) -> Lexed<QuotedToken> {
-    let quote = byte(text, start);
-    let long = byte(text, start + 1) == quote && byte(text, start + 2) == quote;
+pub(crate) fn lex_string(text: &[u8], start: usize, decoded: &mut Vec<u8>) -> Lexed<QuotedToken> {
+    let quote = byte_at(text, start);
+    let long = byte_at(text, start + 1) == quote && byte_at(text, start + 2) == quote;
     decoded.clear();
-    let mut at = if long { start + 3 } else { start + 1 };
+    let mut index = if long { start + 3 } else { start + 1 };
     loop {
-        let rest = text.get(at..).unwrap_or_default();
+        let rest = text.get(index..).unwrap_or_default();
         let stop = if long {
             memchr::memchr2(quote, b'\\', rest)
         } else {
@@ -96,29 +98,29 @@ pub(crate) fn string(text: &[u8], start: usize, decoded: &mut Vec<u8>) -> Lexed<
                 .position(|&byte| byte == quote || matches!(byte, b'\\' | b'\n' | b'\r'))
         };
         let Some(stop) = stop else {
-            return expected(text, text.len(), "a quote at the end of the string");
+            return fail_expected(text, text.len(), "a quote at the end of the string");
         };
         decoded.extend_from_slice(&rest[..stop]);
-        at += stop;
+        index += stop;
         match rest[stop] {
             b'\\' => {
-                let (c, next) = escape(text, at, true)?;
+                let (c, next) = decode_escape(text, index, true)?;
                 decoded.extend_from_slice(c.encode_utf8(&mut [0; 4]).as_bytes());
-                at = next;
+                index = next;
             }
             b'\n' | b'\r' => {
                 return fail(
-                    at,
+                    index,
                     "the string is not closed on its line; expected a quote (write a line break \
                      in a string as \\n)",
                 );
             }
             _ if long && !rest[stop..].starts_with(&[quote; 3]) => {
                 decoded.push(quote);
-                at += 1;
+                index += 1;
             }
             _ => {
-                let end = if long { at + 2 } else { at };
+                let end = if long { index + 2 } else { index };
                 return Ok(QuotedToken {
                     end,
                     escaped: true,
@@ -131,90 +133,90 @@ pub(crate) fn string(text: &[u8], start: usize, decoded: &mut Vec<u8>) -> Lexed<
 
 /// End of a number, and its datatype.
 fn number(text: &[u8], start: usize) -> Option<(usize, &'static [u8])> {
-    let digits = |mut at: usize| {
-        while chars::is(byte(text, at), DIGIT) {
-            at += 1;
+    let digits = |mut index: usize| {
+        while chars::is(byte_at(text, index), DIGIT) {
+            index += 1;
         }
-        at
+        index
     };
-    let first = start + usize::from(matches!(byte(text, start), b'+' | b'-'));
-    let mut at = digits(first);
-    let mut has_digits = at > first;
+    let first = start + usize::from(matches!(byte_at(text, start), b'+' | b'-'));
+    let mut index = digits(first);
+    let mut has_digits = index > first;
     let mut datatype = INTEGER;
-    if byte(text, at) == b'.' {
-        let end = digits(at + 1);
-        let exponent = has_digits && matches!(byte(text, end), b'e' | b'E');
+    if byte_at(text, index) == b'.' {
+        let end = digits(index + 1);
+        let exponent = has_digits && matches!(byte_at(text, end), b'e' | b'E');
         // A dot that is not followed by digits ends the row.
-        if end > at + 1 || exponent && exponent_end(text, end).is_some() {
-            (at, has_digits, datatype) = (end, true, DECIMAL);
+        if end > index + 1 || exponent && find_exponent_end(text, end).is_some() {
+            (index, has_digits, datatype) = (end, true, DECIMAL);
         }
     }
     if !has_digits {
         return None;
     }
-    if let Some(end) = exponent_end(text, at) {
+    if let Some(end) = find_exponent_end(text, index) {
         return Some((end, DOUBLE));
     }
-    Some((at, datatype))
+    Some((index, datatype))
 }
 
-fn exponent_end(text: &[u8], at: usize) -> Option<usize> {
-    if !matches!(byte(text, at), b'e' | b'E') {
+fn find_exponent_end(text: &[u8], index: usize) -> Option<usize> {
+    if !matches!(byte_at(text, index), b'e' | b'E') {
         return None;
     }
-    let first = at + 1 + usize::from(matches!(byte(text, at + 1), b'+' | b'-'));
+    let first = index + 1 + usize::from(matches!(byte_at(text, index + 1), b'+' | b'-'));
     let mut end = first;
-    while chars::is(byte(text, end), DIGIT) {
+    while chars::is(byte_at(text, end), DIGIT) {
         end += 1;
     }
     (end > first).then_some(end)
 }
 
 /// Appends the decoded local part of a prefixed name. Returns its end.
-fn local(text: &[u8], start: usize, out: &mut Vec<u8>) -> Lexed<usize> {
-    let (mut at, mut end, mut kept) = (start, start, out.len());
+fn lex_local(text: &[u8], start: usize, out: &mut Vec<u8>) -> Lexed<usize> {
+    let (mut index, mut end, mut kept) = (start, start, out.len());
     loop {
-        match byte(text, at) {
+        match byte_at(text, index) {
             b'%' => {
-                let digits = text.get(at + 1..at + 3).unwrap_or_default();
+                let digits = text.get(index + 1..index + 3).unwrap_or_default();
                 if digits.len() < 2 || !digits.iter().all(|&byte| chars::is(byte, HEX)) {
-                    return expected(text, at, "two hexadecimal digits after '%'");
+                    return fail_expected(text, index, "two hexadecimal digits after '%'");
                 }
-                out.extend_from_slice(&text[at..at + 3]);
-                at += 3;
+                out.extend_from_slice(&text[index..index + 3]);
+                index += 3;
             }
             b'\\' => {
-                let escaped = byte(text, at + 1);
+                let escaped = byte_at(text, index + 1);
                 if !b"_~.-!$&'()*+,;=/?#@%".contains(&escaped) {
-                    return expected(
+                    return fail_expected(
                         text,
-                        at,
+                        index,
                         "an escape that is allowed in a prefixed name, such as \\,",
                     );
                 }
                 out.push(escaped);
-                at += 2;
+                index += 2;
             }
-            b'.' if at > start => {
+            b'.' if index > start => {
                 // A trailing dot belongs to the row.
                 out.push(b'.');
-                at += 1;
+                index += 1;
                 continue;
             }
-            _ => match character(text, at) {
+            _ => match character_at(text, index) {
                 Some((c, width))
                     if chars::is_letter(c)
                         || matches!(c, '_' | ':')
                         || c.is_ascii_digit()
-                        || at > start && chars::is_name(c) =>
+                        || index > start && chars::is_name(c) =>
                 {
-                    out.extend_from_slice(&text[at..at + width]);
-                    at += width;
+                    out.extend_from_slice(&text[index..index + width]);
+                    index += width;
                 }
                 _ => break,
             },
         }
-        (end, kept) = (at, out.len());
+        (end, kept) = (index, out.len());
     }
     out.truncate(kept);
     Ok(end)
@@ -260,24 +262,24 @@ impl StatementReader {
     }
 
     /// Reads a number, a boolean or a prefixed name.
-    pub(super) fn short_term<R: Record>(
+    pub(super) fn parse_short_term<R: Record>(
         &mut self,
         builder: &mut LogBuilder<R>,
         text: &[u8],
-        at: &mut usize,
+        index: &mut usize,
     ) -> Lexed<TermId> {
-        let start = *at;
-        if begins_name(text, start) {
-            return self.name(builder, text, at);
+        let start = *index;
+        if starts_name(text, start) {
+            return self.name(builder, text, index);
         }
-        let found = boolean(text, start).map(|end| (end, BOOLEAN));
-        let Some((end, datatype)) = found.or_else(|| number(text, start)) else {
-            return expected(text, start, "a term");
+        let token = boolean(text, start).map(|end| (end, BOOLEAN));
+        let Some((end, datatype)) = token.or_else(|| number(text, start)) else {
+            return fail_expected(text, start, "a term");
         };
         let lexical = text.get(start..end).unwrap_or_default();
-        *at = end;
+        *index = end;
         self.extra += datatype.len();
-        let datatype = self.shared(builder, TermKind::Iri, datatype, flags::PLAIN);
+        let datatype = self.add_shared(builder, TermKind::Iri, datatype, flags::PLAIN);
         let slot = Cache::slot(TermKind::TypedLiteral, lexical);
         let known = self.cache.get(slot);
         let same = known
@@ -302,13 +304,13 @@ impl StatementReader {
         &mut self,
         builder: &mut LogBuilder<R>,
         text: &[u8],
-        at: &mut usize,
+        index: &mut usize,
     ) -> Lexed<TermId> {
-        let start = *at;
+        let start = *index;
         let colon = prefix_end(text, start);
         let prefix = text.get(start..colon).unwrap_or_default();
         let Some(namespace) = self.prefixes.get(prefix) else {
-            let (shown, name) = (quote(prefix), found(text, start));
+            let (shown, name) = (quote(prefix), describe_found(text, start));
             let reason = Reason::from(format!(
                 "the prefix {shown} of {name} is not declared; declare it with PA in an earlier row"
             ));
@@ -316,7 +318,7 @@ impl StatementReader {
         };
         self.iri.clear();
         self.iri.extend_from_slice(namespace);
-        *at = local(text, colon + 1, &mut self.iri)?;
+        *index = lex_local(text, colon + 1, &mut self.iri)?;
         if !has_scheme(&self.iri) && !self.grammar.lenient {
             return relative_iri_error(&self.iri, start);
         }
@@ -332,46 +334,51 @@ impl StatementReader {
         } else {
             0
         };
-        let id = self.shared(builder, TermKind::Iri, &iri, plain);
+        let id = self.add_shared(builder, TermKind::Iri, &iri, plain);
         self.iri = iri;
         Ok(id)
     }
 
     /// Reads a blank node in the form `<_:label>`.
-    pub(super) fn quoted_label<R: Record>(
+    pub(super) fn parse_quoted_label<R: Record>(
         &mut self,
         builder: &mut LogBuilder<R>,
         text: &[u8],
-        at: &mut usize,
+        index: &mut usize,
         guess: RecentTerm,
     ) -> Lexed<TermId> {
-        let start = *at + 3;
-        let token = iri(text, start)?;
+        let start = *index + 3;
+        let token = lex_iri(text, start)?;
         let raw = text.get(start..token.end).unwrap_or_default();
         if raw.is_empty() {
-            return expected(text, start, "a blank node label after '<_:'");
+            return fail_expected(text, start, "a blank node label after '<_:'");
         }
-        *at = token.end + 1;
+        *index = token.end + 1;
         if token.escaped {
             self.extra += raw.len();
             let mut label = std::mem::take(&mut self.iri);
             label.clear();
             unescape_iri(raw, &mut label)?;
-            let id = self.shared(builder, TermKind::Bnode, &label, 0);
+            let id = self.add_shared(builder, TermKind::BlankNode, &label, 0);
             self.iri = label;
             return Ok(id);
         }
         if let Some(decoded) = labels::read(raw, allows_label) {
-            return Ok(self.shared(builder, TermKind::Bnode, &decoded, 0));
+            return Ok(self.add_shared(builder, TermKind::BlankNode, &decoded, 0));
         }
-        if guess.is(builder, TermKind::Bnode, raw) {
+        if guess.is(builder, TermKind::BlankNode, raw) {
             return Ok(guess.id);
         }
-        Ok(self.shared(builder, TermKind::Bnode, raw, scan::label(raw).unwrap_or(0)))
+        Ok(self.add_shared(
+            builder,
+            TermKind::BlankNode,
+            raw,
+            scan::label(raw).unwrap_or(0),
+        ))
     }
 
     /// Returns a term that consists only of its text. Recurring terms are shared.
-    fn shared<R: Record>(
+    fn add_shared<R: Record>(
         &mut self,
         builder: &mut LogBuilder<R>,
         kind: TermKind,

@@ -9,7 +9,7 @@ use std::ops::Range;
 
 use super::model::{NativeValue, PrefixedName, RawLiteralKind};
 use super::terms::BNODE_IRI;
-use super::values::of_literal;
+use super::values::from_literal;
 use crate::codec::unsupported::{WriteResult, misread_iri_error, misread_tag_error};
 use crate::model::error::ErrorClass;
 use crate::model::remedy::{Feature, Reason};
@@ -24,12 +24,12 @@ pub(crate) const MAX_BYTES: usize = 1 << 30;
 
 /// Position of an encoded term among those of the batch.
 #[derive(Clone, Copy, Default)]
-pub(crate) struct TermPlace {
+pub(crate) struct TermRange {
     start: u32,
     length: u32,
 }
 
-impl TermPlace {
+impl TermRange {
     #[inline]
     pub fn length(self) -> usize {
         self.length as usize
@@ -43,21 +43,21 @@ impl TermPlace {
 
 /// An encoding. Encoded terms can be copied into any position of any row.
 pub(crate) trait BinaryTermWriter: Send {
-    fn iri(out: &mut Vec<u8>, text: &[u8]);
+    fn write_iri(out: &mut Vec<u8>, text: &[u8]);
     fn name(out: &mut Vec<u8>, name: PrefixedName<'_>);
     /// Writes a blank node. Its label begins with `label_prefix`.
-    fn bnode(out: &mut Vec<u8>, label_prefix: &[u8], label: &[u8]);
-    fn literal(out: &mut Vec<u8>, lexical: &[u8], kind: RawLiteralKind<'_>);
-    fn value(out: &mut Vec<u8>, value: NativeValue);
+    fn write_blank_node(out: &mut Vec<u8>, label_prefix: &[u8], label: &[u8]);
+    fn write_literal(out: &mut Vec<u8>, lexical: &[u8], kind: RawLiteralKind<'_>);
+    fn write_value(out: &mut Vec<u8>, value: NativeValue);
     /// Writes a triple term from terms that were encoded before it.
-    fn triple(terms: &mut Vec<u8>, parts: [TermPlace; 3]);
+    fn write_triple(terms: &mut Vec<u8>, parts: [TermRange; 3]);
 }
 
 /// The encoded terms of a batch.
 pub(crate) struct EncodedTerms {
     pub bytes: Vec<u8>,
     /// The generation and position of each encoded term, by term id.
-    places: Vec<(u32, TermPlace)>,
+    ranges: Vec<(u32, TermRange)>,
     generation: u32,
     /// Whether numbers are written as native values.
     values: bool,
@@ -75,7 +75,7 @@ impl EncodedTerms {
     pub fn new(values: bool, abbreviates: bool, flat: bool) -> Self {
         Self {
             bytes: Vec::new(),
-            places: Vec::new(),
+            ranges: Vec::new(),
             generation: 0,
             values,
             prefixes: abbreviates.then(Prefixes::default),
@@ -89,12 +89,12 @@ impl EncodedTerms {
     pub fn begin(&mut self, terms: usize) {
         self.bytes.clear();
         self.labelled.clear();
-        if self.places.len() < terms {
-            self.places.resize(terms, (0, TermPlace::default()));
+        if self.ranges.len() < terms {
+            self.ranges.resize(terms, (0, TermRange::default()));
         }
         self.generation = self.generation.wrapping_add(1);
         if self.generation == 0 {
-            self.places.fill((0, TermPlace::default()));
+            self.ranges.fill((0, TermRange::default()));
             self.generation = 1;
         }
     }
@@ -104,7 +104,7 @@ impl EncodedTerms {
         if self.flat {
             self.label_prefix.begin(number);
             for id in self.labelled.drain(..) {
-                if let Some(entry) = self.places.get_mut(id.index()) {
+                if let Some(entry) = self.ranges.get_mut(id.index()) {
                     entry.0 = 0;
                 }
             }
@@ -116,31 +116,31 @@ impl EncodedTerms {
     /// # Errors
     /// If the encoding does not support the term, or all terms together become too long.
     #[inline]
-    pub fn term<W: BinaryTermWriter>(
+    pub fn encode_term<W: BinaryTermWriter>(
         &mut self,
         table: &TermTable,
         id: TermId,
-    ) -> WriteResult<TermPlace> {
-        match self.places.get(id.index()) {
+    ) -> WriteResult<TermRange> {
+        match self.ranges.get(id.index()) {
             Some((generation, place)) if *generation == self.generation => Ok(*place),
-            _ => self.new_term::<W>(table, id),
+            _ => self.encode_new_term::<W>(table, id),
         }
     }
 
-    fn new_term<W: BinaryTermWriter>(
+    fn encode_new_term<W: BinaryTermWriter>(
         &mut self,
         table: &TermTable,
         id: TermId,
-    ) -> WriteResult<TermPlace> {
+    ) -> WriteResult<TermRange> {
         let term = table.term(id);
         let text = table.text_of(term);
         // The parts of a triple term are encoded before it.
         let triple = if term.kind == TermKind::TripleTerm {
             let [s, p, o] = table.triple(term);
             let parts = [
-                self.term::<W>(table, s)?,
-                self.term::<W>(table, p)?,
-                self.term::<W>(table, o)?,
+                self.encode_term::<W>(table, s)?,
+                self.encode_term::<W>(table, p)?,
+                self.encode_term::<W>(table, o)?,
             ];
             let size: usize = parts.iter().map(|part| part.length()).sum();
             if size + self.bytes.len() > MAX_BYTES {
@@ -153,35 +153,37 @@ impl EncodedTerms {
         let start = self.bytes.len();
         let bytes = &mut self.bytes;
         match (term.kind, triple) {
-            (_, Some(parts)) => W::triple(bytes, parts),
+            (_, Some(parts)) => W::write_triple(bytes, parts),
             (TermKind::Iri, _) => {
                 if text.starts_with(BNODE_IRI) {
                     return Err(misread_iri_error(text, "a blank node"));
                 }
                 match name(self.prefixes.as_ref(), text) {
                     Some(name) => W::name(bytes, name),
-                    None => W::iri(bytes, text),
+                    None => W::write_iri(bytes, text),
                 }
             }
-            (TermKind::Bnode, _) if self.flat => {
+            (TermKind::BlankNode, _) if self.flat => {
                 let (prefix, rest) = self.label_prefix.split(text);
-                W::bnode(bytes, prefix, rest);
+                W::write_blank_node(bytes, prefix, rest);
             }
-            (TermKind::Bnode, _) => W::bnode(bytes, b"", text),
+            (TermKind::BlankNode, _) => W::write_blank_node(bytes, b"", text),
             (TermKind::Literal | TermKind::LangLiteral | TermKind::TypedLiteral, _) => {
                 let value = if self.values && term.kind == TermKind::TypedLiteral {
-                    of_literal(text, table.text(TermId(term.aux)))
+                    from_literal(text, table.text(TermId(term.aux)))
                 } else {
                     None
                 };
                 match value {
-                    Some(value) => W::value(bytes, value),
+                    Some(value) => W::write_value(bytes, value),
                     None if term.kind == TermKind::LangLiteral
                         && table.text(TermId(term.aux)).is_empty() =>
                     {
                         return Err(misread_tag_error(b"", "none"));
                     }
-                    None => W::literal(bytes, text, kind(self.prefixes.as_ref(), table, term)),
+                    None => {
+                        W::write_literal(bytes, text, kind(self.prefixes.as_ref(), table, term))
+                    }
                 }
             }
             _ => {
@@ -197,11 +199,11 @@ impl EncodedTerms {
         if self.flat && contains_labels(term.kind) {
             self.labelled.push(id);
         }
-        let place = TermPlace {
+        let place = TermRange {
             start: start as u32,
             length: (self.bytes.len() - start) as u32,
         };
-        if let Some(entry) = self.places.get_mut(id.index()) {
+        if let Some(entry) = self.ranges.get_mut(id.index()) {
             *entry = (self.generation, place);
         }
         Ok(place)

@@ -2,14 +2,14 @@
 //!
 //! - Law: strings are unchecked slices of the log.
 
-use crate::syntax::wire::{Checked, WireError, malformed};
+use crate::syntax::wire::{Checked, WireError, malformed_error};
 
 /// A term.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Raw<'a> {
     Iri(&'a [u8]),
     Name(PrefixedName<'a>),
-    Bnode(&'a [u8]),
+    BlankNode(&'a [u8]),
     Literal(&'a [u8], RawLiteralKind<'a>),
     Value(NativeValue),
     /// A triple term, as the bytes of its statement.
@@ -75,10 +75,10 @@ impl<'a> Slots<'a> {
 
     /// Returns the empty slot of a term; `field` counts from 1.
     #[inline]
-    pub fn slot(&mut self, field: usize) -> Checked<&mut Option<Raw<'a>>> {
+    pub fn empty_slot(&mut self, field: usize) -> Checked<&mut Option<Raw<'a>>> {
         match self.0.get_mut(field.wrapping_sub(1)) {
             Some(slot @ None) => Ok(slot),
-            _ => Err(malformed(format!(
+            _ => Err(malformed_error(format!(
                 "field {field} of a statement is repeated"
             ))),
         }
@@ -89,7 +89,7 @@ impl<'a> Slots<'a> {
     pub fn get(&self, position: usize) -> Checked<&Raw<'a>> {
         self.0[position].as_ref().ok_or_else(|| {
             let part = ["subject", "predicate", "object", "graph"][position];
-            malformed(format!("a statement has no {part}"))
+            malformed_error(format!("a statement has no {part}"))
         })
     }
 
@@ -102,22 +102,22 @@ impl<'a> Slots<'a> {
 
 /// Returns the error for a placeholder in data, which is valid only in patterns and results.
 #[cold]
-pub(crate) fn placeholder_error(what: &str) -> WireError {
-    malformed(format!(
-        "{what} in place of a term; only patterns and query results may contain it"
+pub(crate) fn placeholder_error(kind: &str) -> WireError {
+    malformed_error(format!(
+        "{kind} in place of a term; only patterns and query results may contain it"
     ))
 }
 
 /// Returns the error for a union with two fields.
 #[cold]
-pub(crate) fn ambiguous(what: &str) -> WireError {
-    malformed(format!(
-        "{what} is ambiguous: two fields of a union are set"
+pub(crate) fn ambiguous_error(union_name: &str) -> WireError {
+    malformed_error(format!(
+        "{union_name} is ambiguous: two fields of a union are set"
     ))
 }
 
 /// Returns the error for a union without a field.
 #[cold]
-pub(crate) fn unset(what: &str) -> WireError {
-    malformed(format!("{what} is not set"))
+pub(crate) fn unset_error(union_name: &str) -> WireError {
+    malformed_error(format!("{union_name} is not set"))
 }

@@ -13,14 +13,14 @@ use rustc_hash::FxHashMap;
 use super::model::{NativeValue, PrefixedName, Raw, RawLiteralKind, Slots, placeholder_error};
 use crate::model::builder::LogBuilder;
 use crate::model::chars::has_scheme;
-use crate::model::error::{counted, quote};
+use crate::model::error::{format_count, quote};
 use crate::model::limits::Limits;
 use crate::model::record::Record;
 use crate::model::remedy::Reason;
 use crate::model::term::{NO_SPLIT, Term, TermId, TermKind, XSD_STRING, flags};
 use crate::syntax::cache::{Cache, RecentTerm};
 use crate::syntax::text::scan;
-use crate::syntax::wire::{Checked, invalid_utf8, limit, malformed, utf8};
+use crate::syntax::wire::{Checked, check_utf8, invalid_utf8_error, limit, malformed_error};
 
 /// Prefix of IRIs that represent blank nodes.
 pub(crate) const BNODE_IRI: &[u8] = b"_:";
@@ -31,7 +31,7 @@ pub(crate) trait TripleTermReader {
     ///
     /// # Errors
     /// If the bytes violate the encoding.
-    fn triple<'a>(bytes: &'a [u8], slots: &mut Slots<'a>) -> Checked<()>;
+    fn read_triple<'a>(bytes: &'a [u8], slots: &mut Slots<'a>) -> Checked<()>;
 }
 
 /// State for decoding the terms of a log.
@@ -67,9 +67,9 @@ impl<L: Record> BinaryTerms<L> {
     }
 
     /// Declares a prefix.
-    pub fn prefix(&mut self, name: &[u8], iri: &[u8]) -> Checked<()> {
-        utf8(name, "a prefix")?;
-        utf8(iri, "an IRI")?;
+    pub fn set_prefix(&mut self, name: &[u8], iri: &[u8]) -> Checked<()> {
+        check_utf8(name, "a prefix")?;
+        check_utf8(iri, "an IRI")?;
         self.builder.add_namespace(name, iri)?;
         self.prefixes.insert(name.into(), iri.into());
         Ok(())
@@ -78,19 +78,20 @@ impl<L: Record> BinaryTerms<L> {
     /// Sets the base IRI. A later base is resolved against the current one.
     pub fn set_base(&mut self, iri: &[u8]) -> Checked<()> {
         self.builder.charge(iri.len())?;
-        let text = utf8(iri, "the base")?;
+        let text = check_utf8(iri, "the base")?;
         let base = match &self.base {
             Some(base) => base.resolve(text),
             None => Iri::parse(text.to_owned()),
         };
-        let base = base.map_err(|_| malformed(format!("the base {} is not an IRI", quote(iri))))?;
+        let base =
+            base.map_err(|_| malformed_error(format!("the base {} is not an IRI", quote(iri))))?;
         self.base = Some(base);
         Ok(())
     }
 
     /// Converts a term. Positions 0 to 3 remember the previous term; other positions do not.
     #[inline]
-    pub fn term<R: TripleTermReader>(
+    pub fn add_term<R: TripleTermReader>(
         &mut self,
         raw: &Raw<'_>,
         position: usize,
@@ -99,31 +100,32 @@ impl<L: Record> BinaryTerms<L> {
         match *raw {
             Raw::Iri(text) => {
                 if text.starts_with(BNODE_IRI) {
-                    self.bnode(&text[2..], position)
+                    self.add_blank_node(&text[2..], position)
                 } else if self.base.is_some() && !has_scheme(text) {
-                    self.relative(text, position)
+                    self.add_relative(text, position)
                 } else {
-                    self.iri(text, NO_SPLIT, position)
+                    self.add_iri(text, NO_SPLIT, position)
                 }
             }
-            Raw::Bnode(label) => self.bnode(label, position),
-            Raw::Literal(lexical, kind) => self.literal(lexical, kind),
+            Raw::BlankNode(label) => self.add_blank_node(label, position),
+            Raw::Literal(lexical, kind) => self.add_literal(lexical, kind),
             Raw::Name(name) => self.name(name, position),
-            Raw::Value(value) => self.value(value),
-            Raw::Triple(bytes) => self.triple::<R>(bytes, depth + 1),
+            Raw::Value(value) => self.add_value(value),
+            Raw::Triple(bytes) => self.add_triple::<R>(bytes, depth + 1),
             Raw::Placeholder(open) => Err(placeholder_error(open.name())),
         }
     }
 
-    fn bnode(&mut self, label: &[u8], position: usize) -> Checked<TermId> {
-        let check =
-            |text: &[u8]| scan::label(text).ok_or_else(|| invalid_utf8(text, "a blank node label"));
-        self.find_or_add(TermKind::Bnode, label, NO_SPLIT, position, check)
+    fn add_blank_node(&mut self, label: &[u8], position: usize) -> Checked<TermId> {
+        let check = |text: &[u8]| {
+            scan::label(text).ok_or_else(|| invalid_utf8_error(text, "a blank node label"))
+        };
+        self.find_or_add(TermKind::BlankNode, label, NO_SPLIT, position, check)
     }
 
     #[inline]
-    fn iri(&mut self, text: &[u8], split: u16, position: usize) -> Checked<TermId> {
-        let check = |text: &[u8]| scan::iri(text).ok_or_else(|| invalid_utf8(text, "an IRI"));
+    fn add_iri(&mut self, text: &[u8], split: u16, position: usize) -> Checked<TermId> {
+        let check = |text: &[u8]| scan::iri(text).ok_or_else(|| invalid_utf8_error(text, "an IRI"));
         self.find_or_add(TermKind::Iri, text, split, position, check)
     }
 
@@ -181,14 +183,14 @@ impl<L: Record> BinaryTerms<L> {
     /// Writes the IRI of a prefixed name to `out`. Returns the length of its namespace.
     fn expand(&self, name: PrefixedName<'_>, out: &mut Vec<u8>) -> Checked<usize> {
         let Some(namespace) = self.prefixes.get(name.prefix) else {
-            return Err(malformed(format!(
+            return Err(malformed_error(format!(
                 "the prefix {} is not declared",
                 quote(name.prefix)
             )));
         };
         // Checked separately, because the concatenation may be valid UTF-8 even if neither part is.
         if !name.local.is_ascii() {
-            utf8(name.local, "a local name")?;
+            check_utf8(name.local, "a local name")?;
         }
         out.extend_from_slice(namespace);
         out.extend_from_slice(name.local);
@@ -199,48 +201,48 @@ impl<L: Record> BinaryTerms<L> {
         self.with_scratch(|this, text| {
             let split = this.expand(name, text)?;
             if this.base.is_some() && !has_scheme(text) {
-                return this.relative(text, position);
+                return this.add_relative(text, position);
             }
             let split = u16::try_from(split).unwrap_or(NO_SPLIT);
-            this.iri(text, split, position)
+            this.add_iri(text, split, position)
         })
     }
 
     #[cold]
-    fn relative(&mut self, text: &[u8], position: usize) -> Checked<TermId> {
-        let reference = utf8(text, "an IRI")?;
+    fn add_relative(&mut self, text: &[u8], position: usize) -> Checked<TermId> {
+        let reference = check_utf8(text, "an IRI")?;
         let Some(base) = &self.base else {
-            return self.iri(text, NO_SPLIT, position);
+            return self.add_iri(text, NO_SPLIT, position);
         };
         self.builder.charge(base.as_str().len())?;
         let iri = base.resolve_unchecked(reference).into_inner();
-        self.iri(iri.as_bytes(), NO_SPLIT, position)
+        self.add_iri(iri.as_bytes(), NO_SPLIT, position)
     }
 
     #[inline]
-    fn literal(&mut self, lexical: &[u8], kind: RawLiteralKind<'_>) -> Checked<TermId> {
+    fn add_literal(&mut self, lexical: &[u8], kind: RawLiteralKind<'_>) -> Checked<TermId> {
         let plain =
-            scan::lexical(lexical).ok_or_else(|| invalid_utf8(lexical, "a lexical form"))?;
+            scan::lexical(lexical).ok_or_else(|| invalid_utf8_error(lexical, "a lexical form"))?;
         let (kind, aux, direction) = match kind {
             RawLiteralKind::Plain => (TermKind::Literal, TermId(0), 0),
-            RawLiteralKind::Language(tag) => (TermKind::LangLiteral, self.language(tag)?, 0),
+            RawLiteralKind::Language(tag) => (TermKind::LangLiteral, self.add_language(tag)?, 0),
             RawLiteralKind::Directed(tag, direction) => {
                 let direction = match direction {
                     b"ltr" => flags::LTR,
                     b"rtl" => flags::RTL,
                     other => {
-                        return Err(malformed(format!(
+                        return Err(malformed_error(format!(
                             "the base direction {} is neither ltr nor rtl",
                             quote(other)
                         )));
                     }
                 };
-                (TermKind::LangLiteral, self.language(tag)?, direction)
+                (TermKind::LangLiteral, self.add_language(tag)?, direction)
             }
-            RawLiteralKind::Datatype(iri) => self.datatype(iri)?,
+            RawLiteralKind::Datatype(iri) => self.add_datatype(iri)?,
             RawLiteralKind::DatatypeName(name) => self.with_scratch(|this, iri| {
                 this.expand(name, iri)?;
-                this.datatype(iri)
+                this.add_datatype(iri)
             })?,
         };
         Ok(self
@@ -250,49 +252,50 @@ impl<L: Record> BinaryTerms<L> {
 
     /// Returns the kind and the datatype term of a literal, and no base direction (0).
     #[inline]
-    fn datatype(&mut self, iri: &[u8]) -> Checked<(TermKind, TermId, u8)> {
+    fn add_datatype(&mut self, iri: &[u8]) -> Checked<(TermKind, TermId, u8)> {
         // Literals of xsd:string have a separate kind and no datatype term.
         if iri == XSD_STRING {
             return Ok((TermKind::Literal, TermId(0), 0));
         }
         let id = if self.base.is_some() && !has_scheme(iri) {
-            self.relative(iri, usize::MAX)?
+            self.add_relative(iri, usize::MAX)?
         } else {
-            self.iri(iri, NO_SPLIT, usize::MAX)?
+            self.add_iri(iri, NO_SPLIT, usize::MAX)?
         };
         Ok((TermKind::TypedLiteral, id, 0))
     }
 
-    fn language(&mut self, tag: &[u8]) -> Checked<TermId> {
-        let check =
-            |tag: &[u8]| scan::language(tag).ok_or_else(|| invalid_utf8(tag, "a language tag"));
+    fn add_language(&mut self, tag: &[u8]) -> Checked<TermId> {
+        let check = |tag: &[u8]| {
+            scan::language(tag).ok_or_else(|| invalid_utf8_error(tag, "a language tag"))
+        };
         self.find_or_add(TermKind::Language, tag, NO_SPLIT, usize::MAX, check)
     }
 
-    fn value(&mut self, value: NativeValue) -> Checked<TermId> {
+    fn add_value(&mut self, value: NativeValue) -> Checked<TermId> {
         self.builder.charge(value.length())?;
         self.with_scratch(|this, lexical| {
-            value.lexical(lexical);
-            this.literal(lexical, RawLiteralKind::Datatype(value.datatype()))
+            value.write_lexical(lexical);
+            this.add_literal(lexical, RawLiteralKind::Datatype(value.datatype()))
         })
     }
 
-    fn triple<R: TripleTermReader>(&mut self, bytes: &[u8], depth: u32) -> Checked<TermId> {
+    fn add_triple<R: TripleTermReader>(&mut self, bytes: &[u8], depth: u32) -> Checked<TermId> {
         if depth > self.max_depth {
             return Err(limit(Reason::limit(
                 format!(
                     "triple terms are nested deeper than {}",
-                    counted(self.max_depth as usize, "level")
+                    format_count(self.max_depth as usize, "level")
                 ),
                 "max_depth",
             )));
         }
         let mut slots = Slots::EMPTY;
-        R::triple(bytes, &mut slots)?;
+        R::read_triple(bytes, &mut slots)?;
         let parts = [
-            self.term::<R>(slots.get(0)?, 0, depth)?,
-            self.term::<R>(slots.get(1)?, 1, depth)?,
-            self.term::<R>(slots.get(2)?, 2, depth)?,
+            self.add_term::<R>(slots.get(0)?, 0, depth)?,
+            self.add_term::<R>(slots.get(1)?, 1, depth)?,
+            self.add_term::<R>(slots.get(2)?, 2, depth)?,
         ];
         Ok(self.builder.add_triple_term(parts)?)
     }

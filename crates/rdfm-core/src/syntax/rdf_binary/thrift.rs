@@ -6,16 +6,17 @@
 //! - Cost: each level of a triple term is skipped once before it is decoded.
 //! - Law: unknown fields are skipped up to a fixed depth. A field with the wrong type is an error.
 
-use super::encode::{BinaryTermWriter, TermPlace};
+use super::encode::{BinaryTermWriter, TermRange};
 use super::model::{
-    NativeValue, Placeholder, PrefixedName, Raw, RawLiteralKind, Slots, ambiguous, unset,
+    NativeValue, Placeholder, PrefixedName, Raw, RawLiteralKind, Slots, ambiguous_error,
+    unset_error,
 };
 use super::terms::TripleTermReader;
 use crate::codec::unknown;
 use crate::model::fast_path::FastPath;
 use crate::syntax::wire::{
-    Checked, Varint, WireError, from_zigzag, limit, long_varint, malformed, put_varint, to_zigzag,
-    truncated,
+    Checked, Varint, WireError, from_zigzag, limit, malformed_error, put_varint, read_long_varint,
+    to_zigzag, truncated_error,
 };
 
 /// Types of the compact protocol.
@@ -41,23 +42,23 @@ const MAX_TRIPLES: u32 = 2 * 1002;
 pub(crate) struct Thrift;
 
 impl TripleTermReader for Thrift {
-    fn triple<'a>(bytes: &'a [u8], slots: &mut Slots<'a>) -> Checked<()> {
-        statement(&mut CompactReader { rest: bytes }, 3, slots)
+    fn read_triple<'a>(bytes: &'a [u8], slots: &mut Slots<'a>) -> Checked<()> {
+        read_statement(&mut CompactReader { rest: bytes }, 3, slots)
     }
 }
 
 /// Decodes the terms of a statement with this number of fields into empty slots.
 #[inline]
-pub(crate) fn statement<'a>(
+pub(crate) fn read_statement<'a>(
     wire: &mut CompactReader<'a>,
     fields: i16,
     slots: &mut Slots<'a>,
 ) -> Checked<()> {
     let mut last = 0;
-    while let Some((field, kind)) = wire.field(&mut last)? {
+    while let Some((field, kind)) = wire.read_field(&mut last)? {
         if (1..=fields).contains(&field) {
             expect(kind, STRUCT, field, "the statement")?;
-            let slot = slots.slot(field.unsigned_abs().into())?;
+            let slot = slots.empty_slot(field.unsigned_abs().into())?;
             // Fast path: only an IRI or a label.
             // Gain: 1.5 times (`make bench-gains PATHS=thrift-terms`).
             if FastPath::ThriftTerms.is_on()
@@ -69,10 +70,10 @@ pub(crate) fn statement<'a>(
                 *slot = Some(if *tag == 0x1c {
                     Raw::Iri(text)
                 } else {
-                    Raw::Bnode(text)
+                    Raw::BlankNode(text)
                 });
             } else {
-                *slot = Some(term(wire)?);
+                *slot = Some(read_term(wire)?);
             }
         } else {
             wire.skip_unknown(field, kind)?;
@@ -82,10 +83,10 @@ pub(crate) fn statement<'a>(
 }
 
 /// Decodes a term.
-pub(crate) fn term<'a>(wire: &mut CompactReader<'a>) -> Checked<Raw<'a>> {
+pub(crate) fn read_term<'a>(wire: &mut CompactReader<'a>) -> Checked<Raw<'a>> {
     let mut term = None;
     let mut last = 0;
-    while let Some((field, kind)) = wire.field(&mut last)? {
+    while let Some((field, kind)) = wire.read_field(&mut last)? {
         let expected = match field {
             1..=9 | 12 => STRUCT,
             10 => I64,
@@ -97,47 +98,52 @@ pub(crate) fn term<'a>(wire: &mut CompactReader<'a>) -> Checked<Raw<'a>> {
         };
         expect(kind, expected, field, "the term")?;
         if term.is_some() {
-            return Err(ambiguous("the term"));
+            return Err(ambiguous_error("the term"));
         }
         term = Some(match field {
-            1 => Raw::Iri(wire.string("the IRI")?),
-            2 => Raw::Bnode(wire.string("the blank node")?),
-            3 => literal(wire)?,
+            1 => Raw::Iri(wire.read_string("the IRI")?),
+            2 => Raw::BlankNode(wire.read_string("the blank node")?),
+            3 => read_literal(wire)?,
             4 => Raw::Name(name(wire)?),
-            5 => placeholder(wire, Placeholder::Variable)?,
-            6 => placeholder(wire, Placeholder::Any)?,
-            7 => placeholder(wire, Placeholder::Undef)?,
-            8 => placeholder(wire, Placeholder::Repeat)?,
+            5 => read_placeholder(wire, Placeholder::Variable)?,
+            6 => read_placeholder(wire, Placeholder::Any)?,
+            7 => read_placeholder(wire, Placeholder::Undef)?,
+            8 => read_placeholder(wire, Placeholder::Repeat)?,
             9 => {
                 let whole = wire.rest;
                 wire.skip(STRUCT, MAX_TRIPLES)?;
                 Raw::Triple(&whole[..whole.len() - wire.rest.len()])
             }
-            10 => Raw::Value(NativeValue::Integer(wire.zigzag()?)),
-            11 => Raw::Value(NativeValue::Double(f64::from_le_bytes(wire.eight_bytes()?))),
-            _ => Raw::Value(decimal(wire)?),
+            10 => Raw::Value(NativeValue::Integer(wire.read_zigzag()?)),
+            11 => Raw::Value(NativeValue::Double(f64::from_le_bytes(
+                wire.read_eight_bytes()?,
+            ))),
+            _ => Raw::Value(read_decimal(wire)?),
         });
     }
-    term.ok_or_else(|| unset("the term"))
+    term.ok_or_else(|| unset_error("the term"))
 }
 
 /// Skips the content of a placeholder, which is irrelevant, and returns the placeholder.
-fn placeholder<'a>(wire: &mut CompactReader<'a>, what: Placeholder) -> Checked<Raw<'a>> {
+fn read_placeholder<'a>(
+    wire: &mut CompactReader<'a>,
+    placeholder: Placeholder,
+) -> Checked<Raw<'a>> {
     wire.skip(STRUCT, MAX_NESTING)?;
-    Ok(Raw::Placeholder(what))
+    Ok(Raw::Placeholder(placeholder))
 }
 
 #[inline]
-fn literal<'a>(wire: &mut CompactReader<'a>) -> Checked<Raw<'a>> {
+fn read_literal<'a>(wire: &mut CompactReader<'a>) -> Checked<Raw<'a>> {
     let mut lexical = None;
     let (mut language, mut direction) = (None, None);
     let (mut datatype, mut datatype_name) = (None, None);
     let mut last = 0;
-    while let Some((field, kind)) = wire.field(&mut last)? {
+    while let Some((field, kind)) = wire.read_field(&mut last)? {
         match field {
             1 | 2 | 3 | 5 => {
                 expect(kind, BINARY, field, "the literal")?;
-                let text = wire.binary()?;
+                let text = wire.read_binary()?;
                 match field {
                     1 => lexical = Some(text),
                     2 => language = Some(text).filter(|text| !text.is_empty()), // as in Jena
@@ -152,46 +158,46 @@ fn literal<'a>(wire: &mut CompactReader<'a>) -> Checked<Raw<'a>> {
             _ => wire.skip_unknown(field, kind)?,
         }
     }
-    let lexical = lexical.ok_or_else(|| unset("the lexical form of a literal"))?;
+    let lexical = lexical.ok_or_else(|| unset_error("the lexical form of a literal"))?;
     if datatype.is_some() && datatype_name.is_some() {
-        return Err(ambiguous("the literal"));
+        return Err(ambiguous_error("the literal"));
     }
     let kind = match (language, direction, datatype.or(datatype_name)) {
         (None, None, None) => RawLiteralKind::Plain,
         (None, None, Some(datatype)) => datatype,
         (Some(language), None, None) => RawLiteralKind::Language(language),
         (Some(language), Some(direction), None) => RawLiteralKind::Directed(language, direction),
-        (None, Some(_), _) => return Err(malformed("a base direction without a language")),
-        (Some(_), _, Some(_)) => return Err(ambiguous("the literal")),
+        (None, Some(_), _) => return Err(malformed_error("a base direction without a language")),
+        (Some(_), _, Some(_)) => return Err(ambiguous_error("the literal")),
     };
     Ok(Raw::Literal(lexical, kind))
 }
 
 #[inline]
 fn name<'a>(wire: &mut CompactReader<'a>) -> Checked<PrefixedName<'a>> {
-    let [prefix, local] = wire.strings("the prefixed name")?;
+    let [prefix, local] = wire.read_strings("the prefixed name")?;
     Ok(PrefixedName { prefix, local })
 }
 
-fn decimal(wire: &mut CompactReader<'_>) -> Checked<NativeValue> {
+fn read_decimal(wire: &mut CompactReader<'_>) -> Checked<NativeValue> {
     let (mut value, mut scale) = (None, None);
     let mut last = 0;
-    while let Some((field, kind)) = wire.field(&mut last)? {
+    while let Some((field, kind)) = wire.read_field(&mut last)? {
         match field {
             1 => {
                 expect(kind, I64, field, "the decimal")?;
-                value = Some(wire.zigzag()?);
+                value = Some(wire.read_zigzag()?);
             }
             2 => {
                 expect(kind, I32, field, "the decimal")?;
-                scale = i32::try_from(wire.zigzag()?).ok();
+                scale = i32::try_from(wire.read_zigzag()?).ok();
             }
             _ => wire.skip_unknown(field, kind)?,
         }
     }
     match (value, scale) {
         (Some(value), Some(scale)) => Ok(NativeValue::Decimal(value, scale)),
-        _ => Err(unset("the value or scale of a decimal")),
+        _ => Err(unset_error("the value or scale of a decimal")),
     }
 }
 
@@ -200,12 +206,12 @@ fn decimal(wire: &mut CompactReader<'_>) -> Checked<NativeValue> {
 /// # Errors
 /// If the type differs.
 #[inline]
-pub(crate) fn expect(kind: u8, expected: u8, field: i16, what: &str) -> Checked<()> {
+pub(crate) fn expect(kind: u8, expected: u8, field: i16, description: &str) -> Checked<()> {
     if kind == expected {
         return Ok(());
     }
-    Err(malformed(format!(
-        "field {field} of {what} has type {kind}, expected {expected}"
+    Err(malformed_error(format!(
+        "field {field} of {description} has type {kind}, expected {expected}"
     )))
 }
 
@@ -217,76 +223,76 @@ pub(crate) struct CompactReader<'a> {
 impl<'a> CompactReader<'a> {
     /// Returns the next field of a struct and its type; `None` at the end of the struct.
     #[inline]
-    pub fn field(&mut self, last: &mut i16) -> Checked<Option<(i16, u8)>> {
-        let header = self.byte()?;
+    pub fn read_field(&mut self, last: &mut i16) -> Checked<Option<(i16, u8)>> {
+        let header = self.read_byte()?;
         if header == STOP {
             return Ok(None);
         }
         let kind = header & 0x0f;
         *last = match header >> 4 {
-            0 => i16::try_from(self.zigzag()?)
-                .map_err(|_| malformed("a field number exceeds 16 bits"))?,
+            0 => i16::try_from(self.read_zigzag()?)
+                .map_err(|_| malformed_error("a field number exceeds 16 bits"))?,
             delta => last.wrapping_add(i16::from(delta)),
         };
         Ok(Some((*last, kind)))
     }
 
     #[inline]
-    pub fn byte(&mut self) -> Checked<u8> {
+    pub fn read_byte(&mut self) -> Checked<u8> {
         match *self.rest {
             [byte, ref rest @ ..] => {
                 self.rest = rest;
                 Ok(byte)
             }
-            [] => Err(truncated_row()),
+            [] => Err(truncated_row_error()),
         }
     }
 
     #[inline]
-    fn varint(&mut self) -> Checked<u64> {
+    fn read_varint(&mut self) -> Checked<u64> {
         if let [byte, rest @ ..] = self.rest
             && *byte < 0x80
         {
             self.rest = rest;
             return Ok(u64::from(*byte));
         }
-        match long_varint(self.rest) {
+        match read_long_varint(self.rest) {
             Varint::Value(value, length) => {
                 self.rest = &self.rest[length..];
                 Ok(value)
             }
-            Varint::Incomplete => Err(truncated_row()),
-            Varint::TooLong => Err(malformed("a varint is longer than 10 bytes")),
+            Varint::Incomplete => Err(truncated_row_error()),
+            Varint::TooLong => Err(malformed_error("a varint is longer than 10 bytes")),
         }
     }
 
     #[inline]
-    pub fn zigzag(&mut self) -> Checked<i64> {
-        Ok(from_zigzag(self.varint()?))
+    pub fn read_zigzag(&mut self) -> Checked<i64> {
+        Ok(from_zigzag(self.read_varint()?))
     }
 
-    fn eight_bytes(&mut self) -> Checked<[u8; 8]> {
+    fn read_eight_bytes(&mut self) -> Checked<[u8; 8]> {
         match self.rest.split_first_chunk() {
             Some((bytes, rest)) => {
                 self.rest = rest;
                 Ok(*bytes)
             }
-            None => Err(truncated_row()),
+            None => Err(truncated_row_error()),
         }
     }
 
     /// Reads the size of a string in bytes, or the number of elements in a collection.
     #[inline]
-    pub fn size(&mut self) -> Checked<usize> {
-        let size = self.varint()?;
+    pub fn read_size(&mut self) -> Checked<usize> {
+        let size = self.read_varint()?;
         match i32::try_from(size) {
             Ok(size) => Ok(size.unsigned_abs() as usize),
             // 32 bits with the highest bit set.
-            Err(_) if u32::try_from(size).is_ok() => Err(malformed(format!(
+            Err(_) if u32::try_from(size).is_ok() => Err(malformed_error(format!(
                 "a size is negative: {}",
                 (size as u32).cast_signed()
             ))),
-            Err(_) => Err(malformed(format!("a size exceeds 32 bits: {size}"))),
+            Err(_) => Err(malformed_error(format!("a size exceeds 32 bits: {size}"))),
         }
     }
 
@@ -297,48 +303,48 @@ impl<'a> CompactReader<'a> {
                 self.rest = rest;
                 Ok(bytes)
             }
-            None => Err(truncated_row()),
+            None => Err(truncated_row_error()),
         }
     }
 
     #[inline]
-    pub fn binary(&mut self) -> Checked<&'a [u8]> {
-        let length = self.size()?;
+    pub fn read_binary(&mut self) -> Checked<&'a [u8]> {
+        let length = self.read_size()?;
         self.take(length)
     }
 
     /// Returns the required string in field 1 of a struct.
-    pub fn string(&mut self, what: &'static str) -> Checked<&'a [u8]> {
+    pub fn read_string(&mut self, description: &'static str) -> Checked<&'a [u8]> {
         let mut text = None;
         let mut last = 0;
-        while let Some((field, kind)) = self.field(&mut last)? {
+        while let Some((field, kind)) = self.read_field(&mut last)? {
             if field == 1 {
-                expect(kind, BINARY, field, what)?;
-                text = Some(self.binary()?);
+                expect(kind, BINARY, field, description)?;
+                text = Some(self.read_binary()?);
             } else {
                 self.skip_unknown(field, kind)?;
             }
         }
-        text.ok_or_else(|| unset(what))
+        text.ok_or_else(|| unset_error(description))
     }
 
     /// Returns the required strings in fields 1 and 2 of a struct.
     #[inline]
-    pub fn strings(&mut self, what: &'static str) -> Checked<[&'a [u8]; 2]> {
+    pub fn read_strings(&mut self, description: &'static str) -> Checked<[&'a [u8]; 2]> {
         let mut texts = [None; 2];
         let mut last = 0;
-        while let Some((field, kind)) = self.field(&mut last)? {
-            let at = usize::try_from(i32::from(field) - 1).ok();
-            if let Some(text) = at.and_then(|at| texts.get_mut(at)) {
-                expect(kind, BINARY, field, what)?;
-                *text = Some(self.binary()?);
+        while let Some((field, kind)) = self.read_field(&mut last)? {
+            let index = usize::try_from(i32::from(field) - 1).ok();
+            if let Some(text) = index.and_then(|index| texts.get_mut(index)) {
+                expect(kind, BINARY, field, description)?;
+                *text = Some(self.read_binary()?);
             } else {
                 self.skip_unknown(field, kind)?;
             }
         }
         match texts {
             [Some(first), Some(second)] => Ok([first, second]),
-            _ => Err(unset(what)),
+            _ => Err(unset_error(description)),
         }
     }
 
@@ -356,14 +362,14 @@ impl<'a> CompactReader<'a> {
         }
         match kind {
             1 | 2 => {}
-            BYTE => drop(self.byte()?),
-            I16 | I32 | I64 => drop(self.varint()?),
-            DOUBLE => drop(self.eight_bytes()?),
-            BINARY => drop(self.binary()?),
+            BYTE => drop(self.read_byte()?),
+            I16 | I32 | I64 => drop(self.read_varint()?),
+            DOUBLE => drop(self.read_eight_bytes()?),
+            BINARY => drop(self.read_binary()?),
             LIST | SET => {
-                let header = self.byte()?;
+                let header = self.read_byte()?;
                 let count = match header >> 4 {
-                    15 => self.size()?,
+                    15 => self.read_size()?,
                     count => usize::from(count),
                 };
                 for _ in 0..count {
@@ -371,8 +377,8 @@ impl<'a> CompactReader<'a> {
                 }
             }
             MAP => {
-                let count = self.size()?;
-                let kinds = if count == 0 { 0 } else { self.byte()? };
+                let count = self.read_size()?;
+                let kinds = if count == 0 { 0 } else { self.read_byte()? };
                 for _ in 0..count {
                     self.skip_element(kinds >> 4, depth - 1)?;
                     self.skip_element(kinds & 0x0f, depth - 1)?;
@@ -380,12 +386,12 @@ impl<'a> CompactReader<'a> {
             }
             STRUCT => {
                 let mut last = 0;
-                while let Some((_, kind)) = self.field(&mut last)? {
+                while let Some((_, kind)) = self.read_field(&mut last)? {
                     self.skip(kind, depth - 1)?;
                 }
             }
             UUID => drop(self.take(16)?),
-            _ => return Err(malformed(format!("type {kind} does not exist"))),
+            _ => return Err(malformed_error(format!("type {kind} does not exist"))),
         }
         Ok(())
     }
@@ -400,8 +406,8 @@ impl<'a> CompactReader<'a> {
 }
 
 #[cold]
-fn truncated_row() -> WireError {
-    truncated("the log ends inside a row")
+fn truncated_row_error() -> WireError {
+    truncated_error("the log ends inside a row")
 }
 
 /// Writes terms of RDF Thrift.
@@ -419,7 +425,7 @@ pub(crate) fn put_binary(out: &mut Vec<u8>, header: u8, text: &[u8]) {
 /// copied into every position.
 impl BinaryTermWriter for ThriftTerms {
     #[inline]
-    fn iri(out: &mut Vec<u8>, text: &[u8]) {
+    fn write_iri(out: &mut Vec<u8>, text: &[u8]) {
         out.extend_from_slice(&[0x1c, 0x1c]);
         put_binary(out, 0x18, text);
         out.extend_from_slice(&[0, 0]);
@@ -434,7 +440,7 @@ impl BinaryTermWriter for ThriftTerms {
     }
 
     #[inline]
-    fn bnode(out: &mut Vec<u8>, label_prefix: &[u8], label: &[u8]) {
+    fn write_blank_node(out: &mut Vec<u8>, label_prefix: &[u8], label: &[u8]) {
         out.extend_from_slice(&[0x1c, 0x2c, 0x18]);
         put_varint(out, (label_prefix.len() + label.len()) as u64);
         out.extend_from_slice(label_prefix);
@@ -443,7 +449,7 @@ impl BinaryTermWriter for ThriftTerms {
     }
 
     #[inline]
-    fn literal(out: &mut Vec<u8>, lexical: &[u8], kind: RawLiteralKind<'_>) {
+    fn write_literal(out: &mut Vec<u8>, lexical: &[u8], kind: RawLiteralKind<'_>) {
         out.extend_from_slice(&[0x1c, 0x3c]);
         put_binary(out, 0x18, lexical);
         match kind {
@@ -464,7 +470,7 @@ impl BinaryTermWriter for ThriftTerms {
         out.extend_from_slice(&[0, 0]);
     }
 
-    fn value(out: &mut Vec<u8>, value: NativeValue) {
+    fn write_value(out: &mut Vec<u8>, value: NativeValue) {
         out.push(0x1c);
         match value {
             NativeValue::Integer(number) => {
@@ -486,7 +492,7 @@ impl BinaryTermWriter for ThriftTerms {
         out.push(0);
     }
 
-    fn triple(terms: &mut Vec<u8>, parts: [TermPlace; 3]) {
+    fn write_triple(terms: &mut Vec<u8>, parts: [TermRange; 3]) {
         terms.extend_from_slice(&[0x1c, 0x9c]);
         for part in parts {
             terms.extend_from_within(part.range());

@@ -39,16 +39,16 @@ impl NativeValue {
     }
 
     /// Appends the lexical form.
-    pub fn lexical(self, out: &mut Vec<u8>) {
+    pub fn write_lexical(self, out: &mut Vec<u8>) {
         match self {
             Self::Integer(number) => drop(write!(out, "{number}")),
-            Self::Double(number) => double(number, out),
-            Self::Decimal(number, scale) => decimal(number, scale, out),
+            Self::Double(number) => write_double(number, out),
+            Self::Decimal(number, scale) => write_decimal(number, scale, out),
         }
     }
 }
 
-fn double(number: f64, out: &mut Vec<u8>) {
+fn write_double(number: f64, out: &mut Vec<u8>) {
     if number.is_nan() {
         return out.extend_from_slice(b"NaN");
     }
@@ -65,7 +65,7 @@ fn double(number: f64, out: &mut Vec<u8>) {
     out.extend_from_slice(exponent.as_bytes());
 }
 
-fn decimal(number: i64, scale: i32, out: &mut Vec<u8>) {
+fn write_decimal(number: i64, scale: i32, out: &mut Vec<u8>) {
     if number < 0 {
         out.push(b'-');
     }
@@ -89,7 +89,7 @@ fn decimal(number: i64, scale: i32, out: &mut Vec<u8>) {
 }
 
 /// Returns the value of a literal, if both rdfm and Jena restore the lexical form from it.
-pub(crate) fn of_literal(lexical: &[u8], datatype: &[u8]) -> Option<NativeValue> {
+pub(crate) fn from_literal(lexical: &[u8], datatype: &[u8]) -> Option<NativeValue> {
     let text = std::str::from_utf8(lexical).ok()?;
     let value = match datatype {
         INTEGER => NativeValue::Integer(text.parse().ok()?),
@@ -106,7 +106,7 @@ pub(crate) fn of_literal(lexical: &[u8], datatype: &[u8]) -> Option<NativeValue>
         _ => return None,
     };
     let mut restored = Vec::with_capacity(lexical.len());
-    value.lexical(&mut restored);
+    value.write_lexical(&mut restored);
     (restored == lexical && is_same_in_java(value)).then_some(value)
 }
 
@@ -129,7 +129,7 @@ mod tests {
 
     fn render(value: NativeValue) -> String {
         let mut out = Vec::new();
-        value.lexical(&mut out);
+        value.write_lexical(&mut out);
         assert!(out.len() <= value.length(), "{value:?}");
         String::from_utf8(out).unwrap()
     }
@@ -209,18 +209,18 @@ mod tests {
         ];
         for (datatype, values, others) in cases {
             for text in values {
-                let value = of_literal(text.as_bytes(), datatype).unwrap();
+                let value = from_literal(text.as_bytes(), datatype).unwrap();
                 assert_eq!(
                     (render(value).as_str(), value.datatype()),
                     (*text, datatype)
                 );
             }
             for text in others {
-                assert_eq!(of_literal(text.as_bytes(), datatype), None, "{text}");
+                assert_eq!(from_literal(text.as_bytes(), datatype), None, "{text}");
             }
         }
         assert_eq!(
-            of_literal(b"1", b"http://www.w3.org/2001/XMLSchema#byte"),
+            from_literal(b"1", b"http://www.w3.org/2001/XMLSchema#byte"),
             None
         );
     }

@@ -9,7 +9,7 @@
 //! log does not end an empty message, so a log whose last message is empty ends with an extra
 //! delimiter.
 
-use crate::codec::{Dialect, LogEnd, LogPlace};
+use crate::codec::{Dialect, LogEnd, LogPosition};
 use crate::model::error::quote;
 use crate::syntax::text::dialect::{MESSAGE_LABELS, announces_messages};
 
@@ -19,12 +19,12 @@ pub struct Delimiters {
     dialect: Dialect,
     label: String,
     announced: bool,
-    place: DelimiterPlace,
+    position: DelimiterPosition,
 }
 
 /// The position of [`Delimiters`] in the log.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct DelimiterPlace {
+pub struct DelimiterPosition {
     /// Number of messages begun.
     messages: u64,
     /// Whether the last message is empty.
@@ -50,61 +50,61 @@ impl Delimiters {
             dialect,
             label: label.to_owned(),
             announced: false,
-            place: DelimiterPlace::default(),
+            position: DelimiterPosition::default(),
         })
     }
 
     /// Creates delimiters for formats whose messages need none: nothing is written.
-    pub fn none() -> Self {
+    pub fn without_delimiters() -> Self {
         Self {
             dialect: Dialect::Plain,
             label: String::new(),
             announced: false,
-            place: DelimiterPlace::default(),
+            position: DelimiterPosition::default(),
         }
     }
 
     /// Resets the state for the start of another log.
     pub fn reset(&mut self) {
         self.announced = false;
-        self.place = DelimiterPlace::default();
+        self.position = DelimiterPosition::default();
     }
 
     /// Continues an existing log with the given end.
     pub fn continue_log(&mut self, end: LogEnd) {
         self.announced = true;
-        self.place = DelimiterPlace {
+        self.position = DelimiterPosition {
             messages: u64::from(end != LogEnd::Start),
             empty: false,
             delimited: end == LogEnd::Delimiter,
         };
     }
 
-    /// Moves to a place between two batches of the log.
-    pub fn go_to(&mut self, place: LogPlace) {
+    /// Moves to a position between two batches of the log.
+    pub fn go_to(&mut self, position: LogPosition) {
         self.announced = true;
-        self.place = DelimiterPlace {
-            messages: place.messages,
-            empty: place.empty,
+        self.position = DelimiterPosition {
+            messages: position.messages,
+            empty: position.empty,
             delimited: false,
         };
     }
 
     /// Whether the last message is empty.
     pub fn is_empty(&self) -> bool {
-        self.place.empty
+        self.position.empty
     }
 
     /// Completes the log after a message and returns its new end.
     pub fn pause(&mut self, out: &mut Vec<u8>) -> LogEnd {
-        if self.place.empty {
+        if self.position.empty {
             self.write(out);
-            self.place.empty = false;
-            self.place.delimited = true;
+            self.position.empty = false;
+            self.position.delimited = true;
         }
-        match self.place {
-            DelimiterPlace { messages: 0, .. } => LogEnd::Start,
-            DelimiterPlace {
+        match self.position {
+            DelimiterPosition { messages: 0, .. } => LogEnd::Start,
+            DelimiterPosition {
                 delimited: true, ..
             } => LogEnd::Delimiter,
             _ => LogEnd::Content,
@@ -113,17 +113,17 @@ impl Delimiters {
 
     /// Number of the open message in this log, from 0.
     pub fn number(&self) -> u64 {
-        self.place.messages.saturating_sub(1)
+        self.position.messages.saturating_sub(1)
     }
 
-    /// The current place, for [`back_to`](Self::back_to).
-    pub fn place(&self) -> DelimiterPlace {
-        self.place
+    /// The current position, for [`back_to`](Self::back_to).
+    pub fn position(&self) -> DelimiterPosition {
+        self.position
     }
 
-    /// Discards the messages since a place.
-    pub fn back_to(&mut self, place: DelimiterPlace) {
-        self.place = place;
+    /// Discards the messages since a position.
+    pub fn go_back_to(&mut self, position: DelimiterPosition) {
+        self.position = position;
     }
 
     /// Writes the announcement at the start of the log. Later calls do nothing.
@@ -139,31 +139,31 @@ impl Delimiters {
     /// Opens a message.
     #[inline]
     pub fn begin(&mut self, out: &mut Vec<u8>) {
-        if self.place.messages > 0 && !self.place.delimited {
+        if self.position.messages > 0 && !self.position.delimited {
             self.write(out);
         }
-        self.place.delimited = false;
-        self.place.messages += 1;
-        self.place.empty = true;
+        self.position.delimited = false;
+        self.position.messages += 1;
+        self.position.empty = true;
     }
 
     /// Marks that the open message contains a quad.
     #[inline]
     pub fn mark_not_empty(&mut self) {
-        self.place.empty = false;
+        self.position.empty = false;
     }
 
     /// Ends the open message.
     #[inline]
     pub fn end(&mut self, out: &mut Vec<u8>) {
-        if self.place.empty && self.place.messages == 1 && self.dialect == Dialect::Comment {
+        if self.position.empty && self.position.messages == 1 && self.dialect == Dialect::Comment {
             self.write(out);
         }
     }
 
     /// Ends the log.
     pub fn finish(&self, out: &mut Vec<u8>) {
-        if self.place.empty {
+        if self.position.empty {
             self.write(out);
         }
     }

@@ -74,10 +74,10 @@ pub struct DialectOptions {
 
 impl DialectOptions {
     /// Returns the options of a decoder.
-    pub fn of(values: &Values) -> Self {
+    pub fn from_values(values: &Values) -> Self {
         Self {
-            dialect: values.text(&READ_DIALECT).and_then(Dialect::named),
-            lenient: values.switch(&LENIENT),
+            dialect: values.text(&READ_DIALECT).and_then(Dialect::from_name),
+            lenient: values.is_on(&LENIENT),
             announced: values.text(&ANNOUNCED).map(str::to_owned),
         }
     }
@@ -127,7 +127,7 @@ impl Dialects {
 
     /// Handles a version label in the log. A label that announces messages applies to the rest of
     /// the log.
-    pub fn version(&mut self, label: &str) {
+    pub fn handle_version(&mut self, label: &str) {
         let announces = announces_messages(label);
         let applies = announces || !self.announced;
         self.announced |= announces;
@@ -149,7 +149,7 @@ impl Dialects {
     /// # Errors
     /// If a directive is not allowed here. The reader adds the position of the delimiter's first
     /// byte to the reason.
-    pub fn delimiter(
+    pub fn handle_delimiter(
         &mut self,
         delimiter: Delimiter,
         open: bool,
@@ -157,7 +157,7 @@ impl Dialects {
         let before = (self.first.is_none(), self.last_delimiter, self.announced);
         let effect = self.handle(delimiter, open);
         if self.first.is_none() && effect == Ok(DelimiterEffect::Ends) {
-            self.first = self.observed();
+            self.first = self.observed_dialect();
         }
         if before != (self.first.is_none(), self.last_delimiter, self.announced) {
             self.rebuild_header(None);
@@ -216,7 +216,7 @@ impl Dialects {
     /// If it is alone on its line, the caller then calls [`note`](Self::note). `complete` is true
     /// if the text is the entire comment.
     #[inline]
-    pub fn resembles(&self, comment: &[u8], complete: bool) -> bool {
+    pub fn resembles_delimiter(&self, comment: &[u8], complete: bool) -> bool {
         match self.in_force() {
             Dialect::Comment => {
                 resembles_delimiter(comment, complete) && !is_comment_delimiter(comment)
@@ -241,8 +241,11 @@ impl Dialects {
     }
 
     /// Whether a reader can continue at this delimiter after an error.
-    pub fn resumes(&mut self, delimiter: Delimiter) -> bool {
-        matches!(self.delimiter(delimiter, true), Ok(DelimiterEffect::Ends))
+    pub fn can_resume(&mut self, delimiter: Delimiter) -> bool {
+        matches!(
+            self.handle_delimiter(delimiter, true),
+            Ok(DelimiterEffect::Ends)
+        )
     }
 
     /// Whether the log or an option has determined the dialect.
@@ -252,16 +255,16 @@ impl Dialects {
 
     /// Like [`resumes`](Self::resumes), for readers that look for delimiters of both dialects. If
     /// the dialect is still unknown, the first delimiter determines it.
-    pub fn resumes_at_first(&mut self, delimiter: Delimiter) -> bool {
+    pub fn can_resume_at_first(&mut self, delimiter: Delimiter) -> bool {
         let allows_directives = matches!(self.requested, None | Some(Dialect::Directive));
         if delimiter == Delimiter::Directive && allows_directives && self.last_delimiter.is_none() {
             self.announced = true;
         }
-        self.resumes(delimiter)
+        self.can_resume(delimiter)
     }
 
     /// The dialect that the log has announced or used.
-    fn observed(&self) -> Option<Dialect> {
+    fn observed_dialect(&self) -> Option<Dialect> {
         match self.last_delimiter {
             _ if self.announced => Some(Dialect::Directive),
             Some(Delimiter::Comment) => Some(Dialect::Comment),
@@ -278,7 +281,7 @@ impl Dialects {
 
     /// Rebuilds the header if it changed.
     fn rebuild_header(&mut self, label: Option<&str>) {
-        let shown = self.observed();
+        let shown = self.observed_dialect();
         let dialect = self.first.or(shown);
         let changes_dialect = self.first.is_some_and(|first| Some(first) != shown);
         let known = &self.header;
@@ -298,7 +301,7 @@ impl Dialects {
 
     /// Marks the end of the log. `open` is true if a message is open.
     pub fn end(&mut self, open: bool) {
-        self.end.get_or_insert(match self.observed() {
+        self.end.get_or_insert(match self.observed_dialect() {
             _ if open => LogEnd::Content,
             Some(_) => LogEnd::Delimiter,
             None => LogEnd::Start,
@@ -348,17 +351,17 @@ mod tests {
                     continue;
                 }
                 'V' => {
-                    dialects.version("1.2-messages");
+                    dialects.handle_version("1.2-messages");
                     continue;
                 }
                 'v' => {
-                    dialects.version("1.1");
+                    dialects.handle_version("1.1");
                     continue;
                 }
                 'c' => Delimiter::Comment,
                 _ => Delimiter::Directive,
             };
-            match dialects.delimiter(delimiter, open.is_some()) {
+            match dialects.handle_delimiter(delimiter, open.is_some()) {
                 Ok(DelimiterEffect::Ends) => messages.push(open.take().unwrap_or(0)),
                 Ok(DelimiterEffect::Nothing) => {}
                 Err(reason) => return (messages, Some(reason)),
@@ -474,10 +477,10 @@ mod tests {
     fn the_header_has_the_dialect_of_the_first_message() {
         let mut state = dialects(None, None, false);
         assert_eq!(
-            state.delimiter(Delimiter::Comment, true),
+            state.handle_delimiter(Delimiter::Comment, true),
             Ok(DelimiterEffect::Ends)
         );
-        state.version("1.2-messages");
+        state.handle_version("1.2-messages");
         assert_eq!(state.in_force(), Dialect::Directive);
         assert_eq!(state.header().dialect, Some(Dialect::Comment));
         assert!(state.header().changes_dialect);
@@ -488,12 +491,12 @@ mod tests {
         let mut state = dialects(None, None, false);
         assert_eq!(state.header().dialect, None);
         assert_eq!(
-            state.delimiter(Delimiter::Comment, false),
+            state.handle_delimiter(Delimiter::Comment, false),
             Ok(DelimiterEffect::Nothing)
         );
         assert_eq!(state.header().dialect, Some(Dialect::Comment));
-        state.version("1.1-messages");
-        state.version("1.1");
+        state.handle_version("1.1-messages");
+        state.handle_version("1.1");
         assert_eq!(state.header().dialect, Some(Dialect::Directive));
         assert!(!state.header().changes_dialect);
         assert_eq!(

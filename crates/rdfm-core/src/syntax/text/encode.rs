@@ -12,14 +12,14 @@ use crate::codec::options::{FLAT, VERSION_LABEL, WRITE_DIALECT};
 use crate::codec::spec::FormatSpec;
 use crate::codec::unsupported::{WriteResult, misread_iri_error, reject_second};
 use crate::codec::values::Values;
-use crate::codec::{Dialect, LogEnd, LogPlace, Source};
+use crate::codec::{Dialect, LogEnd, LogPosition, Source};
 use crate::model::batch::MessageBatch;
 use crate::model::error::{ErrorClass, quote};
 use crate::model::remedy::{Feature, Reason, Remedy};
 use crate::model::table::TermTable;
 use crate::model::term::{Quad, TermId, TermKind};
 use crate::model::write::{Style, TermError};
-use crate::syntax::text::delimit::{DelimiterPlace, Delimiters};
+use crate::syntax::text::delimit::{DelimiterPosition, Delimiters};
 
 /// Maximum size of a batch as text. A batch refers to repeated terms by number, but text repeats
 /// them in full. Without a limit, a small log could therefore fill the memory.
@@ -84,7 +84,7 @@ pub enum StatementError {
     /// A term that the grammar does not allow.
     Term(TermError),
     /// An IRI that readers would interpret as a blank node.
-    Bnode(TermId),
+    BlankNode(TermId),
     /// A graph that readers would interpret as the default graph.
     DefaultGraph(TermId),
     /// More text than [`Style::max_bytes`].
@@ -97,7 +97,7 @@ impl StatementError {
     pub fn explain(self, table: &TermTable, max_text: usize) -> (ErrorClass, Reason) {
         match self {
             Self::Term(error) => (ErrorClass::Unsupported, describe(table, error)),
-            Self::Bnode(id) => {
+            Self::BlankNode(id) => {
                 let iri = quote(table.text(id));
                 let text =
                     format!("readers of the format would read the IRI {iri} as a blank node");
@@ -125,18 +125,18 @@ impl TextLayout {
     ///
     /// # Errors
     /// If the version label does not announce messages, or if the dialect has no version label.
-    pub fn of(values: &Values, source: Option<&Source>) -> Result<Self, Reason> {
-        let given = values.text(&WRITE_DIALECT).and_then(Dialect::named);
+    pub fn from_values(values: &Values, source: Option<&Source>) -> Result<Self, Reason> {
+        let given = values.text(&WRITE_DIALECT).and_then(Dialect::from_name);
         let found = source
             .and_then(|source| source.dialect)
             .filter(|dialect| *dialect == Dialect::Directive);
-        let dialect = if values.switch(&FLAT) {
+        let dialect = if values.is_on(&FLAT) {
             Dialect::Plain
         } else {
             given.or(found).unwrap_or(Dialect::Comment)
         };
         // Without a source or such an option, a later source may still determine the dialect.
-        let is_final = source.is_some() || given.is_some() || values.switch(&FLAT);
+        let is_final = source.is_some() || given.is_some() || values.is_on(&FLAT);
         if is_final && dialect != Dialect::Directive && values.get(&VERSION_LABEL).is_some() {
             let directive = Remedy::write("dialect", "directive", "writes it");
             let reason = "version_label is written only in the directive dialect";
@@ -146,14 +146,14 @@ impl TextLayout {
         Ok(Self {
             delimiters: Delimiters::new(dialect, label)?,
             flat: dialect == Dialect::Plain,
-            ..Self::undelimited()
+            ..Self::without_delimiters()
         })
     }
 
     /// Creates a layout without delimiters, for formats that separate messages themselves.
-    pub fn undelimited() -> Self {
+    pub fn without_delimiters() -> Self {
         Self {
-            delimiters: Delimiters::none(),
+            delimiters: Delimiters::without_delimiters(),
             style: Style::TEXT,
             flat: false,
         }
@@ -166,7 +166,7 @@ pub struct TextWriter<S> {
     boundaries: bool,
     layout: TextLayout,
     /// State of the delimiters before the open message.
-    before: DelimiterPlace,
+    before: DelimiterPosition,
     statements: S,
     max_text: usize,
 }
@@ -182,7 +182,7 @@ impl<S: StatementWriter> TextWriter<S> {
         let writer = Self {
             boundaries: format.carries.boundaries,
             layout,
-            before: DelimiterPlace::default(),
+            before: DelimiterPosition::default(),
             statements,
             max_text: MAX_TEXT,
         };
@@ -191,7 +191,7 @@ impl<S: StatementWriter> TextWriter<S> {
 
     /// Sets a limit other than [`MAX_TEXT`].
     #[cfg(test)]
-    pub fn bound(&mut self, max_text: usize) {
+    pub fn set_max_text(&mut self, max_text: usize) {
         self.max_text = max_text;
     }
 }
@@ -210,11 +210,11 @@ impl<S: StatementWriter> Writer for TextWriter<S> {
 
     #[inline]
     fn begin_message(&mut self, _batch: &MessageBatch, _number: u64, out: &mut Vec<u8>) {
-        self.before = self.layout.delimiters.place();
+        self.before = self.layout.delimiters.position();
         self.layout.delimiters.begin(out);
     }
 
-    fn second_message(&self) -> WriteResult<bool> {
+    fn check_second_message(&self) -> WriteResult<bool> {
         if self.boundaries {
             return Ok(false);
         }
@@ -255,7 +255,7 @@ impl<S: StatementWriter> Writer for TextWriter<S> {
     }
 
     fn remove_message(&mut self, out: &mut Vec<u8>) {
-        self.layout.delimiters.back_to(self.before);
+        self.layout.delimiters.go_back_to(self.before);
         self.layout.delimiters.finish(out);
     }
 
@@ -300,7 +300,7 @@ impl<S: StatementWriter> Writer for TextWriter<S> {
         })
     }
 
-    fn go_to(&mut self, place: LogPlace) {
+    fn go_to(&mut self, place: LogPosition) {
         self.layout.delimiters.go_to(place);
     }
 
@@ -444,5 +444,5 @@ impl TextMemo {
 /// Whether the text of a term may differ between messages if labels are made unique.
 #[inline]
 pub const fn contains_labels(kind: TermKind) -> bool {
-    matches!(kind, TermKind::Bnode | TermKind::TripleTerm)
+    matches!(kind, TermKind::BlankNode | TermKind::TripleTerm)
 }

@@ -24,7 +24,7 @@ use crate::syntax::text::position::LinePosition;
 #[derive(Debug)]
 pub(crate) struct GrammarError {
     /// Index in the text.
-    pub at: usize,
+    pub index: usize,
     /// The error class.
     pub class: ErrorClass,
     /// The cause, what was expected, and remedies.
@@ -36,15 +36,15 @@ pub(crate) type Read<T> = Result<T, Box<GrammarError>>;
 
 /// Returns an error of the class [`ErrorClass::Malformed`].
 #[cold]
-pub(crate) fn malformed<T>(at: usize, reason: impl Into<Reason>) -> Read<T> {
-    fail(at, ErrorClass::Malformed, reason)
+pub(crate) fn fail_malformed<T>(index: usize, reason: impl Into<Reason>) -> Read<T> {
+    fail(index, ErrorClass::Malformed, reason)
 }
 
 /// Returns an error of the given class.
 #[cold]
-pub(crate) fn fail<T>(at: usize, class: ErrorClass, reason: impl Into<Reason>) -> Read<T> {
+pub(crate) fn fail<T>(index: usize, class: ErrorClass, reason: impl Into<Reason>) -> Read<T> {
     Err(Box::new(GrammarError {
-        at,
+        index,
         class,
         reason: reason.into(),
     }))
@@ -53,9 +53,9 @@ pub(crate) fn fail<T>(at: usize, class: ErrorClass, reason: impl Into<Reason>) -
 /// Returns the error at a byte for an exceeded limit of the builder.
 #[cold]
 #[allow(clippy::unnecessary_box_returns, reason = "errors are rare and large")]
-pub(crate) fn limit(at: usize, exceeded: LimitExceeded) -> Box<GrammarError> {
+pub(crate) fn limit(index: usize, exceeded: LimitExceeded) -> Box<GrammarError> {
     Box::new(GrammarError {
-        at,
+        index,
         class: ErrorClass::Limit,
         reason: exceeded.0,
     })
@@ -166,7 +166,7 @@ pub(crate) fn decoder<G: Grammar + 'static>(
         invalid: false,
         done: false,
         lines: LinePosition::default(),
-        here: 0,
+        position_index: 0,
         parts,
         skipped: None,
     };
@@ -184,7 +184,7 @@ struct TextReader<G> {
     /// which reading continued after an error. Updating it there keeps the cost of many errors
     /// linear.
     lines: LinePosition,
-    here: usize,
+    position_index: usize,
     parts: bool,
     /// The bytes skipped so far, while skipping after an error.
     skipped: Option<Skipped>,
@@ -207,7 +207,7 @@ impl<G: Grammar> TextReader<G> {
 
     /// Determines the line numbers of recorded positions before their bytes are removed.
     fn locate(&mut self, input: &Buffer) {
-        let rest = input.bytes.get(self.here..).unwrap_or_default();
+        let rest = input.bytes.get(self.position_index..).unwrap_or_default();
         self.grammar.locate(|offset| {
             let before = offset.saturating_sub(self.lines.offset()) as usize;
             self.lines
@@ -221,15 +221,15 @@ impl<G: Grammar> TextReader<G> {
     fn begin(&self, input: &Buffer) -> usize {
         self.grammar
             .begin()
-            .filter(|begin| input.at.saturating_sub(*begin) <= Skipped::KEPT)
-            .unwrap_or(input.at)
+            .filter(|begin| input.index.saturating_sub(*begin) <= Skipped::KEPT)
+            .unwrap_or(input.index)
     }
 
     fn not_utf8(&self, input: &Buffer) -> GrammarError {
         let first = self.lines.offset() == 0 && self.valid == 0;
         let is_utf16 = first && matches!(input.bytes.first(), Some(0xFE | 0xFF));
         GrammarError {
-            at: self.valid,
+            index: self.valid,
             class: ErrorClass::Malformed,
             reason: if is_utf16 {
                 "the log seems to be UTF-16; convert it to UTF-8 first (iconv -f UTF-16 -t UTF-8)"
@@ -244,7 +244,7 @@ impl<G: Grammar> TextReader<G> {
 impl<G: Grammar> Reader for TextReader<G> {
     type Record = G::Record;
 
-    fn builder(&mut self) -> &mut LogBuilder<G::Record> {
+    fn builder_mut(&mut self) -> &mut LogBuilder<G::Record> {
         self.grammar.builder()
     }
 
@@ -254,7 +254,7 @@ impl<G: Grammar> Reader for TextReader<G> {
         self.invalid = false;
         self.done = false;
         self.lines = LinePosition::default();
-        self.here = 0;
+        self.position_index = 0;
         self.skipped = None;
     }
 
@@ -269,7 +269,7 @@ impl<G: Grammar> Reader for TextReader<G> {
             (false, false) => Reach::Open,
         };
         let paused = self.grammar.run(&input.bytes[..self.valid], reach);
-        input.at = self.grammar.consumed();
+        input.index = self.grammar.consumed();
         self.locate(input);
         let error = match paused {
             Ok(Pause::Full) if self.parts && self.grammar.builder().is_open() => {
@@ -284,17 +284,24 @@ impl<G: Grammar> Reader for TextReader<G> {
             }
             Err(error) => *error,
         };
-        let GrammarError { at, class, reason } = error;
-        let follows = reason.follows();
-        let rest = input.bytes.get(self.here..).unwrap_or_default();
-        let error = self
-            .lines
-            .error(rest, at.saturating_sub(self.here), class, reason);
+        let GrammarError {
+            index,
+            class,
+            reason,
+        } = error;
+        let follows = reason.may_follow_from_skipping();
+        let rest = input.bytes.get(self.position_index..).unwrap_or_default();
+        let error = self.lines.error(
+            rest,
+            index.saturating_sub(self.position_index),
+            class,
+            reason,
+        );
         let begin = self.begin(input);
         let resumable = self.grammar.stop(&input.bytes[..self.valid], follows);
         if resumable {
             let mut skipped = Skipped::default();
-            skipped.add(&input.bytes[begin..input.at]);
+            skipped.add(&input.bytes[begin..input.index]);
             self.skipped = Some(skipped);
         }
         Err(ReadError { resumable, ..error })
@@ -319,15 +326,19 @@ impl<G: Grammar> Reader for TextReader<G> {
         let found = self
             .grammar
             .skip(&input.bytes, input.finished, &mut skipped);
-        input.at = self.grammar.consumed();
-        if input.at > self.valid {
-            self.valid = input.at;
+        input.index = self.grammar.consumed();
+        if input.index > self.valid {
+            self.valid = input.index;
             self.invalid = false;
         }
         self.locate(input);
-        self.lines
-            .advance(input.bytes.get(self.here..input.at).unwrap_or_default());
-        self.here = input.at;
+        self.lines.advance(
+            input
+                .bytes
+                .get(self.position_index..input.index)
+                .unwrap_or_default(),
+        );
+        self.position_index = input.index;
         if !found {
             self.skipped = Some(skipped);
             return Ok(None);
@@ -341,9 +352,9 @@ impl<G: Grammar> Reader for TextReader<G> {
 
     fn forget(&mut self, removed: &[u8]) {
         self.lines
-            .advance(removed.get(self.here..).unwrap_or_default());
-        self.here = self.here.saturating_sub(removed.len());
-        let start = self.lines.offset() - self.here as u64;
+            .advance(removed.get(self.position_index..).unwrap_or_default());
+        self.position_index = self.position_index.saturating_sub(removed.len());
+        let start = self.lines.offset() - self.position_index as u64;
         self.grammar.forget(removed, start);
         self.valid -= removed.len();
     }

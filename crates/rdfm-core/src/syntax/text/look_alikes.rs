@@ -89,12 +89,12 @@ impl LookAlikes {
             listed.push(format!("{unlisted} more"));
         }
         let last = listed.pop().unwrap_or_default();
-        let place = if listed.is_empty() {
+        let location = if listed.is_empty() {
             format!("{unit} {last}")
         } else {
             format!("{unit}s {} and {last}", listed.join(", "))
         };
-        let found = if self.count == 1 {
+        let subject = if self.count == 1 {
             "1 comment looks like a delimiter but is not one".to_owned()
         } else {
             format!(
@@ -108,7 +108,7 @@ impl LookAlikes {
         };
         let colon = if self.count == 1 { ":" } else { "" };
         Some(format!(
-            "{found}{colon} {text} ({place}); the log's delimiter is {delimiter}"
+            "{subject}{colon} {text} ({location}); the log's delimiter is {delimiter}"
         ))
     }
 }

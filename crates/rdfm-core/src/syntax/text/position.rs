@@ -87,8 +87,8 @@ impl LinePosition {
 
     /// Returns an error at a byte of the unconsumed `text`, or at its end.
     #[cold]
-    pub fn error(&self, text: &[u8], at: usize, class: ErrorClass, reason: Reason) -> ReadError {
-        let before = text.get(..at).unwrap_or(text);
+    pub fn error(&self, text: &[u8], index: usize, class: ErrorClass, reason: Reason) -> ReadError {
+        let before = text.get(..index).unwrap_or(text);
         let position = Position {
             byte_offset: Some(self.offset + before.len() as u64),
             line_column: Some(self.position(before)),
@@ -119,10 +119,10 @@ mod tests {
         let text = "a\nb\r\nç\rd\n\n\r\r\nxé".as_bytes();
         let (mut line, mut column) = (1, 1);
         let mut expected = vec![];
-        for at in 0..=text.len() {
+        for index in 0..=text.len() {
             expected.push((line, column));
-            match text.get(at) {
-                Some(b'\n') if at > 0 && text[at - 1] == b'\r' => {}
+            match text.get(index) {
+                Some(b'\n') if index > 0 && text[index - 1] == b'\r' => {}
                 Some(b'\n' | b'\r') => (line, column) = (line + 1, 1),
                 Some(0x80..0xc0) => {}
                 _ => column += 1,
@@ -132,11 +132,15 @@ mod tests {
             let mut lines = LinePosition::default();
             lines.advance(&text[..cut]);
             assert_eq!(lines.offset(), cut as u64);
-            for (at, position) in expected.iter().enumerate().skip(cut) {
+            for (index, position) in expected.iter().enumerate().skip(cut) {
                 // A byte inside a line end or a character has no separate position.
-                let inside = text.get(at).is_some_and(|b| b & 0xc0 == 0x80);
+                let inside = text.get(index).is_some_and(|b| b & 0xc0 == 0x80);
                 if !inside {
-                    assert_eq!(lines.position(&text[cut..at]), *position, "{cut} {at}");
+                    assert_eq!(
+                        lines.position(&text[cut..index]),
+                        *position,
+                        "{cut} {index}"
+                    );
                 }
             }
         }

@@ -50,7 +50,7 @@ impl<'a> Excerpt<'a> {
 
     /// Creates an excerpt of the complete text.
     #[inline]
-    pub fn of(text: &'a [u8]) -> Self {
+    pub fn from_text(text: &'a [u8]) -> Self {
         Self {
             source: text,
             start: 0,
@@ -83,7 +83,7 @@ impl<'a> Excerpt<'a> {
     /// Like [`short`](Self::short), with a mask of the bytes that belong to the text.
     #[inline(always)]
     #[allow(clippy::inline_always)] // the caller compares vectors
-    fn masked(self) -> Option<(&'a [u8; SHORT], &'static [u8; SHORT])> {
+    fn chunk_and_mask(self) -> Option<(&'a [u8; SHORT], &'static [u8; SHORT])> {
         let mask = MASKS.get(SHORT.wrapping_sub(self.length)..)?;
         Some((
             self.source.get(self.start..)?.first_chunk()?,
@@ -147,7 +147,7 @@ fn lexical_allows(byte: u8) -> u8 {
 /// Like [`lexical`], but faster for a short string.
 #[inline]
 pub(crate) fn lexical_excerpt(text: Excerpt<'_>) -> Option<u8> {
-    if let Some((bytes, mask)) = text.masked() {
+    if let Some((bytes, mask)) = text.chunk_and_mask() {
         let (mut high, mut escape) = (0u8, 0u8);
         for (&byte, &mask) in bytes.iter().zip(mask) {
             high |= byte & mask;
@@ -206,7 +206,7 @@ pub(crate) fn iri_part(text: &[u8]) -> Option<u8> {
 /// Like [`iri_part`], but faster for a short string.
 #[inline]
 pub(crate) fn iri_part_excerpt(text: Excerpt<'_>) -> Option<u8> {
-    if let Some((bytes, mask)) = text.masked() {
+    if let Some((bytes, mask)) = text.chunk_and_mask() {
         let (mut high, mut forbidden) = (0u8, 0u8);
         for (&byte, &mask) in bytes.iter().zip(mask) {
             high |= byte & mask;
@@ -266,15 +266,15 @@ mod tests {
     #[test]
     fn lexical_forms_agree_with_the_table_at_every_length_and_position() {
         for length in 0..36 {
-            for at in 0..length {
+            for index in 0..length {
                 for byte in 0..=0x7f {
                     let mut text = vec![b'a'; length];
-                    text[at] = byte;
+                    text[index] = byte;
                     let plain = !is(byte, ESCAPE);
                     assert_eq!(
                         lexical(&text),
                         Some(u8::from(plain)),
-                        "{byte} at {at} of {length}"
+                        "{byte} at {index} of {length}"
                     );
                     assert_eq!(iri_part(&text), Some(u8::from(is_iri_text(&text))));
                 }

@@ -35,7 +35,7 @@ pub(crate) fn lines(bytes: &[u8], complete: bool) -> impl Iterator<Item = &[u8]>
     let text = without_mark(head(bytes));
     let end = match memrchr2(b'\n', b'\r', text) {
         _ if complete && bytes.len() < HEAD_BYTES => text.len(),
-        Some(at) => at,
+        Some(index) => index,
         None if complete => text.len(),
         None => 0,
     };
@@ -109,15 +109,15 @@ fn after_term(text: &[u8]) -> Option<&[u8]> {
             rest.get(label + 1..)
         }
         [b'"', rest @ ..] => {
-            let mut at = 0;
+            let mut index = 0;
             loop {
-                match rest.get(at)? {
+                match rest.get(index)? {
                     b'"' => break,
-                    b'\\' => at += 2,
-                    _ => at += 1,
+                    b'\\' => index += 2,
+                    _ => index += 1,
                 }
             }
-            let after = rest.get(at + 1..)?;
+            let after = rest.get(index + 1..)?;
             Some(match after {
                 [b'@', tag @ ..] => {
                     let in_tag = |byte: &&u8| byte.is_ascii_alphanumeric() || **byte == b'-';

@@ -49,7 +49,7 @@ impl TextTermWriter {
 
     /// Appends a term and a space.
     #[inline]
-    pub fn term(
+    pub fn write_term(
         &mut self,
         table: &TermTable,
         id: TermId,
@@ -74,7 +74,7 @@ impl TextTermWriter {
         let text = table.text_of(term);
         let plain = term.flags & flags::PLAIN != 0;
         match term.kind {
-            TermKind::Iri if plain && !(self.quoted && is_bnode_iri(text)) => {
+            TermKind::Iri if plain && !(self.quoted && is_blank_node_iri(text)) => {
                 let start = out.len();
                 out.push(b'<');
                 out.extend_from_slice(text);
@@ -82,7 +82,7 @@ impl TextTermWriter {
                 self.memo.keep(id, start, out);
                 Ok(())
             }
-            TermKind::Bnode if plain && self.quoted && !labels::may_escape(text) => {
+            TermKind::BlankNode if plain && self.quoted && !labels::may_escape(text) => {
                 let start = out.len();
                 out.extend_from_slice(b"<_:");
                 out.extend_from_slice(text);
@@ -98,15 +98,15 @@ impl TextTermWriter {
                 } else {
                     write_escaped(text, out);
                 }
-                self.end_of_literal(table, term, style, out)
+                self.write_literal_end(table, term, style, out)
             }
-            _ => self.checked_term(table, id, style, out),
+            _ => self.write_checked_term(table, id, style, out),
         }
     }
 
     /// Appends the closing quote of a literal, its datatype or language, and a space.
     #[inline]
-    fn end_of_literal(
+    fn write_literal_end(
         &mut self,
         table: &TermTable,
         term: Term,
@@ -140,7 +140,7 @@ impl TextTermWriter {
         Ok(())
     }
 
-    fn checked_term(
+    fn write_checked_term(
         &mut self,
         table: &TermTable,
         id: TermId,
@@ -166,7 +166,7 @@ impl TextTermWriter {
         out: &mut Vec<u8>,
     ) -> Result<(), StatementError> {
         let term = table.term(id);
-        if self.quoted && term.kind == TermKind::Bnode {
+        if self.quoted && term.kind == TermKind::BlankNode {
             let plain = term.flags & flags::PLAIN != 0;
             out.extend_from_slice(b"<_:");
             labels::write(table.text_of(term), plain, allows_label, out);
@@ -177,8 +177,8 @@ impl TextTermWriter {
             if let Some(error) = term_error(table, id, self.lenient) {
                 return Err(StatementError::Term(error));
             }
-            if self.quoted && term.kind == TermKind::Iri && is_bnode_iri(table.text_of(term)) {
-                return Err(StatementError::Bnode(id));
+            if self.quoted && term.kind == TermKind::Iri && is_blank_node_iri(table.text_of(term)) {
+                return Err(StatementError::BlankNode(id));
             }
             style.write(table, id, out);
             return Ok(());
@@ -198,6 +198,6 @@ impl TextTermWriter {
 
 /// Whether an IRI looks like a blank node in angle brackets.
 #[inline]
-const fn is_bnode_iri(text: &[u8]) -> bool {
+const fn is_blank_node_iri(text: &[u8]) -> bool {
     matches!(text, [b'_', b':', ..])
 }

@@ -12,7 +12,7 @@ use rustc_hash::FxHashMap;
 use crate::model::chars::{SPACE, is};
 use crate::model::error::{ErrorClass, quote};
 use crate::model::remedy::Reason;
-use crate::syntax::xml::{Read, check_characters, fail, is_nc_name, malformed};
+use crate::syntax::xml::{Read, check_characters, fail, fail_malformed, is_nc_name};
 
 /// The entities of a document.
 #[derive(Default)]
@@ -53,57 +53,57 @@ impl Entities {
         &self,
         text: &[u8],
         range: (usize, usize),
-        place: TextContext,
+        context: TextContext,
         max_bytes: u64,
         out: &mut Vec<u8>,
     ) -> Read<usize> {
-        let (mut at, end) = range;
-        check_characters(text, at, end)?;
-        let room = |at: usize, out: &[u8], more: usize| {
+        let (mut index, end) = range;
+        check_characters(text, index, end)?;
+        let room = |index: usize, out: &[u8], more: usize| {
             if (out.len() + more) as u64 > max_bytes {
-                return too_long(at, max_bytes);
+                return too_long(index, max_bytes);
             }
             Ok(())
         };
         let mut repeated = 0;
-        while at < end {
-            let special = text[at..end]
+        while index < end {
+            let special = text[index..end]
                 .iter()
                 .position(|&byte| {
                     byte == b'&'
                         || byte == b'\r'
-                        || (place == TextContext::Attribute && matches!(byte, b'\n' | b'\t'))
+                        || (context == TextContext::Attribute && matches!(byte, b'\n' | b'\t'))
                 })
-                .unwrap_or(end - at);
-            room(at, out, special + 1)?;
-            out.extend_from_slice(&text[at..at + special]);
-            at += special;
-            if at == end {
+                .unwrap_or(end - index);
+            room(index, out, special + 1)?;
+            out.extend_from_slice(&text[index..index + special]);
+            index += special;
+            if index == end {
                 break;
             }
-            if text[at] != b'&' {
+            if text[index] != b'&' {
                 // CRLF and a lone CR are line breaks, like LF.
-                let crlf = text[at] == b'\r' && at + 1 < end && text[at + 1] == b'\n';
-                out.push(if place == TextContext::Attribute {
+                let crlf = text[index] == b'\r' && index + 1 < end && text[index + 1] == b'\n';
+                out.push(if context == TextContext::Attribute {
                     b' '
                 } else {
                     b'\n'
                 });
-                at += 1 + usize::from(crlf);
+                index += 1 + usize::from(crlf);
                 continue;
             }
-            let Some(length) = memchr(b';', &text[at..end]) else {
-                return malformed(at, "'&' does not begin an entity; write it as &amp;");
+            let Some(length) = memchr(b';', &text[index..end]) else {
+                return fail_malformed(index, "'&' does not begin an entity; write it as &amp;");
             };
-            let mut name = &text[at + 1..at + length];
-            let mut next = at + length + 1;
-            if place == TextContext::Entity {
+            let mut name = &text[index + 1..index + length];
+            let mut next = index + length + 1;
+            if context == TextContext::Entity {
                 match name.strip_prefix(b"#").and_then(character) {
-                    Some('<') => return markup(at),
+                    Some('<') => return markup(index),
                     Some('&') => {
                         let Some(length) = memchr(b';', &text[next..end]) else {
-                            return malformed(
-                                at,
+                            return fail_malformed(
+                                index,
                                 "'&' does not begin an entity; write it as &amp;",
                             );
                         };
@@ -115,50 +115,50 @@ impl Entities {
             }
             if let Some(number) = name.strip_prefix(b"#") {
                 let Some(c) = character(number) else {
-                    return malformed(
-                        at,
-                        format!("{} is not an XML character", quote(&text[at..next])),
+                    return fail_malformed(
+                        index,
+                        format!("{} is not an XML character", quote(&text[index..next])),
                     );
                 };
                 out.extend_from_slice(c.encode_utf8(&mut [0; 4]).as_bytes());
-            } else if let Some(c) = predefined(name) {
+            } else if let Some(c) = find_predefined(name) {
                 out.push(c);
             } else {
-                let text = self.text(name, at)?;
-                room(at, out, text.len())?;
+                let text = self.text(name, index)?;
+                room(index, out, text.len())?;
                 let from = out.len();
                 out.extend_from_slice(text);
-                if place == TextContext::Attribute {
+                if context == TextContext::Attribute {
                     for byte in &mut out[from..] {
                         *byte = if is(*byte, SPACE) { b' ' } else { *byte };
                     }
                 }
                 repeated += text.len();
             }
-            at = next;
+            index = next;
         }
         Ok(repeated)
     }
 
-    fn text(&self, name: &[u8], at: usize) -> Read<&[u8]> {
+    fn text(&self, name: &[u8], index: usize) -> Read<&[u8]> {
         match self.texts.get(name) {
             Some(Some(text)) => Ok(text),
             Some(None) => fail(
-                at,
+                index,
                 ErrorClass::Unsupported,
                 format!(
                     "the entity {} is external, and external entities are never loaded; write its text into the document",
                     quote(name)
                 ),
             ),
-            None if is_nc_name(name) => malformed(
-                at,
+            None if is_nc_name(name) => fail_malformed(
+                index,
                 format!(
                     "the entity {} is not declared; declare it in a DOCTYPE, or write '&' as &amp;",
                     quote(name)
                 ),
             ),
-            None => malformed(at, "'&' does not begin an entity; write it as &amp;"),
+            None => fail_malformed(index, "'&' does not begin an entity; write it as &amp;"),
         }
     }
 
@@ -167,25 +167,25 @@ impl Entities {
         let Some(open) = bracket(&text[start..end]) else {
             return Ok(()); // the DOCTYPE names only an external subset
         };
-        let mut at = start + open + 1;
+        let mut index = start + open + 1;
         loop {
-            while at < end && is(text[at], SPACE) {
-                at += 1;
+            while index < end && is(text[index], SPACE) {
+                index += 1;
             }
-            let rest = &text[at..end];
-            at = if rest.first() == Some(&b']') {
+            let rest = &text[index..end];
+            index = if rest.first() == Some(&b']') {
                 return Ok(());
             } else if rest.starts_with(b"<!--") {
-                at + 4 + find(text, at + 4, end, b"-->")?
+                index + 4 + find(text, index + 4, end, b"-->")?
             } else if rest.starts_with(b"<?") {
-                at + 2 + find(text, at + 2, end, b"?>")?
+                index + 2 + find(text, index + 2, end, b"?>")?
             } else if rest.starts_with(b"<!ENTITY") {
-                self.entity(text, at, end, max_bytes)?
+                self.read_entity(text, index, end, max_bytes)?
             } else if rest.starts_with(b"<!") {
-                skip_declaration(text, at, end)?
+                skip_declaration(text, index, end)?
             } else {
                 return fail(
-                    at,
+                    index,
                     ErrorClass::Unsupported,
                     format!(
                         "expected a declaration or ']' in the DOCTYPE, found {}; parameter entities are \
@@ -198,24 +198,31 @@ impl Entities {
     }
 
     /// Reads `<!ENTITY …>`. The first declaration of a name applies.
-    fn entity(&mut self, text: &[u8], start: usize, end: usize, max_bytes: u64) -> Read<usize> {
-        let skip = |mut at: usize| {
-            while at < end && is(text[at], SPACE) {
-                at += 1;
+    fn read_entity(
+        &mut self,
+        text: &[u8],
+        start: usize,
+        end: usize,
+        max_bytes: u64,
+    ) -> Read<usize> {
+        let skip = |mut index: usize| {
+            while index < end && is(text[index], SPACE) {
+                index += 1;
             }
-            at
+            index
         };
-        let mut at = skip(start + 8);
-        if at > start + 8 && text[at] == b'%' {
+        let mut index = skip(start + 8);
+        if index > start + 8 && text[index] == b'%' {
             return skip_declaration(text, start, end); // parameter entities are not supported
         }
-        let from = at;
-        while at < end && !is(text[at], SPACE) && !matches!(text[at], b'>' | b'"' | b'\'') {
-            at += 1;
+        let from = index;
+        while index < end && !is(text[index], SPACE) && !matches!(text[index], b'>' | b'"' | b'\'')
+        {
+            index += 1;
         }
-        let name = &text[from..at];
+        let name = &text[from..index];
         if from == start + 8 || !is_nc_name(name) {
-            return malformed(
+            return fail_malformed(
                 from,
                 format!(
                     "expected an entity's name, found {}",
@@ -223,29 +230,30 @@ impl Entities {
                 ),
             );
         }
-        at = skip(at);
-        let delimiter = text[at];
+        index = skip(index);
+        let delimiter = text[index];
         if !matches!(delimiter, b'"' | b'\'') {
-            if !text[at..end].starts_with(b"SYSTEM") && !text[at..end].starts_with(b"PUBLIC") {
-                return malformed(
-                    at,
+            if !text[index..end].starts_with(b"SYSTEM") && !text[index..end].starts_with(b"PUBLIC")
+            {
+                return fail_malformed(
+                    index,
                     format!("the entity {} has no text in quotes", quote(name)),
                 );
             }
             self.texts.entry(name.into()).or_insert(None);
             return skip_declaration(text, start, end);
         }
-        let Some(length) = memchr(delimiter, &text[at + 1..end]) else {
-            return malformed(at, "an entity's text has no closing quote");
+        let Some(length) = memchr(delimiter, &text[index + 1..end]) else {
+            return fail_malformed(index, "an entity's text has no closing quote");
         };
-        let range = (at + 1, at + 1 + length);
+        let range = (index + 1, index + 1 + length);
         if !self.texts.contains_key(name) {
             let mut value = Vec::new();
             let room = max_bytes.saturating_sub(self.bytes);
             self.expand(text, range, TextContext::Entity, room, &mut value)
                 .map_err(|mut error| {
                     if error.class == ErrorClass::Limit {
-                        error.at = start;
+                        error.index = start;
                         let text = format!(
                             "the entity {} expands to more than {max_bytes} bytes, together with those before it",
                             quote(name)
@@ -260,27 +268,30 @@ impl Entities {
             self.bytes += (value.len() + name.len() + 64) as u64;
             self.texts.insert(name.into(), Some(value.into()));
         }
-        at = skip(range.1 + 1);
-        if text[at] != b'>' {
-            return malformed(at, format!("expected '>' after the entity {}", quote(name)));
+        index = skip(range.1 + 1);
+        if text[index] != b'>' {
+            return fail_malformed(
+                index,
+                format!("expected '>' after the entity {}", quote(name)),
+            );
         }
-        Ok(at + 1)
+        Ok(index + 1)
     }
 }
 
 #[cold]
-fn markup<T>(at: usize) -> Read<T> {
+fn markup<T>(index: usize) -> Read<T> {
     fail(
-        at,
+        index,
         ErrorClass::Unsupported,
         "an entity contains markup; only text entities are supported",
     )
 }
 
 #[cold]
-fn too_long<T>(at: usize, max_bytes: u64) -> Read<T> {
+fn too_long<T>(index: usize, max_bytes: u64) -> Read<T> {
     fail(
-        at,
+        index,
         ErrorClass::Limit,
         Reason::limit(
             format!("a string is longer than {max_bytes} bytes after its entities are expanded"),
@@ -291,48 +302,51 @@ fn too_long<T>(at: usize, max_bytes: u64) -> Read<T> {
 
 /// Returns the index of the `[` of a DOCTYPE, outside quotes.
 fn bracket(token: &[u8]) -> Option<usize> {
-    let mut at = 0;
+    let mut index = 0;
     loop {
-        let found = token[at..]
+        let bracket = token[index..]
             .iter()
             .position(|&byte| matches!(byte, b'[' | b'"' | b'\''))?;
-        at += found;
-        if token[at] == b'[' {
-            return Some(at);
+        index += bracket;
+        if token[index] == b'[' {
+            return Some(index);
         }
-        at += 2 + memchr(token[at], &token[at + 1..])?;
+        index += 2 + memchr(token[index], &token[index + 1..])?;
     }
 }
 
-/// Returns the number of bytes from `at` to the end of the next occurrence of `what`.
-fn find(text: &[u8], at: usize, end: usize, what: &[u8]) -> Read<usize> {
-    match text.get(at..end).and_then(|rest| memmem::find(rest, what)) {
-        Some(found) => Ok(found + what.len()),
-        None => malformed(at, "the DOCTYPE ends too early"),
+/// Returns the number of bytes from `index` to the end of the next occurrence of `what`.
+fn find(text: &[u8], index: usize, end: usize, pattern: &[u8]) -> Read<usize> {
+    match text
+        .get(index..end)
+        .and_then(|rest| memmem::find(rest, pattern))
+    {
+        Some(position) => Ok(position + pattern.len()),
+        None => fail_malformed(index, "the DOCTYPE ends too early"),
     }
 }
 
 /// Returns the end of a declaration that does not affect text.
 fn skip_declaration(text: &[u8], start: usize, end: usize) -> Read<usize> {
-    let mut at = start;
-    while let Some(found) = text[at..end]
+    let mut index = start;
+    while let Some(quote) = text[index..end]
         .iter()
         .position(|&byte| matches!(byte, b'>' | b'"' | b'\''))
     {
-        at += found;
-        if text[at] == b'>' {
-            return Ok(at + 1);
+        index += quote;
+        if text[index] == b'>' {
+            return Ok(index + 1);
         }
-        match memchr2(text[at], text[at], &text[at + 1..end]) {
-            Some(length) => at += length + 2,
+        match memchr2(text[index], text[index], &text[index + 1..end]) {
+            Some(length) => index += length + 2,
             None => break,
         }
     }
-    malformed(start, "a declaration in the DOCTYPE has no '>'")
+    fail_malformed(start, "a declaration in the DOCTYPE has no '>'")
 }
 
 /// Returns the character of a predefined entity, or `None` for another name.
-fn predefined(name: &[u8]) -> Option<u8> {
+fn find_predefined(name: &[u8]) -> Option<u8> {
     match name {
         b"amp" => Some(b'&'),
         b"lt" => Some(b'<'),
@@ -347,7 +361,7 @@ fn predefined(name: &[u8]) -> Option<u8> {
 pub(crate) fn reference(name: &[u8]) -> Option<char> {
     match name.strip_prefix(b"#") {
         Some(number) => character(number),
-        None => predefined(name).map(char::from),
+        None => find_predefined(name).map(char::from),
     }
 }
 
@@ -381,10 +395,10 @@ mod tests {
         }
     }
 
-    fn expanded(entities: &Entities, text: &str, place: TextContext) -> Result<String, Reason> {
+    fn expanded(entities: &Entities, text: &str, context: TextContext) -> Result<String, Reason> {
         let mut out = Vec::new();
         entities
-            .expand(text.as_bytes(), (0, text.len()), place, 1000, &mut out)
+            .expand(text.as_bytes(), (0, text.len()), context, 1000, &mut out)
             .map_err(|error| error.reason)?;
         Ok(String::from_utf8(out).unwrap())
     }

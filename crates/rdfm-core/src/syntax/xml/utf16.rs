@@ -21,7 +21,7 @@ enum Encoding {
 
 impl Encoding {
     /// The encoding of a log that begins with these bytes; `None` if more bytes are needed.
-    fn of(head: &[u8], complete: bool) -> Option<Self> {
+    fn detect(head: &[u8], complete: bool) -> Option<Self> {
         match *head {
             [0xff, 0xfe, ..] | [b'<', 0, ..] => Some(Self::LittleEndian),
             [0xfe, 0xff, ..] | [0, b'<', ..] => Some(Self::BigEndian),
@@ -44,19 +44,19 @@ impl Encoding {
             [first, second] => self.unit([first, second]),
             _ => 0,
         });
-        let mut taken = 0;
+        let mut consumed = 0;
         for character in char::decode_utf16(units) {
             let Ok(character) = character else { break };
-            taken += 2 * character.len_utf16();
+            consumed += 2 * character.len_utf16();
             out.extend_from_slice(character.encode_utf8(&mut [0; 4]).as_bytes());
         }
-        taken
+        consumed
     }
 }
 
 /// Returns the head of a log in UTF-8, if it is in UTF-16.
 pub(crate) fn head_in_utf8(head: &[u8]) -> Option<Vec<u8>> {
-    let encoding = Encoding::of(head, true).filter(|encoding| *encoding != Encoding::Utf8)?;
+    let encoding = Encoding::detect(head, true).filter(|encoding| *encoding != Encoding::Utf8)?;
     let mut text = Vec::new();
     encoding.convert(head, &mut text);
     Some(text)
@@ -87,8 +87,8 @@ const INVALID: &[u8] = &[0xff];
 impl Utf16Decoder {
     fn convert(&mut self, encoding: Encoding) {
         let mut text = Vec::with_capacity(self.pending.len());
-        let taken = encoding.convert(&self.pending, &mut text);
-        self.pending.drain(..taken);
+        let consumed = encoding.convert(&self.pending, &mut text);
+        self.pending.drain(..consumed);
         self.inner.feed(&text);
         // At most an incomplete pair of surrogates remains.
         let starts_pair = matches!(*self.pending, [first, second, ..]
@@ -100,7 +100,7 @@ impl Utf16Decoder {
     }
 
     fn start(&mut self, complete: bool) {
-        self.encoding = Encoding::of(&self.pending, complete);
+        self.encoding = Encoding::detect(&self.pending, complete);
         if self.encoding == Some(Encoding::Utf8) {
             self.inner.feed(&std::mem::take(&mut self.pending));
         }
@@ -160,8 +160,8 @@ impl Decoder for Utf16Decoder {
         self.invalid = false;
     }
 
-    fn done(&self) -> bool {
-        self.inner.done()
+    fn is_done(&self) -> bool {
+        self.inner.is_done()
     }
 
     fn header(&self) -> Arc<LogHeader> {

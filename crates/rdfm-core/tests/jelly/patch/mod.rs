@@ -68,16 +68,16 @@ pub fn read_pieces(options: &Options, log: &[u8], piece: usize) -> (Outcome, usi
         match decoder.next_batch_of::<Operation>() {
             Ok(Some(batch)) => {
                 batches += 1;
-                for at in 0..batch.len() {
-                    let lines = batch.message(at).iter();
+                for position in 0..batch.len() {
+                    let lines = batch.message(position).iter();
                     let lines: Vec<String> = lines.map(|each| line(&batch, each)).collect();
-                    if at == 0 && batch.continued() {
+                    if position == 0 && batch.continued() {
                         found.patches.last_mut().unwrap().extend(lines);
                         continue;
                     }
-                    let index = batch.first_message_index() + at as u64;
+                    let index = batch.first_message_index() + position as u64;
                     assert_eq!(index, found.patches.len() as u64);
-                    found.positions.push(batch.byte_offset(at).unwrap());
+                    found.positions.push(batch.byte_offset(position).unwrap());
                     found.patches.push(lines);
                 }
             }
@@ -134,11 +134,11 @@ pub fn write(
             let length = out.len();
             assert_eq!(encoder.finish(&mut out), Err(error.clone()));
             assert_eq!(out.len(), length, "nothing is written after an error");
-            return (out, encoder.dropped(), Some(error));
+            return (out, encoder.dropped_counts(), Some(error));
         }
     }
     let error = encoder.finish(&mut out).err();
-    (out, encoder.dropped(), error)
+    (out, encoder.dropped_counts(), error)
 }
 
 /// An options row with a stream type, a statement type, and added or replaced fields.

@@ -630,7 +630,7 @@ fn options_also_apply_to_earlier_frames() {
 #[test]
 fn a_patch_is_read_in_parts_on_request() {
     let rows: Vec<Vec<u8>> = (0..50)
-        .map(|at| triple(ADD, &format!("s{at}"), "p", "o"))
+        .map(|index| triple(ADD, &format!("s{index}"), "p", "o"))
         .collect();
     for stream in [FRAME, FLAT, PUNCTUATED] {
         let log = one_frame(stream, TRIPLES, &[rows.concat(), mark_of(stream)]);
@@ -647,7 +647,7 @@ fn a_patch_is_read_in_parts_on_request() {
 #[test]
 fn a_large_patch_is_rejected_unless_read_in_parts() {
     let rows: Vec<Vec<u8>> = (0..200)
-        .map(|at| triple(ADD, &format!("s{at}"), "p", "o"))
+        .map(|index| triple(ADD, &format!("s{index}"), "p", "o"))
         .collect();
     let log = one_frame(PUNCTUATED, TRIPLES, &[rows.concat(), mark()]);
     let small = Options::with("max_message_bytes", 8000);
@@ -768,7 +768,7 @@ fn blank_node_labels_are_unchanged_throughout_the_log() {
     );
     let found = batches(&Options::default(), &log);
     let table = found[0].table();
-    let label = |at: usize| table.text(found[0].message(at)[0].subject);
+    let label = |index: usize| table.text(found[0].message(index)[0].subject);
     assert_eq!((label(0), label(1)), (&b"a b"[..], &b"a b"[..]));
     assert_eq!(table.text(found[0].message(1)[0].predicate), b"_g0");
 }

@@ -41,7 +41,7 @@ impl PatchMaker {
             object,
             graph,
         };
-        self.0.add(Operation::of(code, quad)).unwrap();
+        self.0.add(Operation::new(code, quad)).unwrap();
     }
 
     /// Adds a patch with one operation per letter.
@@ -119,9 +119,9 @@ fn with(pairs: &[(&'static str, &str)]) -> Options {
 
 /// The statement type and the stream type in the options of a log.
 fn types(log: &[u8]) -> (u8, u8) {
-    let at = log.iter().position(|byte| *byte == 0x08).unwrap();
-    assert_eq!((log[at], log[at + 2]), (0x08, 0x10));
-    (log[at + 1], log[at + 3])
+    let index = log.iter().position(|byte| *byte == 0x08).unwrap();
+    assert_eq!((log[index], log[index + 2]), (0x08, 0x10));
+    (log[index + 1], log[index + 3])
 }
 
 #[test]
@@ -315,11 +315,11 @@ fn output_options_follow_the_source() {
 #[test]
 fn frames_end_at_a_number_of_rows_or_bytes() {
     let frames = |log: &[u8]| {
-        let (mut at, mut sizes) = (0, Vec::new());
-        while at < log.len() {
+        let (mut index, mut sizes) = (0, Vec::new());
+        while index < log.len() {
             let (mut length, mut prefix) = (0, 0);
             loop {
-                let byte = usize::from(log[at + prefix]);
+                let byte = usize::from(log[index + prefix]);
                 length |= (byte & 127) << (7 * prefix);
                 prefix += 1;
                 if byte < 128 {
@@ -327,7 +327,7 @@ fn frames_end_at_a_number_of_rows_or_bytes() {
                 }
             }
             sizes.push(length);
-            at += prefix + length;
+            index += prefix + length;
         }
         sizes
     };
@@ -500,7 +500,7 @@ fn undeclared_features_are_rejected() {
     // A header can have any value.
     let mut maker = PatchMaker::new();
     maker.0.begin_message(0);
-    for kind in [TermKind::Literal, TermKind::Bnode, TermKind::Iri] {
+    for kind in [TermKind::Literal, TermKind::BlankNode, TermKind::Iri] {
         let name = maker.term(TermKind::Literal, "");
         let object = maker.term(kind, "x");
         let header = Operation {
@@ -556,14 +556,14 @@ fn adds_deletes_and_namespaces_share_repeated_terms_across_batches() {
     let words = "tAPAc A A";
     let whole = batch_of(words);
     let (out, ..) = write(&Options::default(), std::slice::from_ref(&whole));
-    let cut: Vec<PatchBatch> = (0..3).map(|at| whole.slice(at..at + 1)).collect();
+    let cut: Vec<PatchBatch> = (0..3).map(|index| whole.slice(index..index + 1)).collect();
     assert_eq!(write(&Options::default(), &cut).0, out);
     let separate: Vec<PatchBatch> = words
         .split(' ')
         .zip(0..)
-        .map(|(word, at)| {
+        .map(|(word, index)| {
             let mut maker = PatchMaker::new();
-            maker.0.start_at(at);
+            maker.0.start_at(index);
             maker.patch(word);
             maker.0.take().unwrap()
         })

@@ -15,7 +15,7 @@ use spareval::QueryEvaluator;
 use spargebra::algebra::{Expression, Function, GraphPattern};
 
 use super::super::budget;
-use super::super::functions::{Calls, REGEX, STRING_DATATYPES, evaluator, regex};
+use super::super::functions::{Calls, REGEX, STRING_DATATYPES, compile_regex, evaluator};
 use super::super::view::length;
 
 /// Maximum nesting depth of expressions.
@@ -49,7 +49,7 @@ impl FilterExpression {
         let mut regexes = Vec::new();
         let mut calls = Calls::default();
         let mut uses = 0;
-        let is_covered = every(&mut expression, MAX_DEPTH, &mut |part| {
+        let is_covered = all_nested(&mut expression, MAX_DEPTH, &mut |part| {
             if let Expression::Variable(name) | Expression::Bound(name) = part
                 && variables.iter().all(|(other, _)| other != name)
             {
@@ -74,7 +74,7 @@ impl FilterExpression {
                     | Expression::If(..)
                     | Expression::Coalesce(_)
             ),
-            expression: translated(expression)?,
+            expression: translate(expression)?,
             evaluator,
             variables,
             uses,
@@ -84,8 +84,8 @@ impl FilterExpression {
     /// Returns the value of the expression for the terms of its variables.
     pub(super) fn value(&self, terms: impl IntoIterator<Item = Option<Term>>) -> Option<Term> {
         let mut length = 0;
-        let bound_terms = self.bound_terms(terms, &mut length);
-        counted(length, || {
+        let bound_terms = self.bind_terms(terms, &mut length);
+        evaluate_counted(length, || {
             self.evaluator
                 .evaluate_expression(&self.expression, bound_terms)
         })
@@ -93,7 +93,7 @@ impl FilterExpression {
 
     /// Returns the terms of the variables by name. Adds the size of the text in all uses to
     /// `bytes`.
-    fn bound_terms(
+    fn bind_terms(
         &self,
         terms: impl IntoIterator<Item = Option<Term>>,
         bytes: &mut usize,
@@ -108,17 +108,17 @@ impl FilterExpression {
     /// Whether the expression is true for the terms of its variables.
     pub(super) fn is_true(&self, terms: impl IntoIterator<Item = Option<Term>>) -> bool {
         let mut length = 0;
-        let bound_terms = self.bound_terms(terms, &mut length);
+        let bound_terms = self.bind_terms(terms, &mut length);
         let evaluate = || {
             self.evaluator
                 .evaluate_effective_boolean_value_expression(&self.expression, bound_terms)
         };
-        counted(length, evaluate).unwrap_or(false)
+        evaluate_counted(length, evaluate).unwrap_or(false)
     }
 }
 
 /// Evaluates an expression and counts the copies of the strings that it reads.
-fn counted<T>(bytes: usize, evaluate: impl FnOnce() -> T) -> T {
+fn evaluate_counted<T>(bytes: usize, evaluate: impl FnOnce() -> T) -> T {
     if bytes < FEW_BYTES {
         return evaluate();
     }
@@ -131,20 +131,20 @@ fn counted<T>(bytes: usize, evaluate: impl FnOnce() -> T) -> T {
 
 /// Splits an expression into conditions that must all be true.
 pub(super) fn conjuncts(expression: &Expression) -> Vec<&Expression> {
-    let mut found = Vec::new();
+    let mut conjuncts = Vec::new();
     let mut rest = vec![expression];
     while let Some(next) = rest.pop() {
         match next {
             Expression::And(left, right) => rest.extend([right.as_ref(), left.as_ref()]),
-            other => found.push(other),
+            other => conjuncts.push(other),
         }
     }
-    found
+    conjuncts
 }
 
 /// Translates an expression for `sparopt`. The expression is wrapped in a pattern, because
 /// `sparopt` translates only patterns.
-fn translated(expr: Expression) -> Option<sparopt::algebra::Expression> {
+fn translate(expr: Expression) -> Option<sparopt::algebra::Expression> {
     let inner = Box::default();
     match sparopt::algebra::GraphPattern::from(&GraphPattern::Filter { expr, inner }) {
         sparopt::algebra::GraphPattern::Filter { expression, .. } => Some(expression),
@@ -190,7 +190,7 @@ fn compile(expression: &mut Expression, regexes: &mut Vec<(NamedNode, Regex)>) {
         return;
     };
     // A regular expression that is too large ends the evaluation when the function is called.
-    if let Ok(Some(regex)) = regex(pattern, flags) {
+    if let Ok(Some(regex)) = compile_regex(pattern, flags) {
         let name = format!("urn:uuid:00000000-0000-0000-0000-{:012}", regexes.len());
         let name = NamedNode::new_unchecked(name);
         arguments.truncate(1);
@@ -211,7 +211,7 @@ fn matches(regex: &Regex, given: &[Term]) -> Option<Term> {
 
 /// Whether a test is true for an expression and all its parts. Expressions are tested before their
 /// parts. Returns false if the expression is nested too deeply.
-fn every(
+fn all_nested(
     expression: &mut Expression,
     depth: usize,
     test: &mut impl FnMut(&mut Expression) -> bool,
@@ -219,7 +219,7 @@ fn every(
     if depth == 0 || !test(expression) {
         return false;
     }
-    let mut each = |part: &mut Expression| every(part, depth - 1, test);
+    let mut each = |part: &mut Expression| all_nested(part, depth - 1, test);
     match expression {
         Expression::NamedNode(_)
         | Expression::Literal(_)
@@ -238,11 +238,11 @@ fn every(
         | Expression::Subtract(left, right)
         | Expression::Multiply(left, right)
         | Expression::Divide(left, right) => each(left) && each(right),
-        Expression::UnaryPlus(one) | Expression::UnaryMinus(one) | Expression::Not(one) => {
-            each(one)
-        }
-        Expression::If(one, two, three) => each(one) && each(two) && each(three),
-        Expression::In(one, list) => each(one) && list.iter_mut().all(each),
+        Expression::UnaryPlus(operand)
+        | Expression::UnaryMinus(operand)
+        | Expression::Not(operand) => each(operand),
+        Expression::If(operand, two, three) => each(operand) && each(two) && each(three),
+        Expression::In(operand, list) => each(operand) && list.iter_mut().all(each),
         Expression::Coalesce(list) | Expression::FunctionCall(_, list) => list.iter_mut().all(each),
     }
 }

@@ -102,7 +102,7 @@ impl GroupBuilder {
         self.variables.get(&key).copied()
     }
 
-    fn number(&mut self, key: &TermPattern) -> Option<u32> {
+    fn assign_number(&mut self, key: &TermPattern) -> Option<u32> {
         if let Some(&number) = self.variables.get(key) {
             return Some(number);
         }
@@ -111,7 +111,7 @@ impl GroupBuilder {
         (number < MAX_VARIABLES).then_some(number as u32)
     }
 
-    fn constant(&mut self, term: Term) -> Cell {
+    fn add_constant(&mut self, term: Term) -> Cell {
         let next = self.constants.len() as u32;
         let number = *self.numbers.entry(term.clone()).or_insert(next);
         if number == next {
@@ -121,7 +121,7 @@ impl GroupBuilder {
     }
 
     /// Returns the group for a pattern.
-    pub(super) fn group(&mut self, pattern: &GraphPattern) -> Option<Vec<GroupPart>> {
+    pub(super) fn translate_group(&mut self, pattern: &GraphPattern) -> Option<Vec<GroupPart>> {
         let mut parts = Vec::new();
         self.add(pattern, None, 0, MAX_DEPTH, &mut parts)?;
         Some(parts)
@@ -146,7 +146,7 @@ impl GroupBuilder {
                 }
                 let mut certain = 0;
                 for pattern in patterns {
-                    let quad = self.quad(pattern, graph)?;
+                    let quad = self.translate_quad(pattern, graph)?;
                     certain |= quad.variables;
                     parts.push(GroupPart::Quads(quad));
                 }
@@ -177,7 +177,7 @@ impl GroupBuilder {
                     all: left.all | right.all,
                 };
                 if let Some(expression) = expression {
-                    self.filter(expression, graph, both, context, &mut inner)?;
+                    self.translate_filter(expression, graph, both, context, &mut inner)?;
                 }
                 parts.push(GroupPart::Optional(inner));
                 Some(Scope {
@@ -187,7 +187,7 @@ impl GroupBuilder {
             }
             GraphPattern::Filter { expr, inner } => {
                 let scope = self.add(inner, graph, context, depth, parts)?;
-                self.filter(expr, graph, scope, context, parts)?;
+                self.translate_filter(expr, graph, scope, context, parts)?;
                 Some(scope)
             }
             GraphPattern::Extend {
@@ -201,7 +201,7 @@ impl GroupBuilder {
                 if !expression.is_computed || is_name(graph, variable) {
                     return None;
                 }
-                let number = self.number(&key)?;
+                let number = self.assign_number(&key)?;
                 parts.push(GroupPart::Extend(expression, number));
                 Some(Scope {
                     certain: scope.certain,
@@ -226,7 +226,7 @@ impl GroupBuilder {
                 variables,
                 bindings,
             } if graph.is_none() => {
-                let (table, scope) = self.table(variables, bindings)?;
+                let (table, scope) = self.translate_table(variables, bindings)?;
                 parts.push(GroupPart::Values(table));
                 Some(scope)
             }
@@ -234,15 +234,15 @@ impl GroupBuilder {
         }
     }
 
-    fn quad(
+    fn translate_quad(
         &mut self,
         pattern: &TriplePattern,
         graph: Option<&NamedNodePattern>,
     ) -> Option<QuadPattern> {
         let cells = [
-            self.cell(&pattern.subject)?,
+            self.translate_cell(&pattern.subject)?,
             self.name(&pattern.predicate)?,
-            self.cell(&pattern.object)?,
+            self.translate_cell(&pattern.object)?,
             match graph {
                 None => Cell::DefaultGraph,
                 Some(name) => self.name(name)?,
@@ -253,42 +253,44 @@ impl GroupBuilder {
             same: Vec::new(),
             variables: 0,
         };
-        for (at, cell) in cells.iter().enumerate() {
+        for (index, cell) in cells.iter().enumerate() {
             if let Cell::Variable(number) = cell {
                 quad.variables |= only(*number);
-                let other = cells[..at].iter().position(|before| before == cell);
-                quad.same.extend(other.map(|other| (other, at)));
+                let other = cells[..index].iter().position(|before| before == cell);
+                quad.same.extend(other.map(|other| (other, index)));
             }
         }
         Some(quad)
     }
 
-    fn cell(&mut self, pattern: &TermPattern) -> Option<Cell> {
+    fn translate_cell(&mut self, pattern: &TermPattern) -> Option<Cell> {
         Some(match pattern {
             TermPattern::Variable(_) | TermPattern::BlankNode(_) => {
-                Cell::Variable(self.number(pattern)?)
+                Cell::Variable(self.assign_number(pattern)?)
             }
-            TermPattern::NamedNode(iri) => self.constant(iri.clone().into()),
-            TermPattern::Literal(literal) => self.constant(literal.clone().into()),
+            TermPattern::NamedNode(iri) => self.add_constant(iri.clone().into()),
+            TermPattern::Literal(literal) => self.add_constant(literal.clone().into()),
             TermPattern::Triple(_) => return None,
         })
     }
 
     fn name(&mut self, pattern: &NamedNodePattern) -> Option<Cell> {
         match pattern {
-            NamedNodePattern::NamedNode(iri) => Some(self.constant(iri.clone().into())),
-            NamedNodePattern::Variable(name) => self.cell(&TermPattern::Variable(name.clone())),
+            NamedNodePattern::NamedNode(iri) => Some(self.add_constant(iri.clone().into())),
+            NamedNodePattern::Variable(name) => {
+                self.translate_cell(&TermPattern::Variable(name.clone()))
+            }
         }
     }
 
-    fn table(
+    fn translate_table(
         &mut self,
         variables: &[Variable],
         bindings: &[Vec<Option<GroundTerm>>],
     ) -> Option<(Table, Scope)> {
         let mut columns = Vec::new();
         for name in variables {
-            columns.push(self.number(&TermPattern::Variable(name.clone()))?);
+            columns.push(self.assign_number(&TermPattern::Variable(name.clone()))?);
         }
         let mut rows = Vec::new();
         for binding in bindings {
@@ -296,7 +298,7 @@ impl GroupBuilder {
             for term in binding {
                 row.push(match term {
                     None => None,
-                    Some(term) => match self.constant(term.clone().into()) {
+                    Some(term) => match self.add_constant(term.clone().into()) {
                         Cell::Constant(number) => Some(number),
                         _ => return None,
                     },
@@ -305,11 +307,11 @@ impl GroupBuilder {
             rows.push(row);
         }
         let (mut certain, mut all) = (0, 0);
-        for (at, column) in columns.iter().enumerate() {
+        for (index, column) in columns.iter().enumerate() {
             all |= only(*column);
             if rows
                 .iter()
-                .all(|row| row.get(at).is_some_and(Option::is_some))
+                .all(|row| row.get(index).is_some_and(Option::is_some))
             {
                 certain |= only(*column);
             }
@@ -323,7 +325,7 @@ impl GroupBuilder {
     }
 
     /// Adds the conditions of a filter.
-    fn filter(
+    fn translate_filter(
         &self,
         expression: &Expression,
         graph: Option<&NamedNodePattern>,

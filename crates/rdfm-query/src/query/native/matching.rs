@@ -165,7 +165,7 @@ impl<'p> Matcher<'p> {
     }
 
     /// Returns the cell for the value of an expression.
-    fn cell(&mut self, dictionary: &Dictionary<'_>, message: &Message, term: Term) -> u32 {
+    fn add_cell(&mut self, dictionary: &Dictionary<'_>, message: &Message, term: Term) -> u32 {
         if let Some(class) = message.find(dictionary, &term) {
             return class;
         }
@@ -210,7 +210,7 @@ impl<'p> Matcher<'p> {
             message,
             quads: &message.quads,
             first: rows.len(),
-            found: 0,
+            row_count: 0,
             examined: 0,
             max_rows,
             rows,
@@ -218,7 +218,7 @@ impl<'p> Matcher<'p> {
             state: self,
         };
         let halt = if max_rows == 0 { Ok(()) } else { run.from(0) };
-        let found = run.found;
+        let found = run.row_count;
         match halt {
             Ok(()) | Err(Halt::Enough) => Ok(found),
             Err(Halt::Stopped(error)) => Err(error),
@@ -240,46 +240,48 @@ struct Run<'r, 'p, S> {
     rows: &'r mut Vec<u32>,
     /// Number of cells in `rows` before those of this message.
     first: usize,
-    found: usize,
+    row_count: usize,
     max_rows: usize,
     examined: usize,
     stop: &'r mut S,
 }
 
 impl<E, S: FnMut(usize) -> Result<(), E>> Run<'_, '_, S> {
-    /// Finds the rows that extend the current values, starting at the step `at`.
-    fn from(&mut self, mut at: usize) -> Result<(), Halt<E>> {
+    /// Finds the rows that extend the current values, starting at the step `index`.
+    fn from(&mut self, mut index: usize) -> Result<(), Halt<E>> {
         let plan = self.plan;
         loop {
-            match plan.steps.get(at) {
+            match plan.steps.get(index) {
                 None => return self.emit(),
                 Some(Step::Filter(number)) => {
                     if !self.is_true(*number) {
                         return Ok(());
                     }
-                    at += 1;
+                    index += 1;
                 }
-                Some(Step::Quads(pattern, number)) => return self.quads(at, pattern, *number),
+                Some(Step::Quads(pattern, number)) => {
+                    return self.match_quads(index, pattern, *number);
+                }
                 Some(Step::Extend(number, variable)) => {
-                    return self.extend(at, *number, *variable);
+                    return self.extend(index, *number, *variable);
                 }
-                Some(Step::Values(number)) => return self.values(at, *number),
+                Some(Step::Values(number)) => return self.match_values(index, *number),
                 Some(Step::Optional(number, after)) => {
                     self.state.matched[*number] = false;
-                    self.from(at + 1)?;
+                    self.from(index + 1)?;
                     if self.state.matched[*number] {
                         return Ok(());
                     }
-                    at = *after;
+                    index = *after;
                 }
                 Some(Step::Matched(number)) => {
                     self.state.matched[*number] = true;
-                    at += 1;
+                    index += 1;
                 }
                 Some(Step::Union(starts)) => {
                     return starts.iter().try_for_each(|start| self.from(*start));
                 }
-                Some(Step::Goto(other)) => at = *other,
+                Some(Step::Goto(other)) => index = *other,
                 Some(Step::Never) => return Ok(()),
             }
         }
@@ -287,7 +289,7 @@ impl<E, S: FnMut(usize) -> Result<(), E>> Run<'_, '_, S> {
 
     fn stop(&mut self) -> Result<(), Halt<E>> {
         self.examined = 0;
-        (self.stop)(self.found).map_err(Halt::Stopped)
+        (self.stop)(self.row_count).map_err(Halt::Stopped)
     }
 
     #[inline]
@@ -300,7 +302,7 @@ impl<E, S: FnMut(usize) -> Result<(), E>> Run<'_, '_, S> {
     }
 
     fn emit(&mut self) -> Result<(), Halt<E>> {
-        let (width, number) = (self.plan.columns.len(), self.found as u32);
+        let (width, number) = (self.plan.columns.len(), self.row_count as u32);
         let row = &self.state.row;
         let cells = self.plan.columns.iter();
         let cells = cells.map(|column| column.map_or(UNBOUND, |number| row[number as usize]));
@@ -323,9 +325,9 @@ impl<E, S: FnMut(usize) -> Result<(), E>> Run<'_, '_, S> {
                     hash(earlier_row(*number).iter().copied())
                 });
         }
-        self.found += 1;
+        self.row_count += 1;
         self.stop()?;
-        if self.found == self.max_rows {
+        if self.row_count == self.max_rows {
             return Err(Halt::Enough);
         }
         Ok(())
@@ -339,7 +341,12 @@ impl<E, S: FnMut(usize) -> Result<(), E>> Run<'_, '_, S> {
         }
     }
 
-    fn quads(&mut self, at: usize, pattern: &QuadPattern, number: usize) -> Result<(), Halt<E>> {
+    fn match_quads(
+        &mut self,
+        cursor: usize,
+        pattern: &QuadPattern,
+        number: usize,
+    ) -> Result<(), Halt<E>> {
         let mut selection = KnownClasses::default();
         for (position, cell) in pattern.cells.into_iter().enumerate() {
             let class = self.class(cell);
@@ -357,17 +364,17 @@ impl<E, S: FnMut(usize) -> Result<(), E>> Run<'_, '_, S> {
             self.count(quads.len())?;
             for quad in quads {
                 if selection.is(quad) {
-                    self.take(at, pattern, &selection, quad)?;
+                    self.take(cursor, pattern, &selection, quad)?;
                 }
             }
             return Ok(());
         }
-        let index = self.index(selection.positions);
+        let index = self.ensure_index(selection.positions);
         let mut next = self.state.indexes[index].chains.first(selection.hash());
         while let Some(found) = next {
             self.count(1)?;
             if selection.is(&quads[found]) {
-                self.take(at, pattern, &selection, &quads[found])?;
+                self.take(cursor, pattern, &selection, &quads[found])?;
             }
             next = self.state.indexes[index].chains.after(found);
         }
@@ -378,7 +385,7 @@ impl<E, S: FnMut(usize) -> Result<(), E>> Run<'_, '_, S> {
     #[inline]
     fn take(
         &mut self,
-        at: usize,
+        index: usize,
         pattern: &QuadPattern,
         selection: &KnownClasses,
         quad: &Quad,
@@ -387,8 +394,8 @@ impl<E, S: FnMut(usize) -> Result<(), E>> Run<'_, '_, S> {
         if graph != Cell::DefaultGraph && quad[3] == DEFAULT_GRAPH {
             return Ok(());
         }
-        for (one, other) in &pattern.same {
-            if quad[*one] != quad[*other] {
+        for (left, right) in &pattern.same {
+            if quad[*left] != quad[*right] {
                 return Ok(());
             }
         }
@@ -399,7 +406,7 @@ impl<E, S: FnMut(usize) -> Result<(), E>> Run<'_, '_, S> {
                 self.state.row[number as usize] = quad[position];
             }
         }
-        let result = self.from(at + 1);
+        let result = self.from(index + 1);
         for (position, cell) in pattern.cells.into_iter().enumerate() {
             if let Cell::Variable(number) = cell
                 && !selection.has(position)
@@ -411,14 +418,14 @@ impl<E, S: FnMut(usize) -> Result<(), E>> Run<'_, '_, S> {
     }
 
     /// Returns the number of the index for these positions, and creates the index if necessary.
-    fn index(&mut self, positions: u8) -> usize {
+    fn ensure_index(&mut self, positions: u8) -> usize {
         let state = &mut *self.state;
         let existing = &state.indexes[..state.indexed];
-        if let Some(at) = existing
+        if let Some(position) = existing
             .iter()
             .position(|index| index.positions == positions)
         {
-            return at;
+            return position;
         }
         if state.indexed == state.indexes.len() {
             state.indexes.push(QuadIndex::default());
@@ -434,26 +441,26 @@ impl<E, S: FnMut(usize) -> Result<(), E>> Run<'_, '_, S> {
         state.indexed - 1
     }
 
-    fn values(&mut self, at: usize, number: usize) -> Result<(), Halt<E>> {
+    fn match_values(&mut self, index: usize, number: usize) -> Result<(), Halt<E>> {
         let lookup = &self.plan.tables[number];
         let rows = lookup.table.rows.len();
         if !is_looked_up(lookup) {
             self.count(rows)?;
-            return (0..rows).try_for_each(|row| self.join(at, lookup, row));
+            return (0..rows).try_for_each(|row| self.join(index, lookup, row));
         }
         let columns = lookup.keys.iter().map(|key| lookup.table.columns[*key]);
         let key = hash(columns.map(|column| self.state.row[column as usize]));
         let mut next = self.state.tables[number].first(key);
         while let Some(row) = next {
             self.count(1)?;
-            self.join(at, lookup, row)?;
+            self.join(index, lookup, row)?;
             next = self.state.tables[number].after(row);
         }
         Ok(())
     }
 
     /// Continues with a row of a table, if it is compatible with the current values.
-    fn join(&mut self, at: usize, lookup: &Lookup, row: usize) -> Result<(), Halt<E>> {
+    fn join(&mut self, index: usize, lookup: &Lookup, row: usize) -> Result<(), Halt<E>> {
         let before = self.state.bound.len();
         let mut is_compatible = true;
         for (column, term) in lookup.table.columns.iter().zip(&lookup.table.rows[row]) {
@@ -469,7 +476,7 @@ impl<E, S: FnMut(usize) -> Result<(), E>> Run<'_, '_, S> {
             }
         }
         let result = if is_compatible {
-            self.from(at + 1)
+            self.from(index + 1)
         } else {
             Ok(())
         };
@@ -480,24 +487,24 @@ impl<E, S: FnMut(usize) -> Result<(), E>> Run<'_, '_, S> {
     }
 
     /// Continues with the value of an expression, if it is compatible with the current value.
-    fn extend(&mut self, at: usize, number: usize, variable: u32) -> Result<(), Halt<E>> {
+    fn extend(&mut self, index: usize, number: usize, variable: u32) -> Result<(), Halt<E>> {
         let expression = &self.plan.expressions[number];
         let variables = expression.variables.iter();
-        let terms = variables.map(|(_, own)| self.term(self.written(*own)));
+        let terms = variables.map(|(_, own)| self.term(self.written_value(*own)));
         let Some(term) = expression.value(terms) else {
-            return self.from(at + 1);
+            return self.from(index + 1);
         };
-        let cell = self.state.cell(self.dictionary, self.message, term);
+        let cell = self.state.add_cell(self.dictionary, self.message, term);
         let before = self.state.row[variable as usize];
         if before != UNBOUND {
             return if before == cell {
-                self.from(at + 1)
+                self.from(index + 1)
             } else {
                 Ok(())
             };
         }
         self.state.row[variable as usize] = cell;
-        let result = self.from(at + 1);
+        let result = self.from(index + 1);
         self.state.row[variable as usize] = UNBOUND;
         result
     }
@@ -505,21 +512,21 @@ impl<E, S: FnMut(usize) -> Result<(), E>> Run<'_, '_, S> {
     fn is_true(&mut self, number: usize) -> bool {
         let filter = &self.plan.filters[number];
         if let [(_, variable)] = filter.variables.as_slice() {
-            let term = self.written(*variable);
+            let term = self.written_value(*variable);
             let cached = self.dictionary.terms() as usize + self.state.constants.len();
             if term != UNBOUND && term as usize >= cached {
                 return filter.is_true([self.term(term)]);
             }
             let terms = self.state.filter_results[number].terms.len();
-            let at = (term as usize).min(terms - 1);
-            if self.state.filter_results[number].terms[at] == 0 {
+            let index = (term as usize).min(terms - 1);
+            if self.state.filter_results[number].terms[index] == 0 {
                 let result = filter.is_true([self.term(term)]);
-                self.state.filter_results[number].terms[at] = if result { 1 } else { 2 };
+                self.state.filter_results[number].terms[index] = if result { 1 } else { 2 };
             }
-            return self.state.filter_results[number].terms[at] == 1;
+            return self.state.filter_results[number].terms[index] == 1;
         }
         let variables = filter.variables.iter();
-        let terms: Vec<u32> = variables.map(|(_, own)| self.written(*own)).collect();
+        let terms: Vec<u32> = variables.map(|(_, own)| self.written_value(*own)).collect();
         if let Some(&result) = self.state.filter_results[number].combinations.get(&terms) {
             return result;
         }
@@ -533,10 +540,10 @@ impl<E, S: FnMut(usize) -> Result<(), E>> Run<'_, '_, S> {
     }
 
     /// Returns the value of a variable as spelled in the message.
-    fn written(&self, variable: u32) -> u32 {
+    fn written_value(&self, variable: u32) -> u32 {
         let class = self.state.row[variable as usize];
-        if class < self.dictionary.terms() && self.dictionary.varies() {
-            return self.message.written(class).0;
+        if class < self.dictionary.terms() && self.dictionary.is_varying() {
+            return self.message.written_term(class).0;
         }
         class
     }
@@ -575,7 +582,8 @@ impl KnownClasses {
 
     #[inline]
     fn is(&self, quad: &Quad) -> bool {
-        let [s, p, o, g] = [0, 1, 2, 3].map(|at| (quad[at] ^ self.classes[at]) & self.mask[at]);
+        let [s, p, o, g] =
+            [0, 1, 2, 3].map(|index| (quad[index] ^ self.classes[index]) & self.mask[index]);
         s | p | o | g == 0
     }
 

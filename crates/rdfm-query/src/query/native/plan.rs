@@ -68,7 +68,7 @@ pub struct Plan {
 impl Plan {
     /// Returns a plan that matches a pattern and produces rows with these variables. Returns `None`
     /// if the pattern is not supported.
-    pub fn of(pattern: &GraphPattern, variables: &[Variable]) -> Option<Self> {
+    pub fn from_pattern(pattern: &GraphPattern, variables: &[Variable]) -> Option<Self> {
         let (mut pattern, mut distinct) = (pattern, false);
         if let GraphPattern::Distinct { inner } | GraphPattern::Reduced { inner } = pattern {
             (pattern, distinct) = (inner, true);
@@ -77,7 +77,7 @@ impl Plan {
             pattern = inner;
         }
         let mut groups = GroupBuilder::default();
-        let group = groups.group(pattern)?;
+        let group = groups.translate_group(pattern)?;
         let mut plan = Self {
             steps: Vec::new(),
             patterns: 0,
@@ -214,7 +214,7 @@ impl Plan {
     }
 
     fn add_table(&mut self, table: Table, certain: VariableSet) -> VariableSet {
-        let has_value = |at: &usize| table.certain & certain & only(table.columns[*at]) != 0;
+        let has_value = |index: &usize| table.certain & certain & only(table.columns[*index]) != 0;
         let keys = (0..table.columns.len()).filter(has_value).collect();
         let after = table.certain;
         self.steps.push(Step::Values(self.tables.len()));
@@ -246,8 +246,8 @@ impl Block {
             columns & pattern_variables & !certain == 0
                 && (columns & certain != 0 || self.quads.is_empty())
         };
-        let at = self.tables.iter().position(is_ready)?;
-        Some(self.tables.remove(at))
+        let index = self.tables.iter().position(is_ready)?;
+        Some(self.tables.remove(index))
     }
 
     /// Returns the pattern with the most known positions, by weight. If several tie, returns the
@@ -263,10 +263,10 @@ impl Block {
             known.sum::<u32>() + u32::from(quads.variables & certain != 0)
         };
         let highest = self.quads.iter().map(known).max()?;
-        let at = self
+        let index = self
             .quads
             .iter()
             .position(|quads| known(quads) == highest)?;
-        Some(self.quads.remove(at))
+        Some(self.quads.remove(index))
     }
 }

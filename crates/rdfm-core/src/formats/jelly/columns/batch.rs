@@ -16,7 +16,7 @@ use super::triples::{IriState, iri};
 use crate::formats::jelly::term_reader::TermReader;
 use crate::model::error::quote;
 use crate::model::term::{Quad, TermId};
-use crate::syntax::wire::{Checked, LENGTH, WireError, put_bytes, put_varint, utf8};
+use crate::syntax::wire::{Checked, LENGTH, WireError, check_utf8, put_bytes, put_varint};
 
 /// Largest number of rows that the layout of a column can express.
 pub(in crate::formats::jelly) const MAX_ROWS: u32 = (1 << 27) - 1;
@@ -139,14 +139,14 @@ impl Batch {
                 }
                 self.left -= 1;
                 self.row += 1;
-                if parts && terms.builder.part_full() {
+                if parts && terms.builder.is_part_full() {
                     self.segment = Some((rows - done, ends));
                     return Ok(true);
                 }
             }
             if ends {
                 terms.builder.end_message();
-                if terms.builder.full() {
+                if terms.builder.is_full() {
                     return Ok(true);
                 }
             }
@@ -271,7 +271,7 @@ impl Parts {
             }
             let at = range.start;
             let name = &bytes[name];
-            utf8(name, "a namespace's name").at(at)?;
+            check_utf8(name, "a namespace's name").at(at)?;
             if pieces.is_empty() {
                 let reason = format!("the namespace declaration of {} has no IRI", quote(name));
                 return Err(fault(at, reason));

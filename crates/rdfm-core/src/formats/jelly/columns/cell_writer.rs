@@ -23,7 +23,7 @@ pub(in crate::formats::jelly) enum Cell {
     Repeat,
     Unbound,
     Iri(u32, u32),
-    Bnode,
+    BlankNode,
     /// A literal without a language tag; datatype 0 stands for none.
     Literal(u32),
     Tagged,
@@ -77,7 +77,7 @@ impl CellWriter {
                 let (prefix, name) = self.terms.iri(table, id, term)?;
                 Cell::Iri(prefix, name)
             }
-            TermKind::Bnode if allows(BNODE) => Cell::Bnode,
+            TermKind::BlankNode if allows(BNODE) => Cell::BlankNode,
             TermKind::Literal if allows(LITERAL) => Cell::Literal(0),
             TermKind::LangLiteral if allows(LITERAL) => Cell::Tagged,
             TermKind::TypedLiteral if allows(LITERAL) => {
@@ -103,7 +103,7 @@ impl CellWriter {
             Cell::Repeat => column.repeat(),
             Cell::Unbound => column.unbound(),
             Cell::Iri(prefix, name) => column.iri(prefix, name),
-            Cell::Bnode => {
+            Cell::BlankNode => {
                 let (head, rest) = self.terms.label_parts(table.text(id));
                 column.bnode(head, rest);
             }
@@ -150,7 +150,7 @@ impl CellWriter {
                     let (prefix, name) = self.terms.iri(table, id, part)?;
                     put_iri(out, tag(iri), (prefix, name), state);
                 }
-                TermKind::Bnode if bnode != 0 => {
+                TermKind::BlankNode if bnode != 0 => {
                     let (head, rest) = self.terms.label_parts(table.text_of(part));
                     put_two(out, tag(bnode), head, rest);
                 }
@@ -225,7 +225,7 @@ pub(super) fn put_iri(
 #[cold]
 fn misplaced(kind: TermKind, position: &str) -> (ErrorClass, Reason) {
     let what = match kind {
-        TermKind::Bnode => "a blank node",
+        TermKind::BlankNode => "a blank node",
         TermKind::TripleTerm => "a triple term",
         TermKind::Literal | TermKind::LangLiteral | TermKind::TypedLiteral => "a literal",
         _ => "another term",

@@ -12,11 +12,11 @@ use super::fields::{Fault, Fields, Found, List, Locate as _, Numbers, Strings, f
 use super::layout;
 use super::triples::{self, IriState, O_BNODE, O_LITERAL, O_TRIPLE, S_BNODE, start};
 use crate::formats::jelly::term_reader::TermReader;
-use crate::model::error::{counted, quote};
+use crate::model::error::{format_count, quote};
 use crate::model::record::Record;
 use crate::model::remedy::Reason;
 use crate::model::term::{TermId, flags, is_language_type};
-use crate::syntax::wire::{Checked, WireError, limit, malformed, utf8};
+use crate::syntax::wire::{Checked, WireError, check_utf8, limit, malformed_error};
 
 /// Field numbers of the lists in a column.
 pub(super) const NAMES: u32 = 3;
@@ -268,7 +268,7 @@ impl Column {
             if found[kind] != counts[kind] {
                 let reason = format!(
                     "the kinds have {}, but the list has {}",
-                    counted(found[kind], name),
+                    format_count(found[kind], name),
                     counts[kind]
                 );
                 return Err(fault(at, reason));
@@ -297,8 +297,8 @@ impl Column {
         if ![0, 1, count].contains(&self.prefixes.count) {
             let reason = format!(
                 "the column has {} for {}, expected none, one or one each",
-                counted(self.prefixes.count, "prefix id"),
-                counted(count, "name id")
+                format_count(self.prefixes.count, "prefix id"),
+                format_count(count, "name id")
             );
             return Err(fault(self.prefixes.range.start, reason));
         }
@@ -338,7 +338,7 @@ impl Column {
         let mut nth = 0;
         while let Some(text) = strings.next(bytes).at(self.at)? {
             let at = text.start;
-            if let Err(error) = utf8(&bytes[text], what).at(at) {
+            if let Err(error) = check_utf8(&bytes[text], what).at(at) {
                 return Err(self.in_row(bytes, kind, nth, error));
             }
             nth += 1;
@@ -351,8 +351,8 @@ impl Column {
         if count != 0 && count != tags.count {
             let reason = format!(
                 "the column has {} for {}, expected none or one each",
-                counted(count, "direction"),
-                counted(tags.count, "language tag")
+                format_count(count, "direction"),
+                format_count(tags.count, "language tag")
             );
             return Err(fault(self.directions.range.start, reason));
         }
@@ -361,7 +361,7 @@ impl Column {
         while let Some(text) = strings.next(bytes).at(self.at)? {
             let charged = terms.builder.charge(TAG_BYTES).map_err(Into::into);
             charged.at(text.start)?;
-            utf8(&bytes[text.clone()], "a language tag").at(text.start)?;
+            check_utf8(&bytes[text.clone()], "a language tag").at(text.start)?;
             self.tags.push(LanguageTag {
                 text,
                 direction: directions.next(bytes).at(self.at)?.unwrap_or_default(),
@@ -382,8 +382,8 @@ impl Column {
         if ![0, 1, count].contains(&kinds.count) {
             let reason = format!(
                 "the column has {} for {}, expected none, one or one each",
-                counted(kinds.count, "literal kind"),
-                counted(count, "lexical form")
+                format_count(kinds.count, "literal kind"),
+                format_count(count, "lexical form")
             );
             return Err(fault(kinds.range.start, reason));
         }
@@ -400,9 +400,9 @@ impl Column {
                 }
                 let index = kind as usize / 2 - 1;
                 let Some(tag) = self.tags.get(index) else {
-                    return Err(malformed(format!(
+                    return Err(malformed_error(format!(
                         "literal kind {kind} refers to language tag {index}, but the column has {}",
-                        counted(self.tags.len(), "tag")
+                        format_count(self.tags.len(), "tag")
                     )));
                 };
                 check_direction(tag.direction, version)
@@ -451,7 +451,7 @@ impl Column {
 #[cold]
 fn in_column(name: &str, fault: Fault) -> Fault {
     let (class, reason) = fault.error.into_parts();
-    let reason = reason.reworded(|text| format!("column {name}: {text}"));
+    let reason = reason.with_rewording(|text| format!("column {name}: {text}"));
     Fault {
         error: WireError::new(class, reason),
         ..fault
@@ -461,13 +461,13 @@ fn in_column(name: &str, fault: Fault) -> Fault {
 /// Checks that a datatype exists, and does not need a language tag.
 fn check_datatype<R: Record>(id: u32, terms: &TermReader<R>) -> Checked<()> {
     if id == 0 {
-        return Err(malformed(
+        return Err(malformed_error(
             "datatype 0 is not allowed in a literal; ids count from 1",
         ));
     }
     let (entry, _) = terms.datatypes.get(id)?;
     if is_language_type(entry.text()) {
-        return Err(malformed(format!(
+        return Err(malformed_error(format!(
             "a literal has datatype {}, but no language tag",
             quote(entry.text())
         )));
@@ -479,7 +479,7 @@ fn check_direction(direction: u32, version: Version) -> Checked<()> {
     if direction == 0 || direction <= 2 && version.has_directions() {
         return Ok(());
     }
-    Err(malformed(if direction > 2 {
+    Err(malformed_error(if direction > 2 {
         format!("direction {direction} does not exist")
     } else {
         format!(
@@ -503,7 +503,7 @@ impl<R: Record> TripleCheck<'_, R> {
         if depth > max_depth {
             let reason = format!(
                 "triple terms are nested deeper than {}",
-                counted(max_depth as usize, "level")
+                format_count(max_depth as usize, "level")
             );
             return Err(limit(Reason::limit(reason, "max_depth"))).at(start(pieces));
         }
@@ -513,7 +513,7 @@ impl<R: Record> TripleCheck<'_, R> {
                 O_TRIPLE => self.triple(&part.pieces, depth + 1)?,
                 S_BNODE | O_BNODE => {
                     let text = part.pieces.last().cloned().unwrap_or_default();
-                    utf8(&self.bytes[text], "a blank node label").at(at)?;
+                    check_utf8(&self.bytes[text], "a blank node label").at(at)?;
                 }
                 O_LITERAL => self.literal(&part.pieces)?,
                 _ => {
@@ -529,9 +529,9 @@ impl<R: Record> TripleCheck<'_, R> {
     fn literal(&self, pieces: &[Range<usize>]) -> Found<()> {
         let at = start(pieces);
         let literal = triples::literal(self.bytes, pieces)?;
-        utf8(&self.bytes[literal.lexical], "a lexical form").at(at)?;
+        check_utf8(&self.bytes[literal.lexical], "a lexical form").at(at)?;
         if let Some(tag) = literal.tag {
-            utf8(&self.bytes[tag], "a language tag").at(at)?;
+            check_utf8(&self.bytes[tag], "a language tag").at(at)?;
         }
         if let Some(datatype) = literal.datatype {
             check_datatype(datatype, self.terms).at(at)?;

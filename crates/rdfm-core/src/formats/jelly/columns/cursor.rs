@@ -17,7 +17,7 @@ use crate::model::error::ErrorClass;
 use crate::model::record::Record;
 use crate::model::term::{TermId, TermKind};
 use crate::syntax::text::scan;
-use crate::syntax::wire::{Checked, WireError, invalid_utf8};
+use crate::syntax::wire::{Checked, WireError, invalid_utf8_error};
 
 /// A value, by its position or its ids.
 #[derive(Clone, Debug, Default)]
@@ -27,7 +27,7 @@ enum Current {
     Iri(IriState),
     /// Lexical form, and kind as in the log.
     Literal(Range<usize>, u32),
-    Bnode(Range<usize>),
+    BlankNode(Range<usize>),
     /// The bytes, and the state before them.
     Triple(Range<usize>, IriState),
 }
@@ -187,7 +187,7 @@ impl Cursor {
                 let lexical = self.lexical.next(bytes)?.unwrap_or_default();
                 Current::Literal(lexical, self.literals.next(bytes)?)
             }
-            column::BNODE => Current::Bnode(self.bnodes.next(bytes)?.unwrap_or_default()),
+            column::BNODE => Current::BlankNode(self.bnodes.next(bytes)?.unwrap_or_default()),
             _ => {
                 let triple = self.triples.next(bytes)?.unwrap_or_default();
                 Current::Triple(triple, self.nested)
@@ -202,7 +202,7 @@ impl Cursor {
         self.term = match &self.current {
             Current::None => TermId::DEFAULT_GRAPH,
             Current::Iri(ids) => terms.iri_of(ids.prefix, ids.name)?,
-            Current::Bnode(label) => bnode(&bytes[label.clone()], terms)?,
+            Current::BlankNode(label) => bnode(&bytes[label.clone()], terms)?,
             Current::Literal(lexical, kind) => {
                 let lexical = lexical.clone();
                 let kind = *kind;
@@ -228,7 +228,7 @@ impl Cursor {
         terms: &mut TermReader<R>,
     ) -> Checked<TermId> {
         let flags =
-            scan::lexical(lexical).ok_or_else(|| invalid_utf8(lexical, "a lexical form"))?;
+            scan::lexical(lexical).ok_or_else(|| invalid_utf8_error(lexical, "a lexical form"))?;
         let (kind, aux, direction) = if kind == 0 {
             (TermKind::Literal, TermId::DEFAULT_GRAPH, 0)
         } else if kind % 2 == 1 {
@@ -261,13 +261,16 @@ fn bnode<R: Record>(label: &[u8], terms: &mut TermReader<R>) -> Checked<TermId> 
         [prefix, rest].concat()
     });
     let label = set_apart.as_deref().unwrap_or(label);
-    let flags = scan::label(label).ok_or_else(|| invalid_utf8(label, "a blank node label"))?;
-    Ok(terms.builder.add_simple(TermKind::Bnode, label, flags)?)
+    let flags =
+        scan::label(label).ok_or_else(|| invalid_utf8_error(label, "a blank node label"))?;
+    Ok(terms
+        .builder
+        .add_simple(TermKind::BlankNode, label, flags)?)
 }
 
 /// Adds a language tag. Unlike in the row layout, its direction is not part of it.
 fn language<R: Record>(tag: &[u8], terms: &mut TermReader<R>) -> Checked<TermId> {
-    let flags = scan::language(tag).ok_or_else(|| invalid_utf8(tag, "a language tag"))?;
+    let flags = scan::language(tag).ok_or_else(|| invalid_utf8_error(tag, "a language tag"))?;
     Ok(terms.builder.add_simple(TermKind::Language, tag, flags)?)
 }
 
@@ -309,7 +312,8 @@ fn add_literal<R: Record>(
     terms: &mut TermReader<R>,
 ) -> Checked<TermId> {
     let lexical = &bytes[literal.lexical];
-    let flags = scan::lexical(lexical).ok_or_else(|| invalid_utf8(lexical, "a lexical form"))?;
+    let flags =
+        scan::lexical(lexical).ok_or_else(|| invalid_utf8_error(lexical, "a lexical form"))?;
     let (kind, aux) = match (literal.tag, literal.datatype) {
         (Some(tag), _) => (TermKind::LangLiteral, language(&bytes[tag], terms)?),
         (None, Some(datatype)) => terms.datatype(datatype)?,

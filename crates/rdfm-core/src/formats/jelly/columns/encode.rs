@@ -405,7 +405,7 @@ impl Writer for ColumnLogWriter {
         }
     }
 
-    fn second_message(&self) -> WriteResult<bool> {
+    fn check_second_message(&self) -> WriteResult<bool> {
         Ok(self.flat)
     }
 
@@ -518,7 +518,7 @@ impl Writer for ColumnLogWriter {
         self.dropped_metadata = 0;
     }
 
-    fn dropped(&self, dropped: Dropped) -> Counts {
+    fn count_dropped(&self, dropped: Dropped) -> Counts {
         vec![
             ("namespaces", dropped.namespaces),
             ("graph names", self.merged_quads),

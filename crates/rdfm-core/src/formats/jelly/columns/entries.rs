@@ -11,7 +11,7 @@ use crate::formats::jelly::lookup::{LookupBudget, LookupTable};
 use crate::formats::jelly::term_reader::TermReader;
 use crate::model::record::Record;
 use crate::syntax::text::scan::{self, Excerpt};
-use crate::syntax::wire::invalid_utf8;
+use crate::syntax::wire::invalid_utf8_error;
 
 /// The ranges of packed entries for names, prefixes and datatypes.
 pub(in crate::formats::jelly) type Tables = [Vec<Range<usize>>; 3];
@@ -67,10 +67,10 @@ fn set_entry(
     let mut values = Strings::new(2, &values);
     while let Some(value) = values.next(bytes).at(range.start)? {
         let text = &bytes[value.clone()];
-        let checked = scan(text).ok_or_else(|| invalid_utf8(text, what));
+        let checked = scan(text).ok_or_else(|| invalid_utf8_error(text, what));
         let set = checked.and_then(|flags| {
             let excerpt = Excerpt::new(bytes, value.start, value.len());
-            let excerpt = excerpt.unwrap_or(Excerpt::of(text));
+            let excerpt = excerpt.unwrap_or(Excerpt::from_text(text));
             table.set(std::mem::take(&mut id), excerpt, flags, budget)
         });
         set.at(value.start)?;

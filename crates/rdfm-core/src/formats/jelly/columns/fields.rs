@@ -10,7 +10,7 @@ use std::ops::Range;
 
 use super::DRAFT;
 use crate::model::error::ErrorClass;
-use crate::syntax::wire::{Checked, LENGTH, VARINT, Wire, WireError, malformed};
+use crate::syntax::wire::{Checked, LENGTH, VARINT, Wire, WireError, malformed_error};
 
 /// An error at a position of the frame's bytes.
 #[derive(Debug)]
@@ -41,7 +41,7 @@ impl<T> Locate<T> for Checked<T> {
 /// Returns the error for a violated rule.
 #[cold]
 pub(in crate::formats::jelly) fn fault(at: usize, reason: impl Into<String>) -> Fault {
-    let error = malformed(reason.into());
+    let error = malformed_error(reason.into());
     Fault { at, row: 0, error }
 }
 
@@ -88,11 +88,11 @@ impl<'a> Fields<'a> {
             return Ok(None);
         }
         let mut wire = Wire::new(&self.bytes[at..self.end]);
-        let (number, kind) = wire.tag().at(at)?;
+        let (number, kind) = wire.read_tag().at(at)?;
         let value = match kind {
-            VARINT => Value::Number(wire.varint32().at(at)?),
+            VARINT => Value::Number(wire.read_varint32().at(at)?),
             LENGTH => {
-                let length = wire.bytes().at(at)?.len();
+                let length = wire.read_bytes().at(at)?.len();
                 let end = self.end - wire.rest().len();
                 Value::Bytes(end - length..end)
             }
@@ -238,12 +238,12 @@ impl Numbers {
                 return Ok(None);
             }
             let mut wire = Wire::new(&bytes[self.rest.clone()]);
-            let (field, kind) = wire.tag()?;
+            let (field, kind) = wire.read_tag()?;
             let start = self.rest.end - wire.rest().len();
             let length = if kind == LENGTH {
-                wire.bytes()?.len()
+                wire.read_bytes()?.len()
             } else {
-                wire.varint()?;
+                wire.read_varint()?;
                 self.rest.end - wire.rest().len() - start
             };
             self.rest.start = self.rest.end - wire.rest().len();
@@ -252,7 +252,7 @@ impl Numbers {
             }
         }
         let mut wire = Wire::new(&bytes[self.piece.clone()]);
-        let number = wire.varint32()?;
+        let number = wire.read_varint32()?;
         self.piece.start = self.piece.end - wire.rest().len();
         Ok(Some(number))
     }
@@ -294,11 +294,11 @@ impl Strings {
     fn long(&mut self, bytes: &[u8]) -> Checked<Option<Range<usize>>> {
         while !self.rest.is_empty() {
             let mut wire = Wire::new(&bytes[self.rest.clone()]);
-            let (field, kind) = wire.tag()?;
+            let (field, kind) = wire.read_tag()?;
             let length = if kind == LENGTH {
-                wire.bytes()?.len()
+                wire.read_bytes()?.len()
             } else {
-                wire.varint()?;
+                wire.read_varint()?;
                 0
             };
             self.rest.start = self.rest.end - wire.rest().len();

@@ -87,7 +87,7 @@ impl Layout {
 
 #[cold]
 fn no_extension() -> crate::syntax::wire::WireError {
-    crate::syntax::wire::malformed("the layout ends before the extension of its last length")
+    crate::syntax::wire::malformed_error("the layout ends before the extension of its last length")
 }
 
 /// Checks the layout of `values` values in `rows` rows. If `bound`, every cell must have a value.

@@ -18,7 +18,7 @@ use crate::formats::jelly::options::{
 use crate::formats::jelly::term_reader::TermReader;
 use crate::model::error::ErrorClass;
 use crate::model::term::Quad;
-use crate::syntax::wire::{Checked, WireError, malformed};
+use crate::syntax::wire::{Checked, WireError, malformed_error};
 
 /// Fields of the stream options, as a bit set.
 const OPTIONS: u32 = 0b1100_1110_0111_1110;
@@ -183,7 +183,7 @@ impl ColumnReader {
                 ("version", first.version, options.version),
             ] {
                 if before != now {
-                    return Err(malformed(format!(
+                    return Err(malformed_error(format!(
                         "the restated stream options change {name} from {before} to {now}"
                     )));
                 }
@@ -221,7 +221,7 @@ fn read_options(bytes: &[u8]) -> Checked<OptionsRow> {
 fn check_options(options: &OptionsRow) -> Checked<()> {
     let number = options.physical_type;
     if options.version != COLUMNS_VERSION {
-        return Err(malformed(format!(
+        return Err(malformed_error(format!(
             "the stream options have version {}, but those before have version {COLUMNS_VERSION}",
             options.version
         )));
@@ -233,7 +233,7 @@ fn check_options(options: &OptionsRow) -> Checked<()> {
         return Err(WireError::new(ErrorClass::Unsupported, reason));
     }
     if number > PhysicalType::Quads as u32 {
-        return Err(malformed(format!(
+        return Err(malformed_error(format!(
             "physical type {number} is not allowed in version {COLUMNS_VERSION}, expected 1 (TRIPLES) or 2 (QUADS)"
         )));
     }
@@ -245,7 +245,7 @@ fn check_options(options: &OptionsRow) -> Checked<()> {
         ("logical_type", options.logical_type, 0),
     ] {
         if value > max {
-            return Err(malformed(if max == 0 {
+            return Err(malformed_error(if max == 0 {
                 format!(
                     "the stream options set {name}, which version {COLUMNS_VERSION} does not have"
                 )
@@ -256,7 +256,7 @@ fn check_options(options: &OptionsRow) -> Checked<()> {
     }
     let names = options.tables.name;
     if names < MIN_COLUMN_NAMES {
-        return Err(malformed(format!(
+        return Err(malformed_error(format!(
             "the name table size is {names}, expected {MIN_COLUMN_NAMES} or more"
         )));
     }

@@ -213,7 +213,7 @@ impl Writer for PatchWriter {
         }
     }
 
-    fn second_message(&self) -> WriteResult<bool> {
+    fn check_second_message(&self) -> WriteResult<bool> {
         match self.stream.kind {
             StreamType::Flat => reject_second(self.stream.flat).map_err(|(class, reason)| {
                 let marks = Remedy::write("stream_type", "punctuated", "ends patches with marks");
@@ -316,7 +316,7 @@ impl Writer for PatchWriter {
         self.unmarked = false;
     }
 
-    fn dropped(&self, dropped: Dropped) -> Counts {
+    fn count_dropped(&self, dropped: Dropped) -> Counts {
         vec![
             ("namespaces", dropped.namespaces),
             ("graph names", self.merged),

@@ -20,7 +20,7 @@ use crate::model::error::quote;
 use crate::model::record::{Operation, OperationCode};
 use crate::model::term::{Quad, TermId, TermKind};
 use crate::syntax::text::scan;
-use crate::syntax::wire::{Checked, Wire, invalid_utf8, malformed};
+use crate::syntax::wire::{Checked, Wire, invalid_utf8_error, malformed_error};
 
 /// Names of the row's fields, by number.
 const ROW_NAMES: [&str; 16] = [
@@ -123,13 +123,13 @@ impl RowHandler for PatchRows {
     fn open(&mut self, options: &OptionsRow) -> Checked<()> {
         let number = options.physical_type;
         self.stream_type = StreamType::from_number(number).ok_or_else(|| {
-            malformed(format!(
+            malformed_error(format!(
                 "stream type {number} is not allowed, expected 1 (FRAME), 2 (FLAT) or 3 (PUNCTUATED)"
             ))
         })?;
         let number = options.statement_type;
         self.statement_type = StatementType::from_number(number).ok_or_else(|| {
-            malformed(format!(
+            malformed_error(format!(
                 "statement type {number} is not allowed, expected 1 (TRIPLES) or 2 (QUADS)"
             ))
         })?;
@@ -210,7 +210,7 @@ fn operation(code: OperationCode, ids: [TermId; 4]) -> Operation {
         object: ids[2],
         graph: ids[GRAPH],
     };
-    Operation::of(code, quad)
+    Operation::new(code, quad)
 }
 
 impl PatchRows {
@@ -222,7 +222,7 @@ impl PatchRows {
     /// Ends the current patch.
     fn end_patch(&mut self) -> Checked<()> {
         if self.lacks_end() {
-            return Err(malformed(
+            return Err(malformed_error(
                 "the patch ends inside a transaction, expected a commit or an abort",
             ));
         }
@@ -247,11 +247,11 @@ impl PatchRows {
                 self.marked = true;
                 Ok(())
             }
-            15 => Err(malformed(format!(
+            15 => Err(malformed_error(format!(
                 "a punctuation row in a log of stream type {}",
                 self.stream_type.name()
             ))),
-            _ => Err(malformed(EMPTY_ROW)),
+            _ => Err(malformed_error(EMPTY_ROW)),
         }
     }
 
@@ -282,7 +282,7 @@ impl PatchRows {
     fn triple(&mut self, bytes: &[u8]) -> Checked<[TermId; 4]> {
         let mut wire = Wire::new(bytes);
         while !wire.is_done() {
-            let (field, _) = wire.field(QUAD_FIELDS, "the statement")?;
+            let (field, _) = wire.read_field(QUAD_FIELDS, "the statement")?;
             if GRAPH_FIELDS >> field & 1 == 1 {
                 self.reject_graph("statement")?;
             }
@@ -295,7 +295,7 @@ impl PatchRows {
         if self.lenient {
             return Ok(());
         }
-        Err(malformed(format!(
+        Err(malformed_error(format!(
             "a {what} with a graph in a log of statement type TRIPLES"
         )))
     }
@@ -304,7 +304,7 @@ impl PatchRows {
         skip_all(bytes)?;
         let begins = code == OperationCode::Begin;
         if begins == self.in_transaction && !self.lenient {
-            return Err(malformed(match code {
+            return Err(malformed_error(match code {
                 OperationCode::Begin => "a transaction starts inside another transaction",
                 OperationCode::Commit => "a commit outside a transaction",
                 _ => "an abort outside a transaction",
@@ -317,7 +317,7 @@ impl PatchRows {
     fn header(&mut self, bytes: &[u8]) -> Checked<()> {
         let fields = NamedFields::of(bytes, 0b11_1100, "the header")?;
         if fields.term.field == 0 {
-            return Err(malformed(format!(
+            return Err(malformed_error(format!(
                 "the header {} has no value",
                 quote(fields.name)
             )));
@@ -351,7 +351,7 @@ impl PatchRows {
                 }
             }
             None if code == OperationCode::AddPrefix => {
-                return Err(malformed(format!(
+                return Err(malformed_error(format!(
                     "the namespace {} is added without an IRI",
                     quote(fields.name)
                 )));
@@ -376,7 +376,7 @@ impl PatchRows {
     }
 
     fn literal(&mut self, text: &[u8], what: &'static str) -> Checked<TermId> {
-        let flags = scan::lexical(text).ok_or_else(|| invalid_utf8(text, what))?;
+        let flags = scan::lexical(text).ok_or_else(|| invalid_utf8_error(text, what))?;
         Ok(self
             .terms
             .builder
@@ -413,7 +413,7 @@ impl<'a> NamedFields<'a> {
         let label = terms.trailing_zeros() as usize + 1;
         let mut wire = Wire::new(bytes);
         while !wire.is_done() {
-            let (field, payload) = wire.field(terms | 0b110, what)?;
+            let (field, payload) = wire.read_field(terms | 0b110, what)?;
             match field {
                 0 => {}
                 1 => found.name = payload,

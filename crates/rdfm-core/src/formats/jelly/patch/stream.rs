@@ -45,10 +45,10 @@ impl PatchStreamSettings {
             options: OptionsRow::preset(),
             kind: StreamType::Punctuated,
             statements: StatementType::Quads,
-            flat: values.switch(&FLAT),
+            flat: values.is_on(&FLAT),
             frame_size: FrameSize::of(values, FRAME_BYTES),
-            delimited: values.switch(&WRITE_DELIMITED),
-            merge_graphs: values.switch(&MERGE_GRAPHS),
+            delimited: values.is_on(&WRITE_DELIMITED),
+            merge_graphs: values.is_on(&MERGE_GRAPHS),
             detects_generalized: detects_generalized(values, source),
         };
         if let Some(source) = source {

@@ -23,11 +23,11 @@ use crate::codec::input::{Buffer, ReadError, Reader};
 use crate::codec::result_head::Variables;
 use crate::model::batch::ResultBatch;
 use crate::model::builder::ResultBuilder;
-use crate::model::error::{ErrorClass, counted, quote_up_to};
+use crate::model::error::{ErrorClass, format_count, quote_up_to};
 use crate::model::record::{Record as _, ResultHead};
 use crate::model::remedy::Reason;
 use crate::model::term::TermId;
-use crate::syntax::wire::{Checked, WireError, limit, malformed};
+use crate::syntax::wire::{Checked, WireError, limit, malformed_error};
 
 /// What the column of a variable may contain.
 const KINDS: u8 = 0b1111;
@@ -232,7 +232,7 @@ impl ResultSetReader {
             self.check_head(size).at(range.start)?;
             self.variables
                 .add(name)
-                .map_err(malformed)
+                .map_err(malformed_error)
                 .at(range.start)?;
         }
         size += links.iter().map(|link| link.len() as u64 + 16).sum::<u64>();
@@ -245,7 +245,7 @@ impl ResultSetReader {
         if let Some(before) = &self.head {
             let head = Arc::new(head);
             if *before != head {
-                let reason = TermId::other_head(before, &head);
+                let reason = TermId::different_head_reason(before, &head);
                 let error = WireError::new(ErrorClass::Unsupported, reason);
                 return Err(error).at(first);
             }
@@ -277,7 +277,7 @@ impl ResultSetReader {
         if let Some(first) = &self.terms.options
             && first.physical_type != options.physical_type
         {
-            return Err(malformed(format!(
+            return Err(malformed_error(format!(
                 "the restated stream options change stream_type from {} to {}",
                 first.physical_type, options.physical_type
             )));
@@ -296,7 +296,10 @@ impl ResultSetReader {
             return Ok(());
         }
         let at = parts.columns.first().map_or(0, |range| range.start);
-        let (columns, variables) = (counted(columns, "column"), counted(variables, "variable"));
+        let (columns, variables) = (
+            format_count(columns, "column"),
+            format_count(variables, "variable"),
+        );
         let reason = format!("the frame has {columns}, but the result set has {variables}");
         Err(fault(at, reason))
     }
@@ -310,7 +313,7 @@ fn expand(
     terms: &mut TermReader<TermId>,
 ) -> Found<bool> {
     while frame.left > 0 {
-        if terms.builder.full() {
+        if terms.builder.is_full() {
             return Ok(true);
         }
         terms.builder.begin_message(offset);
@@ -333,7 +336,7 @@ fn expand(
 impl Reader for ResultSetReader {
     type Record = TermId;
 
-    fn builder(&mut self) -> &mut ResultBuilder {
+    fn builder_mut(&mut self) -> &mut ResultBuilder {
         &mut self.terms.builder
     }
 
@@ -375,7 +378,7 @@ impl Reader for ResultSetReader {
                     return Err(self.frames.error(input, &frame, class, reason, true));
                 }
             }
-            input.at = frame.end;
+            input.index = frame.end;
             self.frames.index += 1;
         }
     }

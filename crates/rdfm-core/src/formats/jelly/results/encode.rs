@@ -67,7 +67,7 @@ impl LastTerm {
     #[inline]
     fn equals(&self, table: &TermTable, id: TermId) -> bool {
         match &self.kept {
-            None => self.id == id || table.same_term(self.id, table, id),
+            None => self.id == id || table.is_same_term(self.id, table, id),
             Some(kept) => kept.equals(table, id),
         }
     }
@@ -215,7 +215,7 @@ fn encode_links(head: &ResultHead) -> WriteResult<Vec<u8>> {
 impl Writer for ResultSetWriter {
     type Record = TermId;
 
-    fn head(&mut self, head: &Head<TermId>, _out: &mut Vec<u8>) -> WriteResult<()> {
+    fn write_message_head(&mut self, head: &Head<TermId>, _out: &mut Vec<u8>) -> WriteResult<()> {
         reject_duplicate(head)?;
         for name in &head.variables {
             check_name(name)?;
@@ -312,7 +312,7 @@ impl Writer for ResultSetWriter {
         self.is_closed = false;
     }
 
-    fn dropped(&self, dropped: Dropped) -> Counts {
+    fn count_dropped(&self, dropped: Dropped) -> Counts {
         vec![
             ("namespaces", dropped.namespaces),
             ("metadata", dropped.metadata),

@@ -5,7 +5,7 @@ use std::ops::Range;
 use super::super::columns::{DRAFT, Fields, Found, Locate as _, MAX_ROWS, Tables, fault};
 use super::super::metadata::key_and_value;
 use crate::model::error::ErrorClass;
-use crate::syntax::wire::{Wire, WireError, utf8};
+use crate::syntax::wire::{Wire, WireError, check_utf8};
 
 /// Key of the metadata with the links of a result set.
 pub(super) const LINK: &str = "link";
@@ -82,7 +82,7 @@ impl FrameParts {
             if name.is_empty() {
                 return Err(fault(range.start, "the name of a variable is empty"));
             }
-            names.push(utf8(name, "the name of a variable").at(range.start)?);
+            names.push(check_utf8(name, "the name of a variable").at(range.start)?);
         }
         Ok(names)
     }
@@ -107,10 +107,11 @@ impl FrameParts {
 /// Whether the name of a variable is a message with a name, as in earlier states of the draft.
 pub(super) fn is_message(name: &[u8]) -> bool {
     let mut wire = Wire::new(name);
-    if !matches!(wire.tag(), Ok((1, 2))) || wire.bytes().is_err() {
+    if !matches!(wire.read_tag(), Ok((1, 2))) || wire.read_bytes().is_err() {
         return false;
     }
-    wire.is_done() || (matches!(wire.tag(), Ok((2, 0))) && wire.varint().is_ok() && wire.is_done())
+    wire.is_done()
+        || (matches!(wire.read_tag(), Ok((2, 0))) && wire.read_varint().is_ok() && wire.is_done())
 }
 
 fn read_answer(bytes: &[u8], range: &Range<usize>, mut answer: bool) -> Found<bool> {
@@ -132,6 +133,6 @@ fn read_trailer(bytes: &[u8], range: &Range<usize>, mut text: Range<usize>) -> F
             other => return Err(fields.unknown(field.at, other)),
         }
     }
-    utf8(&bytes[text.clone()], "the error in the trailer").at(text.start)?;
+    check_utf8(&bytes[text.clone()], "the error in the trailer").at(text.start)?;
     Ok(text)
 }

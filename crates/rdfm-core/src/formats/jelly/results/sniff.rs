@@ -10,7 +10,7 @@ const OPTIONS: u8 = 0x0a;
 
 /// Whether the first frame begins with complete stream options.
 pub(super) fn sniff(head: &[u8], complete: bool) -> Sniff {
-    Sniff::of(begins_with_options(head).unwrap_or_default(), complete)
+    Sniff::from_match(begins_with_options(head).unwrap_or_default(), complete)
 }
 
 fn begins_with_options(head: &[u8]) -> Option<bool> {
@@ -28,14 +28,14 @@ fn are_options(bytes: &[u8]) -> bool {
     let (mut names, mut version) = (0, 0);
     let mut wire = Wire::new(bytes);
     while !wire.is_done() {
-        match wire.tag() {
+        match wire.read_tag() {
             Ok((1, LENGTH)) => {
-                if wire.bytes().is_err() {
+                if wire.read_bytes().is_err() {
                     return false;
                 }
             }
             Ok((field @ 2..=15, VARINT)) if NUMBERS >> field & 1 == 1 => {
-                let Ok(number) = wire.varint() else {
+                let Ok(number) = wire.read_varint() else {
                     return false;
                 };
                 match field {

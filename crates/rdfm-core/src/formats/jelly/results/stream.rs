@@ -9,7 +9,7 @@ use super::super::options::{MIN_COLUMN_NAMES, OptionsRow, STREAM_NAME};
 use crate::codec::spec::OptionSpec;
 use crate::codec::values::Values;
 use crate::model::remedy::{Reason, Remedy};
-use crate::syntax::wire::{Checked, malformed};
+use crate::syntax::wire::{Checked, malformed_error};
 
 /// Numeric fields of the options, as a bit set: stream type, version of RDF, sizes of the tables,
 /// version of the format.
@@ -40,7 +40,7 @@ pub(super) fn read_options(bytes: &[u8]) -> Checked<OptionsRow> {
     }
     let options = OptionsRow::read(bytes, NUMBERS, "the stream options")?;
     if options.version != VERSION {
-        return Err(malformed(format!(
+        return Err(malformed_error(format!(
             "the stream options have version {}, expected {VERSION}",
             options.version
         )));
@@ -50,10 +50,10 @@ pub(super) fn read_options(bytes: &[u8]) -> Checked<OptionsRow> {
         ("rdf_version", options.stream_type, 3),
     ] {
         if value > max {
-            return Err(malformed(format!("{name} {value} does not exist")));
+            return Err(malformed_error(format!("{name} {value} does not exist")));
         }
     }
-    check_names(&options).map_err(malformed)?;
+    check_names(&options).map_err(malformed_error)?;
     Ok(options)
 }
 
@@ -72,7 +72,7 @@ pub(super) fn options_of(values: &Values) -> Result<OptionsRow, Reason> {
     let mut options = OptionsRow::preset();
     options.apply(values);
     options.version = VERSION;
-    options.physical_type = if values.switch(&PUNCTUATED) {
+    options.physical_type = if values.is_on(&PUNCTUATED) {
         PUNCTUATED_TYPE
     } else {
         FLAT_TYPE

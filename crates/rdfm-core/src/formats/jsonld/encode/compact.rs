@@ -16,7 +16,7 @@ use crate::formats::jsonld::definition::{Coercion, Containers, Definition, Mappi
 use crate::formats::jsonld::iri::is_iri;
 use crate::formats::jsonld::keyword::Keyword;
 use crate::formats::jsonld::loader::ContextStore;
-use crate::formats::jsonld::reader::context_document;
+use crate::formats::jsonld::reader::parse_context_document;
 use crate::formats::jsonld::sink::{Sink, copy};
 use crate::model::error::quote;
 use crate::model::limits::Limits;
@@ -98,7 +98,7 @@ impl CompactContext {
             max_repeated: 0,
             duplicates: false,
         };
-        let (text, tape) = wrapped(text, &bounds)?;
+        let (text, tape) = parse_wrapped(text, &bounds)?;
         let view = View {
             tape: &tape,
             source: &text,
@@ -106,12 +106,14 @@ impl CompactContext {
         let store = ContextStore::new(None, &limits);
         let mut contexts = Contexts::new(None, &limits, store);
         check(&view)?;
-        let number = contexts.local(INITIAL, &view, VALUE).map_err(|error| {
-            format!(
-                "compact_with is not a JSON-LD 1.1 context: {}",
-                error.reason
-            )
-        })?;
+        let number = contexts
+            .apply_local(INITIAL, &view, VALUE)
+            .map_err(|error| {
+                format!(
+                    "compact_with is not a JSON-LD 1.1 context: {}",
+                    error.reason
+                )
+            })?;
         let mut prefixes = contexts.prefixes(number, None);
         let active = contexts.take(number);
         prefixes.sort_by_key(|(_, found)| std::cmp::Reverse(found.iri().len()));
@@ -120,8 +122,8 @@ impl CompactContext {
         for (name, definition) in active.state.terms.iter() {
             match &definition.mapping {
                 Mapping::Keyword(keyword) => {
-                    let Some(quoted) = quoted(*keyword) else {
-                        return Err(unsupported_entry(name));
+                    let Some(quoted) = quoted_name(*keyword) else {
+                        return Err(unsupported_entry_error(name));
                     };
                     aliases.push((quoted, (**name).into()));
                 }
@@ -180,7 +182,7 @@ impl CompactContext {
     }
 
     /// Returns the keys of a predicate; empty if no key expands to the predicate.
-    pub fn keys(&mut self, iri: &[u8]) -> PredicateKeys {
+    pub fn find_keys(&mut self, iri: &[u8]) -> PredicateKeys {
         if let Some(keys) = self.cached.get(iri) {
             return keys.clone();
         }
@@ -247,13 +249,14 @@ impl CompactContext {
     pub fn name(&mut self, iri: &[u8], vocab: bool) -> Option<Vec<u8>> {
         let mut scratch = std::mem::take(&mut self.scratch);
         let mut names = self.candidates(iri, vocab).into_iter();
-        let found = names.find(|name| self.expands(name, vocab, &mut scratch) && *scratch == *iri);
+        let found =
+            names.find(|name| self.is_expandable(name, vocab, &mut scratch) && *scratch == *iri);
         self.scratch = scratch;
         found
     }
 
     /// Whether readers expand a name to an IRI without side effects. Stores the IRI in `out`.
-    fn expands(&self, name: &[u8], vocab: bool, out: &mut Vec<u8>) -> bool {
+    fn is_expandable(&self, name: &[u8], vocab: bool, out: &mut Vec<u8>) -> bool {
         out.clear();
         let terms = &self.active.state.terms;
         if vocab && terms.get(name).is_some_and(|found| found.scoped.is_some()) {
@@ -265,9 +268,9 @@ impl CompactContext {
 
     /// Possible names of an IRI: terms, names relative to `@vocab`, compact IRIs, and the full IRI.
     fn candidates(&self, iri: &[u8], vocab: bool) -> Vec<Vec<u8>> {
-        let mut found = Vec::new();
+        let mut candidates = Vec::new();
         if vocab {
-            found.extend(self.terms.get(iri).into_iter().flatten().cloned());
+            candidates.extend(self.terms.get(iri).into_iter().flatten().cloned());
             if let Some(rest) = self
                 .active
                 .state
@@ -276,16 +279,16 @@ impl CompactContext {
                 .and_then(|vocab| iri.strip_prefix(vocab))
                 && !matches!(rest, [] | [b'@', ..])
             {
-                found.push(rest.into());
+                candidates.push(rest.into());
             }
         }
         for (name, definition) in &self.prefixes {
             if let Some(rest) = iri.strip_prefix(definition.iri()) {
-                found.push([name, &b":"[..], rest].concat());
+                candidates.push([name, &b":"[..], rest].concat());
             }
         }
-        found.push(iri.into());
-        found
+        candidates.push(iri.into());
+        candidates
     }
 }
 
@@ -299,7 +302,7 @@ fn is_plain(definition: &Definition) -> bool {
 }
 
 /// Returns a quoted keyword if the writer uses aliases for it.
-fn quoted(keyword: Keyword) -> Option<&'static [u8]> {
+fn quoted_name(keyword: Keyword) -> Option<&'static [u8]> {
     Some(match keyword {
         Keyword::Graph => b"\"@graph\"",
         Keyword::Id => b"\"@id\"",
@@ -330,7 +333,9 @@ fn check(view: &View<'_>) -> Result<(), String> {
             let (name, value) = (view.text(key), key + 1);
             match name {
                 b"@import" => return Err(remote(view.text(value))),
-                b"@direction" | b"@propagate" | b"@type" => return Err(unsupported_entry(name)),
+                b"@direction" | b"@propagate" | b"@type" => {
+                    return Err(unsupported_entry_error(name));
+                }
                 _ => {}
             }
         }
@@ -338,7 +343,7 @@ fn check(view: &View<'_>) -> Result<(), String> {
     Ok(())
 }
 
-fn unsupported_entry(name: &[u8]) -> String {
+fn unsupported_entry_error(name: &[u8]) -> String {
     format!(
         "the entry {} of compact_with is not supported; remove it",
         quote(name)
@@ -353,9 +358,9 @@ fn remote(url: &[u8]) -> String {
 }
 
 /// Wraps the context in a document with one key, and parses it.
-fn wrapped(text: &str, bounds: &Bounds) -> Result<(Box<[u8]>, Tape), String> {
+fn parse_wrapped(text: &str, bounds: &Bounds) -> Result<(Box<[u8]>, Tape), String> {
     let source = text.as_bytes();
-    let (mut tape, value) = context_document(source, "compact_with", bounds)?;
+    let (mut tape, value) = parse_context_document(source, "compact_with", bounds)?;
     let view = View {
         tape: &tape,
         source,

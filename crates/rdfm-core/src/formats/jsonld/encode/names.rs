@@ -125,7 +125,7 @@ impl ContextNamespaces {
         } else if self.context.len() == all && (!each || (self.unchanged && all <= MAX_REPEATED)) {
             return false;
         }
-        let needed = self.needed.of(batch, message);
+        let needed = self.needed.find_needed(batch, message);
         let is_included = |number: &u32| self.in_context.get(*number as usize) == Some(&true);
         let is_current = if each {
             needed == self.context
@@ -166,7 +166,7 @@ impl ContextNamespaces {
         for number in &self.context {
             let (name, iri) = self.needed.namespace(*number);
             sink.begin_key(out);
-            S::text(name, true, out);
+            S::write_text(name, true, out);
             sink.end_key(out);
             // A simple term can be used as a prefix only if its IRI ends with one of these bytes.
             let ends = matches!(
@@ -176,16 +176,16 @@ impl ContextNamespaces {
             if !ends {
                 sink.begin_object(out);
                 sink.begin_key(out);
-                S::text(b"@id", true, out);
+                S::write_text(b"@id", true, out);
                 sink.end_key(out);
             }
-            sink.scalar(out);
-            S::text(iri, true, out);
+            sink.begin_scalar(out);
+            S::write_text(iri, true, out);
             if !ends {
                 sink.begin_key(out);
-                S::text(b"@prefix", true, out);
+                S::write_text(b"@prefix", true, out);
                 sink.end_key(out);
-                sink.scalar(out);
+                sink.begin_scalar(out);
                 out.extend_from_slice(b"true");
                 sink.end_object(out);
             }
@@ -194,7 +194,7 @@ impl ContextNamespaces {
     }
 
     /// Appends the token of an IRI, compacted if `context` is in force.
-    pub fn iri<S: Sink>(
+    pub fn write_iri<S: Sink>(
         &self,
         text: &[u8],
         context: bool,
@@ -207,7 +207,7 @@ impl ContextNamespaces {
                 scratch.extend_from_slice(name);
                 scratch.push(b':');
                 scratch.extend_from_slice(local);
-                S::text(scratch, true, out);
+                S::write_text(scratch, true, out);
                 return WrittenIri::Safe;
             }
             if let Some(scheme) = bare_scheme(text)
@@ -216,7 +216,7 @@ impl ContextNamespaces {
                 return WrittenIri::Hazard;
             }
         }
-        S::text(text, true, out);
+        S::write_text(text, true, out);
         WrittenIri::Safe
     }
 }

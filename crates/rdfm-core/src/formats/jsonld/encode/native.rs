@@ -24,7 +24,7 @@ pub enum NativeDatatype {
 
 impl NativeDatatype {
     /// Returns the native type of a datatype IRI.
-    pub fn of(datatype: &[u8]) -> Self {
+    pub fn from_iri(datatype: &[u8]) -> Self {
         match datatype.strip_prefix(XSD) {
             Some(b"boolean") => Self::Boolean,
             Some(b"integer") => Self::Integer,
@@ -75,7 +75,7 @@ impl NativeDatatype {
 /// can prevent this: 0.07 becomes 7.000000000000001E-2.
 fn is_read_as(token: &[u8], text: &[u8]) -> bool {
     let mut read = Vec::with_capacity(24);
-    number::canonical(token, true, DoubleDigits::Sixteen, &mut read);
+    number::write_canonical(token, true, DoubleDigits::Sixteen, &mut read);
     read == text
 }
 
@@ -86,8 +86,8 @@ fn write_double(text: &[u8], out: &mut Vec<u8>) -> Option<()> {
         Some(rest) => (&b"-"[..], rest),
         None => (&b""[..], text),
     };
-    let at = rest.iter().position(|&byte| byte == b'E')?;
-    let (mantissa, exponent) = (&rest[..at], &rest[at + 1..]);
+    let index = rest.iter().position(|&byte| byte == b'E')?;
+    let (mantissa, exponent) = (&rest[..index], &rest[index + 1..]);
     let [first @ b'1'..=b'9', b'.', fraction @ ..] = mantissa else {
         return None;
     };
@@ -212,7 +212,7 @@ mod tests {
         );
         assert_eq!(written(NativeDatatype::Boolean, "1"), None);
         assert_eq!(
-            NativeDatatype::of(b"http://www.w3.org/2001/XMLSchema#long"),
+            NativeDatatype::from_iri(b"http://www.w3.org/2001/XMLSchema#long"),
             NativeDatatype::None
         );
     }

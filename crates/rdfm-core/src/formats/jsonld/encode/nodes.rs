@@ -147,21 +147,21 @@ impl<S: Sink> NodeWriter<S> {
 
     /// Begins the value of a keyword. Keywords are quoted in all syntaxes.
     #[inline]
-    pub fn keyword(&mut self, quoted: &[u8], out: &mut Vec<u8>) {
+    pub fn write_keyword(&mut self, quoted: &[u8], out: &mut Vec<u8>) {
         self.sink.begin_key(out);
         let alias = match &self.compact {
             Some(compact) if self.compacting => compact.alias(quoted),
             _ => None,
         };
         match alias {
-            Some(alias) => S::text(alias, false, out),
+            Some(alias) => S::write_text(alias, false, out),
             None => out.extend_from_slice(quoted),
         }
         self.sink.end_key(out);
     }
 
     /// Writes the nodes of a graph that are not nested in others.
-    pub fn top_nodes(
+    pub fn write_top_nodes(
         &mut self,
         message: Message<'_>,
         graph: usize,
@@ -170,7 +170,7 @@ impl<S: Sink> NodeWriter<S> {
         for node in self.shape.graphs[graph].nodes.clone() {
             if !self.shape.is_inside(node) {
                 self.begin_top(message, out);
-                self.node(message, node, out)?;
+                self.write_node(message, node, out)?;
                 self.sink.end_object(out);
             }
         }
@@ -181,43 +181,43 @@ impl<S: Sink> NodeWriter<S> {
     pub fn begin_top(&mut self, message: Message<'_>, out: &mut Vec<u8>) {
         self.sink.begin_object(out);
         if message.reset {
-            self.null_context(out);
+            self.write_null_context(out);
         }
     }
 
     /// Writes `"@context": null`.
-    pub fn null_context(&mut self, out: &mut Vec<u8>) {
-        self.keyword(b"\"@context\"", out);
-        self.sink.scalar(out);
+    pub fn write_null_context(&mut self, out: &mut Vec<u8>) {
+        self.write_keyword(b"\"@context\"", out);
+        self.sink.begin_scalar(out);
         out.extend_from_slice(b"null");
     }
 
     /// Writes the content of a node.
-    pub fn node(
+    pub fn write_node(
         &mut self,
         message: Message<'_>,
-        at: u32,
+        index: u32,
         out: &mut Vec<u8>,
     ) -> Result<(), StatementError> {
         let ShapeNode {
             subject,
             ref properties,
             ..
-        } = self.shape.nodes[at as usize];
+        } = self.shape.nodes[index as usize];
         let properties = properties.clone();
-        if !self.shape.is_inside(at) {
-            self.id(message, subject, out)?;
+        if !self.shape.is_inside(index) {
+            self.write_id(message, subject, out)?;
         }
         let mut typed = None;
-        for at in properties.clone() {
-            if self.shape.properties[at as usize].role == RdfTerm::Type {
-                typed = self.types(message, at, out)?;
+        for index in properties.clone() {
+            if self.shape.properties[index as usize].role == RdfTerm::Type {
+                typed = self.write_types(message, index, out)?;
                 break;
             }
         }
-        for at in properties {
-            if typed != Some(at) {
-                self.property(message, at, out)?;
+        for index in properties {
+            if typed != Some(index) {
+                self.write_property(message, index, out)?;
             }
             if out.len() > message.style.max_bytes {
                 return Err(StatementError::TooLong);
@@ -227,61 +227,66 @@ impl<S: Sink> NodeWriter<S> {
     }
 
     /// Writes `"@id": …`.
-    pub fn id(
+    pub fn write_id(
         &mut self,
         message: Message<'_>,
         id: TermId,
         out: &mut Vec<u8>,
     ) -> Result<(), StatementError> {
-        self.keyword(b"\"@id\"", out);
-        self.sink.scalar(out);
+        self.write_keyword(b"\"@id\"", out);
+        self.sink.begin_scalar(out);
         self.name(message, id, out)
     }
 
     /// Writes `"@type": …` if all objects of the property are nodes. Returns the property if it was
     /// written.
-    fn types(
+    fn write_types(
         &mut self,
         message: Message<'_>,
-        at: u32,
+        index: u32,
         out: &mut Vec<u8>,
     ) -> Result<Option<u32>, StatementError> {
-        let range = self.shape.places(at);
+        let range = self.shape.places(index);
         let mut objects = range
             .clone()
-            .map(|at| self.shape.quad(message.quads, at).object);
-        let nodes = |id| matches!(message.table.term(id).kind, TermKind::Iri | TermKind::Bnode);
+            .map(|index| self.shape.quad(message.quads, index).object);
+        let nodes = |id| {
+            matches!(
+                message.table.term(id).kind,
+                TermKind::Iri | TermKind::BlankNode
+            )
+        };
         if !objects.all(nodes) {
             return Ok(None);
         }
-        self.keyword(b"\"@type\"", out);
+        self.write_keyword(b"\"@type\"", out);
         let is_array = message.expanded || range.len() > 1;
         if is_array {
             self.sink.begin_array(out);
         }
-        for at in range {
-            let object = self.shape.quad(message.quads, at).object;
-            self.sink.scalar(out);
-            self.type_name(message, object, out)?;
+        for index in range {
+            let object = self.shape.quad(message.quads, index).object;
+            self.sink.begin_scalar(out);
+            self.write_type_name(message, object, out)?;
         }
         if is_array {
             self.sink.end_array(out);
         }
-        Ok(Some(at))
+        Ok(Some(index))
     }
 
-    fn property(
+    fn write_property(
         &mut self,
         message: Message<'_>,
-        at: u32,
+        index: u32,
         out: &mut Vec<u8>,
     ) -> Result<(), StatementError> {
         let ShapeProperty {
             predicate, role, ..
-        } = self.shape.properties[at as usize];
-        let range = self.shape.places(at);
+        } = self.shape.properties[index as usize];
+        let range = self.shape.places(index);
         if self.compacting {
-            return self.compacted(message, predicate, role, range, out);
+            return self.write_compacted(message, predicate, role, range, out);
         }
         self.sink.begin_key(out);
         self.name(message, predicate, out)?;
@@ -290,9 +295,9 @@ impl<S: Sink> NodeWriter<S> {
         if is_array {
             self.sink.begin_array(out);
         }
-        for at in range {
-            let object = self.shape.quad(message.quads, at).object;
-            self.value(message, object, role, &PLAIN, out)?;
+        for index in range {
+            let object = self.shape.quad(message.quads, index).object;
+            self.write_value(message, object, role, &PLAIN, out)?;
         }
         if is_array {
             self.sink.end_array(out);
@@ -301,7 +306,7 @@ impl<S: Sink> NodeWriter<S> {
     }
 
     /// Writes a property with the user-defined context, with each value under the key that fits it.
-    fn compacted(
+    fn write_compacted(
         &mut self,
         message: Message<'_>,
         predicate: TermId,
@@ -312,14 +317,14 @@ impl<S: Sink> NodeWriter<S> {
         self.check_iri(message, predicate)?;
         let text = message.table.text(predicate);
         let keys = match &mut self.compact {
-            Some(compact) => compact.keys(text),
+            Some(compact) => compact.find_keys(text),
             None => PredicateKeys::default(),
         };
         let from = self.chosen.len();
         // A key with a list container has at most one list.
         let mut used_lists = 0_u64;
-        for place in range {
-            let object = self.shape.quad(message.quads, place).object;
+        for rank in range {
+            let object = self.shape.quad(message.quads, rank).object;
             let Some(chosen) = self.choose(message, object, role, &keys, used_lists) else {
                 self.hazard = true;
                 continue;
@@ -327,40 +332,40 @@ impl<S: Sink> NodeWriter<S> {
             if keys[chosen as usize].holder == ValueHolder::List {
                 used_lists |= 1 << chosen;
             }
-            self.chosen.push((chosen, place));
+            self.chosen.push((chosen, rank));
         }
         let to = self.chosen.len();
         for (number, key) in (0..).zip(keys.iter()) {
             let has_key = |&(chosen, _): &(u32, u32)| chosen == number;
             let count = self.chosen[from..to]
                 .iter()
-                .filter(|at| has_key(at))
+                .filter(|index| has_key(index))
                 .count();
             if count == 0 {
                 continue;
             }
             self.sink.begin_key(out);
-            S::text(&key.name, false, out);
+            S::write_text(&key.name, false, out);
             self.sink.end_key(out);
             if key.holder == ValueHolder::Language {
-                self.by_language(message, number, from..to, out)?;
+                self.write_language_map(message, number, from..to, out)?;
                 continue;
             }
             let is_array = key.holder == ValueHolder::Set || count > 1;
             if is_array {
                 self.sink.begin_array(out);
             }
-            for at in from..to {
-                let (chosen, place) = self.chosen[at];
+            for index in from..to {
+                let (chosen, rank) = self.chosen[index];
                 if chosen != number {
                     continue;
                 }
-                let object = self.shape.quad(message.quads, place).object;
+                let object = self.shape.quad(message.quads, rank).object;
                 if key.holder == ValueHolder::List {
-                    let cell = self.shape.inner(message.table, object);
-                    self.items(message, cell, key, out)?;
+                    let cell = self.shape.nested_node(message.table, object);
+                    self.write_items(message, cell, key, out)?;
                 } else {
-                    self.value(message, object, role, key, out)?;
+                    self.write_value(message, object, role, key, out)?;
                 }
             }
             if is_array {
@@ -383,11 +388,11 @@ impl<S: Sink> NodeWriter<S> {
         let table = message.table;
         let term = table.term(object);
         let literal = match term.kind {
-            TermKind::Iri | TermKind::Bnode => None,
+            TermKind::Iri | TermKind::BlankNode => None,
             _ => Some(term),
         };
         let is_list = literal.is_none()
-            && match self.shape.inner(table, object) {
+            && match self.shape.nested_node(table, object) {
                 Some(inner) => self.shape.is_list(inner),
                 None => role != RdfTerm::Rest && self.shape.is_nil(table, object),
             };
@@ -404,7 +409,7 @@ impl<S: Sink> NodeWriter<S> {
                     ValueCoercion::Text(_) => 1,
                     ValueCoercion::Datatype(_) => 2,
                 },
-                (_, Some(literal)) if self.fits(message, literal, key) => 0,
+                (_, Some(literal)) if self.key_fits(message, literal, key) => 0,
                 _ => match key.coerced {
                     ValueCoercion::Text(_) => 1,
                     _ => 2,
@@ -418,7 +423,7 @@ impl<S: Sink> NodeWriter<S> {
     }
 
     /// Whether a literal under a key can be written as a scalar.
-    fn fits(&mut self, message: Message<'_>, literal: Term, key: &PredicateKey) -> bool {
+    fn key_fits(&mut self, message: Message<'_>, literal: Term, key: &PredicateKey) -> bool {
         let aux = TermId(literal.aux);
         match (literal.kind, &key.coerced) {
             (TermKind::Literal, ValueCoercion::Text(language)) => language.is_none(),
@@ -431,7 +436,7 @@ impl<S: Sink> NodeWriter<S> {
             }
             (TermKind::TypedLiteral, _) => {
                 self.scratch.clear();
-                let native = self.native(message.table, aux);
+                let native = self.find_native_datatype(message.table, aux);
                 native.write(message.table.text_of(literal), &mut self.scratch)
             }
             _ => false,
@@ -439,7 +444,7 @@ impl<S: Sink> NodeWriter<S> {
     }
 
     /// Writes the values of a key by their languages.
-    fn by_language(
+    fn write_language_map(
         &mut self,
         message: Message<'_>,
         number: u32,
@@ -448,9 +453,9 @@ impl<S: Sink> NodeWriter<S> {
     ) -> Result<(), StatementError> {
         let table = message.table;
         let mut values: Vec<(&[u8], TermId, Term)> = Vec::new();
-        for &(key, place) in &self.chosen[chosen] {
+        for &(key, rank) in &self.chosen[chosen] {
             if key == number {
-                let literal = table.term(self.shape.quad(message.quads, place).object);
+                let literal = table.term(self.shape.quad(message.quads, rank).object);
                 let language = TermId(literal.aux);
                 values.push((table.text(language), language, literal));
             }
@@ -468,9 +473,9 @@ impl<S: Sink> NodeWriter<S> {
                 self.sink.begin_array(out);
             }
             for &(_, _, literal) in group {
-                self.sink.scalar(out);
+                self.sink.begin_scalar(out);
                 let plain = literal.flags & flags::PLAIN != 0;
-                S::text(table.text_of(literal), plain, out);
+                S::write_text(table.text_of(literal), plain, out);
             }
             if group.len() > 1 {
                 self.sink.end_array(out);
@@ -485,7 +490,7 @@ impl<S: Sink> NodeWriter<S> {
 
     /// Writes an object of a property, or an item of a list, under a key.
     #[inline]
-    fn value(
+    fn write_value(
         &mut self,
         message: Message<'_>,
         object: TermId,
@@ -495,15 +500,15 @@ impl<S: Sink> NodeWriter<S> {
     ) -> Result<(), StatementError> {
         match message.table.term(object).kind {
             TermKind::Literal | TermKind::LangLiteral | TermKind::TypedLiteral => {
-                return self.literal(message, object, key, out);
+                return self.write_literal(message, object, key, out);
             }
-            TermKind::Bnode => {
-                if let Some(inner) = self.shape.inner(message.table, object) {
+            TermKind::BlankNode => {
+                if let Some(inner) = self.shape.nested_node(message.table, object) {
                     self.sink.begin_object(out);
                     if self.shape.is_list(inner) {
-                        self.list(message, Some(inner), key, out)?;
+                        self.write_list(message, Some(inner), key, out)?;
                     } else {
-                        self.node(message, inner, out)?;
+                        self.write_node(message, inner, out)?;
                     }
                     self.sink.end_object(out);
                     return Ok(());
@@ -513,36 +518,36 @@ impl<S: Sink> NodeWriter<S> {
         }
         let nil = property != RdfTerm::Rest && self.shape.is_nil(message.table, object);
         if !nil && matches!(key.coerced, ValueCoercion::Id | ValueCoercion::Vocab) {
-            self.sink.scalar(out);
+            self.sink.begin_scalar(out);
             return match key.coerced {
                 ValueCoercion::Id => self.name(message, object, out),
-                _ => self.type_name(message, object, out),
+                _ => self.write_type_name(message, object, out),
             };
         }
         self.sink.begin_object(out);
         if nil {
-            self.list(message, None, key, out)?;
+            self.write_list(message, None, key, out)?;
         } else {
-            self.id(message, object, out)?;
+            self.write_id(message, object, out)?;
         }
         self.sink.end_object(out);
         Ok(())
     }
 
     /// Writes `"@list": […]`, given the first cell of the list, or `None` for an empty list.
-    fn list(
+    fn write_list(
         &mut self,
         message: Message<'_>,
         cell: Option<u32>,
         key: &PredicateKey,
         out: &mut Vec<u8>,
     ) -> Result<(), StatementError> {
-        self.keyword(b"\"@list\"", out);
-        self.items(message, cell, key, out)
+        self.write_keyword(b"\"@list\"", out);
+        self.write_items(message, cell, key, out)
     }
 
     /// Writes the array of a list's items.
-    fn items(
+    fn write_items(
         &mut self,
         message: Message<'_>,
         mut cell: Option<u32>,
@@ -552,8 +557,8 @@ impl<S: Sink> NodeWriter<S> {
         self.sink.begin_array(out);
         while let Some((first, rest)) = cell.and_then(|cell| self.shape.cell(message.quads, cell)) {
             let (first, rest) = (first.object, rest.object);
-            self.value(message, first, RdfTerm::First, key, out)?;
-            cell = self.shape.inner(message.table, rest);
+            self.write_value(message, first, RdfTerm::First, key, out)?;
+            cell = self.shape.nested_node(message.table, rest);
             if out.len() > message.style.max_bytes {
                 return Err(StatementError::TooLong);
             }
@@ -562,7 +567,7 @@ impl<S: Sink> NodeWriter<S> {
         Ok(())
     }
 
-    fn literal(
+    fn write_literal(
         &mut self,
         message: Message<'_>,
         id: TermId,
@@ -575,7 +580,7 @@ impl<S: Sink> NodeWriter<S> {
         let plain = term.flags & flags::PLAIN != 0;
         let aux = TermId(term.aux);
         let bare = if self.compacting {
-            term.kind != TermKind::TypedLiteral && self.fits(message, term, key)
+            term.kind != TermKind::TypedLiteral && self.key_fits(message, term, key)
         } else {
             !message.expanded && term.kind == TermKind::Literal
         };
@@ -585,8 +590,8 @@ impl<S: Sink> NodeWriter<S> {
             {
                 return Err(StatementError::Term(error));
             }
-            self.sink.scalar(out);
-            S::text(text, plain, out);
+            self.sink.begin_scalar(out);
+            S::write_text(text, plain, out);
             return Ok(());
         }
         if term.kind == TermKind::TypedLiteral && !self.lenient && is_language_type(table.text(aux))
@@ -598,7 +603,7 @@ impl<S: Sink> NodeWriter<S> {
                 ValueCoercion::Datatype(datatype) if **datatype != *table.text(aux) => {
                     NativeDatatype::None
                 }
-                _ => self.native(table, aux),
+                _ => self.find_native_datatype(table, aux),
             },
             _ => NativeDatatype::None,
         };
@@ -608,9 +613,9 @@ impl<S: Sink> NodeWriter<S> {
             if lossless {
                 if message.expanded {
                     self.sink.begin_object(out);
-                    self.keyword(b"\"@value\"", out);
+                    self.write_keyword(b"\"@value\"", out);
                 }
-                self.sink.scalar(out);
+                self.sink.begin_scalar(out);
                 out.extend_from_slice(&self.scratch);
                 if message.expanded {
                     self.sink.end_object(out);
@@ -622,29 +627,29 @@ impl<S: Sink> NodeWriter<S> {
             (term.kind, &key.coerced)
             && **datatype == *table.text(aux)
         {
-            self.sink.scalar(out);
-            S::text(text, plain, out);
+            self.sink.begin_scalar(out);
+            S::write_text(text, plain, out);
             return Ok(());
         }
         self.sink.begin_object(out);
-        self.keyword(b"\"@value\"", out);
-        self.sink.scalar(out);
-        S::text(text, plain, out);
+        self.write_keyword(b"\"@value\"", out);
+        self.sink.begin_scalar(out);
+        S::write_text(text, plain, out);
         match term.kind {
             TermKind::TypedLiteral => {
-                self.keyword(b"\"@type\"", out);
-                self.sink.scalar(out);
-                self.type_name(message, aux, out)?;
+                self.write_keyword(b"\"@type\"", out);
+                self.sink.begin_scalar(out);
+                self.write_type_name(message, aux, out)?;
             }
             TermKind::LangLiteral => {
-                self.keyword(b"\"@language\"", out);
-                self.sink.scalar(out);
+                self.write_keyword(b"\"@language\"", out);
+                self.sink.begin_scalar(out);
                 self.name(message, aux, out)?;
                 if is_directed(term) {
-                    self.keyword(b"\"@direction\"", out);
-                    self.sink.scalar(out);
+                    self.write_keyword(b"\"@direction\"", out);
+                    self.sink.begin_scalar(out);
                     let is_ltr = term.flags & flags::LTR != 0;
-                    S::text(if is_ltr { b"ltr" } else { b"rtl" }, true, out);
+                    S::write_text(if is_ltr { b"ltr" } else { b"rtl" }, true, out);
                 }
             }
             _ => {}
@@ -655,16 +660,16 @@ impl<S: Sink> NodeWriter<S> {
 
     /// Returns the native type of a datatype.
     #[inline]
-    fn native(&mut self, table: &TermTable, datatype: TermId) -> NativeDatatype {
+    fn find_native_datatype(&mut self, table: &TermTable, datatype: TermId) -> NativeDatatype {
         let entry = &mut self.natives[datatype.index()];
         if entry.0 != self.batch {
-            *entry = (self.batch, NativeDatatype::of(table.text(datatype)));
+            *entry = (self.batch, NativeDatatype::from_iri(table.text(datatype)));
         }
         entry.1
     }
 
     /// Writes the token of a type.
-    fn type_name(
+    fn write_type_name(
         &mut self,
         message: Message<'_>,
         id: TermId,
@@ -711,7 +716,7 @@ impl<S: Sink> NodeWriter<S> {
             .as_mut()
             .and_then(|compact| compact.name(text, vocab))
         {
-            Some(name) => S::text(&name, false, out),
+            Some(name) => S::write_text(&name, false, out),
             None => self.hazard = true,
         }
         Ok(())
@@ -747,7 +752,7 @@ impl<S: Sink> NodeWriter<S> {
                 self.check_iri(message, id)?;
                 if self
                     .names
-                    .iri::<S>(text, message.context, &mut self.scratch, out)
+                    .write_iri::<S>(text, message.context, &mut self.scratch, out)
                     == WrittenIri::Hazard
                 {
                     self.hazard = true;
@@ -758,7 +763,7 @@ impl<S: Sink> NodeWriter<S> {
                 if let Some(error) = term_error(table, id, false) {
                     return Err(StatementError::Term(error));
                 }
-                S::text(text, true, out);
+                S::write_text(text, true, out);
             }
             _ => {
                 self.scratch.clear();
@@ -766,7 +771,7 @@ impl<S: Sink> NodeWriter<S> {
                 if self.compacting && self.is_term() {
                     self.hazard = true;
                 }
-                S::text(&self.scratch, true, out);
+                S::write_text(&self.scratch, true, out);
             }
         }
         // Not kept if the sink may move a long key, because kept tokens are positions in the

@@ -52,14 +52,14 @@ pub struct ShapeNode {
     /// Range of its [`MessageShape::properties`].
     pub properties: Range<u32>,
     /// The node in which this node may be nested.
-    inside: Option<u32>,
-    place: NodePlace,
+    parent: Option<u32>,
+    nesting: NodeNesting,
     depth: u8,
     list: ListCell,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum NodePlace {
+enum NodeNesting {
     Unknown,
     /// On the path that is being followed from a node to the nodes that contain it.
     Walked,
@@ -132,7 +132,7 @@ impl TermMarks {
 
     /// Returns the number of a term; a new term gets the given number.
     #[inline]
-    fn number(&mut self, id: TermId, new: u32) -> u32 {
+    fn assign_number(&mut self, id: TermId, new: u32) -> u32 {
         let entry = &mut self.entries[id.index()];
         if entry.0 != self.generation {
             *entry = (self.generation, new);
@@ -181,7 +181,7 @@ impl MessageShape {
 
     /// Returns the entry of a term of the batch.
     #[inline]
-    fn entry(&mut self, table: &TermTable, id: TermId) -> CachedTerm {
+    fn entry_of_term(&mut self, table: &TermTable, id: TermId) -> CachedTerm {
         let entry = self.entries[id.index()];
         if entry.generation == self.batch {
             return entry;
@@ -193,16 +193,16 @@ impl MessageShape {
         let term = table.term(id);
         let text = table.text_of(term);
         let mask = self.slots.len() - 1;
-        let mut at = FxBuildHasher.hash_one((text, term.kind)) as usize & mask;
+        let mut index = FxBuildHasher.hash_one((text, term.kind)) as usize & mask;
         let mut entry = CachedTerm {
             generation: self.batch,
             first_id: id,
             role: RdfTerm::Other,
         };
         loop {
-            let (generation, other) = self.slots[at];
+            let (generation, other) = self.slots[index];
             if generation != self.batch {
-                self.slots[at] = (self.batch, id);
+                self.slots[index] = (self.batch, id);
                 if term.kind == TermKind::Iri {
                     entry.role = match text.strip_prefix(RDF) {
                         Some(b"type") => RdfTerm::Type,
@@ -218,7 +218,7 @@ impl MessageShape {
                 entry = self.entries[other.index()];
                 break;
             }
-            at = (at + 1) & mask;
+            index = (index + 1) & mask;
         }
         self.entries[id.index()] = entry;
         entry
@@ -231,13 +231,13 @@ impl MessageShape {
 
     /// Returns the quad at a place.
     #[inline]
-    pub fn quad<'a>(&self, quads: &'a [Quad], place: u32) -> &'a Quad {
-        &quads[self.order[place as usize] as usize]
+    pub fn quad<'a>(&self, quads: &'a [Quad], rank: u32) -> &'a Quad {
+        &quads[self.order[rank as usize] as usize]
     }
 
     /// Whether a node is nested in another.
     pub fn is_inside(&self, node: u32) -> bool {
-        self.nodes[node as usize].place == NodePlace::Inside
+        self.nodes[node as usize].nesting == NodeNesting::Inside
     }
 
     /// Whether a node is a cell of a list that ends with rdf:nil.
@@ -246,11 +246,11 @@ impl MessageShape {
     }
 
     /// Returns the node to be written in place of this object, if it is nested.
-    pub fn inner(&mut self, table: &TermTable, object: TermId) -> Option<u32> {
-        if table.term(object).kind != TermKind::Bnode {
+    pub fn nested_node(&mut self, table: &TermTable, object: TermId) -> Option<u32> {
+        if table.term(object).kind != TermKind::BlankNode {
             return None;
         }
-        let first_id = self.entry(table, object).first_id;
+        let first_id = self.entry_of_term(table, object).first_id;
         let blank = self.blanks[first_id.index()];
         (blank.generation == self.message && blank.nodes == 1 && self.is_inside(blank.node))
             .then_some(blank.node)
@@ -258,7 +258,8 @@ impl MessageShape {
 
     /// Whether an object is rdf:nil.
     pub fn is_nil(&mut self, table: &TermTable, object: TermId) -> bool {
-        table.term(object).kind == TermKind::Iri && self.entry(table, object).role == RdfTerm::Nil
+        table.term(object).kind == TermKind::Iri
+            && self.entry_of_term(table, object).role == RdfTerm::Nil
     }
 
     /// Returns the quads of a cell's rdf:first and rdf:rest.
@@ -281,7 +282,7 @@ impl MessageShape {
     }
 
     /// Computes the shape of a message.
-    pub fn shape(&mut self, batch: &MessageBatch, message: usize) {
+    pub fn analyze(&mut self, batch: &MessageBatch, message: usize) {
         let quads = batch.message(message);
         let table = batch.table();
         self.graphs.clear();
@@ -293,30 +294,32 @@ impl MessageShape {
         let mut blanks = false;
         let whole = 0..order.len();
         if batch.has_graphs() {
-            let groups = self.group(table, &mut order, whole, |at| quads[at as usize].graph);
+            let groups = self.group_quads(table, &mut order, whole, |index| {
+                quads[index as usize].graph
+            });
             let first = groups.start;
             for group in groups {
                 let range = self.range(group);
                 let name = quads[order[range.start] as usize].graph;
-                blanks |= self.graph(table, quads, &mut order, range, name);
+                blanks |= self.group_graph(table, quads, &mut order, range, name);
             }
             self.ends.truncate(first);
         } else {
-            blanks |= self.graph(table, quads, &mut order, whole, TermId::DEFAULT_GRAPH);
+            blanks |= self.group_graph(table, quads, &mut order, whole, TermId::DEFAULT_GRAPH);
         }
         self.order = order;
         if blanks {
-            self.place_blanks(table, quads);
+            self.nest_blanks(table, quads);
         } else {
             for node in &mut self.nodes {
-                node.place = NodePlace::Top;
+                node.nesting = NodeNesting::Top;
                 node.list = ListCell::No;
             }
         }
     }
 
     /// Groups the quads of a graph. Returns whether any object is a blank node.
-    fn graph(
+    fn group_graph(
         &mut self,
         table: &TermTable,
         quads: &[Quad],
@@ -326,18 +329,19 @@ impl MessageShape {
     ) -> bool {
         let first_node = self.nodes.len() as u32;
         let mut blanks = false;
-        let subjects = self.group(table, order, range, |at| quads[at as usize].subject);
+        let subjects = self.group_quads(table, order, range, |index| quads[index as usize].subject);
         for group in subjects.clone() {
             let range = self.range(group);
             let subject = quads[order[range.start] as usize].subject;
             let first_property = self.properties.len() as u32;
-            let predicates = self.group(table, order, range, |at| quads[at as usize].predicate);
+            let predicates =
+                self.group_quads(table, order, range, |index| quads[index as usize].predicate);
             for group in predicates.clone() {
                 let range = self.range(group);
                 let predicate = quads[order[range.start] as usize].predicate;
-                let role = self.entry(table, predicate).role;
-                for &at in &order[range.clone()] {
-                    blanks |= table.term(quads[at as usize].object).kind == TermKind::Bnode;
+                let role = self.entry_of_term(table, predicate).role;
+                for &index in &order[range.clone()] {
+                    blanks |= table.term(quads[index as usize].object).kind == TermKind::BlankNode;
                 }
                 self.properties.push(ShapeProperty {
                     predicate,
@@ -349,8 +353,8 @@ impl MessageShape {
             self.nodes.push(ShapeNode {
                 subject,
                 properties: first_property..self.properties.len() as u32,
-                inside: None,
-                place: NodePlace::Unknown,
+                parent: None,
+                nesting: NodeNesting::Unknown,
                 depth: 0,
                 list: ListCell::Unknown,
             });
@@ -365,7 +369,7 @@ impl MessageShape {
 
     /// Groups quads with equal terms in the order of first occurrence. Returns the numbers of the
     /// groups. Their ranges stay on a stack until the caller removes them.
-    fn group(
+    fn group_quads(
         &mut self,
         table: &TermTable,
         order: &mut [u32],
@@ -380,15 +384,15 @@ impl MessageShape {
         let mut sorted = true;
         let mut last = None;
         let mut rank = 0;
-        for &at in &*slice {
-            let id = term(at);
+        for &index in &*slice {
+            let id = term(index);
             if last != Some(id) {
                 last = Some(id);
-                let first_id = self.entry(table, id).first_id;
-                let found = self.marks.number(first_id, groups);
-                groups += u32::from(found == groups);
-                sorted &= found >= rank;
-                rank = found;
+                let first_id = self.entry_of_term(table, id).first_id;
+                let group = self.marks.assign_number(first_id, groups);
+                groups += u32::from(group == groups);
+                sorted &= group >= rank;
+                rank = group;
             }
             self.ranks.push(rank);
         }
@@ -408,10 +412,10 @@ impl MessageShape {
             self.scratch.extend_from_slice(slice);
             self.next.clear();
             self.next.extend_from_slice(ends);
-            for (&at, &rank) in self.scratch.iter().zip(&self.ranks) {
-                let place = &mut self.next[rank as usize];
-                slice[*place as usize - start] = at;
-                *place += 1;
+            for (&index, &rank) in self.scratch.iter().zip(&self.ranks) {
+                let next_rank = &mut self.next[rank as usize];
+                slice[*next_rank as usize - start] = index;
+                *next_rank += 1;
             }
         }
         first..first + groups as usize
@@ -423,28 +427,28 @@ impl MessageShape {
     }
 
     /// Determines the nested blank nodes and the lists.
-    fn place_blanks(&mut self, table: &TermTable, quads: &[Quad]) {
+    fn nest_blanks(&mut self, table: &TermTable, quads: &[Quad]) {
         self.message = self.message.wrapping_add(1);
         if self.message == 0 {
             self.blanks.fill(Blank::default());
             self.message = 1;
         }
         self.count_uses(table, quads);
-        for at in 0..self.nodes.len() {
-            let subject = self.nodes[at].subject;
+        for index in 0..self.nodes.len() {
+            let subject = self.nodes[index].subject;
             let user = match table.term(subject).kind {
-                TermKind::Bnode => {
-                    let first_id = self.entry(table, subject).first_id;
+                TermKind::BlankNode => {
+                    let first_id = self.entry_of_term(table, subject).first_id;
                     let blank = &self.blanks[first_id.index()];
                     (blank.uses == 1 && blank.nodes == 1 && blank.used_in == blank.subject_in)
                         .then_some(blank.user)
                 }
                 _ => None,
             };
-            let node = &mut self.nodes[at];
-            node.inside = user;
+            let node = &mut self.nodes[index];
+            node.parent = user;
             if user.is_none() {
-                node.place = NodePlace::Top;
+                node.nesting = NodeNesting::Top;
                 node.list = ListCell::No;
             }
         }
@@ -452,7 +456,7 @@ impl MessageShape {
             self.find_list(table, quads, node);
         }
         for node in 0..self.nodes.len() as u32 {
-            self.place(table, quads, node);
+            self.decide_nesting(table, quads, node);
         }
     }
 
@@ -460,13 +464,13 @@ impl MessageShape {
         for graph_at in 0..self.graphs.len() {
             let graph = &self.graphs[graph_at];
             let (name, nodes) = (graph.name, graph.nodes.clone());
-            if let Some(blank) = self.blank(table, name) {
+            if let Some(blank) = self.blank_mut(table, name) {
                 blank.uses += 2;
             }
             for node_at in nodes {
                 let node = &self.nodes[node_at as usize];
                 let (subject, properties) = (node.subject, node.properties.clone());
-                if let Some(blank) = self.blank(table, subject) {
+                if let Some(blank) = self.blank_mut(table, subject) {
                     blank.nodes += 1;
                     blank.node = node_at;
                     blank.subject_in = graph_at as u32;
@@ -474,9 +478,9 @@ impl MessageShape {
                 for property_at in properties {
                     let property = &self.properties[property_at as usize];
                     let uses = 1 + u32::from(property.role == RdfTerm::Type);
-                    for at in property.quads.clone() {
-                        let object = quads[self.order[at as usize] as usize].object;
-                        if let Some(blank) = self.blank(table, object) {
+                    for index in property.quads.clone() {
+                        let object = quads[self.order[index as usize] as usize].object;
+                        if let Some(blank) = self.blank_mut(table, object) {
                             blank.uses += uses;
                             blank.user = node_at;
                             blank.used_in = graph_at as u32;
@@ -488,11 +492,11 @@ impl MessageShape {
     }
 
     /// Returns the state of a blank node of this message.
-    fn blank(&mut self, table: &TermTable, id: TermId) -> Option<&mut Blank> {
-        if table.term(id).kind != TermKind::Bnode {
+    fn blank_mut(&mut self, table: &TermTable, id: TermId) -> Option<&mut Blank> {
+        if table.term(id).kind != TermKind::BlankNode {
             return None;
         }
-        let first_id = self.entry(table, id).first_id;
+        let first_id = self.entry_of_term(table, id).first_id;
         let blank = &mut self.blanks[first_id.index()];
         if blank.generation != self.message {
             *blank = Blank {
@@ -505,15 +509,15 @@ impl MessageShape {
 
     /// Returns the node of a cell's rest, or `None` if the list ends or is invalid.
     fn next_cell(&mut self, table: &TermTable, rest: TermId) -> Option<u32> {
-        let blank = *self.blank(table, rest)?;
-        (blank.nodes == 1 && self.nodes[blank.node as usize].inside.is_some()).then_some(blank.node)
+        let blank = *self.blank_mut(table, rest)?;
+        (blank.nodes == 1 && self.nodes[blank.node as usize].parent.is_some()).then_some(blank.node)
     }
 
     /// Determines whether a node is a list cell, by following the list that begins with it.
     fn find_list(&mut self, table: &TermTable, quads: &[Quad], start: u32) {
         let mut walk = std::mem::take(&mut self.walk);
         let mut node = start;
-        let found = loop {
+        let list = loop {
             match self.nodes[node as usize].list {
                 ListCell::Unknown => {}
                 ListCell::Cell => break ListCell::Cell,
@@ -533,49 +537,49 @@ impl MessageShape {
             }
         };
         for node in walk.drain(..) {
-            self.nodes[node as usize].list = found;
+            self.nodes[node as usize].list = list;
         }
         self.walk = walk;
     }
 
     /// Determines whether a node is nested and how deeply, by following the nodes that contain it.
-    fn place(&mut self, table: &TermTable, quads: &[Quad], start: u32) {
+    fn decide_nesting(&mut self, table: &TermTable, quads: &[Quad], start: u32) {
         let mut walk = std::mem::take(&mut self.walk);
-        let mut at = start;
+        let mut index = start;
         loop {
-            let node = &mut self.nodes[at as usize];
-            match (node.place, node.inside) {
-                (NodePlace::Unknown, Some(user)) => {
-                    node.place = NodePlace::Walked;
-                    walk.push(at);
-                    at = user;
+            let node = &mut self.nodes[index as usize];
+            match (node.nesting, node.parent) {
+                (NodeNesting::Unknown, Some(user)) => {
+                    node.nesting = NodeNesting::Walked;
+                    walk.push(index);
+                    index = user;
                 }
-                (NodePlace::Walked, Some(user)) => {
+                (NodeNesting::Walked, Some(user)) => {
                     // Cuts the cycle here. A list that continued here is no longer a list.
-                    node.place = NodePlace::Top;
-                    self.end_lists(table, quads, user, at);
+                    node.nesting = NodeNesting::Top;
+                    self.end_lists(table, quads, user, index);
                     break;
                 }
-                (NodePlace::Walked | NodePlace::Unknown, _) => {
-                    node.place = NodePlace::Top;
+                (NodeNesting::Walked | NodeNesting::Unknown, _) => {
+                    node.nesting = NodeNesting::Top;
                     break;
                 }
-                (NodePlace::Top | NodePlace::Inside, _) => break,
+                (NodeNesting::Top | NodeNesting::Inside, _) => break,
             }
         }
-        while let Some(at) = walk.pop() {
-            let node = &self.nodes[at as usize];
-            let (NodePlace::Walked, Some(user)) = (node.place, node.inside) else {
+        while let Some(index) = walk.pop() {
+            let node = &self.nodes[index as usize];
+            let (NodeNesting::Walked, Some(user)) = (node.nesting, node.parent) else {
                 continue;
             };
             let continues_list =
-                node.list == ListCell::Cell && self.continues_list(table, quads, user, at);
+                node.list == ListCell::Cell && self.continues_list(table, quads, user, index);
             let depth = self.nodes[user as usize].depth + u8::from(!continues_list);
-            let node = &mut self.nodes[at as usize];
+            let node = &mut self.nodes[index as usize];
             if depth > MAX_NESTED {
-                node.place = NodePlace::Top;
+                node.nesting = NodeNesting::Top;
             } else {
-                node.place = NodePlace::Inside;
+                node.nesting = NodeNesting::Inside;
                 node.depth = depth;
             }
         }
@@ -592,7 +596,7 @@ impl MessageShape {
             let node = &mut self.nodes[user as usize];
             node.list = ListCell::No;
             cell = user;
-            match node.inside {
+            match node.parent {
                 Some(next) => user = next,
                 None => break,
             }

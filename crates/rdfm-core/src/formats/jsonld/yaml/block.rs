@@ -114,8 +114,8 @@ const fn has(byte: u8, class: u8) -> bool {
 
 /// Whether a control character, another unprintable character or a byte order mark begins at an
 /// index.
-fn is_unprintable(bytes: &[u8], at: usize) -> bool {
-    match bytes.get(at..).unwrap_or_default() {
+fn is_unprintable(bytes: &[u8], index: usize) -> bool {
+    match bytes.get(index..).unwrap_or_default() {
         [0xC2, next, ..] => *next < 0xA0,
         [0xEF, 0xBB, 0xBF, ..] | [0xEF, 0xBF, 0xBE | 0xBF, ..] => true,
         [byte, ..] => *byte < b' ' || *byte == 0x7F,
@@ -124,26 +124,26 @@ fn is_unprintable(bytes: &[u8], at: usize) -> bool {
 }
 
 /// Whether there is a dash followed by a space at an index.
-fn is_dash(bytes: &[u8], at: usize) -> bool {
-    bytes.get(at) == Some(&b'-') && bytes.get(at + 1) == Some(&b' ')
+fn is_dash(bytes: &[u8], index: usize) -> bool {
+    bytes.get(index) == Some(&b'-') && bytes.get(index + 1) == Some(&b' ')
 }
 
-fn is_line_end(bytes: &[u8], at: usize) -> bool {
-    matches!(bytes.get(at), None | Some(b'\n'))
+fn is_line_end(bytes: &[u8], index: usize) -> bool {
+    matches!(bytes.get(index), None | Some(b'\n'))
 }
 
 /// Index of the next byte of a class, or the end of the text.
-fn find(bytes: &[u8], at: usize, class: u8) -> usize {
-    let mut rest = bytes.get(at..).unwrap_or_default().iter();
+fn find(bytes: &[u8], index: usize, class: u8) -> usize {
+    let mut rest = bytes.get(index..).unwrap_or_default().iter();
     rest.position(|byte| has(*byte, class))
-        .map_or(bytes.len(), |length| at + length)
+        .map_or(bytes.len(), |length| index + length)
 }
 
-fn skip_spaces(bytes: &[u8], mut at: usize) -> usize {
-    while bytes.get(at) == Some(&b' ') {
-        at += 1;
+fn skip_spaces(bytes: &[u8], mut index: usize) -> usize {
+    while bytes.get(index) == Some(&b' ') {
+        index += 1;
     }
-    at
+    index
 }
 
 impl BlockComposer {
@@ -153,25 +153,25 @@ impl BlockComposer {
         let bytes = text.as_bytes();
         tape.clear();
         self.open.clear();
-        let mut at = if bytes.starts_with(b"---\n") { 4 } else { 0 };
+        let mut index = if bytes.starts_with(b"---\n") { 4 } else { 0 };
         // Whether a value comes next: the first one, or the value of the key on the previous line.
         let mut value_is_next = true;
-        while at < bytes.len() {
-            let line = at;
-            at = skip_spaces(bytes, line);
-            if bytes.get(at) == Some(&b'\n') {
-                at += 1;
+        while index < bytes.len() {
+            let line = index;
+            index = skip_spaces(bytes, line);
+            if bytes.get(index) == Some(&b'\n') {
+                index += 1;
                 continue;
             }
-            let mut column = at - line;
+            let mut column = index - line;
             if column == 0 {
-                match bytes.get(at..).unwrap_or_default() {
+                match bytes.get(index..).unwrap_or_default() {
                     b"...\n" | b"..." => break,
                     [b'.', b'.', b'.', ..] | [b'-', b'-', b'-', ..] => return None,
                     _ => {}
                 }
             }
-            let mut dash = is_dash(bytes, at);
+            let mut dash = is_dash(bytes, index);
             if !value_is_next {
                 self.close_until(column, dash, bytes, tape, bounds)?;
             } else if let Some(open) = self.open.last() {
@@ -183,65 +183,65 @@ impl BlockComposer {
             }
             let is_item = dash;
             while dash {
-                let content = skip_spaces(bytes, at + 1);
+                let content = skip_spaces(bytes, index + 1);
                 if value_is_next {
                     // The position that the event parser reports.
                     let parent = self.open.last();
                     let same_column = parent.is_some_and(|open| open.column == column);
-                    let position = if same_column { content } else { at };
+                    let position = if same_column { content } else { index };
                     tape.start(JsonKind::Array, position, bounds).ok()?;
                     let mapping = false;
                     self.open.push(BlockLevel { mapping, column });
                 }
                 value_is_next = true;
-                at = content;
-                column = at - line;
-                dash = is_dash(bytes, at);
+                index = content;
+                column = index - line;
+                dash = is_dash(bytes, index);
             }
-            if is_item && let Some(end) = empty_collection(bytes, at, tape, bounds) {
-                at = end + 1;
+            if is_item && let Some(end) = read_empty_collection(bytes, index, tape, bounds) {
+                index = end + 1;
                 value_is_next = false;
                 continue;
             }
-            let scalar = self.scalar(text, at)?;
+            let scalar = self.read_scalar(text, index)?;
             if is_line_end(bytes, scalar.end) {
                 if !is_item {
                     return None;
                 }
-                self.value(text, at, &scalar, tape, bounds)?;
-                at = scalar.end + 1;
+                self.push_value(text, index, &scalar, tape, bounds)?;
+                index = scalar.end + 1;
                 value_is_next = false;
                 continue;
             }
-            if bytes[scalar.end] != b':' || scalar.end - at > MAX_KEY {
+            if bytes[scalar.end] != b':' || scalar.end - index > MAX_KEY {
                 return None;
             }
             if value_is_next {
-                tape.start(JsonKind::Object, at, bounds).ok()?;
+                tape.start(JsonKind::Object, index, bounds).ok()?;
                 let mapping = true;
                 self.open.push(BlockLevel { mapping, column });
             }
-            self.key(text, at, &scalar, tape, bounds)?;
-            at = scalar.end + 1;
-            value_is_next = is_line_end(bytes, at);
+            self.push_key(text, index, &scalar, tape, bounds)?;
+            index = scalar.end + 1;
+            value_is_next = is_line_end(bytes, index);
             if value_is_next {
-                at += 1;
+                index += 1;
                 continue;
             }
-            if bytes[at] != b' ' {
+            if bytes[index] != b' ' {
                 return None;
             }
-            at = skip_spaces(bytes, at);
-            if let Some(end) = empty_collection(bytes, at, tape, bounds) {
-                at = end + 1;
+            index = skip_spaces(bytes, index);
+            if let Some(end) = read_empty_collection(bytes, index, tape, bounds) {
+                index = end + 1;
                 continue;
             }
-            let scalar = self.scalar(text, at)?;
+            let scalar = self.read_scalar(text, index)?;
             if !is_line_end(bytes, scalar.end) {
                 return None;
             }
-            self.value(text, at, &scalar, tape, bounds)?;
-            at = scalar.end + 1;
+            self.push_value(text, index, &scalar, tape, bounds)?;
+            index = scalar.end + 1;
         }
         if value_is_next {
             return None;
@@ -277,93 +277,93 @@ impl BlockComposer {
     }
 
     /// Finds the scalar that begins at an index.
-    fn scalar(&mut self, text: &str, at: usize) -> Option<LineScalar> {
+    fn read_scalar(&mut self, text: &str, index: usize) -> Option<LineScalar> {
         let bytes = text.as_bytes();
-        match *bytes.get(at)? {
-            b'"' => self.double_quoted(text, at + 1),
-            b'\'' => self.single_quoted(text, at + 1),
-            b'-' if bytes.get(at + 1).is_some_and(|next| *next > b' ') => plain(bytes, at),
+        match *bytes.get(index)? {
+            b'"' => self.read_double_quoted(text, index + 1),
+            b'\'' => self.read_single_quoted(text, index + 1),
+            b'-' if bytes.get(index + 1).is_some_and(|next| *next > b' ') => plain(bytes, index),
             first if has(first, NOT_FIRST) => None,
-            _ => plain(bytes, at),
+            _ => plain(bytes, index),
         }
     }
 
-    fn double_quoted(&mut self, text: &str, start: usize) -> Option<LineScalar> {
+    fn read_double_quoted(&mut self, text: &str, start: usize) -> Option<LineScalar> {
         let bytes = text.as_bytes();
-        let (mut at, mut copied) = (start, start);
+        let (mut index, mut copied) = (start, start);
         let mut form = ScalarForm::Borrowed;
         loop {
-            at = find(bytes, at, IN_DOUBLE);
-            match *bytes.get(at)? {
+            index = find(bytes, index, IN_DOUBLE);
+            match *bytes.get(index)? {
                 b'"' => break,
                 b'\\' => {
                     if form == ScalarForm::Borrowed {
                         self.unescaped.clear();
                         form = ScalarForm::Unescaped;
                     }
-                    self.unescaped.push_str(text.get(copied..at)?);
-                    let (c, end) = escape(bytes, at + 1)?;
+                    self.unescaped.push_str(text.get(copied..index)?);
+                    let (c, end) = escape(bytes, index + 1)?;
                     self.unescaped.push(c);
-                    (at, copied) = (end, end);
+                    (index, copied) = (end, end);
                 }
-                _ if is_unprintable(bytes, at) => return None,
-                _ => at += 1,
+                _ if is_unprintable(bytes, index) => return None,
+                _ => index += 1,
             }
         }
         if form == ScalarForm::Unescaped {
-            self.unescaped.push_str(text.get(copied..at)?);
+            self.unescaped.push_str(text.get(copied..index)?);
         }
         Some(LineScalar {
-            text: start..at,
-            end: at + 1,
+            text: start..index,
+            end: index + 1,
             quoted: true,
             form,
         })
     }
 
-    fn single_quoted(&mut self, text: &str, start: usize) -> Option<LineScalar> {
+    fn read_single_quoted(&mut self, text: &str, start: usize) -> Option<LineScalar> {
         let bytes = text.as_bytes();
-        let (mut at, mut copied) = (start, start);
+        let (mut index, mut copied) = (start, start);
         let mut form = ScalarForm::Borrowed;
         loop {
-            at = find(bytes, at, IN_SINGLE);
-            match *bytes.get(at)? {
-                b'\'' if bytes.get(at + 1) == Some(&b'\'') => {
+            index = find(bytes, index, IN_SINGLE);
+            match *bytes.get(index)? {
+                b'\'' if bytes.get(index + 1) == Some(&b'\'') => {
                     if form != ScalarForm::Unescaped {
                         self.unescaped.clear();
                         form = ScalarForm::Unescaped;
                     }
-                    self.unescaped.push_str(text.get(copied..=at)?);
-                    at += 2;
-                    copied = at;
+                    self.unescaped.push_str(text.get(copied..=index)?);
+                    index += 2;
+                    copied = index;
                 }
                 b'\'' => break,
                 b'"' | b'\\' => {
                     if form == ScalarForm::Borrowed {
                         form = ScalarForm::Literal;
                     }
-                    at += 1;
+                    index += 1;
                 }
-                _ if is_unprintable(bytes, at) => return None,
-                _ => at += 1,
+                _ if is_unprintable(bytes, index) => return None,
+                _ => index += 1,
             }
         }
         if form == ScalarForm::Unescaped {
-            self.unescaped.push_str(text.get(copied..at)?);
+            self.unescaped.push_str(text.get(copied..index)?);
         }
         Some(LineScalar {
-            text: start..at,
-            end: at + 1,
+            text: start..index,
+            end: index + 1,
             quoted: true,
             form,
         })
     }
 
     /// Adds a scalar as a key.
-    fn key(
+    fn push_key(
         &self,
         text: &str,
-        at: usize,
+        index: usize,
         scalar: &LineScalar,
         tape: &mut Tape,
         bounds: &Bounds,
@@ -375,20 +375,20 @@ impl BlockComposer {
         }
         let bytes = text.as_bytes();
         let added = match scalar.form {
-            ScalarForm::Borrowed => tape.borrowed_key(at, range, bytes, bounds),
-            ScalarForm::Literal => tape.owned(JsonKind::Key, at, source.as_bytes(), bounds),
+            ScalarForm::Borrowed => tape.push_borrowed_key(index, range, bytes, bounds),
+            ScalarForm::Literal => tape.push_owned(JsonKind::Key, index, source.as_bytes(), bounds),
             ScalarForm::Unescaped => {
-                tape.owned(JsonKind::Key, at, self.unescaped.as_bytes(), bounds)
+                tape.push_owned(JsonKind::Key, index, self.unescaped.as_bytes(), bounds)
             }
         };
         added.ok()
     }
 
     /// Adds a scalar as a value.
-    fn value(
+    fn push_value(
         &self,
         text: &str,
-        at: usize,
+        index: usize,
         scalar: &LineScalar,
         tape: &mut Tape,
         bounds: &Bounds,
@@ -402,16 +402,18 @@ impl BlockComposer {
         };
         let string = JsonKind::String;
         let added = match (value, scalar.form) {
-            (ScalarValue::Null, _) => tape.scalar(JsonKind::Null, at, bounds),
-            (ScalarValue::Boolean(true), _) => tape.scalar(JsonKind::True, at, bounds),
-            (ScalarValue::Boolean(false), _) => tape.scalar(JsonKind::False, at, bounds),
+            (ScalarValue::Null, _) => tape.push_scalar(JsonKind::Null, index, bounds),
+            (ScalarValue::Boolean(true), _) => tape.push_scalar(JsonKind::True, index, bounds),
+            (ScalarValue::Boolean(false), _) => tape.push_scalar(JsonKind::False, index, bounds),
             (ScalarValue::Number(number), _) => {
-                tape.owned(JsonKind::Number, at, number.as_bytes(), bounds)
+                tape.push_owned(JsonKind::Number, index, number.as_bytes(), bounds)
             }
             (ScalarValue::Unrepresentable, _) => return None,
-            (_, ScalarForm::Borrowed) => tape.borrowed(string, at, range, bounds),
-            (_, ScalarForm::Literal) => tape.owned(string, at, source.as_bytes(), bounds),
-            (_, ScalarForm::Unescaped) => tape.owned(string, at, self.unescaped.as_bytes(), bounds),
+            (_, ScalarForm::Borrowed) => tape.push_borrowed(string, index, range, bounds),
+            (_, ScalarForm::Literal) => tape.push_owned(string, index, source.as_bytes(), bounds),
+            (_, ScalarForm::Unescaped) => {
+                tape.push_owned(string, index, self.unescaped.as_bytes(), bounds)
+            }
         };
         added.ok()
     }
@@ -419,64 +421,69 @@ impl BlockComposer {
 
 /// Finds the plain scalar that begins at an index.
 fn plain(bytes: &[u8], start: usize) -> Option<LineScalar> {
-    let mut at = start;
+    let mut index = start;
     let mut form = ScalarForm::Borrowed;
     loop {
-        at = find(bytes, at, IN_PLAIN);
-        match bytes.get(at) {
+        index = find(bytes, index, IN_PLAIN);
+        match bytes.get(index) {
             None | Some(b'\n') => break,
-            Some(b':') if matches!(bytes.get(at + 1), None | Some(b' ' | b'\n')) => break,
-            Some(b'#') if bytes[at - 1] == b' ' => return None,
+            Some(b':') if matches!(bytes.get(index + 1), None | Some(b' ' | b'\n')) => break,
+            Some(b'#') if bytes[index - 1] == b' ' => return None,
             Some(b'"' | b'\\') => form = ScalarForm::Literal,
-            _ if is_unprintable(bytes, at) => return None,
+            _ if is_unprintable(bytes, index) => return None,
             _ => {}
         }
-        at += 1;
+        index += 1;
     }
-    (bytes[at - 1] != b' ').then_some(LineScalar {
-        text: start..at,
-        end: at,
+    (bytes[index - 1] != b' ').then_some(LineScalar {
+        text: start..index,
+        end: index,
         quoted: false,
         form,
     })
 }
 
 /// Adds an empty collection if the rest of the line is one. Returns the index after the collection.
-fn empty_collection(bytes: &[u8], at: usize, tape: &mut Tape, bounds: &Bounds) -> Option<usize> {
-    let kind = match bytes.get(at..at + 2)? {
+fn read_empty_collection(
+    bytes: &[u8],
+    index: usize,
+    tape: &mut Tape,
+    bounds: &Bounds,
+) -> Option<usize> {
+    let kind = match bytes.get(index..index + 2)? {
         b"{}" => JsonKind::Object,
         b"[]" => JsonKind::Array,
         _ => return None,
     };
-    if !is_line_end(bytes, at + 2) {
+    if !is_line_end(bytes, index + 2) {
         return None;
     }
-    tape.start(kind, at, bounds).ok()?;
+    tape.start(kind, index, bounds).ok()?;
     tape.end(0, bytes, bounds).ok()?;
-    Some(at + 2)
+    Some(index + 2)
 }
 
 /// Decodes the escape after a backslash. Returns the character and the index after it.
-fn escape(bytes: &[u8], at: usize) -> Option<(char, usize)> {
-    let digits = match *bytes.get(at)? {
-        b'n' => return Some(('\n', at + 1)),
-        b't' => return Some(('\t', at + 1)),
-        b'r' => return Some(('\r', at + 1)),
-        b'b' => return Some(('\u{8}', at + 1)),
-        b'f' => return Some(('\u{c}', at + 1)),
-        c @ (b'"' | b'\\' | b'/') => return Some((char::from(c), at + 1)),
+fn escape(bytes: &[u8], index: usize) -> Option<(char, usize)> {
+    let digits = match *bytes.get(index)? {
+        b'n' => return Some(('\n', index + 1)),
+        b't' => return Some(('\t', index + 1)),
+        b'r' => return Some(('\r', index + 1)),
+        b'b' => return Some(('\u{8}', index + 1)),
+        b'f' => return Some(('\u{c}', index + 1)),
+        c @ (b'"' | b'\\' | b'/') => return Some((char::from(c), index + 1)),
         b'x' => 2,
         b'u' => 4,
         b'U' => 8,
         _ => return None,
     };
-    let digits = bytes.get(at + 1..at + 1 + digits)?;
+    let digits = bytes.get(index + 1..index + 1 + digits)?;
     let mut code = 0;
     for digit in digits {
         code = code << 4 | char::from(*digit).to_digit(16)?;
     }
     // The event parser reads surrogate pairs.
-    Some((char::from_u32(code)?, at + 1 + digits.len()))
+    Some((char::from_u32(code)?, index + 1 + digits.len()))
 }
 
 #[cfg(test)]

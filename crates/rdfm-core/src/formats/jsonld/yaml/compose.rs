@@ -78,29 +78,29 @@ impl Composer {
         // option.
         options.flow_nesting_limit = bounds.max_depth as usize + 1;
         options.block_nesting_limit = bounds.max_depth as usize + 1;
-        let mut found = false;
+        let mut has_document = false;
         for event in Parser::new_from_str_with_options(text, options) {
             let (event, span) = event.map_err(|error| scan_error(&error, text, bounds))?;
-            let at = span.start.byte_offset().unwrap_or_default();
+            let index = span.start.byte_offset().unwrap_or_default();
             match event {
                 Event::DocumentStart(..) => {
-                    if found {
-                        return Err(malformed(
-                            at,
+                    if has_document {
+                        return Err(malformed_error(
+                            index,
                             "expected '---' on a separate line before the second document",
                         ));
                     }
-                    found = true;
+                    has_document = true;
                 }
                 Event::MappingStart(_, anchor, tag) => {
-                    check_tag(tag.as_deref(), "map", at)?;
-                    self.check_collection(text, at, true)?;
-                    self.start(true, anchor, at, tape, bounds)?;
+                    check_tag(tag.as_deref(), "map", index)?;
+                    self.check_collection(text, index, true)?;
+                    self.start(true, anchor, index, tape, bounds)?;
                 }
                 Event::SequenceStart(_, anchor, tag) => {
-                    check_tag(tag.as_deref(), "seq", at)?;
-                    self.check_collection(text, at, false)?;
-                    self.start(false, anchor, at, tape, bounds)?;
+                    check_tag(tag.as_deref(), "seq", index)?;
+                    self.check_collection(text, index, false)?;
+                    self.start(false, anchor, index, tape, bounds)?;
                 }
                 Event::MappingEnd | Event::SequenceEnd => {
                     tape.end(0, text.as_bytes(), bounds)?;
@@ -108,31 +108,38 @@ impl Composer {
                     if let Some(open) = self.open.pop() {
                         self.complete(open.anchor, open.node);
                     }
-                    self.value_done();
+                    self.end_value();
                 }
                 Event::Scalar(value, style, anchor, tag) => {
                     let node = tape.nodes().len() as u32;
                     self.check_scalar(text, style, &span)?;
-                    self.scalar(text, &value, style, tag.as_deref(), &span, tape, bounds)?;
+                    self.push_scalar(text, &value, style, tag.as_deref(), &span, tape, bounds)?;
                     self.complete(anchor, node);
                 }
-                Event::Alias(anchor) => self.alias(text.as_bytes(), anchor, at, tape, bounds)?,
+                Event::Alias(anchor) => {
+                    self.push_alias(text.as_bytes(), anchor, index, tape, bounds)?
+                }
                 _ => {}
             }
         }
-        Ok(found)
+        Ok(has_document)
     }
 
     /// Checks the indentation of a collection.
-    fn check_collection(&mut self, text: &str, at: usize, mapping: bool) -> Result<(), ParseError> {
+    fn check_collection(
+        &mut self,
+        text: &str,
+        index: usize,
+        mapping: bool,
+    ) -> Result<(), ParseError> {
         let (outer, inside_flow) = self.indentations.last().copied().unwrap_or_default();
-        let is_flow = inside_flow || matches!(text.as_bytes().get(at), Some(b'[' | b'{'));
+        let is_flow = inside_flow || matches!(text.as_bytes().get(index), Some(b'[' | b'{'));
         if !is_flow {
-            layout::check_indentation(text, at).map_err(layout_error)?;
+            layout::check_indentation(text, index).map_err(layout_error)?;
         }
         let own = match (is_flow, mapping) {
             (true, _) => outer, // none in flow style at the root
-            (false, true) => column(text, at) + 1,
+            (false, true) => column(text, index) + 1,
             (false, false) => outer.max(1),
         };
         self.indentations.push((own, is_flow));
@@ -167,7 +174,7 @@ impl Composer {
     }
 
     /// Marks a value as complete. In a mapping, a key comes next.
-    fn value_done(&mut self) {
+    fn end_value(&mut self) {
         if let Some(open) = self.open.last_mut() {
             open.key = open.mapping;
         }
@@ -183,13 +190,13 @@ impl Composer {
         &mut self,
         mapping: bool,
         anchor: usize,
-        at: usize,
+        index: usize,
         tape: &mut Tape,
         bounds: &Bounds,
     ) -> Result<(), ParseError> {
         if self.wants_key() {
-            return Err(malformed(
-                at,
+            return Err(malformed_error(
+                index,
                 "expected a string as the key, found a mapping or a sequence",
             ));
         }
@@ -199,7 +206,7 @@ impl Composer {
         } else {
             JsonKind::Array
         };
-        tape.start(kind, at, bounds)?;
+        tape.start(kind, index, bounds)?;
         if anchor != 0 {
             self.anchors.insert(anchor, None);
         }
@@ -213,7 +220,7 @@ impl Composer {
     }
 
     #[expect(clippy::too_many_arguments, reason = "the parts of one event")]
-    fn scalar(
+    fn push_scalar(
         &mut self,
         source: &str,
         text: &str,
@@ -223,12 +230,12 @@ impl Composer {
         tape: &mut Tape,
         bounds: &Bounds,
     ) -> Result<(), ParseError> {
-        let at = span.start.byte_offset().unwrap_or_default();
-        let value = scalar_value(text, style, tag, at)?;
+        let index = span.start.byte_offset().unwrap_or_default();
+        let value = resolve_scalar(text, style, tag, index)?;
         if self.wants_key() {
             if value != ScalarValue::String {
-                return Err(malformed(
-                    at,
+                return Err(malformed_error(
+                    index,
                     &format!(
                         "expected a string as the key, found {}; put it in quotes",
                         quote(text.as_bytes())
@@ -238,21 +245,21 @@ impl Composer {
             if let Some(open) = self.open.last_mut() {
                 open.key = false;
             }
-            return string(JsonKind::Key, source, text, style, span, tape, bounds);
+            return push_string(JsonKind::Key, source, text, style, span, tape, bounds);
         }
         match value {
-            ScalarValue::Null => tape.scalar(JsonKind::Null, at, bounds)?,
-            ScalarValue::Boolean(true) => tape.scalar(JsonKind::True, at, bounds)?,
-            ScalarValue::Boolean(false) => tape.scalar(JsonKind::False, at, bounds)?,
+            ScalarValue::Null => tape.push_scalar(JsonKind::Null, index, bounds)?,
+            ScalarValue::Boolean(true) => tape.push_scalar(JsonKind::True, index, bounds)?,
+            ScalarValue::Boolean(false) => tape.push_scalar(JsonKind::False, index, bounds)?,
             ScalarValue::Number(number) => {
-                tape.owned(JsonKind::Number, at, number.as_bytes(), bounds)?;
+                tape.push_owned(JsonKind::Number, index, number.as_bytes(), bounds)?;
             }
             ScalarValue::String => {
-                string(JsonKind::String, source, text, style, span, tape, bounds)?;
+                push_string(JsonKind::String, source, text, style, span, tape, bounds)?;
             }
             ScalarValue::Unrepresentable => {
-                return Err(malformed(
-                    at,
+                return Err(malformed_error(
+                    index,
                     &format!(
                         "JSON cannot represent the number {}; put it in quotes, or give it a \
                          datatype with @type",
@@ -261,27 +268,27 @@ impl Composer {
                 ));
             }
         }
-        self.value_done();
+        self.end_value();
         Ok(())
     }
 
-    fn alias(
+    fn push_alias(
         &mut self,
         source: &[u8],
         anchor: usize,
-        at: usize,
+        index: usize,
         tape: &mut Tape,
         bounds: &Bounds,
     ) -> Result<(), ParseError> {
         let Some(Some(node)) = self.anchors.get(&anchor).copied() else {
-            return Err(malformed(
-                at,
+            return Err(malformed_error(
+                index,
                 "an alias inside its own value; JSON does not allow cycles",
             ));
         };
         if !self.wants_key() {
-            tape.repeat(node, false, at, source, bounds)?;
-            self.value_done();
+            tape.repeat(node, false, index, source, bounds)?;
+            self.end_value();
             return Ok(());
         }
         let string = tape
@@ -289,12 +296,12 @@ impl Composer {
             .get(node as usize)
             .is_some_and(|node| matches!(node.kind, JsonKind::String | JsonKind::Key));
         if !string {
-            return Err(malformed(
-                at,
+            return Err(malformed_error(
+                index,
                 "expected a string as the key, found an alias of a value that is not a string",
             ));
         }
-        tape.repeat(node, true, at, source, bounds)?;
+        tape.repeat(node, true, index, source, bounds)?;
         if let Some(open) = self.open.last_mut() {
             open.key = false;
         }
@@ -302,16 +309,16 @@ impl Composer {
     }
 }
 
-fn layout_error((at, text): LayoutError) -> ParseError {
-    malformed(at, text)
+fn layout_error((index, text): LayoutError) -> ParseError {
+    malformed_error(index, text)
 }
 
 /// Returns the value of a scalar according to its style and tag.
-fn scalar_value<'a>(
+fn resolve_scalar<'a>(
     text: &'a str,
     style: ScalarStyle,
     tag: Option<&Tag>,
-    at: usize,
+    index: usize,
 ) -> Result<ScalarValue<'a>, ParseError> {
     let Some(tag) = tag else {
         return Ok(match style {
@@ -334,13 +341,13 @@ fn scalar_value<'a>(
         ),
         // A lone `!` makes any scalar a string.
         _ if tag.original() == "!" => return Ok(ScalarValue::String),
-        _ => return Err(unknown_tag(tag, at)),
+        _ => return Err(unknown_tag_error(tag, index)),
     };
     if fits {
         return Ok(resolved);
     }
-    Err(malformed(
-        at,
+    Err(malformed_error(
+        index,
         &format!(
             "{} does not match its tag {}",
             quote(text.as_bytes()),
@@ -349,18 +356,18 @@ fn scalar_value<'a>(
     ))
 }
 
-fn check_tag(tag: Option<&Tag>, expected: &str, at: usize) -> Result<(), ParseError> {
+fn check_tag(tag: Option<&Tag>, expected: &str, index: usize) -> Result<(), ParseError> {
     match tag {
         Some(tag) if !tag.is_yaml_core_schema_tag(expected) && tag.original() != "!" => {
-            Err(unknown_tag(tag, at))
+            Err(unknown_tag_error(tag, index))
         }
         _ => Ok(()),
     }
 }
 
-fn unknown_tag(tag: &Tag, at: usize) -> ParseError {
-    malformed(
-        at,
+fn unknown_tag_error(tag: &Tag, index: usize) -> ParseError {
+    malformed_error(
+        index,
         &format!(
             "the tag {} is not supported; the core schema has !!str, !!int, !!float, !!bool, \
              !!null, !!map and !!seq, and JSON-LD has @type for datatypes",
@@ -370,7 +377,7 @@ fn unknown_tag(tag: &Tag, at: usize) -> ParseError {
 }
 
 /// Adds a string. If the source contains the string literally, no copy is made.
-fn string(
+fn push_string(
     kind: JsonKind,
     source: &str,
     text: &str,
@@ -386,16 +393,16 @@ fn string(
     let plain = |byte: u8| byte >= 0x20 && !matches!(byte, b'"' | b'\\' | 0x7F);
     if source.get(inner.clone()) == Some(text) && text.bytes().all(plain) {
         return match kind {
-            JsonKind::Key => tape.borrowed_key(range.start, inner, source.as_bytes(), bounds),
-            _ => tape.borrowed(kind, range.start, inner, bounds),
+            JsonKind::Key => tape.push_borrowed_key(range.start, inner, source.as_bytes(), bounds),
+            _ => tape.push_borrowed(kind, range.start, inner, bounds),
         };
     }
-    tape.owned(kind, range.start, text.as_bytes(), bounds)
+    tape.push_owned(kind, range.start, text.as_bytes(), bounds)
 }
 
-fn malformed(at: usize, reason: &str) -> ParseError {
+fn malformed_error(index: usize, reason: &str) -> ParseError {
     ParseError {
-        at,
+        position: index,
         class: ErrorClass::Malformed,
         reason: reason.into(),
     }
@@ -404,12 +411,12 @@ fn malformed(at: usize, reason: &str) -> ParseError {
 /// Position of the first tab that indents a line after `from`. The parser reports only the start of
 /// the scalar before the tab.
 fn tab(text: &str, from: usize) -> Option<usize> {
-    let mut at = from;
+    let mut index = from;
     for line in text.get(from..)?.split_inclusive('\n').skip(1) {
-        at += text.get(at..)?.find('\n')? + 1;
+        index += text.get(index..)?.find('\n')? + 1;
         let spaces = line.len() - line.trim_start_matches(' ').len();
         if line.get(spaces..)?.starts_with('\t') {
-            return Some(at + spaces);
+            return Some(index + spaces);
         }
     }
     None
@@ -418,9 +425,9 @@ fn tab(text: &str, from: usize) -> Option<usize> {
 /// Converts a parser error. Its class is `Truncated` if more text could have completed the
 /// document.
 fn scan_error(error: &ScanError, text: &str, bounds: &Bounds) -> ParseError {
-    let mut at = error.marker().byte_offset().unwrap_or_default();
+    let mut index = error.marker().byte_offset().unwrap_or_default();
     if error.info().contains("found a tab") {
-        at = tab(text, at).unwrap_or(at);
+        index = tab(text, index).unwrap_or(index);
     }
     let class = match error.kind() {
         ErrorKind::UnexpectedEof
@@ -432,11 +439,11 @@ fn scan_error(error: &ScanError, text: &str, bounds: &Bounds) -> ParseError {
         | ErrorKind::UnclosedFlowCollection { .. }
         | ErrorKind::UnclosedQuotedScalar => ErrorClass::Truncated,
         ErrorKind::RecursionLimitExceeded => ErrorClass::Limit,
-        _ if at >= text.trim_end().len() => ErrorClass::Truncated,
+        _ if index >= text.trim_end().len() => ErrorClass::Truncated,
         _ => ErrorClass::Malformed,
     };
     ParseError {
-        at,
+        position: index,
         class,
         reason: match class {
             ErrorClass::Limit => Reason::limit(
@@ -446,7 +453,7 @@ fn scan_error(error: &ScanError, text: &str, bounds: &Bounds) -> ParseError {
                 ),
                 "max_depth",
             ),
-            _ if text.as_bytes().get(at) == Some(&b'@') => {
+            _ if text.as_bytes().get(index) == Some(&b'@') => {
                 "invalid YAML: a plain key or value must not begin with @; use quotes, as in \
                  \"@context\""
                     .into()

@@ -64,8 +64,8 @@ impl YamlReader {
     }
 
     /// Reads a document. Positions of errors are relative to the document.
-    fn document(&mut self, input: &Buffer, end: usize) -> Result<(), ParseError> {
-        let bytes = input.bytes.get(input.at..end).unwrap_or_default();
+    fn read_document(&mut self, input: &Buffer, end: usize) -> Result<(), ParseError> {
+        let bytes = input.bytes.get(input.index..end).unwrap_or_default();
         let text = std::str::from_utf8(bytes).unwrap_or_default();
         let composed = check_utf8(bytes).and_then(|()| {
             self.composer
@@ -77,7 +77,11 @@ impl YamlReader {
         if !composed? {
             return Ok(());
         }
-        let first = self.tape.nodes().first().map(|node| (node.kind, node.at));
+        let first = self
+            .tape
+            .nodes()
+            .first()
+            .map(|node| (node.kind, node.index));
         match first {
             None | Some((JsonKind::Null, _)) => {
                 self.tape.clear();
@@ -86,9 +90,9 @@ impl YamlReader {
                 self.tape.end(0, &[], &bounds)?;
             }
             Some((JsonKind::Object | JsonKind::Array, _)) => {}
-            Some((_, at)) => {
+            Some((_, index)) => {
                 return Err(ParseError {
-                    at: at as usize,
+                    position: index as usize,
                     class: ErrorClass::Malformed,
                     reason: "expected a mapping (key: value) as the message, found a scalar".into(),
                 });
@@ -98,7 +102,7 @@ impl YamlReader {
             tape: &self.tape,
             source: text.as_bytes(),
         };
-        let start = input.offset() + u64::from(view.node(0).at);
+        let start = input.offset() + u64::from(view.node(0).index);
         self.reader.read_nodes(&view, start, &mut self.builder)
     }
 
@@ -133,9 +137,9 @@ impl YamlReader {
 
     /// Moves past a document.
     fn go_to(&mut self, input: &mut Buffer, end: usize) {
-        let read = input.bytes.get(input.at..end).unwrap_or_default();
+        let read = input.bytes.get(input.index..end).unwrap_or_default();
         self.lines.advance(read);
-        input.at = end;
+        input.index = end;
     }
 
     /// Skips a byte order mark. Returns false if more bytes are needed to detect it.
@@ -145,7 +149,7 @@ impl YamlReader {
         }
         if input.bytes.starts_with(BOM) {
             self.go_to(input, BOM.len());
-            self.search = DocumentSearch::from(input.at);
+            self.search = DocumentSearch::from(input.index);
             return true;
         }
         input.finished || !BOM.starts_with(&input.bytes[..input.bytes.len().min(BOM.len())])
@@ -155,7 +159,7 @@ impl YamlReader {
 impl Reader for YamlReader {
     type Record = Quad;
 
-    fn builder(&mut self) -> &mut BatchBuilder {
+    fn builder_mut(&mut self) -> &mut BatchBuilder {
         &mut self.builder
     }
 
@@ -177,7 +181,7 @@ impl Reader for YamlReader {
                 NextDocument::Document { end, .. } => end,
                 NextDocument::Feed | NextDocument::Done => self.search.earliest_end(&input.bytes),
             };
-            if (end - input.at) as u64 > self.max {
+            if (end - input.index) as u64 > self.max {
                 // Check at most `max` bytes, regardless of how many bytes are buffered.
                 self.lose_context(&input.rest()[..self.max as usize]);
                 let error = too_long("document", self.max);
@@ -187,13 +191,13 @@ impl Reader for YamlReader {
             let NextDocument::Document { end, last } = next else {
                 return Ok(self.builder.take());
             };
-            self.document(input, end)
+            self.read_document(input, end)
                 .map_err(|error| self.fail(input, error, Some(end), last))?;
             if last && !matches!(input.bytes.last(), Some(b'\n' | b'\r')) {
                 self.complete = self.complete(input);
             }
             self.go_to(input, end);
-            if self.builder.full() && self.builder.has_messages() {
+            if self.builder.is_full() && self.builder.has_messages() {
                 return Ok(self.builder.take());
             }
         }
@@ -222,7 +226,7 @@ impl Reader for YamlReader {
                         self.search.drop_line_start(&input.bytes)
                     }
                 });
-        skip.bytes.add(&input.bytes[input.at..end]);
+        skip.bytes.add(&input.bytes[input.index..end]);
         self.go_to(input, end);
         if !whole {
             self.skip = Some(skip);
@@ -232,7 +236,7 @@ impl Reader for YamlReader {
     }
 
     fn forget(&mut self, consumed: &[u8]) {
-        self.search.drained(consumed.len());
+        self.search.note_drained(consumed.len());
         if let Some(end) = self.skip.as_mut().and_then(|skip| skip.end.as_mut()) {
             *end -= consumed.len();
         }

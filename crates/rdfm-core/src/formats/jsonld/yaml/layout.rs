@@ -8,15 +8,15 @@
 pub(super) type LayoutError = (usize, &'static str);
 
 /// The column of an index: the number of bytes between the line start and the index.
-pub(super) fn column(text: &str, at: usize) -> usize {
-    let before = text.as_bytes().get(..at).unwrap_or_default();
-    at - memchr::memrchr(b'\n', before).map_or(0, |end| end + 1)
+pub(super) fn column(text: &str, index: usize) -> usize {
+    let before = text.as_bytes().get(..index).unwrap_or_default();
+    index - memchr::memrchr(b'\n', before).map_or(0, |end| end + 1)
 }
 
 /// Rejects tabs in the indentation of a key, or of a mapping or sequence in block style.
-pub(super) fn check_indentation(text: &str, at: usize) -> Result<(), LayoutError> {
-    let line = at - column(text, at);
-    let indentation = text.as_bytes().get(line..at).unwrap_or_default();
+pub(super) fn check_indentation(text: &str, index: usize) -> Result<(), LayoutError> {
+    let line = index - column(text, index);
+    let indentation = text.as_bytes().get(line..index).unwrap_or_default();
     match memchr::memchr(b'\t', indentation) {
         Some(tab) if indentation.iter().all(|byte| matches!(byte, b' ' | b'\t')) => Err((
             line + tab,
@@ -28,9 +28,9 @@ pub(super) fn check_indentation(text: &str, at: usize) -> Result<(), LayoutError
 
 /// Rejects comments inside a plain scalar.
 pub(super) fn check_plain(text: &str, start: usize, end: usize) -> Result<(), LayoutError> {
-    for (at, line) in continuation_lines(text, start, end) {
+    for (index, line) in continuation_lines(text, start, end) {
         if line.trim_ascii_start().first() == Some(&b'#') {
-            return Err((at, "a comment inside a value of several lines"));
+            return Err((index, "a comment inside a value of several lines"));
         }
     }
     Ok(())
@@ -44,11 +44,11 @@ pub(super) fn check_quoted(
     end: usize,
     required: usize,
 ) -> Result<(), LayoutError> {
-    for (at, line) in continuation_lines(text, start, end) {
+    for (index, line) in continuation_lines(text, start, end) {
         let spaces = line.iter().take_while(|&&byte| byte == b' ').count();
         if spaces < required && !line.trim_ascii().is_empty() {
             return Err((
-                at,
+                index,
                 "a line of a quoted string is not indented more than its mapping or sequence",
             ));
         }
@@ -63,10 +63,10 @@ fn continuation_lines(
     end: usize,
 ) -> impl Iterator<Item = (usize, &[u8])> {
     let scalar = text.as_bytes().get(start..end).unwrap_or_default();
-    let mut at = start;
+    let mut position = start;
     let lines = scalar.split(|&byte| byte == b'\n').map(move |line| {
-        let index = at;
-        at += line.len() + 1;
+        let index = position;
+        position += line.len() + 1;
         (index, line)
     });
     lines.skip(1)

@@ -32,14 +32,14 @@ pub fn resolve(text: &str) -> ScalarValue<'_> {
         _ => {}
     }
     match text.as_bytes() {
-        [b'0', b'o', digits @ ..] => based(digits, 8),
-        [b'0', b'x', digits @ ..] => based(digits, 16),
+        [b'0', b'o', digits @ ..] => parse_with_base(digits, 8),
+        [b'0', b'x', digits @ ..] => parse_with_base(digits, 16),
         [b'0'..=b'9' | b'+' | b'-' | b'.', ..] => decimal(text),
         _ => ScalarValue::String,
     }
 }
 
-fn based(digits: &[u8], base: u32) -> ScalarValue<'static> {
+fn parse_with_base(digits: &[u8], base: u32) -> ScalarValue<'static> {
     let valid = |byte: &u8| char::from(*byte).is_digit(base);
     if digits.is_empty() || !digits.iter().all(valid) {
         return ScalarValue::String;

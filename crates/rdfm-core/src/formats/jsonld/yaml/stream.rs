@@ -34,7 +34,7 @@ pub struct DocumentSearch {
     /// The current line does not end before this index.
     scanned: usize,
     /// Whether the document has begun, with more than directives and comments.
-    begun: bool,
+    has_begun: bool,
     /// Whether there were directives, which must be followed by a document.
     directives: bool,
     /// The rest of the current line if its beginning was dropped.
@@ -66,7 +66,7 @@ impl DocumentSearch {
     }
 
     /// Adjusts to the removal of the bytes before `used`.
-    pub fn drained(&mut self, used: usize) {
+    pub fn note_drained(&mut self, used: usize) {
         self.line = self.line.saturating_sub(used);
         self.scanned = self.scanned.saturating_sub(used);
     }
@@ -82,7 +82,7 @@ impl DocumentSearch {
             let from = self.scanned.max(self.line);
             let rest = buffer.get(from..).unwrap_or_default();
             let (end, next) = match memchr::memchr(b'\n', rest) {
-                Some(at) => (from + at, from + at + 1),
+                Some(index) => (from + index, from + index + 1),
                 None if finished && self.line < buffer.len() => (buffer.len(), buffer.len()),
                 None => {
                     self.scanned = buffer.len();
@@ -90,32 +90,32 @@ impl DocumentSearch {
                         // A marker ends the document even before the rest of the marker's line
                         // has arrived. That line may be long.
                         let line = buffer.get(self.line..).unwrap_or_default();
-                        if self.begun && line.len() > MARKER.len() && is_marker(line, MARKER) {
-                            return self.document(self.line, false);
+                        if self.has_begun && line.len() > MARKER.len() && is_marker(line, MARKER) {
+                            return self.next_document(self.line, false);
                         }
                         return NextDocument::Feed;
                     }
-                    if self.begun || self.directives {
-                        return self.document(buffer.len(), true);
+                    if self.has_begun || self.directives {
+                        return self.next_document(buffer.len(), true);
                     }
                     return NextDocument::Done;
                 }
             };
             let line = buffer.get(self.line..end).unwrap_or_default();
             if is_marker(line, MARKER) {
-                if self.begun {
-                    return self.document(self.line, false);
+                if self.has_begun {
+                    return self.next_document(self.line, false);
                 }
-                self.begun = true;
+                self.has_begun = true;
             } else if is_marker(line, b"...") {
-                if self.begun {
-                    return self.document(next, false);
+                if self.has_begun {
+                    return self.next_document(next, false);
                 }
-            } else if !self.begun {
+            } else if !self.has_begun {
                 match first(line) {
                     None | Some(b'#') => {}
                     Some(b'%') if line.starts_with(b"%") => self.directives = true,
-                    Some(_) => self.begun = true,
+                    Some(_) => self.has_begun = true,
                 }
             }
             self.line = next;
@@ -126,7 +126,7 @@ impl DocumentSearch {
     /// Lower bound for the end of the current document.
     pub fn earliest_end(&self, buffer: &[u8]) -> usize {
         let line = buffer.get(self.line..).unwrap_or_default();
-        if self.begun && MARKER.starts_with(line) {
+        if self.has_begun && MARKER.starts_with(line) {
             self.line
         } else {
             buffer.len()
@@ -136,23 +136,23 @@ impl DocumentSearch {
     /// Continues in a line whose beginning was dropped. Returns `None` when the next line begins.
     fn continue_line(&mut self, buffer: &[u8], finished: bool) -> Option<NextDocument> {
         let rest = buffer.get(self.line..).unwrap_or_default();
-        let found = memchr::memchr(b'\n', rest);
-        let line = &rest[..found.unwrap_or(rest.len())];
+        let line_end = memchr::memchr(b'\n', rest);
+        let line = &rest[..line_end.unwrap_or(rest.len())];
         if self.rest == LineRest::Blank && !is_blank(line) {
-            self.begun = first(line) != Some(b'#');
+            self.has_begun = first(line) != Some(b'#');
             self.rest = LineRest::Content;
         }
         let ends = self.rest == LineRest::End;
-        if found.is_none() && !finished {
+        if line_end.is_none() && !finished {
             self.line = buffer.len();
             self.scanned = buffer.len();
             return Some(NextDocument::Feed);
         }
-        let next = found.map_or(buffer.len(), |length| self.line + length + 1);
+        let next = line_end.map_or(buffer.len(), |length| self.line + length + 1);
         self.rest = LineRest::None;
         self.line = next;
         self.scanned = next;
-        ends.then(|| self.document(next, false))
+        ends.then(|| self.next_document(next, false))
     }
 
     /// Drops the beginning of the current line, if its kind is known. Call this after
@@ -166,15 +166,15 @@ impl DocumentSearch {
             }
             let ends = is_marker(line, b"...");
             self.rest = match line[0] {
-                _ if ends && self.begun => LineRest::End,
-                _ if ends || self.begun => LineRest::Content,
+                _ if ends && self.has_begun => LineRest::End,
+                _ if ends || self.has_begun => LineRest::Content,
                 b'%' => {
                     self.directives = true;
                     LineRest::Content
                 }
                 _ if is_blank(line) => LineRest::Blank,
                 _ => {
-                    self.begun = first(line) != Some(b'#');
+                    self.has_begun = first(line) != Some(b'#');
                     LineRest::Content
                 }
             };
@@ -184,7 +184,7 @@ impl DocumentSearch {
         self.line
     }
 
-    fn document(&mut self, end: usize, last: bool) -> NextDocument {
+    fn next_document(&mut self, end: usize, last: bool) -> NextDocument {
         *self = Self::from(end);
         NextDocument::Document { end, last }
     }
@@ -243,7 +243,7 @@ mod tests {
             }
             let used = search.drop_line_start(&buffer);
             buffer.drain(..used);
-            search.drained(used);
+            search.note_drained(used);
             consumed += used;
             assert!(buffer.len() <= MARKER.len());
         }

@@ -6,7 +6,7 @@
 //!   reader might interpret differently is in double quotes, with the escapes of JSON.
 
 use crate::formats::jsonld::sink::{MAX_KEY, Sink};
-use crate::syntax::json::write::string;
+use crate::syntax::json::write::write_string;
 
 /// Writes documents in block style.
 #[derive(Clone, Default)]
@@ -43,7 +43,7 @@ enum BeforeValue {
 
 impl YamlSink {
     /// Begins the line of a key or an item.
-    fn line(&mut self, out: &mut Vec<u8>) {
+    fn begin_line(&mut self, out: &mut Vec<u8>) {
         let Some(open) = self.open.last_mut() else {
             return;
         };
@@ -62,7 +62,7 @@ impl YamlSink {
 
     /// Begins the line of a value if it is an item. Returns the indentation of the value's content,
     /// and whether its first line has begun.
-    fn value(&mut self, out: &mut Vec<u8>) -> (usize, bool) {
+    fn begin_value(&mut self, out: &mut Vec<u8>) -> (usize, bool) {
         let parent = self.open.last().map_or(0, |open| open.indent + 2);
         if self.before == BeforeValue::Key {
             self.before = BeforeValue::Start;
@@ -71,12 +71,12 @@ impl YamlSink {
         if self.open.is_empty() {
             return (0, false);
         }
-        self.line(out);
+        self.begin_line(out);
         (parent, true)
     }
 
     fn begin_collection(&mut self, array: bool, out: &mut Vec<u8>) {
-        let (indent, inline) = self.value(out);
+        let (indent, inline) = self.begin_value(out);
         self.open.push(OpenBlock {
             array,
             empty: true,
@@ -142,7 +142,7 @@ impl Sink for YamlSink {
     }
 
     fn begin_key(&mut self, out: &mut Vec<u8>) {
-        self.line(out);
+        self.begin_line(out);
         self.key = out.len();
     }
 
@@ -161,20 +161,20 @@ impl Sink for YamlSink {
         self.before = BeforeValue::Key;
     }
 
-    fn scalar(&mut self, out: &mut Vec<u8>) {
+    fn begin_scalar(&mut self, out: &mut Vec<u8>) {
         if self.before == BeforeValue::Key {
             out.push(b' ');
         }
-        self.value(out);
+        self.begin_value(out);
     }
 
-    fn text(text: &[u8], _plain: bool, out: &mut Vec<u8>) {
+    fn write_text(text: &[u8], _plain: bool, out: &mut Vec<u8>) {
         if is_plain(text) {
             out.extend_from_slice(text);
         } else if text.iter().any(|byte| *byte >= 0x7F) {
-            quoted(text, out);
+            write_quoted(text, out);
         } else {
-            string(text, out);
+            write_string(text, out);
         }
     }
 }
@@ -220,11 +220,11 @@ fn is_plain(text: &[u8]) -> bool {
 /// Whether spaces occur only between words, not at the end or next to indicators.
 fn has_plain_spaces(text: &[u8]) -> bool {
     let letter = |byte: Option<&u8>| byte.is_some_and(u8::is_ascii_alphanumeric);
-    text.iter().enumerate().all(|(at, &byte)| {
+    text.iter().enumerate().all(|(index, &byte)| {
         byte != b' '
-            || (at > 0
-                && (letter(text.get(at - 1)) || matches!(text[at - 1], b'.' | b')'))
-                && (letter(text.get(at + 1)) || text.get(at + 1) == Some(&b'(')))
+            || (index > 0
+                && (letter(text.get(index - 1)) || matches!(text[index - 1], b'.' | b')'))
+                && (letter(text.get(index + 1)) || text.get(index + 1) == Some(&b'(')))
     })
 }
 
@@ -238,7 +238,7 @@ fn is_reserved_word(text: &[u8]) -> bool {
 
 /// Appends a string in double quotes. Characters that YAML considers line breaks or unprintable are
 /// also escaped.
-fn quoted(text: &[u8], out: &mut Vec<u8>) {
+fn write_quoted(text: &[u8], out: &mut Vec<u8>) {
     let text = std::str::from_utf8(text).unwrap_or_default();
     let needs_escape = |c: char| {
         matches!(
@@ -254,7 +254,7 @@ fn quoted(text: &[u8], out: &mut Vec<u8>) {
         ) || matches!(c, '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
     };
     if !text.contains(needs_escape) {
-        return string(text.as_bytes(), out);
+        return write_string(text.as_bytes(), out);
     }
     out.push(b'"');
     let mut escaped = Vec::new();
@@ -262,7 +262,7 @@ fn quoted(text: &[u8], out: &mut Vec<u8>) {
         let last = part.chars().next_back().filter(|c| needs_escape(*c));
         let unescaped = &part[..part.len() - last.map_or(0, char::len_utf8)];
         escaped.clear();
-        string(unescaped.as_bytes(), &mut escaped);
+        write_string(unescaped.as_bytes(), &mut escaped);
         out.extend_from_slice(escaped.get(1..escaped.len() - 1).unwrap_or_default());
         if let Some(c) = last {
             out.extend_from_slice(format!("\\u{:04x}", c as u32).as_bytes());

@@ -8,7 +8,7 @@
 
 use rustc_hash::FxHashMap;
 
-use super::row::{ThriftPatchRow, row, start};
+use super::row::{ThriftPatchRow, read_row, start};
 use crate::codec::input::{Buffer, ReadError, Reader};
 use crate::codec::start;
 use crate::formats::rdf_patch::options::PatchReading;
@@ -23,7 +23,7 @@ use crate::syntax::rdf_binary::model::{Raw, Slots};
 use crate::syntax::rdf_binary::terms::BinaryTerms;
 use crate::syntax::rdf_binary::thrift::Thrift;
 use crate::syntax::text::scan;
-use crate::syntax::wire::{Checked, WireError, invalid_utf8};
+use crate::syntax::wire::{Checked, WireError, invalid_utf8_error};
 
 /// Reads patches in Thrift.
 pub struct ThriftPatchReader {
@@ -64,15 +64,15 @@ impl ThriftPatchReader {
         loop {
             match self.take_row(input)? {
                 ThriftItem::Operation => {
-                    if self.parts && self.terms.builder.part_full() {
-                        let part = self.complete();
+                    if self.parts && self.terms.builder.is_part_full() {
+                        let part = self.take_complete();
                         return Ok(part.or_else(|| Some(self.terms.builder.take_part())));
                     }
                 }
                 ThriftItem::End => {
                     self.terms.builder.end_message();
                     self.has_changes = false;
-                    if self.terms.builder.full() {
+                    if self.terms.builder.is_full() {
                         return Ok(self.terms.builder.take());
                     }
                 }
@@ -82,13 +82,13 @@ impl ThriftPatchReader {
                     }
                     return Ok(self.terms.builder.take());
                 }
-                ThriftItem::Wait => return Ok(self.complete()),
+                ThriftItem::Wait => return Ok(self.take_complete()),
             }
         }
     }
 
     /// Returns the complete patches before an open one.
-    fn complete(&mut self) -> Option<PatchBatch> {
+    fn take_complete(&mut self) -> Option<PatchBatch> {
         self.terms.builder.take_complete(&mut FxHashMap::default())
     }
 
@@ -103,11 +103,11 @@ impl ThriftPatchReader {
         let window = usize::try_from(self.max).map_or(usize::MAX, |max| max + 1);
         let bytes = rest.get(..window).unwrap_or(rest);
         let mut slots = Slots::EMPTY;
-        let (row, length) = match row(bytes, &mut slots) {
+        let (row, length) = match read_row(bytes, &mut slots) {
             Ok((row, length)) => (row, length),
             Err(error) if error.class() == ErrorClass::Truncated => {
                 let buffered = bytes.len();
-                return self.incomplete(buffered, input.finished);
+                return self.wait_for_row(buffered, input.finished);
             }
             Err(error) => return Err(error.into_parts()),
         };
@@ -120,13 +120,13 @@ impl ThriftPatchReader {
             self.terms.builder.begin_message(position);
         }
         let taken = self.take(row, &slots).map_err(WireError::into_parts)?;
-        input.at += length;
+        input.index += length;
         Ok(taken)
     }
 
     /// Handles an incomplete row. `buffered` is the number of its bytes in the buffer.
     #[cold]
-    fn incomplete(&mut self, buffered: usize, finished: bool) -> Result<ThriftItem, Failure> {
+    fn wait_for_row(&mut self, buffered: usize, finished: bool) -> Result<ThriftItem, Failure> {
         if buffered as u64 > self.max {
             let text = format!("a row is larger than {} bytes", self.max);
             return Err((ErrorClass::Limit, Reason::limit(text, "max_message_bytes")));
@@ -146,32 +146,32 @@ impl ThriftPatchReader {
             ThriftPatchRow::Segment => return Ok(ThriftItem::End),
             ThriftPatchRow::Bare(code) => Operation::bare(code),
             ThriftPatchRow::Statement(code) => {
-                let subject = self.terms.term::<Thrift>(slots.get(0)?, 0, 0)?;
-                let predicate = self.terms.term::<Thrift>(slots.get(1)?, 1, 0)?;
-                let object = self.terms.term::<Thrift>(slots.get(2)?, 2, 0)?;
-                let graph = self.graph(slots.graph())?;
+                let subject = self.terms.add_term::<Thrift>(slots.get(0)?, 0, 0)?;
+                let predicate = self.terms.add_term::<Thrift>(slots.get(1)?, 1, 0)?;
+                let object = self.terms.add_term::<Thrift>(slots.get(2)?, 2, 0)?;
+                let graph = self.add_graph(slots.graph())?;
                 let quad = Quad {
                     subject,
                     predicate,
                     object,
                     graph,
                 };
-                Operation::of(code, quad)
+                Operation::new(code, quad)
             }
             ThriftPatchRow::Header(name, value) => Operation {
-                name: self.text(TermKind::Literal, name)?,
-                object: self.terms.term::<Thrift>(&value, usize::MAX, 0)?,
+                name: self.add_text(TermKind::Literal, name)?,
+                object: self.terms.add_term::<Thrift>(&value, usize::MAX, 0)?,
                 ..Operation::bare(OperationCode::Header)
             },
             ThriftPatchRow::AddPrefix(graph, name, iri) => Operation {
-                name: self.text(TermKind::Literal, name)?,
-                object: self.text(TermKind::Iri, iri)?,
-                graph: self.graph(graph.as_ref())?,
+                name: self.add_text(TermKind::Literal, name)?,
+                object: self.add_text(TermKind::Iri, iri)?,
+                graph: self.add_graph(graph.as_ref())?,
                 ..Operation::bare(OperationCode::AddPrefix)
             },
             ThriftPatchRow::DeletePrefix(graph, name) => Operation {
-                name: self.text(TermKind::Literal, name)?,
-                graph: self.graph(graph.as_ref())?,
+                name: self.add_text(TermKind::Literal, name)?,
+                graph: self.add_graph(graph.as_ref())?,
                 ..Operation::bare(OperationCode::DeletePrefix)
             },
         };
@@ -181,23 +181,23 @@ impl ThriftPatchReader {
     }
 
     #[inline]
-    fn graph(&mut self, graph: Option<&Raw<'_>>) -> Checked<TermId> {
+    fn add_graph(&mut self, graph: Option<&Raw<'_>>) -> Checked<TermId> {
         match graph {
             None => Ok(TermId::DEFAULT_GRAPH),
             Some(graph) => {
-                let graph = self.terms.term::<Thrift>(graph, 3, 0)?;
+                let graph = self.terms.add_term::<Thrift>(graph, 3, 0)?;
                 Ok(default_graph::read(self.terms.builder.table(), graph))
             }
         }
     }
 
     /// Adds a string of a row as a term.
-    fn text(&mut self, kind: TermKind, text: &[u8]) -> Checked<TermId> {
-        let (flags, what) = match kind {
+    fn add_text(&mut self, kind: TermKind, text: &[u8]) -> Checked<TermId> {
+        let (flags, kind_name) = match kind {
             TermKind::Iri => (scan::iri(text), "an IRI"),
             _ => (scan::lexical(text), "a name"),
         };
-        let flags = flags.ok_or_else(|| invalid_utf8(text, what))?;
+        let flags = flags.ok_or_else(|| invalid_utf8_error(text, kind_name))?;
         let builder = &mut self.terms.builder;
         let span = builder.add_text(text)?;
         Ok(builder.add_term(Term {
@@ -224,7 +224,7 @@ impl ThriftPatchReader {
 impl Reader for ThriftPatchReader {
     type Record = Operation;
 
-    fn builder(&mut self) -> &mut PatchBuilder {
+    fn builder_mut(&mut self) -> &mut PatchBuilder {
         &mut self.terms.builder
     }
 

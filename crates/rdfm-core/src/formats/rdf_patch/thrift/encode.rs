@@ -11,14 +11,14 @@ use crate::codec::Encoder;
 use crate::codec::messages::{Counts, Dropped, MessageLoop, Writer};
 use crate::codec::unsupported::WriteResult;
 use crate::codec::values::Values;
-use crate::formats::rdf_patch::order::{Patches, ordered};
+use crate::formats::rdf_patch::order::{Patches, iterate_in_order};
 use crate::formats::rdf_patch::spec::THRIFT;
 use crate::model::batch::PatchBatch;
 use crate::model::record::{Operation, OperationCode};
 use crate::model::table::TermTable;
 use crate::model::term::TermId;
 use crate::syntax::default_graph;
-use crate::syntax::rdf_binary::encode::{EncodedTerms, MAX_BYTES, TermPlace, too_long};
+use crate::syntax::rdf_binary::encode::{EncodedTerms, MAX_BYTES, TermRange, too_long};
 use crate::syntax::rdf_binary::thrift::ThriftTerms;
 
 /// Returns an encoder for a new log.
@@ -43,24 +43,29 @@ struct ThriftPatchWriter {
 
 impl ThriftPatchWriter {
     #[inline]
-    fn term(&mut self, table: &TermTable, id: TermId) -> WriteResult<TermPlace> {
-        self.terms.term::<ThriftTerms>(table, id)
+    fn encode_term(&mut self, table: &TermTable, id: TermId) -> WriteResult<TermRange> {
+        self.terms.encode_term::<ThriftTerms>(table, id)
     }
 
     #[inline]
-    fn row(&mut self, table: &TermTable, row: &Operation, out: &mut Vec<u8>) -> WriteResult<()> {
+    fn write_row(
+        &mut self,
+        table: &TermTable,
+        row: &Operation,
+        out: &mut Vec<u8>,
+    ) -> WriteResult<()> {
         match row.code {
             OperationCode::Add | OperationCode::Delete => {
                 let mut parts = [
-                    self.term(table, row.subject)?,
-                    self.term(table, row.predicate)?,
-                    self.term(table, row.object)?,
-                    TermPlace::default(),
+                    self.encode_term(table, row.subject)?,
+                    self.encode_term(table, row.predicate)?,
+                    self.encode_term(table, row.object)?,
+                    TermRange::default(),
                 ];
                 let used = if row.graph == TermId::DEFAULT_GRAPH {
                     &parts[..3]
                 } else {
-                    parts[3] = self.graph(table, row.graph)?;
+                    parts[3] = self.encode_graph(table, row.graph)?;
                     &parts
                 };
                 put_statement(row.code, &self.terms.bytes, used, out);
@@ -69,16 +74,16 @@ impl ThriftPatchWriter {
                 put_bare(row.code, out);
             }
             OperationCode::Header => {
-                let value = self.term(table, row.object)?;
+                let value = self.encode_term(table, row.object)?;
                 put_header(table.text(row.name), &self.terms.bytes[value.range()], out);
             }
             OperationCode::AddPrefix | OperationCode::DeletePrefix => {
                 let graph = if row.graph == TermId::DEFAULT_GRAPH {
                     None
                 } else {
-                    Some(self.graph(table, row.graph)?)
+                    Some(self.encode_graph(table, row.graph)?)
                 };
-                let graph = graph.map(|place| &self.terms.bytes[place.range()]);
+                let graph = graph.map(|range| &self.terms.bytes[range.range()]);
                 let added = row.code == OperationCode::AddPrefix;
                 let iri = added.then(|| table.text(row.object));
                 put_prefix(graph, table.text(row.name), iri, out);
@@ -91,12 +96,12 @@ impl ThriftPatchWriter {
     }
 
     #[inline]
-    fn graph(&mut self, table: &TermTable, id: TermId) -> WriteResult<TermPlace> {
+    fn encode_graph(&mut self, table: &TermTable, id: TermId) -> WriteResult<TermRange> {
         if id != self.last_graph {
             default_graph::check(table, id)?;
             self.last_graph = id;
         }
-        self.term(table, id)
+        self.encode_term(table, id)
     }
 }
 
@@ -119,9 +124,9 @@ impl Writer for ThriftPatchWriter {
 
     fn write(&mut self, batch: &PatchBatch, message: usize, out: &mut Vec<u8>) -> WriteResult<()> {
         let operations = batch.message(message);
-        let order = self.patches.order(operations)?;
-        for operation in ordered(operations, order) {
-            self.row(batch.table(), operation, out)?;
+        let order = self.patches.choose_order(operations)?;
+        for operation in iterate_in_order(operations, order) {
+            self.write_row(batch.table(), operation, out)?;
         }
         Ok(())
     }
@@ -138,7 +143,7 @@ impl Writer for ThriftPatchWriter {
         self.patches.reset();
     }
 
-    fn dropped(&self, dropped: Dropped) -> Counts {
+    fn count_dropped(&self, dropped: Dropped) -> Counts {
         self.patches.dropped(dropped)
     }
 }

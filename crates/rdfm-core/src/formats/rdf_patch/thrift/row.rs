@@ -9,12 +9,12 @@
 
 use crate::codec::start::Start;
 use crate::model::record::OperationCode;
-use crate::syntax::rdf_binary::encode::TermPlace;
-use crate::syntax::rdf_binary::model::{Raw, Slots, ambiguous, unset};
+use crate::syntax::rdf_binary::encode::TermRange;
+use crate::syntax::rdf_binary::model::{Raw, Slots, ambiguous_error, unset_error};
 use crate::syntax::rdf_binary::thrift::{
-    BINARY, CompactReader, I32, STRUCT, expect, put_binary, statement, term,
+    BINARY, CompactReader, I32, STRUCT, expect, put_binary, read_statement, read_term,
 };
-use crate::syntax::wire::{Checked, malformed};
+use crate::syntax::wire::{Checked, malformed_error};
 
 /// The row that ends a patch.
 pub(super) const SEGMENT: &[u8] = &[0x65, 6, 0];
@@ -39,14 +39,14 @@ pub(super) enum ThriftPatchRow<'a> {
 /// Decodes a row. Returns the row and its length. Fills `slots`, which must be empty, with the
 /// terms of a statement.
 #[inline]
-pub(super) fn row<'a>(
+pub(super) fn read_row<'a>(
     bytes: &'a [u8],
     slots: &mut Slots<'a>,
 ) -> Checked<(ThriftPatchRow<'a>, usize)> {
     let mut wire = CompactReader { rest: bytes };
     let mut row = None;
     let mut last = 0;
-    while let Some((field, kind)) = wire.field(&mut last)? {
+    while let Some((field, kind)) = wire.read_field(&mut last)? {
         let expected = match field {
             1..=5 => STRUCT,
             6 => I32,
@@ -57,12 +57,12 @@ pub(super) fn row<'a>(
         };
         expect(kind, expected, field, "the row")?;
         if row.is_some() {
-            return Err(ambiguous("the row"));
+            return Err(ambiguous_error("the row"));
         }
         row = Some(match field {
-            1 => header(&mut wire)?,
+            1 => read_header(&mut wire)?,
             2 | 3 => {
-                statement(&mut wire, 4, slots)?;
+                read_statement(&mut wire, 4, slots)?;
                 ThriftPatchRow::Statement(if field == 2 {
                     OperationCode::Add
                 } else {
@@ -70,82 +70,82 @@ pub(super) fn row<'a>(
                 })
             }
             4 => {
-                let (graph, name, iri) = prefix(&mut wire)?;
+                let (graph, name, iri) = read_prefix(&mut wire)?;
                 ThriftPatchRow::AddPrefix(
                     graph,
                     name,
-                    iri.ok_or_else(|| unset("the IRI of a prefix"))?,
+                    iri.ok_or_else(|| unset_error("the IRI of a prefix"))?,
                 )
             }
             5 => {
-                let (graph, name, _) = prefix(&mut wire)?;
+                let (graph, name, _) = read_prefix(&mut wire)?;
                 ThriftPatchRow::DeletePrefix(graph, name)
             }
-            _ => match wire.zigzag()? {
+            _ => match wire.read_zigzag()? {
                 0 => ThriftPatchRow::Bare(OperationCode::Begin),
                 1 => ThriftPatchRow::Bare(OperationCode::Commit),
                 2 => ThriftPatchRow::Bare(OperationCode::Abort),
                 3 => ThriftPatchRow::Segment,
                 other => {
-                    return Err(malformed(format!(
+                    return Err(malformed_error(format!(
                         "expected the number of TX, TC, TA or a segment (0 to 3), found {other}"
                     )));
                 }
             },
         });
     }
-    let row = row.ok_or_else(|| unset("the row"))?;
+    let row = row.ok_or_else(|| unset_error("the row"))?;
     Ok((row, bytes.len() - wire.rest.len()))
 }
 
-fn header<'a>(wire: &mut CompactReader<'a>) -> Checked<ThriftPatchRow<'a>> {
+fn read_header<'a>(wire: &mut CompactReader<'a>) -> Checked<ThriftPatchRow<'a>> {
     let (mut name, mut value) = (None, None);
     let mut last = 0;
-    while let Some((field, kind)) = wire.field(&mut last)? {
+    while let Some((field, kind)) = wire.read_field(&mut last)? {
         match field {
             1 => {
                 expect(kind, BINARY, field, "the header")?;
-                name = Some(wire.binary()?);
+                name = Some(wire.read_binary()?);
             }
             2 => {
                 expect(kind, STRUCT, field, "the header")?;
-                value = Some(term(wire)?);
+                value = Some(read_term(wire)?);
             }
             _ => wire.skip_unknown(field, kind)?,
         }
     }
     match (name, value) {
         (Some(name), Some(value)) => Ok(ThriftPatchRow::Header(name, value)),
-        _ => Err(unset("the name or value of a header")),
+        _ => Err(unset_error("the name or value of a header")),
     }
 }
 
 /// Graph, name and IRI of a prefix.
 type PrefixFields<'a> = (Option<Raw<'a>>, &'a [u8], Option<&'a [u8]>);
 
-fn prefix<'a>(wire: &mut CompactReader<'a>) -> Checked<PrefixFields<'a>> {
+fn read_prefix<'a>(wire: &mut CompactReader<'a>) -> Checked<PrefixFields<'a>> {
     let (mut graph, mut name, mut iri) = (None, None, None);
     let mut last = 0;
-    while let Some((field, kind)) = wire.field(&mut last)? {
+    while let Some((field, kind)) = wire.read_field(&mut last)? {
         match field {
             1 => {
                 expect(kind, STRUCT, field, "the prefix")?;
-                graph = Some(term(wire)?);
+                graph = Some(read_term(wire)?);
             }
             2 => {
                 expect(kind, BINARY, field, "the prefix")?;
-                name = Some(wire.binary()?);
+                name = Some(wire.read_binary()?);
             }
             3 => {
                 expect(kind, BINARY, field, "the prefix")?;
-                iri = Some(wire.binary()?);
+                iri = Some(wire.read_binary()?);
             }
             _ => wire.skip_unknown(field, kind)?,
         }
     }
     Ok((
         graph,
-        name.ok_or_else(|| unset("the name of a prefix"))?,
+        name.ok_or_else(|| unset_error("the name of a prefix"))?,
         iri,
     ))
 }
@@ -177,7 +177,7 @@ pub(super) fn put_header(name: &[u8], value: &[u8], out: &mut Vec<u8>) {
 pub(super) fn put_statement(
     code: OperationCode,
     terms: &[u8],
-    parts: &[TermPlace],
+    parts: &[TermRange],
     out: &mut Vec<u8>,
 ) {
     out.push(if code == OperationCode::Add {

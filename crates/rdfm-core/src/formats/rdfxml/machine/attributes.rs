@@ -21,7 +21,7 @@ use crate::model::term::flags;
 use crate::syntax::text::grammar::limit;
 use crate::syntax::xml::entities::TextContext;
 use crate::syntax::xml::scope::NamespaceScope;
-use crate::syntax::xml::{Attribute, Read, XML, XMLNS, fail, malformed};
+use crate::syntax::xml::{Attribute, Read, XML, XMLNS, fail, fail_malformed};
 
 /// Number of attributes above which duplicate names are found with a hash table.
 const MANY_ATTRIBUTES: usize = 12;
@@ -50,9 +50,9 @@ pub(super) struct AttributeValues {
 
 impl AttributeValues {
     /// Returns the value of an attribute, by its index in the tag.
-    pub fn get(&self, at: usize) -> &[u8] {
-        let from = if at == 0 { 0 } else { self.ends[at - 1] };
-        &self.bytes[from..self.ends[at]]
+    pub fn get(&self, index: usize) -> &[u8] {
+        let from = if index == 0 { 0 } else { self.ends[index - 1] };
+        &self.bytes[from..self.ends[index]]
     }
 }
 
@@ -63,17 +63,17 @@ impl RdfXmlMachine {
         self.values.bytes.clear();
         self.values.ends.clear();
         let mut names = FxHashSet::default();
-        for (at, attribute) in attributes.iter().enumerate() {
+        for (index, attribute) in attributes.iter().enumerate() {
             let name = attribute.name.whole(text);
             let is_duplicate = if attributes.len() > MANY_ATTRIBUTES {
                 !names.insert(name)
             } else {
-                attributes[..at]
+                attributes[..index]
                     .iter()
                     .any(|other| other.name.whole(text) == name)
             };
             if is_duplicate {
-                return malformed(
+                return fail_malformed(
                     attribute.name.start,
                     format!("the attribute {} occurs twice in a tag", quote(name)),
                 );
@@ -95,20 +95,20 @@ impl RdfXmlMachine {
     /// Binds the prefixes that a tag declares.
     pub(super) fn bind(&mut self, text: &[u8], attributes: &[Attribute]) -> Read<()> {
         let root = self.frames.is_empty();
-        for (at, attribute) in attributes.iter().enumerate() {
+        for (index, attribute) in attributes.iter().enumerate() {
             let name = attribute.name;
             let prefix = match (name.prefix(text), name.local(text)) {
                 (b"", b"xmlns") => &b""[..],
                 (b"xmlns", local) => local,
                 _ => continue,
             };
-            let iri = self.values.get(at);
+            let iri = self.values.get(index);
             if prefix == b"xmlns"
                 || (prefix == b"xml") != (iri == XML)
                 || iri == XMLNS
                 || (iri.is_empty() && !prefix.is_empty())
             {
-                return malformed(
+                return fail_malformed(
                     name.start,
                     format!(
                         "the prefix {} cannot be bound to {}",
@@ -151,13 +151,13 @@ impl RdfXmlMachine {
         rdf: &mut RdfAttributes,
     ) -> Read<()> {
         let mut direction = None;
-        for (at, attribute) in attributes.iter().enumerate() {
+        for (index, attribute) in attributes.iter().enumerate() {
             let name = attribute.name;
             let (prefix, local) = (name.prefix(text), name.local(text));
             if prefix == b"xml" {
                 match local {
-                    b"lang" => frame.language = self.language(at, name.start)?,
-                    b"base" => frame.base = self.base(at, frame.base, name.start)?,
+                    b"lang" => frame.language = self.read_language(index, name.start)?,
+                    b"base" => frame.base = self.read_base(index, frame.base, name.start)?,
                     _ => {}
                 }
                 continue;
@@ -169,7 +169,7 @@ impl RdfXmlMachine {
                 match local {
                     b"about" | b"ID" | b"resource" | b"parseType" | b"type" => Some(local),
                     _ => {
-                        return malformed(
+                        return fail_malformed(
                             name.start,
                             format!("the attribute {} has no namespace prefix", quote(local)),
                         );
@@ -177,14 +177,14 @@ impl RdfXmlMachine {
                 }
             } else {
                 let Some(namespace) = self.scope.get(prefix) else {
-                    return malformed(
+                    return fail_malformed(
                         name.start,
                         format!("the prefix {} is not declared", quote(prefix)),
                     );
                 };
                 if namespace == ITS {
                     if local == b"dir" {
-                        direction = Some(at);
+                        direction = Some(index);
                     }
                     if matches!(local, b"dir" | b"version") {
                         continue;
@@ -202,36 +202,36 @@ impl RdfXmlMachine {
                 Some(b"annotation") => &mut rdf.annotation,
                 Some(b"annotationNodeID") => &mut rdf.annotation_node_id,
                 Some(b"version") => {
-                    self.read_version(at, name.start)?;
+                    self.read_version(index, name.start)?;
                     continue;
                 }
                 Some(
                     b"RDF" | b"Description" | b"li" | b"aboutEach" | b"aboutEachPrefix" | b"bagID",
                 ) => {
-                    return malformed(
+                    return fail_malformed(
                         name.start,
                         format!("{} is not an RDF/XML attribute", quote(name.whole(text))),
                     );
                 }
                 _ => {
-                    rdf.properties.push(at);
+                    rdf.properties.push(index);
                     continue;
                 }
             };
-            if slot.replace(at).is_some() {
-                return malformed(
+            if slot.replace(index).is_some() {
+                return fail_malformed(
                     name.start,
                     format!("the attribute {} occurs twice in a tag", quote(local)),
                 );
             }
         }
-        if let Some(at) = direction {
-            frame.direction = match self.values.get(at) {
+        if let Some(index) = direction {
+            frame.direction = match self.values.get(index) {
                 b"ltr" => flags::LTR,
                 b"rtl" => flags::RTL,
                 other => {
-                    return malformed(
-                        attributes[at].name.start,
+                    return fail_malformed(
+                        attributes[index].name.start,
                         format!("its:dir must be 'ltr' or 'rtl', not {}", quote(other)),
                     );
                 }
@@ -242,8 +242,8 @@ impl RdfXmlMachine {
 
     /// Reads a version label. It does not change the meaning of the document: writers such as Jena
     /// use the constructs of RDF 1.2 without it.
-    fn read_version(&mut self, at: usize, position: usize) -> Read<()> {
-        match self.values.get(at) {
+    fn read_version(&mut self, index: usize, position: usize) -> Read<()> {
+        match self.values.get(index) {
             label @ (b"1.1" | b"1.2-basic" | b"1.2") => {
                 if self.header.version_label.is_none() {
                     self.header = Arc::new(LogHeader {
@@ -266,10 +266,10 @@ impl RdfXmlMachine {
 
     /// Stores the language of an `xml:lang` attribute and returns its number. An empty value means
     /// no language.
-    fn language(&mut self, at: usize, position: usize) -> Read<u32> {
-        let tag = self.values.get(at);
+    fn read_language(&mut self, index: usize, position: usize) -> Read<u32> {
+        let tag = self.values.get(index);
         if !tag.is_empty() && !chars::is_language_tag(tag) {
-            return malformed(position, chars::describe_invalid_language_tag(tag));
+            return fail_malformed(position, chars::describe_invalid_language_tag(tag));
         }
         let tag: Box<[u8]> = tag.into();
         let bytes: usize = self.languages.iter().map(|tag| tag.len()).sum();
@@ -289,11 +289,11 @@ impl RdfXmlMachine {
     }
 
     /// Resolves and stores the base of an `xml:base` attribute, and returns its number.
-    fn base(&mut self, at: usize, outer: u32, position: usize) -> Read<u32> {
-        let text = String::from_utf8_lossy(self.values.get(at)).into_owned();
+    fn read_base(&mut self, index: usize, outer: u32, position: usize) -> Read<u32> {
+        let text = String::from_utf8_lossy(self.values.get(index)).into_owned();
         let resolved = match outer
             .checked_sub(1)
-            .and_then(|at| self.bases.get(at as usize))
+            .and_then(|index| self.bases.get(index as usize))
         {
             Some(base) => base.resolve(&text),
             None => Iri::parse(text.clone()),
@@ -316,7 +316,7 @@ impl RdfXmlMachine {
                 self.bases.push(base);
                 Ok(self.bases.len() as u32)
             }
-            Err(error) => malformed(
+            Err(error) => fail_malformed(
                 position,
                 format!(
                     "the base {} is not a valid absolute IRI ({error})",

@@ -10,7 +10,7 @@ use super::RdfXmlMachine;
 use crate::model::chars::{BOM, SPACE, is};
 use crate::model::error::{ErrorClass, quote};
 use crate::syntax::text::grammar::Pause;
-use crate::syntax::xml::{self, Read, XmlToken, check_characters, fail, malformed};
+use crate::syntax::xml::{self, Read, XmlToken, check_characters, fail, fail_malformed};
 
 /// Progress before the root element of a document, or between two documents.
 #[derive(Clone, Copy, Debug, Default)]
@@ -20,7 +20,7 @@ pub(super) struct Prolog {
     /// Whether the last line of that document has ended.
     pub line_ended: bool,
     /// Whether the XML declaration, a comment or a DOCTYPE of the next document was read.
-    pub begun: bool,
+    pub has_begun: bool,
     /// Whether the DOCTYPE of the next document was read.
     pub doctype: bool,
     /// Byte offset at which the next document starts.
@@ -29,7 +29,7 @@ pub(super) struct Prolog {
 
 impl RdfXmlMachine {
     /// Processes a token outside the root element.
-    pub(super) fn token_between_documents(
+    pub(super) fn process_token_between_documents(
         &mut self,
         text: &[u8],
         token: XmlToken,
@@ -37,13 +37,13 @@ impl RdfXmlMachine {
     ) -> Read<()> {
         let start = self.pos;
         match token {
-            XmlToken::Text => return self.white_space(text, end),
+            XmlToken::Text => return self.check_white_space(text, end),
             XmlToken::Comment => return check_characters(text, start, end),
             XmlToken::Instruction if !xml::is_declaration(&text[start..end]) => {
                 return check_characters(text, start, end);
             }
             XmlToken::CData | XmlToken::End => {
-                return malformed(
+                return fail_malformed(
                     start,
                     format!("expected a document, found {}", quote(&text[start..end])),
                 );
@@ -51,7 +51,7 @@ impl RdfXmlMachine {
             XmlToken::Instruction | XmlToken::Doctype | XmlToken::Start | XmlToken::Empty => {}
         }
         if self.prolog.after_document && !self.prolog.line_ended {
-            return malformed(
+            return fail_malformed(
                 start,
                 "a document begins on the line where the previous one ends; start each document \
                  on a new line",
@@ -62,20 +62,20 @@ impl RdfXmlMachine {
             .get_or_insert(self.offset + start as u64);
         match token {
             XmlToken::Instruction => {
-                if self.prolog.begun {
-                    return malformed(
+                if self.prolog.has_begun {
+                    return fail_malformed(
                         start,
                         "an XML declaration is allowed only at the start of its document",
                     );
                 }
-                self.prolog.begun = true;
+                self.prolog.has_begun = true;
                 xml::check_declaration(text, start, end, &mut self.attributes)
             }
             XmlToken::Doctype => {
                 if self.prolog.doctype {
-                    return malformed(start, "a document can have only one DOCTYPE");
+                    return fail_malformed(start, "a document can have only one DOCTYPE");
                 }
-                self.prolog.begun = true;
+                self.prolog.has_begun = true;
                 self.prolog.doctype = true;
                 check_characters(text, start, end)?;
                 let max = self.max();
@@ -91,22 +91,22 @@ impl RdfXmlMachine {
     }
 
     /// Checks the text between documents, up to `end`.
-    fn white_space(&mut self, text: &[u8], end: usize) -> Read<()> {
+    fn check_white_space(&mut self, text: &[u8], end: usize) -> Read<()> {
         let mut from = self.pos;
         if self.offset + from as u64 == 0 && text.starts_with(BOM) {
             from = 3;
         }
-        for (at, &byte) in text[from..end].iter().enumerate() {
+        for (index, &byte) in text[from..end].iter().enumerate() {
             if !is(byte, SPACE) {
-                let found = quote(&text[from + at..end]);
-                return malformed(
-                    from + at,
-                    format!("expected an XML document, which begins with '<', found {found}"),
+                let found_text = quote(&text[from + index..end]);
+                return fail_malformed(
+                    from + index,
+                    format!("expected an XML document, which begins with '<', found {found_text}"),
                 );
             }
             let is_line_end = byte == b'\n' || byte == b'\r';
             self.prolog.line_ended |= is_line_end;
-            self.multiline |= is_line_end && self.prolog.begun;
+            self.multiline |= is_line_end && self.prolog.has_begun;
         }
         Ok(())
     }
@@ -119,8 +119,8 @@ impl RdfXmlMachine {
         if self.frames.is_empty() {
             let rest = &text[self.pos..];
             if rest.first() != Some(&b'<') {
-                self.white_space(text, text.len())?;
-                return if self.prolog.begun {
+                self.check_white_space(text, text.len())?;
+                return if self.prolog.has_begun {
                     fail(
                         text.len(),
                         ErrorClass::Truncated,

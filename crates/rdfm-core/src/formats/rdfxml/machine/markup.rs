@@ -14,7 +14,7 @@ use crate::syntax::text::grammar::limit;
 use crate::syntax::xml::{Attribute, Read, XmlName};
 
 impl RdfXmlMachine {
-    pub(super) fn in_markup(&self) -> bool {
+    pub(super) fn is_in_markup(&self) -> bool {
         self.frames.last().is_some_and(|frame| {
             matches!(frame.state, ElementState::Literal | ElementState::Markup)
         })
@@ -43,7 +43,7 @@ impl RdfXmlMachine {
             self.charge_repeated(length, attribute.name.start)?;
         }
         let values: Vec<&[u8]> = (0..attributes.len())
-            .map(|at| self.values.get(at))
+            .map(|index| self.values.get(index))
             .collect();
         let max = self.max();
         self.canonical.start(
@@ -61,22 +61,22 @@ impl RdfXmlMachine {
     }
 
     /// Closes an element of the literal.
-    pub(super) fn close_markup(&mut self, frame: &ElementFrame, at: usize) -> Read<()> {
+    pub(super) fn close_markup(&mut self, frame: &ElementFrame, index: usize) -> Read<()> {
         let max = self.max();
         let name = &self.open_names[frame.name as usize..];
         self.canonical
             .end(name, frame.rendered, max, &mut self.text)
-            .map_err(|exceeded| limit(at, exceeded))
+            .map_err(|exceeded| limit(index, exceeded))
     }
 
     /// Closes the property, whose object is the literal.
-    pub(super) fn close_literal(&mut self, frame: ElementFrame, at: usize) -> Read<()> {
-        let datatype = self.rdf_term(b"XMLLiteral", at)?;
+    pub(super) fn close_literal(&mut self, frame: ElementFrame, index: usize) -> Read<()> {
+        let datatype = self.add_rdf_term(b"XMLLiteral", index)?;
         let text = std::mem::take(&mut self.text);
-        let object = XmlTerms::literal(&mut self.builder, &text, Some(datatype));
+        let object = XmlTerms::add_literal(&mut self.builder, &text, Some(datatype));
         self.text = text;
         self.text.clear();
-        let object = object.map_err(|exceeded| limit(at, exceeded))?;
-        self.state_property(frame, object, at)
+        let object = object.map_err(|exceeded| limit(index, exceeded))?;
+        self.state_property(frame, object, index)
     }
 }

@@ -16,14 +16,19 @@ use crate::model::remedy::{Reason, Remedy};
 use crate::model::term::TermId;
 use crate::syntax::iri::resolve;
 use crate::syntax::text::grammar::limit;
-use crate::syntax::xml::{Read, fail, is_nc_name, malformed};
+use crate::syntax::xml::{Read, fail, fail_malformed, is_nc_name};
 
 impl RdfXmlMachine {
     /// Returns the term for the name of an element or attribute.
-    pub(super) fn name_term(&mut self, namespace: &[u8], local: &[u8], at: usize) -> Read<TermId> {
+    pub(super) fn name_term(
+        &mut self,
+        namespace: &[u8],
+        local: &[u8],
+        index: usize,
+    ) -> Read<TermId> {
         if !self.lenient && !chars::is_absolute_iri(namespace) {
-            return malformed(
-                at,
+            return fail_malformed(
+                index,
                 Reason::from(format!(
                     "the namespace {} is not an absolute IRI",
                     quote(namespace)
@@ -32,20 +37,25 @@ impl RdfXmlMachine {
             );
         }
         self.terms
-            .iri(&mut self.builder, namespace, local)
-            .map_err(|exceeded| limit(at, exceeded))
+            .add_iri(&mut self.builder, namespace, local)
+            .map_err(|exceeded| limit(index, exceeded))
     }
 
-    pub(super) fn rdf_term(&mut self, local: &[u8], at: usize) -> Read<TermId> {
+    pub(super) fn add_rdf_term(&mut self, local: &[u8], index: usize) -> Read<TermId> {
         self.terms
-            .iri(&mut self.builder, RDF, local)
-            .map_err(|exceeded| limit(at, exceeded))
+            .add_iri(&mut self.builder, RDF, local)
+            .map_err(|exceeded| limit(index, exceeded))
     }
 
     /// Returns the IRI to which an attribute refers.
-    pub(super) fn reference(&mut self, at: usize, base: u32, position: usize) -> Read<TermId> {
+    pub(super) fn add_reference(
+        &mut self,
+        index: usize,
+        base: u32,
+        position: usize,
+    ) -> Read<TermId> {
         let values = std::mem::take(&mut self.values);
-        let result = self.resolve(values.get(at), base, position);
+        let result = self.resolve(values.get(index), base, position);
         self.values = values;
         result
     }
@@ -55,14 +65,14 @@ impl RdfXmlMachine {
         let whole = |machine: &mut Self| {
             machine
                 .terms
-                .iri(&mut machine.builder, b"", text)
+                .add_iri(&mut machine.builder, b"", text)
                 .map_err(|exceeded| limit(position, exceeded))
         };
         if !chars::is_iri_text(text) {
             if self.lenient {
                 return whole(self);
             }
-            return malformed(
+            return fail_malformed(
                 position,
                 Reason::from(format!(
                     "{} contains characters that are not allowed in an IRI",
@@ -76,23 +86,23 @@ impl RdfXmlMachine {
         }
         let base = base
             .checked_sub(1)
-            .and_then(|at| self.bases.get(at as usize));
+            .and_then(|index| self.bases.get(index as usize));
         match resolve(text, base, self.lenient, &mut self.resolved) {
             Ok(true) => {}
             Ok(false) => return whole(self),
-            Err(reason) => return malformed(position, reason),
+            Err(reason) => return fail_malformed(position, reason),
         }
         self.charge_repeated(self.resolved.len(), position)?;
         self.terms
-            .iri(&mut self.builder, b"", self.resolved.as_bytes())
+            .add_iri(&mut self.builder, b"", self.resolved.as_bytes())
             .map_err(|exceeded| limit(position, exceeded))
     }
 
     /// Returns the IRI of an `rdf:ID`, which must be unique in the document.
-    pub(super) fn id(&mut self, at: usize, base: u32, position: usize) -> Read<TermId> {
-        let value = self.values.get(at);
+    pub(super) fn add_id(&mut self, index: usize, base: u32, position: usize) -> Read<TermId> {
+        let value = self.values.get(index);
         if !is_nc_name(value) {
-            return malformed(
+            return fail_malformed(
                 position,
                 format!("rdf:ID must be an XML name, not {}", quote(value)),
             );
@@ -117,7 +127,7 @@ impl RdfXmlMachine {
             );
         }
         if !self.ids.insert(iri.into()) {
-            return malformed(
+            return fail_malformed(
                 position,
                 Reason::from(format!(
                     "the rdf:ID {} occurs twice in the document",
@@ -130,15 +140,15 @@ impl RdfXmlMachine {
     }
 
     /// Returns the blank node of an `rdf:nodeID`.
-    pub(super) fn label(&mut self, at: usize, position: usize) -> Read<TermId> {
+    pub(super) fn add_label(&mut self, index: usize, position: usize) -> Read<TermId> {
         let values = std::mem::take(&mut self.values);
-        let label = values.get(at);
+        let label = values.get(index);
         let result = if is_nc_name(label) {
             self.terms
-                .bnode(&mut self.builder, label)
+                .add_blank_node(&mut self.builder, label)
                 .map_err(|exceeded| limit(position, exceeded))
         } else {
-            malformed(
+            fail_malformed(
                 position,
                 format!("rdf:nodeID must be an XML name, not {}", quote(label)),
             )
@@ -148,28 +158,28 @@ impl RdfXmlMachine {
     }
 
     /// Returns a literal with the language in force, or with a datatype.
-    pub(super) fn text_term(
+    pub(super) fn add_text_term(
         &mut self,
         text: &[u8],
         frame: &ElementFrame,
         datatype: Option<TermId>,
-        at: usize,
+        index: usize,
     ) -> Read<TermId> {
         let language = frame
             .language
             .checked_sub(1)
-            .and_then(|at| self.languages.get(at as usize))
+            .and_then(|index| self.languages.get(index as usize))
             .filter(|tag| datatype.is_none() && !tag.is_empty());
         let Some(tag) = language else {
-            return XmlTerms::literal(&mut self.builder, text, datatype)
-                .map_err(|exceeded| limit(at, exceeded));
+            return XmlTerms::add_literal(&mut self.builder, text, datatype)
+                .map_err(|exceeded| limit(index, exceeded));
         };
         let length = tag.len();
         let literal = self
             .terms
-            .tagged(&mut self.builder, text, tag, frame.direction)
-            .map_err(|exceeded| limit(at, exceeded))?;
-        self.charge_repeated(length, at)?;
+            .add_tagged(&mut self.builder, text, tag, frame.direction)
+            .map_err(|exceeded| limit(index, exceeded))?;
+        self.charge_repeated(length, index)?;
         Ok(literal)
     }
 }

@@ -5,18 +5,18 @@
 //! - Law: text is allowed only in a property that may contain it; elsewhere only white space is
 //!   allowed. The size is checked before text is copied.
 
-use super::{ElementState, RdfXmlMachine, expected};
+use super::{ElementState, RdfXmlMachine, describe_expected};
 use crate::formats::rdfxml::canonical::Canonical;
 use crate::model::chars::{SPACE, is};
 use crate::model::error::{ErrorClass, quote};
 use crate::model::remedy::Reason;
 use crate::syntax::text::grammar::limit;
 use crate::syntax::xml::entities::TextContext;
-use crate::syntax::xml::{Read, append_lines, check_characters, fail, malformed};
+use crate::syntax::xml::{Read, append_lines, check_characters, fail, fail_malformed};
 
 impl RdfXmlMachine {
     /// Processes text or CDATA.
-    pub(super) fn characters(
+    pub(super) fn process_characters(
         &mut self,
         text: &[u8],
         range: (usize, usize),
@@ -24,10 +24,10 @@ impl RdfXmlMachine {
     ) -> Read<()> {
         let max = self.max();
         let (start, end) = range;
-        let state = self.top()?.state;
-        if !cdata && let Some(at) = memchr::memmem::find(&text[start..end], b"]]>") {
-            return malformed(
-                start + at,
+        let state = self.top_mut()?.state;
+        if !cdata && let Some(index) = memchr::memmem::find(&text[start..end], b"]]>") {
+            return fail_malformed(
+                start + index,
                 "']]>' is not allowed in text; write it as ]]&gt;",
             );
         }
@@ -37,7 +37,7 @@ impl RdfXmlMachine {
         ) {
             let length = self.text.len();
             if cdata {
-                self.verbatim(text, range)?;
+                self.copy_verbatim(text, range)?;
             } else {
                 let repeated =
                     self.entities
@@ -72,18 +72,18 @@ impl RdfXmlMachine {
                 return Ok(());
             }
         }
-        malformed(
+        fail_malformed(
             from,
             format!(
                 "expected {}, found the text {}",
-                expected(state),
+                describe_expected(state),
                 quote(&text[from..end])
             ),
         )
     }
 
     /// Appends the content of CDATA.
-    fn verbatim(&mut self, text: &[u8], (start, end): (usize, usize)) -> Read<()> {
+    fn copy_verbatim(&mut self, text: &[u8], (start, end): (usize, usize)) -> Read<()> {
         check_characters(text, start, end)?;
         if (self.text.len() + end - start) as u64 > self.max() {
             let max = self.max();

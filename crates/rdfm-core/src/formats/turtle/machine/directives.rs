@@ -12,7 +12,7 @@ use crate::model::error::quote;
 use crate::syntax::text::dialect::Delimiter;
 
 impl TurtleMachine {
-    pub(super) fn keyword(&mut self, text: &[u8], end: usize) -> Lexed<()> {
+    pub(super) fn parse_keyword(&mut self, text: &[u8], end: usize) -> Lexed<()> {
         let word = &text[self.pos..end];
         let is = |keyword: &str| word.eq_ignore_ascii_case(keyword.as_bytes());
         if self.in_graph {
@@ -40,10 +40,10 @@ impl TurtleMachine {
         Ok(())
     }
 
-    pub(super) fn at_directive(&mut self, text: &[u8]) -> Lexed<()> {
+    pub(super) fn parse_at_directive(&mut self, text: &[u8]) -> Lexed<()> {
         let start = self.pos;
         let from = self.resume(start).0;
-        let end = lexer::at_word_end(text, start, from, self.eof())?;
+        let end = lexer::at_word_end(text, start, from, self.is_at_end())?;
         self.check_length(start, end)?;
         let word = &text[start..end];
         let state = match word {
@@ -73,7 +73,7 @@ impl TurtleMachine {
         if state == ParserState::DelimiterEnd {
             let effect = self
                 .dialects
-                .delimiter(Delimiter::Directive, self.builder.is_open())
+                .handle_delimiter(Delimiter::Directive, self.builder.is_open())
                 .map_err(|reason| TokenError::malformed(start, reason))?;
             self.delimiter = (effect, self.offset + start as u64);
         }
@@ -83,7 +83,7 @@ impl TurtleMachine {
         Ok(())
     }
 
-    pub(super) fn directive(&mut self, text: &[u8], byte: u8) -> Lexed<()> {
+    pub(super) fn parse_directive(&mut self, text: &[u8], byte: u8) -> Lexed<()> {
         let start = self.pos;
         match self.top.state {
             ParserState::PrefixName => {
@@ -91,7 +91,7 @@ impl TurtleMachine {
                     return self.unexpected(text, "a prefix and a colon");
                 }
                 let from = self.resume(start).0;
-                match lexer::word(text, start, from, self.eof())? {
+                match lexer::word(text, start, from, self.is_at_end())? {
                     Word::Name(name) if name.end == name.colon + 1 => {
                         self.check_length(start, name.end)?;
                         self.prefix.clear();
@@ -104,12 +104,12 @@ impl TurtleMachine {
                 }
             }
             ParserState::PrefixIri | ParserState::BaseIri => {
-                let what = "an IRI in angle brackets";
+                let expected = "an IRI in angle brackets";
                 match text.get(start + 1) {
-                    _ if byte != b'<' => return self.unexpected(text, what),
-                    Some(b'<') => return self.unexpected(text, what),
+                    _ if byte != b'<' => return self.unexpected(text, expected),
+                    Some(b'<') => return self.unexpected(text, expected),
                     Some(_) => {}
-                    None => return Err(TokenError::need(start)),
+                    None => return Err(TokenError::need_more(start)),
                 }
                 let end = lexer::iri_end(text, start, self.resume(start).0)?;
                 self.check_length(start, end)?;
@@ -124,15 +124,15 @@ impl TurtleMachine {
                 Ok(())
             }
             ParserState::VersionLabel => {
-                let what = "a version label in single or double quotation marks, as in \"1.2\"";
+                let expected = "a version label in single or double quotation marks, as in \"1.2\"";
                 if !matches!(byte, b'"' | b'\'') {
-                    return self.unexpected(text, what);
+                    return self.unexpected(text, expected);
                 }
                 let from = self.resume(start).0;
-                let string = lexer::string(text, start, from, self.eof())?;
+                let string = lexer::string(text, start, from, self.is_at_end())?;
                 self.check_length(start, string.end)?;
                 if string.long {
-                    return self.unexpected(text, what);
+                    return self.unexpected(text, expected);
                 }
                 self.unescaped.clear();
                 lexer::unescape_string(
@@ -141,7 +141,7 @@ impl TurtleMachine {
                     &mut self.unescaped,
                 )?;
                 self.dialects
-                    .version(&String::from_utf8_lossy(&self.unescaped));
+                    .handle_version(&String::from_utf8_lossy(&self.unescaped));
                 self.pos = string.end;
                 self.end_directive();
                 Ok(())

@@ -18,9 +18,9 @@ const MAX_SHOWN: usize = 164;
 
 impl TurtleMachine {
     #[cold]
-    pub(super) fn token_too_long(&self) -> GrammarError {
+    pub(super) fn token_too_long_error(&self) -> GrammarError {
         GrammarError {
-            at: self.pos,
+            index: self.pos,
             class: ErrorClass::Limit,
             reason: Reason::limit(
                 format!("a token is longer than {} bytes", self.max_token()),
@@ -59,7 +59,7 @@ impl TurtleMachine {
     }
 
     #[cold]
-    pub(super) fn end_of_log(&mut self, text: &[u8]) -> Result<Pause, Box<GrammarError>> {
+    pub(super) fn check_end_of_log(&mut self, text: &[u8]) -> Result<Pause, Box<GrammarError>> {
         let rest = &text[self.pos..];
         if rest.is_empty() && self.top.state == ParserState::Statement && !self.in_graph {
             self.dialects.end(self.builder.is_open());
@@ -72,7 +72,7 @@ impl TurtleMachine {
         let inside = match rest.first() {
             Some(b'<') if rest.len() > 1 && rest[1] != b'<' => {
                 if let TokenError::Error(error) = lexer::iri_error(text, self.pos, text.len())
-                    && error.at < text.len()
+                    && error.index < text.len()
                 {
                     return Err(error);
                 }
@@ -104,7 +104,7 @@ impl TurtleMachine {
             },
         };
         Err(Box::new(GrammarError {
-            at: text.len(),
+            index: text.len(),
             class: ErrorClass::Truncated,
             reason: format!("the log ends inside {inside}").into(),
         }))
@@ -114,7 +114,7 @@ impl TurtleMachine {
     /// shows is available.
     #[cold]
     pub(super) fn unexpected<T>(&self, text: &[u8], expected: &str) -> Lexed<T> {
-        let shown = self.quoted_token(text)?;
+        let shown = self.quote_token(text)?;
         Err(TokenError::malformed(
             self.pos,
             format!("expected {expected}, found {shown}"),
@@ -123,14 +123,14 @@ impl TurtleMachine {
 
     /// The current token up to white space, quoted.
     #[cold]
-    fn quoted_token(&self, text: &[u8]) -> Lexed<String> {
+    fn quote_token(&self, text: &[u8]) -> Lexed<String> {
         let max = usize::try_from(self.max_token()).map_or(MAX_SHOWN, |max| max.min(MAX_SHOWN));
         let rest = &text[self.pos..];
         let window = &rest[..rest.len().min(max)];
         match window.iter().position(|&byte| is(byte, SPACE)) {
             Some(length) => Ok(quote(&window[..length])),
             None if window.len() == max || self.reach != Reach::Open => Ok(quote(window)),
-            None => Err(TokenError::need(self.pos)),
+            None => Err(TokenError::need_more(self.pos)),
         }
     }
 
@@ -154,7 +154,7 @@ impl TurtleMachine {
                 format!("expected {expected}, found a byte order mark; remove its three bytes"),
             ));
         }
-        let place = if self.in_graph && self.top.state == ParserState::Statement {
+        let context = if self.in_graph && self.top.state == ParserState::Statement {
             "a graph block; end the block with '}' before it"
         } else {
             "a statement; end the statement with '.' before it"
@@ -163,7 +163,7 @@ impl TurtleMachine {
             if word.eq_ignore_ascii_case(keyword.as_bytes()) {
                 return Err(TokenError::malformed(
                     start,
-                    format!("{keyword} inside {place}"),
+                    format!("{keyword} inside {context}"),
                 ));
             }
         }

@@ -33,7 +33,7 @@ impl Pending {
 impl TurtleMachine {
     /// Adds a string, with its tail (its language or datatype) if that is buffered.
     #[inline]
-    pub(super) fn literal(&mut self, text: &[u8], string: StringToken) -> Lexed<()> {
+    pub(super) fn parse_literal(&mut self, text: &[u8], string: StringToken) -> Lexed<()> {
         let start = self.pos;
         let raw = &text[string.start..string.stop];
         let lexical = if string.escaped {
@@ -53,31 +53,31 @@ impl TurtleMachine {
             text: lexical,
             flags: if string.plain { flags::PLAIN } else { 0 },
         };
-        if let Some((literal, end)) = self.buffered_tail(text, string.end)? {
-            return self.node(literal, end);
+        if let Some((literal, end)) = self.parse_buffered_tail(text, string.end)? {
+            return self.pass_node(literal, end);
         }
         self.pos = string.end;
         self.push(BracketFrame::new(ParserState::LiteralTail));
         Ok(())
     }
 
-    /// Returns the literal whose string ends at `at`, and the end of the literal. Returns `None` if
+    /// Returns the literal whose string ends at `index`, and the end of the literal. Returns `None` if
     /// the tail is not buffered or is invalid. The tail is then read as separate tokens.
     #[inline]
-    fn buffered_tail(&mut self, text: &[u8], at: usize) -> Lexed<Option<(TermId, usize)>> {
-        let mut next = at;
+    fn parse_buffered_tail(&mut self, text: &[u8], index: usize) -> Lexed<Option<(TermId, usize)>> {
+        let mut next = index;
         while let Some(&byte) = text.get(next)
             && is(byte, SPACE)
         {
             next += 1;
         }
         match text.get(next) {
-            Some(b'^') if next == at && text.get(at + 1) == Some(&b'^') => {
-                if let Some(&byte) = text.get(at + 2)
+            Some(b'^') if next == index && text.get(index + 1) == Some(&b'^') => {
+                if let Some(&byte) = text.get(index + 2)
                     && (byte == b'<' || starts_word(byte))
-                    && let Ok((datatype, end)) = self.iri(text, at + 2, byte, "")
+                    && let Ok((datatype, end)) = self.parse_iri(text, index + 2, byte, "")
                 {
-                    return Ok(Some((self.typed(datatype, at + 2)?, end)));
+                    return Ok(Some((self.add_typed(datatype, index + 2)?, end)));
                 }
                 Ok(None)
             }
@@ -86,16 +86,16 @@ impl TurtleMachine {
         }
     }
 
-    pub(super) fn literal_tail(&mut self, text: &[u8], byte: u8) -> Lexed<()> {
+    pub(super) fn parse_literal_tail(&mut self, text: &[u8], byte: u8) -> Lexed<()> {
         let start = self.pos;
         let (literal, end) = match byte {
             b'@' => {
                 let from = self.resume(start).0;
-                let token = lexer::language(text, start, from, self.eof())?;
+                let token = lexer::language(text, start, from, self.is_at_end())?;
                 self.check_length(start, token.end)?;
                 let language = self
                     .terms
-                    .language(&mut self.builder, &text[start + 1..token.tag_end])
+                    .add_language(&mut self.builder, &text[start + 1..token.tag_end])
                     .map_err(|exceeded| limit(start, exceeded))?;
                 let literal = self.add_literal(TermKind::LangLiteral, language.0, token.direction);
                 (literal, token.end)
@@ -108,13 +108,13 @@ impl TurtleMachine {
             _ => (self.add_literal(TermKind::Literal, 0, 0), start),
         };
         self.pop();
-        self.node(literal, end)
+        self.pass_node(literal, end)
     }
 
     /// Adds a literal whose datatype is at `start`.
     #[inline]
-    pub(super) fn typed(&mut self, datatype: TermId, start: usize) -> Lexed<TermId> {
-        let kind = self.terms.typed_kind(&self.builder, datatype, start)?;
+    pub(super) fn add_typed(&mut self, datatype: TermId, start: usize) -> Lexed<TermId> {
+        let kind = self.terms.find_typed_kind(&self.builder, datatype, start)?;
         let aux = if kind == TermKind::Literal {
             0
         } else {
@@ -137,10 +137,10 @@ impl TurtleMachine {
         })
     }
 
-    pub(super) fn number(&mut self, text: &[u8]) -> Lexed<()> {
+    pub(super) fn parse_number(&mut self, text: &[u8]) -> Lexed<()> {
         let start = self.pos;
         let (from, phase) = self.resume(start);
-        let (kind, end) = lexer::number(text, start, from, phase, self.eof())?;
+        let (kind, end) = lexer::number(text, start, from, phase, self.is_at_end())?;
         self.check_length(start, end)?;
         let datatype = match kind {
             NumberKind::Integer => KnownIri::Integer,
@@ -149,8 +149,8 @@ impl TurtleMachine {
         };
         let id = self
             .terms
-            .bare(&mut self.builder, &text[start..end], datatype)
+            .add_bare_literal(&mut self.builder, &text[start..end], datatype)
             .map_err(|exceeded| limit(start, exceeded))?;
-        self.node(id, end)
+        self.pass_node(id, end)
     }
 }

@@ -19,7 +19,7 @@ use memchr::{memchr2, memchr2_iter, memchr3};
 use super::space::COMMENT_WINDOW;
 use super::{BracketFrame, NONE, ParserState, TurtleMachine};
 use crate::codec::input::Skipped;
-use crate::formats::turtle::lexer::{self, in_name};
+use crate::formats::turtle::lexer::{self, is_in_name};
 use crate::model::chars::{DIGIT, LETTER, SPACE, is};
 use crate::syntax::text::dialect::{Delimiter, DelimiterEffect, Dialects, is_comment_delimiter};
 
@@ -139,7 +139,7 @@ impl TurtleMachine {
         };
         loop {
             let start = self.pos;
-            match search.step(self, bytes, skipped) {
+            match search.skip_step(self, bytes, skipped) {
                 SkipStep::Over => skipped.add(&bytes.all[start..self.pos]),
                 SkipStep::Done => break,
                 SkipStep::Feed => {
@@ -174,7 +174,7 @@ impl TurtleMachine {
 
 impl DelimiterSearch {
     /// Skips one token, or a part of one.
-    fn step(
+    fn skip_step(
         &mut self,
         machine: &mut TurtleMachine,
         bytes: BufferedBytes<'_>,
@@ -183,13 +183,13 @@ impl DelimiterSearch {
         let all = bytes.all;
         let rest = &all[machine.pos..];
         let ended = match self.inside {
-            Inside::Nothing => return self.token(machine, bytes, skipped),
+            Inside::Nothing => return self.skip_token(machine, bytes, skipped),
             Inside::Comment | Inside::Found => memchr2(b'\n', b'\r', rest).ok_or(rest.len()),
             Inside::Iri => memchr3(b'>', b'\n', b'\r', rest)
                 .map(|length| length + usize::from(rest[length] == b'>'))
                 .ok_or(rest.len()),
-            Inside::Word => word_end(rest, 0, bytes.finished),
-            Inside::Quoted(mark) => quoted_end(rest, 0, mark, bytes.finished).map(|quoted| {
+            Inside::Word => find_word_end(rest, 0, bytes.finished),
+            Inside::Quoted(mark) => find_quoted_end(rest, 0, mark, bytes.finished).map(|quoted| {
                 self.after_string = quoted.closed;
                 quoted.end
             }),
@@ -209,7 +209,7 @@ impl DelimiterSearch {
     }
 
     /// Skips the token at the next byte.
-    fn token(
+    fn skip_token(
         &mut self,
         machine: &mut TurtleMachine,
         bytes: BufferedBytes<'_>,
@@ -228,15 +228,15 @@ impl DelimiterSearch {
             return SkipStep::Over;
         }
         if byte == b'#' {
-            return self.comment(machine, bytes);
+            return self.skip_comment(machine, bytes);
         }
         let blank = std::mem::take(&mut self.blank);
         let step = match byte {
-            b'"' | b'\'' => self.string(machine, bytes, byte),
-            b'<' => self.iri(machine, bytes),
-            b'@' => self.at_word(machine, bytes, (skipped.len(), blank)),
-            b'.' => self.dot(machine, skipped),
-            _ if in_name(byte) => self.word(machine, bytes, blank),
+            b'"' | b'\'' => self.skip_string(machine, bytes, byte),
+            b'<' => self.skip_iri(machine, bytes),
+            b'@' => self.skip_at_word(machine, bytes, (skipped.len(), blank)),
+            b'.' => self.skip_dot(machine, skipped),
+            _ if is_in_name(byte) => self.skip_word(machine, bytes, blank),
             _ => self.skip_plain(machine, 1),
         };
         if matches!(step, SkipStep::Feed) {
@@ -265,22 +265,23 @@ impl DelimiterSearch {
         }
     }
 
-    fn comment(&mut self, machine: &mut TurtleMachine, bytes: BufferedBytes<'_>) -> SkipStep {
-        let at = machine.pos;
+    fn skip_comment(&mut self, machine: &mut TurtleMachine, bytes: BufferedBytes<'_>) -> SkipStep {
+        let index = machine.pos;
         let max = machine.comment_window();
-        let body = &bytes.all[at + 1..];
+        let body = &bytes.all[index + 1..];
         let end = memchr2(b'\n', b'\r', &body[..body.len().min(max)]);
         if end.is_none() && body.len() < max && !bytes.finished {
             return SkipStep::Feed;
         }
         let window = end.unwrap_or(body.len().min(max));
         let comment = &body[..window];
-        if is_comment_delimiter(comment) && machine.dialects.resumes_at_first(Delimiter::Comment) {
+        if is_comment_delimiter(comment) && machine.dialects.can_resume_at_first(Delimiter::Comment)
+        {
             self.inside = Inside::Found;
             return SkipStep::Over;
         }
-        if self.blank && machine.dialects.resembles(comment, window < max) {
-            let offset = machine.offset + at as u64;
+        if self.blank && machine.dialects.resembles_delimiter(comment, window < max) {
+            let offset = machine.offset + index as u64;
             machine.dialects.note(comment, offset, None);
         }
         self.blank = false;
@@ -290,9 +291,9 @@ impl DelimiterSearch {
     }
 
     /// Handles a dot, which may end `@message`.
-    fn dot(&mut self, machine: &mut TurtleMachine, skipped: &mut Skipped) -> SkipStep {
+    fn skip_dot(&mut self, machine: &mut TurtleMachine, skipped: &mut Skipped) -> SkipStep {
         if let Directive::Message(before, begins_line) = self.directive
-            && resumes(&mut machine.dialects, begins_line)
+            && is_delimiter(&mut machine.dialects, begins_line)
         {
             machine.pos += 1;
             skipped.truncate(before);
@@ -301,7 +302,7 @@ impl DelimiterSearch {
         self.skip_plain(machine, 1)
     }
 
-    fn at_word(
+    fn skip_at_word(
         &mut self,
         machine: &mut TurtleMachine,
         bytes: BufferedBytes<'_>,
@@ -328,17 +329,17 @@ impl DelimiterSearch {
         step
     }
 
-    fn word(
+    fn skip_word(
         &mut self,
         machine: &mut TurtleMachine,
         bytes: BufferedBytes<'_>,
         begins_line: bool,
     ) -> SkipStep {
-        let at = machine.pos;
-        let (region, last) = bytes.from(at);
-        let end = match word_end(region, self.scanned, last) {
+        let index = machine.pos;
+        let (region, last) = bytes.from(index);
+        let end = match find_word_end(region, self.scanned, last) {
             Ok(end) => end,
-            Err(scanned) if bytes.needs_more(at) => {
+            Err(scanned) if bytes.needs_more(index) => {
                 self.scanned = scanned;
                 return SkipStep::Feed;
             }
@@ -362,7 +363,7 @@ impl DelimiterSearch {
             return SkipStep::Over;
         }
         let is = |keyword: &str| word.eq_ignore_ascii_case(keyword.as_bytes());
-        if is("MESSAGE") && resumes(&mut machine.dialects, begins_line) {
+        if is("MESSAGE") && is_delimiter(&mut machine.dialects, begins_line) {
             machine.pos += end;
             return SkipStep::Done;
         }
@@ -379,9 +380,9 @@ impl DelimiterSearch {
         step
     }
 
-    fn iri(&mut self, machine: &mut TurtleMachine, bytes: BufferedBytes<'_>) -> SkipStep {
-        let at = machine.pos;
-        match bytes.all.get(at + 1) {
+    fn skip_iri(&mut self, machine: &mut TurtleMachine, bytes: BufferedBytes<'_>) -> SkipStep {
+        let index = machine.pos;
+        match bytes.all.get(index + 1) {
             None if !bytes.finished => return SkipStep::Feed,
             Some(b'<') => return self.skip_plain(machine, 2),
             _ => {}
@@ -390,7 +391,7 @@ impl DelimiterSearch {
             self.inside = Inside::Iri;
             return self.skip_plain(machine, 1);
         }
-        let (region, _) = bytes.from(at);
+        let (region, _) = bytes.from(index);
         let from = self.scanned.max(1);
         match memchr3(b'>', b'\n', b'\r', &region[from..]) {
             Some(length) if region[from + length] == b'>' => {
@@ -398,7 +399,7 @@ impl DelimiterSearch {
                 self.end_directive(machine, Some(&region[1..end]));
                 self.skip_plain(machine, end + 1)
             }
-            None if bytes.needs_more(at) => {
+            None if bytes.needs_more(index) => {
                 self.scanned = region.len();
                 SkipStep::Feed
             }
@@ -409,23 +410,25 @@ impl DelimiterSearch {
         }
     }
 
-    fn string(
+    fn skip_string(
         &mut self,
         machine: &mut TurtleMachine,
         bytes: BufferedBytes<'_>,
         mark: u8,
     ) -> SkipStep {
-        let at = machine.pos;
+        let position = machine.pos;
         let is_mark = |index: usize| bytes.all.get(index).map(|&byte| byte == mark);
-        match (is_mark(at + 1), is_mark(at + 2)) {
+        match (is_mark(position + 1), is_mark(position + 2)) {
             (None, _) | (Some(true), None) if !bytes.finished => SkipStep::Feed,
-            (Some(true), Some(true)) => self.long_string(machine, bytes, mark),
+            (Some(true), Some(true)) => self.skip_long_string(machine, bytes, mark),
             (Some(true), _) => {
                 let step = self.skip_plain(machine, 2);
                 self.after_string = true;
                 step
             }
-            _ if matches!(self.directive, Directive::Version) => self.version(machine, bytes, mark),
+            _ if matches!(self.directive, Directive::Version) => {
+                self.skip_version(machine, bytes, mark)
+            }
             _ => {
                 self.inside = Inside::Quoted(mark);
                 self.skip_plain(machine, 1)
@@ -435,17 +438,17 @@ impl DelimiterSearch {
 
     /// Handles the label of a version directive. The label takes effect even in skipped text,
     /// because it determines the delimiters.
-    fn version(
+    fn skip_version(
         &mut self,
         machine: &mut TurtleMachine,
         bytes: BufferedBytes<'_>,
         mark: u8,
     ) -> SkipStep {
-        let at = machine.pos;
-        let (region, last) = bytes.from(at);
-        let quoted = match quoted_end(region, self.scanned.max(1), mark, last) {
+        let index = machine.pos;
+        let (region, last) = bytes.from(index);
+        let quoted = match find_quoted_end(region, self.scanned.max(1), mark, last) {
             Ok(quoted) => quoted,
-            Err(scanned) if bytes.needs_more(at) => {
+            Err(scanned) if bytes.needs_more(index) => {
                 self.scanned = scanned;
                 return SkipStep::Feed;
             }
@@ -456,25 +459,25 @@ impl DelimiterSearch {
         };
         let mut label = Vec::new();
         if quoted.closed
-            && lexer::unescape_string(&region[1..quoted.end - 1], at + 1, &mut label).is_ok()
+            && lexer::unescape_string(&region[1..quoted.end - 1], index + 1, &mut label).is_ok()
             && let Ok(label) = std::str::from_utf8(&label)
         {
-            machine.dialects.version(label);
+            machine.dialects.handle_version(label);
         }
         self.skip_plain(machine, quoted.end)
     }
 
-    fn long_string(
+    fn skip_long_string(
         &mut self,
         machine: &mut TurtleMachine,
         bytes: BufferedBytes<'_>,
         mark: u8,
     ) -> SkipStep {
-        let at = machine.pos;
-        let (region, _) = bytes.from(at);
-        let end = match long_end(region, self.scanned.max(3), mark) {
+        let index = machine.pos;
+        let (region, _) = bytes.from(index);
+        let end = match find_long_end(region, self.scanned.max(3), mark) {
             Ok(end) => {
-                let next = bytes.all.get(at + end);
+                let next = bytes.all.get(index + end);
                 if next.is_none() && !bytes.finished {
                     self.scanned = end - 3;
                     return SkipStep::Feed;
@@ -487,13 +490,13 @@ impl DelimiterSearch {
                 // These quotes open a string; the earlier ones were not closed.
                 end - 3
             }
-            Err(scanned) if bytes.needs_more(at) => {
+            Err(scanned) if bytes.needs_more(index) => {
                 self.scanned = scanned;
                 return SkipStep::Feed;
             }
             Err(_) => region.len(),
         };
-        match delimiter_within(&mut machine.dialects, &region[..end]) {
+        match find_delimiter(&mut machine.dialects, &region[..end]) {
             Some(start) => {
                 self.inside = Inside::Found;
                 self.skip_plain(machine, start)
@@ -505,19 +508,19 @@ impl DelimiterSearch {
 
 /// Whether a directive is a delimiter. If the dialect is not known, the directive must begin its
 /// line, so that a word in damaged text does not change the dialect of the rest.
-fn resumes(dialects: &mut Dialects, begins_line: bool) -> bool {
-    (begins_line || dialects.is_known()) && dialects.resumes_at_first(Delimiter::Directive)
+fn is_delimiter(dialects: &mut Dialects, begins_line: bool) -> bool {
+    (begins_line || dialects.is_known()) && dialects.can_resume_at_first(Delimiter::Directive)
 }
 
 /// Start of the first delimiter line in text that begins like a string but is not one.
-fn delimiter_within(dialects: &mut Dialects, text: &[u8]) -> Option<usize> {
+fn find_delimiter(dialects: &mut Dialects, text: &[u8]) -> Option<usize> {
     memchr2_iter(b'\n', b'\r', text)
         .map(|end| end + 1)
         .find(|&start| {
             let rest = &text[start..];
             let end = memchr2(b'\n', b'\r', rest).unwrap_or(rest.len());
             delimiter_line(&rest[..end])
-                .is_some_and(|delimiter| dialects.resumes_at_first(delimiter))
+                .is_some_and(|delimiter| dialects.can_resume_at_first(delimiter))
         })
 }
 
@@ -552,24 +555,24 @@ struct StringEnd {
 
 /// Finds the end of a string within its line, from a position inside it. On failure returns the
 /// number of scanned bytes.
-fn quoted_end(text: &[u8], from: usize, mark: u8, last: bool) -> Result<StringEnd, usize> {
-    let mut at = from;
+fn find_quoted_end(text: &[u8], from: usize, mark: u8, last: bool) -> Result<StringEnd, usize> {
+    let mut index = from;
     loop {
-        let rest = text.get(at..).unwrap_or_default();
+        let rest = text.get(index..).unwrap_or_default();
         let found = rest
             .iter()
             .position(|&byte| byte == mark || matches!(byte, b'\\' | b'\n' | b'\r'));
         let Some(length) = found else {
-            return open_end(text, last).map(|end| StringEnd { end, closed: false });
+            return find_open_end(text, last).map(|end| StringEnd { end, closed: false });
         };
-        at += length;
-        match (text[at], text.get(at + 1)) {
-            (b'\\', None) if !last => return Err(at),
-            (b'\\', None | Some(b'\n' | b'\r')) => at += 1,
-            (b'\\', Some(_)) => at += 2,
+        index += length;
+        match (text[index], text.get(index + 1)) {
+            (b'\\', None) if !last => return Err(index),
+            (b'\\', None | Some(b'\n' | b'\r')) => index += 1,
+            (b'\\', Some(_)) => index += 2,
             (byte, _) => {
                 let closed = byte == mark;
-                let end = at + usize::from(closed);
+                let end = index + usize::from(closed);
                 return Ok(StringEnd { end, closed });
             }
         }
@@ -578,21 +581,21 @@ fn quoted_end(text: &[u8], from: usize, mark: u8, last: bool) -> Result<StringEn
 
 /// Finds the end of a name or word, from a position inside it. On failure returns the number of
 /// scanned bytes.
-fn word_end(text: &[u8], from: usize, last: bool) -> Result<usize, usize> {
-    let mut at = from;
-    while let Some(&byte) = text.get(at) {
-        match (byte, text.get(at + 1)) {
-            (b'\\', None) if !last => return Err(at),
-            (b'\\', Some(next)) if !matches!(next, b'\n' | b'\r') => at += 2,
-            _ if in_name(byte) => at += 1,
-            _ => return Ok(at),
+fn find_word_end(text: &[u8], from: usize, last: bool) -> Result<usize, usize> {
+    let mut index = from;
+    while let Some(&byte) = text.get(index) {
+        match (byte, text.get(index + 1)) {
+            (b'\\', None) if !last => return Err(index),
+            (b'\\', Some(next)) if !matches!(next, b'\n' | b'\r') => index += 2,
+            _ if is_in_name(byte) => index += 1,
+            _ => return Ok(index),
         }
     }
-    open_end(text, last)
+    find_open_end(text, last)
 }
 
 /// End of an unclosed token: the end of the text, if nothing follows.
-fn open_end(text: &[u8], last: bool) -> Result<usize, usize> {
+fn find_open_end(text: &[u8], last: bool) -> Result<usize, usize> {
     if last {
         Ok(text.len())
     } else {
@@ -602,22 +605,22 @@ fn open_end(text: &[u8], last: bool) -> Result<usize, usize> {
 
 /// Finds the end of a long string, from a position inside it. On failure returns the number of
 /// scanned bytes.
-fn long_end(text: &[u8], from: usize, mark: u8) -> Result<usize, usize> {
-    let mut at = from;
-    while let Some(length) = memchr2(mark, b'\\', text.get(at..).unwrap_or_default()) {
-        at += length;
-        let next = text.get(at + 1).copied();
-        if text[at] == b'\\' {
+fn find_long_end(text: &[u8], from: usize, mark: u8) -> Result<usize, usize> {
+    let mut index = from;
+    while let Some(length) = memchr2(mark, b'\\', text.get(index..).unwrap_or_default()) {
+        index += length;
+        let next = text.get(index + 1).copied();
+        if text[index] == b'\\' {
             if next.is_none() {
-                return Err(at);
+                return Err(index);
             }
-            at += 2;
+            index += 2;
         } else {
-            match (next, text.get(at + 2)) {
-                (Some(one), Some(&two)) if one == mark && two == mark => return Ok(at + 3),
-                (None, _) => return Err(at),
-                (Some(one), None) if one == mark => return Err(at),
-                _ => at += 1,
+            match (next, text.get(index + 2)) {
+                (Some(one), Some(&two)) if one == mark && two == mark => return Ok(index + 3),
+                (None, _) => return Err(index),
+                (Some(one), None) if one == mark => return Err(index),
+                _ => index += 1,
             }
         }
     }

@@ -19,36 +19,36 @@ pub(super) const COMMENT_WINDOW: usize = 1024;
 impl TurtleMachine {
     /// Moves to the next token and returns its first byte.
     #[inline]
-    pub(super) fn space(&mut self, text: &[u8]) -> Lexed<u8> {
+    pub(super) fn skip_space(&mut self, text: &[u8]) -> Lexed<u8> {
         if self.in_comment {
-            self.rest_of_comment(text)?;
+            self.skip_rest_of_comment(text)?;
         }
         loop {
             match text.get(self.pos) {
                 Some(&byte) if is(byte, SPACE) => self.pos += 1,
                 Some(b'#') => {
-                    self.comment(text)?;
+                    self.skip_comment(text)?;
                     // The batch is taken before the next message begins.
                     if self.full && !self.builder.is_open() {
-                        return Err(TokenError::need(self.pos));
+                        return Err(TokenError::need_more(self.pos));
                     }
                 }
                 Some(&byte) => return Ok(byte),
-                None => return Err(TokenError::need(self.pos)),
+                None => return Err(TokenError::need_more(self.pos)),
             }
         }
     }
 
     /// Skips the rest of a comment whose beginning was processed.
     #[cold]
-    fn rest_of_comment(&mut self, text: &[u8]) -> Lexed<()> {
+    fn skip_rest_of_comment(&mut self, text: &[u8]) -> Lexed<()> {
         if let Some(length) = memchr::memchr2(b'\n', b'\r', &text[self.pos..]) {
             self.in_comment = false;
             self.pos += length;
             return Ok(());
         }
         self.pos = text.len();
-        Err(TokenError::need(self.pos))
+        Err(TokenError::need_more(self.pos))
     }
 
     /// Number of bytes of a comment that are checked.
@@ -56,13 +56,13 @@ impl TurtleMachine {
         usize::try_from(self.max_token()).map_or(COMMENT_WINDOW, |max| max.min(COMMENT_WINDOW))
     }
 
-    fn comment(&mut self, text: &[u8]) -> Lexed<()> {
+    fn skip_comment(&mut self, text: &[u8]) -> Lexed<()> {
         let max = self.comment_window();
         let body = &text[self.pos + 1..];
         let end = memchr::memchr2(b'\n', b'\r', body);
         let mut window = end.unwrap_or(body.len());
         if end.is_none() && window < max && self.reach != Reach::End {
-            return Err(TokenError::need(self.pos));
+            return Err(TokenError::need_more(self.pos));
         }
         if window > max {
             window = max;
@@ -85,7 +85,7 @@ impl TurtleMachine {
             }
             self.delimit(Delimiter::Comment, self.pos + 1 + end.unwrap_or(body.len()))?;
         } else if between
-            && self.dialects.resembles(comment, window < max)
+            && self.dialects.resembles_delimiter(comment, window < max)
             && self.is_blank(&text[..self.pos])
         {
             let offset = self.offset + self.pos as u64;
@@ -107,7 +107,7 @@ impl TurtleMachine {
         let position = self.offset + self.pos as u64;
         let effect = self
             .dialects
-            .delimiter(delimiter, self.builder.is_open())
+            .handle_delimiter(delimiter, self.builder.is_open())
             .map_err(|reason| TokenError::malformed(self.pos, reason))?;
         self.apply(effect, position, end);
         Ok(())

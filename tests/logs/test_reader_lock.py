@@ -7,7 +7,7 @@ import pyarrow as pa
 import pytest
 
 import rdfm
-from rdfm.logs.turns import Loop, Turn
+from rdfm.logs.reader_lock import LockedIterator, ReaderLock
 
 MESSAGE = b"<x:s> <x:p> <x:o> .\n# @message\n"
 COUNT = 4000
@@ -111,10 +111,10 @@ def test_threads_may_take_turns():
 
 
 def test_a_loop_may_use_its_reader():
-    turn = Turn("x")
+    turn = ReaderLock("x")
 
     def items():
         with turn:
             yield 1
 
-    assert list(Loop(turn, items())) == [1]
+    assert list(LockedIterator(turn, items())) == [1]

@@ -10,7 +10,7 @@ from typing import Literal, NamedTuple
 
 from rdfm import formats
 from rdfm.errors import Remedy
-from rdfm.logs.remedies import named_format
+from rdfm.logs.remedies import format_remedy
 
 __all__ = [
     "Advice",
@@ -82,9 +82,9 @@ def writing_advice(path: str, kind: str = "messages") -> Advice | None:
     """
     suffix = _suffix(path)
     names = (_AMBIGUOUS_RESULTS if kind == "results" else _AMBIGUOUS).get(suffix, ())
-    if (likely := _ambiguity(suffix, names, "to")) is not None:
-        suggested = _format(names[0]).suffixes[0]
-        return likely._replace(text=f"{likely.text}; use the suffix {suggested}")
+    if (advice := _ambiguity_advice(suffix, names, "to")) is not None:
+        suggested = _find_format(names[0]).suffixes[0]
+        return advice._replace(text=f"{advice.text}; use the suffix {suggested}")
     reason = unsupported_suffix_text(path)
     return None if reason is None else Advice(reason)
 
@@ -101,7 +101,7 @@ def unsupported_suffix_text(path: str) -> str | None:
         return (
             f"{kind} archives are not supported; use a tar archive (out.tar.gz) or a folder (out/)"
         )
-    return _compression(suffix)
+    return _compression_name(suffix)
 
 
 def reading_advice(path: str, head: bytes) -> Advice | None:
@@ -111,11 +111,11 @@ def reading_advice(path: str, head: bytes) -> Advice | None:
         return Advice(
             f"{kind or 'zip'} archives are not supported; extract the archive first, or convert it to a tar archive"
         )
-    if (compression := _compression(suffix)) is not None:
+    if (compression := _compression_name(suffix)) is not None:
         return Advice(f"{compression}; decompress the file first")
     if (text := unread_content_text(head)) is not None:
         return Advice(text)
-    return _ambiguity(suffix, _AMBIGUOUS.get(suffix, ()), "from_format")
+    return _ambiguity_advice(suffix, _AMBIGUOUS.get(suffix, ()), "from_format")
 
 
 def unread_content_text(head: bytes) -> str | None:
@@ -141,27 +141,27 @@ def _suffix(path: str) -> str:
     path = path.lower()
     for compressed in formats.COMPRESSION_SUFFIXES:
         path = path.removesuffix(compressed)
-    found = re.search(r"[^./\\](\.[^./\\]+)$", path)
-    return "" if found is None else found[1]
+    match = re.search(r"[^./\\](\.[^./\\]+)$", path)
+    return "" if match is None else match[1]
 
 
-def _compression(suffix: str) -> str | None:
+def _compression_name(suffix: str) -> str | None:
     if (name := _COMPRESSIONS.get(suffix)) is None:
         return None
     return f"{name} compression ({suffix}) is not supported; {_SUPPORTED}"
 
 
-def _ambiguity(
+def _ambiguity_advice(
     suffix: str, names: tuple[str, ...], option: Literal["from_format", "to"]
 ) -> Advice | None:
     if not names:
         return None
-    listed = " or ".join(_format(name).title for name in names)
+    titles = " or ".join(_find_format(name).title for name in names)
     return Advice(
-        f"the suffix {suffix} is ambiguous; it may mean {listed}",
-        (named_format(option, names),),
+        f"the suffix {suffix} is ambiguous; it may mean {titles}",
+        (format_remedy(option, names),),
     )
 
 
-def _format(name: str) -> formats.FormatSpec:
+def _find_format(name: str) -> formats.FormatSpec:
     return formats.find(name).spec

@@ -11,12 +11,12 @@ from collections.abc import Iterator
 from threading import RLock
 from typing import Generic, TypeVar
 
-__all__ = ["Loop", "Turn"]
+__all__ = ["LockedIterator", "ReaderLock"]
 
 T = TypeVar("T")
 
 
-class Turn:
+class ReaderLock:
     """The right to use a reader, as a context manager. Only one thread at a time can have it.
 
     Attributes:
@@ -28,40 +28,40 @@ class Turn:
     def __init__(self, name: str) -> None:
         """Initialize with the name of the input."""
         self.name = name
-        # Reentrant, so that an interrupt does not lock out the thread that has the turn.
+        # Reentrant, so that an interrupt does not lock out the thread that has the lock.
         self.lock = RLock()
 
     def __enter__(self) -> None:
-        """Take the turn. Never waits: the other thread may be waiting for the GIL, or for input.
+        """Acquire the lock. Never waits: the other thread may be waiting for the GIL, or for input.
 
         Raises:
-            RuntimeError: If another thread has the turn.
+            RuntimeError: If another thread has the lock.
         """
         if not self.lock.acquire(blocking=False):
-            raise self.in_use()
+            raise self.in_use_error()
 
     def __exit__(self, *_: object) -> None:
-        """Release the turn."""
+        """Release the lock."""
         self.lock.release()
 
-    def in_use(self) -> RuntimeError:
+    def in_use_error(self) -> RuntimeError:
         """Return the error for a second thread."""
         return RuntimeError(
             f"{self.name} is in use by another thread; open it once for each thread"
         )
 
 
-class Loop(Iterator[T], Generic[T]):
-    """The iterator of a loop over a reader. It takes the reader's turn for each item."""
+class LockedIterator(Iterator[T], Generic[T]):
+    """The iterator of a loop over a reader. It acquires the reader's lock for each item."""
 
-    __slots__ = ("_acquire", "_next", "_release", "_turn")
+    __slots__ = ("_acquire", "_lock", "_next", "_release")
 
-    def __init__(self, turn: Turn, items: Iterator[T]) -> None:
-        """Initialize with the turn and the iterator over the items."""
-        self._turn = turn
+    def __init__(self, reader_lock: ReaderLock, items: Iterator[T]) -> None:
+        """Initialize with the lock and the iterator over the items."""
+        self._lock = reader_lock
         self._next = items.__next__
-        self._acquire = turn.lock.acquire
-        self._release = turn.lock.release
+        self._acquire = reader_lock.lock.acquire
+        self._release = reader_lock.lock.release
 
     def __next__(self) -> T:
         """Return the next item.
@@ -70,7 +70,7 @@ class Loop(Iterator[T], Generic[T]):
             RuntimeError: If another thread is using the reader.
         """
         if not self._acquire(False):
-            raise self._turn.in_use()
+            raise self._lock.in_use_error()
         try:
             return self._next()
         finally:
