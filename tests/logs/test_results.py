@@ -72,7 +72,7 @@ def test_any_number_of_variables_and_rows_round_trips(name, variables, rows):
         assert list(results) == unbound
 
 
-@pytest.mark.parametrize("name", ["results-json", "results-xml"])
+@pytest.mark.parametrize("name", ["results-json", "results-xml", "results-jelly"])
 @pytest.mark.parametrize("answer", [True, False])
 def test_boolean_answers_round_trip(name, answer):
     data = written([], (), name, boolean=answer, links=["more", "http://e/"])
@@ -82,7 +82,9 @@ def test_boolean_answers_round_trip(name, answer):
         assert results.links == ("more", "http://e/")
 
 
-@pytest.mark.parametrize("name", sorted({*FORMATS} - {"results-json", "results-xml"}))
+@pytest.mark.parametrize(
+    "name", sorted({*FORMATS} - {"results-json", "results-xml", "results-jelly"})
+)
 def test_boolean_answers_are_rejected_by_formats_without_booleans(name, tmp_path):
     path = tmp_path / "answer"
     with pytest.raises(EncodeError, match="ASK"):
