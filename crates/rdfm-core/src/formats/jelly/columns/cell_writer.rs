@@ -18,6 +18,7 @@ use crate::model::term::{Term, TermId, TermKind, flags, is_language_type};
 use crate::syntax::wire::{put_bytes, put_number};
 
 /// A cell whose ids are known.
+#[derive(Clone, Copy)]
 pub(in crate::formats::jelly) enum Cell {
     /// The value of the previous cell.
     Repeat,

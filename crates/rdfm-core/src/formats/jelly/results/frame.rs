@@ -94,8 +94,8 @@ impl FrameParts {
             let (key, value) = key_and_value(&bytes[range.clone()]).at(range.start)?;
             // The definition says that links that are not UTF-8 are ignored.
             if let (LINK, Ok(text)) = (key, std::str::from_utf8(value)) {
-                let lines = text.split('\n').filter(|line| !line.is_empty());
-                links = Some(lines.map(Into::into).collect());
+                let iris = text.split('\n').filter(|iri| !iri.is_empty());
+                links = Some(iris.map(Into::into).collect());
             } else {
                 others += 1;
             }
