@@ -404,7 +404,7 @@ INVALID = {
 @pytest.mark.parametrize("case", INVALID)
 def test_invalid_logs_are_rejected(case):
     data = delimited(INVALID[case])
-    assert read(data).error.startswith("results-jelly: ")
+    assert "results-jelly: " in read(data).error
     if case != "huge tables":
         with pytest.raises(InvalidLogError):
             jelly_sparql_proto.decode(data)
