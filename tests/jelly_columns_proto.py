@@ -176,6 +176,7 @@ class Reader:
                 extension = next(tokens, None)
                 require(extension is not None, "no extension")
                 length += extension
+            require(len(cells) + length < rows, "many cells")
             require(at + skip <= len(values), "a long skip")
             cells += values[at : at + skip]
             at += skip
