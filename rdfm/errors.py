@@ -245,6 +245,7 @@ class DecodeError(RdfmError, ValueError):
         remedies: The options that would help, the best first.
         missing_feature: The feature, such as "graphs" or "parts" (messages read in parts).
         format: Name of the format, such as "nq".
+        kind: Kind of the log, such as "patches", if its format has several kinds and it is known.
         byte_offset: Offset of the error in the decompressed log, in bytes from 0.
         message_index: Index of the message in the log, from 0.
         line: Number of the line, from 1, in formats that have lines.
@@ -255,6 +256,8 @@ class DecodeError(RdfmError, ValueError):
         follows: Whether the error may be a consequence of a skipped message, which may have
             contained a declaration that is now missing. The reason names that message.
     """
+
+    kind: str | None = None
 
     def __init__(
         self,
@@ -293,7 +296,7 @@ class DecodeError(RdfmError, ValueError):
             ("frame", self.frame),
             ("row", self.row),
             ("byte", self.byte_offset),
-            (_message_word(self.format), self.message_index),
+            (_message_word(self.kind or self.format), self.message_index),
         )
         reason = _with_options(self.reason, renderer) + recommendations(self.remedies, renderer)
         return _format_text(self.source, self.format, reason, names)
@@ -323,6 +326,7 @@ class EncodeError(RdfmError, ValueError):
         remedies: The options that would help, the best first.
         missing_feature: The feature, such as "graphs" or "parts" (messages written in parts).
         format: Name of the format, such as "ttl".
+        kind: Kind of the log, such as "patches", if its format has several kinds and it is known.
         message_index: Index of the message in the log, from 0.
         completed: The encoded bytes of the preceding messages. Write them to complete the log.
         source: Name of the input file of the message, if known.
@@ -331,6 +335,8 @@ class EncodeError(RdfmError, ValueError):
         line: For text, the number of the line at that offset, from 1.
         column: For text, the number of the character in that line, from 1.
     """
+
+    kind: str | None = None
 
     def __init__(
         self,
@@ -360,7 +366,7 @@ class EncodeError(RdfmError, ValueError):
             ("line", self.line),
             ("column", self.column),
             ("byte", self.byte_offset),
-            (_message_word(self.format), self.message_index),
+            (_message_word(self.kind or self.format), self.message_index),
         )
         reason = _with_options(self.reason, renderer) + recommendations(self.remedies, renderer)
         return _format_text(self.source, self.format, reason, names)

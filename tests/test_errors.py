@@ -25,7 +25,7 @@ from rdfm.cli.cli_remedies import on_command_line
 from rdfm.errors import OptionError, RdfmError, Remedy, render
 from rdfm.nanopub import MirrorError
 from rdfm.nanopub.state import MirrorState
-from rdfm.spark.spark_remedies import in_function, in_spark
+from rdfm.spark.spark_remedies import render_for_function, render_for_spark
 from rdfm.storage.addresses import redact_url
 from rdfm.storage.contexts import ContextLoader
 
@@ -204,8 +204,8 @@ def test_errors_have_builtin_bases():
 def test_each_surface_shows_options_in_its_own_syntax(remedy, python, command, spark, function):
     assert remedy.render() == python
     assert remedy.render(on_command_line) == command
-    assert remedy.render(in_spark) == spark
-    assert remedy.render(in_function) == function
+    assert remedy.render(render_for_spark) == spark
+    assert remedy.render(render_for_function) == function
 
 
 def test_options_that_the_command_line_lacks_are_omitted_there():
@@ -229,7 +229,7 @@ def test_remedies_follow_the_reason_and_precede_the_position():
         "a.nq: ttl: no graph names; merge_graphs=True drops them, or "
         'group_by="graph" divides it, or format="nq" (to in convert) supports them (message 4)'
     )
-    assert render(error, in_spark) == (
+    assert render(error, render_for_spark) == (
         'a.nq: ttl: no graph names; .option("mergeGraphs", "true") drops them, or '
         '.option("to", "nq") supports them (message 4)'
     )
@@ -242,7 +242,7 @@ def test_remedies_follow_the_reason_and_precede_the_position():
 
 def test_errors_without_remedies_are_rendered_unchanged():
     assert render(errors.OptionError("no such option"), on_command_line) == "no such option"
-    assert render(OSError("broken"), in_spark) == "broken"
+    assert render(OSError("broken"), render_for_spark) == "broken"
     assert errors.DecodeError("bad").remedies == ()
     option = errors.OptionError(
         "is full", remedies=[Remedy("stage", "overwrite", "true", "empties it")]

@@ -6,6 +6,8 @@ import pickle
 import random
 from itertools import chain
 
+import pyarrow
+import pyarrow.parquet
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -97,10 +99,16 @@ def applied(rows, data="", **options):
 MESSAGE_FORMATS = (*NATIVE, *TABLES)
 
 
+# Each patch format with each old and each new format, and each pair of these with one patch format.
+DIFFERENCES = [
+    (first, second, PATCH_FORMATS[(a + b) % len(PATCH_FORMATS)])
+    for a, first in enumerate(MESSAGE_FORMATS)
+    for b, second in enumerate(MESSAGE_FORMATS)
+]
+
+
 @pytest.mark.slow
-@pytest.mark.parametrize("name", PATCH_FORMATS)
-@pytest.mark.parametrize("second", MESSAGE_FORMATS)
-@pytest.mark.parametrize("first", MESSAGE_FORMATS)
+@pytest.mark.parametrize(("first", "second", "name"), DIFFERENCES)
 @settings(max_examples=3)
 @given(data=st.data())
 def test_applying_a_difference_gives_the_new_dataset(first, second, name, data, tmp_path_factory):
@@ -697,3 +705,28 @@ def test_progress_covers_all_inputs(tmp_path):
             if "patch_format" not in options and change in (patch.from_log, patch.diff)
             else "patches"
         )
+
+
+@pytest.mark.parametrize("format", TABLES)
+def test_errors_about_patches_in_tables_are_about_patches(format):
+    file = io.BytesIO()
+    with rdfm.create_log(file, format, kind="patches") as log:
+        log.write([])
+        log.write([("TC",)])
+    with pytest.raises(rdfm.DecodeError, match=rf"^bytes: {format}: .*\(patch 1\)$"):
+        patch.apply(
+            b"", file.getvalue(), io.BytesIO(), from_format="nq", patch_format=format, to="nq"
+        )
+
+
+def test_errors_about_rows_of_patches_are_about_patches(tmp_path):
+    path = tmp_path / "log.parquet"
+    with rdfm.create_log(path, kind="patches") as log:
+        log.write([("TC",)])
+    rows = pyarrow.parquet.read_table(path)
+    changed = rows.to_pylist()
+    changed[0]["operations"][0]["op"] = "X"
+    pyarrow.parquet.write_table(pyarrow.Table.from_pylist(changed, rows.schema), path)
+    with rdfm.open_log(path, kind="patches") as log, pytest.raises(rdfm.DecodeError) as error:
+        list(log)
+    assert str(error.value).endswith("found 'X' (patch 0)")

@@ -36,7 +36,7 @@ from rdfm.spark.spark_options import (
     STREAMING,
     WRITE_ID,
     WRITING,
-    camel,
+    camel_case,
 )
 from rdfm.sparql.query_options import QUERYING
 
@@ -402,7 +402,7 @@ def spark_table(options: Mapping[str, OptionSpec]) -> str:
     lines = [row("option", "value", "default", ""), row(*["---"] * 4)]
     for name, option in options.items():
         cells = cell(value_of(option)), default_of(option), cell(option.help)
-        lines.append(row(f"`{camel(name)}`", *cells))
+        lines.append(row(f"`{camel_case(name)}`", *cells))
     return "\n".join(lines)
 
 

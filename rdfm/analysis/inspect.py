@@ -48,6 +48,7 @@ class Inspection:
             not reveal it.
         version_label: The version label that announces the dialect of a text log.
         options: The stream options, if the format has them, as Jelly does.
+        column_bytes: In Jelly 1.2, the size of each column in bytes, and of the lookup entries.
         kind: The kind of the messages: "messages", "patches" or "results".
         messages: Number of messages, patches or rows.
         empty_messages: Number of messages without quads or operations.
@@ -96,6 +97,7 @@ class Inspection:
     dialect: str | None = None
     version_label: str | None = None
     options: dict[str, Any] | None = None
+    column_bytes: dict[str, int] = field(default_factory=dict)
     kind: str = "messages"
     messages: int = 0
     empty_messages: int = 0
@@ -175,6 +177,7 @@ def inspect(
     data: Input | None = None
     logs = 0
     last: Source | None = None
+    column_bytes: dict[int, Mapping[str, int]] = {}
     try:
         for item in driver:
             if item.source is not last:
@@ -190,6 +193,8 @@ def inspect(
                 continue
             if logs == 1:
                 _set_header(report, item.header)
+            if "column_bytes" in item.header:
+                column_bytes[logs] = item.header["column_bytes"]
             notes.update(item.source, item.header.get("notes", ()))
             if isinstance(item, ReadError):
                 raise item.error
@@ -205,6 +210,9 @@ def inspect(
             raise
     finally:
         driver.close()
+    for sizes in column_bytes.values():
+        for name, size in sizes.items():
+            report.column_bytes[name] = report.column_bytes.get(name, 0) + size
     report.logs = logs if driver.several else 1
     report.notes = (*(() if error else driver.notes()), *notes.texts(), *counts.notes())
     report.format = ", ".join(found) or report.format

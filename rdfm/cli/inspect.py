@@ -210,6 +210,9 @@ def _lines(report: Any) -> list[str]:
             f"{name} {value}" for name, value in report.options.items() if value not in (None, "")
         ]
         rows.append(("stream options", ", ".join(values)))
+    if report.column_bytes:
+        sizes = (f"{name} {size(count)}" for name, count in report.column_bytes.items())
+        rows.append(("columns", ", ".join(sizes)))
     if report.logs != 1:
         rows.append(("logs", f"{report.logs:,}"))
     bytes_ = size(report.bytes)

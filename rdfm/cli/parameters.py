@@ -39,7 +39,13 @@ _LAST = ("Limits that protect memory", "Other formats", "Other options")
 # Key in the `meta` of a context whose help lists all options.
 COMPLETE = "rdfm.cli.complete"
 # Option names of other programs, and the corresponding names in rdfm.
-_EQUIVALENT_NAMES = {"--first": "--take", "--head": "--take", "--limit": "--take"}
+_EQUIVALENT_NAMES = {
+    "--first": "--take",
+    "--from-format": "--from",
+    "--head": "--take",
+    "--limit": "--take",
+    "--to-format": "--to",
+}
 
 
 class GroupedOption(click.Option):

@@ -23,7 +23,12 @@ from rdfm.logs.input.progress import Progress, Reporter, total_bytes
 from rdfm.logs.stages.criteria import FILTERING, FilterStage
 from rdfm.logs.write.append import AppendSettings
 from rdfm.logs.write.keyed import SplitBy
-from rdfm.logs.write.output import OutputShape, Writable, output_format
+from rdfm.logs.write.output import (
+    OutputShape,
+    Writable,
+    output_format,
+    reject_other_format_names,
+)
 from rdfm.logs.write.own_input import reject_own_input
 from rdfm.storage.paths import is_live
 from rdfm.storage.pool import MAX_JOBS, usable_cores
@@ -151,6 +156,7 @@ def plan(
     known = input_formats(inputs, options.get("from_format"))
     live_settings = live_options(inputs, output, options)
     kind = known[0].kinds[0] if known else "messages"
+    reject_other_format_names(options, "to")
     target_format = output_format(output, options.get("to"), kind)
     filters = not _FILTERING.isdisjoint(declared)
     if options.get("split_by") is not None:

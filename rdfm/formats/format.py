@@ -361,6 +361,8 @@ class Format(Generic[B]):
             OptionError: If an option is unknown or its value is invalid.
             TypeError: If `data` is not a bytes-like object.
         """
+        if isinstance(data, str):
+            raise TypeError('decode takes bytes, not a string; for text, use text.encode("utf-8")')
         if not isinstance(data, bytes):
             data = memoryview(data).tobytes()
         has_batches = "batch_messages" in self.spec.options("read")

@@ -111,6 +111,7 @@ class WriteOptions(TypedDict, total=False):
     punctuated: bool | str | None
     rdf_star: bool | str | None
     rdf_star_syntax: bool | str | None
+    rdf_version: Literal["1.1", "1.2-basic", "1.2", "unspecified"] | int | None
     restart_bytes: int | str | None
     rows: Literal["messages", "quads"] | None
     statement_type: Literal["triples", "quads"] | None
@@ -178,6 +179,7 @@ class _BothOptions(TypedDict, total=False):
     rdf_direction: Literal["literal", "none", "i18n-datatype", "compound-literal"] | None
     rdf_star: bool | str | None
     rdf_star_syntax: bool | str | None
+    rdf_version: Literal["1.1", "1.2-basic", "1.2", "unspecified"] | int | None
     restart_bytes: int | str | None
     rows: Literal["messages", "quads"] | None
     statement_type: Literal["triples", "quads"] | None
@@ -247,6 +249,7 @@ class _BothOptions(TypedDict, total=False):
     to_punctuated: bool | str | None
     to_rdf_star: bool | str | None
     to_rdf_star_syntax: bool | str | None
+    to_rdf_version: Literal["1.1", "1.2-basic", "1.2", "unspecified"] | int | None
     to_restart_bytes: int | str | None
     to_rows: Literal["messages", "quads"] | None
     to_statement_type: Literal["triples", "quads"] | None

@@ -205,6 +205,8 @@ class _RowGroup:
             with _page_errors():
                 next_offset = column.add(at, header)
             if next_offset is not None:
+                if next_offset > self._file.size:
+                    raise _error("a page is truncated")
                 return next_offset
             if len(header) < size or size > MAX_HEADER_BYTES:
                 raise _error("a page header is truncated")

@@ -358,7 +358,7 @@ class RowDecoder(FileDecoder):
                 yield from self._read_quads(quads, rows)
                 continue
             start, returned = self.bytes_read, 0
-            with _row_errors(self.format):
+            with _row_errors(self.format, self._row_kind):
                 for batch in batches_from_arrow(
                     rows,
                     first_message_index=self._row,
@@ -376,7 +376,7 @@ class RowDecoder(FileDecoder):
     def _read_quads(self, quads: QuadRows, rows: Any = None) -> Iterator[AnyBatch]:
         """Yield the messages that quad rows complete or, without rows, the remaining messages."""
         start, count = self.bytes_read, 0 if rows is None else rows.num_rows
-        with _row_errors(self.format):
+        with _row_errors(self.format, "messages"):
             if rows is not None:
                 quads.feed(rows)
             while (batch := quads.next_batch()) is not None:
@@ -414,10 +414,11 @@ def _check_names(type: Any) -> None:
 
 
 class _row_errors:
-    """Adds the format and the message to errors about rows."""
+    """Adds the format, the kind and the message to errors about rows."""
 
-    def __init__(self, format: str) -> None:
+    def __init__(self, format: str, kind: str) -> None:
         self._format = format
+        self._kind = kind
 
     def __enter__(self) -> None:
         pass
@@ -428,7 +429,7 @@ class _row_errors:
         ):  # values that do not have the declared type of their column
             raise DecodeError(f"the file is corrupt: {error}", format=self._format) from error
         if isinstance(error, DecodeError):
-            error.format = self._format
+            error.format, error.kind = self._format, self._kind
             if error.message_index is None:
                 error.message_index, error.row = error.row, None
 
@@ -557,7 +558,9 @@ class RowEncoder(Encoder):
             )
 
     def _encode_error(self, batch: AnyBatch, reason: str) -> EncodeError:
-        return EncodeError(reason, format=self.format, message_index=batch.first_message_index)
+        error = EncodeError(reason, format=self.format, message_index=batch.first_message_index)
+        error.kind = batch.kind
+        return error
 
     def _add_regrouped(self, regrouper: Regrouper) -> None:
         while (batch := regrouper.next_batch()) is not None:

@@ -433,6 +433,8 @@ class FormatSpec:
             return f"the option {spell_option(name)} is for {opposite} {join_words(other_side)}, not for {doing}"
         if several:
             return f"no format has the option '{name[:40]}'"
+        if name in ("from_format", "to_format"):
+            return f"there is no option '{name}'; did you mean format?"
         known = ", ".join(sorted(self.options(side))) or "none"
         return f"there is no option '{name[:40]}'; the options for {doing} {self.title} are {known}"
 

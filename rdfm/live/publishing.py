@@ -21,7 +21,7 @@ from rdfm._core import MessageBatch
 from rdfm.errors import RdfmError
 from rdfm.live.memory import BufferedFrames
 from rdfm.logs.write.writer import LogWriter, create_log
-from rdfm.storage.jelly_wire import StreamOptions, delimited
+from rdfm.storage.jelly_wire import COLUMNS_VERSION, StreamOptions, delimited
 
 __all__ = ["DECODED_BATCHES", "FrameQueue", "Publication", "TopicWriter"]
 
@@ -208,12 +208,13 @@ class Publication:
 def _for_new_log(options: StreamOptions) -> dict[str, Any]:
     """Return the options of a log that can represent every message of a publication."""
     logical = options.logical_type
+    in_columns = options.version == COLUMNS_VERSION
     return {
         "stream_name": options.stream_name,
         "physical_type": _PHYSICAL.get(options.physical_type, "quads"),
         "generalized": options.generalized,
-        "rdf_star": options.rdf_star,
+        "rdf_star": options.rdf_star or in_columns,
         "logical_type": 0 if logical % 10 in (1, 2) else logical,
-        "jelly_version": max(options.version, 1),
+        "jelly_version": 2 if in_columns else max(options.version, 1),
         "namespaces": options.version >= 2,
     }

@@ -17,7 +17,8 @@ __all__ = ["MAX_TABLES", "LogOptions", "RequestError", "Response", "check_publis
 # Maximum sizes of the name, prefix and datatype tables in a response or a publication.
 MAX_TABLES = (4096, 1024, 256)
 _MIN_NAMES = 8
-_MAX_VERSION = 2
+# The newest versions of responses and of publications.
+_MAX_VERSION, _MAX_PUBLISHED_VERSION = 2, 3
 _PHYSICAL = {1: "triples", 2: "quads", 3: "graphs"}
 _LOGICAL = {0: "UNSPECIFIED", 1: "FLAT_TRIPLES", 2: "FLAT_QUADS", 3: "GRAPHS", 4: "DATASETS"}
 _TRIPLES = 1
@@ -120,8 +121,10 @@ def check_published(options: StreamOptions) -> None:
     """
     if options.physical_type not in _PHYSICAL:
         raise RequestError(f"physical type {options.physical_type} is unknown; expected 1 to 3")
-    if not 1 <= options.version <= _MAX_VERSION:
-        raise RequestError(f"version {options.version} is unknown; expected 1 or {_MAX_VERSION}")
+    if not 1 <= options.version <= _MAX_PUBLISHED_VERSION:
+        raise RequestError(
+            f"version {options.version} is unknown; expected 1 to {_MAX_PUBLISHED_VERSION}"
+        )
     sizes = (options.name_table, options.prefix_table, options.datatype_table)
     for name, size, limit in zip(("name", "prefix", "datatype"), sizes, MAX_TABLES, strict=True):
         if size > limit:
@@ -141,9 +144,10 @@ def _check(requested: StreamOptions) -> None:
         raise RequestError(
             f"max_name_table_size is {requested.name_table}; expected {_MIN_NAMES} or more"
         )
-    if requested.version > _MAX_VERSION:
+    if requested.version > _MAX_PUBLISHED_VERSION:
         raise RequestError(
-            f"version {requested.version} is unknown; expected 1, {_MAX_VERSION} or 0 (any)"
+            f"version {requested.version} is unknown; expected 1 to {_MAX_PUBLISHED_VERSION}, "
+            "or 0 (any)"
         )
     base = requested.logical_type % 10
     if base not in _LOGICAL:

@@ -423,7 +423,7 @@ class Streams(grpc.GenericRpcHandler):  # type: ignore[misc]  # grpcio has no ty
     ) -> None:
         """Append the messages of a publication. If it is aborted, append those received so far."""
         queue = FrameQueue(call.buffered)
-        is_flat = options.logical_type % 10 in (1, 2)
+        is_flat = options.is_flat
         appending = asyncio.ensure_future(self._append(call, path, options, queue, is_flat))
         reading = asyncio.ensure_future(self._read(call, first, frames, queue, is_flat))
         complete = False

@@ -36,7 +36,12 @@ from rdfm.logs.read.reader import LogReader
 from rdfm.logs.remedies import format_remedy
 from rdfm.logs.stages.stage import Watcher
 from rdfm.logs.write.append import AppendSettings
-from rdfm.logs.write.output import OutputShape, Writable, output_format
+from rdfm.logs.write.output import (
+    OutputShape,
+    Writable,
+    output_format,
+    reject_other_format_names,
+)
 from rdfm.logs.write.own_input import reject_own_input
 from rdfm.logs.write.writer import LogWriter
 from rdfm.storage import archive
@@ -178,6 +183,7 @@ class Streams:
         self._drivers: list[Driver] = []
         self._meter = _ProgressMeter(progress, inputs)
         self._output, self._kind = output, kind
+        reject_other_format_names(options, "to")
         self._format = output_format(output, options.get("to"), kind)
         spec = self._format.spec
         if kind not in spec.kinds:
@@ -409,7 +415,7 @@ def locating_errors(log: LogReader) -> Iterator[None]:
     except (DecodeError, EncodeError) as error:
         error.source = error.source or log.source
         if error.format == "patches":
-            error.format = log.format
+            error.format, error.kind = log.format, "patches"
             is_text = log._format is not None and not log._format.spec.binary
             if is_text and isinstance(log, _IndexedLog) and error.byte_offset is not None:
                 position = log.lines.locate(log._input, error.byte_offset)

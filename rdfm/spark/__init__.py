@@ -141,24 +141,26 @@ def read(
 
     if (files is None) == (paths is None):
         raise OptionError("pass either paths, or files as a DataFrame that lists the logs")
-    given = as_text({**options, **_named(columns)})
+    text_options = as_text({**options, **_columns_option(columns)})
     if files is not None:
         from rdfm.spark.streams.listed import read_listed
 
         if not _is_remote(spark):
             check_workers(spark)
-        return read_listed(spark, files, _schema(schema), given)
-    listed = [_path(path) for path in _each(paths)]
-    reader = LogSourceReader({**given, "paths": json.dumps(listed)}, _schema(schema))
+        return read_listed(spark, files, _parse_schema(schema), text_options)
+    path_list = [_path_text(path) for path in _iter_paths(paths)]
+    reader = LogSourceReader(
+        {**text_options, "paths": json.dumps(path_list)}, _parse_schema(schema)
+    )
     if not _is_remote(spark):
         check_workers(spark)
         reader.check_paths()
-        listed = reader.paths  # Spark's own process may have a different working folder
+        path_list = reader.paths  # Spark's own process may have a different working folder
         # Spark does not pass the number of cores to the source.
-        if key("minPartitions") not in map(key, given):
-            given["minPartitions"] = str(spark.sparkContext.defaultParallelism)
+        if key("minPartitions") not in map(key, text_options):
+            text_options["minPartitions"] = str(spark.sparkContext.defaultParallelism)
     _register_once(spark)
-    return spark.read.format("rdfm").schema(reader.schema).options(**given).load(listed)
+    return spark.read.format("rdfm").schema(reader.schema).options(**text_options).load(path_list)
 
 
 def write(
@@ -201,7 +203,7 @@ def write(
     import uuid
 
     from rdfm.spark.compat import activate
-    from rdfm.spark.paths import absolute
+    from rdfm.spark.paths import to_absolute
     from rdfm.spark.spark_options import Options, as_text
     from rdfm.spark.writers.commit import CommitTarget
     from rdfm.spark.writers.summary import REPORT
@@ -213,21 +215,21 @@ def write(
     columns = options.get("partition_columns")
     if columns is not None and not isinstance(columns, str):
         options["partition_columns"] = ",".join(columns)
-    given = as_text({**options, "to": to})
-    folder = _path(path)
+    text_options = as_text({**options, "to": to})
+    folder = _path_text(path)
     _register_once(spark)
     if _is_remote(spark):
-        df.write.format("rdfm").mode(mode).options(**given).save(folder)
+        df.write.format("rdfm").mode(mode).options(**text_options).save(folder)
         return None
-    folder = absolute(folder)  # Spark's own process may have a different working folder
+    folder = to_absolute(folder)  # Spark's own process may have a different working folder
     name = uuid.uuid4().hex
-    checked = {**given, "path": folder}
+    checked = {**text_options, "path": folder}
     checked = {option: value for option, value in checked.items() if key(option) != key("writeId")}
     plan = WritePlan.of(Options(checked), df.schema)
     activate(spark)
-    df.write.format("rdfm").mode(mode).options(**given, **{REPORT: name}).save(folder)
-    found = CommitTarget.of(plan.path, plan.storage).take_report(name)
-    return WriteSummary() if found is None else WriteSummary.unpack(found)
+    df.write.format("rdfm").mode(mode).options(**text_options, **{REPORT: name}).save(folder)
+    report = CommitTarget.of(plan.path, plan.storage).take_report(name)
+    return WriteSummary() if report is None else WriteSummary.unpack(report)
 
 
 def query(
@@ -289,13 +291,15 @@ def query(
         "timeout": timeout,
         "max_rows": max_rows,
     }
-    given = json.dumps({name: value for name, value in query_options.items() if value is not None})
+    query_json = json.dumps(
+        {name: value for name, value in query_options.items() if value is not None}
+    )
     if hasattr(logs, "mapInArrow"):
         from rdfm.spark.queries.evaluation import query_rows
 
         _reject_options(options)
-        return query_rows(cast("DataFrame", logs), given)
-    return read(_session(spark), cast("str", logs), query=given, **options)
+        return query_rows(cast("DataFrame", logs), query_json)
+    return read(_session(spark), cast("str", logs), query=query_json, **options)
 
 
 def read_stream(
@@ -337,8 +341,8 @@ def read_stream(
 
     if not _is_remote(spark):
         check_workers(spark)
-    given = as_text({**options, **_named(columns)})
-    return stream.read_stream(spark, _path(folder), _schema(schema), given)
+    text_options = as_text({**options, **_columns_option(columns)})
+    return stream.read_stream(spark, _path_text(folder), _parse_schema(schema), text_options)
 
 
 def validate(
@@ -379,16 +383,16 @@ def validate(
     from rdfm.spark.checks import validate_logs, validate_rows
 
     if hasattr(logs, "mapInArrow"):
-        given = {"strict": strict, "shapes": shapes} if strict or shapes else {}
-        _reject_options({**given, **options})
+        row_options = {"strict": strict, "shapes": shapes} if strict or shapes else {}
+        _reject_options({**row_options, **options})
         return validate_rows(cast("DataFrame", logs))
     return validate_logs(
         _session(spark),
-        _paths(logs),
+        _path_list(logs),
         options,
         strict=strict,
         max_warnings=max_warnings,
-        shapes=None if shapes is None else _path(shapes),
+        shapes=None if shapes is None else _path_text(shapes),
     )
 
 
@@ -426,7 +430,7 @@ def statistics(
     if hasattr(logs, "mapInArrow"):
         _reject_options(options)
         return find_statistics_of_rows(cast("DataFrame", logs), top)
-    return find_statistics(_session(spark), _paths(logs), options, top)
+    return find_statistics(_session(spark), _path_list(logs), options, top)
 
 
 def diff(
@@ -473,7 +477,7 @@ def diff(
         _reject_options(options)
     if any(rows) and metadata:
         raise OptionError("metadata can be compared only if both sides are paths")
-    sides = [side if hasattr(side, "mapInArrow") else _paths(side) for side in (a, b)]
+    sides = [side if hasattr(side, "mapInArrow") else _path_list(side) for side in (a, b)]
     session = None if all(rows) else _session(spark)
     return diff_sides(sides, session, options, metadata=metadata)
 
@@ -516,13 +520,13 @@ def resplit(
         `rdfm.spark.resplit(spark, "dumps/*.jelly", "logs/")`
     """
     check_pyspark()
-    from rdfm.spark.paths import absolute, user_path
+    from rdfm.spark.paths import to_absolute, user_path
     from rdfm.spark.resplitting import rewrite
 
     rewrite(
         spark,
-        _paths(paths),
-        absolute(user_path(_path(out))),
+        _path_list(paths),
+        to_absolute(user_path(_path_text(out))),
         to=to,
         mode=mode,
         options=options,
@@ -547,8 +551,8 @@ def _reject_options(options: Mapping[str, Any]) -> None:
         )
 
 
-def _paths(logs: object) -> list[str]:
-    return [_path(path) for path in _each(logs)]
+def _path_list(logs: object) -> list[str]:
+    return [_path_text(path) for path in _iter_paths(logs)]
 
 
 def _is_remote(spark: SparkSession) -> bool:
@@ -556,7 +560,7 @@ def _is_remote(spark: SparkSession) -> bool:
     return type(spark).__module__.startswith("pyspark.sql.connect.")
 
 
-def _named(columns: Sequence[str] | None) -> dict[str, str]:
+def _columns_option(columns: Sequence[str] | None) -> dict[str, str]:
     """The option `columns`, if columns are given."""
     if columns is None:
         return {}
@@ -565,32 +569,32 @@ def _named(columns: Sequence[str] | None) -> dict[str, str]:
     return {"columns": ",".join(columns)}
 
 
-def _each(paths: object) -> Iterable[object]:
+def _iter_paths(paths: object) -> Iterable[object]:
     """One path or several, as an iterable."""
     if isinstance(paths, (str, bytes, os.PathLike)) or not isinstance(paths, Iterable):
         return [paths]
     return paths
 
 
-def _path(given: object) -> str:
+def _path_text(value: object) -> str:
     """A path or URL as text."""
-    path = os.fspath(given) if isinstance(given, os.PathLike) else given
+    path = os.fspath(value) if isinstance(value, os.PathLike) else value
     if not isinstance(path, str):
-        raise OptionError(f"a path must be a string or a Path, not {describe_invalid_path(given)}")
+        raise OptionError(f"a path must be a string or a Path, not {describe_invalid_path(value)}")
     return path
 
 
-def _schema(schema: StructType | str | None) -> StructType | None:
+def _parse_schema(schema: StructType | str | None) -> StructType | None:
     """A schema given as DDL text or as a type."""
     from pyspark.sql.types import DataType, StructType
 
-    wanted = DataType.fromDDL(schema) if isinstance(schema, str) else schema
-    if wanted is not None and not isinstance(wanted, StructType):
-        found = (
-            wanted.simpleString() if isinstance(wanted, DataType) else describe_invalid_path(wanted)
+    parsed = DataType.fromDDL(schema) if isinstance(schema, str) else schema
+    if parsed is not None and not isinstance(parsed, StructType):
+        description = (
+            parsed.simpleString() if isinstance(parsed, DataType) else describe_invalid_path(parsed)
         )
-        raise OptionError(f"the schema must have columns with types, but it is {found}")
-    return wanted
+        raise OptionError(f"the schema must have columns with types, but it is {description}")
+    return parsed
 
 
 def remove_orphan_files(

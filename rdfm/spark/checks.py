@@ -31,7 +31,7 @@ from rdfm.logs.input.driver import Driver, ReadBatch, ReadError
 from rdfm.spark.readers.reader import LogSourceReader
 from rdfm.spark.schema import LISTS, kind_of
 from rdfm.spark.spark_options import as_text
-from rdfm.spark.spark_remedies import in_spark
+from rdfm.spark.spark_remedies import render_for_spark
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -42,10 +42,10 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Task",
+    "create_reader",
     "diff_sides",
     "find_statistics",
     "find_statistics_of_rows",
-    "reader_of",
     "run_tasks",
     "validate_logs",
     "validate_rows",
@@ -82,7 +82,7 @@ _MAX_STEPS = 2_000_000
 _MAX_TOTAL_STEPS = 1 << 60
 
 
-def reader_of(paths: Sequence[str], options: Mapping[str, Any]) -> LogSourceReader:
+def create_reader(paths: Sequence[str], options: Mapping[str, Any]) -> LogSourceReader:
     """Return a reader of logs after checking its options and paths.
 
     Raises:
@@ -109,8 +109,8 @@ def run_tasks(
 
 def _tasks(reader: LogSourceReader) -> tuple[list[Task], int, int]:
     """The work of each task, and the number and total size of the files."""
-    files = reader.files()
-    tasks = [[(file.path, split) for file, split in task] for task in reader.work(files)]
+    files = reader.find_files()
+    tasks = [[(file.path, split) for file, split in task] for task in reader.plan_tasks(files)]
     return cast("list[Task]", tasks), len(files), sum(file.size for file in files)
 
 
@@ -122,9 +122,9 @@ def _list_column(rows: DataFrame, function: str) -> str:
     """
     kind = kind_of(rows.schema)
     if kind is None:
-        listed = ", ".join(rows.columns) or "none"
+        names = ", ".join(rows.columns) or "none"
         raise OptionError(
-            f"{function} needs paths, or rows with a column quads or operations; the columns are {listed}"
+            f"{function} needs paths, or rows with a column quads or operations; the columns are {names}"
         )
     return LISTS[kind][0]
 
@@ -132,11 +132,11 @@ def _list_column(rows: DataFrame, function: str) -> str:
 def _with_positions(rows: DataFrame, function: str) -> DataFrame:
     """Return the messages with the columns of `_KEY` (null if missing)."""
     messages = _list_column(rows, function)
-    found = [
+    columns = [
         (F.col(name) if name in rows.columns else F.lit(None)).cast(type).alias(name)
         for name, type in _KEY.items()
     ]
-    return rows.select(*found, messages)
+    return rows.select(*columns, messages)
 
 
 # --- validate ---
@@ -157,7 +157,7 @@ def validate_logs(
         OptionError: If an option is unknown, or a value is invalid.
         FileNotFoundError: If a path does not exist.
     """
-    reader = reader_of(paths, {**options, "split_bytes": 0})
+    reader = create_reader(paths, {**options, "split_bytes": 0})
     reading = reader.reading
     tasks, _, _ = _tasks(reader)
 
@@ -174,12 +174,12 @@ def validate_logs(
                 storage_options=log_reading.storage_options,
                 **_supported(path, reading.options),
             )
-            found = [_finding(each) for each in checked]
-            found += [
+            result_rows = [_finding(each) for each in checked]
+            result_rows += [
                 _summary(path, rule, count, strict)
                 for rule, count in checked.summary()["omitted"].items()
             ]
-            yield from _batches(found)
+            yield from _batches(result_rows)
 
     return run_tasks(spark, tasks, run, FINDINGS)
 
@@ -204,17 +204,17 @@ def validate_rows(rows: DataFrame) -> DataFrame:
     def run(batches: Rows) -> Rows:
         checker = Checker(sys.maxsize)
         checker.begin_log("")
-        for given in batches:
-            found: list[dict[str, Any]] = []
-            present = given.filter(given[name].is_valid())
+        for record_batch in batches:
+            result_rows: list[dict[str, Any]] = []
+            present = record_batch.filter(record_batch[name].is_valid())
             places = present.select(list(_KEY)).to_pylist()
-            for row, batch in _valid_messages(present.select([name]), found, places):
+            for row, batch in _valid_messages(present.select([name]), result_rows, places):
                 for rule, index, _, text, _ in checker.check(batch, "none"):
                     severity = _severity(rule)
-                    found.append(
+                    result_rows.append(
                         _row(places[row + index - batch.first_message_index], severity, rule, text)
                     )
-            yield from _batches(found)
+            yield from _batches(result_rows)
 
     return _with_positions(rows, "validate").mapInArrow(run, FINDINGS)
 
@@ -224,56 +224,56 @@ def _severity(rule: str) -> str:
 
 
 def _valid_messages(
-    rows: pa.RecordBatch, found: list[dict[str, Any]], places: list[dict[str, Any]]
+    rows: pa.RecordBatch, findings: list[dict[str, Any]], positions: list[dict[str, Any]]
 ) -> Iterator[tuple[int, MessageBatch | PatchBatch]]:
     """Yield batches with the numbers of their first rows, and add an error for each invalid row."""
     start = 0
     while start < rows.num_rows:
-        done = start
+        rows_done = start
         try:
             for batch in batches_from_arrow(rows.slice(start)):
-                yield done, batch
-                done += len(batch)
+                yield rows_done, batch
+                rows_done += len(batch)
             return
         except DecodeError as error:
-            row = done if error.row is None else start + error.row
-            if row > done:  # the rows before it have not been returned
-                for batch in batches_from_arrow(rows.slice(done, row - done)):
-                    yield done, batch
-                    done += len(batch)
-            found.append(_row(places[row], "error", "syntax", spell_options(error.reason)))
+            row = rows_done if error.row is None else start + error.row
+            if row > rows_done:  # the rows before it have not been returned
+                for batch in batches_from_arrow(rows.slice(rows_done, row - rows_done)):
+                    yield rows_done, batch
+                    rows_done += len(batch)
+            findings.append(_row(positions[row], "error", "syntax", spell_options(error.reason)))
             start = row + 1
 
 
-def _finding(each: Finding) -> dict[str, Any]:
+def _finding(finding: Finding) -> dict[str, Any]:
     return {
-        "source": each.source,
-        "severity": each.severity,
-        "rule": each.rule,
-        "text": each.render(in_spark),
-        "message_index": each.message_index,
-        "byte_offset": each.byte_offset,
-        "line": each.line,
-        "column": each.column,
-        "frame": each.frame,
-        "row": each.row,
+        "source": finding.source,
+        "severity": finding.severity,
+        "rule": finding.rule,
+        "text": finding.render(render_for_spark),
+        "message_index": finding.message_index,
+        "byte_offset": finding.byte_offset,
+        "line": finding.line,
+        "column": finding.column,
+        "frame": finding.frame,
+        "row": finding.row,
     }
 
 
 def _summary(source: str, rule: str, count: int, strict: bool) -> dict[str, Any]:
     findings = "finding" if count == 1 else "findings"
     text = f"{count} more {findings} of this rule; max_warnings sets the number of rows per rule"
-    place = {**dict.fromkeys(_KEY), "source": source}
-    return _row(place, "error" if strict else "warning", rule, text)
+    position = {**dict.fromkeys(_KEY), "source": source}
+    return _row(position, "error" if strict else "warning", rule, text)
 
 
-def _row(place: Mapping[str, Any], severity: str, rule: str, text: str) -> dict[str, Any]:
-    return {**place, "severity": severity, "rule": rule, "text": text}
+def _row(position: Mapping[str, Any], severity: str, rule: str, text: str) -> dict[str, Any]:
+    return {**position, "severity": severity, "rule": rule, "text": text}
 
 
-def _batches(found: list[dict[str, Any]]) -> Rows:
-    for start in range(0, len(found), ROWS):
-        yield pa.RecordBatch.from_pylist(found[start : start + ROWS], schema=_FINDINGS)
+def _batches(rows: list[dict[str, Any]]) -> Rows:
+    for start in range(0, len(rows), ROWS):
+        yield pa.RecordBatch.from_pylist(rows[start : start + ROWS], schema=_FINDINGS)
 
 
 # --- statistics ---
@@ -297,7 +297,7 @@ def find_statistics(
         OptionError: If an option is unknown, a value is invalid, or the logs are of several kinds.
         FileNotFoundError: If a path does not exist.
     """
-    reader = reader_of(paths, options)
+    reader = create_reader(paths, options)
     reading = reader.reading
     tasks, count, size = _tasks(reader)
 
@@ -337,8 +337,8 @@ def find_statistics_of_rows(rows: DataFrame, top: int | None) -> Statistics:
         context = TaskContext.get()
         number = 0 if context is None else context.partitionId()
         collector = Collector(first=number * _NUMBERS_PER_TASK)
-        for given in batches:
-            for batch in batches_from_arrow(given.filter(given[name].is_valid())):
+        for record_batch in batches:
+            for batch in batches_from_arrow(record_batch.filter(record_batch[name].is_valid())):
                 collector.add(cast("AnyBatch", batch))
         yield _pickled(_TaskStatistics(collector, {}))
 
@@ -355,14 +355,14 @@ def _merged(counted: DataFrame, top: int | None, **fields: Any) -> Statistics:
     if top is not None and top < 0:
         raise OptionError(f"top is {top}, expected 0 or more")
     collector = Collector()
-    found: dict[str, None] = {}
+    format_names: dict[str, None] = {}
     error: str | None = None
     for (data,) in counted.toLocalIterator():
-        each: _TaskStatistics = pickle.loads(data)
-        collector.merge(each.collector, fields["source"])
-        found |= each.formats
-        error = error or each.error
-    return collector.statistics(top=top, format=", ".join(found), error=error, **fields)
+        task_statistics: _TaskStatistics = pickle.loads(data)
+        collector.merge(task_statistics.collector, fields["source"])
+        format_names |= task_statistics.formats
+        error = error or task_statistics.error
+    return collector.statistics(top=top, format=", ".join(format_names), error=error, **fields)
 
 
 # --- diff ---
@@ -394,7 +394,7 @@ def _hashed_logs(
     secret: bytes,
     metadata: bool,
 ) -> DataFrame:
-    reader = reader_of(paths, options)
+    reader = create_reader(paths, options)
     reading = reader.reading
     tasks, _, _ = _tasks(reader)
 
@@ -404,7 +404,7 @@ def _hashed_logs(
             try:
                 for item in driver:
                     if isinstance(item, ReadError):
-                        item.error.renderer = in_spark
+                        item.error.renderer = render_for_spark
                         raise item.error
                     if isinstance(item, ReadBatch) and item.batch is not None and len(item.batch):
                         yield _hashes(
@@ -420,8 +420,8 @@ def _hashed_rows(rows: DataFrame, secret: bytes) -> DataFrame:
     name = _list_column(rows, "diff")
 
     def run(batches: Rows) -> Rows:
-        for given in batches:
-            present = given.filter(given[name].is_valid())
+        for record_batch in batches:
+            present = record_batch.filter(record_batch[name].is_valid())
             places = [present[name].to_pylist() for name in _KEY]
             start = 0
             for batch in batches_from_arrow(present.select([name])):

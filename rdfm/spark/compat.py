@@ -149,13 +149,13 @@ def _through_pandas(function: Callable[..., pa.Array], type: DataType, determini
         values: list[Any] = [list(value) if hasattr(value, "tolist") else value for value in column]
         if any(isinstance(value, dict) for value in values):
             value_type = pa.infer_type(
-                [each for value in values if value for each in value.values()]
+                [item for value in values if value for item in value.values()]
             )
             values = [None if value is None else list(value.items()) for value in values]
             return pa.array(values, pa.map_(pa.string(), value_type))
-        found = pa.array(values, from_pandas=True)
+        array = pa.array(values, from_pandas=True)
         # If all lists are empty, the item type is unknown here. The items are quads.
-        return pa.array(values, quads) if found.type == pa.list_(pa.null()) else found
+        return pa.array(values, quads) if array.type == pa.list_(pa.null()) else array
 
     # Spark derives the kind of function from the annotations.
     convert.__annotations__ = {"columns": pd.Series, "return": pd.Series}
@@ -176,7 +176,7 @@ def register_source(spark: SparkSession, source: type[DataSource]) -> None:
 
     Registering a source twice is an error in some versions, and a warning in others.
     """
-    if _is_found(spark, source.name()):
+    if _finds_source(spark, source.name()):
         return
     try:
         spark.dataSource.register(source)
@@ -185,7 +185,7 @@ def register_source(spark: SparkSession, source: type[DataSource]) -> None:
             raise
 
 
-def _is_found(spark: SparkSession, name: str) -> bool:
+def _finds_source(spark: SparkSession, name: str) -> bool:
     """Whether Spark finds a data source without registration; false if this is unknown."""
     if not is_remote(spark):
         with contextlib.suppress(Exception):

@@ -33,7 +33,7 @@ from rdfm.spark.compat import arrow_function
 from rdfm.spark.queries.sql import register_queries
 from rdfm.spark.schema import LISTS, NANOPUB
 from rdfm.spark.spark_options import MODE, Options, as_text
-from rdfm.spark.spark_remedies import NULL_VALUE, in_function
+from rdfm.spark.spark_remedies import NULL_VALUE, render_for_function
 from rdfm.spark.terms import (
     datatype,
     direction,
@@ -215,7 +215,7 @@ def _decoding(
                 error.source = _row_name(keys[0][index].as_py()) if keys else None
                 if on_error == "raise":
                     raise error
-                error.renderer = in_function
+                error.renderer = render_for_function
                 texts[index] = str(error)
             if not with_error:
                 return decoded
@@ -231,21 +231,21 @@ def _errors(
     decoder: ValueDecoder, values: pa.Array, decoded: pa.Array
 ) -> Iterator[tuple[int, DecodeError]]:
     """Yield the indexes and errors of values that were decoded to null."""
-    for index, (given, found) in enumerate(
+    for index, (is_given, is_decoded) in enumerate(
         zip(values.is_valid().to_pylist(), decoded.is_valid().to_pylist(), strict=True)
     ):
-        if given and not found:
+        if is_given and not is_decoded:
             try:
                 decoder(values.slice(index, 1))
             except DecodeError as error:
                 yield index, error
 
 
-def _row_name(found: Any) -> str:
+def _row_name(key: Any) -> str:
     """Describe a row by its key."""
-    if isinstance(found, Mapping):
-        return "row " + ", ".join(f"{name} {part}" for name, part in found.items())
-    return f"row {found}"
+    if isinstance(key, Mapping):
+        return "row " + ", ".join(f"{name} {part}" for name, part in key.items())
+    return f"row {key}"
 
 
 def _encoding(format: Format, max_depth: int, options: Mapping[str, Any]) -> Function:
@@ -268,7 +268,7 @@ def _sql_decoding(format: Format) -> Function:
     def from_rdf(*columns: pa.Array) -> pa.Array:
         values, given = _arguments(columns)
         mode = given.pop("mode", "FAILFAST")
-        keywords = Options(given).of_formats([formats.find(name).spec], "read")
+        keywords = Options(given).pop_format_options([formats.find(name).spec], "read")
         with _spark_remedies():
             return pa.array(ValueDecoder(name, **keywords)(values, on_error=_on_error(mode)))
 
@@ -280,7 +280,7 @@ def _sql_encoding(format: Format) -> Function:
 
     def to_rdf(*columns: pa.Array) -> pa.Array:
         quads, given = _arguments(columns)
-        keywords = Options(given).of_formats([formats.find(name).spec], "write")
+        keywords = Options(given).pop_format_options([formats.find(name).spec], "write")
         with _spark_remedies():
             return pa.array(ValueEncoder(name, **keywords)(quads))
 
@@ -331,10 +331,10 @@ def _spark_remedies() -> Iterator[None]:
             "of the type of quads"
         ) from None
     except EncodeError as error:
-        error.renderer = in_function
+        error.renderer = render_for_function
         raise
     except DecodeError as error:
-        error.renderer = in_function
+        error.renderer = render_for_function
         if isinstance(error, LimitError) and error.source is None:
             error.reason += " (spark.sql.execution.arrow.maxRecordsPerBatch)"
         elif error.source is not None:

@@ -14,7 +14,7 @@ from rdfm.errors import OptionError
 from rdfm.spark.compat import session_folder
 from rdfm.storage.paths import local_path
 
-__all__ = ["absolute", "real", "spark_path", "user_path"]
+__all__ = ["spark_path", "to_absolute", "to_canonical", "user_path"]
 
 # Folders where Databricks machines mount their storage.
 _DBFS, _VOLUMES = "/dbfs", "/Volumes"
@@ -48,18 +48,18 @@ def user_path(path: str) -> str:
     """
     if re.match("file:", path):
         return path  # `local_path` also decodes escapes
-    found = spark_path(path)
-    if path.startswith("dbfs:/") and found != path:
-        mount = _VOLUMES if found.startswith("/Volumes/") else _DBFS
+    converted = spark_path(path)
+    if path.startswith("dbfs:/") and converted != path:
+        mount = _VOLUMES if converted.startswith("/Volumes/") else _DBFS
         if not Path(mount).is_dir():
             raise OptionError(
-                f"{path} means {found}, but this machine has no folder {mount}; on Databricks, serverless compute supports "
+                f"{path} means {converted}, but this machine has no folder {mount}; on Databricks, serverless compute supports "
                 "only /Volumes; elsewhere, use the path or URL of the storage"
             )
-    return found
+    return converted
 
 
-def absolute(path: str) -> str:
+def to_absolute(path: str) -> str:
     """Return the absolute path, which is independent of the working folder of a task.
 
     Raises:
@@ -73,13 +73,13 @@ def absolute(path: str) -> str:
     return str(Path(local).absolute())
 
 
-def real(path: str) -> str:
+def to_canonical(path: str) -> str:
     """Return the canonical name of a path, as far as this machine can determine it.
 
     Glob patterns are kept.
 
     Example:
-        >>> real("/logs/../logs/*.nq"), real("s3a://bucket/logs")
+        >>> to_canonical("/logs/../logs/*.nq"), to_canonical("s3a://bucket/logs")
         ('/logs/*.nq', 's3://bucket/logs')
     """
     path = user_path(path)

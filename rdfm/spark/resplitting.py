@@ -19,8 +19,8 @@ import pyarrow as pa
 from rdfm import formats
 from rdfm.conversion.convert import convert
 from rdfm.errors import OptionError, RdfmError
-from rdfm.spark.checks import reader_of, run_tasks
-from rdfm.spark.spark_remedies import in_spark
+from rdfm.spark.checks import create_reader, run_tasks
+from rdfm.spark.spark_remedies import render_for_spark
 from rdfm.spark.writers.commit import CommitTarget, FolderCommit
 from rdfm.storage.files import storage_of
 from rdfm.storage.paths import is_url, local_target
@@ -76,9 +76,9 @@ def rewrite(
             )
     local_target(out)  # rejects a URL with one slash
     reading = {"storage_options": storage, "split_bytes": 0, "format": options.get("format")}
-    reader = reader_of(paths, reading)
+    reader = create_reader(paths, reading)
     tasks: list[Task] = [
-        [(file.path, None) for file, _ in task] for task in reader.work(reader.files())
+        [(file.path, None) for file, _ in task] for task in reader.plan_tasks(reader.find_files())
     ]
     target = CommitTarget.of(out, storage)
     target.clean()
@@ -105,7 +105,7 @@ def rewrite(
                 try:
                     convert(log, file, from_format=format, to=spec.name, jobs=1, **given)
                 except RdfmError as error:
-                    error.renderer = in_spark
+                    error.renderer = render_for_spark
                     raise
             task_target.storage.finish(file)
             parts.append(f"{attempt}/{name}")

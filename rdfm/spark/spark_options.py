@@ -36,9 +36,9 @@ __all__ = [
     "WRITING",
     "Options",
     "as_text",
-    "camel",
+    "camel_case",
     "compression",
-    "names_in",
+    "split_names",
 ]
 
 CORRUPT_RECORD = "_corrupt_record"
@@ -255,15 +255,15 @@ WRITE_ID = _by_name(
 )
 
 
-def camel(name: str) -> str:
+def camel_case(name: str) -> str:
     """Return an option's name in Spark's spelling.
 
     Example:
-        >>> camel("max_message_bytes")
+        >>> camel_case("max_message_bytes")
         'maxMessageBytes'
     """
-    first, *rest = name.split("_")
-    return first + "".join(word.capitalize() for word in rest)
+    first, *others = name.split("_")
+    return first + "".join(word.capitalize() for word in others)
 
 
 def compression(word: str) -> str | None:
@@ -271,11 +271,11 @@ def compression(word: str) -> str | None:
     return {"auto": None, "uncompressed": "none"}.get(word, word)
 
 
-def names_in(given: str | None) -> list[str] | None:
+def split_names(text: str | None) -> list[str] | None:
     """Return the column names in a comma-separated list; None if no list is given."""
-    if given is None:
+    if text is None:
         return None
-    return [name.strip() for name in given.split(",") if name.strip()]
+    return [name.strip() for name in text.split(",") if name.strip()]
 
 
 class Options:
@@ -287,11 +287,11 @@ class Options:
 
     Example:
         >>> options = Options({"splitBytes": "16m", "lenient": "true"})
-        >>> options.take(FILES)["split_bytes"], options.remaining
+        >>> options.pop_values(FILES)["split_bytes"], options.remaining
         (16777216, {'lenient': 'true'})
     """
 
-    def __init__(self, given: Mapping[str, str]) -> None:
+    def __init__(self, options: Mapping[str, str]) -> None:
         """Create the options from Spark's map.
 
         Raises:
@@ -299,7 +299,7 @@ class Options:
         """
         self.remaining: dict[str, str] = {}
         self.requested: list[str] = []
-        for name, value in given.items():
+        for name, value in options.items():
             if key(name) in self.remaining:
                 raise OptionError(f"the option {name} is given twice; remove one of them")
             self.remaining[key(name)] = value
@@ -308,13 +308,13 @@ class Options:
         """Take an option, and return its text; None if it is not given."""
         return self.remaining.pop(key(name), None)
 
-    def texts(self, names: Iterable[str]) -> dict[str, str]:
+    def pop_texts(self, names: Iterable[str]) -> dict[str, str]:
         """Take the given options among these names, as text for Spark."""
-        self.requested += map(camel, names)
-        found = {camel(name): self.pop(name) for name in names}
-        return {name: text for name, text in found.items() if text is not None}
+        self.requested += map(camel_case, names)
+        texts = {camel_case(name): self.pop(name) for name in names}
+        return {name: text for name, text in texts.items() if text is not None}
 
-    def take(self, specs: Mapping[str, OptionSpec]) -> dict[str, Any]:
+    def pop_values(self, specs: Mapping[str, OptionSpec]) -> dict[str, Any]:
         """Take the values of these options, by key. Options that are not given have their defaults.
 
         Raises:
@@ -322,47 +322,49 @@ class Options:
         """
         values = {}
         for name, spec in specs.items():
-            self.requested.append(camel(name))
+            self.requested.append(camel_case(name))
             text = self.pop(name)
-            description = f"the option {camel(name)}"
+            description = f"the option {camel_case(name)}"
             values[name] = spec.default if text is None else spec.value(text, description)
         return values
 
-    def of_formats(self, specs: list[FormatSpec], side: Literal["read", "write"]) -> dict[str, Any]:
+    def pop_format_options(
+        self, specs: list[FormatSpec], side: Literal["read", "write"]
+    ) -> dict[str, Any]:
         """Take the remaining options, which belong to these formats.
 
         Raises:
             OptionError: If none of the formats has the option, the value is invalid, or it names a
                 pipe, which tasks cannot read.
         """
-        known: dict[str, OptionSpec] = {}
+        known_options: dict[str, OptionSpec] = {}
         for spec in specs:
             for name, option in spec.options(side).items():
                 if not option.python_only:
-                    known.setdefault(key(name), option)
+                    known_options.setdefault(key(name), option)
         values = {}
-        for written, text in self.remaining.items():
-            if written not in known:
-                raise OptionError(self._unknown_option_text(written, specs, side))
-            option = known[written]
+        for spelling, text in self.remaining.items():
+            if spelling not in known_options:
+                raise OptionError(self._unknown_option_text(spelling, specs, side))
+            option = known_options[spelling]
             value = values[option.name] = option.value(text)
             # The text of a context is read here. Tasks open all other files.
-            named = {"file": [value], "log": [value]}.get(option.kind, ())
-            for path in value.values() if option.kind == "files" else named:
+            paths = {"file": [value], "log": [value]}.get(option.kind, ())
+            for path in value.values() if option.kind == "files" else paths:
                 if is_pipe(path):
                     raise OptionError(
-                        f"the option {camel(option.name)} names {path}, a pipe, device or socket, "
+                        f"the option {camel_case(option.name)} names {path}, a pipe, device or socket, "
                         "which cannot be read in Spark; use a file"
                     )
         return values
 
     def _unknown_option_text(
-        self, written: str, specs: list[FormatSpec], side: Literal["read", "write"]
+        self, spelling: str, specs: list[FormatSpec], side: Literal["read", "write"]
     ) -> str:
         """Return the error text for an unknown option, with the known options."""
         for spec in formats.specs():
             for name in spec.options(side):
-                if key(name) == written and len(specs) == 1:
+                if key(name) == spelling and len(specs) == 1:
                     return specs[0].unsupported_option_text(side, name)
         names = sorted(
             {
@@ -374,9 +376,9 @@ class Options:
         )
         from difflib import get_close_matches  # costly to import
 
-        known = {key(name): camel(name) for name in (*self.requested, *names)}
-        if similar := [known[name] for name in get_close_matches(key(written), known)]:
-            return f"there is no option '{written[:40]}'; did you mean {' or '.join(similar)}?"
+        known_names = {key(name): camel_case(name) for name in (*self.requested, *names)}
+        if similar := [known_names[name] for name in get_close_matches(key(spelling), known_names)]:
+            return f"there is no option '{spelling[:40]}'; did you mean {' or '.join(similar)}?"
         activity = "reading" if side == "read" else "writing"
         subject = f"the format {specs[0].name}" if len(specs) == 1 else "the formats"
         requested = (
@@ -384,9 +386,9 @@ class Options:
             if self.requested
             else ""
         )
-        return f"there is no option '{written[:40]}'; {requested}those of {subject} are {', '.join(names) or 'none'}"
+        return f"there is no option '{spelling[:40]}'; {requested}those of {subject} are {', '.join(names) or 'none'}"
 
-    def paths(self) -> list[str]:
+    def pop_paths(self) -> list[str]:
         """Take the paths of `load`: one, or several in Spark's JSON form.
 
         Raises:
@@ -394,36 +396,36 @@ class Options:
                 working folder.
         """
         single_path = self.pop("path")
-        several: Any = self.pop("paths")
-        found = [single_path] if single_path is not None else []
-        if several is not None:
+        path_list: Any = self.pop("paths")
+        paths = [single_path] if single_path is not None else []
+        if path_list is not None:
             with contextlib.suppress(ValueError):
-                several = json.loads(several)
-            if not isinstance(several, list):
+                path_list = json.loads(path_list)
+            if not isinstance(path_list, list):
                 raise OptionError(
                     "the option paths is reserved for Spark; use load(path) or load([path, …])"
                 )
-            found += several
+            paths += path_list
         # Spark passes a table's properties when it creates the table, but not when it reads it.
-        if not found or {"owner", "provider"} <= self.remaining.keys():
+        if not paths or {"owner", "provider"} <= self.remaining.keys():
             raise OptionError(
                 "no path is given; use load(path). Catalog tables pass no options "
                 "to Python sources; create a view instead: "
                 "CREATE TEMPORARY VIEW name USING rdfm OPTIONS (path '...')"
             )
-        if "" in found:
+        if "" in paths:
             raise OptionError("the path is empty; write '.' for the working folder")
-        return found
+        return paths
 
 
-def as_text(given: Mapping[str, Any]) -> dict[str, str]:
+def as_text(options: Mapping[str, Any]) -> dict[str, str]:
     """Return typed options as text for Spark, without those that are None.
 
     Example:
         >>> as_text({"lenient": True, "split_bytes": 1000, "base": None})
         {'lenient': 'true', 'split_bytes': '1000'}
     """
-    return {name: _as_text(value) for name, value in given.items() if value is not None}
+    return {name: _as_text(value) for name, value in options.items() if value is not None}
 
 
 def _as_text(value: Any) -> str:

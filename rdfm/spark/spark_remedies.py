@@ -18,10 +18,10 @@ from rdfm.spark.spark_options import (
     STREAMING,
     WRITE_ID,
     WRITING,
-    camel,
+    camel_case,
 )
 
-__all__ = ["in_function", "in_spark"]
+__all__ = ["render_for_function", "render_for_spark"]
 
 NULL_VALUE = Remedy("stage", "mode", "PERMISSIVE", "returns null for invalid values")
 MODES_OF_ERRORS = (
@@ -43,17 +43,17 @@ _SPARK_OPTIONS = {
 }
 
 
-def in_spark(remedy: Remedy) -> str | None:
+def render_for_spark(remedy: Remedy) -> str | None:
     """Return a remedy as a call of `option`.
 
     Example:
-        >>> in_spark(Remedy("stage", "to", "nq", ""))
+        >>> render_for_spark(Remedy("stage", "to", "nq", ""))
         '.option("to", "nq")'
     """
-    if (found := _found(remedy)) is None:
+    if (spark_option := _find_spark_option(remedy)) is None:
         return None
-    name, option, values = found
-    name = camel(name)
+    name, option, values = spark_option
+    name = camel_case(name)
     if not values:
         return f"option {name}"
     first, *others = values
@@ -65,22 +65,22 @@ def in_spark(remedy: Remedy) -> str | None:
     return f'.option("{name}", "{first}")'
 
 
-def in_function(remedy: Remedy) -> str | None:
+def render_for_function(remedy: Remedy) -> str | None:
     """Return a remedy as a keyword of a function on columns.
 
     Example:
-        >>> in_function(Remedy("stage", "to", "nq", ""))
+        >>> render_for_function(Remedy("stage", "to", "nq", ""))
         'format="nq"'
     """
-    if (found := _found(remedy)) is None:
+    if (spark_option := _find_spark_option(remedy)) is None:
         return None
-    _, option, values = found
+    _, option, values = spark_option
     if remedy.side == "stage" and option.name not in {spec.name for spec in FUNCTION_OPTIONS}:
         return None
     return as_keyword(option.keyword or option.name, values, option.placeholder)
 
 
-def _found(remedy: Remedy) -> tuple[str, OptionSpec, list[str]] | None:
+def _find_spark_option(remedy: Remedy) -> tuple[str, OptionSpec, list[str]] | None:
     """Spark's name of an option, its declaration and its values."""
     if remedy.side != "stage":
         option = declared(remedy)

@@ -32,6 +32,8 @@ SERVICE = "eu.ostrzyciel.jelly.core.proto.v1.RdfStreamService"
 SUBSCRIBE = f"/{SERVICE}/SubscribeRdf"
 PUBLISH = f"/{SERVICE}/PublishRdf"
 
+# The version of Jelly 1.2, in which frames are not messages.
+COLUMNS_VERSION = 3
 # Maximum size of a frame, in both directions.
 MAX_FRAME_BYTES = 64 << 20
 # Tags of the first two fields of a message, if they are strings or messages.
@@ -50,6 +52,14 @@ class StreamOptions(NamedTuple):
     datatype_table: int = 0
     logical_type: int = 0
     version: int = 0
+    stream_type: int = 0
+
+    @property
+    def is_flat(self) -> bool:
+        """Whether the stream is one message."""
+        if self.version == COLUMNS_VERSION:
+            return self.stream_type == 0
+        return self.logical_type % 10 in (1, 2)
 
 
 def subscribe_message(topic: str, options: StreamOptions | None = None) -> bytes:

@@ -32,6 +32,7 @@ from rdfm.errors import (
     visible,
 )
 from rdfm.storage.jelly_wire import (
+    COLUMNS_VERSION,
     MAX_FRAME_BYTES,
     PUBLISH,
     SUBSCRIBE,
@@ -474,9 +475,9 @@ class Subscription:
         self.close()
         if error.code != "UNAVAILABLE" or self._failures >= self._settings.retry:
             raise error
-        if self._options is not None and self._options.logical_type % 10 in (1, 2):
+        if self._options is not None and (kind := _describe_unresumable(self._options)) is not None:
             raise LiveError(
-                self.name, f"{error.strerror}; a flat stream cannot be continued", error.code
+                self.name, f"{error.strerror}; a {kind} stream cannot be continued", error.code
             )
         time.sleep(min(FIRST_PAUSE_SECONDS * 2**self._failures, LONGEST_PAUSE_SECONDS))
         self._failures += 1
@@ -499,6 +500,13 @@ class Subscription:
             self._call.cancel()
             self._channel.close()
             self._channel = None
+
+
+def _describe_unresumable(options: StreamOptions) -> str | None:
+    """Return the kind of a stream whose frames are not messages, if it is one."""
+    if options.version == COLUMNS_VERSION:
+        return "Jelly 1.2"
+    return "flat" if options.logical_type % 10 in (1, 2) else None
 
 
 def _receive(call: Any, frames: _FrameBuffer) -> None:

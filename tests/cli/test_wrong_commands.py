@@ -106,6 +106,8 @@ import pytest
             "No such command 'frobnicate'; the commands are convert, cat, head, tail, inspect",
         ),
         ("--frobnicate", "No such option '--frobnicate'"),
+        ("convert a.nq out.nt --to-format nt", "No such option '--to-format'; did you mean --to?"),
+        ("cat a.nq --from-format nq", "No such option '--from-format'; did you mean --from?"),
         ("convert a.nq out.nt --head 2", "No such option '--head'; did you mean --take?"),
         ("convert a.nq out.nt --limit 2", "No such option '--limit'; did you mean --take?"),
         ("convert a.nq out.nt --first 2", "No such option '--first'; did you mean --take?"),

@@ -3,6 +3,7 @@
 import contextlib
 import gzip
 import io
+import re
 import sys
 import threading
 from pathlib import Path
@@ -76,6 +77,23 @@ def test_progress_is_reported():
     reported_quads = []
     converted(LOG, progress=lambda progress: reported_quads.append(progress.quads))
     assert reported_quads[-1] == 3
+
+
+@pytest.mark.parametrize(
+    ("call", "text"),
+    [
+        (lambda: rdfm.convert(LOG, io.BytesIO(), to_format="nq"), "'to_format'; did you mean to?"),
+        (lambda: rdfm.convert(LOG, io.BytesIO(), format="nq"), "did you mean from_format or to?"),
+        (lambda: rdfm.filter(LOG, io.BytesIO(), to_format="nq"), "did you mean to?"),
+        (lambda: rdfm.patch.from_log(LOG, io.BytesIO(), to_format="rdf-patch"), "you mean to?"),
+        (lambda: rdfm.create_log(io.BytesIO(), to="nq"), "'to'; did you mean format?"),
+        (lambda: rdfm.create_log(io.BytesIO(), to_format="nq"), "did you mean format?"),
+        (lambda: rdfm.open_log(LOG, from_format="nq"), "'from_format'; did you mean format?"),
+    ],
+)
+def test_other_names_of_the_format_are_corrected(call, text):
+    with pytest.raises(OptionError, match=re.escape(text)):
+        call()
 
 
 def test_unknown_options_and_values_are_rejected():

@@ -84,15 +84,6 @@ def test_slices_are_batches():
     assert len(batch().slice(2, 1)) == 0
 
 
-def test_counts_equal_those_of_the_messages():
-    created = batch()
-    assert created.predicate_counts() == {"http://ex/b": 4, "_:b": 1}
-    assert created.datatype_counts() == {
-        XSD_INTEGER: 3,
-        "http://www.w3.org/1999/02/22-rdf-syntax-ns#langString": 1,
-    }
-
-
 def test_a_batch_may_have_no_messages():
     created = MessageBatch.from_messages([])
     assert len(created) == created.quad_count == 0

@@ -109,7 +109,7 @@ def encoded(log, **options):
 
 @pytest.mark.parametrize("tables", TABLES.values(), ids=TABLES)
 @pytest.mark.parametrize("physical", ["triples", "quads", "graphs"])
-@settings(max_examples=8)
+@settings(max_examples=max(settings.default.max_examples // 3, 2))
 @given(data=st.data())
 def test_other_libraries_read_logs_with_restarts_and_joined_logs(physical, tables, data):
     first, second = (

@@ -12,6 +12,9 @@ import pytest
 
 ROOT = Path(__file__).parents[2]
 PAGES = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md")])
+WRITTEN_PAGES = [
+    page for page in PAGES if page.name not in ("CHANGELOG.md", "options-generated.md")
+]
 
 
 def checker():
@@ -38,6 +41,14 @@ def test_code_blocks_print_what_they_show(page):
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
 def test_links_are_valid(page):
     assert not CHECK.link_errors(page, page.read_text("utf-8"))
+
+
+@pytest.mark.parametrize("page", WRITTEN_PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_lines_of_prose_have_at_most_100_columns(page):
+    text = re.sub(r"^```.*?^```", "", page.read_text("utf-8"), flags=re.MULTILINE | re.DOTALL)
+    lines = [line for line in text.split("\n") if len(line) > 100 and not line.startswith("|")]
+    # Code and links cannot be wrapped.
+    assert [line for line in lines if " " in re.sub(r"`[^`]*`|\[[^]]*\]\([^)]*\)", "", line)] == []
 
 
 def test_user_documentation_uses_the_word_error():

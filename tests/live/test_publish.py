@@ -6,10 +6,10 @@ import time
 import grpc
 import pytest
 from jelly_grpc import ONCE, PROTO, Client, frames_of, message, numbers, options, serve
-from jelly_proto import Reader
+from jelly_proto import Reader, read_frames
 from live_logs import GRAPH, messages_in, write
 from nquads import isomorphic
-from support import as_batch
+from support import as_batch, encode
 
 import rdfm
 
@@ -421,3 +421,28 @@ def test_messages_of_many_publishers_are_not_lost_repeated_or_reordered(tmp_path
         subsequence = [number for number in order if number // 1000 == index + 1]
         assert subsequence == sorted(subsequence)
     assert results == [order] * subscribers
+
+
+@pytest.mark.parametrize("flat", [False, True])
+def test_publications_in_jelly_1_2_are_accepted_and_served_in_jelly_1_1(client, folder, flat):
+    topic = f"columns-{flat}"
+    messages = [message(1), [], message(3, GRAPH)]
+    written = {"jelly_version": "1.2", "stream_name": topic, "frame_rows": 1, "flat": flat}
+    client.publish(read_frames(encode("jelly", messages, **written)))
+    expected = [[*messages[0], *messages[2]]] if flat else messages
+    found, sent = client.messages(topic)
+    assert sent.version == 2
+    assert len(found) == len(expected)
+    assert all(map(isomorphic, found, expected))
+
+
+def test_logs_in_jelly_1_2_are_served_and_appended_to(client, folder):
+    path = folder / "stored.jelly"
+    write(path, [message(1), message(2)], jelly_version="1.2")
+    for version in (0, 2, 3):
+        found, sent = client.messages("stored", options(version=version))
+        assert (numbers(found), sent.version) == ([1, 2], 2)
+    client.publish(frames_of([message(3)], "stored"))
+    assert numbers(messages_in(path)) == [1, 2, 3]
+    with rdfm.open_log(path) as log:
+        assert log.header["options"]["jelly_version"] == 3

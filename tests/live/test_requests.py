@@ -110,7 +110,7 @@ def test_the_requested_logical_type_is_used_if_the_log_has_that_type(
     [
         ({"name_table": 7}, "max_name_table_size is 7"),
         ({"name_table": 0}, "max_name_table_size is 0"),
-        ({"version": 3}, "version 3 is unknown"),
+        ({"version": 4}, "version 4 is unknown"),
         ({"version": 10_000}, "version 10000 is unknown"),
         ({"physical_type": 4}, "physical type 4 is unknown"),
         ({"logical_type": 5}, "logical type 5 is unknown"),

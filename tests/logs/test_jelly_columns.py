@@ -3,7 +3,6 @@
 import pytest
 
 import rdfm
-from rdfm.logs import plan_splits
 
 S, P = rdfm.Iri("http://e/s"), rdfm.Iri("http://e/p")
 
@@ -43,9 +42,9 @@ def test_appended_options_must_be_those_of_the_log(tmp_path):
     write(path, message(0))
     before = path.read_bytes()
     for options, reason in (
-        ({"jelly_version": "1.1"}, "has jelly_version=3"),
+        ({"jelly_version": "1.1"}, "jelly_version=3, but these options need"),
         ({"name_table": 200}, "has name_table=4000"),
-        ({"frames": "flat"}, "only to a log of messages"),
+        ({"frames": "flat"}, 'need stream_type="flat"'),
     ):
         with pytest.raises(rdfm.OptionError, match=reason):
             rdfm.create_log(path, append=True, **options).close()
@@ -66,7 +65,7 @@ def test_messages_of_a_log_are_counted(tmp_path, rows):
     joined = tmp_path / "joined.jelly"
     joined.write_bytes(path.read_bytes() * 2)
     assert sizes(joined) == [n % 4 for n in range(30)] * 2
-    splits = plan_splits(joined, split_bytes=200, count=True)
+    splits = rdfm.plan_splits(joined, split_bytes=200, count=True)
     assert len(splits) > 3
     found = []
     for split in splits:
@@ -98,3 +97,39 @@ def test_a_log_that_ends_inside_a_message_is_repaired_only_between_messages(tmp_
         log.write(message(2))
     assert path.stat().st_size > end
     assert sizes(path) == [1, 1]
+
+
+def test_an_older_version_is_written_with_a_note(tmp_path):
+    path, older, same = (tmp_path / name for name in ("log.jelly", "older.jelly", "same.jelly"))
+    write(path, message(0), message(1))
+    summary = rdfm.convert(path, older)
+    assert any("the input has Jelly 1.2, a draft" in note for note in summary.notes)
+    rdfm.convert(path, same, jelly_version="1.2")
+    for log, version in ((older, 2), (same, 3)):
+        with rdfm.open_log(log) as opened:
+            assert opened.header["options"]["jelly_version"] == version
+            assert [len(each) for each in opened] == [1, 1]
+
+
+@pytest.mark.parametrize(
+    ("format", "log", "version"),
+    [
+        ("nq", "<http://e/s> <http://e/p> <http://e/o> .\n", "unspecified"),
+        ("ndjsonld", '{"@id": "http://e/s", "http://e/p": "o"}\n', "1.2-basic"),
+    ],
+)
+def test_the_version_of_rdf_is_derived_from_the_format_of_the_input(tmp_path, format, log, version):
+    path = tmp_path / "log.jelly"
+    rdfm.convert(log.encode(), path, from_format=format, jelly_version="1.2")
+    with rdfm.open_log(path) as opened:
+        assert opened.header["options"]["rdf_version"] == version
+
+
+def test_the_columns_of_a_log_are_inspected(tmp_path):
+    path = tmp_path / "log.jelly"
+    write(path, message(0), message(1))
+    report = rdfm.inspect(path)
+    assert report.options["stream_type"] == "messages"
+    assert set(report.column_bytes) == {"names", "prefixes", "subjects", "predicates", "objects"}
+    assert 0 < sum(report.column_bytes.values()) < path.stat().st_size
+    assert rdfm.inspect(tmp_path).column_bytes == report.column_bytes

@@ -14,6 +14,7 @@ import pytest
 import rdfm
 from rdfm import DecodeError, EncodeError, OptionError, TruncatedError, UnknownFormatError
 from rdfm.logs.input.inputs import Input
+from rdfm.logs.write import writer
 
 LINE = b"<http://e/s> <http://e/p> <http://e/o> .\n"
 LOG = LINE + b"# @message\n" + LINE + LINE
@@ -544,3 +545,25 @@ def test_files_in_text_mode_cannot_be_written():
         rdfm.convert(LOG, io.StringIO(), from_format="nq", to="nq")
     with pytest.raises(rdfm.OptionError, match="output is open in text mode"):
         rdfm.create_log(io.StringIO(), "nq")
+
+
+@pytest.mark.parametrize("large", [False, True])
+def test_namespaces_of_a_written_batch_remain_in_scope(large):
+    objects = " , ".join(f"e:{number}" for number in range(50_000 if large else 2))
+    batch = rdfm.formats.trig.decode(f"PREFIX e: <http://e/>\ne:a e:b {objects} .\n".encode())
+    file = io.BytesIO()
+    with rdfm.create_log(file, "trig") as log:
+        log.write_batch(batch)
+        for name in "xy":
+            log.write([rdfm.Quad(*map(rdfm.Iri, (f"http://e/{name}", "http://e/b", "http://e/c")))])
+            log.flush()
+    text = file.getvalue()
+    assert text.count(b"PREFIX") == 1
+    assert text.endswith(b"# @message\ne:x e:b e:c .\n# @message\ne:y e:b e:c .\n")
+
+
+def test_a_large_written_batch_is_freed():
+    batch = rdfm.formats.nq.decode(b"".join(b"<a:s> <a:p> <a:%d> .\n" % n for n in range(50_000)))
+    with rdfm.create_log(io.BytesIO(), "nq") as log:
+        log.write_batch(batch)
+        assert log._last.memory_bytes < 1000 < writer.LAST_BYTES < batch.memory_bytes

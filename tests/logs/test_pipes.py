@@ -130,7 +130,7 @@ def test_sources_that_can_be_read_only_once(fifo, tmp_path):
 def test_spark_refuses_a_pipe_that_tasks_would_open(fifo, option):
     value = str(fifo) if option == "contexts" else f'{{"http://e/c": "{fifo}"}}'
     with pytest.raises(OptionError, match=r"names .*log, a pipe"):
-        Options({option: value}).of_formats([rdfm.formats.find("ndjsonld").spec], "read")
+        Options({option: value}).pop_format_options([rdfm.formats.find("ndjsonld").spec], "read")
 
 
 @pytest.mark.parametrize(

@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rdfm.spark.readers.packing import pack
+from rdfm.spark.readers.packing import pack_files
 from rdfm.storage.files import File
 
 SIZES = st.lists(st.integers(0, 40) | st.sampled_from([0, 1, 1000]), max_size=60)
@@ -19,7 +19,7 @@ def files_of(sizes):
 @given(SIZES, PACK_BYTES, OPEN_COST, CORES)
 def test_every_file_is_in_one_pack_and_packs_are_balanced(sizes, pack_bytes, open_cost, cores):
     files = files_of(sizes)
-    packs = list(pack(files, pack_bytes, open_cost, cores))
+    packs = list(pack_files(files, pack_bytes, open_cost, cores))
     assert [file for group in packs for file in group] == files
     assert all(packs)
     assert len(packs) >= min(cores, len(files))
@@ -41,12 +41,12 @@ def test_every_file_is_in_one_pack_and_packs_are_balanced(sizes, pack_bytes, ope
 def test_packs_of_equal_files_differ_by_at_most_one_file(
     file_count, size, pack_bytes, open_cost, cores
 ):
-    packs = list(pack(files_of([size] * file_count), pack_bytes, open_cost, cores))
+    packs = list(pack_files(files_of([size] * file_count), pack_bytes, open_cost, cores))
     counts = {len(group) for group in packs}
     assert max(counts) - min(counts) <= 1
 
 
 def test_many_small_files_are_packed_together():
-    packs = list(pack(files_of([2300] * 20_000), 4 << 20, 256 << 10))
+    packs = list(pack_files(files_of([2300] * 20_000), 4 << 20, 256 << 10))
     assert {len(group) for group in packs} == {15, 16}
     assert len(packs) == 1261

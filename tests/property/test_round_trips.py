@@ -14,6 +14,8 @@ WRITE_OPTIONS = {"jelly": {"generalized": True, "rdf_star": True}}
 READ_OPTIONS = {"nt": {"generalized": True}, "nq": {"generalized": True}}
 FORMATS = (*NATIVE, *TABLES)
 PAIRS = [(a, b) for a in FORMATS for b in FORMATS]
+# Each format is in many pairs, so a pair needs fewer examples than other tests.
+FEWER_EXAMPLES = settings(max_examples=max(settings.default.max_examples // 3, 2))
 
 
 def written(name, messages, **options):
@@ -25,6 +27,7 @@ def read(name, data):
 
 
 @pytest.mark.parametrize(("first", "second"), PAIRS)
+@FEWER_EXAMPLES
 @given(data=st.data())
 def test_each_pair_of_formats_keeps_what_both_support(first, second, data):
     log = data.draw(logs_for(first, second))

@@ -58,7 +58,7 @@ def test_patch_rows_have_operations(tmp_path):
 
 @pytest.mark.parametrize("name", ["rdf-patch", "jelly-patch", "rdf-patch-thrift"])
 def test_the_format_determines_the_kind_without_opening_files(tmp_path, name):
-    reading = SparkReading.of(Options({"format": name}))
+    reading = SparkReading.from_options(Options({"format": name}))
     assert (reading.kind, reading.schema) == ("patches", default_schema(kind="patches"))
 
 

@@ -15,7 +15,7 @@ from rdfm.spark.spark_options import (
     WRITE_ID,
     WRITING,
     Options,
-    camel,
+    camel_case,
 )
 
 NQ = formats.nq.spec
@@ -31,14 +31,14 @@ SPARK_OPTIONS = [(name, spec) for specs in GROUPS.values() for name, spec in spe
 
 @pytest.mark.parametrize("name", ["maxMessageBytes", "max_message_bytes", "maxmessagebytes"])
 def test_case_and_underscores_in_names_are_ignored(name):
-    assert Options({name: "1000"}).of_formats([NQ], "read") == {"max_message_bytes": 1000}
+    assert Options({name: "1000"}).pop_format_options([NQ], "read") == {"max_message_bytes": 1000}
 
 
 def test_the_error_for_an_unknown_option_suggests_a_similar_name():
     with pytest.raises(
         OptionError, match=r"no option 'maxmesagebytes'; did you mean maxMessageBytes"
     ):
-        Options({"maxmesagebytes": "1"}).of_formats([NQ], "read")
+        Options({"maxmesagebytes": "1"}).pop_format_options([NQ], "read")
 
 
 def test_an_option_in_two_spellings_is_an_error():
@@ -47,12 +47,12 @@ def test_an_option_in_two_spellings_is_an_error():
 
 
 def _take(name, spec, text):
-    return Options({name: text}).take({name: spec})[name]
+    return Options({name: text}).pop_values({name: spec})[name]
 
 
 @pytest.mark.parametrize(("name", "spec"), SPARK_OPTIONS, ids=[name for name, _ in SPARK_OPTIONS])
 def test_a_default_passed_as_a_string_equals_the_default(name, spec):
-    default = Options({}).take({name: spec})[name]
+    default = Options({}).pop_values({name: spec})[name]
     assert default == spec.default
     if default is not None:
         assert _take(name, spec, str(default).lower()) == default or spec.kind == "text"
@@ -65,7 +65,7 @@ CHECKED_OPTIONS = [(name, spec) for name, spec in SPARK_OPTIONS if spec.kind != 
     ("name", "spec"), CHECKED_OPTIONS, ids=[name for name, _ in CHECKED_OPTIONS]
 )
 def test_errors_about_invalid_values_use_spark_names(name, spec):
-    with pytest.raises(OptionError, match=f"the option {camel(name)} (is|must be) "):
+    with pytest.raises(OptionError, match=f"the option {camel_case(name)} (is|must be) "):
         _take(name, spec, "-x")
 
 

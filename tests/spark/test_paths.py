@@ -25,7 +25,7 @@ def test_a_databricks_path_is_the_same_in_batches_streams_and_writes(databricks,
     path, found = "dbfs:/logs", str(databricks / "logs")
     reader = LogSourceReader({"path": path})
     assert reader.paths == [found]
-    assert [file.path for file in reader.files()] == [f"{found}/a.nq"]
+    assert [file.path for file in reader.find_files()] == [f"{found}/a.nq"]
     stream = LogSourceStreamReader({"path": path, "stateLocation": "dbfs:/state"})
     assert stream.latestOffset(stream.initialOffset())["files"] == 1
     assert (databricks / "state/list.json").exists()
@@ -48,7 +48,7 @@ def test_a_databricks_path_is_rejected_elsewhere(tmp_path, monkeypatch):
 
 def test_a_missing_package_for_azure_urls_is_named():
     with pytest.raises(MissingExtraError, match=r"abfss://c@a/logs needs another package.*adlfs"):
-        LogSourceReader({"path": "abfss://c@a/logs"}).files()
+        LogSourceReader({"path": "abfss://c@a/logs"}).find_files()
 
 
 @pytest.mark.parametrize(

@@ -34,7 +34,7 @@ MODES = [
 def rows(path, splits, **options):
     """Returns the splits of a log and the rows read from them."""
     columns = [field for field in default_schema() if field.name == "quads"]
-    reading = SparkReading.of(Options(options), type(default_schema())(columns))
+    reading = SparkReading.from_options(Options(options), type(default_schema())(columns))
     logs = [(str(path), split) for split in reading.splits(str(path), splits)]
     return logs, [quads for batch in reading.read(logs) for quads in batch["quads"].to_pylist()]
 
@@ -200,7 +200,7 @@ def test_record_batches_are_limited_and_keep_the_order(tmp_path, monkeypatch, qu
     path = tmp_path / "log.nq"
     path.write_text((COMMENT_LOG + "oops\n# @message\n") * 3)
     options = {"mode": "PERMISSIVE", "columns": "message_index,_corrupt_record"}
-    reading = SparkReading.of(Options({**options, **({"query": query} if query else {})}))
+    reading = SparkReading.from_options(Options({**options, **({"query": query} if query else {})}))
 
     def batches():
         return list(reading.read([(str(path), None)]))

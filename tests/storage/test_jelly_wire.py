@@ -32,6 +32,7 @@ OPTIONS = st.builds(
     NUMBERS,
     st.sampled_from([0, 1, 2, 3, 4, 13, 14, 114]),
     NUMBERS,
+    st.integers(0, 1),
 )
 
 
@@ -46,6 +47,7 @@ def protobuf_options(options):
         max_datatype_table_size=options.datatype_table,
         logical_type=options.logical_type,
         version=options.version,
+        stream_type=options.stream_type,
     )
 
 

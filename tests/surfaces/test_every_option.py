@@ -59,7 +59,7 @@ def test_spark_accepts_options_in_any_spelling(spec, side, option):
         pytest.skip("only available in Python")
     camel = re.sub("_(.)", lambda found: found[1].upper(), option.name)
     for name in (option.name, camel, camel.lower()):
-        values = Options({name: option_text(option)}).of_formats([spec], side)
+        values = Options({name: option_text(option)}).pop_format_options([spec], side)
         assert values == spec.values(side, {option.name: option_text(option)})
 
 
@@ -105,7 +105,7 @@ def test_formats_without_an_option_reject_it_in_the_same_words(
     if option.python_only:
         return
     with pytest.raises(OptionError, match=f"^{re.escape(sentence)}$"):
-        Options({option.name: option_text(option)}).of_formats([other.spec], side)
+        Options({option.name: option_text(option)}).pop_format_options([other.spec], side)
     monkeypatch.chdir(tmp_path)
     (tmp_path / "in").write_bytes(b"")
     arguments = arguments_of(option, side)

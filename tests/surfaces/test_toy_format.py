@@ -17,7 +17,7 @@ from rdfm.cli.run import run
 from rdfm.errors import Remedy
 from rdfm.formats import FormatSpec, OptionSpec
 from rdfm.spark.spark_options import Options
-from rdfm.spark.spark_remedies import in_spark
+from rdfm.spark.spark_remedies import render_for_spark
 
 
 class Decoder(formats.Decoder):
@@ -142,15 +142,15 @@ def test_the_command_line_has_the_options(capsys):
 
 
 def test_spark_has_the_options():
-    assert Options({"Between": ";"}).of_formats(formats.specs(), "read") == {"between": ";"}
-    assert Options({"times": "3"}).of_formats([TOY.spec], "write") == {"times": 3}
+    assert Options({"Between": ";"}).pop_format_options(formats.specs(), "read") == {"between": ";"}
+    assert Options({"times": "3"}).pop_format_options([TOY.spec], "write") == {"times": 3}
     with pytest.raises(OptionError, match="the option times is for writing Toy, not N-Quads"):
-        Options({"times": "3"}).of_formats([formats.nq.spec], "write")
+        Options({"times": "3"}).pop_format_options([formats.nq.spec], "write")
 
 
 def test_remedies_name_the_options():
     between = Remedy("read", "between", "TEXT", "helps")
-    assert [between.render(renderer) for renderer in (None, on_command_line, in_spark)] == [
+    assert [between.render(renderer) for renderer in (None, on_command_line, render_for_spark)] == [
         "between=TEXT helps",
         "--from-between TEXT helps",
         '.option("between", "TEXT") helps',

@@ -94,6 +94,6 @@ def test_columns_in_spark_have_the_same_names_and_order():
         check_columns([part.split()[0].strip("`") for part in schema.split(", ")], has=KEY)
     check_columns(side_table._SCHEMA.names, has=KEY)
     for text in ("SELECT * { ?s ?p ?o }", "ASK { ?s ?p ?o }", "CONSTRUCT WHERE { ?s ?p ?o }"):
-        shape = evaluation.SparkQuery.of(text).shape()
+        shape = evaluation.SparkQuery.parse(text).shape()
         check_columns(list(shape.known), has=KEY[:2])
         assert isinstance(shape.default, StructType)

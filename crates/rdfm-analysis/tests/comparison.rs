@@ -57,9 +57,9 @@ fn differ(mode: Mode, a: &str, b: &str) -> bool {
             assert_eq!(rough[0], rough[1]);
             false
         }
-        Some(found) => {
+        Some(actual) => {
             assert_eq!(
-                found,
+                actual,
                 PairDifferences {
                     records: true,
                     ..PairDifferences::default()
@@ -236,8 +236,8 @@ fn comparisons_above_the_limit_are_undecided() {
     };
     let (a, b) = (clique("a"), clique("b"));
     let bounded = |steps| {
-        let found = find_isomorphism((a.quads(), a.table()), (b.quads(), b.table()), steps);
-        found.map(|pairs| pairs.map(|pairs| pairs.len()))
+        let actual = find_isomorphism((a.quads(), a.table()), (b.quads(), b.table()), steps);
+        actual.map(|pairs| pairs.map(|pairs| pairs.len()))
     };
     assert_eq!(bounded(100), Err(Exhausted));
     assert_eq!(bounded(STEPS), Ok(Some(10)));
@@ -310,16 +310,16 @@ fn the_total_limit_applies_to_all_pairs() {
     let undecided = |total| {
         let limits = Limits { each: STEPS, total };
         let mut comparer = Comparer::new(Mode::Sets, false, NamespaceUse::Ignored, limits);
-        let mut found = Vec::new();
+        let mut actual = Vec::new();
         for index in 0..5 {
             let differs = comparer
                 .run((&a, index), (&b, index), 1)
                 .differences
                 .unwrap();
             assert_ne!(differs.records, differs.undecided);
-            found.push(differs.undecided);
+            actual.push(differs.undecided);
         }
-        (found, comparer.reached_limits())
+        (actual, comparer.reached_limits())
     };
     let total = ReachedLimits {
         each: false,
@@ -330,15 +330,15 @@ fn the_total_limit_applies_to_all_pairs() {
         (vec![false; 5], ReachedLimits::default())
     );
     assert_eq!(undecided(0), (vec![true; 5], total));
-    let (found, reached) = undecided(300_000);
-    assert_eq!((found[0], found[4]), (false, true), "{found:?}");
+    let (actual, reached) = undecided(300_000);
+    assert_eq!((actual[0], actual[4]), (false, true), "{actual:?}");
     assert_eq!(reached, total);
 }
 
 #[test]
 fn pick_skips_undecided_messages() {
     let (a, b) = (cliques("a", 6), log("<a:s> <a:p> <a:o>"));
-    let mut found = Vec::new();
+    let mut actual = Vec::new();
     for total in (0..).map(|step| step * 20_000) {
         let limits = Limits { each: STEPS, total };
         let mut comparer = Comparer::new(Mode::Sets, false, NamespaceUse::Ignored, limits);
@@ -348,14 +348,14 @@ fn pick_skips_undecided_messages() {
         assert_eq!(settled.only[0] as usize, 6 - undecided.len());
         let decided: Vec<usize> = (0..6).filter(|index| !undecided.contains(index)).collect();
         assert_eq!(comparer.find_surplus(Side::A, &a), decided);
-        found.push(undecided.len());
+        actual.push(undecided.len());
         if undecided.is_empty() {
             break;
         }
     }
     assert!(
-        found.iter().any(|count| (1..6).contains(count)),
-        "{found:?}"
+        actual.iter().any(|count| (1..6).contains(count)),
+        "{actual:?}"
     );
 }
 

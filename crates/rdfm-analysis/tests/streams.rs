@@ -57,7 +57,7 @@ fn objects(text: &str) -> Vec<Vec<String>> {
 /// The first violation of each message, with its rule.
 fn violations(rules: &StreamRules, text: &str) -> Vec<(u64, &'static str, String)> {
     (rules.violations(&sort_messages(&log(text))).into_iter())
-        .map(|found| (found.message_index, found.rule, found.text))
+        .map(|actual| (actual.message_index, actual.rule, actual.text))
         .collect()
 }
 
@@ -167,8 +167,8 @@ fn graph_stream_messages_must_have_only_a_default_graph() {
 fn named_graph_messages_must_have_exactly_one_named_graph() {
     let text = "<s:> <p:> <o:> <g:>;<s:> <p:> <o:>;<t:> <p:> <o:> <g:>\
         |<s:> <p:> <o:> <g:>;<s:> <p:> <o:> <h:>;<s:> <q:> <o:> <g:>|<s:> <p:> <o:>";
-    let found = violations(&rules(NamedGraphs::One), text);
-    let texts: Vec<_> = found
+    let actual = violations(&rules(NamedGraphs::One), text);
+    let texts: Vec<_> = actual
         .iter()
         .map(|(index, _, text)| (*index, &text[..]))
         .collect();
@@ -189,7 +189,7 @@ fn the_default_graph_must_have_one_time_value_for_the_named_graph() {
     };
     let with = |quads: &str| violations(&timed, &format!("<s:> <p:> <o:> <g:>;{quads}"));
     assert_eq!(with("<g:> <t:> \"1\""), []);
-    for (quads, found) in [
+    for (quads, actual) in [
         ("", "no value"),
         ("<g:> <t:> \"1\" <g:>", "no value"),
         ("<h:> <t:> \"1\"", "no value"),
@@ -198,7 +198,7 @@ fn the_default_graph_must_have_one_time_value_for_the_named_graph() {
         let violated = with(quads);
         assert_eq!((violated.len(), violated[0].1), (1, "time"), "{quads}");
         let text = &violated[0].2;
-        assert!(text.starts_with(&format!("has {found} of the time property 't:'")));
+        assert!(text.starts_with(&format!("has {actual} of the time property 't:'")));
     }
 }
 
@@ -221,15 +221,15 @@ fn subject_graphs_must_have_a_root() {
         "<a:> <p:> <b:>;<c:> <p:> <b:>",
         "<a:> <p:> <b:>;<c:> <p:> <c:>",
     ] {
-        let found = violations(&connected, text);
+        let actual = violations(&connected, text);
         assert_eq!(
-            found[0].2,
+            actual[0].2,
             "has no node from which all others can be reached, expected one"
         );
     }
-    let found = violations(&connected, "<a:> <p:> <b:>||<a:> <p:> <b:>");
-    assert_eq!(found.len(), 1);
-    assert!(found[0].2.starts_with("is empty, expected a node"));
+    let actual = violations(&connected, "<a:> <p:> <b:>||<a:> <p:> <b:>");
+    assert_eq!(actual.len(), 1);
+    assert!(actual[0].2.starts_with("is empty, expected a node"));
 }
 
 #[test]
@@ -246,7 +246,7 @@ fn subject_shapes_select_exactly_one_node() {
         generalized_triples: true,
         ..StreamRules::default()
     };
-    for (text, found) in [
+    for (text, actual) in [
         (format!("<a:> {TYPE} <c:>"), ""),
         (
             format!("<a:> {TYPE} <c:>;<a:> <p:> <o:>;<b:> <q:> <a:>"),
@@ -257,8 +257,8 @@ fn subject_shapes_select_exactly_one_node() {
         ("<a:> <r:> <o:>".to_owned(), "no node"),
     ] {
         let texts = violations(&shaped, &text);
-        assert_eq!(texts.is_empty(), found.is_empty(), "{text}");
-        assert!(texts.iter().all(|each| each.2.contains(found)), "{text}");
+        assert_eq!(texts.is_empty(), actual.is_empty(), "{text}");
+        assert!(texts.iter().all(|each| each.2.contains(actual)), "{text}");
     }
 }
 

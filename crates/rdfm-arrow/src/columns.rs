@@ -415,17 +415,17 @@ impl ColumnBuilder<'_> {
         let mut valid = Vec::with_capacity(rows.len());
         for row in 0..rows.len() {
             let id = rows.message(row)[index];
-            let found = if id == TermId::DEFAULT_GRAPH {
+            let value = if id == TermId::DEFAULT_GRAPH {
                 None
-            } else if let Some(found) = text(table, id) {
-                Some(found)
+            } else if let Some(value) = text(table, id) {
+                Some(value)
             } else {
                 self.note_misfit(row, index, id)?;
                 None
             };
-            charge(&mut self.bytes, found.map_or(0, <[u8]>::len))?;
-            texts.add(found.unwrap_or_default());
-            valid.push(found.is_some());
+            charge(&mut self.bytes, value.map_or(0, <[u8]>::len))?;
+            texts.add(value.unwrap_or_default());
+            valid.push(value.is_some());
         }
         self.string_array(texts, valid)
     }

@@ -59,7 +59,7 @@ pub enum RowLayout {
 
 impl RowLayout {
     /// Returns the requested row layout for a kind of log. `rows` is `messages` (even for patches
-    /// and result rows) or `quads`; `terms` is a name that [`TermLayout::by_name`] accepts. If
+    /// and result rows) or `quads`; `terms` is a name that [`TermLayout::from_name`] accepts. If
     /// `names` is `None`, the rows have the default columns.
     ///
     /// # Errors
@@ -176,8 +176,8 @@ impl QuadColumn {
             return Ok(Self::ALL.to_vec());
         };
         let column = |name: &String| {
-            let found = Self::ALL.into_iter().find(|column| column.name() == name);
-            found.ok_or_else(|| unknown_name_error(name, &Self::ALL.map(Self::name)))
+            let known = Self::ALL.into_iter().find(|column| column.name() == name);
+            known.ok_or_else(|| unknown_name_error(name, &Self::ALL.map(Self::name)))
         };
         names.iter().map(column).collect()
     }
@@ -296,8 +296,10 @@ impl Column {
         };
         let column = |name: &String| {
             Self::from_name(kind, name).ok_or_else(|| {
-                let expected: Vec<&str> =
-                    Self::for_kind(kind).iter().map(|one| one.name()).collect();
+                let expected: Vec<&str> = Self::for_kind(kind)
+                    .iter()
+                    .map(|allowed| allowed.name())
+                    .collect();
                 unknown_name_error(name, &expected)
             })
         };
@@ -366,7 +368,7 @@ pub fn detect_row_kind(schema: &Schema) -> Result<RowKind, Error> {
             "the rows have both columns 'quads' and 'operations', but a row is either a message or a patch; drop one of them"
                 .to_owned(),
         )),
-        (false, false) if QuadColumn::ALL[1..5].iter().all(|one| named(one.name())) => {
+        (false, false) if QuadColumn::ALL[1..5].iter().all(|quad_column| named(quad_column.name())) => {
             Ok(RowKind::Quads)
         }
         (false, false) => Err(wrong_columns(

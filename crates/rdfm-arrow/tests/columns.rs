@@ -53,11 +53,11 @@ fn typed(name: &str, misfits_are_null: bool, cells: &[&str]) -> Result<Vec<Strin
     let (batch, misfits) =
         columns.record_batch(&rows(&["v"], &cells), &[], None, misfits_are_null)?;
     assert_eq!(batch.schema(), columns.schema());
-    let found = texts(&batch, 0);
+    let actual = texts(&batch, 0);
     let nulls = batch.column(0).null_count();
     let unbound = cells.iter().filter(|row| row[0].is_empty()).count();
     assert_eq!(nulls, unbound + misfits);
-    Ok(found)
+    Ok(actual)
 }
 
 fn texts(batch: &RecordBatch, column: usize) -> Vec<String> {
@@ -137,8 +137,8 @@ fn values_are_converted_to_each_type() {
         ("duration", "dayTimeDuration", "P1DT2H", "PT93600S"),
         ("duration", "duration", "-PT0.5S", "-PT0.5S"),
     ] {
-        let found = typed(name, false, &[&literal(text, datatype), ""]).unwrap();
-        assert_eq!(found, [expected, ""], "{name} of {text:?} {datatype}");
+        let actual = typed(name, false, &[&literal(text, datatype), ""]).unwrap();
+        assert_eq!(actual, [expected, ""], "{name} of {text:?} {datatype}");
     }
     let cells = ["<x:a>", "\"a\"@en", "\"a\"", "\"a\"^^<x:d>", ""];
     assert_eq!(
@@ -244,8 +244,8 @@ fn values_that_do_not_fit_are_errors_or_null() {
             assert!(misfit.reason.starts_with("?v is '"), "{}", misfit.reason);
         }
         let cells: Vec<&str> = cells.iter().map(String::as_str).collect();
-        let found = typed(name, true, &cells).unwrap();
-        assert!(found.iter().all(String::is_empty), "{name}: {found:?}");
+        let actual = typed(name, true, &cells).unwrap();
+        assert!(actual.iter().all(String::is_empty), "{name}: {actual:?}");
     }
 }
 
@@ -320,11 +320,11 @@ fn only_valid_lexical_forms_have_values() {
         let local = datatype.name().split_once(':').unwrap().1;
         for text in texts {
             for column in columns {
-                let found = typed(column, true, &[&literal(text, local)]).unwrap();
-                let has_value = !found[0].is_empty();
+                let actual = typed(column, true, &[&literal(text, local)]).unwrap();
+                let has_value = !actual[0].is_empty();
                 assert!(
                     !has_value || datatype.allows(text.as_bytes()),
-                    "{column} of {text:?} {local}: {found:?}"
+                    "{column} of {text:?} {local}: {actual:?}"
                 );
                 values += usize::from(has_value);
             }
@@ -389,7 +389,7 @@ fn schema_does_not_depend_on_rows() {
     let names = Type::NAMES.map(|(name, _)| name);
     let columns = ResultColumns::new(names, types, false).unwrap();
     let schema = columns.schema();
-    let found: Vec<_> = schema
+    let actual: Vec<_> = schema
         .fields()
         .iter()
         .map(|field| field.data_type().clone())
@@ -408,7 +408,7 @@ fn schema_does_not_depend_on_rows() {
         DataType::Time64(micros),
         DataType::Duration(micros),
     ];
-    assert_eq!(found, expected);
+    assert_eq!(actual, expected);
 }
 
 #[test]

@@ -1,10 +1,11 @@
 //! Batches from Arrow rows: accepted types, slices and nulls, and rejected input.
 #![allow(clippy::unwrap_used, reason = "tests fail by panicking")]
 
-mod support;
-
 use std::sync::Arc;
 
+use crate::support::{
+    Message, QuadTexts, batch, everything, messages, numbers, quad, reader, record_batch,
+};
 use arrow_array::cast::AsArray;
 use arrow_array::types::Int32Type;
 use arrow_array::{
@@ -20,9 +21,6 @@ use rdfm_arrow::{Error, to_arrow};
 use rdfm_core::model::batch::MessageBatch;
 use rdfm_core::model::error::ErrorClass;
 use rdfm_core::model::term::Quad;
-use support::{
-    Message, QuadTexts, batch, everything, messages, numbers, quad, reader, record_batch,
-};
 
 const DEPTH: u32 = 8;
 const PARTS: [&str; 4] = ["subject", "predicate", "object", "graph"];
@@ -65,17 +63,17 @@ fn rejected(quads: ArrayRef) -> (usize, Error) {
     let rows = vec![record_batch(vec![("quads", quads)])];
     let batch_error = read(rows.clone()).unwrap_err();
     let mut rows = RowReader::<_, Quad>::new(reader(rows), 0, DEPTH);
-    let mut found = 0;
+    let mut actual = 0;
     let error = loop {
         match rows.next_batch() {
-            Ok(Some(batch)) => found += batch.len(),
+            Ok(Some(batch)) => actual += batch.len(),
             Ok(None) => unreachable!("an error is expected"),
             Err(error) => break error,
         }
     };
     assert_eq!(rows.next_batch().unwrap_err(), error, "the error repeats");
     assert_eq!(batch_error, error);
-    (found, error)
+    (actual, error)
 }
 
 #[test]

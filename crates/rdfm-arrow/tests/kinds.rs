@@ -1,10 +1,9 @@
 //! Rows of patches and of results: conversion to and from Arrow, and errors.
 #![allow(clippy::unwrap_used, reason = "tests fail by panicking")]
 
-mod support;
-
 use std::sync::Arc;
 
+use crate::support::{reader, record_batch, strings};
 use arrow_array::{Array, ArrayRef, RecordBatch, StringArray, StructArray};
 use arrow_array::{BinaryArray, ListArray, cast::AsArray};
 use arrow_buffer::OffsetBuffer;
@@ -24,7 +23,6 @@ use rdfm_core::model::limits::Limits;
 use rdfm_core::model::record::{Operation, Record, ResultHead};
 use rdfm_core::model::term::TermId;
 use rdfm_core::registry;
-use support::{reader, record_batch, strings};
 
 const DEPTH: u32 = 8;
 const FIELDS: [&str; 6] = ["op", "name", "subject", "predicate", "object", "graph"];
@@ -264,17 +262,17 @@ fn arrow_batches_do_not_depend_on_the_sizes_of_result_batches() {
     for size in [1, 3, 20] {
         let mut coalescer =
             Coalescer::<TermId>::new(vec![Column::Variables], 7, usize::MAX).unwrap();
-        let mut found = Vec::new();
+        let mut actual = Vec::new();
         for start in (0..20).step_by(size) {
             let slice = whole.slice(start..start + size);
-            found.extend(coalescer.push(&slice, None).unwrap());
+            actual.extend(coalescer.push(&slice, None).unwrap());
         }
-        found.extend(coalescer.finish().unwrap());
+        actual.extend(coalescer.finish().unwrap());
         let expected: Vec<_> = (0..20)
             .step_by(7)
             .map(|start| table(&whole.slice(start..start + 7)))
             .collect();
-        assert_eq!(found, expected);
+        assert_eq!(actual, expected);
         let other = results(head(&["b", "a"]), &[]);
         let error = coalescer.push(&other, None).unwrap_err();
         assert_eq!(

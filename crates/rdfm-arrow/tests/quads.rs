@@ -1,10 +1,11 @@
 //! Quad rows, and terms as structs.
 #![allow(clippy::unwrap_used, reason = "tests fail by panicking")]
 
-mod support;
-
 use std::sync::Arc;
 
+use crate::support::{
+    Message, batch, everything, messages, numbers, numbers_of, reader, record_batch, strings,
+};
 use arrow_array::cast::AsArray;
 use arrow_array::{Array, ArrayRef, Int64Array, RecordBatch, StringArray, StructArray};
 use arrow_cast::cast;
@@ -17,9 +18,6 @@ use rdfm_core::model::builder::BatchBuilder;
 use rdfm_core::model::error::ErrorClass;
 use rdfm_core::model::limits::Limits;
 use rdfm_core::model::term::{Quad, TermId, TermKind};
-use support::{
-    Message, batch, everything, messages, numbers, numbers_of, reader, record_batch, strings,
-};
 
 const RDF: &str = "http://www.w3.org/1999/02/22-rdf-syntax-ns#";
 const LIMIT: u64 = 1 << 20;
@@ -43,19 +41,19 @@ fn quads_of(given: &[Message]) -> Vec<Message> {
 /// Reads rows in slices of `slice_rows` rows.
 fn read(rows: &RecordBatch, slice_rows: usize, parts: bool) -> Vec<MessageBatch> {
     let mut reader = QuadReader::new(0, 8, LIMIT, parts);
-    let mut found = Vec::new();
+    let mut actual = Vec::new();
     for start in (0..rows.num_rows()).step_by(slice_rows) {
         let count = slice_rows.min(rows.num_rows() - start);
         reader.feed(&rows.slice(start, count)).unwrap();
         while let Some(batch) = reader.next_batch().unwrap() {
-            found.push(batch);
+            actual.push(batch);
         }
     }
     reader.finish();
     while let Some(batch) = reader.next_batch().unwrap() {
-        found.push(batch);
+        actual.push(batch);
     }
-    found
+    actual
 }
 
 #[test]
@@ -100,8 +98,8 @@ fn columns_can_be_requested_in_any_order_and_repeatedly() {
         assert_eq!((rows.num_columns(), rows.num_rows()), (0, 5));
     }
     let names = ["message_index".to_owned(), "graph".to_owned()];
-    let found = QuadColumn::from_names(Some(&names)).unwrap();
-    assert_eq!(found, [QuadColumn::MessageIndex, QuadColumn::Part(3)]);
+    let actual = QuadColumn::from_names(Some(&names)).unwrap();
+    assert_eq!(actual, [QuadColumn::MessageIndex, QuadColumn::Part(3)]);
     let unknown = QuadColumn::from_names(Some(&["offset".to_owned()])).unwrap_err();
     assert_eq!(
         unknown,
@@ -119,16 +117,16 @@ fn rows_do_not_depend_on_batch_sizes() {
             for step in [1, 2, given.len()] {
                 let layout = layout(terms);
                 let mut coalescer = QuadCoalescer::new(&layout, max_rows, max_bytes).unwrap();
-                let mut found = Vec::new();
+                let mut actual = Vec::new();
                 for start in (0..given.len()).step_by(step) {
                     let slice = whole.slice(start..(start + step).min(given.len()));
-                    found.extend(coalescer.push(&slice, Some("a")).unwrap());
+                    actual.extend(coalescer.push(&slice, Some("a")).unwrap());
                 }
-                found.extend(coalescer.finish().unwrap());
+                actual.extend(coalescer.finish().unwrap());
                 assert_eq!(coalescer.finish().unwrap(), None);
-                assert!(found.iter().all(|rows| rows.num_rows() <= max_rows));
+                assert!(actual.iter().all(|rows| rows.num_rows() <= max_rows));
                 let mut index = 0;
-                for rows in &found {
+                for rows in &actual {
                     assert_eq!(
                         rows,
                         &all.slice(index, rows.num_rows()),
@@ -142,7 +140,7 @@ fn rows_do_not_depend_on_batch_sizes() {
                     metadata: 2,
                     merged: 0,
                 };
-                assert_eq!(coalescer.dropped(), dropped);
+                assert_eq!(coalescer.dropped_counts(), dropped);
             }
         }
     }
@@ -158,7 +156,7 @@ fn messages_with_the_previous_source_and_index_are_counted() {
         for (batch, source) in pushed {
             coalescer.push(batch, *source).unwrap();
         }
-        coalescer.dropped().merged
+        coalescer.dropped_counts().merged
     };
     assert_eq!(merged(&[(&one, None), (&one, None)]), 1);
     assert_eq!(
@@ -190,7 +188,7 @@ fn a_message_in_parts_is_not_empty() {
     for part in [&parts[0], &parts[1], &end] {
         coalescer.push(part, None).unwrap();
     }
-    assert_eq!(coalescer.dropped(), Dropped::default());
+    assert_eq!(coalescer.dropped_counts(), Dropped::default());
     assert_eq!(coalescer.finish().unwrap().unwrap().num_rows(), 1);
 }
 
@@ -200,21 +198,21 @@ fn consecutive_rows_with_the_same_source_and_message_form_a_message() {
     for terms in [TermLayout::NTriples, TermLayout::Structs] {
         let rows = quad_record_batch(&[&batch(&given)], &layout(terms), Some("a")).unwrap();
         for slice_rows in [1, 2, 3, 100] {
-            let found: Vec<_> = read(&rows, slice_rows, false)
+            let actual: Vec<_> = read(&rows, slice_rows, false)
                 .iter()
                 .flat_map(messages)
                 .collect();
-            assert_eq!(found, quads_of(&given));
+            assert_eq!(actual, quads_of(&given));
         }
-        let found =
+        let actual =
             QuadReader::read_batch(reader(vec![rows.slice(0, 3), rows.slice(3, 43)]), 8).unwrap();
-        assert_eq!(messages(&found), quads_of(&given));
+        assert_eq!(messages(&actual), quads_of(&given));
     }
     let column = |texts: &[&str]| -> ArrayRef { Arc::new(StringArray::from(texts.to_vec())) };
     let counts = |rows: RecordBatch| -> Vec<usize> {
-        let found = QuadReader::read_batch(reader(vec![rows]), 8).unwrap();
-        (0..found.len())
-            .map(|index| found.message(index).len())
+        let actual = QuadReader::read_batch(reader(vec![rows]), 8).unwrap();
+        (0..actual.len())
+            .map(|index| actual.message(index).len())
             .collect()
     };
     let terms = column(&["<a:b>"; 4]);

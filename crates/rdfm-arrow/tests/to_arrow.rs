@@ -1,8 +1,7 @@
 //! Rows from batches: the contents of each column, and the sizes of record batches.
 #![allow(clippy::unwrap_used, reason = "tests fail by panicking")]
 
-mod support;
-
+use crate::support::{batch, everything, lists, maps, messages, numbers, numbers_of, strings};
 use arrow_array::{Array, RecordBatch};
 use arrow_schema::{DataType, Schema};
 use rdfm_arrow::schema::{Column, schema};
@@ -10,7 +9,6 @@ use rdfm_arrow::to_arrow::{self, Coalescer};
 use rdfm_core::codec::spec::Kind;
 use rdfm_core::model::batch::MessageBatch;
 use rdfm_core::model::term::Quad;
-use support::{batch, everything, lists, maps, messages, numbers, numbers_of, strings};
 
 const ALL: [Column; 6] = Column::ALL;
 
@@ -78,8 +76,8 @@ fn columns_can_be_reordered_and_repeated() {
 #[test]
 fn columns_are_found_by_name() {
     let names = ["quads".to_owned(), "message_index".to_owned()];
-    let found = Column::from_names(Kind::Messages, Some(&names)).unwrap();
-    assert_eq!(found, [Column::Quads, Column::MessageIndex]);
+    let actual = Column::from_names(Kind::Messages, Some(&names)).unwrap();
+    assert_eq!(actual, [Column::Quads, Column::MessageIndex]);
     assert_eq!(
         Column::from_names(Kind::Messages, None).unwrap(),
         Column::default_for(Kind::Messages)
@@ -87,8 +85,8 @@ fn columns_are_found_by_name() {
     let unknown = Column::from_names(Kind::Messages, Some(&["graph".to_owned()])).unwrap_err();
     assert!(unknown.starts_with("unknown column 'graph'; expected one of source, message_index, "));
     assert_eq!(
-        Column::from_schema(Kind::Messages, &schema(&found, &[])),
-        Some(found)
+        Column::from_schema(Kind::Messages, &schema(&actual, &[])),
+        Some(actual)
     );
     assert_eq!(Column::from_schema(Kind::Messages, &Schema::empty()), None);
     let other = arrow_schema::Field::new("x", DataType::Utf8, true);
@@ -115,13 +113,13 @@ fn several_batches_become_one_record_batch() {
 /// Returns the record batches that a coalescer creates from batches.
 fn coalesced(batches: &[MessageBatch], max_rows: usize, max_bytes: usize) -> Vec<RecordBatch> {
     let mut coalescer = Coalescer::<Quad>::new(ALL.to_vec(), max_rows, max_bytes).unwrap();
-    let mut found = Vec::new();
+    let mut actual = Vec::new();
     for batch in batches {
-        found.extend(coalescer.push(batch, Some("a")).unwrap());
+        actual.extend(coalescer.push(batch, Some("a")).unwrap());
     }
-    found.extend(coalescer.finish().unwrap());
+    actual.extend(coalescer.finish().unwrap());
     assert_eq!(coalescer.finish().unwrap(), None);
-    found
+    actual
 }
 
 #[test]
@@ -141,8 +139,8 @@ fn record_batches_do_not_depend_on_the_sizes_of_batches() {
                 .step_by(size)
                 .map(|start| whole.slice(start..start + size))
                 .collect();
-            let found = coalesced(&cuts, max_rows, usize::MAX);
-            assert_eq!(found, expected, "{max_rows} rows, batches of {size}");
+            let actual = coalesced(&cuts, max_rows, usize::MAX);
+            assert_eq!(actual, expected, "{max_rows} rows, batches of {size}");
         }
     }
 }
@@ -168,8 +166,8 @@ fn a_record_batch_ends_with_the_row_that_reaches_max_bytes() {
 fn terms_are_rendered_again_in_the_next_record_batch() {
     let shared = batch(&[numbers(0..2), numbers(0..2), numbers(0..2)]);
     for max_rows in 1..=3 {
-        let found = coalesced(std::slice::from_ref(&shared), max_rows, usize::MAX);
-        let quads: Vec<_> = found
+        let actual = coalesced(std::slice::from_ref(&shared), max_rows, usize::MAX);
+        let quads: Vec<_> = actual
             .iter()
             .flat_map(|rows| lists(rows.column_by_name("quads").unwrap()))
             .collect();

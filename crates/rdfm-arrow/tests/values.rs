@@ -1,10 +1,9 @@
 //! Value columns with one message per value, each decoded and encoded separately.
 #![allow(clippy::unwrap_used, reason = "tests fail by panicking")]
 
-mod support;
-
 use std::sync::Arc;
 
+use crate::support::{Message, QuadTexts, batch, lists, quad, reader};
 use arrow_array::cast::AsArray;
 use arrow_array::{Array, ArrayRef, BinaryArray, Int32Array, NullArray};
 use arrow_cast::cast;
@@ -18,7 +17,6 @@ use rdfm_core::codec::{Decoder, Encoder, Opening};
 use rdfm_core::model::error::{DecodeError, ErrorClass, Position};
 use rdfm_core::model::term::Quad;
 use rdfm_core::registry;
-use support::{Message, QuadTexts, batch, lists, quad, reader};
 
 const FORMATS: [&str; 4] = ["nq", "trig", "jelly", "rdf-thrift"];
 const DEPTH: u32 = 8;

@@ -1,17 +1,15 @@
 //! Arrays in requested types, compared with the results of Arrow's casts.
 #![allow(clippy::unwrap_used, reason = "tests fail by panicking")]
 
-mod support;
-
 use std::sync::Arc;
 
+use crate::support::{batch, everything};
 use arrow_array::{Array, ArrayRef, StructArray};
 use arrow_cast::cast;
 use arrow_schema::{DataType, Field, FieldRef, Fields};
 use rdfm_arrow::schema::Column;
 use rdfm_arrow::to_arrow;
 use rdfm_arrow::widths::widen;
-use support::{batch, everything};
 
 /// Rows with every column.
 fn rows() -> ArrayRef {

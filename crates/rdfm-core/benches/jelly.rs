@@ -1,8 +1,8 @@
 //! Speed of the Jelly codec on one core: triples per second, and bytes per triple.
 //!
-//! `cargo bench -p rdfm-core --bench jelly [-- DATA [MESSAGES]]`. Data: `iot` (200,000 messages of
-//! six triples) and `osm` (10,000 messages of thirty triples, with many different names). Reports
-//! the best of ten runs, in processor time if the system provides it, so that other work on the
+//! `cargo bench -p rdfm-core --bench jelly [-- DATA [MESSAGES [VERSION]]]`. Data: `iot` (200,000
+//! messages of six triples) and `osm` (10,000 messages of thirty triples, with many different names).
+//! Versions: 1.1, and 1.2, a draft. Reports the best of ten runs, in processor time if the system provides it, so that other work on the
 //! machine has little effect.
 #![allow(clippy::unwrap_used, clippy::cast_precision_loss)] // a benchmark may fail during setup
 
@@ -160,21 +160,22 @@ fn batches(messages: u32, add_message: AddMessage) -> Vec<MessageBatch> {
 fn decode(log: &[u8]) -> Vec<MessageBatch> {
     let (values, opening) = (Values::default(), Opening::default());
     let mut decoder = registry::new_decoder(&JELLY, &values, &opening).unwrap();
-    let mut found = Vec::new();
+    let mut actual = Vec::new();
     for piece in log.chunks(256 << 10) {
         decoder.feed(piece);
         while let Some(batch) = decoder.next_batch_of::<Quad>().unwrap() {
-            found.push(batch);
+            actual.push(batch);
         }
     }
     decoder.finish();
     while let Some(batch) = decoder.next_batch_of::<Quad>().unwrap() {
-        found.push(batch);
+        actual.push(batch);
     }
-    found
+    actual
 }
 
 /// Decodes and drops each batch, as a converter does.
+#[inline(never)] // for callgrind
 fn read(log: &[u8]) -> usize {
     let (values, opening) = (Values::default(), Opening::default());
     let mut decoder = registry::new_decoder(&JELLY, &values, &opening).unwrap();
@@ -192,8 +193,11 @@ fn read(log: &[u8]) -> usize {
     quads
 }
 
-fn encode(batches: &[MessageBatch], out: &mut Vec<u8>) {
-    let mut encoder = registry::new_encoder(&JELLY, &Values::default(), None).unwrap();
+#[inline(never)] // for callgrind
+fn encode(batches: &[MessageBatch], version: &str, out: &mut Vec<u8>) {
+    let given = [("jelly_version", version.into())];
+    let values = Values::read(JELLY.writes(), given).unwrap();
+    let mut encoder = registry::new_encoder(&JELLY, &values, None).unwrap();
     for batch in batches {
         encoder.encode(batch.into(), out).unwrap();
     }
@@ -230,25 +234,36 @@ fn main() {
             .nth(2)
             .and_then(|count| count.parse().ok())
             .unwrap_or(messages);
-        let mut log = Vec::new();
-        encode(&batches(messages, message), &mut log);
-        let decoded = decode(&log);
-        let quads: usize = decoded.iter().map(|batch| batch.quads().len()).sum();
-        let reading = best(|| {
-            black_box(read(&log));
-        });
-        let mut out = Vec::with_capacity(log.len());
-        let writing = best(|| {
-            out.clear();
-            encode(black_box(&decoded), &mut out);
-        });
-        assert_eq!(out, log);
-        let millions = quads as f64 / 1e6;
-        println!(
-            "{name}: {quads} triples, {:.1} bytes each; read {:.1} M/s, write {:.1} M/s",
-            log.len() as f64 / quads as f64,
-            millions / reading,
-            millions / writing
-        );
+        let version = std::env::args().nth(3);
+        for version in version
+            .as_deref()
+            .map_or(vec!["1.1", "1.2"], |version| vec![version])
+        {
+            measure(name, version, &batches(messages, message));
+        }
     }
+}
+
+/// Measures reading and writing, and prints a line.
+fn measure(name: &str, version: &str, batches: &[MessageBatch]) {
+    let mut log = Vec::new();
+    encode(batches, version, &mut log);
+    let decoded = decode(&log);
+    let quads: usize = decoded.iter().map(|batch| batch.quads().len()).sum();
+    let reading = best(|| {
+        black_box(read(&log));
+    });
+    let mut out = Vec::with_capacity(log.len());
+    let writing = best(|| {
+        out.clear();
+        encode(black_box(&decoded), version, &mut out);
+    });
+    assert_eq!(out, log);
+    let millions = quads as f64 / 1e6;
+    println!(
+        "{name} {version}: {quads} triples, {:.1} bytes each; read {:.1} M/s, write {:.1} M/s",
+        log.len() as f64 / quads as f64,
+        millions / reading,
+        millions / writing
+    );
 }

@@ -11,10 +11,9 @@
     reason = "shorter, and the texts in tests are small"
 )]
 
-mod support;
-
 use std::collections::BTreeSet;
 
+use crate::support::{Options, decoder, encoder, lines};
 use rdfm_core::changes::dataset::{AppliedCounts, Dataset};
 use rdfm_core::changes::difference::Difference;
 use rdfm_core::changes::logs::{ToMessages, ToPatches};
@@ -24,7 +23,6 @@ use rdfm_core::model::builder::PatchBuilder;
 use rdfm_core::model::limits::Limits;
 use rdfm_core::model::record::{Operation, OperationCode};
 use rdfm_core::model::term::{Quad, TermKind};
-use support::{Options, decoder, encoder, lines};
 
 /// Maximum numbers of records per batch.
 const SIZES: [u64; 4] = [1, 2, 5, 8192];
@@ -64,30 +62,30 @@ fn quads_of(dataset: &Dataset) -> Vec<String> {
     assert!(whole.next_batch().unwrap().is_none());
     let quads = lines(&batch, 0);
     let mut parts = dataset.message(true);
-    let mut found = Vec::new();
+    let mut actual = Vec::new();
     while let Some(batch) = parts.next_batch().unwrap() {
-        found.extend(lines(&batch, 0));
+        actual.extend(lines(&batch, 0));
     }
-    assert_eq!(found, quads);
+    assert_eq!(actual, quads);
     assert_eq!(quads.len(), dataset.len());
     quads
 }
 
 /// Applies patches to a dataset, in batches of several sizes. The results must be equal.
 fn applied(data: &str, log: &str) -> (Vec<String>, AppliedCounts) {
-    let mut found: Option<(Vec<String>, AppliedCounts)> = None;
+    let mut actual: Option<(Vec<String>, AppliedCounts)> = None;
     for size in SIZES {
         let mut dataset = dataset(data, size);
         for batch in patches(log, size) {
             dataset.apply(&batch, true).unwrap();
         }
         let result = (quads_of(&dataset), dataset.applied_counts());
-        if let Some(found) = &found {
-            assert_eq!(&result, found, "in batches of {size}: {log}");
+        if let Some(actual) = &actual {
+            assert_eq!(&result, actual, "in batches of {size}: {log}");
         }
-        found = Some(result);
+        actual = Some(result);
     }
-    found.unwrap()
+    actual.unwrap()
 }
 
 /// Returns N-Quads with one quad per letter.
@@ -248,11 +246,11 @@ fn patches_change_the_prefixes_of_the_dataset() {
     }
     let batch = dataset.message(false).next_batch().unwrap().unwrap();
     let namespaces = batch.namespaces(0);
-    let found: Vec<_> = namespaces
+    let actual: Vec<_> = namespaces
         .iter()
         .map(|(name, iri)| format!("{} {}", text_of(name), text_of(iri)))
         .collect();
-    assert_eq!(found, ["a http://a/", "c http://c/", "d http://d/"]);
+    assert_eq!(actual, ["a http://a/", "c http://c/", "d http://d/"]);
 }
 
 fn text_of(bytes: &[u8]) -> &str {
@@ -411,13 +409,13 @@ fn a_difference_larger_than_a_batch_is_split_if_allowed() {
         for batch in messages(&new, 8192) {
             difference.add(&batch).unwrap();
         }
-        let mut found = Vec::new();
+        let mut actual = Vec::new();
         while let Some(batch) = difference.next_batch().unwrap() {
             assert_eq!(batch.first_message_index(), 3);
-            found.push(batch);
+            actual.push(batch);
         }
-        assert_eq!(found.len() > 1, parts);
-        let operations: usize = found.iter().map(|batch| batch.records().len()).sum();
+        assert_eq!(actual.len() > 1, parts);
+        let operations: usize = actual.iter().map(|batch| batch.records().len()).sum();
         assert_eq!(operations, 20_002);
     }
 }
@@ -479,16 +477,16 @@ fn a_message_becomes_a_transaction_with_its_own_labels() {
 #[test]
 fn labels_of_several_logs_are_distinct() {
     let mut converter = ToPatches::new(0);
-    let mut found = Vec::new();
+    let mut actual = Vec::new();
     for batch in [
         messages("_:a <a:p> _:b .\n", 8192),
         messages("_:a <a:p> _:c .\n", 8192),
     ]
     .concat()
     {
-        found.extend(converter.make_patches(&batch).unwrap());
+        actual.extend(converter.make_patches(&batch).unwrap());
     }
-    let text = rows_of(&found);
+    let text = rows_of(&actual);
     assert!(text.contains("A <_:a> <a:p> <_:b> ."), "{text}");
     assert!(text.contains("A <_:_gm1_a> <a:p> <_:_gm1_c> ."), "{text}");
 }
@@ -498,7 +496,7 @@ type Converted = (Vec<Vec<String>>, Option<String>, Vec<(&'static str, u64)>);
 
 fn to_messages(log: &str, size: u64, separate: bool) -> Converted {
     let mut converter = ToMessages::new(separate, 1 << 26);
-    let mut found = Vec::new();
+    let mut actual = Vec::new();
     let mut error = None;
     for batch in patches(log, size) {
         let next = match converter.make_messages(&batch) {
@@ -509,28 +507,28 @@ fn to_messages(log: &str, size: u64, separate: bool) -> Converted {
             }
         };
         if let Some(batch) = next {
-            assert_eq!(batch.first_message_index(), found.len() as u64);
+            assert_eq!(batch.first_message_index(), actual.len() as u64);
             assert!(!batch.continues() && !batch.continued());
-            found.extend((0..batch.len()).map(|message| lines(&batch, message)));
+            actual.extend((0..batch.len()).map(|message| lines(&batch, message)));
         }
         if error.is_some() {
             break;
         }
     }
-    (found, error, converter.dropped())
+    (actual, error, converter.dropped_counts())
 }
 
 #[test]
 fn round_trips_preserve_messages() {
     for size in SIZES {
         let text = rows_of(&to_patches(LOG, size));
-        let (found, error, dropped) = to_messages(&text, size, false);
+        let (actual, error, dropped) = to_messages(&text, size, false);
         assert_eq!((error, dropped), (None, vec![]));
-        let counts: Vec<usize> = found.iter().map(Vec::len).collect();
+        let counts: Vec<usize> = actual.iter().map(Vec::len).collect();
         assert_eq!(counts, [2, 0, 3, 1]);
-        assert_eq!(found[3], ["_:_gm3_b <a:p> \"1\" _:_gm3_a ."]);
+        assert_eq!(actual[3], ["_:_gm3_b <a:p> \"1\" _:_gm3_a ."]);
         assert_eq!(
-            found[2][0],
+            actual[2][0],
             "_:_gm2_a <a:p> <<( _:_gm2_a <a:p> _:_gm2_b )>> ."
         );
     }
@@ -550,14 +548,14 @@ fn transactions_and_rows_between_them_become_messages() {
             ("TX TC Z Z TX TC", "|", vec![]),
             ("TX +a Z +b", "b", vec![("undone transactions", 1)]),
         ] {
-            let (found, error, dropped_counts) = to_messages(&rows(words), size, false);
+            let (actual, error, dropped_counts) = to_messages(&rows(words), size, false);
             assert_eq!((error, dropped_counts), (None, dropped), "{words}");
-            let found: Vec<String> = found.iter().map(|quads| letters(quads)).collect();
-            assert_eq!(found.join("|"), expected, "in batches of {size}: {words}");
+            let actual: Vec<String> = actual.iter().map(|quads| letters(quads)).collect();
+            assert_eq!(actual.join("|"), expected, "in batches of {size}: {words}");
         }
         let headers = "H id <a:1> .\nPA \"e\" <http://e/> .\nPD \"e\" .\nTX .\nTC .\n";
-        let (found, _, dropped_counts) = to_messages(headers, size, false);
-        assert_eq!(found.len(), 1, "prefixes alone are not a message");
+        let (actual, _, dropped_counts) = to_messages(headers, size, false);
+        assert_eq!(actual.len(), 1, "prefixes alone are not a message");
         assert_eq!(
             dropped_counts,
             [("headers", 1), ("deletions of prefixes", 1)]
@@ -570,24 +568,24 @@ fn rows_that_no_message_can_represent_are_rejected() {
     let shared =
         "TX .\nA _:a <a:p> \"1\" .\nTC .\nTX .\nA <a:s> <a:p> <<( _:a <a:p> \"1\" )>> .\nTC .\n";
     for size in SIZES {
-        let (found, error, _) = to_messages(&rows("TX +a TC TX +b -b TC"), size, false);
+        let (actual, error, _) = to_messages(&rows("TX +a TC TX +b -b TC"), size, false);
         let expected = "row 5 of the patch: D deletes a quad, which a message cannot express; apply the patches to a dataset instead";
-        assert_eq!((found.len(), error.as_deref()), (1, Some(expected)));
-        let (found, error, _) = to_messages(&rows("+a Z -b"), size, false);
-        assert_eq!(found.len(), 1);
+        assert_eq!((actual.len(), error.as_deref()), (1, Some(expected)));
+        let (actual, error, _) = to_messages(&rows("+a Z -b"), size, false);
+        assert_eq!(actual.len(), 1);
         assert!(error.unwrap().starts_with("row 0 of the patch: D deletes"));
-        let (found, error, dropped_counts) =
+        let (actual, error, dropped_counts) =
             to_messages(&rows("TX +a -b TA TX +b TC TX -a"), size, false);
-        assert_eq!((found.len(), error), (1, None));
+        assert_eq!((actual.len(), error), (1, None));
         assert_eq!(dropped_counts, [("undone transactions", 2)]);
-        let (found, error, _) = to_messages(shared, size, false);
+        let (actual, error, _) = to_messages(shared, size, false);
         let expected = "row 4 of the patch: the blank node 'a' is used in two transactions, and would be two nodes in two messages";
-        assert_eq!((found.len(), error.as_deref()), (1, Some(expected)));
+        assert_eq!((actual.len(), error.as_deref()), (1, Some(expected)));
         assert_eq!(to_messages(shared, size, true).0.len(), 2);
         // An aborted transaction is ignored.
         let (start, _) = shared.rsplit_once("TC").unwrap();
-        let (found, error, _) = to_messages(&format!("{start}TA .\n"), size, false);
-        assert_eq!((found.len(), error), (1, None));
+        let (actual, error, _) = to_messages(&format!("{start}TA .\n"), size, false);
+        assert_eq!((actual.len(), error), (1, None));
         let undone = shared.replacen("TC", "TA", 1);
         assert_eq!(to_messages(&undone, size, false).0.len(), 1);
         for (words, reason) in [

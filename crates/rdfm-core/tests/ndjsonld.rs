@@ -9,12 +9,10 @@
     reason = "a failing test may panic"
 )]
 
-mod support;
-
+use crate::support::{Options, decoder};
 use rdfm_core::codec::batch::NextBatchOf as _;
 use rdfm_core::model::batch::MessageBatch;
 use rdfm_core::model::term::Quad;
-use support::{Options, decoder};
 
 const LOGS: u64 = 4_000;
 

@@ -6,10 +6,9 @@
     reason = "a failing test may panic"
 )]
 
-mod support;
-
 use std::fmt::Write as _;
 
+use crate::support::{Options, Outcome, decode, decode_every_way, decoder};
 use rdfm_core::codec::batch::NextBatchOf as _;
 use rdfm_core::formats::nquads::parse_term;
 use rdfm_core::model::builder::BatchBuilder;
@@ -17,7 +16,6 @@ use rdfm_core::model::error::ErrorClass;
 use rdfm_core::model::limits::Limits;
 use rdfm_core::model::term::Quad;
 use rdfm_core::model::write::write_term;
-use support::{Options, Outcome, decode, decode_every_way, decoder};
 
 fn nq(log: &str) -> Outcome {
     decode_every_way("nq", &Options::default(), log.as_bytes())
@@ -462,11 +460,11 @@ fn line_length_is_limited_and_lines_are_scanned_once() {
 }
 
 fn skipping(options: &Options, log: &[u8], piece: usize) -> Vec<(u64, String)> {
-    support::skipping("nq", options, log, piece)
+    crate::support::skipping("nq", options, log, piece)
 }
 
 fn skipping_every_way(options: &Options, log: &[u8]) -> Vec<(u64, String)> {
-    support::skipping_every_way("nq", options, log)
+    crate::support::skipping_every_way("nq", options, log)
 }
 
 #[test]

@@ -6,8 +6,7 @@
     reason = "a failing test may panic"
 )]
 
-mod support;
-
+use crate::support::{Options, PIECES, decoder, encoder, shared};
 use rdfm_core::codec::Decoder;
 use rdfm_core::codec::batch::NextBatchOf as _;
 use rdfm_core::model::batch::PatchBatch;
@@ -17,7 +16,6 @@ use rdfm_core::model::limits::Limits;
 use rdfm_core::model::record::{Operation, OperationCode};
 use rdfm_core::model::term::{Quad, TermId, TermKind};
 use rdfm_core::model::write::write_term;
-use support::{Options, PIECES, decoder, encoder, shared};
 
 const TEXT: &str = "rdf-patch";
 const THRIFT: &str = "rdf-patch-thrift";
@@ -117,10 +115,10 @@ fn patches(log: &str) -> Vec<Vec<String>> {
 
 /// Returns the only operation of a log with one row.
 fn row(text: &str) -> String {
-    let found = patches(text);
-    assert_eq!(found.len(), 1, "{text}");
-    assert_eq!(found[0].len(), 1, "{text}");
-    found[0][0].clone()
+    let actual = patches(text);
+    assert_eq!(actual.len(), 1, "{text}");
+    assert_eq!(actual[0].len(), 1, "{text}");
+    actual[0][0].clone()
 }
 
 /// Returns the object of a row that adds a quad, as N-Triples.
@@ -316,7 +314,7 @@ fn the_dot_after_prev_is_optional_for_rdflib() {
 #[test]
 fn segments_and_late_headers_end_patches() {
     let empty: &[&str] = &[];
-    for (log, found) in [
+    for (log, actual) in [
         ("", vec![]),
         ("Z .", vec![empty]),
         ("Z.Z.", vec![empty, empty]),
@@ -336,7 +334,7 @@ fn segments_and_late_headers_end_patches() {
             vec![&["TX"], &["H \"e\" <f:>"], &["H \"g\" <h:>"]],
         ),
     ] {
-        assert_eq!(patches(log), found, "{log}");
+        assert_eq!(patches(log), actual, "{log}");
     }
     let outcome = read("  TX . H a <b:> .\n Z . # x\n Z .");
     assert_eq!(outcome.positions, [2, 7, 28]);
@@ -462,9 +460,9 @@ fn errors_contain_cause_and_position() {
             (1, 13),
         ),
     ] {
-        let (found, index) = error_and_position(log);
-        assert_eq!(index, place, "{log}: {found}");
-        assert_eq!(found.split("; use ").next(), Some(reason), "{log}");
+        let (actual, index) = error_and_position(log);
+        assert_eq!(index, place, "{log}: {actual}");
+        assert_eq!(actual.split("; use ").next(), Some(reason), "{log}");
     }
     assert_eq!(
         error("TX .\nXX ."),
@@ -576,7 +574,7 @@ fn reading_resumes_after_the_next_segment() {
     for size in [1, 3, log.len()] {
         let mut decoder = decoder(TEXT, &Options::default()).unwrap();
         let mut pieces = log.as_bytes().chunks(size);
-        let (mut found, mut skipped) = (Vec::new(), Vec::new());
+        let (mut actual, mut skipped) = (Vec::new(), Vec::new());
         let mut finished = false;
         let feed = |decoder: &mut dyn Decoder, pieces: &mut std::slice::Chunks<'_, u8>| {
             pieces.next().map(|piece| decoder.feed(piece)).is_none()
@@ -586,7 +584,7 @@ fn reading_resumes_after_the_next_segment() {
                 Ok(Some(batch)) => {
                     for patch in 0..batch.len() {
                         let index = batch.first_message_index() + patch as u64;
-                        found.push((index, render(&batch, &batch.message(patch)[0])));
+                        actual.push((index, render(&batch, &batch.message(patch)[0])));
                     }
                 }
                 Ok(None) if finished => break,
@@ -608,7 +606,7 @@ fn reading_resumes_after_the_next_segment() {
                 },
             }
         }
-        let indices: Vec<(u64, &str)> = found
+        let indices: Vec<(u64, &str)> = actual
             .iter()
             .map(|(position, row)| (*position, row.as_str()))
             .collect();
@@ -703,9 +701,9 @@ fn a_header_inside_a_patch_is_rejected_or_moved_to_the_front() {
         let moved = Options::with("headers_first", true);
         let (out, error, dropped) = write(format, &moved, std::slice::from_ref(&batch));
         assert_eq!((error, dropped), (None, vec![("header positions", 2)]));
-        let found = read_as(format, &Options::default(), &out);
+        let actual = read_as(format, &Options::default(), &out);
         assert_eq!(
-            found.patches[1],
+            actual.patches[1],
             [
                 "H \"n0\" <a:>",
                 "H \"n2\" <a:>",
@@ -805,9 +803,9 @@ fn the_iri_of_a_prefix_is_checked_unless_lenient() {
     );
     for iri in ["rel/", "a:b c"] {
         let log = format!("PA \"ex\" \"{iri}\" .\n");
-        let found = read_as(TEXT, &lenient, log.as_bytes());
-        assert_eq!(found.error, None);
-        assert_eq!(found.patches.len(), 1);
+        let actual = read_as(TEXT, &lenient, log.as_bytes());
+        assert_eq!(actual.error, None);
+        assert_eq!(actual.patches.len(), 1);
         let (_, batches) = decode(TEXT, &lenient, log.as_bytes(), log.len());
         let (out, error, _) = write(TEXT, &lenient, &batches);
         assert_eq!((error, out), (None, log.into_bytes()));
@@ -832,8 +830,8 @@ fn thrift_and_text_are_equivalent() {
     let (text, error, _) = write(TEXT, &Options::default(), &reread);
     assert_eq!(error, None);
     assert_eq!(String::from_utf8(text).unwrap(), written(log));
-    let found = read_as(THRIFT, &Options::default(), &thrift);
-    assert_eq!((found.error, found.patches), (None, patches(log)));
+    let actual = read_as(THRIFT, &Options::default(), &thrift);
+    assert_eq!((actual.error, actual.patches), (None, patches(log)));
 }
 
 #[test]
@@ -908,8 +906,8 @@ fn errors_in_thrift_contain_cause_and_position() {
         ),
     ] {
         let error = read_as(THRIFT, &default, bytes).error.unwrap();
-        let found = error.reason.to_string();
-        assert!(found.starts_with(reason), "{bytes:?}: {found}");
+        let actual = error.reason.to_string();
+        assert!(actual.starts_with(reason), "{bytes:?}: {actual}");
         assert_eq!(
             (error.class, error.position.byte_offset),
             (class, Some(offset)),

@@ -7,11 +7,9 @@
     reason = "a failing test may panic"
 )]
 
-mod support;
-
+use crate::support::{Options, decoder, skipping, skipping_every_way};
 use rdfm_core::codec::batch::NextBatchOf as _;
 use rdfm_core::model::term::Quad;
-use support::{Options, decoder, skipping, skipping_every_way};
 
 const Q: &str = "<a:s> <a:p> <a:o> .";
 const COMMENT: &str = "\n# @message\n";

@@ -7,16 +7,12 @@
     reason = "a failing test may panic"
 )]
 
-#[path = "support/oracle.rs"]
-mod oracle;
 use std::fmt::Write as _;
 
-mod support;
-
+use crate::support::{Options, decode, decode_every_way, decoder};
 use rdfm_core::codec::batch::NextBatchOf as _;
 use rdfm_core::model::error::ErrorClass;
 use rdfm_core::model::term::Quad;
-use support::{Options, decode, decode_every_way, decoder};
 
 const EX: &str = "PREFIX ex: <http://ex/>\n";
 const ANNOUNCED: &str = "VERSION \"1.2-messages\"\nPREFIX ex: <http://ex/>\n";
@@ -355,10 +351,10 @@ fn the_position_of_a_message_is_that_of_its_first_statement() {
         let expected: Vec<u64> = expected;
         for size in [1, 2, 3, 7, 4096] {
             let mut decoder = decoder("trig", &Options::default()).unwrap();
-            let mut found = Vec::new();
+            let mut actual = Vec::new();
             let mut take = |decoder: &mut dyn rdfm_core::codec::Decoder| {
                 while let Some(batch) = decoder.next_batch_of::<Quad>().unwrap() {
-                    found.extend(
+                    actual.extend(
                         (0..batch.len()).map(|message| batch.byte_offset(message).unwrap()),
                     );
                 }
@@ -369,7 +365,7 @@ fn the_position_of_a_message_is_that_of_its_first_statement() {
             }
             decoder.finish();
             take(&mut *decoder);
-            assert_eq!(found, expected, "{log} in pieces of {size}");
+            assert_eq!(actual, expected, "{log} in pieces of {size}");
         }
     }
 }
@@ -653,8 +649,8 @@ fn complete_messages_do_not_wait_for_the_next() {
         (1, 1, false)
     );
     let whole = decode("trig", &options, format!("{log}@en }}").as_bytes(), 4096);
-    assert_eq!(support::lines(&first, 0), whole.messages[0]);
-    assert_eq!(support::lines(&second, 0), whole.messages[1]);
+    assert_eq!(crate::support::lines(&first, 0), whole.messages[0]);
+    assert_eq!(crate::support::lines(&second, 0), whole.messages[1]);
     assert_eq!(second.byte_offset(0).unwrap(), 54);
 }
 
@@ -738,7 +734,7 @@ fn truncation_and_bit_flips_never_cause_a_panic() {
 #[test]
 #[ignore = "reads suites"]
 fn real_logs_are_read_as_by_oxttl() {
-    let Some(data) = support::shared_path("data") else {
+    let Some(data) = crate::support::shared_path("data") else {
         return;
     };
     let mut count = 0;
@@ -773,7 +769,7 @@ fn real_logs_are_read_as_by_oxttl() {
             // oxttl does not support the directive dialect.
             if let Ok(expected) = expected {
                 assert!(
-                    oracle::isomorphic(&read.messages.concat(), &expected),
+                    crate::oracle::isomorphic(&read.messages.concat(), &expected),
                     "{}",
                     path.display()
                 );

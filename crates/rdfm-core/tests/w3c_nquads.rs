@@ -6,9 +6,7 @@
     reason = "a failing test may panic"
 )]
 
-mod support;
-
-use support::{Options, archive, decode_every_way, shared};
+use crate::support::{Options, archive, decode_every_way, shared};
 
 const SUITE: &str = "conformance/w3c/w3c-rdf-tests.tar.gz";
 const MESSAGES: &str = "conformance/messages";

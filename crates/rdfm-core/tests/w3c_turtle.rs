@@ -6,14 +6,10 @@
     reason = "a failing test may panic"
 )]
 
-#[path = "support/oracle.rs"]
-mod oracle;
-mod support;
-
 use std::collections::BTreeMap;
 
+use crate::support::{Options, archive, decode_every_way, shared, skipping_every_way};
 use oxrdf::{Term, Triple};
-use support::{Options, archive, decode_every_way, shared, skipping_every_way};
 
 const MANIFESTS: [&str; 6] = [
     "rdf/rdf11/rdf-turtle/manifest.ttl",
@@ -50,8 +46,8 @@ fn cases(files: &BTreeMap<String, Vec<u8>>, manifest: &str) -> Vec<Case> {
             .filter(move |triple| triple.predicate.as_str() == predicate)
     };
     let file = |name: &str, triple: &Triple| {
-        let found = values(name).find(|value| value.subject == triple.subject)?;
-        Some(iri(&found.object).strip_prefix(ROOT)?.to_owned())
+        let actual = values(name).find(|value| value.subject == triple.subject)?;
+        Some(iri(&actual.object).strip_prefix(ROOT)?.to_owned())
     };
     let assumed = iri(&values("assumedTestBase").next().unwrap().object);
     let folder = manifest.trim_end_matches("manifest.ttl");
@@ -85,9 +81,9 @@ fn check(files: &BTreeMap<String, Vec<u8>>, case: &Case) -> Result<(), String> {
         (None, false) => {}
     }
     if let Some(result) = &case.result {
-        let expected = oracle::nquads(&files[result]);
+        let expected = crate::oracle::nquads(&files[result]);
         let found = read.messages.concat();
-        if !oracle::isomorphic(&found, &expected) {
+        if !crate::oracle::isomorphic(&found, &expected) {
             return Err(format!("found {found:#?}, expected {expected:#?}"));
         }
     }
@@ -174,8 +170,11 @@ fn message_cases_pass() {
         };
         assert_eq!(read.messages.len(), messages.len(), "{id}");
         for (found, message) in read.messages.iter().zip(messages) {
-            let message = oracle::nquads(message.as_str().unwrap().as_bytes());
-            assert!(oracle::isomorphic(found, &message), "{id}: {found:#?}");
+            let message = crate::oracle::nquads(message.as_str().unwrap().as_bytes());
+            assert!(
+                crate::oracle::isomorphic(found, &message),
+                "{id}: {found:#?}"
+            );
         }
     }
     assert_eq!(count, 34);

@@ -9,8 +9,7 @@ use rdfm_core::model::limits::Limits;
 use rdfm_core::model::term::{Quad, TermId, TermKind, flags};
 use rdfm_core::registry;
 
-mod support;
-use support::{Options, archive, decode, decoder, encoder, lines, shared};
+use crate::support::{Options, archive, decode, decoder, encoder, lines, shared};
 
 const TEXT_FORMATS: [&str; 4] = ["nt", "nq", "ttl", "trig"];
 

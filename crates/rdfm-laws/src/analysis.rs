@@ -272,7 +272,7 @@ fn compare(left: &[Values], right: &[Values]) -> Option<bool> {
     let same = mapping.is_some();
     let mut comparer = Comparer::new(Mode::Sets, false, NamespaceUse::Ignored, STEPS);
     let run = comparer.run((&a, 0), (&b, 0), 1);
-    if !run.differences.is_some_and(|found| found.undecided) {
+    if !run.differences.is_some_and(|actual| actual.undecided) {
         assert_eq!(run.pairs == 1, same, "{left:#?}\n{right:#?}");
     }
     if same {
@@ -404,13 +404,13 @@ fn differences(batches: &[MessageBatch]) {
                 .add(&batch(&pair[1].records))
                 .expect("a small dataset");
             let counts = difference.counts();
-            let mut found = dataset(&pair[0]);
+            let mut patched = dataset(&pair[0]);
             while let Some(patch) = difference.next_batch().expect("a small patch") {
-                found
+                patched
                     .apply(&patch, true)
                     .expect("a difference can be applied");
             }
-            assert_eq!(quads_of(&found), new, "from {old:#?}");
+            assert_eq!(quads_of(&patched), new, "from {old:#?}");
             let expected_counts = (old.difference(&new).count(), new.difference(&old).count());
             assert_eq!(counts, expected_counts);
             let AppliedCounts {
@@ -418,7 +418,7 @@ fn differences(batches: &[MessageBatch]) {
                 deleted,
                 without_effect,
                 ..
-            } = found.applied_counts();
+            } = patched.applied_counts();
             assert_eq!(
                 (deleted, added, without_effect),
                 (expected_counts.0 as u64, expected_counts.1 as u64, 0)
@@ -470,18 +470,18 @@ fn dataset(message: &Message) -> Dataset {
 }
 
 fn quads_of(dataset: &Dataset) -> BTreeSet<Values> {
-    let mut found = BTreeSet::new();
+    let mut quad_set = BTreeSet::new();
     let mut count = 0;
     let mut quads = dataset.message(true);
     while let Some(batch) = quads.next_batch().expect("a small message") {
         for message in messages(&batch) {
             count += message.records.len();
-            found.extend(message.records);
+            quad_set.extend(message.records);
         }
     }
-    assert_eq!(count, found.len(), "a quad occurs once");
+    assert_eq!(count, quad_set.len(), "a quad occurs once");
     assert_eq!(count, dataset.len());
-    found
+    quad_set
 }
 
 /// A dataset as a set of quads and a map of prefixes. Patches are applied one operation at a time.

@@ -109,16 +109,16 @@ pub fn values_of(batch: &Batch) -> BatchValues {
             continues: batch.continues(),
         }
     }
-    let found = match batch {
+    let actual = match batch {
         Batch::Messages(batch) => of(batch, ResultHead::default()),
         Batch::Patches(batch) => of(batch, ResultHead::default()),
         Batch::Results(batch) => of(batch, (**batch.head()).clone()),
     };
     assert!(
-        !found.messages.is_empty() || batch.kind() == Kind::Results,
+        !actual.messages.is_empty() || batch.kind() == Kind::Results,
         "a batch contains a message"
     );
-    found
+    actual
 }
 
 /// Decodes a log and passes every batch to a callback. Returns the error that stopped decoding.
@@ -257,10 +257,10 @@ pub fn batch_sizes(reading: &Reading, data: &[u8], whole: &Outcome) {
     );
 }
 
-fn assert_same(reading: &Reading, actual: &Outcome, whole: &Outcome, what: &str) {
+fn assert_same(reading: &Reading, actual: &Outcome, whole: &Outcome, description: &str) {
     assert!(
         actual == whole,
-        "{}: a different {what} changes the outcome:\n{actual:#?}\nwhole:\n{whole:#?}",
+        "{}: a different {description} changes the outcome:\n{actual:#?}\nwhole:\n{whole:#?}",
         reading.format.name
     );
 }

@@ -243,10 +243,10 @@ fn check_append<R: ToValues>(
         let before = out.len();
         encoder.finish(&mut out).expect("nothing was rejected");
         let reading = reading(writing);
-        let found = end_of(&reading, &out);
+        let actual_end = end_of(&reading, &out);
         assert!(
-            found.is_none() || found == end,
-            "{name}: the log ends with {found:?}, not {end:?}:\n{}",
+            actual_end.is_none() || actual_end == end,
+            "{name}: the log ends with {actual_end:?}, not {end:?}:\n{}",
             String::from_utf8_lossy(&out)
         );
         assert!(

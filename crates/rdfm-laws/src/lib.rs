@@ -3,7 +3,7 @@
 //! - In: a format, its options, and arbitrary bytes.
 //! - Out: nothing. If a law is broken, the panic message contains the law and the position.
 //! - Used by: `fuzz/`, and the tests of this crate, with `spec-fixtures` and mutations of them.
-//! - Cost: [`any_bytes`] applies all laws, with about 100 decodings; [`quick`] applies two of them,
+//! - Cost: [`any_bytes`] applies all laws, with about 100 decodings; [`check_quickly`] applies two of them,
 //!   with four decodings.
 
 pub mod analysis;

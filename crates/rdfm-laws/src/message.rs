@@ -1,7 +1,7 @@
 //! Messages as plain values, to compare the output of codecs.
 //!
 //! - In: batches of any kind.
-//! - Out: [`Message`], plain values that compare with `==`, and [`relabelled`], for comparison up
+//! - Out: [`Message`], plain values that compare with `==`, and [`relabel`], for comparison up
 //!   to the labels of blank nodes if the order of records is preserved.
 //! - Law: a text is marked as plain ([`flags::PLAIN`]) only if it is.
 

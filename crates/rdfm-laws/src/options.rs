@@ -191,6 +191,12 @@ impl Writing {
         }
         let others = others(format.writes(), &MESSAGE_CHANGING_OPTIONS).into_iter();
         ways.extend(others.map(|(name, value)| Self::new(format).with(name, value)));
+        if format.writes().any(|option| option.name == "jelly_version") {
+            // Not all values of options with numbers can be combined with the defaults.
+            let columns = Self::new(format).with("jelly_version", "1.2");
+            ways.push(columns.clone().with("frame_rows", 3));
+            ways.push(columns);
+        }
         ways
     }
 }

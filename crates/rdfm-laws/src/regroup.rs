@@ -79,45 +79,45 @@ fn regroup(by: GroupBy, skolemize: Option<String>, batches: &[MessageBatch]) -> 
         limits: Limits::default(),
     })
     .expect("the options fit");
-    let mut found = Vec::new();
+    let mut regrouped = Vec::new();
     let mut remaining = batches.iter();
     loop {
         match regrouper.next_batch() {
-            Ok(Some(batch)) => found.extend(messages(&batch)),
+            Ok(Some(batch)) => regrouped.extend(messages(&batch)),
             Ok(None) => match remaining.next() {
                 Some(batch) => regrouper.feed(batch.clone()),
                 None => break,
             },
-            Err(error) => return (found, Some(error)),
+            Err(error) => return (regrouped, Some(error)),
         }
     }
     regrouper.finish();
     loop {
         match regrouper.next_batch() {
-            Ok(Some(batch)) => found.extend(messages(&batch)),
-            Ok(None) => return (found, None),
-            Err(error) => return (found, Some(error)),
+            Ok(Some(batch)) => regrouped.extend(messages(&batch)),
+            Ok(None) => return (regrouped, None),
+            Err(error) => return (regrouped, Some(error)),
         }
     }
 }
 
-fn keeps_quads(by: GroupBy, input: &[Message], (found, error): &Grouped) {
+fn keeps_quads(by: GroupBy, input: &[Message], (regrouped, error): &Grouped) {
     let count = |messages: &[Message]| -> usize {
         messages.iter().map(|message| message.records.len()).sum()
     };
     assert!(
-        count(found) == count(input) || error.is_some() && count(found) < count(input),
-        "{by:?}: quads are lost or added:\n{found:#?}\ninput:\n{input:#?}"
+        count(regrouped) == count(input) || error.is_some() && count(regrouped) < count(input),
+        "{by:?}: quads are lost or added:\n{regrouped:#?}\ninput:\n{input:#?}"
     );
     match by {
         GroupBy::Message => {
             assert_eq!(error, &None);
-            let (found, input) = (relabel(found, false), relabel(input, false));
-            assert_eq!(found, input, "messages are unchanged");
+            let (regrouped, input) = (relabel(regrouped, false), relabel(input, false));
+            assert_eq!(regrouped, input, "messages are unchanged");
         }
         GroupBy::All => {
             assert_eq!(error, &None);
-            let all = relabel(&found[..found.len().min(1)], false);
+            let all = relabel(&regrouped[..regrouped.len().min(1)], false);
             let expected = relabel(&[join(input)][..all.len()], false);
             assert_eq!(all, expected, "one message of all quads");
         }

@@ -83,9 +83,9 @@ fn encode<R: ToValues>(writing: &Writing, batches: &[LogBatch<R>]) -> Option<Vec
 
 /// Returns the messages of a valid log.
 fn read(format: &str, log: &[u8]) -> Vec<Message> {
-    let found = outcome(&Reading::for_format(format), log, log.len());
-    assert_eq!(found.error, None, "{format}: {log:x?}");
-    found.messages
+    let actual = outcome(&Reading::for_format(format), log, log.len());
+    assert_eq!(actual.error, None, "{format}: {log:x?}");
+    actual.messages
 }
 
 /// The content of messages, without data that depends on earlier messages.
@@ -101,20 +101,20 @@ fn write_content(
 /// Offsets of the marked frames.
 fn marks(log: &[u8]) -> Vec<usize> {
     let finder = MarkFinder::default();
-    let (mut found, mut from) = (Vec::new(), 0);
+    let (mut positions, mut from) = (Vec::new(), 0);
     while let MarkSearch::Found(start) = finder.find(log, from) {
-        found.push(start);
+        positions.push(start);
         from = start + 1;
     }
-    found
+    positions
 }
 
 /// Decoding from any mark returns the rest of the messages, with the same namespaces in force.
 fn read_from_every_mark(log: &[u8]) {
     let whole = read("jelly", log);
-    let found = marks(log);
-    assert_eq!(found.is_empty(), whole.is_empty(), "{log:x?}");
-    for start in found {
+    let positions = marks(log);
+    assert_eq!(positions.is_empty(), whole.is_empty(), "{log:x?}");
+    for start in positions {
         let index = whole
             .iter()
             .position(|message| message.byte_offset == Some(start as u64))
@@ -234,17 +234,17 @@ mod tests {
     #[test]
     fn logs_with_marks_can_be_cut_anywhere() {
         let reading = Reading::for_format("nq");
-        let (found, _) = batches::<Quad>(&reading, &text(40));
+        let (actual, _) = batches::<Quad>(&reading, &text(24));
         for (restart_bytes, writing) in [
             (1, writing("jelly")),
-            (150, writing("jelly")),
-            (600, writing("jelly")),
+            (100, writing("jelly")),
+            (200, writing("jelly")),
             (1, in_columns(3)),
-            (150, in_columns(3)),
-            (300, in_columns(8)),
+            (100, in_columns(3)),
+            (100, in_columns(4)),
         ] {
             let writing = writing.with("restart_bytes", restart_bytes);
-            let log = encode(&writing, &found).expect("a log");
+            let log = encode(&writing, &actual).expect("a log");
             assert!(marks(&log).len() > 2);
             let reading = Reading::for_format("jelly");
             for cut in 1..=log.len() {
@@ -263,10 +263,10 @@ mod tests {
         for seed in 0..200 {
             let data = text(3 + seed % 20);
             let reading = Reading::for_format("nq");
-            let (found, _) = batches::<Quad>(&reading, &data);
+            let (actual, _) = batches::<Quad>(&reading, &data);
             let layouts = [writing("jelly"), in_columns(1 + seed as u64 % 5)];
             let writing = layouts[seed % 2].clone().with("restart_bytes", 1000);
-            let log = encode(&writing, &found).expect("a log");
+            let log = encode(&writing, &actual).expect("a log");
             let mut random = Random::new(seed as u64);
             let modified = with_wrong_marks(&log, &mut random);
             let cuts: Vec<usize> = marks(&modified).into_iter().skip(1).collect();

@@ -51,7 +51,7 @@ pub fn read_at_cuts(reading: &Reading, data: &[u8], cuts: &[usize], piece: usize
     };
     let starts = [0].iter().chain(cuts);
     let stops = cuts.iter().chain(&[usize::MAX]);
-    let (mut found, mut indivisible) = (Vec::new(), false);
+    let (mut read_events, mut indivisible) = (Vec::new(), false);
     let (mut delimiters, mut leading) = (0, 0);
     let mut splits = Vec::new();
     for (&start, &stop) in starts.zip(stops) {
@@ -82,7 +82,7 @@ pub fn read_at_cuts(reading: &Reading, data: &[u8], cuts: &[usize], piece: usize
         indivisible |= events
             .iter()
             .any(|event| matches!(event, Event::Error(_, None)));
-        found.extend(events);
+        read_events.extend(events);
     }
     if indivisible {
         let contains = |word: &[u8]| data.windows(word.len()).any(|window| window == word);
@@ -95,14 +95,14 @@ pub fn read_at_cuts(reading: &Reading, data: &[u8], cuts: &[usize], piece: usize
         return;
     }
     let mut whole = read(reading, data, data.len());
-    for event in whole.iter_mut().chain(&mut found) {
+    for event in whole.iter_mut().chain(&mut read_events) {
         if let Event::Error(error, _) = event {
             error.position.line_column = None;
         }
     }
     assert!(
-        found == whole,
-        "{}: the splits at {cuts:?} (pieces of {piece}, {reading:?}) give\n{found:#?}\nwhole:\n{whole:#?}\nof {:?}",
+        read_events == whole,
+        "{}: the splits at {cuts:?} (pieces of {piece}, {reading:?}) give\n{read_events:#?}\nwhole:\n{whole:#?}\nof {:?}",
         reading.format.name,
         String::from_utf8_lossy(data)
     );

@@ -185,7 +185,13 @@ fn plain_iri() -> Term {
 /// Whether an error names `lenient`, if an IRI or a datatype is invalid.
 fn names_remedy(error: &EncodeError, format: &FormatSpec) -> bool {
     let has_lenient = format.writes().any(|option| option.name == "lenient");
-    let names = |name| error.reason.remedies().iter().any(|it| it.option == name);
+    let names = |name| {
+        error
+            .reason
+            .remedies()
+            .iter()
+            .any(|remedy| remedy.option == name)
+    };
     let text = error.reason.text();
     // No reader of the format restores these IRIs.
     let is_misread = text.starts_with("readers of the format would read the IRI");

@@ -45,12 +45,12 @@ pub fn dataset_of(quads: &[impl AsRef<[Term]>]) -> Vec<Vec<u64>> {
         }
         distinguished = count;
     }
-    let mut found: Vec<_> = quads
+    let mut coloured: Vec<_> = quads
         .iter()
         .map(|quad| colour_quad(quad, &colours))
         .collect();
-    found.sort_unstable();
-    found
+    coloured.sort_unstable();
+    coloured
 }
 
 /// Collects the positions of blank nodes. `place` identifies a quad and a position in it.

@@ -1,8 +1,6 @@
 //! Checks the laws of analysis on the fixtures and on random changes to them. This is a short
 //! version of the fuzz target, for stable Rust.
 
-mod corpus;
-
 use rdfm_laws::analysis::{Coverage, any_bytes};
 use rdfm_laws::mutate::{Random, mutate};
 
@@ -59,7 +57,7 @@ fn lines_of(random: &mut Random, lines: &[&str]) -> Vec<u8> {
 }
 
 fn logs() -> Vec<Vec<u8>> {
-    let fixtures = corpus::fixtures().into_iter();
+    let fixtures = crate::corpus::fixtures().into_iter();
     let read = fixtures.filter(|file| matches!(file.0, "trig" | "nq" | "rdf-patch"));
     let own = LOGS.iter().map(|log| log.as_bytes().to_vec());
     own.chain(read.map(|file| file.2)).collect()

@@ -1,14 +1,12 @@
 //! The laws for the small logs in `spec-fixtures`, in each of their formats.
 
-mod corpus;
-
 use rdfm_core::codec::sniff::{HEAD_BYTES, Sniff};
 use rdfm_core::codec::spec::{FormatSpec, Kind};
 use rdfm_core::registry::FORMATS;
 use rdfm_laws::options::{Reading, Writing, format};
 use rdfm_laws::{any_bytes, decode, encode, sniff, targets};
 
-use corpus::fixtures;
+use crate::corpus::fixtures;
 
 #[test]
 fn every_fixture_is_found() {
@@ -63,7 +61,7 @@ fn at_most_one_format_is_detected() {
             let sniff = spec.sniff;
             sniff.is_some_and(|sniff| sniff(head, true) == Sniff::Yes)
         };
-        let found: Vec<&str> = FORMATS
+        let actual: Vec<&str> = FORMATS
             .into_iter()
             .filter(is_detected)
             .map(|spec| spec.name)
@@ -71,11 +69,11 @@ fn at_most_one_format_is_detected() {
         // N-Quads is detected for N-Triples, and TriG for Turtle. Triples may be detected as any of
         // them.
         let can_contain_triples = |name: &str| matches!(name, "nt" | "nq" | "ttl" | "trig");
-        let fits = found.iter().all(|&detected_name| {
+        let fits = actual.iter().all(|&detected_name| {
             detected_name == name || can_contain_triples(detected_name) && can_contain_triples(name)
         });
-        assert!(fits && found.len() <= 1, "{}: {found:?}", path.display());
-        detected += found.len();
+        assert!(fits && actual.len() <= 1, "{}: {actual:?}", path.display());
+        detected += actual.len();
     }
     // Some logs contain only empty messages, which do not indicate a format.
     assert!(detected * 10 > logs * 8, "{detected} of {logs}");

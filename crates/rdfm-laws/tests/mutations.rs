@@ -1,7 +1,7 @@
 //! Checks the laws on random changes to the fixtures. This is a short version of the fuzz targets
 //! for stable Rust.
 //!
-//! A seed gives the same inputs on every machine. `RDFM_FUZZ_SECONDS` (12 by default) determines
+//! A seed gives the same inputs on every machine. `RDFM_FUZZ_SECONDS` (6 by default) determines
 //! how many inputs are tried. The test runs in a separate process with limited memory.
 
 mod corpus;
@@ -20,7 +20,7 @@ const MEMORY_KIB: u32 = 512 * 1024;
 
 fn try_mutations() {
     let seconds = std::env::var("RDFM_FUZZ_SECONDS").ok();
-    let seconds = seconds.and_then(|text| text.parse().ok()).unwrap_or(12);
+    let seconds = seconds.and_then(|text| text.parse().ok()).unwrap_or(6);
     let fixtures = corpus::fixtures();
     let corpora = FORMATS.map(|format| {
         let of_format = fixtures.iter().filter(|file| file.0 == format.name);

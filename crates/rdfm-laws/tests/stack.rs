@@ -158,14 +158,14 @@ fn triple_terms_fit_in_a_small_stack_in_every_format() {
                 encoder.finish(&mut log).unwrap();
                 log
             });
-            let found = on_a_small_stack(|| read(format, &log));
+            let actual = on_a_small_stack(|| read(format, &log));
             let triples = |batches: &[MessageBatch]| -> usize {
                 batches
                     .iter()
                     .map(|batch| batch.table().terms().len())
                     .sum()
             };
-            assert!(triples(&found) >= DEPTH, "{format}");
+            assert!(triples(&actual) >= DEPTH, "{format}");
         }
     }
 }

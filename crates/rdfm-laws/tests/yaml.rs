@@ -3,8 +3,6 @@
 //!
 //! `RDFM_FUZZ_SECONDS` (2 by default) determines how many changes are tried.
 
-mod corpus;
-
 use std::time::{Duration, Instant};
 
 use rdfm_laws::mutate::Random;
@@ -20,7 +18,7 @@ const LIBRARY_OUTPUT: [&str; 4] = [
 
 #[test]
 fn the_block_reader_produces_the_same_tape_as_the_event_parser() {
-    let fixtures = corpus::fixtures().into_iter();
+    let fixtures = crate::corpus::fixtures().into_iter();
     let mut inputs: Vec<Vec<u8>> = fixtures
         .filter(|(format, _, _)| *format == "yamlld")
         .map(|(_, _, data)| data)
@@ -28,9 +26,9 @@ fn the_block_reader_produces_the_same_tape_as_the_event_parser() {
     inputs.extend(LIBRARY_OUTPUT.map(|text| text.as_bytes().to_vec()));
     let (mut block_documents, mut other_documents) = (0, 0);
     for input in &inputs {
-        let found = block_reader_equals_event_parser(input);
-        block_documents += found.0;
-        other_documents += found.1;
+        let actual = block_reader_equals_event_parser(input);
+        block_documents += actual.0;
+        other_documents += actual.1;
     }
     assert!(
         block_documents > other_documents,

@@ -34,7 +34,7 @@ pub fn exception(py: Python<'_>, error: rdfm_arrow::Error) -> PyErr {
     match (error.row, error.class) {
         (Some(row), class) => errors::row(py, row, class, error.reason),
         (None, ErrorClass::Limit) => errors::limit(error.reason),
-        (None, ErrorClass::Internal) => errors::internal(error.reason.to_string()),
+        (None, ErrorClass::Internal) => errors::internal_error(error.reason.to_string()),
         // Rows cannot represent the data.
         (None, ErrorClass::Unsupported) => PyValueError::new_err(error.reason.to_string()),
         // The columns have the wrong types.
@@ -52,7 +52,7 @@ pub fn rows(kind: Kind, names: Option<&[String]>, rows: &str, terms: &str) -> Py
 pub fn layout(kind: Kind, names: Option<&[String]>, terms: &str) -> PyResult<Layout> {
     match rows(kind, names, "messages", terms)? {
         RowLayout::Whole(layout) => Ok(layout),
-        RowLayout::Quads(_) => Err(errors::internal("unexpected quad rows".to_owned())),
+        RowLayout::Quads(_) => Err(errors::internal_error("unexpected quad rows".to_owned())),
     }
 }
 
@@ -232,7 +232,7 @@ pub fn record_batch<R: RowRecord>(
     layout: &Layout,
     source: Option<&str>,
 ) -> PyResult<ArrowBatch> {
-    let rows = errors::guarded(py, || {
+    let rows = errors::run_guarded(py, || {
         to_arrow::record_batch(batches, layout.clone(), source)
     })?;
     rows.map(ArrowBatch::new)
@@ -250,7 +250,7 @@ pub fn batch_of_rows(
         RowLayout::Whole(layout) => return record_batch(py, batches, layout, source),
         RowLayout::Quads(layout) => layout,
     };
-    let rows = errors::guarded(py, || to_arrow::quad_record_batch(batches, layout, source))?;
+    let rows = errors::run_guarded(py, || to_arrow::quad_record_batch(batches, layout, source))?;
     rows.map(ArrowBatch::new)
         .map_err(|error| exception(py, error))
 }

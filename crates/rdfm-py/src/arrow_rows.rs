@@ -116,7 +116,7 @@ impl ArrowCoalescer {
     ///     The numbers of messages without quads, of metadata entries, and of messages that cannot
     ///     be distinguished from the previous message because both have the same source and index.
     fn dropped(&self, py: Python<'_>) -> PyResult<(u64, u64, u64)> {
-        let dropped = self.with(py, |coalescer| Ok(coalescer.dropped()))?;
+        let dropped = self.with(py, |coalescer| Ok(coalescer.dropped_counts()))?;
         Ok((dropped.empty_messages, dropped.metadata, dropped.merged))
     }
 }
@@ -130,10 +130,10 @@ impl ArrowCoalescer {
     ) -> PyResult<R> {
         // Never waits, since a thread that holds the lock may be waiting for the GIL.
         let Ok(mut coalescer) = self.coalescer.try_lock() else {
-            return Err(errors::in_use("coalescer"));
+            return Err(errors::in_use_error("coalescer"));
         };
         let coalescer = &mut **coalescer;
-        errors::guarded(py, || work(&mut *coalescer))
+        errors::run_guarded(py, || work(&mut *coalescer))
             .inspect_err(|_| coalescer.clear())?
             .map_err(|error| arrow::exception(py, error))
     }
@@ -312,10 +312,10 @@ impl QuadRows {
     ) -> PyResult<T> {
         // Never waits, since a thread that holds the lock may be waiting for the GIL.
         let Ok(mut quads) = self.quads.try_lock() else {
-            return Err(errors::in_use("reader"));
+            return Err(errors::in_use_error("reader"));
         };
         let quads = &mut *quads;
-        errors::guarded(py, || work(quads))?.map_err(|error| arrow::exception(py, error))
+        errors::run_guarded(py, || work(quads))?.map_err(|error| arrow::exception(py, error))
     }
 }
 
@@ -334,9 +334,9 @@ impl ArrowRows {
 
     fn __next__(&self, py: Python<'_>) -> PyResult<Option<Py<PyAny>>> {
         let Some(mut rows) = self.swap(None) else {
-            return Err(errors::in_use("iterator"));
+            return Err(errors::in_use_error("iterator"));
         };
-        let (next_rows, rows) = errors::guarded(py, move || (rows.next_batch(), rows))?;
+        let (next_rows, rows) = errors::run_guarded(py, move || (rows.next_batch(), rows))?;
         self.swap(Some(rows));
         let batch = next_rows.map_err(|error| arrow::exception(py, error))?;
         batch.map(|batch| to_python_batch(py, batch)).transpose()

@@ -10,16 +10,12 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyBytes, PyCapsule, PyDict, PyList, PyString, PyTuple};
-use rdfm_analysis::statistics;
 use rdfm_arrow::from_arrow::{self, QuadReader};
 use rdfm_arrow::schema::{RowKind, detect_row_kind};
 use rdfm_core::codec::spec::Kind;
 use rdfm_core::model::namespaces::NamespaceChange;
-use rdfm_core::model::table::TermTable;
-use rdfm_core::model::term::{self, TermId, TermKind};
-use rdfm_core::model::write;
+use rdfm_core::model::term::{self, TermId};
 use rdfm_core::regroup::{graphs, slices};
-use rustc_hash::FxHashMap;
 
 use crate::arrow::ArrowBatch;
 use crate::terms::Quad;
@@ -54,7 +50,7 @@ batch_methods!(MessageBatch of term::Quad, message {
     /// Return the batch with its messages numbered from `first_message_index`.
     #[pyo3(signature = (first_message_index, /))]
     fn numbered(&self, py: Python<'_>, first_message_index: u64) -> PyResult<Self> {
-        errors::guarded(py, || {
+        errors::run_guarded(py, || {
             self.inner().with_first_message_index(first_message_index)
         })
         .map(Self::new)
@@ -165,37 +161,9 @@ batch_methods!(MessageBatch of term::Quad, message {
     /// Raises:
     ///     OptionError: If the name is not an absolute IRI.
     fn with_default_graph(&self, py: Python<'_>, name: &str) -> PyResult<Self> {
-        errors::guarded(py, || graphs::with_default_graph(&self.view.batch, name))?
+        errors::run_guarded(py, || graphs::with_default_graph(&self.view.batch, name))?
             .map(Self::new)
             .map_err(errors::option)
-    }
-
-    /// Return the number of occurrences of each predicate. IRIs are written without angle brackets,
-    /// other terms as N-Triples.
-    fn predicate_counts(&self, py: Python<'_>) -> PyResult<FxHashMap<String, u64>> {
-        errors::guarded(py, || {
-            let table = self.view.batch.table();
-            let mut counts = Counts::new(table);
-            for quad in self.view.batch.quads() {
-                counts.add(quad.predicate);
-            }
-            counts.by_text(|id| Some(term_text(table, id)))
-        })
-    }
-
-    /// Return the number of occurrences of each datatype among the literals that are objects.
-    fn datatype_counts(&self, py: Python<'_>) -> PyResult<FxHashMap<String, u64>> {
-        errors::guarded(py, || {
-            let table = self.view.batch.table();
-            let mut counts = Counts::new(table);
-            for quad in self.view.batch.quads() {
-                counts.add(quad.object);
-            }
-            counts.by_text(|id| {
-                let name = statistics::datatype(table, id)?;
-                Some(String::from_utf8_lossy(name).into_owned())
-            })
-        })
     }
 
     /// Convert the batch to Arrow, with one row per message or quad.
@@ -243,7 +211,7 @@ batch_methods!(MessageBatch of term::Quad, message {
         let reader = arrow::reader(batch)?;
         let max_depth = options::check_depth(max_depth)?;
         let quads = detect_row_kind(&reader.schema()) == Ok(RowKind::Quads);
-        let result = errors::guarded(py, || {
+        let result = errors::run_guarded(py, || {
             if quads {
                 QuadReader::read_batch(reader, max_depth)
             } else {
@@ -316,7 +284,7 @@ impl Slices {
         begins: bool,
     ) -> PyResult<Vec<Py<MessageBatch>>> {
         let messages = batch.get().inner();
-        let taken = errors::guarded(py, || {
+        let taken = errors::run_guarded(py, || {
             let mut slices = self.slices.lock().unwrap_or_else(PoisonError::into_inner);
             if start == 0 {
                 slices.begin_batch(messages);
@@ -331,46 +299,6 @@ impl Slices {
             }
         }
     }
-}
-
-/// Occurrence counts of terms, by id.
-struct Counts {
-    by_id: Vec<u64>,
-}
-
-impl Counts {
-    fn new(table: &TermTable) -> Self {
-        Self {
-            by_id: vec![0; table.terms().len()],
-        }
-    }
-
-    fn add(&mut self, id: TermId) {
-        self.by_id[id.index()] += 1;
-    }
-
-    /// Returns the counts, summed over the terms that `text` maps to the same text. Terms without a
-    /// text are omitted.
-    fn by_text(&self, text: impl Fn(TermId) -> Option<String>) -> FxHashMap<String, u64> {
-        let mut sums = FxHashMap::default();
-        for (id, count) in self.by_id.iter().enumerate() {
-            if *count > 0
-                && let Some(text) = text(TermId(id as u32))
-            {
-                *sums.entry(text).or_default() += count;
-            }
-        }
-        sums
-    }
-}
-
-fn term_text(table: &TermTable, id: TermId) -> String {
-    if table.term(id).kind == TermKind::Iri {
-        return String::from_utf8_lossy(table.text(id)).into_owned();
-    }
-    let mut out = Vec::new();
-    write::write_term(table, id, &mut out);
-    String::from_utf8_lossy(&out).into_owned()
 }
 
 pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {

@@ -66,7 +66,7 @@ pub fn from_patches(patches: &Bound<'_, PyAny>, first_message_index: u64) -> PyR
         terms.builder.begin_message(None);
         for operation in patch?.try_iter()? {
             let operation = terms.operation(&operation?)?;
-            terms.builder.add(operation).map_err(errors::exceeded)?;
+            terms.builder.add(operation).map_err(errors::limit_error)?;
         }
         terms.end_message()?;
     }
@@ -93,7 +93,7 @@ pub fn from_rows(
         let mut cells = 0;
         for cell in row?.try_iter()? {
             let cell = terms.optional(&cell?)?;
-            terms.builder.add(cell).map_err(errors::exceeded)?;
+            terms.builder.add(cell).map_err(errors::limit_error)?;
             cells += 1;
         }
         if cells != width {
@@ -146,7 +146,7 @@ impl<'py, R: Record> BatchTerms<'py, R> {
 
     fn end_message(&mut self) -> PyResult<()> {
         self.builder.end_message();
-        self.builder.check_2_gib().map_err(errors::exceeded)
+        self.builder.check_2_gib().map_err(errors::limit_error)
     }
 
     fn take(&mut self) -> LogBatch<R> {
@@ -221,7 +221,7 @@ impl<'py, R: Record> BatchTerms<'py, R> {
                 ];
                 self.builder
                     .add_triple_term(triple)
-                    .map_err(errors::exceeded)
+                    .map_err(errors::limit_error)
             }
         }
     }
@@ -234,7 +234,7 @@ impl<'py, R: Record> BatchTerms<'py, R> {
         let id = self
             .builder
             .add_with_aux(kind, text.as_bytes(), aux, flags)
-            .map_err(errors::exceeded)?;
+            .map_err(errors::limit_error)?;
         self.texts.insert(key, id);
         Ok(id)
     }
@@ -258,7 +258,7 @@ impl<'py> MessageBuilder<'py> {
                 self.terms
                     .builder
                     .add_metadata(&entry.key, &entry.value)
-                    .map_err(errors::exceeded)?;
+                    .map_err(errors::limit_error)?;
             }
         } else {
             for (key, value) in metadata.cast::<PyDict>()?.iter() {
@@ -267,7 +267,7 @@ impl<'py> MessageBuilder<'py> {
                 self.terms
                     .builder
                     .add_metadata(&key, &value)
-                    .map_err(errors::exceeded)?;
+                    .map_err(errors::limit_error)?;
             }
         }
         let namespaces = message.getattr(pyo3::intern!(py, "_namespaces"))?;
@@ -347,7 +347,7 @@ impl<'py> MessageBuilder<'py> {
             self.terms
                 .builder
                 .add_namespace(name, iri)
-                .map_err(errors::exceeded)?;
+                .map_err(errors::limit_error)?;
         }
         Ok(is_new)
     }
@@ -367,7 +367,7 @@ impl<'py> MessageBuilder<'py> {
             self.terms
                 .builder
                 .add_quad(quad)
-                .map_err(errors::exceeded)?;
+                .map_err(errors::limit_error)?;
         }
         Ok(())
     }
@@ -394,11 +394,11 @@ impl<'py> MessageBuilder<'py> {
                     graph: part(quad.graph)?,
                 })
             };
-            let quad = quad().map_err(errors::exceeded)?;
+            let quad = quad().map_err(errors::limit_error)?;
             self.terms
                 .builder
                 .add_quad(quad)
-                .map_err(errors::exceeded)?;
+                .map_err(errors::limit_error)?;
         }
         self.copied = Some((source.clone(), ids));
         Ok(())

@@ -22,7 +22,7 @@ fn lock<T>(state: &Mutex<T>) -> PyResult<MutexGuard<'_, T>> {
     match state.try_lock() {
         Ok(guard) => Ok(guard),
         Err(TryLockError::Poisoned(poisoned)) => Ok(poisoned.into_inner()),
-        Err(TryLockError::WouldBlock) => Err(errors::in_use("dataset or difference")),
+        Err(TryLockError::WouldBlock) => Err(errors::in_use_error("dataset or difference")),
     }
 }
 
@@ -34,7 +34,7 @@ fn with<T: Send, R: Send>(
 ) -> PyResult<R> {
     let mut guard = lock(state)?;
     let state = &mut *guard;
-    errors::guarded(py, || work(state))
+    errors::run_guarded(py, || work(state))
 }
 
 /// An in-memory dataset to which patches are applied. Blank nodes are identified by their labels.
@@ -65,7 +65,7 @@ impl Dataset {
     #[pyo3(signature = (batch, /))]
     fn add(&self, py: Python<'_>, batch: &Bound<'_, MessageBatch>) -> PyResult<()> {
         let batch = batch.get().inner();
-        with(py, &self.state, |state| state.add(batch))?.map_err(errors::exceeded)
+        with(py, &self.state, |state| state.add(batch))?.map_err(errors::limit_error)
     }
 
     /// Apply patches.
@@ -117,7 +117,8 @@ impl Dataset {
         let state = lock(&self.state)?;
         let mut quads = state.message(parts);
         loop {
-            let batch = errors::guarded(py, || quads.next_batch())?.map_err(errors::exceeded)?;
+            let batch =
+                errors::run_guarded(py, || quads.next_batch())?.map_err(errors::limit_error)?;
             let Some(batch) = batch else {
                 return Ok(());
             };
@@ -163,7 +164,7 @@ impl DatasetDifference {
     #[pyo3(signature = (batch, /))]
     fn add(&self, py: Python<'_>, batch: &Bound<'_, MessageBatch>) -> PyResult<()> {
         let batch = batch.get().inner();
-        with(py, &self.state, |state| state.add(batch))?.map_err(errors::exceeded)
+        with(py, &self.state, |state| state.add(batch))?.map_err(errors::limit_error)
     }
 
     /// Return the numbers of quads to delete and to add.
@@ -171,14 +172,14 @@ impl DatasetDifference {
         Ok(lock(&self.state)?.counts())
     }
 
-    /// Return the next batch of the patch, or None after the last one. The patch is one transaction,
-    /// and may be returned in parts.
+    /// Return the next batch of the patch, or None after the last one. The patch is one
+    /// transaction, and may be returned in parts.
     ///
     /// Raises:
     ///     LimitError: If the patch is too large.
     fn next_batch(&self, py: Python<'_>) -> PyResult<Option<PatchBatch>> {
         let batch = with(py, &self.state, difference::Difference::next_batch)?;
-        Ok(batch.map_err(errors::exceeded)?.map(PatchBatch::new))
+        Ok(batch.map_err(errors::limit_error)?.map(PatchBatch::new))
     }
 }
 
@@ -225,8 +226,8 @@ impl ToPatches {
     }
 }
 
-/// Adds `id` and `prev` headers to the patches of a log. An id depends only on the rows of the patch
-/// and on `prev`.
+/// Adds `id` and `prev` headers to the patches of a log. An id depends only on the rows of the
+/// patch and on `prev`.
 #[pyclass(frozen, module = "rdfm._core")]
 pub struct PatchChain {
     state: Mutex<chain::Chain>,
@@ -257,7 +258,7 @@ impl PatchChain {
     fn link(&self, py: Python<'_>, batch: &Bound<'_, PatchBatch>) -> PyResult<Option<PatchBatch>> {
         let batch = batch.get().inner();
         let batch = with(py, &self.state, |state| state.link(batch))?;
-        Ok(batch.map_err(errors::exceeded)?.map(PatchBatch::new))
+        Ok(batch.map_err(errors::limit_error)?.map(PatchBatch::new))
     }
 }
 
@@ -307,7 +308,7 @@ impl ToMessages {
     /// Return counts, by name, of the data omitted so far because messages cannot contain it.
     fn dropped<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let dict = PyDict::new(py);
-        for (name, count) in lock(&self.state)?.dropped() {
+        for (name, count) in lock(&self.state)?.dropped_counts() {
             dict.set_item(name, count)?;
         }
         Ok(dict)
@@ -426,7 +427,8 @@ impl MessageDifferences {
     #[pyo3(signature = (log, batch, /))]
     fn add(&self, py: Python<'_>, log: usize, batch: &Bound<'_, MessageBatch>) -> PyResult<()> {
         let batch = batch.get().inner();
-        with(py, &self.state, |state| state.add(old_or_new(log), batch))?.map_err(errors::exceeded)
+        with(py, &self.state, |state| state.add(old_or_new(log), batch))?
+            .map_err(errors::limit_error)
     }
 
     /// Mark the end of a log.
@@ -442,7 +444,7 @@ impl MessageDifferences {
     ///     LimitError: If the patches are larger than 2 GiB.
     fn next_batch(&self, py: Python<'_>) -> PyResult<Option<PatchBatch>> {
         let batch = with(py, &self.state, per_message::MessageDifferences::next_batch)?;
-        Ok(batch.map_err(errors::exceeded)?.map(PatchBatch::new))
+        Ok(batch.map_err(errors::limit_error)?.map(PatchBatch::new))
     }
 
     /// Return the numbers of quads deleted and added so far.
@@ -551,7 +553,8 @@ impl BackwardPatches {
     #[pyo3(signature = (block, /))]
     fn add(&self, py: Python<'_>, block: &Bound<'_, PatchBatch>) -> PyResult<Vec<PatchBatch>> {
         let block = block.get().inner();
-        let patches = with(py, &self.state, |state| state.add(block))?.map_err(errors::exceeded)?;
+        let patches =
+            with(py, &self.state, |state| state.add(block))?.map_err(errors::limit_error)?;
         Ok(patches.into_iter().map(PatchBatch::new).collect())
     }
 

@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError};
 
 use pyo3::exceptions::{PyBufferError, PyTypeError};
 use pyo3::prelude::*;
-use pyo3::types::{PyBytes, PyDict, PyMappingProxy, PyMemoryView};
+use pyo3::types::{IntoPyDict as _, PyBytes, PyDict, PyMappingProxy, PyMemoryView};
 use pyo3_bytes::PyBytes as SharedBytes;
 use rdfm_core::codec::batch::{Batch, BatchRef};
 use rdfm_core::codec::chain;
@@ -39,8 +39,8 @@ fn take<'a, T: ?Sized>(
 ) -> PyResult<MutexGuard<'a, CodecState<T>>> {
     match state.try_lock() {
         Ok(guard) => Ok(guard),
-        Err(TryLockError::WouldBlock) => Err(errors::in_use(expected)),
-        Err(TryLockError::Poisoned(_)) => Err(errors::internal(format!(
+        Err(TryLockError::WouldBlock) => Err(errors::in_use_error(expected)),
+        Err(TryLockError::Poisoned(_)) => Err(errors::internal_error(format!(
             "this {expected} cannot be used after an internal error"
         ))),
     }
@@ -54,9 +54,9 @@ fn run<T: ?Sized + Send, R: Send>(
 ) -> PyResult<R> {
     let codec = match state {
         CodecState::Live(codec) => codec,
-        CodecState::Broken(reason) => return Err(errors::internal(reason.clone())),
+        CodecState::Broken(reason) => return Err(errors::internal_error(reason.clone())),
     };
-    errors::guarded(py, || work(codec)).inspect_err(|error| {
+    errors::run_guarded(py, || work(codec)).inspect_err(|error| {
         *state = CodecState::Broken(error.value(py).to_string());
     })
 }
@@ -285,6 +285,8 @@ impl Decoder {
     /// - `restarts`: True if the first frame has a restart mark, so the log can be read in splits.
     /// - `dropped_metadata`: number of metadata entries so far that are omitted because flat frames
     ///   form a single message.
+    /// - `column_bytes`: in Jelly 1.2, the size in bytes of each column so far, and of the lookup
+    ///   entries.
     /// - `trailing_namespaces`: number of namespaces declared after the last message.
     /// - `dropped_keys`: number of JSON-LD keys so far that no context maps to an IRI;
     ///   `dropped_key` is the first of them, quoted.
@@ -434,6 +436,10 @@ fn to_header_dict<'py>(
     }
     if observations.dropped_metadata > 0 {
         dict.set_item("dropped_metadata", observations.dropped_metadata)?;
+    }
+    if !observations.column_bytes.is_empty() {
+        let sizes = observations.column_bytes.iter().copied();
+        dict.set_item("column_bytes", sizes.into_py_dict(py)?)?;
     }
     if observations.trailing_namespaces > 0 {
         dict.set_item("trailing_namespaces", observations.trailing_namespaces)?;
@@ -817,10 +823,10 @@ pub fn with_all<R: Send>(
         codecs.push(match state.as_deref_mut() {
             None => None,
             Some(CodecState::Live(codec)) => Some(codec),
-            Some(CodecState::Broken(reason)) => return Err(errors::internal(reason.clone())),
+            Some(CodecState::Broken(reason)) => return Err(errors::internal_error(reason.clone())),
         });
     }
-    let result = errors::guarded(py, || work(&mut codecs));
+    let result = errors::run_guarded(py, || work(&mut codecs));
     if let Err(error) = &result {
         let reason = error.value(py).to_string();
         for state in states.iter_mut().flatten() {
@@ -893,7 +899,7 @@ impl LengthChain {
 fn find(name: &str) -> PyResult<&'static FormatSpec> {
     registry::find(name).ok_or_else(|| {
         let known = registry::FORMATS.map(|spec| spec.name).join(", ");
-        errors::unknown_format(format!(
+        errors::unknown_format_error(format!(
             "no native format is named '{name}'; known: {known}"
         ))
     })

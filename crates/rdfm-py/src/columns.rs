@@ -123,7 +123,7 @@ impl TypedColumns {
             self.columns
                 .record_batch(rows, messages, source, misfits_are_null)
         };
-        match errors::guarded(py, make)? {
+        match errors::run_guarded(py, make)? {
             Ok((rows, misfits)) => Ok((ArrowBatch::new(rows), misfits)),
             Err(Failure::Error(error)) => Err(arrow::exception(py, error)),
             Err(Failure::Misfit(misfit)) => Err(errors::misfit(

@@ -86,7 +86,7 @@ impl Comparer {
         match self.state.try_lock() {
             Ok(guard) => Ok(guard),
             Err(TryLockError::Poisoned(poisoned)) => Ok(poisoned.into_inner()),
-            Err(TryLockError::WouldBlock) => Err(errors::in_use("comparer")),
+            Err(TryLockError::WouldBlock) => Err(errors::in_use_error("comparer")),
         }
     }
 
@@ -101,8 +101,10 @@ impl Comparer {
         let mut guard = self.lock()?;
         guard.register(side(number), batch);
         let core = &mut guard.core;
-        with_batches!(batch, batch, |found, _same| errors::guarded(py, || work
-            .compute(core, found)))
+        with_batches!(batch, batch, |core_batch, _same| errors::run_guarded(
+            py,
+            || work.compute(core, core_batch)
+        ))
     }
 }
 
@@ -237,7 +239,7 @@ impl Comparer {
             pairs,
             records,
             differences: found,
-        } = with_batches!(a, b, |a, b| errors::guarded(py, || core.run(
+        } = with_batches!(a, b, |a, b| errors::run_guarded(py, || core.run(
             (a, i),
             (b, j),
             max_pairs
@@ -257,7 +259,7 @@ impl Comparer {
     ) -> PyResult<u8> {
         let mut guard = self.lock()?;
         let core = &mut guard.core;
-        with_batches!(a, b, |a, b| errors::guarded(py, || core
+        with_batches!(a, b, |a, b| errors::run_guarded(py, || core
             .compare_metadata_and_namespaces((a, i), (b, j))))
         .map(bits)
     }
@@ -338,7 +340,7 @@ impl Comparer {
     fn compare_multisets(&self, py: Python<'_>) -> PyResult<(u64, u64, u64)> {
         let mut guard = self.lock()?;
         let core = &mut guard.core;
-        let settled = errors::guarded(py, || core.compare_multisets())?;
+        let settled = errors::run_guarded(py, || core.compare_multisets())?;
         Ok((settled.same, settled.only[0], settled.only[1]))
     }
 
@@ -366,7 +368,7 @@ fn common_blocks(py: Python<'_>, a: &[u8], b: &[u8]) -> PyResult<Vec<(usize, usi
             .collect()
     };
     let (a, b) = (numbers(a), numbers(b));
-    errors::guarded(py, || blocks(&a, &b))
+    errors::run_guarded(py, || blocks(&a, &b))
 }
 
 /// Map the blank nodes of a batch's first message to those of another batch's first message.
@@ -384,7 +386,7 @@ fn isomorphism<'py>(
     max_steps: u64,
 ) -> PyResult<Option<Vec<Labels<'py>>>> {
     let (a, b) = (a.get().inner(), b.get().inner());
-    let mapping = errors::guarded(py, || {
+    let mapping = errors::run_guarded(py, || {
         let message = |batch: &rdfm_core::model::batch::MessageBatch| batch.message(0).to_vec();
         let (ours, theirs) = (message(a), message(b));
         comparison::find_isomorphism((&ours[..], a.table()), (&theirs[..], b.table()), max_steps)

@@ -24,7 +24,7 @@ mod py {
 }
 
 /// Creates an `rdfm.errors.Remedy`.
-fn remedy<'py>(py: Python<'py>, remedy: &Remedy) -> PyResult<Bound<'py, PyAny>> {
+fn new_remedy<'py>(py: Python<'py>, remedy: &Remedy) -> PyResult<Bound<'py, PyAny>> {
     let class = py.import("rdfm.errors")?.getattr("Remedy")?;
     class.call1((
         remedy.side.name(),
@@ -42,7 +42,7 @@ pub fn note(py: Python<'_>, note: &Reason) -> PyResult<String> {
         let remedies = note
             .remedies()
             .iter()
-            .map(|note_remedy| remedy(py, note_remedy));
+            .map(|note_remedy| new_remedy(py, note_remedy));
         let remedies = remedies.collect::<PyResult<Vec<_>>>()?;
         let recommendations = py.import("rdfm.errors")?.getattr("recommendations")?;
         text.push_str(recommendations.call1((remedies,))?.extract()?);
@@ -60,7 +60,7 @@ fn new_exception(
     let py = class.py();
     let remedies = reason.remedies().iter().chain(&extra_remedy);
     let remedies: Vec<_> = remedies
-        .map(|remedy_data| remedy(py, remedy_data))
+        .map(|remedy_data| new_remedy(py, remedy_data))
         .collect::<PyResult<_>>()?;
     attributes.set_item("remedies", PyTuple::new(py, remedies)?)?;
     if let Some(feature) = reason.missing_feature() {
@@ -90,7 +90,7 @@ fn decode_class(py: Python<'_>, class: ErrorClass) -> Bound<'_, PyType> {
 /// Returns the exception for a decoder's error.
 pub fn decode(py: Python<'_>, error: &DecodeError) -> PyErr {
     if error.class == ErrorClass::Internal {
-        return internal(error.to_string());
+        return internal_error(error.to_string());
     }
     let class = decode_class(py, error.class);
     let build = || -> PyResult<PyErr> {
@@ -119,7 +119,7 @@ pub fn decode(py: Python<'_>, error: &DecodeError) -> PyErr {
 /// Returns the exception for an encoder's error, with the bytes of the messages before it.
 pub fn encode(py: Python<'_>, error: &EncodeError, completed: &[u8]) -> PyErr {
     if error.class == ErrorClass::Internal {
-        return internal(error.to_string());
+        return internal_error(error.to_string());
     }
     let build = || -> PyResult<PyErr> {
         let attributes = PyDict::new(py);
@@ -182,7 +182,7 @@ pub fn term(reason: impl Into<Reason>) -> PyErr {
 }
 
 /// Returns the exception for valid but unsupported input that has no position in a log.
-pub fn unsupported(reason: &str) -> PyErr {
+pub fn unsupported_error(reason: &str) -> PyErr {
     py::UnsupportedError::new_err(reason.to_owned())
 }
 
@@ -206,7 +206,7 @@ pub fn limit(reason: impl Into<Reason>) -> PyErr {
 }
 
 /// Returns the exception for a limit that was exceeded while a batch was built.
-pub fn exceeded(limit_exceeded: LimitExceeded) -> PyErr {
+pub fn limit_error(limit_exceeded: LimitExceeded) -> PyErr {
     limit(limit_exceeded.0)
 }
 
@@ -232,26 +232,26 @@ pub fn query(py: Python<'_>, error: QueryError) -> PyErr {
 }
 
 /// Returns the exception for an unknown format.
-pub fn unknown_format(reason: impl Into<String>) -> PyErr {
+pub fn unknown_format_error(reason: impl Into<String>) -> PyErr {
     py::UnknownFormatError::new_err(reason.into())
 }
 
 /// Returns the exception for an object that another thread is using.
-pub fn in_use(name: &str) -> PyErr {
+pub fn in_use_error(name: &str) -> PyErr {
     PyRuntimeError::new_err(format!(
         "this {name} is in use by another thread; give each thread its own"
     ))
 }
 
 /// Returns the exception for a bug.
-pub fn internal(reason: impl Into<String>) -> PyErr {
+pub fn internal_error(reason: impl Into<String>) -> PyErr {
     py::InternalError::new_err(reason.into())
 }
 
 /// Runs native work without the GIL; a panic becomes an `InternalError`.
-pub fn guarded<T: Send>(py: Python<'_>, work: impl FnOnce() -> T + Send) -> PyResult<T> {
+pub fn run_guarded<T: Send>(py: Python<'_>, work: impl FnOnce() -> T + Send) -> PyResult<T> {
     py.detach(|| catch_unwind(AssertUnwindSafe(work)))
-        .map_err(|panic| internal(panic_text(&*panic)))
+        .map_err(|panic| internal_error(panic_text(&*panic)))
 }
 
 fn panic_text(panic: &(dyn std::any::Any + Send)) -> String {

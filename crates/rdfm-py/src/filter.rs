@@ -119,14 +119,14 @@ impl Filter {
         inverted: bool,
     ) -> PyResult<Vec<Py<MessageBatch>>> {
         let messages = batch.get().inner();
-        let found = errors::guarded(py, || {
+        let selected = errors::run_guarded(py, || {
             let matches = self.state().matching_messages(messages);
             let all = matches.iter().all(|matches| *matches != inverted);
             (!all).then(|| messages.with_messages(|index| matches[index] != inverted))
         })?;
-        match found {
+        match selected {
             None => Ok(vec![batch.clone().unbind()]),
-            Some(found) => batches(py, found),
+            Some(selected) => batches(py, selected),
         }
     }
 
@@ -139,7 +139,7 @@ impl Filter {
         inverted: bool,
     ) -> PyResult<Vec<Py<MessageBatch>>> {
         let messages = batch.get().inner();
-        let found = errors::guarded(py, || {
+        let found = errors::run_guarded(py, || {
             let matches = self.state().quads(messages);
             let selected = messages.with_records(|index| matches[index] != inverted);
             selected.with_messages(|message| !selected.range(message).is_empty())

@@ -6,7 +6,7 @@ use rdfm_core::formats::jelly::options::{OptionsRow, TableSizes};
 use rdfm_core::formats::jelly::{grpc, restart};
 
 /// The fields of `rdfm.storage.jelly_wire.StreamOptions`.
-type OptionFields = (String, u32, bool, bool, u32, u32, u32, u32, u32);
+type OptionFields = (String, u32, bool, bool, u32, u32, u32, u32, u32, u32);
 
 fn fields(row: OptionsRow) -> OptionFields {
     (
@@ -19,6 +19,7 @@ fn fields(row: OptionsRow) -> OptionFields {
         row.tables.datatype,
         row.logical_type,
         row.version,
+        row.stream_type,
     )
 }
 
@@ -37,6 +38,7 @@ fn write_options(options: OptionFields) -> Vec<u8> {
         },
         logical_type: options.7,
         version: options.8,
+        stream_type: options.9,
         ..OptionsRow::default()
     })
 }

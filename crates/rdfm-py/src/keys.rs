@@ -127,11 +127,11 @@ impl KeySplitter {
             finder,
             slices,
             keys,
-            taken,
+            taken: start,
             ..
         } = &mut *state;
-        *taken = 0;
-        errors::guarded(py, || {
+        *start = 0;
+        errors::run_guarded(py, || {
             slices.begin_batch(messages);
             *keys = finder.keys(messages);
         })?;
@@ -200,19 +200,19 @@ impl KeySplitter {
     fn slices<'py>(&self, py: Python<'py>, stop: usize) -> PyResult<Bound<'py, PyList>> {
         let batch = self.current(py)?;
         let messages = batch.get().inner();
-        let found = PyList::empty(py);
+        let list = PyList::empty(py);
         let mut state = self.state();
         while let Some((key, slices)) = state.next_run(messages, stop.min(messages.len())) {
             match slices {
-                None => found.append((key, batch.clone_ref(py)))?,
+                None => list.append((key, batch.clone_ref(py)))?,
                 Some(slices) => {
                     for slice in slices {
-                        found.append((key, Py::new(py, MessageBatch::new(slice))?))?;
+                        list.append((key, Py::new(py, MessageBatch::new(slice))?))?;
                     }
                 }
             }
         }
-        Ok(found)
+        Ok(list)
     }
 
     /// Return the prefixes whose namespaces are taken from the logs.

@@ -53,7 +53,7 @@ fn check_nanopubs<'py>(
     batch: &Bound<'py, MessageBatch>,
 ) -> PyResult<Vec<VerdictTuple<'py>>> {
     let batch = batch.get().inner();
-    let verdicts = errors::guarded(py, || nanopub::check(batch))?;
+    let verdicts = errors::run_guarded(py, || nanopub::check(batch))?;
     let problem = |verdict_part: Violation| {
         (
             verdict_part.rule.name(),
@@ -94,7 +94,7 @@ fn verify_nanopubs(
     batch: &Bound<'_, MessageBatch>,
 ) -> PyResult<Vec<Option<String>>> {
     let batch = batch.get().inner();
-    errors::guarded(py, || nanopub::verify(batch))
+    errors::run_guarded(py, || nanopub::verify(batch))
 }
 
 /// Describe the nanopublications of a batch of complete messages. Messages without one are skipped.
@@ -109,7 +109,7 @@ fn describe_nanopubs(
     batch: &Bound<'_, MessageBatch>,
 ) -> PyResult<Vec<DescriptionTuple>> {
     let batch = batch.get().inner();
-    let descriptions = errors::guarded(py, || nanopub::describe(batch))?;
+    let descriptions = errors::run_guarded(py, || nanopub::describe(batch))?;
     let tuple = |descriptions: Description| {
         (
             descriptions.message,
@@ -151,7 +151,7 @@ fn artifact_code(
             "the batch has no message {message}"
         )));
     }
-    errors::guarded(py, || {
+    errors::run_guarded(py, || {
         nanopub::find_artifact_code(batch, message, code.map(str::as_bytes))
     })?
     .map_err(PyValueError::new_err)

@@ -152,10 +152,10 @@ impl ParquetColumn {
     ) -> PyResult<T> {
         // Never waits, since a thread that holds the lock may be waiting for the GIL.
         let Ok(mut chunk) = self.chunk.try_lock() else {
-            return Err(errors::in_use("column"));
+            return Err(errors::in_use_error("column"));
         };
         let chunk = &mut *chunk;
-        errors::guarded(py, || work(chunk))?.map_err(PyValueError::new_err)
+        errors::run_guarded(py, || work(chunk))?.map_err(PyValueError::new_err)
     }
 }
 
@@ -218,7 +218,9 @@ impl ParquetJoiner {
 
 impl ParquetJoiner {
     fn lock(&self) -> PyResult<MutexGuard<'_, Joiner>> {
-        self.joiner.try_lock().map_err(|_| errors::in_use("file"))
+        self.joiner
+            .try_lock()
+            .map_err(|_| errors::in_use_error("file"))
     }
 }
 

@@ -121,7 +121,7 @@ impl Query {
     ) -> PyResult<Self> {
         let prefixes: Vec<_> = prefixes.unwrap_or_default().into_iter().collect();
         let parse = || parse::Query::parse(text, base, &prefixes, union_graphs);
-        let query = errors::guarded(py, parse)?.map_err(|error| errors::query(py, error))?;
+        let query = errors::run_guarded(py, parse)?.map_err(|error| errors::query(py, error))?;
         let timeout = timeout.map(|seconds| {
             Duration::try_from_secs_f64(seconds)
                 .map_err(|error| errors::option(format!("timeout: {error}")))
@@ -188,14 +188,14 @@ impl Query {
         start: usize,
     ) -> PyResult<EvaluationResult> {
         let batch = batch.get().inner();
-        let (progress, rows, messages) = errors::guarded(py, || {
+        let (progress, rows, messages) = errors::run_guarded(py, || {
             let mut rows = SolutionRows::default();
             let progress = self.evaluation.evaluate_rows(batch, start, &mut rows);
             let output_batch = lock(&self.rows).build_batch(batch, &rows);
             (progress, output_batch, rows.messages)
         })?;
         self.check()?;
-        let rows = ResultBatch::new(rows.map_err(errors::exceeded)?);
+        let rows = ResultBatch::new(rows.map_err(errors::limit_error)?);
         Ok(EvaluationResult {
             rows: Some(Py::new(py, rows)?),
             messages,
@@ -216,7 +216,7 @@ impl Query {
         start: usize,
     ) -> PyResult<EvaluationResult> {
         let batch = batch.get().inner();
-        let (progress, output_batch) = errors::guarded(py, || {
+        let (progress, output_batch) = errors::run_guarded(py, || {
             let (mut rows, mut triples) = (SolutionRows::default(), Triples::default());
             let evaluation = &self.evaluation;
             let progress = evaluation.construct_triples(batch, start, &mut rows, &mut triples);
@@ -225,7 +225,7 @@ impl Query {
             (progress, output_batch)
         })?;
         self.check()?;
-        let output_batch = output_batch.map_err(errors::exceeded)?;
+        let output_batch = output_batch.map_err(errors::limit_error)?;
         let constructed =
             output_batch.map(|output_batch| Py::new(py, MessageBatch::new(output_batch)));
         Ok(EvaluationResult {
@@ -243,7 +243,7 @@ impl Query {
         start: usize,
     ) -> PyResult<EvaluationResult> {
         let batch = batch.get().inner();
-        let (progress, answers) = errors::guarded(py, || {
+        let (progress, answers) = errors::run_guarded(py, || {
             let mut answers = Vec::new();
             let progress = self.evaluation.evaluate_answers(batch, start, &mut answers);
             (progress, answers)
@@ -266,7 +266,7 @@ impl Query {
         results: &Bound<'_, ResultBatch>,
     ) -> PyResult<Option<MessageBatch>> {
         let results = results.get().inner();
-        let output_batch = errors::guarded(py, || {
+        let output_batch = errors::run_guarded(py, || {
             let mut output = lock(&self.messages);
             self.evaluation.instantiate(results, &mut output)
         })?;
@@ -431,7 +431,7 @@ impl QueryDataset {
     ///     ValueError: If a query has already been evaluated on the dataset.
     fn add(&self, py: Python<'_>, batch: &Bound<'_, MessageBatch>) -> PyResult<()> {
         let batch = batch.get().inner();
-        let added = errors::guarded(py, || match &mut *lock(&self.state) {
+        let added = errors::run_guarded(py, || match &mut *lock(&self.state) {
             Collected::Open(collector) => Some(collector.add(batch)),
             Collected::Closed(_) => None,
         })?;

@@ -161,7 +161,7 @@ batch_methods!(PatchBatch of Operation, patch {
     fn from_arrow(py: Python<'_>, batch: &Bound<'_, PyAny>, max_depth: u32) -> PyResult<Self> {
         let reader = arrow::reader(batch)?;
         let max_depth = options::check_depth(max_depth)?;
-        errors::guarded(py, || from_arrow::read_batch(reader, max_depth))?
+        errors::run_guarded(py, || from_arrow::read_batch(reader, max_depth))?
             .map(Self::new)
             .map_err(|error| arrow::exception(py, error))
     }
@@ -243,8 +243,8 @@ batch_methods!(ResultBatch of TermId, row {
         PyList::new(py, rows)
     }
 
-    /// Return the rows with leading `source` and `message_index` cells, and with blank node labels that
-    /// are unique to each message.
+    /// Return the rows with leading `source` and `message_index` cells, and with blank node labels
+    /// that are unique to each message.
     ///
     /// Args:
     ///     source: Name of the log.
@@ -266,9 +266,9 @@ batch_methods!(ResultBatch of TermId, row {
             let text = format!("{} message indexes for {} rows", messages.len(), rows.len());
             return Err(PyValueError::new_err(text));
         }
-        errors::guarded(py, || add_labels(rows, source, &messages, first))?
+        errors::run_guarded(py, || add_labels(rows, source, &messages, first))?
             .map(Self::new)
-            .map_err(errors::exceeded)
+            .map_err(errors::limit_error)
     }
 
     /// Convert the batch to Arrow, with one row per result row.

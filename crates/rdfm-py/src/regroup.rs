@@ -80,7 +80,7 @@ impl Regrouper {
     #[pyo3(signature = (batch, /))]
     fn feed(&self, py: Python<'_>, batch: &Bound<'_, MessageBatch>) -> PyResult<()> {
         let batch = batch.get().inner();
-        errors::guarded(py, || self.state().feed(batch.clone()))
+        errors::run_guarded(py, || self.state().feed(batch.clone()))
     }
 
     /// Mark the end of the input.
@@ -95,7 +95,7 @@ impl Regrouper {
     ///     EncodeError: If messages cannot be regrouped this way. Raised after the messages before
     ///         the error have been returned.
     fn next_batch(&self, py: Python<'_>) -> PyResult<Option<MessageBatch>> {
-        errors::guarded(py, || self.state().next_batch())?
+        errors::run_guarded(py, || self.state().next_batch())?
             .map(|batch| batch.map(MessageBatch::new))
             .map_err(|error| errors::encode(py, &error, b""))
     }
@@ -103,7 +103,7 @@ impl Regrouper {
     /// Return counts of the data omitted so far, by name.
     fn dropped<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let dict = PyDict::new(py);
-        for (name, count) in self.state().dropped() {
+        for (name, count) in self.state().dropped_counts() {
             dict.set_item(name, count)?;
         }
         Ok(dict)

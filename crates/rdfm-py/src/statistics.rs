@@ -72,13 +72,13 @@ impl StatisticsCounter {
     fn add(&self, py: Python<'_>, batch: &Bound<'_, PyAny>) -> PyResult<()> {
         if let Ok(batch) = batch.cast::<MessageBatch>() {
             let batch = batch.get().inner();
-            errors::guarded(py, || self.state().add_messages(batch))
+            errors::run_guarded(py, || self.state().add_messages(batch))
         } else if let Ok(batch) = batch.cast::<PatchBatch>() {
             let batch = batch.get().inner();
-            errors::guarded(py, || self.state().add_patches(batch))
+            errors::run_guarded(py, || self.state().add_patches(batch))
         } else if let Ok(batch) = batch.cast::<ResultBatch>() {
             let batch = batch.get().inner();
-            errors::guarded(py, || self.state().add_results(batch))
+            errors::run_guarded(py, || self.state().add_results(batch))
         } else {
             Err(PyTypeError::new_err("expected a batch"))
         }
@@ -86,7 +86,7 @@ impl StatisticsCounter {
 
     /// Return the current statistics as bytes, for `merge`.
     fn to_bytes<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
-        let bytes = errors::guarded(py, || self.state().to_bytes())?;
+        let bytes = errors::run_guarded(py, || self.state().to_bytes())?;
         Ok(PyBytes::new(py, &bytes))
     }
 
@@ -95,14 +95,14 @@ impl StatisticsCounter {
     /// Raises:
     ///     ValueError: If the bytes are not statistics from this version of rdfm.
     fn merge(&self, py: Python<'_>, other: &[u8]) -> PyResult<()> {
-        errors::guarded(py, || self.state().merge_bytes(other))?.map_err(|_| {
+        errors::run_guarded(py, || self.state().merge_bytes(other))?.map_err(|_| {
             PyValueError::new_err("the bytes are not statistics from this version of rdfm")
         })
     }
 
     /// Return the current statistics. Each list contains the `top` most frequent names.
     fn report<'py>(&self, py: Python<'py>, top: usize) -> PyResult<Bound<'py, PyDict>> {
-        let report = errors::guarded(py, || self.state().report(top))?;
+        let report = errors::run_guarded(py, || self.state().report(top))?;
         report_dict(py, &report)
     }
 }
@@ -256,10 +256,10 @@ impl NameListing {
     fn add(&self, py: Python<'_>, batch: &Bound<'_, PyAny>) -> PyResult<()> {
         if let Ok(batch) = batch.cast::<MessageBatch>() {
             let batch = batch.get().inner();
-            errors::guarded(py, || self.state().add_messages(batch))
+            errors::run_guarded(py, || self.state().add_messages(batch))
         } else if let Ok(batch) = batch.cast::<PatchBatch>() {
             let batch = batch.get().inner();
-            errors::guarded(py, || self.state().add_patches(batch))
+            errors::run_guarded(py, || self.state().add_patches(batch))
         } else {
             Err(PyTypeError::new_err(
                 "expected a batch of messages or patches",
@@ -273,7 +273,7 @@ impl NameListing {
     ///     For each list: the counts of the `top` most frequent names, the number of stored names,
     ///     and the number of occurrences of other names.
     fn report<'py>(&self, py: Python<'py>, top: usize) -> PyResult<Bound<'py, PyDict>> {
-        let report = errors::guarded(py, || self.state().report(top))?;
+        let report = errors::run_guarded(py, || self.state().report(top))?;
         let dict = PyDict::new(py);
         for (name, report) in [
             ("predicates", &report.predicates),

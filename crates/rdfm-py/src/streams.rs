@@ -82,7 +82,7 @@ impl StreamRules {
     #[pyo3(signature = (batch, /))]
     fn apply(&self, py: Python<'_>, batch: &Bound<'_, MessageBatch>) -> PyResult<CheckedMessages> {
         let messages = batch.get().inner();
-        let (ordered, violations) = errors::guarded(py, || {
+        let (ordered, violations) = errors::run_guarded(py, || {
             let ordered = streams::sort_messages(messages);
             let violations = self.rules.violations(&ordered);
             (ordered, violations)

@@ -27,7 +27,7 @@ fn exception(py: Python<'_>, error: ValueError, raised: Option<PyErr>) -> PyErr 
         (Cause::Decode(_) | Cause::Encode(_), Some(raised)) => raised,
         (Cause::Decode(error), None) => errors::decode(py, &error),
         (Cause::Encode(error), None) => errors::encode(py, &error, b""),
-        (Cause::Several, _) => errors::unsupported(SEVERAL_MESSAGES),
+        (Cause::Several, _) => errors::unsupported_error(SEVERAL_MESSAGES),
     };
     if let Some(value) = error.value {
         errors::set_source(py, &exception, &format!("value {value}"));
@@ -165,8 +165,8 @@ impl codec::Encoder for EncodeFunction {
     fn encode(&mut self, batch: BatchRef<'_>, out: &mut Vec<u8>) -> Result<(), EncodeError> {
         let mut encode = |py: Python<'_>| -> PyResult<()> {
             let batch = to_python_batch(py, batch.to_owned())?;
-            let written = self.function.call1(py, (batch,))?;
-            out.extend_from_slice(written.bind(py).cast::<PyBytes>()?.as_bytes());
+            let encoded = self.function.call1(py, (batch,))?;
+            out.extend_from_slice(encoded.bind(py).cast::<PyBytes>()?.as_bytes());
             Ok(())
         };
         Python::attach(&mut encode).map_err(|raised| {

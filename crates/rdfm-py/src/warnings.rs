@@ -64,7 +64,7 @@ impl Checker {
             _ => return Err(errors::option(format!("unknown labels '{labels}'"))),
         };
         let batch = to_core_batch(batch)?;
-        let findings = errors::guarded(py, || {
+        let findings = errors::run_guarded(py, || {
             let mut checker = self.lock();
             match batch {
                 BatchRef::Messages(batch) => checker.check(batch, labels),

@@ -71,8 +71,8 @@ pub fn add_labels(
         copies.builder.end_message();
     }
     copies.builder.check_2_gib()?;
-    let taken = copies.builder.take();
-    Ok(taken.unwrap_or_else(|| copies.builder.take_head()))
+    let batch = copies.builder.take();
+    Ok(batch.unwrap_or_else(|| copies.builder.take_head()))
 }
 
 /// Copies of the rows' terms.

@@ -28,18 +28,18 @@ fn batches(small: bool) -> Vec<MessageBatch> {
     let mut decoder = registry::new_decoder(spec, &values, &Opening::default()).unwrap();
     decoder.feed(LOG.as_bytes());
     decoder.finish();
-    let mut found = Vec::new();
+    let mut actual = Vec::new();
     while let Some(batch) = decoder.next_batch_of().unwrap() {
-        found.push(batch);
+        actual.push(batch);
     }
     if small {
         let slices = |batch: &MessageBatch| {
             let one = |index| batch.slice(index..index + 1);
             (0..batch.len()).map(one).collect::<Vec<_>>()
         };
-        found = found.iter().flat_map(slices).collect();
+        actual = actual.iter().flat_map(slices).collect();
     }
-    found
+    actual
 }
 
 /// Returns the indexes of the messages that match.

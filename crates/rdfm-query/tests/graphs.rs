@@ -2,11 +2,9 @@
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "tests fail by panicking")]
 
-mod common;
-
 use std::fmt::Write as _;
 
-use common::{batch, rows, whole_rows, whole_rows_until};
+use crate::common::{batch, rows, whole_rows, whole_rows_until};
 use rdfm_query::query::budget::{Limits, Stop};
 
 const LOG: &str = "
@@ -24,15 +22,15 @@ GRAPH <http://e/i> { <http://e/c> <http://e/q> 5 }
 
 /// Returns the sorted rows of a query over each message. Checks that those over all messages are
 /// the same.
-fn found(query: &str) -> Vec<String> {
+fn solve(query: &str) -> Vec<String> {
     let log = batch(LOG);
     let each = rows(query, &log);
-    let mut found: Vec<_> = each.iter().map(|row| row[3..].to_owned()).collect();
-    found.sort();
+    let mut actual: Vec<_> = each.iter().map(|row| row[3..].to_owned()).collect();
+    actual.sort();
     let mut whole = whole_rows(query, &log);
     whole.sort();
-    assert_eq!(found, whole, "{query}");
-    found
+    assert_eq!(actual, whole, "{query}");
+    actual
 }
 
 const GROUPS: [&str; 36] = [
@@ -81,15 +79,15 @@ fn a_group_is_evaluated_in_each_graph() {
         let mut expected = Vec::new();
         for graph in ["ex:g", "ex:h", "ex:i"] {
             // In another group, so that ?g has no value inside.
-            expected.extend(found(&format!(
+            expected.extend(solve(&format!(
                 "{select} {{ VALUES ?g {{ {graph} }} {{ GRAPH {graph} {{ {group} }} }} }}"
             )));
         }
         expected.sort();
         let query = format!("{select} {{ GRAPH ?g {{ {group} }} }}");
-        assert_eq!(found(&query), expected, "{group}");
+        assert_eq!(solve(&query), expected, "{group}");
         let query = format!("{select} {{ VALUES ?g {{ ex:g ex:h ex:i }} GRAPH ?g {{ {group} }} }}");
-        assert_eq!(found(&query), expected, "{group}");
+        assert_eq!(solve(&query), expected, "{group}");
     }
 }
 
@@ -98,9 +96,9 @@ fn filters_see_the_name_of_the_graph() {
     let counted =
         "{ SELECT (COUNT(*) AS ?n) { ?s ?p ?o } } FILTER(?g = ex:g && STRENDS(STR(?g), 'g'))";
     for group in ["?s ex:q ?n FILTER(?g = ex:i)", counted] {
-        let found = found(&format!("SELECT ?n {{ GRAPH ?g {{ {group} }} }}"));
-        assert_eq!(found.len(), 1, "{group}");
-        assert!(found[0].contains("\"5\""), "{group}");
+        let actual = solve(&format!("SELECT ?n {{ GRAPH ?g {{ {group} }} }}"));
+        assert_eq!(actual.len(), 1, "{group}");
+        assert!(actual[0].contains("\"5\""), "{group}");
     }
 }
 
@@ -108,12 +106,12 @@ fn filters_see_the_name_of_the_graph() {
 fn only_the_named_graphs_of_the_query_are_used() {
     let group = "GRAPH ?g { SELECT (COUNT(*) AS ?n) { ?s ?p ?o } }";
     assert_eq!(
-        found(&format!(
+        solve(&format!(
             "SELECT ?g FROM NAMED ex:h FROM NAMED ex:none {{ {group} }}"
         )),
         ["<http://e/h>", "<http://e/none>"]
     );
-    assert!(found(&format!("SELECT ?g FROM ex:h {{ {group} }}")).is_empty());
+    assert!(solve(&format!("SELECT ?g FROM ex:h {{ {group} }}")).is_empty());
 }
 
 #[test]

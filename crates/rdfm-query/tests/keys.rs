@@ -51,9 +51,9 @@ fn texts(make: impl Fn() -> KeyFinder) -> (Vec<String>, u64) {
     let small = (0..batch.len())
         .map(|index| batch.slice(index..index + 1))
         .collect();
-    let found = read(vec![batch]);
-    assert_eq!(read(small), found);
-    found
+    let actual = read(vec![batch]);
+    assert_eq!(read(small), actual);
+    actual
 }
 
 #[test]

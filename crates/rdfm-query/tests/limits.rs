@@ -2,11 +2,9 @@
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "tests fail by panicking")]
 
-mod common;
-
 use std::time::{Duration, Instant};
 
-use common::{batch, rows_until, triples_until, whole_rows_until};
+use crate::common::{batch, rows_until, triples_until, whole_rows_until};
 use rdfm_query::query::budget::{Limits, Stop};
 
 const TIMEOUT: Duration = Duration::from_millis(200);

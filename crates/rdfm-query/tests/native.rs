@@ -91,15 +91,15 @@ fn batches(messages: &[String]) -> Vec<MessageBatch> {
     }
     decoder.feed(text.as_bytes());
     decoder.finish();
-    let mut found = Vec::new();
+    let mut actual = Vec::new();
     while let Some(batch) = decoder.next_batch_of().unwrap() {
-        found.push(batch);
+        actual.push(batch);
     }
     assert_eq!(
-        found.iter().map(MessageBatch::len).sum::<usize>(),
+        actual.iter().map(MessageBatch::len).sum::<usize>(),
         messages.len()
     );
-    found
+    actual
 }
 
 /// Returns the messages, each in a separate batch with a different term table.
@@ -244,10 +244,10 @@ fn selected(pattern: &GraphPattern) -> &[Variable] {
 /// Returns the rows of each message, with language tags spelled as in the message.
 fn rows_of(evaluation: &Evaluation, batches: &[MessageBatch]) -> Vec<MessageRows> {
     let width = evaluation.query.variables.len();
-    let mut found = Vec::new();
+    let mut actual = Vec::new();
     for batch in batches {
-        let before = found.len();
-        found.resize(before + batch.len(), MessageRows::new());
+        let before = actual.len();
+        actual.resize(before + batch.len(), MessageRows::new());
         let mut rows = rows::SolutionRows::default();
         let progress = evaluation.evaluate_rows(batch, 0, &mut rows);
         assert_eq!((progress.done, progress.stop), (batch.len(), None));
@@ -264,10 +264,10 @@ fn rows_of(evaluation: &Evaluation, batches: &[MessageBatch]) -> Vec<MessageRows
                 }
                 String::from_utf8(text).unwrap()
             };
-            found[before + *message as usize].push(cells.iter().map(text).collect());
+            actual[before + *message as usize].push(cells.iter().map(text).collect());
         }
     }
-    found
+    actual
 }
 
 fn sorted(mut messages: Vec<MessageRows>) -> Vec<MessageRows> {
@@ -278,7 +278,7 @@ fn sorted(mut messages: Vec<MessageRows>) -> Vec<MessageRows> {
 }
 
 fn evaluated(query: &Query, batches: &[MessageBatch]) -> Vec<MessageRows> {
-    let mut found = Vec::new();
+    let mut actual = Vec::new();
     for batch in batches {
         let dictionary = Dictionary::of(batch);
         let node = |term: Term| match term {
@@ -320,10 +320,10 @@ fn evaluated(query: &Query, batches: &[MessageBatch]) -> Vec<MessageRows> {
                 };
                 names.iter().map(text).collect()
             });
-            found.push(rows.collect());
+            actual.push(rows.collect());
         }
     }
-    found
+    actual
 }
 
 #[test]
@@ -352,9 +352,9 @@ fn native_rows_equal_those_of_spareval() {
         covered += 1;
         let rows = rows_of(&ours, &whole);
         assert_eq!(rows, rows_of(&ours, &cut), "{}", context());
-        let found = sorted(rows);
-        with_rows += usize::from(found.iter().any(|rows| !rows.is_empty()));
-        assert_eq!(found, wanted, "{}", context());
+        let actual = sorted(rows);
+        with_rows += usize::from(actual.iter().any(|rows| !rows.is_empty()));
+        assert_eq!(actual, wanted, "{}", context());
         // The reference does not support the union of graphs, and treats `@EN` and `@en` as
         // different terms.
         if !union_graphs && !log.iter().any(|message| message.contains("@EN")) {
@@ -384,12 +384,12 @@ fn counted(query: &str, quads: &str, max_rows: usize, stops: usize) -> (usize, u
     message.read(&dictionary, &graphs, batch, 1);
     matcher.begin(&dictionary);
     let mut calls = 0;
-    let mut stop = |found| {
+    let mut stop = |actual| {
         calls += 1;
-        if calls == stops { Err(found) } else { Ok(()) }
+        if calls == stops { Err(actual) } else { Ok(()) }
     };
-    let found = matcher.run(&dictionary, &message, max_rows, &mut Vec::new(), &mut stop);
-    (found.unwrap_or_else(|found| found), calls)
+    let actual = matcher.run(&dictionary, &message, max_rows, &mut Vec::new(), &mut stop);
+    (actual.unwrap_or_else(|actual| actual), calls)
 }
 
 fn star(quads: usize) -> String {
@@ -409,8 +409,8 @@ fn matching_stops_on_request_or_after_enough_rows() {
     );
     assert_eq!(counted(&ask, &star(500), 1, usize::MAX).0, 1);
     assert_eq!(counted(&select, &star(500), 5, usize::MAX).0, 5);
-    let (found, _) = counted(&select, &star(500), usize::MAX, 1000);
-    assert!((900..1000).contains(&found), "{found}");
+    let (actual, _) = counted(&select, &star(500), usize::MAX, 1000);
+    assert!((900..1000).contains(&actual), "{actual}");
     let none = format!("SELECT * {{ {CROSS} FILTER(?a = ?d && ?d = ?g && ?b = ?i) }}");
     assert_eq!(counted(&none, &star(500), usize::MAX, 50), (0, 50));
 }

@@ -2,9 +2,7 @@
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "tests fail by panicking")]
 
-mod common;
-
-use common::{batch, rows, whole_rows};
+use crate::common::{batch, rows, whole_rows};
 
 const XSD: &str = "http://www.w3.org/2001/XMLSchema#";
 
@@ -150,13 +148,13 @@ fn groups_can_be_sorted_by_an_aggregate() {
 fn min_and_max_do_not_depend_on_the_order_of_rows() {
     for seed in 0..40 {
         let log = batch(&log(&shuffled(seed)));
-        let found = rows(
+        let actual = rows(
             "SELECT (MIN(?o) AS ?min) (MAX(?o) AS ?max) (MIN(DISTINCT ?n) AS ?number) \
              { ?s ?p ?o OPTIONAL { ?s ?p ?n FILTER(isNumeric(?n)) } FILTER(!isTriple(?o)) }",
             &log,
         );
         assert_eq!(
-            found,
+            actual,
             [format!("0: <http://e/a> \"one\"^^<{XSD}integer> -")]
         );
         let numbers = rows(
@@ -170,6 +168,6 @@ fn min_and_max_do_not_depend_on_the_order_of_rows() {
         );
     }
     let nothing = batch("<http://e/a> <http://e/p> 2 .");
-    let found = rows("SELECT (MIN(?o) AS ?min) { ?s ex:q ?o }", &nothing);
-    assert_eq!(found, ["0: -"]);
+    let actual = rows("SELECT (MIN(?o) AS ?min) { ?s ex:q ?o }", &nothing);
+    assert_eq!(actual, ["0: -"]);
 }

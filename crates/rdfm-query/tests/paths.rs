@@ -2,9 +2,7 @@
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "tests fail by panicking")]
 
-mod common;
-
-use common::{batch, rows, whole_rows};
+use crate::common::{batch, rows, whole_rows};
 
 const LOG: &str = "
 <http://e/a> <http://e/p> <http://e/b> .
@@ -14,19 +12,19 @@ GRAPH <http://e/h> { <http://e/a> <http://e/p> 5 }
 
 /// Returns the sorted rows of a query, without message numbers. Checks that the rows are the
 /// same natively and with the evaluator.
-fn found(query: &str) -> Vec<String> {
+fn solve(query: &str) -> Vec<String> {
     found_in(LOG, query)
 }
 
 fn found_in(log: &str, query: &str) -> Vec<String> {
     let log = batch(log);
     let native = rows(query, &log);
-    let mut found: Vec<_> = native.iter().map(|row| row[3..].to_owned()).collect();
-    found.sort();
+    let mut actual: Vec<_> = native.iter().map(|row| row[3..].to_owned()).collect();
+    actual.sort();
     let mut evaluator = whole_rows(query, &log);
     evaluator.sort();
-    assert_eq!(found, evaluator, "{query}");
-    found
+    assert_eq!(actual, evaluator, "{query}");
+    actual
 }
 
 #[test]
@@ -46,19 +44,19 @@ fn zero_length_paths_match_constants_that_are_not_in_the_graph() {
         "ex:p?/^ex:q*/ex:p*",
     ] {
         assert_eq!(
-            found(&format!("SELECT ?y {{ ex:zz {path} ?y }}")),
+            solve(&format!("SELECT ?y {{ ex:zz {path} ?y }}")),
             zz,
             "{path}"
         );
         assert_eq!(
-            found(&format!("SELECT ?y {{ ?y {path} ex:zz }}")),
+            solve(&format!("SELECT ?y {{ ?y {path} ex:zz }}")),
             zz,
             "{path}"
         );
         let both = format!("SELECT * {{ ex:zz {path} ex:zz }}");
-        assert_eq!(found(&both), [""], "{path}");
+        assert_eq!(solve(&both), [""], "{path}");
         let two = format!("SELECT * {{ ex:zz {path} ex:yy }}");
-        assert!(found(&two).is_empty(), "{path}");
+        assert!(solve(&two).is_empty(), "{path}");
     }
     for path in [
         "ex:p",
@@ -69,17 +67,17 @@ fn zero_length_paths_match_constants_that_are_not_in_the_graph() {
         "ex:p|ex:q+",
     ] {
         let query = format!("SELECT ?y {{ ex:zz {path} ?y }}");
-        assert!(found(&query).is_empty(), "{path}");
+        assert!(solve(&query).is_empty(), "{path}");
     }
     assert_eq!(
-        found("SELECT ?y { 7 ex:p* ?y }"),
+        solve("SELECT ?y { 7 ex:p* ?y }"),
         ["\"7\"^^<http://www.w3.org/2001/XMLSchema#integer>"]
     );
 }
 
 #[test]
 fn zero_length_alternatives_are_counted_separately() {
-    let count = |path: &str| found(&format!("SELECT ?y {{ ex:zz {path} ?y }}")).len();
+    let count = |path: &str| solve(&format!("SELECT ?y {{ ex:zz {path} ?y }}")).len();
     assert_eq!(count("ex:p*|ex:q*"), 2);
     assert_eq!(count("ex:p*|ex:q?|ex:r"), 2);
     assert_eq!(count("(ex:p*|ex:q*)*"), 1);
@@ -89,21 +87,21 @@ fn zero_length_alternatives_are_counted_separately() {
 #[test]
 fn constants_in_the_graph_match_once() {
     assert_eq!(
-        found("SELECT ?y { ex:a ex:p* ?y }"),
+        solve("SELECT ?y { ex:a ex:p* ?y }"),
         ["<http://e/a>", "<http://e/b>"]
     );
     assert_eq!(
-        found("SELECT ?y { ?y ex:p* ex:b }"),
+        solve("SELECT ?y { ?y ex:p* ex:b }"),
         ["<http://e/a>", "<http://e/b>"]
     );
-    assert_eq!(found("SELECT ?y { ex:b ex:q? ?y }"), ["<http://e/b>"]);
-    assert_eq!(found("SELECT * { ex:a ex:q* ex:a }"), [""]);
+    assert_eq!(solve("SELECT ?y { ex:b ex:q? ?y }"), ["<http://e/b>"]);
+    assert_eq!(solve("SELECT * { ex:a ex:q* ex:a }"), [""]);
 }
 
 #[test]
 fn constants_match_in_each_named_graph() {
     assert_eq!(
-        found("SELECT ?g ?y { GRAPH ?g { ex:b ex:p* ?y } }"),
+        solve("SELECT ?g ?y { GRAPH ?g { ex:b ex:p* ?y } }"),
         [
             "<http://e/g> <http://e/b>",
             "<http://e/g> <http://e/c>",
@@ -111,16 +109,16 @@ fn constants_match_in_each_named_graph() {
         ]
     );
     assert_eq!(
-        found("SELECT ?g { GRAPH ?g { ex:zz ex:p? ex:zz } }"),
+        solve("SELECT ?g { GRAPH ?g { ex:zz ex:p? ex:zz } }"),
         ["<http://e/g>", "<http://e/h>"]
     );
     assert_eq!(
-        found("SELECT ?y { GRAPH ex:g { ex:a ex:p* ?y } }"),
+        solve("SELECT ?y { GRAPH ex:g { ex:a ex:p* ?y } }"),
         ["<http://e/a>"]
     );
-    assert!(found("SELECT ?y { GRAPH ex:none { ex:a ex:p* ?y } }").is_empty());
+    assert!(solve("SELECT ?y { GRAPH ex:none { ex:a ex:p* ?y } }").is_empty());
     assert_eq!(
-        found("SELECT ?y FROM ex:g { ex:a ex:p* ?y }"),
+        solve("SELECT ?y FROM ex:g { ex:a ex:p* ?y }"),
         ["<http://e/a>"]
     );
 }
@@ -129,30 +127,30 @@ fn constants_match_in_each_named_graph() {
 fn zero_length_paths_match_in_filters_and_groups() {
     let all = ["<http://e/a>"];
     assert_eq!(
-        found("SELECT ?s { ?s ex:p ?o FILTER EXISTS { ex:zz ex:p* ex:zz } }"),
+        solve("SELECT ?s { ?s ex:p ?o FILTER EXISTS { ex:zz ex:p* ex:zz } }"),
         all
     );
     assert_eq!(
-        found("SELECT ?s { ?s ex:p ?o FILTER EXISTS { ex:zz ex:p* ?x } }"),
+        solve("SELECT ?s { ?s ex:p ?o FILTER EXISTS { ex:zz ex:p* ?x } }"),
         all
     );
-    assert!(found("SELECT ?s { ?s ex:p ?o FILTER EXISTS { ex:zz ex:p* ?s } }").is_empty());
-    assert!(found("SELECT ?s { ?s ex:p ?o FILTER NOT EXISTS { ex:zz ex:p? ?x } }").is_empty());
+    assert!(solve("SELECT ?s { ?s ex:p ?o FILTER EXISTS { ex:zz ex:p* ?s } }").is_empty());
+    assert!(solve("SELECT ?s { ?s ex:p ?o FILTER NOT EXISTS { ex:zz ex:p? ?x } }").is_empty());
     assert_eq!(
-        found("SELECT ?s ?y { ?s ex:p ?o OPTIONAL { ex:zz ex:p* ?y } }"),
+        solve("SELECT ?s ?y { ?s ex:p ?o OPTIONAL { ex:zz ex:p* ?y } }"),
         ["<http://e/a> <http://e/zz>"]
     );
     assert_eq!(
-        found("SELECT (COUNT(?y) AS ?n) { ex:zz ex:p*|ex:q* ?y }"),
+        solve("SELECT (COUNT(?y) AS ?n) { ex:zz ex:p*|ex:q* ?y }"),
         ["\"2\"^^<http://www.w3.org/2001/XMLSchema#integer>"]
     );
 }
 
 #[test]
 fn variables_match_only_terms_of_the_graph() {
-    assert!(found("SELECT ?o { VALUES ?s { ex:zz } ?s ex:p* ?o }").is_empty());
+    assert!(solve("SELECT ?o { VALUES ?s { ex:zz } ?s ex:p* ?o }").is_empty());
     assert_eq!(
-        found("SELECT ?s ?o { ?s ex:q* ?o }"),
+        solve("SELECT ?s ?o { ?s ex:q* ?o }"),
         ["<http://e/a> <http://e/a>", "<http://e/b> <http://e/b>"]
     );
 }

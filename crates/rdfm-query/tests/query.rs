@@ -3,11 +3,9 @@
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "tests fail by panicking")]
 
-mod common;
-
 use std::time::Duration;
 
-use common::{batch, evaluation, rows, term};
+use crate::common::{batch, evaluation, rows, term};
 use rdfm_core::model::batch::MessageBatch;
 use rdfm_query::query::budget::{Limits, Stop};
 use rdfm_query::query::evaluate::{Evaluation, Triples};

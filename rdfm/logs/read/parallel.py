@@ -54,7 +54,7 @@ MESSAGE_BYTES = 16 << 20
 WORK_BYTES = 1 << 16
 
 # Header entries that do not depend on single messages.
-_PLAIN = frozenset({"dialect", "version_label", "options", "frames", "restarts"})
+_PLAIN = frozenset({"dialect", "version_label", "options", "frames", "restarts", "column_bytes"})
 
 
 class _StartedWork(NamedTuple):

@@ -196,6 +196,8 @@ def count_messages(log: StoredLog, ending: Ending) -> int:
             counter.feed(piece)
         counter.finish()
         if not counter.indivisible:
+            if log.format.spec.append == "lengths":
+                return counter.delimiters  # it counts messages
             # No message follows a delimiter at the end.
             return counter.delimiters + counter.content_first - (ending.end == "delimiter")
     counted = _find_end_by_decoding(log).messages

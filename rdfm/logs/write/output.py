@@ -54,6 +54,7 @@ __all__ = [
     "OutputShape",
     "Writable",
     "output_format",
+    "reject_other_format_names",
     "remove_unfinished",
     "suffix_options",
 ]
@@ -803,6 +804,18 @@ def output_format(target: Writable, name: str | None = None, kind: str = "messag
         else f"{path}: the name does not identify a format",
         remedies=[remedies.format_remedy("to", names)],
     )
+
+
+def reject_other_format_names(options: Mapping[str, Any], keyword: str) -> None:
+    """Reject options that look like the format to write, which is `keyword`.
+
+    Raises:
+        OptionError: If there is such an option.
+    """
+    meant = {"to_format": keyword, "to": keyword, "format": f"from_format or {keyword}"}
+    for name in meant.keys() - {keyword}:
+        if name in options:
+            raise OptionError(f"there is no option '{name}'; did you mean {meant[name]}?")
 
 
 def suffix_options(target: Writable, format: FormatSpec) -> Mapping[str, Any]:

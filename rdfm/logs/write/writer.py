@@ -25,6 +25,7 @@ from rdfm.logs.write.output import (
     OutputShape,
     Writable,
     output_format,
+    reject_other_format_names,
     suffix_options,
 )
 from rdfm.logs.write.own_input import reject_own_input
@@ -54,6 +55,8 @@ __all__ = ["LogWriter", "create_log"]
 
 PENDING_MESSAGES = 1024
 PENDING_RECORDS = 8192
+# Maximum size of the batch that is kept for the namespaces of the next one.
+LAST_BYTES = 1 << 20
 _BATCHES = {"messages": MessageBatch, "patches": PatchBatch, "results": ResultBatch}
 
 
@@ -187,6 +190,7 @@ def create_log(
     if kind == "results":
         head = ResultBatch.from_rows([], list(variables), boolean=boolean, links=list(links))
     reject_own_input((), target, options, append=append)
+    reject_other_format_names(options, "format")
     log_format = output_format(target, format, kind)
     if kind not in log_format.spec.kinds:
         raise format_of_other_kind_error(log_format.spec, kind)
@@ -474,7 +478,9 @@ class LogWriter(Generic[M]):
 
     def _encode(self, batch: AnyBatch, source: str | None = None) -> None:
         if isinstance(batch, MessageBatch):
-            self._last = batch
+            # Only the namespaces are needed, so large data is freed.
+            is_large = batch.memory_bytes > LAST_BYTES
+            self._last = MessageBatch.from_messages([[]], after=batch) if is_large else batch
         try:
             self._output.write(part_list(encode_view(self._encoder)(batch, source)))
         except EncodeError as error:

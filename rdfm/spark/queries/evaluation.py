@@ -70,21 +70,21 @@ class SparkQuery:
             QueryError: If the query is invalid or of a form that rdfm does not support.
             OptionError: If an option does not apply to the query.
         """
-        query = self.query()
+        query = self.create_query()
         object.__setattr__(self, "kind", query.kind)
         for name, kind in (("types", "select"), ("skip_empty", "construct")):
             if self.options.get(name) and query.kind != kind:
                 raise OptionError(
                     f"{name} applies to {kind.upper()}, but the query is {query.kind.upper()}"
                 )
-        object.__setattr__(self, "schema", _schema(query, self.columns(query)))
+        object.__setattr__(self, "schema", _schema(query, self.create_columns(query)))
 
     @classmethod
-    def of(cls, given: str | None, types: str | None = None) -> SparkQuery | None:
+    def parse(cls, text_or_json: str | None, types: str | None = None) -> SparkQuery | None:
         """Parse the value of the option `query`: the text, or JSON with the text and its options.
 
         Args:
-            given: The value.
+            text_or_json: The value.
             types: The value of the option `types`, if it is given separately.
 
         Raises:
@@ -92,14 +92,14 @@ class SparkQuery:
             OptionError: If an option is unknown, or a value is invalid.
             OSError: If the value names a file that cannot be read.
         """
-        if given is None:
+        if text_or_json is None:
             if types is not None:
                 raise OptionError("types requires the option query; set it too")
             return None
-        options: dict[str, Any] = {"query": given}
-        if given.lstrip().startswith("{"):
+        options: dict[str, Any] = {"query": text_or_json}
+        if text_or_json.lstrip().startswith("{"):
             try:
-                options = json.loads(given)
+                options = json.loads(text_or_json)
             except (ValueError, RecursionError):
                 raise OptionError(
                     'the option query must be text, or a JSON object such as {"query": "SELECT …", "types": {"n": "double"}}'
@@ -120,11 +120,11 @@ class SparkQuery:
             raise OptionError(
                 "the JSON object in the option query has no key 'query' (the query text)"
             )
-        text, _, found = text_of(query)
+        text, _, parsed_base = text_of(query)
         values = {name: QUERY[name].value(value) for name, value in as_texts(options).items()}
-        return cls(text, base or found, values)
+        return cls(text, base or parsed_base, values)
 
-    def query(self) -> Query:
+    def create_query(self) -> Query:
         """Return the query, ready for evaluation."""
         options = self.options
         query = parsed(
@@ -137,7 +137,7 @@ class SparkQuery:
         )
         return query
 
-    def columns(self, query: Query) -> TypedColumns | None:
+    def create_columns(self, query: Query) -> TypedColumns | None:
         """Return the converter from solutions to columns; None if the query is not SELECT.
 
         Raises:
@@ -151,13 +151,13 @@ class SparkQuery:
         """Return the columns of the query's rows."""
         if self.schema is None:
             constructed = default_schema(_CONSTRUCTED)
-            known = {each.name: each.dataType for each in constructed}
+            types = {field.name: field.dataType for field in constructed}
             default = default_schema()
-            return RowShape(known, default, message_shape("messages", "ntriples").core)
-        known = {each.name: each.dataType for each in self.schema}
-        return RowShape(known, self.schema, self.columns_of)
+            return RowShape(types, default, message_shape("messages", "ntriples").core)
+        types = {field.name: field.dataType for field in self.schema}
+        return RowShape(types, self.schema, self.map_columns)
 
-    def columns_of(self, schema: StructType, corrupt: str) -> list[str | None]:
+    def map_columns(self, schema: StructType, corrupt: str) -> list[str | None]:
         """Return the query column for each column of a user's schema.
 
         The result contains None for the column of corrupt records.
@@ -166,24 +166,24 @@ class SparkQuery:
             OptionError: If a column does not exist or has the wrong type.
         """
         assert self.schema is not None
-        known = {each.name.lower(): each for each in self.schema}
-        found: list[str | None] = []
-        for each in schema:
-            if each.name.lower() == corrupt.lower():
-                found.append(None)
+        fields_by_name = {schema_field.name.lower(): schema_field for schema_field in self.schema}
+        columns: list[str | None] = []
+        for schema_field in schema:
+            if schema_field.name.lower() == corrupt.lower():
+                columns.append(None)
                 continue
-            wanted = known.get(each.name.lower())
-            if wanted is None:
+            query_field = fields_by_name.get(schema_field.name.lower())
+            if query_field is None:
                 raise OptionError(
-                    f"there is no column '{each.name[:40]}'; the query returns {', '.join(self.schema.names)}"
+                    f"there is no column '{schema_field.name[:40]}'; the query returns {', '.join(self.schema.names)}"
                 )
-            if wanted.dataType != each.dataType:
+            if query_field.dataType != schema_field.dataType:
                 raise OptionError(
-                    f"the column {each.name} is {wanted.dataType.simpleString()}, not "
-                    f"{each.dataType.simpleString()}; set other types with the option types"
+                    f"the column {schema_field.name} is {query_field.dataType.simpleString()}, not "
+                    f"{schema_field.dataType.simpleString()}; set other types with the option types"
                 )
-            found.append(wanted.name)
-        return found
+            columns.append(query_field.name)
+        return columns
 
 
 def _schema(query: Query, columns: TypedColumns | None) -> StructType | None:
@@ -200,9 +200,9 @@ def _schema(query: Query, columns: TypedColumns | None) -> StructType | None:
     schema = spark_schema(pa.schema(columns))
     names: dict[str, str] = {}
     for name in schema.names:
-        if (other := names.setdefault(name.lower(), name)) != name:
+        if (previous := names.setdefault(name.lower(), name)) != name:
             raise OptionError(
-                f"Spark treats ?{other} and ?{name} as one column; rename one of the variables"
+                f"Spark treats ?{previous} and ?{name} as one column; rename one of the variables"
             )
     return schema
 
@@ -212,9 +212,9 @@ class Evaluation:
 
     def __init__(self, spark_query: SparkQuery, *, lenient: bool = False) -> None:
         """Prepare the query. If `lenient`, values that do not match their column type become null."""
-        self._query = spark_query.query()
+        self._query = spark_query.create_query()
         self._evaluate = getattr(self._query, _METHODS[spark_query.kind])
-        self._columns = spark_query.columns(self._query)
+        self._columns = spark_query.create_columns(self._query)
         self._skip_empty = bool(spark_query.options.get("skip_empty"))
         self._lenient = lenient
         self.nulls = 0
@@ -228,37 +228,37 @@ class Evaluation:
         """
         if not isinstance(batch, MessageBatch):
             raise wrong_kind_error(source or "the log", batch.kind, "only messages can be queried")
-        done = 0
-        while done < len(batch):
-            found: EvaluationResult = self._evaluate(batch, done)
-            if found.done > done:
-                yield self._table(batch, source, range(done, found.done), found)
-            done = found.done
-            if found.error is not None:
+        done_count = 0
+        while done_count < len(batch):
+            result: EvaluationResult = self._evaluate(batch, done_count)
+            if result.done > done_count:
+                yield self._table(batch, source, range(done_count, result.done), result)
+            done_count = result.done
+            if result.error is not None:
                 yield LimitError(
-                    found.error[0], message_index=batch.message_index(done), source=source
+                    result.error[0], message_index=batch.message_index(done_count), source=source
                 )
-                done += 1
+                done_count += 1
 
     def _table(
-        self, batch: MessageBatch, source: str | None, messages: range, found: EvaluationResult
+        self, batch: MessageBatch, source: str | None, messages: range, result: EvaluationResult
     ) -> pa.RecordBatch:
         if self._columns is not None:
             rows, nulls = self._columns.of_messages(
-                found, batch, source, misfits_are_null=self._lenient
+                result, batch, source, misfits_are_null=self._lenient
             )
             self.nulls += nulls
             return pa.record_batch(rows)
-        indexes = pa.array([batch.message_index(at) for at in messages], pa.int64())
+        indexes = pa.array([batch.message_index(index) for index in messages], pa.int64())
         sources = pa.repeat(pa.scalar(source, pa.string()), len(indexes))
-        if found.constructed is None and self._query.kind == "ask":
-            answers = pa.array(found.answers, pa.bool_())
+        if result.constructed is None and self._query.kind == "ask":
+            answers = pa.array(result.answers, pa.bool_())
             return pa.RecordBatch.from_arrays(
                 [sources, indexes, answers], ["source", "message_index", "answer"]
             )
-        constructed = found.constructed or MessageBatch.from_messages([[] for _ in messages])
+        constructed = result.constructed or MessageBatch.from_messages([[] for _ in messages])
         rows = pa.record_batch(constructed)
-        offsets = pa.array([batch.byte_offset(at) for at in messages], pa.int64())
+        offsets = pa.array([batch.byte_offset(index) for index in messages], pa.int64())
         table = pa.RecordBatch.from_arrays(
             [sources, indexes, offsets, rows["quads"], rows["metadata"]], list(_CONSTRUCTED)
         )
@@ -267,9 +267,9 @@ class Evaluation:
         return table.filter(pa.array([count > 0 for count in constructed.quad_counts()]))
 
 
-def _cast(array: pa.Array, wanted: pa.DataType) -> pa.Array:
+def _cast(array: pa.Array, type: pa.DataType) -> pa.Array:
     """Cast an array to Spark's type if it differs."""
-    return array if array.type == wanted else array.cast(wanted)
+    return array if array.type == type else array.cast(type)
 
 
 def evaluate_rows(
@@ -290,8 +290,8 @@ def evaluate_rows(
     from rdfm._core import batches_from_arrow
 
     evaluation = Evaluation(spark_query)
-    for given in batches:
-        present = given.filter(given["quads"].is_valid()) if given["quads"].null_count else given
+    for rows in batches:
+        present = rows.filter(rows["quads"].is_valid()) if rows["quads"].null_count else rows
         arrays = dict(zip(present.schema.names, present.columns, strict=True))
         arrays.setdefault("message_index", pa.nulls(len(present), pa.int64()))
         for batch in batches_from_arrow(present.select(["quads"])):
@@ -302,7 +302,7 @@ def evaluate_rows(
                     computed = table.schema.names[2:]
                     if spark_query.kind == "construct":
                         computed.remove("byte_offset")
-                    yield _with_message_columns(table, computed, arrays, schema)
+                    yield _add_message_columns(table, computed, arrays, schema)
             except DecodeError as error:
                 if (row := error.message_index) is not None:
                     error.source = arrays["source"][row].as_py() if "source" in arrays else None
@@ -313,10 +313,10 @@ def evaluate_rows(
                 raise
 
 
-def _with_message_columns(
+def _add_message_columns(
     table: pa.RecordBatch,
     computed: Container[str],
-    known: Mapping[str, pa.Array],
+    message_columns: Mapping[str, pa.Array],
     schema: pa.Schema,
 ) -> pa.RecordBatch:
     """Replace the row number in the result with the columns that identify the message.
@@ -324,37 +324,37 @@ def _with_message_columns(
     Args:
         table: The rows of the result.
         computed: Names of the columns that the query computed.
-        known: The columns of the messages.
+        message_columns: The columns of the messages.
         schema: The columns to return.
     """
     rows = table.column(1)
     columns = []
-    for each in schema:
-        if each.name in computed:
-            column = table[each.name]
-        elif each.name in known:
-            column = known[each.name].take(rows)
+    for schema_field in schema:
+        if schema_field.name in computed:
+            column = table[schema_field.name]
+        elif schema_field.name in message_columns:
+            column = message_columns[schema_field.name].take(rows)
         else:
-            column = pa.nulls(table.num_rows, each.type)
-        columns.append(_cast(column, each.type))
+            column = pa.nulls(table.num_rows, schema_field.type)
+        columns.append(_cast(column, schema_field.type))
     return pa.RecordBatch.from_arrays(columns, schema=schema)
 
 
-def query_rows(rows: DataFrame, given: str) -> DataFrame:
+def query_rows(rows: DataFrame, query: str) -> DataFrame:
     """Run a query on rows that contain messages.
 
     Args:
         rows: A DataFrame with a column `quads`.
-        given: The value of the option `query`.
+        query: The value of the option `query`.
 
     Raises:
-        QueryError: As in `SparkQuery.of`.
-        OptionError: As in `SparkQuery.of`, or if there is no column of quads, or a variable has the
+        QueryError: As in `SparkQuery.parse`.
+        OptionError: As in `SparkQuery.parse`, or if there is no column of quads, or a variable has the
             name of a column that identifies the message.
     """
-    spark_query = SparkQuery.of(given)
+    spark_query = SparkQuery.parse(query)
     assert spark_query is not None
-    columns = {each.name.lower(): each for each in rows.schema}
+    columns = {field.name.lower(): field for field in rows.schema}
     if "quads" not in columns or columns["quads"].dataType != QUADS:
         raise OptionError(
             f"the rows need a column quads of type {QUADS.simpleString()}, as returned when reading messages"
@@ -382,7 +382,7 @@ def _schema_of_rows(spark_query: SparkQuery, columns: Container[str]) -> StructT
     if "message_index" in columns or "byte_offset" not in columns:
         return spark_query.schema
     first, _, *others = spark_query.schema
-    if "byte_offset" in {each.name.lower() for each in others}:
+    if "byte_offset" in {field.name.lower() for field in others}:
         raise OptionError(
             "?byte_offset has the name of a column that identifies the message; rename the variable"
         )

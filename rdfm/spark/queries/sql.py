@@ -80,10 +80,10 @@ class RdfQuery:
         for name, argument in (("query", query), ("options", options)):
             if argument is not None and not argument.isConstantExpression:
                 raise OptionError(f"the {name} of rdf_query must be a literal")
-        given = _query_option(query.value, {} if options is None else options.value)
-        schema = _checked(given, "select").schema
+        query_option = _query_option(query.value, {} if options is None else options.value)
+        schema = _checked(query_option, "select").schema
         assert schema is not None
-        return _Analyzed(StructType(schema.fields[2:]), given=given)
+        return _Analyzed(StructType(schema.fields[2:]), given=query_option)
 
     def eval(
         self, quads: list[tuple[str, ...]] | None, query: str, options: object = None
@@ -193,16 +193,16 @@ def _checked(given: str, kind: str) -> SparkQuery:
 
 
 def _parsed(given: str) -> SparkQuery:
-    query = SparkQuery.of(given)
+    query = SparkQuery.parse(given)
     assert query is not None
     return query
 
 
 def _value_function() -> str:
     """The statement that creates `rdf_value`."""
-    wanted = "rdf_value.predicate"
-    named = f"IF(startswith({wanted}, '<'), {wanted}, concat('<', {wanted}, '>'))"
-    first = f"get(filter(quads, quad -> quad.predicate = {named}), 0).object"
+    predicate = "rdf_value.predicate"
+    iri = f"IF(startswith({predicate}, '<'), {predicate}, concat('<', {predicate}, '>'))"
+    first = f"get(filter(quads, quad -> quad.predicate = {iri}), 0).object"
     return f"""
         CREATE OR REPLACE TEMPORARY FUNCTION rdf_value(quads {QUADS.simpleString()}, predicate STRING)
         RETURNS STRING

@@ -18,7 +18,7 @@ from rdfm.errors import (
     UnsupportedError,
 )
 from rdfm.spark.readers.side_table import SideTable
-from rdfm.spark.spark_remedies import MODES_OF_ERRORS, NOT_SPLIT, OTHER_FILES, in_spark
+from rdfm.spark.spark_remedies import MODES_OF_ERRORS, NOT_SPLIT, OTHER_FILES, render_for_spark
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -63,7 +63,7 @@ class ErrorHandler:
             DecodeError: If the mode does not skip the error.
         """
         mode = self._reading.mode
-        error.renderer = in_spark
+        error.renderer = render_for_spark
         # A message that exceeds a limit may be valid, so it must not be dropped without an error
         # row.
         limit = isinstance(error, LimitError)
@@ -100,7 +100,7 @@ class ErrorHandler:
                 skipped = f"{error}; the rest of {error.source} is skipped"
             return skipped, error
         except DecodeError as last:
-            last.renderer = in_spark
+            last.renderer = render_for_spark
             # In a split, skipping raises this error only if the log cannot be read in splits: a
             # message with any other unsupported feature can be skipped.
             if self._is_part and isinstance(last, UnsupportedError):
@@ -118,7 +118,7 @@ class ErrorHandler:
             DecodeError, UnknownFormatError: If the mode does not skip the error.
         """
         mode = self._reading.mode
-        error.renderer = in_spark
+        error.renderer = render_for_spark
         if mode == "PERMISSIVE" and isinstance(error, DecodeError):
             text = f"{error}; the file is skipped"
             self._record(error)

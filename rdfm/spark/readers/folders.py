@@ -50,12 +50,12 @@ _BOOLEANS = {"true": True, "false": False}
 
 def _folders(path: str) -> list[tuple[str, str]]:
     """The names and the escaped values of a file's partition folders, outermost first."""
-    found = []
+    folders = []
     for part in re.split(r"[/\\]", path)[:-1]:
         name, equals, value = part.partition("=")
         if equals and name and value:
-            found.append((unescape(name) or "", value))
-    return found
+            folders.append((unescape(name) or "", value))
+    return folders
 
 
 def _value_type(text: str) -> DataType | None:
@@ -69,13 +69,13 @@ def _value_type(text: str) -> DataType | None:
             return IntegerType()
         if -(1 << 63) <= number < 1 << 63:
             return LongType()
-        return _large_type(str(abs(number)))
+        return _integer_type(str(abs(number)))
     if _DOUBLE.fullmatch(value):
-        found = decimal.Decimal(value)
-        exponent = found.as_tuple().exponent
+        decimal_value = decimal.Decimal(value)
+        exponent = decimal_value.as_tuple().exponent
         # Spark treats 1e3 as a decimal.
         is_whole = isinstance(exponent, int) and 0 <= exponent <= _DIGITS
-        return _large_type(f"{abs(found):f}") if is_whole else DoubleType()
+        return _integer_type(f"{abs(decimal_value):f}") if is_whole else DoubleType()
     if _DATE.fullmatch(value):
         try:
             datetime.date.fromisoformat(value)
@@ -85,26 +85,26 @@ def _value_type(text: str) -> DataType | None:
     return StringType()
 
 
-def _large_type(digits: str) -> DataType:
+def _integer_type(digits: str) -> DataType:
     """The type of a large integer."""
     return DecimalType(len(digits), 0) if len(digits) <= _DIGITS else DoubleType()
 
 
-def _wider(first: DataType | None, second: DataType | None) -> DataType | None:
+def _common_type(first: DataType | None, second: DataType | None) -> DataType | None:
     """The type of a column with values of two types."""
     if first is None or second is None or first == second:
         return second if first is None else first
     digits: dict[type[DataType], int] = {IntegerType: 10, LongType: 20}
     types = (first, second)
-    if all(isinstance(each, (IntegerType, LongType)) for each in types):
+    if all(isinstance(candidate, (IntegerType, LongType)) for candidate in types):
         return LongType()
-    if all(isinstance(each, (IntegerType, LongType, DecimalType)) for each in types):
+    if all(isinstance(candidate, (IntegerType, LongType, DecimalType)) for candidate in types):
         precision = max(
-            each.precision if isinstance(each, DecimalType) else digits[type(each)]
-            for each in types
+            candidate.precision if isinstance(candidate, DecimalType) else digits[type(candidate)]
+            for candidate in types
         )
         return DecimalType(precision, 0)
-    if all(isinstance(each, (IntegerType, DoubleType)) for each in types):
+    if all(isinstance(candidate, (IntegerType, DoubleType)) for candidate in types):
         return DoubleType()
     return StringType()
 
@@ -158,7 +158,7 @@ class PartitionFolders:
     types: Mapping[str, DataType] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, files: Iterable[File], roots: Sequence[str]) -> PartitionFolders:
+    def from_files(cls, files: Iterable[File], roots: Sequence[str]) -> PartitionFolders:
         """Find the columns of files.
 
         Args:
@@ -168,20 +168,20 @@ class PartitionFolders:
         Raises:
             OptionError: If the folders of two files have different names.
         """
-        found: dict[str, DataType | None] = {}
-        seen: dict[str, set[str]] = {}
+        column_types: dict[str, DataType | None] = {}
+        values_by_name: dict[str, set[str]] = {}
         first: tuple[list[str], str] | None = None
         for file in files:
-            folders = _folders(_inside(file.path, roots))
+            folders = _folders(_relative_path(file.path, roots))
             names = [name for name, _ in folders]
             if first is None:
                 first = (names, file.path)
                 for name in names:
-                    if name.lower() in {each.lower() for each in seen}:
+                    if name.lower() in {value_names.lower() for value_names in values_by_name}:
                         raise OptionError(
                             f"{file.path} has the partition column {name} twice; rename one of the folders"
                         )
-                    seen[name] = set()
+                    values_by_name[name] = set()
             elif names != first[0]:
                 raise OptionError(
                     f"{first[1]} has the partition columns {', '.join(first[0]) or '(none)'}, but {file.path} has "
@@ -189,10 +189,10 @@ class PartitionFolders:
                     "read all files without partition columns"
                 )
             for name, value in folders:
-                seen[name].add(value)
-        for name, values in seen.items():
-            found[name] = reduce(_wider, map(_value_type, values), None)
-        return cls({name: type or StringType() for name, type in found.items()})
+                values_by_name[name].add(value)
+        for name, values in values_by_name.items():
+            column_types[name] = reduce(_common_type, map(_value_type, values), None)
+        return cls({name: type or StringType() for name, type in column_types.items()})
 
     def check(self, known: Iterable[str], corrupt: str) -> None:
         """Check that no partition column has the name of a column of rdfm.
@@ -208,21 +208,23 @@ class PartitionFolders:
                     "rename the folders, or set recursiveFileLookup=true to read all files without partition columns"
                 )
 
-    def of_schema(self, schema: StructType) -> dict[str, DataType]:
+    def select_types(self, schema: StructType) -> dict[str, DataType]:
         """Return the partition columns in a schema, with the names and types from the schema.
 
         Raises:
             OptionError: If a type is not valid for folder values.
         """
-        own = {name.lower() for name in self.types}
-        found = {each.name: each.dataType for each in schema if each.name.lower() in own}
-        for name, type in found.items():
+        names = {name.lower() for name in self.types}
+        selected_types = {
+            field.name: field.dataType for field in schema if field.name.lower() in names
+        }
+        for name, type in selected_types.items():
             if not isinstance(type, (StringType, BooleanType)) and type.typeName() not in _READERS:
                 raise OptionError(
                     f"the partition column {name} can be string, int, bigint, double, decimal, date or boolean, not "
                     f"{type.simpleString()}"
                 )
-        return found
+        return selected_types
 
     @property
     def fields(self) -> list[StructField]:
@@ -243,7 +245,7 @@ def root_of(path: str) -> str:
     return path if glob is None else re.sub(r"[^/\\]*$", "", path[: glob.start()])
 
 
-def _inside(path: str, roots: Sequence[str]) -> str:
+def _relative_path(path: str, roots: Sequence[str]) -> str:
     """The part of a path after the longest root that contains it."""
     candidates = [path[len(root) :] for root in roots if path.startswith(root)]
     return min(candidates, key=len, default=path)
@@ -256,51 +258,51 @@ def values_of(path: str, types: Mapping[str, DataType]) -> tuple[Value, ...]:
         OptionError: If a value is not of the type of its column.
     """
     texts = {name.lower(): value for name, value in _folders(path)}
-    found = []
+    values = []
     for name, type in types.items():
         text = texts[name.lower()]
         try:
-            found.append(_parse(text, type))
+            values.append(_parse(text, type))
         except ValueError:
             raise OptionError(
                 f"{path}: the value in the folder {name}={text} is not of type {type.simpleString()}, the type of the "
                 "column; declare the column as string in the schema"
             ) from None
-    return tuple(found)
+    return tuple(values)
 
 
 class PartitionFilter:
     """The option `partitions`: values or ranges of partition columns."""
 
-    def __init__(self, given: Mapping[str, Any]) -> None:
+    def __init__(self, criteria: Mapping[str, Any]) -> None:
         """Create a filter from the option: a value, a list of values or a range for each column.
 
         Raises:
             OptionError: If a range is invalid.
         """
-        self._given: dict[str, Any] = {}
-        for name, wanted in given.items():
-            if isinstance(wanted, Mapping):
-                if not wanted or not set(wanted) <= {"from", "to"}:
+        self._criteria: dict[str, Any] = {}
+        for name, criterion in criteria.items():
+            if isinstance(criterion, Mapping):
+                if not criterion or not set(criterion) <= {"from", "to"}:
                     raise OptionError(
                         f'the option partitions: a range of {name} must be an object with "from", "to" or both; the bounds are inclusive'
                     )
-                self._given[name] = wanted
+                self._criteria[name] = criterion
             else:
-                self._given[name] = wanted if isinstance(wanted, list) else [wanted]
+                self._criteria[name] = criterion if isinstance(criterion, list) else [criterion]
 
-    def check(self, known: Iterable[str]) -> None:
+    def check(self, column_names: Iterable[str]) -> None:
         """Check that the columns exist.
 
         Raises:
             OptionError: If a column does not exist.
         """
-        names = list(known)
-        for name in self._given:
-            if name.lower() not in {each.lower() for each in names}:
-                listed = ", ".join(names) or "none; partition columns are folders NAME=VALUE"
+        names = list(column_names)
+        for name in self._criteria:
+            if name.lower() not in {column.lower() for column in names}:
+                names_text = ", ".join(names) or "none; partition columns are folders NAME=VALUE"
                 raise OptionError(
-                    f"the option partitions: there is no partition column {name[:40]}; known: {listed}"
+                    f"the option partitions: there is no partition column {name[:40]}; known: {names_text}"
                 )
 
     def accepts(self, path: str, types: Mapping[str, DataType]) -> bool:
@@ -310,28 +312,30 @@ class PartitionFilter:
             OptionError: If a value of the option is not of the type of its column.
         """
         names = {name.lower(): name for name in types}
-        for given, wanted in self._given.items():
-            name = names[given.lower()]
+        for column, criterion in self._criteria.items():
+            name = names[column.lower()]
             type = types[name]
             (value,) = values_of(path, {name: type})
-            if isinstance(wanted, Mapping):
+            if isinstance(criterion, Mapping):
                 if value is None:
                     return False
-                low = _wanted(name, wanted.get("from"), type)
-                high = _wanted(name, wanted.get("to"), type)
-                found: Any = value
-                if (low is not None and found < low) or (high is not None and found > high):
+                low = _convert_value(name, criterion.get("from"), type)
+                high = _convert_value(name, criterion.get("to"), type)
+                column_value: Any = value
+                if (low is not None and column_value < low) or (
+                    high is not None and column_value > high
+                ):
                     return False
-            elif value not in [_wanted(name, each, type) for each in wanted]:
+            elif value not in [_convert_value(name, choice, type) for choice in criterion]:
                 return False
         return True
 
 
-def _wanted(name: str, given: Any, type: DataType) -> Value:
+def _convert_value(name: str, value: Any, type: DataType) -> Value:
     """Convert a value of the option to the type of its column. Null stays null."""
-    if given is None:
+    if value is None:
         return None
-    text = ("true" if given else "false") if isinstance(given, bool) else str(given)
+    text = ("true" if value else "false") if isinstance(value, bool) else str(value)
     try:
         return text if isinstance(type, StringType) else _parse(text, type)
     except ValueError:

@@ -70,15 +70,15 @@ class KindFinder:
             DecodeError: If the first file contains results and is invalid.
         """
         kinds = _kinds(None if self.format is None else formats.find(self.format))
-        found = _by_schema(schema)
-        if found is None and kinds == ("results",) and self.first is None:
+        kind = _find_by_schema(schema)
+        if kind is None and kinds == ("results",) and self.first is None:
             raise OptionError("SPARQL results cannot be read as a stream; use spark.read")
-        found = found or _by_format(kinds)
-        if found is None and schema is not None and self._fits_both(schema, kinds):
-            found = LogKind(None)
-        return found or self._by_first_file(schema, kinds)
+        kind = kind or _find_by_format(kinds)
+        if kind is None and schema is not None and self._is_ambiguous(schema, kinds):
+            kind = LogKind(None)
+        return kind or self._find_by_first_file(schema, kinds)
 
-    def _fits_both(self, schema: StructType, kinds: tuple[str, ...]) -> bool:
+    def _is_ambiguous(self, schema: StructType, kinds: tuple[str, ...]) -> bool:
         """Whether a schema contains only columns that both messages and patches have."""
         if "results" not in kinds or len(kinds) == 1:
             return False
@@ -87,7 +87,7 @@ class KindFinder:
             return True
         return False
 
-    def _by_first_file(self, schema: StructType | None, kinds: tuple[str, ...]) -> LogKind:
+    def _find_by_first_file(self, schema: StructType | None, kinds: tuple[str, ...]) -> LogKind:
         path = None
         with contextlib.suppress(FileNotFoundError):  # reported when the file is read
             path = self.first() if self.first is not None else None
@@ -99,9 +99,9 @@ class KindFinder:
             return _MESSAGES if schema is None else LogKind(None)
         if self.format is None:
             kinds = _kinds(formats.by_path(path))
-        return _by_format(kinds) or self._by_content(path, kinds)
+        return _find_by_format(kinds) or self._find_by_content(path, kinds)
 
-    def _by_content(self, path: str, kinds: tuple[str, ...]) -> LogKind:
+    def _find_by_content(self, path: str, kinds: tuple[str, ...]) -> LogKind:
         try:
             with self.open(path) as log:
                 batch = next(log.batches(), None)
@@ -115,13 +115,13 @@ class KindFinder:
         return _MESSAGES if batch is None else LogKind(batch.kind)
 
 
-def _by_schema(schema: StructType | None) -> LogKind | None:
+def _find_by_schema(schema: StructType | None) -> LogKind | None:
     """The kind of a schema with a column that only one kind has."""
     kind = None if schema is None else kind_of(schema)
     return None if kind is None else LogKind(kind)
 
 
-def _by_format(kinds: tuple[str, ...]) -> LogKind | None:
+def _find_by_format(kinds: tuple[str, ...]) -> LogKind | None:
     """The only kind of a format. The variables of results are not known from the format."""
     return LogKind(kinds[0]) if len(kinds) == 1 and kinds != ("results",) else None
 

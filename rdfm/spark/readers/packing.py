@@ -14,7 +14,7 @@ from itertools import accumulate, groupby
 
 from rdfm.storage.files import File
 
-__all__ = ["OPEN_COST", "PACK_BYTES", "pack"]
+__all__ = ["OPEN_COST", "PACK_BYTES", "pack_files"]
 
 # A task costs Spark about 50 ms, the time to read several MB of a log.
 PACK_BYTES = 64 << 20
@@ -22,7 +22,7 @@ PACK_BYTES = 64 << 20
 OPEN_COST = 4 << 10
 
 
-def pack(
+def pack_files(
     files: Iterable[File], pack_bytes: int, open_cost: int, at_least: int = 1
 ) -> Iterator[list[File]]:
     """Combine files in their order into packs that are as even as their sizes allow.
@@ -36,7 +36,7 @@ def pack(
 
     Example:
         >>> files = [File(name, 10, None) for name in "abcdefgh"]
-        >>> [[file.path for file in group] for group in pack(files, 35, 0)]
+        >>> [[file.path for file in group] for group in pack_files(files, 35, 0)]
         [['a', 'b', 'c'], ['d', 'e'], ['f', 'g', 'h']]
     """
 
@@ -48,34 +48,34 @@ def pack(
         for is_large, group in groupby(files, lambda file: cost(file) > pack_bytes)
     ]
     totals = [0 if is_large else sum(map(cost, group)) for group, is_large in groups]
-    whole = sum(totals)
+    total_cost = sum(totals)
 
     def numbers(shares: int) -> list[int]:
         """The number of packs of each group if the small files together get `shares` packs."""
         return [
-            len(group) if is_large else min(-(-total * shares // whole), len(group))
+            len(group) if is_large else min(-(-total * shares // total_cost), len(group))
             for (group, is_large), total in zip(groups, totals, strict=True)
         ]
 
     large = sum(len(group) for group, is_large in groups if is_large)
     rounds = -(-(large + sum(-(-total // pack_bytes) for total in totals)) // at_least)
     # Every core has a task, even in the last round.
-    wanted = min(rounds * at_least, sum(len(group) for group, _ in groups))
-    shares = bisect_left(range(whole), wanted, key=lambda shares: sum(numbers(shares)))
+    pack_count = min(rounds * at_least, sum(len(group) for group, _ in groups))
+    shares = bisect_left(range(total_cost), pack_count, key=lambda shares: sum(numbers(shares)))
     for (group, _), number in zip(groups, numbers(shares), strict=True):
-        yield from _cut(group, list(map(cost, group)), number)
+        yield from _split_files(group, list(map(cost, group)), number)
 
 
-def _cut(files: list[File], costs: list[int], number: int) -> Iterator[list[File]]:
+def _split_files(files: list[File], costs: list[int], number: int) -> Iterator[list[File]]:
     """Divide files into `number` non-empty packs that are as even as possible."""
     ends = [0, *accumulate(costs)]
     start = 0
-    for cut in range(1, number + 1):
+    for index in range(1, number + 1):
         # Choose the end closest to the ideal boundary, in integer arithmetic.
-        boundary = 2 * ends[-1] * cut
+        boundary = 2 * ends[-1] * index
         end = bisect_left(ends, boundary, key=lambda each: 2 * each * number)
         if end > 0 and (ends[end - 1] + ends[end]) * number >= boundary:
             end -= 1
-        end = min(max(end, start + 1), len(files) - (number - cut))
+        end = min(max(end, start + 1), len(files) - (number - index))
         yield files[start:end]
         start = end

@@ -22,9 +22,9 @@ from pyspark.sql.datasource import DataSourceReader, InputPartition
 
 from rdfm.errors import OptionError
 from rdfm.logs.read.plan import MAX_THREADS
-from rdfm.spark.paths import absolute, real
+from rdfm.spark.paths import to_absolute, to_canonical
 from rdfm.spark.readers.folders import PartitionFilter, PartitionFolders, root_of
-from rdfm.spark.readers.packing import OPEN_COST, PACK_BYTES, pack
+from rdfm.spark.readers.packing import OPEN_COST, PACK_BYTES, pack_files
 from rdfm.spark.readers.rows import SparkReading
 from rdfm.spark.spark_options import FILES, Options
 from rdfm.spark.writers.commit import CommitTarget, find_settled, settle_around
@@ -55,7 +55,7 @@ class LogSourceReader(DataSourceReader):
 
     def __init__(
         self,
-        given: Mapping[str, str] | Options,
+        source_options: Mapping[str, str] | Options,
         schema: StructType | None = None,
         *,
         by_one_name: bool = False,
@@ -63,7 +63,7 @@ class LogSourceReader(DataSourceReader):
         """Check the options and the schema of a query.
 
         Args:
-            given: The options. Options that an `Options` object has already returned are ignored.
+            source_options: The options. Options that an `Options` object has already returned are ignored.
             schema: The user's schema.
             by_one_name: Whether to resolve `..`, links and variants of S3 URLs, so that a file has
                 one name, regardless of the spelling of its path.
@@ -72,10 +72,10 @@ class LogSourceReader(DataSourceReader):
             OptionError: If an option is unknown, or a value or the schema is invalid.
             UnknownFormatError: If the given format does not exist.
         """
-        options = given if isinstance(given, Options) else Options(given)
-        normalize = real if by_one_name else absolute
-        self._paths = [normalize(path) for path in options.paths()]
-        values = options.take(FILES)
+        options = source_options if isinstance(source_options, Options) else Options(source_options)
+        normalize = to_canonical if by_one_name else to_absolute
+        self._paths = [normalize(path) for path in options.pop_paths()]
+        values = options.pop_values(FILES)
         self._pattern = values["path_glob_filter"]
         self._recursive = values["recursive_file_lookup"]
         partitions = values["partitions"]
@@ -93,21 +93,21 @@ class LogSourceReader(DataSourceReader):
         self._split_bytes = values["split_bytes"] or sys.maxsize
         self._min_tasks = values["min_partitions"]
         # Streams do not inspect files before they read them.
-        self._listed: list[File] | None = None  # while the columns are determined
-        self.reading = SparkReading.of(
+        self._file_list: list[File] | None = None  # while the columns are determined
+        self.reading = SparkReading.from_options(
             options,
             schema,
-            None if by_one_name else self._first,
+            None if by_one_name else self._first_path,
             self._find_folders if self._has_partition_columns else None,
         )
-        self._listed = None
+        self._file_list = None
         if self.reading.errors_to is not None:
             self.check_not_read(self.reading.errors_to, "errorsTo")
         if self.reading.mode == "FAILFAST" and self.reading.ignore_corrupt:
             # An error ends its split, so the number of rows would depend on splitBytes.
             self._split_bytes = sys.maxsize
 
-    def _first(self, reading: SparkReading) -> str | None:
+    def _first_path(self, reading: SparkReading) -> str | None:
         """The path of the first file that is not empty."""
         self.reading = reading
         return next((file.path for file in self._all_files() if file.size != 0), None)
@@ -119,13 +119,13 @@ class LogSourceReader(DataSourceReader):
             files = self._all_files()
         except FileNotFoundError:  # reported when the file is read
             files = []
-        return PartitionFolders.of(files, self._roots())
+        return PartitionFolders.from_files(files, self._roots())
 
     def _all_files(self) -> list[File]:
         """The files of all partitions, listed once while the columns are determined."""
-        if self._listed is None:
-            self._listed = self._find(whole=True)
-        return self._listed
+        if self._file_list is None:
+            self._file_list = self._find_files(whole=True)
+        return self._file_list
 
     def _roots(self) -> list[str]:
         """The part of each path without partition columns; see `root_of`."""
@@ -175,7 +175,7 @@ class LogSourceReader(DataSourceReader):
                     "folder, or one whose name begins with _"
                 )
 
-    def files(self, *, whole: bool = True) -> list[File]:
+    def find_files(self, *, whole: bool = True) -> list[File]:
         """Find the files.
 
         Args:
@@ -187,14 +187,16 @@ class LogSourceReader(DataSourceReader):
             OptionError: If a partition column no longer exists, or the filter of partitions is
                 invalid.
         """
-        files = self._find(whole=whole)
+        files = self._find_files(whole=whole)
         if not self._has_partition_columns:
             return files
-        folders = PartitionFolders.of(files, self._roots())
-        missing = [name for name in self.reading.partition_columns if name not in folders.types]
-        if files and missing:
+        folders = PartitionFolders.from_files(files, self._roots())
+        missing_names = [
+            name for name in self.reading.partition_columns if name not in folders.types
+        ]
+        if files and missing_names:
             raise OptionError(
-                f"the partition column {missing[0]} no longer exists; the partition columns are "
+                f"the partition column {missing_names[0]} no longer exists; the partition columns are "
                 f"{', '.join(folders.types) or '(none)'}"
             )
         if self._partition_filter is None:
@@ -204,7 +206,7 @@ class LogSourceReader(DataSourceReader):
         self._partition_filter.check(types)
         return [file for file in files if self._partition_filter.accepts(file.path, types)]
 
-    def _find(self, *, whole: bool) -> list[File]:
+    def _find_files(self, *, whole: bool) -> list[File]:
         try:
             files = find_settled(
                 self._paths,
@@ -230,7 +232,7 @@ class LogSourceReader(DataSourceReader):
 
     def partitions(self) -> list[InputPartition]:
         """Return the work of each task. Runs once per query, in the driver."""
-        files = self.files()
+        files = self.find_files()
         if not files:
             self._check_completed()
             self._check_subfolders()
@@ -241,7 +243,7 @@ class LogSourceReader(DataSourceReader):
             )
         return [
             InputPartition([(file.path, split) for file, split in task])
-            for task in self.work(files)
+            for task in self.plan_tasks(files)
         ]
 
     def _check_completed(self) -> None:
@@ -283,12 +285,14 @@ class LogSourceReader(DataSourceReader):
                     "recursiveFileLookup=true to read all of them"
                 )
 
-    def work(self, files: Iterable[File]) -> Iterator[list[tuple[File, Split | None]]]:
+    def plan_tasks(self, files: Iterable[File]) -> Iterator[list[tuple[File, Split | None]]]:
         """Divide files among tasks: combine small ones and split large ones."""
         pack_bytes = min(PACK_BYTES, self._split_bytes)
-        packs = list(pack(files, pack_bytes, OPEN_COST, self._min_tasks or _cores()))
+        packs = list(pack_files(files, pack_bytes, OPEN_COST, self._min_tasks or _cores()))
         # A file that is split gets a separate pack.
-        large = [pack[0].path for pack in packs if pack[0].size > self._split_bytes]
+        large = [
+            pack_files[0].path for pack_files in packs if pack_files[0].size > self._split_bytes
+        ]
         # Planning waits for the storage, so several files are planned in parallel.
         with ThreadPoolExecutor(MAX_THREADS) as pool:
             planned = pool.map(lambda path: self.reading.splits(path, self._split_bytes), large)

@@ -28,14 +28,14 @@ from rdfm.logs.read.plan import split_log
 from rdfm.logs.read.reader import LogReader
 from rdfm.logs.stages.criteria import FilterStage, filter_values
 from rdfm.spark.compat import arrow_schema
-from rdfm.spark.paths import absolute, user_path
+from rdfm.spark.paths import to_absolute, user_path
 from rdfm.spark.queries.evaluation import SparkQuery
 from rdfm.spark.readers.collectors import MessageRows, QueryRows, RowCollector
 from rdfm.spark.readers.error_handling import ErrorHandler
 from rdfm.spark.readers.folders import PartitionFolders, values_of
 from rdfm.spark.readers.kinds import KindFinder
 from rdfm.spark.schema import RowShape, message_shape, quad_shape, result_shape
-from rdfm.spark.spark_options import CORRUPT_RECORD, READING, Options, compression, names_in
+from rdfm.spark.spark_options import CORRUPT_RECORD, READING, Options, compression, split_names
 from rdfm.spark.workers import DriverObject
 from rdfm.storage import compression as compressions
 from rdfm.storage.files import storage_of
@@ -95,7 +95,7 @@ class SparkReading(DriverObject):
     errors_to: str | None
 
     @classmethod
-    def of(
+    def from_options(
         cls,
         options: Options,
         schema: StructType | None = None,
@@ -118,7 +118,7 @@ class SparkReading(DriverObject):
             OptionError: If an option is unknown, or a value or the schema is invalid.
             UnknownFormatError: If the given format does not exist.
         """
-        values = options.take(READING)
+        values = options.pop_values(READING)
         mode, format = values["mode"], values["format"]
         corrupt = values["column_name_of_corrupt_record"] or CORRUPT_RECORD
         reading = cls(
@@ -136,32 +136,34 @@ class SparkReading(DriverObject):
             storage=values["storage_options"] or {},
             mode=mode,
             filter=_filter_arguments(values["filter"]),
-            query=SparkQuery.of(values["query"], values["types"]),
+            query=SparkQuery.parse(values["query"], values["types"]),
             ignore_missing=values["ignore_missing_files"],
             ignore_corrupt=values["ignore_corrupt_files"],
             errors_to=_errors_to(values),
         )
-        reading = reading._of_kind(schema, corrupt, first)
+        reading = reading._with_kind(schema, corrupt, first)
         shape = reading._shape()
-        names = names_in(values["columns"])
-        requested = names if schema is None else schema.names
-        found = PartitionFolders()
-        if folders is not None and (requested is None or not shape.knows(requested, corrupt)):
-            found = folders(reading)
-            found.check(shape.known, corrupt)
-        selected = shape.with_more(found.fields).select(
+        names = split_names(values["columns"])
+        requested_names = names if schema is None else schema.names
+        partition_folders = PartitionFolders()
+        if folders is not None and (
+            requested_names is None or not shape.knows(requested_names, corrupt)
+        ):
+            partition_folders = folders(reading)
+            partition_folders.check(shape.known, corrupt)
+        selected = shape.with_more(partition_folders.fields).select(
             schema, names, corrupt, with_errors=mode == "PERMISSIVE"
         )
-        own = found.of_schema(selected)
-        inner = StructType([each for each in selected if each.name not in own])
-        if own and not inner.fields:  # one column is enough to count the rows
+        own_types = partition_folders.select_types(selected)
+        inner = StructType([field for field in selected if field.name not in own_types])
+        if own_types and not inner.fields:  # one column is enough to count the rows
             inner = StructType(shape.default.fields[:1])
         columns = tuple(shape.core(inner, corrupt))
         return replace(
-            reading, schema=selected, inner=inner, columns=columns, partition_columns=own
+            reading, schema=selected, inner=inner, columns=columns, partition_columns=own_types
         )
 
-    def _of_kind(
+    def _with_kind(
         self,
         schema: StructType | None,
         corrupt: str,
@@ -230,7 +232,7 @@ class SparkReading(DriverObject):
                 if add is not None:
                     yield from map(add, rows.finish())
                     rows = self._rows()
-                add, before = self._adder(values), values
+                add, before = self._create_adder(values), values
             yield from map(add, self._read(path, split, rows))
         if add is not None:
             yield from map(add, rows.finish())
@@ -239,17 +241,17 @@ class SparkReading(DriverObject):
         """Return a collector of rows without partition columns."""
         return (MessageRows if self.query is None else QueryRows)(self)
 
-    def _adder(self, values: tuple[Any, ...]) -> Callable[[pa.RecordBatch], pa.RecordBatch]:
+    def _create_adder(self, values: tuple[Any, ...]) -> Callable[[pa.RecordBatch], pa.RecordBatch]:
         """Return a function that adds the values of partition columns to rows."""
         schema = arrow_schema(self.schema)
-        known = dict(zip(self.partition_columns, values, strict=True))
+        values_by_name = dict(zip(self.partition_columns, values, strict=True))
 
         def add(batch: pa.RecordBatch) -> pa.RecordBatch:
             columns = [
-                pa.repeat(pa.scalar(known[each.name], each.type), batch.num_rows)
-                if each.name in known
-                else batch[each.name]
-                for each in schema
+                pa.repeat(pa.scalar(values_by_name[field.name], field.type), batch.num_rows)
+                if field.name in values_by_name
+                else batch[field.name]
+                for field in schema
             ]
             return pa.RecordBatch.from_arrays(columns, schema=schema)
 
@@ -329,12 +331,12 @@ class SparkReading(DriverObject):
             compression=self.compression,
             storage_options=self.storage_for(path),
             split=None if split is None or split.whole else split,
-            parts="always" if self._in_parts else "never",
+            parts="always" if self._reads_parts else "never",
             strict=False,
         )
 
     @property
-    def _in_parts(self) -> bool:
+    def _reads_parts(self) -> bool:
         """Whether to read large messages in parts. Their rows cannot be withdrawn or filtered."""
         whole = self.mode != "FAILFAST" or self.ignore_corrupt or self.filter is not None
         return self.rows == "quads" and not whole
@@ -351,15 +353,15 @@ class SparkReading(DriverObject):
 
 def _decoder_options(options: Options, format: str | None) -> dict[str, Any]:
     """The remaining options, which belong to the formats that are read."""
-    found = [formats.find(format)] if format is not None else formats.all()
-    values = options.of_formats([each.spec for each in found], "read")
-    for each in found:
+    candidates = [formats.find(format)] if format is not None else formats.all()
+    values = options.pop_format_options([candidate.spec for candidate in candidates], "read")
+    for candidate in candidates:
         supported = {
-            name: value for name, value in values.items() if name in each.spec.options("read")
+            name: value for name, value in values.items() if name in candidate.spec.options("read")
         }
         if supported:
             with contextlib.suppress(MissingExtraError):  # reported when such a file is read
-                each.decoder(supported)
+                candidate.decoder(supported)
     return values
 
 
@@ -377,19 +379,19 @@ def _errors_to(values: Mapping[str, Any]) -> str | None:
             "set the mode DROPMALFORMED or PERMISSIVE, or ignoreCorruptFiles"
         )
     local_target(user_path(values["errors_to"]))  # rejects a URL with one slash
-    return absolute(values["errors_to"])
+    return to_absolute(values["errors_to"])
 
 
-def _filter_arguments(given: Mapping[str, Any] | None) -> Mapping[str, Any] | None:
+def _filter_arguments(criteria: Mapping[str, Any] | None) -> Mapping[str, Any] | None:
     """The arguments of the filter, checked early in the driver.
 
     Raises:
         OptionError: If an argument is invalid.
     """
-    if given is None:
+    if criteria is None:
         return None
     try:
-        arguments = filter_values(given)
+        arguments = filter_values(criteria)
         FilterStage(arguments)
     except OptionError as error:
         raise OptionError(f"the option filter: {error}") from None

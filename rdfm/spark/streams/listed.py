@@ -62,9 +62,9 @@ def read_listed(
 
     options = Options(given)
     list_options = {name: FILES[name] for name in ("split_bytes", "min_partitions")}
-    values = options.take({**list_options, "changed_files": STREAMING["changed_files"]})
+    values = options.pop_values({**list_options, "changed_files": STREAMING["changed_files"]})
     split_bytes, changed = values["split_bytes"], values["changed_files"]
-    reading = SparkReading.of(options, schema)
+    reading = SparkReading.from_options(options, schema)
     if reading.mode == "FAILFAST" and reading.ignore_corrupt:
         split_bytes = 0  # otherwise an error would end only the split, not the file
     time = F.lit(None).cast("bigint")

@@ -26,7 +26,7 @@ from rdfm.spark.compat import (
     ReadMaxFiles,
     SupportsTriggerAvailableNow,
 )
-from rdfm.spark.paths import real, spark_path, user_path
+from rdfm.spark.paths import spark_path, to_canonical, user_path
 from rdfm.spark.readers.reader import LogSourceReader
 from rdfm.spark.readers.rows import SparkReading
 from rdfm.spark.spark_options import FILE_SOURCE, FILES, STREAMING, Options
@@ -64,13 +64,13 @@ def read_stream(
 
     options = Options(given)
     found = spark.readStream.format("binaryFile").schema(_WHOLE_FILES)
-    found = found.options(**options.texts(FILE_SOURCE))
+    found = found.options(**options.pop_texts(FILE_SOURCE))
     changed_option, recursive_option = "changed_files", "recursive_file_lookup"
-    values = options.take(
+    values = options.pop_values(
         {changed_option: STREAMING[changed_option], recursive_option: FILES[recursive_option]}
     )
     changed, recursive = values[changed_option], values[recursive_option]
-    reading = SparkReading.of(options, schema)
+    reading = SparkReading.from_options(options, schema)
     found = found.option("recursiveFileLookup", recursive)
     found = found.option("ignoreMissingFiles", reading.ignore_missing)
     # Size and time when the batch was planned. The source's own columns are looked up again in the
@@ -103,7 +103,7 @@ class LogSourceStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow)
             UnknownFormatError: If the given format does not exist.
         """
         options = Options(given)
-        values = options.take(STREAMING)
+        values = options.pop_values(STREAMING)
         location = values["state_location"]
         if not location:
             raise OptionError(
@@ -111,7 +111,7 @@ class LogSourceStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow)
                 "has found; use a separate one for each query, and keep it as long as its checkpoint"
             )
         local_target(user_path(location))  # rejects a URL with one slash
-        self._location = real(location)
+        self._location = to_canonical(location)
         files, size = values["max_files_per_trigger"], values["max_bytes_per_trigger"]
         if files and size:
             raise OptionError("set maxFilesPerTrigger or maxBytesPerTrigger, not both")
@@ -187,7 +187,7 @@ class LogSourceStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow)
     def partitions(self, start: dict[str, Any], end: dict[str, Any]) -> list[InputPartition]:
         """Return the work of each task."""
         files = self._files.files[self._position(start) : self._position(end)]
-        return [InputPartition(task) for task in self._logs.work(files)]
+        return [InputPartition(task) for task in self._logs.plan_tasks(files)]
 
     def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
         """Return the rows of a partition. Runs in a task."""
@@ -205,7 +205,7 @@ class LogSourceStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow)
 
     def _find(self) -> None:
         # Older files come first. Files with equal or unknown times are sorted by name.
-        found = sorted(self._logs.files(whole=False), key=lambda file: file.modified or 0)
+        found = sorted(self._logs.find_files(whole=False), key=lambda file: file.modified or 0)
         for file in found:
             expected = self._changed_since_found.get(file.path) or self._files.get(file.path)
             if expected is not None and not _have_same_status(expected, file):

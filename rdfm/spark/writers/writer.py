@@ -34,10 +34,17 @@ from rdfm.logs.write.keyed import SplitBy, default_max_open
 from rdfm.logs.write.rotation import Rotation
 from rdfm.logs.write.writer import LogWriter, create_log
 from rdfm.spark.compat import StreamArrowWriter, check_stream_writer
-from rdfm.spark.paths import absolute, user_path
+from rdfm.spark.paths import to_absolute, user_path
 from rdfm.spark.schema import COLUMNS, LISTS, kind_of
-from rdfm.spark.spark_options import WRITE_ID, WRITING, Options, camel, compression, names_in
-from rdfm.spark.spark_remedies import in_spark
+from rdfm.spark.spark_options import (
+    WRITE_ID,
+    WRITING,
+    Options,
+    camel_case,
+    compression,
+    split_names,
+)
+from rdfm.spark.spark_remedies import render_for_spark
 from rdfm.spark.workers import DriverObject
 from rdfm.spark.writers.commit import CommitTarget, FolderCommit, stream_job
 from rdfm.spark.writers.dividing import RowDivider, check_columns, long_name_error
@@ -109,7 +116,7 @@ class WritePlan(DriverObject):
         """
         for name in _SET_BY_SPARK:
             options.pop(name)
-        path = options.texts(["path"]).get("path")
+        path = options.pop_texts(["path"]).get("path")
         if path is None:
             raise OptionError(
                 "no path is given; use save(path) or start(path); catalog tables pass no path "
@@ -117,7 +124,7 @@ class WritePlan(DriverObject):
             )
         if not path:  # otherwise an overwrite would empty Spark's working folder
             raise OptionError("the path is empty; write '.' for the working folder")
-        values = options.take(WRITING)
+        values = options.pop_values(WRITING)
         to, storage = values["to"], values["storage_options"] or {}
         if to is None:
             names = ", ".join(
@@ -131,8 +138,8 @@ class WritePlan(DriverObject):
         format = formats.find(to).spec
         columns = columns_of(schema, format)
         packed = compression(values["compression"]) or "none"
-        encoder = options.of_formats([format], "write")
-        by_column = tuple(names_in(values["partition_columns"]) or ())
+        encoder = options.pop_format_options([format], "write")
+        by_column = tuple(split_names(values["partition_columns"]) or ())
         split_by = _split_by(values, encoder, packed)
         if split_by is not None and columns[0] != "quads":
             raise OptionError("splitBy applies to messages, but the rows are patches")
@@ -150,12 +157,12 @@ class WritePlan(DriverObject):
             for name in ("max_records_per_file", "partition_columns", "split_by"):
                 if values[name]:
                     raise OptionError(
-                        f"single and {camel(name)} cannot be combined; remove one of them"
+                        f"single and {camel_case(name)} cannot be combined; remove one of them"
                     )
             check_single(format.name, encoder)
         path = user_path(path)
         local_target(path)  # rejects a URL with one slash
-        path = absolute(path)
+        path = to_absolute(path)
         if not is_url(path) and Path(path).exists() and not Path(path).is_dir():
             raise OptionError(f"{path} is a file; Spark writes a folder of part files")
         suffix = (format.suffixes or (f".{format.name}",))[0]
@@ -218,7 +225,7 @@ class LogSourceWriter(DataSourceArrowWriter):
             OSError: If the folder cannot be written to.
         """
         given = Options(options)
-        self.write_id = given.take(WRITE_ID)["write_id"]
+        self.write_id = given.pop_values(WRITE_ID)["write_id"]
         if self.write_id == "":
             raise OptionError("the option writeId must not be empty")
         self.report = given.pop(REPORT)
@@ -483,7 +490,7 @@ class _Task:
         except (DecodeError, EncodeError) as error:
             self._discard()
             error.source = f"partition {self.partition} of the rows"
-            error.renderer = in_spark
+            error.renderer = render_for_spark
             remedies.add(error)
             raise
         except BaseException:

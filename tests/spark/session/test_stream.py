@@ -530,7 +530,7 @@ def test_a_file_that_grows_while_it_is_read_is_an_error(local_folder):
     local_folder.add_log("a.nq", count=1)
     path = local_folder.logs / "a.nq"
     status = path.stat()
-    spark_reading = SparkReading.of(Options({}))
+    spark_reading = SparkReading.from_options(Options({}))
     for changed_files in ("error", "skip"):
         paths = as_found(
             [(File(str(path), path.stat().st_size, status.st_mtime), None)],

@@ -99,8 +99,8 @@ def test_python_interpreters_of_a_cluster_are_not_checked(use_python, monkeypatc
 
 
 def test_a_worker_with_another_rdfm_version_raises_an_error(monkeypatch):
-    pickled = pickle.dumps(SparkReading.of(Options({}), None))
-    assert pickle.loads(pickled) == SparkReading.of(Options({}), None)
+    pickled = pickle.dumps(SparkReading.from_options(Options({}), None))
+    assert pickle.loads(pickled) == SparkReading.from_options(Options({}), None)
     monkeypatch.setattr(workers, "__version__", "0.0.0")
     with pytest.raises(rdfm.MissingExtraError, match=r"has rdfm 0\.0\.0, .*PYSPARK_PYTHON"):
         pickle.loads(pickled)

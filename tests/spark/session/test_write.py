@@ -436,7 +436,7 @@ def test_a_path_in_the_temporary_folder_of_a_session_is_rejected(tmp_path, monke
     ):
         with pytest.raises(rdfm.OptionError, match=r"is relative .* use an absolute path"):
             create()
-    assert LogSourceReader({"path": str(tmp_path / "logs")}).files() == []
+    assert LogSourceReader({"path": str(tmp_path / "logs")}).find_files() == []
     monkeypatch.setattr(SparkFiles, "_root_directory", str(tmp_path.parent))
     assert LogSourceReader({"path": "logs"}).paths == [str(tmp_path / "logs")]
 

@@ -290,8 +290,8 @@ impl Comparer {
         undecided
     }
 
-    /// Compares the multisets. To get the messages that only one side has, call [`Self::surplus`] for
-    /// each batch afterwards, starting again with the first one.
+    /// Compares the multisets. To get the messages that only one side has, call
+    /// [`Self::find_surplus`] for each batch afterwards, starting again with the first one.
     pub fn compare_multisets(&mut self) -> MultisetResult {
         self.budgets.iter_mut().for_each(Budget::renew);
         self.multiset.compare()
@@ -396,9 +396,9 @@ fn reorder_columns<R: ComparableRecord>(records: &[R], columns: &[Option<usize>]
 /// The metadata of a message, sorted by key.
 fn metadata<R: ComparableRecord>(batch: &LogBatch<R>, message: usize) -> Vec<(&str, &[u8])> {
     let entries = batch.metadata(message).iter();
-    let mut found: Vec<_> = entries.map(|entry| (&*entry.key, &*entry.value)).collect();
-    found.sort_unstable();
-    found
+    let mut pairs: Vec<_> = entries.map(|entry| (&*entry.key, &*entry.value)).collect();
+    pairs.sort_unstable();
+    pairs
 }
 
 /// Passes a term to `take`, with a flag that is true for blank nodes. For a triple term, passes the

@@ -54,8 +54,8 @@ pub fn find_isomorphism<R: ComparableRecord>(
     )
 }
 
-/// Like [`isomorphism`], for graphs whose terms were hashed with the same keys. Returns the numbers
-/// of the blank nodes.
+/// Like [`find_isomorphism`], for graphs whose terms were hashed with the same keys. Returns the
+/// numbers of the blank nodes.
 ///
 /// # Errors
 /// If the comparison needs more than the remaining steps, in visited quads.

@@ -196,18 +196,18 @@ mod tests {
             let mut make = |length| (0..length).map(|_| u128::from(next(letters))).collect();
             let a: Vec<u128> = make(round % 13);
             let b: Vec<u128> = make(round % 11);
-            let found = blocks(&a, &b);
+            let actual = blocks(&a, &b);
             let mut last = (0, 0);
-            for &(x, y, length) in &found {
+            for &(x, y, length) in &actual {
                 assert!(
                     length > 0 && x >= last.0 && y >= last.1,
-                    "{a:?} {b:?} {found:?}"
+                    "{a:?} {b:?} {actual:?}"
                 );
                 assert_eq!(a[x..x + length], b[y..y + length]);
                 last = (x + length, y + length);
             }
-            let sum: usize = found.iter().map(|block| block.2).sum();
-            assert_eq!(sum, longest_length(&a, &b), "{a:?} {b:?} {found:?}");
+            let sum: usize = actual.iter().map(|block| block.2).sum();
+            assert_eq!(sum, longest_length(&a, &b), "{a:?} {b:?} {actual:?}");
         }
     }
 

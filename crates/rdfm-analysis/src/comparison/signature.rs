@@ -340,8 +340,8 @@ fn group_by_colour(nodes: &[u32], colours: &[u128]) -> BTreeMap<u128, Vec<u32>> 
 
 /// Number of different colours.
 fn count_distinct(nodes: &[u32], colours: &[u128]) -> usize {
-    let mut found: Vec<u128> = nodes.iter().map(|&node| colours[node as usize]).collect();
-    found.sort_unstable();
-    found.dedup();
-    found.len()
+    let mut node_colours: Vec<u128> = nodes.iter().map(|&node| colours[node as usize]).collect();
+    node_colours.sort_unstable();
+    node_colours.dedup();
+    node_colours.len()
 }

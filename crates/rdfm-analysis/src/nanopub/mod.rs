@@ -93,19 +93,19 @@ pub struct Violation {
 }
 
 impl Violation {
-    fn error(rule: NanopubRule, text: String, written: Vec<u8>) -> Self {
+    fn error(rule: NanopubRule, text: String, term_text: Vec<u8>) -> Self {
         Self {
             rule,
             is_error: true,
             text,
-            term_text: written,
+            term_text: term_text,
         }
     }
 
-    fn warning(rule: NanopubRule, text: String, written: Vec<u8>) -> Self {
+    fn warning(rule: NanopubRule, text: String, term_text: Vec<u8>) -> Self {
         Self {
             is_error: false,
-            ..Self::error(rule, text, written)
+            ..Self::error(rule, text, term_text)
         }
     }
 }
@@ -305,7 +305,7 @@ impl<'a> NanopubChecker<'a> {
         let mut reported = FxHashSet::default();
         for quad in quads {
             for id in [quad.graph, quad.subject, quad.predicate, quad.object] {
-                let (rule, text, written) = if self.terms.is_iri(id) {
+                let (rule, text, term_text) = if self.terms.is_iri(id) {
                     if self.terms.is_well_formed(id) {
                         continue;
                     }
@@ -326,10 +326,10 @@ impl<'a> NanopubChecker<'a> {
                 } else {
                     continue;
                 };
-                if reported.insert(written.clone()) {
+                if reported.insert(term_text.clone()) {
                     problems.push(Violation {
                         is_error: is_plain || rule == NanopubRule::Iri,
-                        ..Violation::error(rule, text, written)
+                        ..Violation::error(rule, text, term_text)
                     });
                     if reported.len() == MAX_REPORTED_TERMS {
                         return;

@@ -149,6 +149,6 @@ pub(super) fn find_public_key(
     Some(key.object)
 }
 
-fn problem(text: String, written: Vec<u8>) -> Violation {
-    Violation::error(NanopubRule::Signature, text, written)
+fn problem(text: String, term_text: Vec<u8>) -> Violation {
+    Violation::error(NanopubRule::Signature, text, term_text)
 }

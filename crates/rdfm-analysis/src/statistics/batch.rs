@@ -266,13 +266,13 @@ impl Statistics {
         let slot_entry = self
             .counting
             .count_occurrence(&mut self.terms, slot, position);
-        let (extra, written) = (slot_entry.extra, slot_entry.size);
+        let (extra, size) = (slot_entry.extra, slot_entry.size);
         if extra != 0 {
             let extra = self.terms.extras[extra as usize];
             sums.controls = sums.controls.saturating_add(extra.controls);
             sums.triples = sums.triples.saturating_add(extra.triples);
         }
-        written
+        size
     }
 
     /// Completes the message.

@@ -72,8 +72,7 @@ impl Listing {
     fn add_metadata<R: Record>(&mut self, batch: &LogBatch<R>) {
         let entries = batch.all_metadata();
         let mut keys = FxHashSet::default();
-        for message_entries in entries.chunk_by(|one, next_entry| one.message == next_entry.message)
-        {
+        for message_entries in entries.chunk_by(|left, right| left.message == right.message) {
             keys.clear();
             for entry in message_entries {
                 if keys.insert(&entry.key) {

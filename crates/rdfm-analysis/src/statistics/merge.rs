@@ -52,9 +52,9 @@ pub struct Reader<'a>(&'a [u8]);
 
 impl<'a> Reader<'a> {
     fn take(&mut self, length: usize) -> Result<&'a [u8], Unreadable> {
-        let (taken, rest) = self.0.split_at_checked(length).ok_or(Unreadable)?;
+        let (bytes, rest) = self.0.split_at_checked(length).ok_or(Unreadable)?;
         self.0 = rest;
-        Ok(taken)
+        Ok(bytes)
     }
 
     /// The next integer.

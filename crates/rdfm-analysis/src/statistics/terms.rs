@@ -135,14 +135,14 @@ impl BatchTerms {
     }
 
     /// Whether two slots contain the same term. The parts of triple terms are compared by slot.
-    fn are_same(&self, one: &TermSlot, other: &TermSlot, table: &TermTable) -> bool {
-        if one.hash != other.hash || one.kind != other.kind {
+    fn are_same(&self, left: &TermSlot, right: &TermSlot, table: &TermTable) -> bool {
+        if left.hash != right.hash || left.kind != right.kind {
             return false;
         }
-        if one.kind == bits::TRIPLE {
-            return self.triples[one.aux as usize] == self.triples[other.aux as usize];
+        if left.kind == bits::TRIPLE {
+            return self.triples[left.aux as usize] == self.triples[right.aux as usize];
         }
-        table.is_same_term(one.term, table, other.term)
+        table.is_same_term(left.term, table, right.term)
     }
 
     fn add_simple_term(&mut self, table: &TermTable, id: TermId, term: Term) -> TermSlot {
@@ -150,7 +150,7 @@ impl BatchTerms {
         let plain = term.flags & flags::PLAIN != 0;
         let short = text.len() as u64 + 2;
         let hash_with = |seed: u64| xxh3_64_with_seed(text, seed);
-        let (hash, kind, aux, written) = match term.kind {
+        let (hash, kind, aux, size) = match term.kind {
             TermKind::Iri => (hash_with(1), bits::IRI, 0, plain.then_some(short)),
             TermKind::BlankNode => (hash_with(2), bits::BNODE, 0, plain.then_some(short)),
             TermKind::Literal => (
@@ -162,23 +162,23 @@ impl BatchTerms {
             TermKind::TypedLiteral => {
                 let datatype = self.find_or_add_slot(table, TermId(term.aux));
                 let aux = &self.slots[datatype as usize];
-                let written = plain.then_some(short + 2 + aux.size);
+                let size = plain.then_some(short + 2 + aux.size);
                 let hash = mix(hash_with(4), aux.hash);
-                (hash, bits::LITERAL | bits::TYPED, datatype, written)
+                (hash, bits::LITERAL | bits::TYPED, datatype, size)
             }
             TermKind::LangLiteral => {
                 let tag = self.find_or_add_slot(table, TermId(term.aux));
                 let aux = &self.slots[tag as usize];
                 let directions = term.flags & (flags::LTR | flags::RTL);
                 let direction = if directions == 0 { 0 } else { 5 };
-                let written = plain.then_some(short + aux.size + direction);
+                let size = plain.then_some(short + aux.size + direction);
                 let hash = mix(hash_with(5 + u64::from(directions)), aux.hash);
-                (hash, bits::LITERAL | bits::LANGUAGE, tag, written)
+                (hash, bits::LITERAL | bits::LANGUAGE, tag, size)
             }
             TermKind::Language => (hash_with(16), 0, 0, plain.then_some(short - 1)),
             TermKind::DefaultGraph | TermKind::TripleTerm => (0, 0, 0, Some(0)),
         };
-        let written = written.unwrap_or_else(|| {
+        let size = size.unwrap_or_else(|| {
             self.text.clear();
             write_term(table, id, &mut self.text);
             self.text.len() as u64
@@ -194,7 +194,7 @@ impl BatchTerms {
             hash,
             stamp: 0,
             count: 0,
-            size: written,
+            size: size,
             term: id,
             aux,
             as_predicate: 0,
@@ -214,12 +214,12 @@ impl BatchTerms {
             controls: 0,
             triples: 1,
         };
-        let (mut hash, mut written, mut scoped) = (17, 10_u64, false); // `<<( `, a space after each part, `)>>`
+        let (mut hash, mut size, mut scoped) = (17, 10_u64, false); // `<<( `, a space after each part, `)>>`
         for part in parts {
             let slot = &self.slots[part as usize];
             let extra = self.extras[slot.extra as usize];
             hash = mix(hash, slot.hash);
-            written = written.saturating_add(slot.size);
+            size = size.saturating_add(slot.size);
             scoped |= slot.scoped;
             sum.controls = sum.controls.saturating_add(extra.controls);
             sum.triples = sum.triples.saturating_add(extra.triples);
@@ -229,7 +229,7 @@ impl BatchTerms {
             hash,
             stamp: 0,
             count: 0,
-            size: written,
+            size: size,
             term: id,
             aux: self.triples.len() as u32 - 1,
             as_predicate: 0,

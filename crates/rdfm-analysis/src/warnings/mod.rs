@@ -229,14 +229,14 @@ mod tests {
     #[test]
     fn each_finding_is_reported_once_per_message() {
         let mut checker = Checker::new(100);
-        let found = findings(&mut checker, &[batch()]);
+        let actual = findings(&mut checker, &[batch()]);
         let term_rules = [Rule::RelativeIri, Rule::IllTypedLiteral, Rule::LanguageTag];
         let first: Vec<_> = term_rules.map(|rule| (rule, 0, 0)).to_vec();
         let second = [
             (Rule::SharedBlankNode, 1, 10),
             (Rule::RedeclaredNamespace, 1, 10),
         ];
-        assert_eq!(found[..5], [first, second.to_vec()].concat());
+        assert_eq!(actual[..5], [first, second.to_vec()].concat());
         assert_eq!(checker.counts(), [6, 6, 6, 1, 1]);
     }
 

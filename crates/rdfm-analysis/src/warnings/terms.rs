@@ -262,7 +262,7 @@ fn finding(
     byte_offset: Option<u64>,
 ) -> Finding {
     let text = table.text_of(term);
-    let (reason, written) = match rule {
+    let (reason, term_text) = match rule {
         Rule::IllTypedLiteral => {
             let iri = table.text(TermId(term.aux));
             let datatype = Datatype::from_iri(iri);
@@ -300,7 +300,7 @@ fn finding(
         message_index,
         byte_offset,
         text: reason,
-        term_text: written,
+        term_text: term_text,
     }
 }
 

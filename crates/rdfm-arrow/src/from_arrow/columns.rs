@@ -33,8 +33,8 @@ impl<R: InputListRecord> MessageColumns<R> {
             return Err(schema::missing_column_error(&column, &batch.schema()));
         };
         let maps = |name| {
-            let found = R::EXTRAS.then(|| InputMaps::new(batch, name));
-            found.transpose().map(Option::flatten)
+            let input_maps = R::EXTRAS.then(|| InputMaps::new(batch, name));
+            input_maps.transpose().map(Option::flatten)
         };
         Ok(Self {
             rows: batch.num_rows(),

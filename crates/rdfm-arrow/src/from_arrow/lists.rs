@@ -196,8 +196,10 @@ impl InputQuads {
         column: impl Fn(&str) -> Option<&'a ArrayRef>,
     ) -> Result<Option<Self>, Error> {
         let part = |name| {
-            let found = column(name);
-            found.map(|array| TermColumn::new(array, name)).transpose()
+            let column_array = column(name);
+            column_array
+                .map(|array| TermColumn::new(array, name))
+                .transpose()
         };
         let [subjects, predicates, objects, graphs] = PARTS.map(part);
         let (Some(subjects), Some(predicates), Some(objects)) = (subjects?, predicates?, objects?)

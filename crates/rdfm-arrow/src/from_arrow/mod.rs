@@ -57,8 +57,8 @@ pub struct RowReader<I, R: InputListRecord> {
 }
 
 impl<I: Iterator<Item = Result<RecordBatch, ArrowError>>, R: InputListRecord> RowReader<I, R> {
-    /// Creates a reader that numbers messages from `first_message_index` and limits the nesting of triple
-    /// terms.
+    /// Creates a reader that numbers messages from `first_message_index` and limits the nesting of
+    /// triple terms.
     pub fn new(reader: I, first_message_index: u64, max_depth: u32) -> Self {
         Self {
             reader,

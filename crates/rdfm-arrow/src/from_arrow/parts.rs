@@ -217,10 +217,10 @@ fn write_literal(
         None => (RDF_LANG_STRING, "langString", "a language"),
         Some(_) => (RDF_DIR_LANG_STRING, "dirLangString", "a direction"),
     };
-    if let Some(found) = datatype.filter(|found| *found != expected) {
+    if let Some(given) = datatype.filter(|given| *given != expected) {
         return Err(format!(
             "expected the datatype rdf:{name} or null (the literal has {tagged}), found {}",
-            quote(found)
+            quote(given)
         ));
     }
     out.push(b'@');

@@ -104,9 +104,9 @@ pub struct QuadReader {
 }
 
 impl QuadReader {
-    /// Creates a reader that numbers messages from `first_message_index` and limits the nesting of triple
-    /// terms and the decoded size of a message. If `parts` is true, a message can be returned in
-    /// parts, and the size limit applies to each part.
+    /// Creates a reader that numbers messages from `first_message_index` and limits the nesting of
+    /// triple terms and the decoded size of a message. If `parts` is true, a message can be
+    /// returned in parts, and the size limit applies to each part.
     pub fn new(
         first_message_index: u64,
         max_depth: u32,

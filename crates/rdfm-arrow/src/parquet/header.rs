@@ -56,6 +56,13 @@ pub struct Page {
 }
 
 impl Page {
+    /// Returns the size in bytes of the largest buffer for the page. The decoder allocates it before
+    /// it reads the page.
+    pub const fn open_bytes(&self) -> u64 {
+        let (compressed, size) = (self.compressed as u64, self.size as u64);
+        if compressed > size { compressed } else { size }
+    }
+
     /// Returns the size in bytes of the leading levels, which are never compressed.
     pub const fn levels(&self) -> usize {
         match self.kind {

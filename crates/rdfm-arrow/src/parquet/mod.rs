@@ -107,7 +107,7 @@ impl Chunk {
             }
             PageKind::Data | PageKind::DataV2 => {
                 self.seen += u64::from(page.values);
-                let mut open = page.size as u64;
+                let mut open = page.open_bytes();
                 if !matches!(page.encoding, PLAIN | PLAIN_DICTIONARY | RLE_DICTIONARY) {
                     // The decoder reads all lengths of a page at once.
                     open += 8 * u64::from(page.values);
@@ -123,7 +123,7 @@ impl Chunk {
     /// Returns the total size in bytes of the pages that are in memory at the same time.
     pub fn page_bytes(&self) -> u64 {
         let dictionary = self.dictionary.as_ref().map_or(0, |(_, page)| {
-            2 * page.size as u64 + 16 * u64::from(page.values)
+            2 * page.open_bytes() + 16 * u64::from(page.values)
         });
         self.largest + dictionary
     }

@@ -44,7 +44,7 @@ pub trait Coalesce: Send {
     fn clear(&mut self);
 
     /// Returns counts of the data that the rows so far omit.
-    fn dropped(&self) -> Dropped {
+    fn dropped_counts(&self) -> Dropped {
         Dropped::default()
     }
 }

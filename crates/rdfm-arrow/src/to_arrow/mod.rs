@@ -73,8 +73,8 @@ fn check_variables<R: RowRecord>(batch: &LogBatch<R>, variables: &[Box<str>]) ->
     if R::variables(batch.head()) == variables {
         return Ok(());
     }
-    let found = R::variables(batch.head());
-    let reason = ResultHead::different_variables_reason(variables, found, "a result table");
+    let actual = R::variables(batch.head());
+    let reason = ResultHead::different_variables_reason(variables, actual, "a result table");
     Err(Error::with_class(ErrorClass::Unsupported, reason))
 }
 

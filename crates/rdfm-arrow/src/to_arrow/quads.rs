@@ -245,7 +245,7 @@ impl Coalesce for QuadCoalescer {
         self.rows = QuadRows::new(&self.rows.layout);
     }
 
-    fn dropped(&self) -> Dropped {
+    fn dropped_counts(&self) -> Dropped {
         self.dropped
     }
 }

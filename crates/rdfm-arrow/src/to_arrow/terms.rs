@@ -289,13 +289,13 @@ impl Details {
             TermKind::LangLiteral => {
                 values.extend_from_slice(text);
                 let tag = table.term(TermId(term.aux));
-                let mut written = Vec::new();
+                let mut ntriples = Vec::new();
                 write_language(
                     table.text_of(tag),
                     tag.flags & flags::PLAIN != 0,
-                    &mut written,
+                    &mut ntriples,
                 );
-                self.languages.add(index, &written[1..], bytes)?;
+                self.languages.add(index, &ntriples[1..], bytes)?;
                 let (kind, datatype) = if term.flags & flags::LTR != 0 {
                     (StructKind::LeftToRight, RDF_DIR_LANG_STRING)
                 } else if term.flags & flags::RTL != 0 {

@@ -1,6 +1,5 @@
 //! Test helpers that create batches from strings, and return the contents of batches and arrays as
 //! strings.
-#![allow(dead_code, reason = "each test file uses only some of these functions")]
 #![allow(clippy::unwrap_used, missing_docs, reason = "tests fail by panicking")]
 
 use arrow_array::cast::AsArray;

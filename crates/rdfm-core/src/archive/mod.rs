@@ -63,9 +63,9 @@ enum ArchiveState {
     End,
 }
 
-/// Splits an archive into members. Feed a piece, then call [`parts`](Self::parts) until it returns
-/// an empty list. After the last piece, call [`finish`](Self::finish), then `parts` for the
-/// remaining parts.
+/// Splits an archive into members. Feed a piece, then call [`take_parts`](Self::take_parts) until
+/// it returns an empty list. After the last piece, call [`finish`](Self::finish), then `parts` for
+/// the remaining parts.
 pub struct TarMembers {
     buffer: Vec<u8>,
     index: usize,
@@ -245,11 +245,11 @@ impl TarMembers {
     }
 
     fn header_error(&self) -> DecodeError {
-        let found = "expected a member header, found other data";
+        let reason_text = "expected a member header, found other data";
         let reason = if self.is_at_start() {
-            format!("{NOT_TAR}: {found}")
+            format!("{NOT_TAR}: {reason_text}")
         } else {
-            format!("{found}; the archive is corrupt")
+            format!("{reason_text}; the archive is corrupt")
         };
         self.error(ErrorClass::Malformed, reason)
     }

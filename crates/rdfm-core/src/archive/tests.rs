@@ -14,17 +14,22 @@ type Outcome = (
 );
 
 /// Collects all available parts, or those before an error.
-fn take(members: &mut TarMembers, (found, error): &mut Outcome) {
+fn take(members: &mut TarMembers, (members_read, error): &mut Outcome) {
     while error.is_none() {
         match members.take_parts() {
             Ok(parts) if parts.is_empty() => return,
             Ok(parts) => {
                 for part in &parts {
                     let bytes = members.bytes(part);
-                    match (&part.name, found.last_mut()) {
+                    match (&part.name, members_read.last_mut()) {
                         (Some(name), _) => {
                             let rejection = part.rejection.clone();
-                            found.push((name.clone(), bytes.to_vec(), part.ended, rejection));
+                            members_read.push((
+                                name.clone(),
+                                bytes.to_vec(),
+                                part.ended,
+                                rejection,
+                            ));
                         }
                         (None, Some(last)) => {
                             last.1.extend_from_slice(bytes);
@@ -107,12 +112,12 @@ fn plain(name: &str, data: &[u8]) -> (String, Vec<u8>, bool, Option<String>) {
 
 #[track_caller]
 fn fails(data: &[u8], class: ErrorClass, reason: &str, offset: u64) -> usize {
-    let (found, error) = read(data);
+    let (actual, error) = read(data);
     let error = error.expect("an error");
     assert_eq!(error.class, class, "{error}");
     assert!(error.reason.text().contains(reason), "{error}");
     assert_eq!(error.position.byte_offset, Some(offset), "{error}");
-    found.len()
+    actual.len()
 }
 
 #[test]
@@ -189,12 +194,12 @@ fn links_devices_and_unsafe_paths_are_rejected_and_skipped() {
         }
         members.push(member(name, kind, data.as_bytes()));
         members.push(member("c.nq", b'0', b"3"));
-        let (found, error) = read(&archive(&members));
+        let (actual, error) = read(&archive(&members));
         assert_eq!(error, None, "{name}");
-        assert_eq!(found.len(), 3, "{name}");
-        assert_eq!(found[0], plain("a.nq", b"1"));
-        assert_eq!(found[2], plain("c.nq", b"3"));
-        let (shown, bytes, ended, rejection) = &found[1];
+        assert_eq!(actual.len(), 3, "{name}");
+        assert_eq!(actual[0], plain("a.nq", b"1"));
+        assert_eq!(actual[2], plain("c.nq", b"3"));
+        let (shown, bytes, ended, rejection) = &actual[1];
         assert_eq!(shown, name.trim_start_matches("./"));
         assert!(bytes.is_empty() && *ended);
         let rejection = rejection.as_ref().expect("a rejection");
@@ -231,8 +236,8 @@ fn complete_members_of_a_truncated_archive_precede_the_error() {
     ]);
     let (all, _) = read(&data);
     for length in 0..data.len() - 2 * BLOCK {
-        let (found, error) = in_pieces(&data[..length], 700);
-        assert_eq!(found, all[..length / 1536], "{length} bytes");
+        let (actual, error) = in_pieces(&data[..length], 700);
+        assert_eq!(actual, all[..length / 1536], "{length} bytes");
         let error = error.expect("an error");
         assert_eq!(error.class, ErrorClass::Truncated);
         assert!(error.reason.text().contains("truncated"), "{error}");
@@ -282,8 +287,8 @@ fn declared_sizes_do_not_allocate_memory() {
         &[1; 1000],
     ]
     .concat();
-    let found = fails(&endless, ErrorClass::Truncated, "inside 'a.nq'", 1512);
-    assert_eq!(found, 1, "the available part");
+    let actual = fails(&endless, ErrorClass::Truncated, "inside 'a.nq'", 1512);
+    assert_eq!(actual, 1, "the available part");
     let huge = header("a.nq", b'0', 1 << 62);
     let reason = "the size of a member is not a number";
     fails(huge.as_bytes(), ErrorClass::Malformed, reason, 0);

@@ -162,8 +162,8 @@ mod tests {
         }
         for number in 0..300 {
             let hash = number % 7 * 0x1000_0001 + number % 3 * 14;
-            let found = index.find(hash, |other| other == number);
-            assert_eq!(found, map.get(&number).map(|_| number));
+            let actual = index.find(hash, |other| other == number);
+            assert_eq!(actual, map.get(&number).map(|_| number));
         }
     }
 }

@@ -278,7 +278,7 @@ impl ToMessages {
     /// Counts of the content dropped so far, because messages cannot represent it: headers,
     /// deletions of prefixes, and transactions that were aborted or not ended.
     #[must_use]
-    pub fn dropped(&self) -> Vec<(&'static str, u64)> {
+    pub fn dropped_counts(&self) -> Vec<(&'static str, u64)> {
         [
             ("headers", self.headers),
             ("deletions of prefixes", self.prefixes),

@@ -2,8 +2,8 @@
 //!
 //! A patch is undone by the opposite operations in reverse order, and a log by undoing its last
 //! patch first. Therefore the entire log must be read before the first patch can be written.
-//! [`ForwardPass`] reads it forward and returns blocks of opposite operations, which the caller stores.
-//! [`BackwardPass`] reads the blocks in reverse order and returns the patches.
+//! [`ForwardPass`] reads it forward and returns blocks of opposite operations, which the caller
+//! stores. [`BackwardPass`] reads the blocks in reverse order and returns the patches.
 //!
 //! - In: batches of patches, then blocks. Out: blocks to store, then batches of patches.
 //! - Cost: one block in memory, and the prefixes that the log adds. The caller stores about as much

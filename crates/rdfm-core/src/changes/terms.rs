@@ -256,8 +256,8 @@ impl Copies {
         };
         let id = if kind == TermKind::TripleTerm {
             let mut parts = [TermId::DEFAULT_GRAPH; 3];
-            for (place, part) in parts.iter_mut().enumerate() {
-                *part = self.copy(terms, numbered(KEY_HEAD_BYTES + 4 * place), builder)?;
+            for (part_index, part) in parts.iter_mut().enumerate() {
+                *part = self.copy(terms, numbered(KEY_HEAD_BYTES + 4 * part_index), builder)?;
             }
             builder.add_triple_term(parts)?
         } else {

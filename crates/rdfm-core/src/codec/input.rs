@@ -206,7 +206,7 @@ pub trait Reader: Send {
     fn forget(&mut self, _removed: &[u8]) {}
 
     /// Whether more input could change the result.
-    fn wants(&self, _: &Buffer) -> bool {
+    fn needs_more_input(&self, _: &Buffer) -> bool {
         !self.is_done()
     }
 
@@ -215,7 +215,7 @@ pub trait Reader: Send {
         true
     }
 
-    /// See [`Decoder::done`].
+    /// See [`Decoder::is_done`].
     fn is_done(&self) -> bool {
         false
     }
@@ -331,7 +331,7 @@ impl<R: Reader> InputSide<R> {
 impl<R: Reader> Decoder for InputSide<R> {
     fn feed(&mut self, piece: &[u8]) {
         let stopped = self.error.is_some() && !self.resumable;
-        if stopped || self.input.finished || !self.reader.wants(&self.input) {
+        if stopped || self.input.finished || !self.reader.needs_more_input(&self.input) {
             return;
         }
         let keep = self.reader.keep(&self.input);

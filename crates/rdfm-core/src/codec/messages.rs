@@ -235,7 +235,7 @@ impl<W: Writer> MessageLoop<W> {
         out: &mut Vec<u8>,
     ) -> Result<(), EncodeError> {
         let length = out.len();
-        let written = match &self.head {
+        let result = match &self.head {
             None => self.writer.write_message_head(batch.head(), out),
             Some(head) if head == batch.head() => return Ok(()),
             Some(head) => {
@@ -243,7 +243,7 @@ impl<W: Writer> MessageLoop<W> {
                 Err((ErrorClass::Unsupported, reason.into()))
             }
         };
-        let (class, reason) = match written {
+        let (class, reason) = match result {
             Ok(()) => {
                 self.head = Some(batch.head().clone());
                 return Ok(());
@@ -332,8 +332,8 @@ impl<W: Writer> MessageLoop<W> {
         if begins {
             self.writer.begin_message(batch, self.messages, out);
         }
-        let written = self.write_content(batch, message, begins, rejection, changes, out);
-        let merged = written.inspect_err(|_| {
+        let result = self.write_content(batch, message, begins, rejection, changes, out);
+        let merged = result.inspect_err(|_| {
             out.truncate(start);
             if begins {
                 self.writer.remove_message(out);
@@ -454,7 +454,7 @@ impl<W: Writer> Encoder for MessageLoop<W> {
         {
             return None;
         }
-        let place = LogPosition {
+        let position = LogPosition {
             messages: self.messages,
             open: self.open,
             empty: self.writer.skip(batch, self.open)?,
@@ -463,7 +463,7 @@ impl<W: Writer> Encoder for MessageLoop<W> {
         self.has_records |= !batch.records().is_empty();
         self.messages += batch.len() as u64 - u64::from(batch.continued() && self.open);
         self.open = batch.continues();
-        Some(place)
+        Some(position)
     }
 
     fn twin(&self) -> Option<Box<dyn Encoder>> {
@@ -476,10 +476,10 @@ impl<W: Writer> Encoder for MessageLoop<W> {
         }))
     }
 
-    fn go_to(&mut self, place: LogPosition) {
-        self.messages = place.messages;
-        self.open = place.open;
-        self.writer.go_to(place);
+    fn go_to(&mut self, position: LogPosition) {
+        self.messages = position.messages;
+        self.open = position.open;
+        self.writer.go_to(position);
     }
 
     fn reset(&mut self) {
@@ -835,8 +835,8 @@ mod tests {
             }
             assert_eq!(encoder.dropped_counts(), [], "before the end");
             encoder.finish(&mut Vec::new()).unwrap();
-            let found = (encoder.dropped_counts(), encoder.notes());
-            assert_eq!(found == lost, counted, "{messages:?}: {found:?}");
+            let actual = (encoder.dropped_counts(), encoder.notes());
+            assert_eq!(actual == lost, counted, "{messages:?}: {actual:?}");
             encoder.reset();
         }
     }

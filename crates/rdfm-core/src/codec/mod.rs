@@ -125,7 +125,7 @@ pub trait Encoder: Send {
     fn go_to(&mut self, _place: LogPosition) {}
 
     /// Resets the state for another log with the same options, including the counts of
-    /// [`dropped`](Self::dropped).
+    /// [`dropped_counts`](Self::dropped_counts).
     fn reset(&mut self);
 
     /// Names and counts of the data omitted so far: cosmetic details, and data dropped on request.
@@ -275,7 +275,7 @@ impl Dialect {
 ///
 /// Wherever the log is cut, its splits together contain every message exactly once. A decoder of
 /// a split is fed from the byte before its start, or from the start of the log, until it is
-/// [`done`](Decoder::done).
+/// [`is_done`](Decoder::is_done).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Split {
     /// Offset of the first byte.
@@ -329,6 +329,8 @@ pub struct Observations {
     /// Number of omitted metadata entries. If the frames of a log are one message, only the
     /// metadata of the first frame is kept.
     pub dropped_metadata: u64,
+    /// In a log in columns, the size in bytes of each column, and of the lookup entries.
+    pub column_bytes: Vec<(&'static str, u64)>,
     /// At the end of the log: number of namespaces declared after the last message, so no message
     /// contains them.
     pub trailing_namespaces: u64,

@@ -19,7 +19,7 @@ use super::record::{Operation, Record};
 use super::remedy::{Feature, Reason};
 use super::table::{Span, TermTable};
 use super::term::{NO_SPLIT, Quad, Term, TermId, TermKind};
-use super::written::WrittenSize;
+use super::written_size::WrittenSize;
 
 /// Maximum bytes of a batch, and of a message in it, if no lower limit applies. Keeps offsets below
 /// 4 GiB.
@@ -48,9 +48,9 @@ pub type ResultBuilder = LogBuilder<TermId>;
 /// Builds batches, charges decoded bytes, and numbers messages.
 ///
 /// A decoder calls [`begin_message`](Self::begin_message), adds terms and records, then calls
-/// [`end_message`](Self::end_message). When the batch is [`full`](Self::full) or the input ends, it
-/// calls [`take`](Self::take). Term ids are valid only within a batch. The caches of codecs compare
-/// [`serial`](Self::serial) to detect ids of earlier batches.
+/// [`end_message`](Self::end_message). When the batch is [`is_full`](Self::is_full) or the input
+/// ends, it calls [`take`](Self::take). Term ids are valid only within a batch. The caches of
+/// codecs compare [`serial`](Self::serial) to detect ids of earlier batches.
 pub struct LogBuilder<R: Record> {
     pub(super) head: R::Head,
     limits: Limits,
@@ -104,11 +104,11 @@ impl BatchBuilder {
 impl<R: Record> LogBuilder<R> {
     /// Creates an empty builder. The first message has index 0.
     pub fn new(limits: Limits) -> Self {
-        let written = WrittenSize::new::<R>(&limits);
+        let written_size = WrittenSize::new::<R>(&limits);
         Self {
             head: R::Head::default(),
             limits,
-            written_size: written,
+            written_size,
             table: TermTable::with_capacity(0, 1),
             records: Vec::new(),
             record_offsets: Vec::new(),
@@ -631,8 +631,8 @@ impl<R: Record> LogBuilder<R> {
             || self.message_ends.len() >= self.limits.batch_messages
     }
 
-    /// Like [`full`](Self::full), for messages in parts. True well before the message reaches its
-    /// limit, which may be lower than that of a batch.
+    /// Like [`is_full`](Self::is_full), for messages in parts. True well before the message reaches
+    /// its limit, which may be lower than that of a batch.
     #[inline]
     pub fn is_part_full(&mut self) -> bool {
         self.is_full() || self.message_bytes > self.limits.max_message_bytes / 8

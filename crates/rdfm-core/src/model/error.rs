@@ -163,8 +163,8 @@ mod tests {
 
     #[test]
     fn counts_use_the_plural_except_for_one() {
-        let found = [0, 1, 2].map(|number| format_count(number, "level"));
-        assert_eq!(found, ["0 levels", "1 level", "2 levels"]);
+        let actual = [0, 1, 2].map(|number| format_count(number, "level"));
+        assert_eq!(actual, ["0 levels", "1 level", "2 levels"]);
     }
 
     #[test]

@@ -147,7 +147,7 @@ impl Labels {
         }
     }
 
-    /// Like [`given`](Self::given), for labels that begin like generated ones.
+    /// Like [`map_given`](Self::map_given), for labels that begin like generated ones.
     fn distinct<'a>(&'a mut self, label: &'a [u8], rest: &[u8]) -> &'a [u8] {
         self.note(label);
         if count_u(label).is_none_or(|marks| marks < self.marks) {

@@ -21,4 +21,4 @@ pub mod remedy;
 pub mod table;
 pub mod term;
 pub mod write;
-mod written;
+mod written_size;

@@ -269,8 +269,8 @@ pub fn write_message_prefix<'a>(message: u64, label: &'a [u8], out: &mut Vec<u8>
     rest
 }
 
-/// The prefixes of the labels of one message ([`write_message_prefix`]). The usual prefix is stored,
-/// because encoders write it very often.
+/// The prefixes of the labels of one message ([`write_message_prefix`]). The usual prefix is
+/// stored, because encoders write it very often.
 #[derive(Default)]
 pub struct MessagePrefix {
     message: u64,
@@ -311,7 +311,8 @@ fn repeats(message: u64, label: &[u8]) -> Option<(u64, &[u8])> {
         let end = digits.iter().position(|&byte| byte == b'_')?;
         let text = std::str::from_utf8(&digits[..end]).ok()?;
         let count = text.parse().ok().filter(|&count: &u64| count > 1)?;
-        // Only the form that `write_message_prefix` writes, so that different labels stay different.
+        // Only the form that `write_message_prefix` writes, so that different labels stay
+        // different.
         (count.to_string() == text && count < u64::MAX).then_some((count, &digits[end + 1..]))?
     };
     let begins_label = |&byte: &u8| byte == b'_' || byte.is_ascii_alphanumeric();
@@ -542,12 +543,12 @@ mod tests {
             texts.sort();
             texts.dedup();
         }
-        let mut found = rustc_hash::FxHashMap::default();
+        let mut actual = rustc_hash::FxHashMap::default();
         for message in messages {
             for text in &texts {
                 let mut out = Vec::new();
                 write_label_of(message, text.as_bytes(), false, &mut out);
-                let other = found.insert(out, (message, text));
+                let other = actual.insert(out, (message, text));
                 assert_eq!(other, None, "{message} {text}");
             }
         }

@@ -84,7 +84,7 @@ impl Encoder for FlatEncoder {
 
     fn dropped_counts(&self) -> Vec<(&'static str, u64)> {
         let mut dropped = self.inner.dropped_counts();
-        dropped.extend(self.regrouper.dropped());
+        dropped.extend(self.regrouper.dropped_counts());
         dropped
     }
 

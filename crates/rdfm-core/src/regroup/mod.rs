@@ -214,10 +214,10 @@ impl Regrouper {
     }
 
     /// Names and counts of the omitted content.
-    pub fn dropped(&self) -> Vec<(&'static str, u64)> {
+    pub fn dropped_counts(&self) -> Vec<(&'static str, u64)> {
         // If all messages are empty, the first becomes the single output message.
-        let kept = u64::from(self.options.by == GroupBy::All && self.count == 0);
-        let empty = self.empty.saturating_sub(kept);
+        let empty_count = u64::from(self.options.by == GroupBy::All && self.count == 0);
+        let empty = self.empty.saturating_sub(empty_count);
         [("empty messages", empty), ("metadata", self.metadata)]
             .into_iter()
             .filter(|(_, count)| *count > 0)

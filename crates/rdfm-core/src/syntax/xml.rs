@@ -276,7 +276,8 @@ pub(crate) fn name(text: &[u8], start: usize, end: usize) -> Read<XmlName> {
     })
 }
 
-/// Reads the attributes of the tag whose name ends at `index` and whose `>` or `/>` begins at `end`.
+/// Reads the attributes of the tag whose name ends at `index` and whose `>` or `/>` begins at
+/// `end`.
 pub(crate) fn read_attributes(
     text: &[u8],
     mut index: usize,
@@ -464,19 +465,19 @@ mod tests {
     fn tokens(text: &str, piece: usize) -> Vec<(XmlToken, String)> {
         let text = text.as_bytes();
         let (mut start, mut have, mut scan) = (0, 0, TokenScan::default());
-        let mut found = Vec::new();
+        let mut actual = Vec::new();
         while have < text.len() {
             have = (have + piece).min(text.len());
             while start < have {
                 let Some((token, end)) = next(&text[..have], start, &mut scan).unwrap() else {
                     break;
                 };
-                found.push((token, String::from_utf8(text[start..end].to_vec()).unwrap()));
+                actual.push((token, String::from_utf8(text[start..end].to_vec()).unwrap()));
                 start = end;
             }
         }
         assert_eq!(start, text.len());
-        found
+        actual
     }
 
     #[test]

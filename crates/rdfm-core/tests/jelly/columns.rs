@@ -5,10 +5,10 @@ use rdfm_core::codec::batch::NextBatchOf as _;
 use rdfm_core::formats::jelly::restart::{MarkFinder, MarkSearch, put_mark};
 use rdfm_core::model::term::Quad;
 
-use crate::encode::{cut, random, write};
-use crate::model::{Message, Statement, Term, batch, decode_every_way, outcome};
+use crate::jelly::encode::{cut, random, write};
+use crate::jelly::model::{Message, Statement, Term, batch, decode_every_way, outcome};
+use crate::jelly::wire::{bytes, iri, number, row, varint};
 use crate::support::{Options, decoder};
-use crate::wire::{bytes, iri, number, row, varint};
 
 const MESSAGES: u64 = 1;
 const TRIPLES: u64 = 1;
@@ -32,7 +32,7 @@ fn messages_of(physical: u64) -> Vec<u8> {
 }
 
 fn frame(fields: &[Vec<u8>]) -> Vec<u8> {
-    crate::wire::frame(fields)
+    crate::jelly::wire::frame(fields)
 }
 
 /// Packed numbers.
@@ -114,7 +114,7 @@ fn named(text: &str) -> Term {
 }
 
 fn bnode(label: &str) -> Term {
-    Term::Bnode(label.to_owned())
+    Term::BlankNode(label.to_owned())
 }
 
 fn literal(text: &str) -> Term {
@@ -124,7 +124,7 @@ fn literal(text: &str) -> Term {
 /// The objects of each message, as labels.
 fn labels(messages: &[Message]) -> Vec<String> {
     let label = |term: &Term| match term {
-        Term::Bnode(label) => label.clone(),
+        Term::BlankNode(label) => label.clone(),
         other => panic!("{other:?}"),
     };
     let objects = |message: &Message| message.statements.iter().map(|s| label(&s[2])).collect();
@@ -275,13 +275,13 @@ fn ids_are_inferred_within_a_column() {
         column(8, &[3, 0, 1], &[]),
     ]);
     let messages = ok(&frame(&[stream(TRIPLES, &[]), batch]));
-    let found: Vec<_> = messages[0]
+    let actual: Vec<_> = messages[0]
         .statements
         .iter()
         .map(|s| s[..3].to_vec())
         .collect();
     let expected = [["q:A", "b", "c"], ["q:b", "q:A", "d"], ["r:d", "q:b", "A"]];
-    assert_eq!(found, expected.map(|row| row.map(named).to_vec()));
+    assert_eq!(actual, expected.map(|row| row.map(named).to_vec()));
 }
 
 #[test]
@@ -607,10 +607,10 @@ fn errors_describe_the_violated_rule() {
         ),
     ];
     for (expected, fields) in cases {
-        let (messages, found) = decode(&frame(&fields));
-        let found = found.unwrap_or_else(|| panic!("no error: {expected}"));
-        assert!(found.contains(expected), "{found}\n{expected}");
-        assert!(found.contains("(frame 0, row 0, byte "), "{found}");
+        let (messages, actual) = decode(&frame(&fields));
+        let actual = actual.unwrap_or_else(|| panic!("no error: {expected}"));
+        assert!(actual.contains(expected), "{actual}\n{expected}");
+        assert!(actual.contains("(frame 0, row 0, byte "), "{actual}");
         assert_eq!(messages, []);
     }
     let text = error(
@@ -656,10 +656,10 @@ fn an_announced_version_excludes_terms() {
                 bytes(8, object.clone()),
             ]);
             let log = frame(&[stream(TRIPLES, &[number(6, version)]), batch]);
-            let found = decode(&log).1;
+            let actual = decode(&log).1;
             let is_allowed = version == 0 || version >= first_allowed;
-            assert_eq!(found.is_none(), is_allowed, "{version} {found:?}");
-            let text = found.unwrap_or_else(|| "announce RDF".to_owned());
+            assert_eq!(actual.is_none(), is_allowed, "{version} {actual:?}");
+            let text = actual.unwrap_or_else(|| "announce RDF".to_owned());
             assert!(text.contains("announce RDF"), "{text}");
         }
     }
@@ -682,13 +682,16 @@ fn errors_name_the_row_and_follow_complete_messages() {
         packed(15, &[1, 1, 1, 1]),
     ]);
     let log = [first.clone(), frame(std::slice::from_ref(&batch))].concat();
-    let (messages, found) = decode(&log);
+    let (messages, actual) = decode(&log);
     // No message of the frame is returned.
     assert_eq!(labels(&messages), ["a"]);
-    let found = found.unwrap();
-    assert!(found.contains("column objects: name 9 is used"), "{found}");
-    assert!(found.contains("(frame 2, row 3, byte "), "{found}");
-    assert!(found.contains("message 1)"), "{found}");
+    let actual = actual.unwrap();
+    assert!(
+        actual.contains("column objects: name 9 is used"),
+        "{actual}"
+    );
+    assert!(actual.contains("(frame 2, row 3, byte "), "{actual}");
+    assert!(actual.contains("message 1)"), "{actual}");
 }
 
 #[test]
@@ -717,6 +720,35 @@ fn large_batches_are_expanded_within_the_limits() {
     ]);
     let mut decoder = decoder("jelly", &Options::default()).unwrap();
     assert_eq!(count(&mut *decoder, &empty), (100_000, 8192));
+}
+
+#[test]
+fn long_prefixes_are_expanded_within_the_limits() {
+    // 600 messages of one statement, whose object has a prefix of 100 kB.
+    let count = 600;
+    let prefix = "p".repeat(100_000);
+    let objects: Vec<String> = (0..count).map(|n| n.to_string()).collect();
+    let objects: Vec<&str> = objects.iter().map(String::as_str).collect();
+    let repeat = |id| [names(&[id]), packed(2, &[15, count - 17])].concat();
+    let options = stream(TRIPLES, &[number(5, MESSAGES), number(9, 1000)]);
+    let batch = columns(&[
+        number(1, count),
+        entry(2, 0, &["s:", "p:"]),
+        entry(2, 0, &objects),
+        entry(3, 0, &["", &prefix]),
+        bytes(6, [repeat(1), packed(4, &[1])].concat()),
+        bytes(7, [repeat(2), packed(4, &[1])].concat()),
+        bytes(
+            8,
+            [names(&[&[3][..], &[0; 599]].concat()), packed(4, &[2])].concat(),
+        ),
+        packed(15, &[1; 600]),
+    ]);
+    let log = frame(&[options, batch]);
+    let mut decoder = decoder("jelly", &Options::default()).unwrap();
+    let (messages, largest) = self::count(&mut *decoder, &log);
+    assert_eq!(messages, 600);
+    assert!(largest < 200, "{largest} messages of 100 kB in a batch");
 }
 
 /// The number of messages, and that of the largest batch.
@@ -995,7 +1027,9 @@ fn kinds_cannot_forge_a_restart_mark() {
     let length: u64 = 90;
     let mut forged = varint(length);
     put_mark(&mut forged, length);
-    let kinds = forged.iter().flat_map(|byte| [0, 2, 4, 6].map(|bit| byte >> bit & 3));
+    let kinds = forged
+        .iter()
+        .flat_map(|byte| [0, 2, 4, 6].map(|bit| byte >> bit & 3));
     let statement = |(n, kind): (usize, u8)| {
         let text = n.to_string(); // equal objects would be one run
         let object = match kind {
@@ -1004,7 +1038,12 @@ fn kinds_cannot_forge_a_restart_mark() {
             2 => bnode(&text),
             _ => Term::Triple(Box::new([bnode(&text), named("http://e/p"), bnode("o")])),
         };
-        [named("http://e/s"), named("http://e/p"), object, Term::Default]
+        [
+            named("http://e/s"),
+            named("http://e/p"),
+            object,
+            Term::Default,
+        ]
     };
     let statements: Vec<Statement> = kinds.enumerate().map(statement).collect();
     let log = [message(statements), message(Vec::new())];
@@ -1013,4 +1052,43 @@ fn kinds_cannot_forge_a_restart_mark() {
     assert_eq!(marks(&bytes), [0]);
     assert_eq!(frame_lengths(&bytes).len(), 2);
     assert_eq!(self::statements(&ok(&bytes)), self::statements(&log));
+}
+
+#[test]
+fn content_beyond_the_announced_version_is_rejected() {
+    let directed = Term::Literal("x".to_owned(), Some("ar--rtl".to_owned()), None);
+    let triple = Term::Triple(Box::new([
+        bnode("s"),
+        named("http://e/p"),
+        directed.clone(),
+    ]));
+    for (object, first_allowed) in [(literal("x"), 1), (directed, 2), (triple, 3)] {
+        let log = [message(vec![[
+            named("http://e/s"),
+            named("http://e/p"),
+            object,
+            Term::Default,
+        ]])];
+        for (number, version) in ["unspecified", "1.1", "1.2-basic", "1.2"]
+            .into_iter()
+            .enumerate()
+        {
+            let options = writing().and("rdf_version", version);
+            let (bytes, _, error) = write(&options, &[batch(&log)]);
+            let is_allowed = number == 0 || number >= first_allowed;
+            assert_eq!(error.is_none(), is_allowed, "{version}: {error:?}");
+            if is_allowed {
+                assert_eq!(statements(&ok(&bytes)), statements(&log));
+                let values = crate::jelly::decode::end(&Options::default(), &bytes)
+                    .0
+                    .options
+                    .clone();
+                let value = values.iter().find(|(name, _)| *name == "rdf_version");
+                assert_eq!(value.unwrap().1.to_string(), version);
+            }
+        }
+    }
+    let rows = Options::with("rdf_version", "1.1");
+    let error = crate::support::encoder("jelly", &rows).err().unwrap();
+    assert_eq!(error.text(), "only Jelly 1.2 announces a version of RDF");
 }

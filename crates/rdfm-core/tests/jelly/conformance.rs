@@ -6,8 +6,8 @@ use rdfm_core::codec::carries::Capabilities;
 use rdfm_core::codec::values::Value;
 use rdfm_core::codec::{Decoder, Source};
 
-use crate::json::Json;
-use crate::model::{Message, batch, decode_every_way, outcome, parse_nquads, same};
+use crate::jelly::json::Json;
+use crate::jelly::model::{Message, batch, decode_every_way, outcome, parse_nquads, same};
 use crate::support::{self, Options, encoder, shared_path};
 
 /// Creates a decoder that reads each frame as a message, whatever the logical type. The suites
@@ -213,22 +213,22 @@ fn jelly_jvm_files_are_read() {
             println!("{file}: {error}");
         }
         let frames: Vec<usize> = case.get("frames").list().iter().map(Json::number).collect();
-        let found: Vec<usize> = messages.iter().map(|m| m.statements.len()).collect();
-        if frames != found {
+        let actual: Vec<usize> = messages.iter().map(|m| m.statements.len()).collect();
+        if frames != actual {
             failures.push(format!(
-                "{file}: messages with {found:?} quads, expected {frames:?}"
+                "{file}: messages with {actual:?} quads, expected {frames:?}"
             ));
         }
         for (message, metadata) in messages.iter().zip(case.get("frame_metadata_hex").list()) {
             let Json::Map(expected) = metadata else {
                 panic!("{metadata:?}")
             };
-            let found = message.metadata.iter().map(|(key, value)| {
+            let actual = message.metadata.iter().map(|(key, value)| {
                 let hex: Vec<String> = value.iter().map(|byte| format!("{byte:02x}")).collect();
                 (key.clone(), Json::Text(hex.concat()))
             });
             assert_eq!(
-                found.collect::<std::collections::BTreeMap<_, _>>(),
+                actual.collect::<std::collections::BTreeMap<_, _>>(),
                 *expected
             );
         }

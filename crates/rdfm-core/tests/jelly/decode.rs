@@ -8,11 +8,11 @@ use rdfm_core::codec::{Decoder, LogHeader, Observations};
 use rdfm_core::model::error::ErrorClass;
 use rdfm_core::model::term::Quad;
 
-use crate::model::{Message, Term, decode_every_way, outcome};
-use crate::support::{Options, decoder};
-use crate::wire::{
+use crate::jelly::model::{Message, Term, decode_every_way, outcome};
+use crate::jelly::wire::{
     blank_nodes, bytes, datatype, frame, iri, name, number, options, prefix, row, varint,
 };
+use crate::support::{Options, decoder};
 
 pub fn decode_with(options: &Options, log: &[u8]) -> (Vec<Message>, Option<String>) {
     decode_every_way(&|| decoder("jelly", options).unwrap(), log)
@@ -385,22 +385,22 @@ fn columns_are_an_error_in_the_row_layout() {
             (vec![columns(), stream()], 0),
         ] {
             let log = [first.clone(), frame(&fields), frame(&[])].concat();
-            let (messages, found) = decode(&log);
+            let (messages, actual) = decode(&log);
             let index = first.len() + 1 + index;
             assert_eq!(counts(&messages), [1]);
             let row = u64::from(fields.len() == 2 && fields[0] == triple());
             let place = format!("(frame 1, row {row}, byte {index}, message 1)");
-            assert_eq!(found.unwrap(), format!("jelly: {error} {place}"));
+            assert_eq!(actual.unwrap(), format!("jelly: {error} {place}"));
         }
         // In the first frame, with and without a length.
         for fields in [[stream(), columns()], [columns(), stream()]] {
             for log in [frame(&fields), fields.concat()] {
-                let (messages, found) = decode(&log);
+                let (messages, actual) = decode(&log);
                 assert_eq!(messages, []);
-                let found = found.unwrap();
+                let actual = actual.unwrap();
                 assert!(
-                    found.starts_with(&format!("jelly: {error} (frame 0")),
-                    "{found}"
+                    actual.starts_with(&format!("jelly: {error} (frame 0")),
+                    "{actual}"
                 );
             }
         }
@@ -423,11 +423,11 @@ fn columns_are_an_error_in_the_row_layout() {
             "the stream options set rdf_version to 2, which needs version 3, but have version 2",
         ),
     ] {
-        let (messages, found) = decode(&frame(&fields));
-        let found = found.unwrap();
+        let (messages, actual) = decode(&frame(&fields));
+        let actual = actual.unwrap();
         assert_eq!(messages, []);
-        assert!(found.contains(error), "{found}");
-        assert!(found.contains("(frame 0, row "), "{found}");
+        assert!(actual.contains(error), "{actual}");
+        assert!(actual.contains("(frame 0, row "), "{actual}");
     }
     // A number that is its default counts as not set.
     let unset = options(1, &[number(5, 0), number(6, 0)]);
@@ -520,8 +520,8 @@ fn the_logical_type_determines_the_meaning_of_frames() {
                 let auto = Options::default();
                 assert_eq!(counts(&ok(&log)), messages, "{physical} {logical}");
                 assert_eq!(counts(&decode_with(&parts_of(&auto), &log).0), messages);
-                let (_, found) = end(&auto, &log);
-                assert_eq!(found.notes.len(), 2 - messages.len());
+                let (_, actual) = end(&auto, &log);
+                assert_eq!(actual.notes.len(), 2 - messages.len());
                 for (meaning, expected) in [("message", vec![1, 2]), ("flat", vec![3])] {
                     let options = Options::with("frames", meaning);
                     assert_eq!(counts(&decode_with(&options, &log).0), expected);
@@ -641,8 +641,8 @@ fn after_a_reset_the_type_of_the_next_log_applies() {
     let mut decoder = decoder("jelly", &options).unwrap();
     for (logical, messages, dropped) in [(1, vec![2], 1), (3, vec![1, 1], 0), (1, vec![2], 1)] {
         let data = log(logical);
-        let (found, error) = outcome(&mut *decoder, &data, data.len());
-        assert_eq!((counts(&found), error), (messages, None));
+        let (actual, error) = outcome(&mut *decoder, &data, data.len());
+        assert_eq!((counts(&actual), error), (messages, None));
         assert_eq!(decoder.observations().dropped_metadata, dropped);
         decoder.reset();
         // A message is read in parts only if it consists of all frames.
@@ -978,7 +978,7 @@ fn literals_of_all_kinds_are_read() {
         literal([number(3, 2), bytes(1, "y"), bytes(2, "en"), bytes(1, "x")].concat()),
         literal([bytes(2, "en"), number(3, 2)].concat()),
     ]);
-    let found: Vec<Term> = ok(&log)[0].statements[1..]
+    let actual: Vec<Term> = ok(&log)[0].statements[1..]
         .iter()
         .map(|s| s[2].clone())
         .collect();
@@ -990,7 +990,7 @@ fn literals_of_all_kinds_are_read() {
         )
     };
     assert_eq!(
-        found,
+        actual,
         [
             expected("", None, None),
             expected("x", None, None),

@@ -5,7 +5,7 @@ use rdfm_core::model::batch::MessageBatch;
 use rdfm_core::model::error::EncodeError;
 use rdfm_core::model::term::Quad;
 
-use crate::model::{BatchMaker, Message, Statement, Term, batch, outcome};
+use crate::jelly::model::{BatchMaker, Message, Statement, Term, batch, outcome};
 use crate::support::{Options, decoder, encoder};
 
 /// Options that allow all kinds of statements. The logical type declares that each frame is a
@@ -369,9 +369,9 @@ fn data_that_the_options_forbid_is_rejected() {
         let (bytes, _, error) = write(options, &[batch(&[good.clone(), bad])]);
         let error = error.unwrap();
         let remedies = error.reason.remedies();
-        let found = error.reason.text().contains(expected)
+        let actual = error.reason.text().contains(expected)
             || remedies.iter().any(|remedy| remedy.option == expected);
-        assert!(found, "{error}");
+        assert!(actual, "{error}");
         assert_eq!(error.message_index, 1);
         assert_eq!(
             statements(&read(&bytes)),
@@ -438,7 +438,7 @@ fn a_bare_log_is_one_frame() {
 #[test]
 fn empty_logs_and_messages_are_written() {
     let options = options();
-    assert_eq!(write(&options, &[]).0, []);
+    assert!(write(&options, &[]).0.is_empty());
     let (bytes, _, _) = write(
         &options,
         &[batch(&[Message::default(), Message::default()])],
@@ -446,7 +446,7 @@ fn empty_logs_and_messages_are_written() {
     assert_eq!(statements(&read(&bytes)), [&[] as &[Statement], &[]]);
     assert_eq!(bytes.last(), Some(&0), "an empty message is an empty frame");
     let flat = options.and("frames", "flat");
-    assert_eq!(write(&flat, &[]).0, []);
+    assert!(write(&flat, &[]).0.is_empty());
     assert_eq!(
         read(&write(&flat, &[batch(&[Message::default()])]).0).len(),
         1

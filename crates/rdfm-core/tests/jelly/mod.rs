@@ -12,7 +12,5 @@ mod json;
 mod model;
 mod patch;
 mod restart;
-#[path = "../support/mod.rs"]
-mod support;
 mod usual_rows;
 mod wire;

@@ -93,29 +93,29 @@ pub fn outcome(
     data: &[u8],
     piece: usize,
 ) -> (Vec<Message>, Option<String>) {
-    let mut found: Vec<Message> = Vec::new();
+    let mut actual: Vec<Message> = Vec::new();
     let mut pieces = data.chunks(piece.max(1));
     let mut finished = false;
     loop {
         match decoder.next_batch_of::<Quad>() {
             Ok(Some(batch)) => {
                 let mut new = messages(&batch);
-                let first = found.len() - usize::from(batch.continued());
+                let first = actual.len() - usize::from(batch.continued());
                 assert_eq!(batch.first_message_index() as usize, first);
                 if batch.continued() {
                     let rest = new.remove(0);
-                    let last = found.last_mut().unwrap();
+                    let last = actual.last_mut().unwrap();
                     last.statements.extend(rest.statements);
                     last.metadata.extend(rest.metadata);
                     last.namespaces = rest.namespaces;
                 }
-                found.extend(new);
+                actual.extend(new);
             }
             Ok(None) => {
                 if let Some(piece) = pieces.next() {
                     decoder.feed(piece);
                 } else if finished {
-                    return (found, None);
+                    return (actual, None);
                 } else {
                     decoder.finish();
                     finished = true;
@@ -127,7 +127,7 @@ pub fn outcome(
                     error,
                     "the error is repeated"
                 );
-                return (found, Some(error.to_string()));
+                return (actual, Some(error.to_string()));
             }
         }
     }

@@ -2,13 +2,13 @@
 
 use rdfm_core::formats::jelly::restart::{KEY, MAGIC, MarkFinder, MarkSearch, is_marked};
 
-use crate::decode::{decode_with, end, stream_of_names};
-use crate::encode::{cut, options, random, write};
-use crate::model::{BatchMaker, Message, Statement, batch};
-use crate::support::{Options, decoder, encoder};
-use crate::wire::{
+use crate::jelly::decode::{decode_with, end, stream_of_names};
+use crate::jelly::encode::{cut, options, random, write};
+use crate::jelly::model::{BatchMaker, Message, Statement, batch};
+use crate::jelly::wire::{
     blank_nodes, bytes, frame, iri, name, options as options_row, prefix, row, varint,
 };
+use crate::support::{Options, decoder, encoder};
 
 /// Options for every physical type, with tables of several sizes.
 fn combinations() -> Vec<Options> {
@@ -63,12 +63,12 @@ fn content(messages: &[Message]) -> Vec<Content<'_>> {
 /// Offsets of the marked frames.
 fn marks(log: &[u8]) -> Vec<usize> {
     let finder = MarkFinder::default();
-    let (mut found, mut from) = (Vec::new(), 0);
+    let (mut actual, mut from) = (Vec::new(), 0);
     while let MarkSearch::Found(start) = finder.find(log, from) {
-        found.push(start);
+        actual.push(start);
         from = start + 1;
     }
-    found
+    actual
 }
 
 #[test]
@@ -109,8 +109,8 @@ fn a_log_can_be_read_from_every_mark() {
                     .expect("a message begins at the mark");
                 let suffix = decoded(&bytes[start..]);
                 assert_eq!(content(&suffix), content(&whole[index..]), "{options:?}");
-                for (found, expected) in suffix.iter().zip(&whole[index..]) {
-                    assert_eq!(found.namespaces, expected.namespaces);
+                for (actual, expected) in suffix.iter().zip(&whole[index..]) {
+                    assert_eq!(actual.namespaces, expected.namespaces);
                 }
             }
         }

@@ -2,9 +2,9 @@
 
 use rdfm_core::codec::Parts;
 
-use crate::model::outcome;
+use crate::jelly::model::outcome;
+use crate::jelly::wire::{bytes, datatype, frame, iri, name, number, options, prefix, row, varint};
 use crate::support::{Options, decoder};
-use crate::wire::{bytes, datatype, frame, iri, name, number, options, prefix, row, varint};
 
 /// Pseudorandom rows.
 struct Random {

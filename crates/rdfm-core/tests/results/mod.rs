@@ -7,9 +7,6 @@
     reason = "a failing test may panic"
 )]
 
-#[path = "../support/mod.rs"]
-mod support;
-
 mod jelly;
 mod rules;
 mod suites;
@@ -23,7 +20,7 @@ use rdfm_core::model::record::ResultHead;
 use rdfm_core::model::term::TermId;
 use rdfm_core::model::write::write_term;
 
-use support::{Options, PIECES, decoder, encoder};
+use crate::support::{Options, PIECES, decoder, encoder};
 
 /// All formats except CSV.
 const LOSSLESS_FORMATS: [&str; 6] = [

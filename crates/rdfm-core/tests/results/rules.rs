@@ -4,8 +4,8 @@
 use rdfm_core::model::error::ErrorClass;
 use rdfm_core::model::remedy::Reason;
 
-use super::support::Options;
 use super::{read, read_with};
+use crate::support::Options;
 
 const XML_HEAD: &str = "<sparql xmlns='http://www.w3.org/2005/sparql-results#'><head>";
 const XSD: &str = "http://www.w3.org/2001/XMLSchema#";
@@ -23,9 +23,9 @@ fn xml(rows: &str) -> String {
 
 /// Returns the first cell of the only row.
 fn cell(format: &str, log: &str) -> String {
-    let mut found = read(format, log).without_error();
-    assert_eq!(found.rows.len(), 1, "{log}");
-    found.rows.swap_remove(0).swap_remove(0)
+    let mut actual = read(format, log).without_error();
+    assert_eq!(actual.rows.len(), 1, "{log}");
+    actual.rows.swap_remove(0).swap_remove(0)
 }
 
 #[test]
@@ -84,18 +84,18 @@ fn json_rows_may_precede_their_head() {
         "\u{feff}{{\"results\":{{\"distinct\":false,\"bindings\":[{rows}],\"ordered\":[]}},\"z\":[{{}}],\
          \"head\":{{\"link\":[\"m.rdf\"],\"vars\":[\"x\",\"y\"],\"q\":{{}}}},\"k\":0}} \n"
     );
-    let found = read("results-json", &log).without_error();
-    assert_eq!(found.variables(), ["x", "y"]);
-    assert_eq!(&*found.head.as_ref().unwrap().links[0], "m.rdf");
-    assert_eq!(found.rows, [vec!["", "<a>"], vec!["", ""]]);
+    let actual = read("results-json", &log).without_error();
+    assert_eq!(actual.variables(), ["x", "y"]);
+    assert_eq!(&*actual.head.as_ref().unwrap().links[0], "m.rdf");
+    assert_eq!(actual.rows, [vec!["", "<a>"], vec!["", ""]]);
     let small = Options::with("max_message_bytes", 100u64);
     let many = format!(
         "{{\"results\":{{\"bindings\":[{}]}}}}",
         ["{}"; 60].join(",")
     );
-    let found = read_with("results-json", &small, &many);
+    let actual = read_with("results-json", &small, &many);
     assert_eq!(
-        found.error.unwrap().to_string(),
+        actual.error.unwrap().to_string(),
         "results-json: the rows before the head, which are buffered until the head is read, take more than 100 bytes \
          (line 1, column 25, byte 24, message 0)"
     );
@@ -121,11 +121,11 @@ fn answers_to_ask_queries_are_read() {
             format!("{XML_HEAD}<link href='a'/></head><boolean> true\n</boolean></sparql>"),
         ),
     ] {
-        let found = read(format, &log).without_error();
-        assert_eq!(found.boolean(), Some(true));
-        assert_eq!(found.variables(), Vec::<&str>::new());
-        assert_eq!(&*found.head.unwrap().links[0], "a");
-        assert!(found.rows.is_empty());
+        let actual = read(format, &log).without_error();
+        assert_eq!(actual.boolean(), Some(true));
+        assert_eq!(actual.variables(), Vec::<&str>::new());
+        assert_eq!(&*actual.head.unwrap().links[0], "a");
+        assert!(actual.rows.is_empty());
         let log = log.replace("true", "false");
         assert_eq!(read(format, log).without_error().boolean(), Some(false));
     }
@@ -208,9 +208,9 @@ fn invalid_json_is_rejected() {
         ),
     ] {
         let good = format!("{{\"x\":{uri}}}");
-        let found = read("results-json", json(&format!("{good},{rows}")));
-        assert_eq!((found.reason(), found.rows.len()), (reason, 1));
-        assert_eq!(found.error.unwrap().position.message_index, Some(1));
+        let actual = read("results-json", json(&format!("{good},{rows}")));
+        assert_eq!((actual.reason(), actual.rows.len()), (reason, 1));
+        assert_eq!(actual.error.unwrap().position.message_index, Some(1));
     }
     for (term, reason) in [
         ("{}", "a term has no type"),
@@ -418,9 +418,9 @@ fn invalid_xml_is_rejected() {
         ),
     ] {
         let log = xml(&format!("<result/><result>{row}<a>"));
-        let found = read("results-xml", &log);
-        assert_eq!(found.reason(), reason, "{row}");
-        assert_eq!(found.rows.len(), 1);
+        let actual = read("results-xml", &log);
+        assert_eq!(actual.reason(), reason, "{row}");
+        assert_eq!(actual.rows.len(), 1);
     }
     let head = read(
         "results-xml",
@@ -463,10 +463,10 @@ fn terms_in_tsv_are_read() {
             expected
         );
     }
-    let found = read("results-tsv", "\n\n\n").without_error();
-    assert_eq!((found.variables().len(), found.rows.len()), (0, 2));
-    let found = read("results-tsv", "?x\n\n").without_error();
-    assert_eq!(found.rows, [[""]]);
+    let actual = read("results-tsv", "\n\n\n").without_error();
+    assert_eq!((actual.variables().len(), actual.rows.len()), (0, 2));
+    let actual = read("results-tsv", "?x\n\n").without_error();
+    assert_eq!(actual.rows, [[""]]);
 }
 
 #[test]
@@ -531,17 +531,17 @@ fn invalid_tsv_and_csv_are_rejected() {
 #[test]
 fn csv_is_read_as_plain_literals() {
     let log = "x,\"y \"\"z\"\"\"\r\nhttp://e/a,\"a,\r\nb\"\r\n,\"\"\r\n\"\"\"\",4";
-    let found = read("results-csv", log).without_error();
-    assert_eq!(found.variables(), ["x", "y \"z\""]);
+    let actual = read("results-csv", log).without_error();
+    assert_eq!(actual.variables(), ["x", "y \"z\""]);
     assert_eq!(
-        found.rows,
+        actual.rows,
         [
             ["\"http://e/a\"", "\"a,\\r\\nb\""],
             ["", "\"\""],
             ["\"\\\"\"", "\"4\""]
         ]
     );
-    let mut decoder = super::support::decoder("results-csv", &Options::default()).unwrap();
+    let mut decoder = crate::support::decoder("results-csv", &Options::default()).unwrap();
     decoder.feed(log.as_bytes());
     decoder.finish();
     while decoder.next_batch().unwrap().is_some() {}
@@ -558,13 +558,13 @@ fn tuples_in_thrift_are_read() {
     let format = "results-thrift";
     let head = b"\x19\x2c\x18\x01x\0\x18\x01y\0\0";
     let log = |rest: &[u8]| [head, rest].concat();
-    let found = read(format, log(b"\x19\x2c\x7c\0\0\x1c\x18\x01a\0\0\0")).without_error();
-    assert_eq!(found.variables(), ["x", "y"]);
-    assert_eq!(found.rows, [["", "<a>"]]);
+    let actual = read(format, log(b"\x19\x2c\x7c\0\0\x1c\x18\x01a\0\0\0")).without_error();
+    assert_eq!(actual.variables(), ["x", "y"]);
+    assert_eq!(actual.rows, [["", "<a>"]]);
     // Unknown fields and types are skipped.
-    let found = read(format, log(b"\x38\x01z\0\x39\x11\0\0")).error.unwrap();
+    let actual = read(format, log(b"\x38\x01z\0\x39\x11\0\0")).error.unwrap();
     assert_eq!(
-        found.reason.text(),
+        actual.reason.text(),
         "a row has 0 terms, but the head has 2 variables"
     );
     for (rest, class, reason) in [
@@ -623,8 +623,8 @@ fn tuples_in_protobuf_are_read() {
     let format = "results-protobuf";
     let head = b"\x0a\x0a\x03\x0a\x01x\x0a\x03\x0a\x01y";
     let log = |rest: &[u8]| [head, rest].concat();
-    let found = read(format, log(b"\x0b\x0a\x02\x42\0\x0a\x05\x0a\x03\x0a\x01a")).without_error();
-    assert_eq!(found.rows, [["", "<a>"]]);
+    let actual = read(format, log(b"\x0b\x0a\x02\x42\0\x0a\x05\x0a\x03\x0a\x01a")).without_error();
+    assert_eq!(actual.rows, [["", "<a>"]]);
     for (rest, class, reason) in [
         (
             &b"\x05\0"[..],
@@ -711,11 +711,11 @@ fn rows_tokens_and_depth_are_limited() {
         ("results-csv", format!("x\n\"{long}").into_bytes()),
         ("results-thrift", thrift),
     ] {
-        let found = read_with(format, &small, &log);
+        let actual = read_with(format, &small, &log);
         assert_eq!(
-            found.error.as_ref().map(|error| error.class),
+            actual.error.as_ref().map(|error| error.class),
             Some(ErrorClass::Limit),
-            "{format} {found:?}"
+            "{format} {actual:?}"
         );
     }
     let flat = Options::with("max_depth", 2u64);

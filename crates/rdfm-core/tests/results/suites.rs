@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use super::support::{archive, shared};
 use super::{LOSSLESS_FORMATS, Read, batches, convert, read};
+use crate::support::{archive, shared};
 
 fn format_of(path: &str) -> &'static str {
     match path.rsplit('.').next() {
@@ -30,13 +30,13 @@ fn w3c_files_round_trip() {
             continue;
         }
         let format = format_of(&path);
-        let found = read(format, &log);
-        assert_eq!(found.error, None, "{path}");
+        let actual = read(format, &log);
+        assert_eq!(actual.error, None, "{path}");
         *counts.entry(format).or_insert(0) += 1;
         if format == "results-csv" {
             continue;
         }
-        let targets = if found.boolean().is_some() {
+        let targets = if actual.boolean().is_some() {
             answers += 1;
             &["results-json", "results-xml", "results-jelly"][..]
         } else {
@@ -49,7 +49,7 @@ fn w3c_files_round_trip() {
             assert_eq!(reread.error, None, "{path} in {target}: {shown}");
             assert_eq!(
                 without_links(reread),
-                without_links(found.clone()),
+                without_links(actual.clone()),
                 "{path} in {target}: {shown}"
             );
         }
@@ -90,18 +90,18 @@ fn jena_files_equal_their_json_and_round_trip() {
         let expected = read("results-json", json).without_error();
         for (format, suffix) in [("results-thrift", "srt"), ("results-protobuf", "srp")] {
             let log = shared(&format!("{path}.{suffix}")).expect("a file next to its JSON");
-            let found = read(format, &log).without_error();
-            assert_eq!(found.head, expected.head, "{name}");
+            let actual = read(format, &log).without_error();
+            assert_eq!(actual.head, expected.head, "{name}");
             if name == "values-values" {
                 // Java writes different lexical forms of doubles.
-                assert_eq!(found.rows.len(), expected.rows.len());
-                let differing = found
+                assert_eq!(actual.rows.len(), expected.rows.len());
+                let differing = actual
                     .rows
                     .iter()
                     .zip(&expected.rows)
                     .filter(|(a, b)| a != b);
-                for (found, expected) in differing {
-                    assert!(found[1].ends_with("#double>"), "{found:?} {expected:?}");
+                for (actual, expected) in differing {
+                    assert!(actual[1].ends_with("#double>"), "{actual:?} {expected:?}");
                 }
             } else {
                 // The JSON file has different blank node labels.
@@ -111,7 +111,7 @@ fn jena_files_equal_their_json_and_round_trip() {
                         .replace("_:b0", "_:b1")
                         .replace("_:?", "_:b0")
                 };
-                let rows = found
+                let rows = actual
                     .rows
                     .iter()
                     .map(|row| row.iter().map(|cell| relabelled(cell)).collect());

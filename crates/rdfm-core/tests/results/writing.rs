@@ -9,8 +9,8 @@ use rdfm_core::model::limits::Limits;
 use rdfm_core::model::record::ResultHead;
 use rdfm_core::model::term::TermKind;
 
-use super::support::{Options, encoder};
 use super::{LOSSLESS_FORMATS, batches, convert, read, write_with};
+use crate::support::{Options, encoder};
 
 const TSV: &str = "?x\t?y\n<a>\t\n_:b\t\"é\\n<&>\\\"\"@he--rtl\n\t1\n<<( <a> <b> \"c\" )>>\t\"\"\n";
 

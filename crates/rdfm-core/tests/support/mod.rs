@@ -1,5 +1,4 @@
 //! Helpers for codec tests: decoding in one piece and in several, and files of the suites.
-#![allow(dead_code, reason = "each test file uses only some of them")]
 #![allow(
     clippy::unwrap_used,
     clippy::expect_used,
@@ -236,13 +235,13 @@ fn suites() -> PathBuf {
 ///
 /// If `RDFM_SHARED` is not set, or the file is missing and `RDFM_REQUIRE_SHARED` is 1.
 pub fn shared_path(path: &str) -> Option<PathBuf> {
-    let found = suites().join(path);
-    if found.exists() {
-        return Some(found);
+    let actual = suites().join(path);
+    if actual.exists() {
+        return Some(actual);
     }
     let required = std::env::var_os("RDFM_REQUIRE_SHARED").is_some_and(|value| value == "1");
-    assert!(!required, "{} is missing", found.display());
-    println!("skipped: {} is missing", found.display());
+    assert!(!required, "{} is missing", actual.display());
+    println!("skipped: {} is missing", actual.display());
     None
 }
 

@@ -7,7 +7,7 @@ use rdfm_core::registry::FORMATS;
 /// Format name, path and bytes of each file, sorted by path.
 pub fn fixtures() -> Vec<(&'static str, PathBuf, Vec<u8>)> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../spec-fixtures");
-    let mut found = Vec::new();
+    let mut actual = Vec::new();
     for folder in std::fs::read_dir(root).expect("spec-fixtures exists") {
         let folder = folder.expect("an entry").path();
         if !folder.is_dir() {
@@ -21,10 +21,10 @@ pub fn fixtures() -> Vec<(&'static str, PathBuf, Vec<u8>)> {
                 .find(|format| format.suffixes.iter().any(|suffix| name.ends_with(suffix)));
             if let Some(format) = format {
                 let data = std::fs::read(&path).expect("a file");
-                found.push((format.name, path, data));
+                actual.push((format.name, path, data));
             }
         }
     }
-    found.sort_by(|a, b| a.1.cmp(&b.1));
-    found
+    actual.sort_by(|a, b| a.1.cmp(&b.1));
+    actual
 }

@@ -506,7 +506,7 @@ impl Quad {
             }
         }
         out.push(b'.');
-        String::from_utf8(out).map_err(|error| errors::internal(error.to_string()))
+        String::from_utf8(out).map_err(|error| errors::internal_error(error.to_string()))
     }
 
     fn __repr__(&self, py: Python<'_>) -> PyResult<String> {

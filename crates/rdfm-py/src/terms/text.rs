@@ -71,6 +71,6 @@ impl AnyTerm<'_, '_> {
     pub(super) fn to_text(self) -> PyResult<String> {
         let mut out = Vec::new();
         self.write(&mut out)?;
-        String::from_utf8(out).map_err(|error| errors::internal(error.to_string()))
+        String::from_utf8(out).map_err(|error| errors::internal_error(error.to_string()))
     }
 }

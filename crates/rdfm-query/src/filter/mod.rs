@@ -112,7 +112,7 @@ impl Condition {
     }
 
     /// Whether it is known that no term of the batch matches.
-    fn cannot_match(&self) -> bool {
+    fn is_unmatchable(&self) -> bool {
         self.matches.is_empty() && self.test.is_cheap()
     }
 
@@ -125,7 +125,7 @@ impl Condition {
         mut take: impl FnMut(usize),
     ) {
         let (quads, table, start) = (&batch.quads()[range.clone()], batch.table(), range.start);
-        if self.cannot_match() {
+        if self.is_unmatchable() {
             return;
         }
         let [wanted] = self.matches[..] else {
@@ -151,7 +151,7 @@ impl Condition {
     }
 }
 
-/// Excludes the messages of a range that have none of the quads `found`, which are in order.
+/// Excludes the messages of a range that have none of the quads `matches`, which are in order.
 fn require(batch: &MessageBatch, messages: Range<usize>, indices: &[usize], matches: &mut [bool]) {
     let mut remaining = indices.iter().copied().peekable();
     for message in messages {
@@ -288,7 +288,7 @@ impl MessageFilter {
         Ok(())
     }
 
-    /// Whether [`Self::time_within`] was called, but no message so far has a time property.
+    /// Whether [`Self::add_time_within`] was called, but no message so far has a time property.
     pub fn lacks_times(&self) -> bool {
         self.times.as_ref().is_some_and(|times| !times.matches)
     }
@@ -518,7 +518,7 @@ impl Pattern {
             indices.extend(range);
             return;
         };
-        if others.iter().any(Condition::cannot_match) {
+        if others.iter().any(Condition::is_unmatchable) {
             return;
         }
         let table = batch.table();

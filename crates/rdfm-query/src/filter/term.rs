@@ -184,11 +184,11 @@ impl Test {
         table: &TermTable,
         names: &[Option<Vec<u8>>],
         deep: bool,
-        found: &mut Vec<TermId>,
+        term_ids: &mut Vec<TermId>,
     ) {
         let terms = table.terms();
         let (kind, length) = match self {
-            Self::DefaultGraph => return found.push(TermId::DEFAULT_GRAPH),
+            Self::DefaultGraph => return term_ids.push(TermId::DEFAULT_GRAPH),
             Self::Is(wanted) => {
                 let term = wanted.builder.table().term(wanted.id);
                 (term.kind, term.length)
@@ -207,7 +207,7 @@ impl Test {
                     && term.kind == TermKind::TripleTerm
                     && self.part_matches(table, id, names))
             {
-                found.push(id);
+                term_ids.push(id);
             }
         }
     }

@@ -174,7 +174,7 @@ pub fn run_within<T>(
     })
 }
 
-/// Counts a step. Unwinds to [`within`] if the time is up.
+/// Counts a step. Unwinds to [`run_within`] if the time is up.
 #[inline]
 pub fn step() {
     RESOURCE_USE.with(|resources| {
@@ -186,12 +186,12 @@ pub fn step() {
     });
 }
 
-/// Checks the clock immediately. Unwinds to [`within`] if the time is up.
+/// Checks the clock immediately. Unwinds to [`run_within`] if the time is up.
 pub fn check_time() {
     RESOURCE_USE.with(ResourceUse::check_time);
 }
 
-/// Counts a step, and terms that are now in use. Unwinds to [`within`] if there are too many.
+/// Counts a step, and terms that are now in use. Unwinds to [`run_within`] if there are too many.
 #[inline]
 pub fn acquire(terms: u64) {
     RESOURCE_USE.with(|resources| {
@@ -216,8 +216,8 @@ pub fn acquire_bytes(bytes: u64) {
 }
 
 /// Counts steps for bytes that are copied or scanned. While an expression that creates strings is
-/// being evaluated, the bytes also count as memory. Unwinds to [`within`] if the time is up or the
-/// memory limit is exceeded.
+/// being evaluated, the bytes also count as memory. Unwinds to [`run_within`] if the time is up or
+/// the memory limit is exceeded.
 #[inline]
 pub fn count_copied(bytes: usize) {
     let terms = bytes as u64 / BYTES;
@@ -232,19 +232,19 @@ pub fn count_copied(bytes: usize) {
     });
 }
 
-/// Counts steps for bytes that are scanned. Unwinds to [`within`] if the time is up.
+/// Counts steps for bytes that are scanned. Unwinds to [`run_within`] if the time is up.
 pub fn count_scanned(bytes: usize) {
     RESOURCE_USE.with(|resources| resources.advance(bytes as u64 / BYTES));
 }
 
-/// Counts terms that are part of a result, until [`forget_kept`]. Unwinds to [`within`] if there
-/// are too many.
+/// Counts terms that are part of a result, until [`forget_kept`]. Unwinds to [`run_within`] if
+/// there are too many.
 #[inline]
 pub fn keep(terms: u64) {
     RESOURCE_USE.with(|resources| {
         resources
             .result_terms
-            .set(resources.result_terms.get() + terms)
+            .set(resources.result_terms.get() + terms);
     });
     acquire(terms);
 }
@@ -259,7 +259,7 @@ pub fn forget_kept() {
     release(RESOURCE_USE.with(|resources| resources.result_terms.take()));
 }
 
-/// Ends the evaluation by unwinding to [`within`].
+/// Ends the evaluation by unwinding to [`run_within`].
 pub fn stop_with(stop: Stop) {
     if !std::thread::panicking() {
         // This is not a panic, so the panic hook is not called.

@@ -151,15 +151,15 @@ impl<'b> Dictionary<'b> {
             return class;
         }
         let table = self.table;
-        let what = content(table, id, |part| self.add(part));
-        let same = |class: u32| what.is(self.content(class));
-        let hash = what.hash();
+        let term_content = content(table, id, |part| self.add(part));
+        let same = |class: u32| term_content.is(self.content(class));
+        let hash = term_content.hash();
         let class = if let Some(class) = self.index.find(hash, same) {
             self.varies |= self.is_spelled_differently(TermId(class), id);
             class
         } else {
             self.index.insert(hash, id.0);
-            self.hashes[id.index()] = if let Content::Triple(parts) = what {
+            self.hashes[id.index()] = if let Content::Triple(parts) = term_content {
                 triple_hash(parts.map(|part| self.hash(part)))
             } else {
                 (hash >> 32) as u32

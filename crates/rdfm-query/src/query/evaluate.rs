@@ -401,7 +401,7 @@ impl Evaluation {
             for index in start..rows.cells.len() {
                 let cell = rows.cells[index];
                 rows.cells[index] = match cell.checked_sub(dictionary.terms()) {
-                    None => message.written_term(cell).0,
+                    None => message.term_in_message(cell).0,
                     Some(number) => match matcher.other(number) {
                         Some(term) if cell != UNBOUND => rows.add_cell(dictionary, term.clone()),
                         _ => UNBOUND,

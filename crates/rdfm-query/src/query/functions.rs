@@ -641,9 +641,9 @@ mod tests {
                             let mut given = vec![Term::from(literal.clone())];
                             given.extend([pattern, replacement].map(|x| Literal::from(x).into()));
                             given.extend(flag.map(|x| Literal::from(x).into()));
-                            let found = replace_text(&given);
-                            assert_eq!(found, expected("REPLACE", &given), "{given:?}");
-                            replaced_some += usize::from(found.is_some());
+                            let actual = replace_text(&given);
+                            assert_eq!(actual, expected("REPLACE", &given), "{given:?}");
+                            replaced_some += usize::from(actual.is_some());
                         }
                     }
                 }
@@ -679,8 +679,8 @@ mod tests {
             for other in literals() {
                 for third in literals() {
                     let given = [one.clone(), other.clone(), third];
-                    let found = concatenate(&given);
-                    assert_eq!(found, expected("CONCAT", &given), "{given:?}");
+                    let actual = concatenate(&given);
+                    assert_eq!(actual, expected("CONCAT", &given), "{given:?}");
                 }
             }
         }

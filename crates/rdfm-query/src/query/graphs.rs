@@ -147,7 +147,7 @@ fn is_separate(inner: &mut GraphPattern, graph: &Variable) -> Result<bool, Query
                 GraphPattern::Graph { .. } => **pattern = GraphPattern::default(),
                 GraphPattern::Project { .. } => is_found = true,
                 GraphPattern::Minus { left, right } => {
-                    is_found |= !have_shared_variable(left, right, graph)
+                    is_found |= !have_shared_variable(left, right, graph);
                 }
                 // Otherwise the right side may bind ?g to another graph than the rest of the group.
                 GraphPattern::LeftJoin { left, .. } => is_found |= !has_binding(left, graph),

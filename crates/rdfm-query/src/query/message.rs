@@ -36,8 +36,8 @@ impl Graphs {
     /// Converts the graph names to classes of a batch.
     pub fn by_class(&self, dictionary: &Dictionary<'_>) -> GraphClasses {
         let classes = |names: &[NamedNode]| {
-            let found = names.iter().map(|name| name.clone().into());
-            found.filter_map(|name| dictionary.find(&name)).collect()
+            let terms = names.iter().map(|name| name.clone().into());
+            terms.filter_map(|name| dictionary.find(&name)).collect()
         };
         match self {
             Self::AsTheyAre => GraphClasses::AsTheyAre,
@@ -80,7 +80,7 @@ pub struct Message {
     /// Set of all quads, to find duplicates if there are many quads.
     seen: FxHashSet<Quad>,
     /// The term that this message uses for each class with several spellings.
-    terms_in_message: FxHashMap<u32, u32>,
+    term_of_class: FxHashMap<u32, u32>,
     /// Classes of the terms, computed on first use if there are many quads.
     present: OnceCell<FxHashSet<u32>>,
     /// Whether a named graph has quads.
@@ -103,7 +103,7 @@ impl Message {
             let classes = ids.map(|id| dictionary.class(id));
             if dictionary.is_varying() {
                 for (id, class) in ids.into_iter().zip(classes) {
-                    self.terms_in_message.entry(class).or_insert(id.0);
+                    self.term_of_class.entry(class).or_insert(id.0);
                 }
             }
             self.add(graphs, classes);
@@ -122,7 +122,7 @@ impl Message {
     fn clear(&mut self) {
         self.quads.clear();
         self.seen.clear();
-        self.terms_in_message.clear();
+        self.term_of_class.clear();
         self.present.take();
         self.has_named = false;
     }
@@ -182,7 +182,7 @@ impl Message {
 
     /// Returns the term of a class as spelled in this message.
     #[inline]
-    pub fn written_term(&self, class: u32) -> TermId {
-        TermId(self.terms_in_message.get(&class).copied().unwrap_or(class))
+    pub fn term_in_message(&self, class: u32) -> TermId {
+        TermId(self.term_of_class.get(&class).copied().unwrap_or(class))
     }
 }

@@ -61,8 +61,8 @@ impl RowOutput {
             self.copier.builder.end_message();
         }
         self.copier.builder.check_2_gib()?;
-        let taken = self.copier.builder.take();
-        Ok(taken.unwrap_or_else(|| self.copier.builder.take_head()))
+        let batch = self.copier.builder.take();
+        Ok(batch.unwrap_or_else(|| self.copier.builder.take_head()))
     }
 }
 

@@ -355,9 +355,9 @@ fn is_distinct_count(aggregate: &AggregateExpression) -> bool {
     )
 }
 
-/// Projects the solutions that `COUNT(DISTINCT *)` counts to the variables of the query. Blank nodes
-/// and the nodes between the parts of a path do not make solutions distinct (SPARQL 1.1, section
-/// 18.3).
+/// Projects the solutions that `COUNT(DISTINCT *)` counts to the variables of the query. Blank
+/// nodes and the nodes between the parts of a path do not make solutions distinct (SPARQL 1.1,
+/// section 18.3).
 fn hide_nodes(pattern: &mut GraphPattern) -> Result<(), QueryError> {
     walk(QueryPart::Pattern(pattern), 0, &mut |part| {
         let QueryPart::Pattern(GraphPattern::Group {

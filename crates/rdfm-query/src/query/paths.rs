@@ -143,11 +143,11 @@ fn reached(ends: &[[TermPattern; 2]]) -> HashMap<Variable, Term> {
     let mut reached = HashMap::new();
     let mut next = Vec::new();
     for [subject, object] in ends {
-        for (start, other) in [(subject, object), (object, subject)] {
+        for (start, finish) in [(subject, object), (object, subject)] {
             if let TermPattern::Variable(node) = start {
-                from.entry(node).or_default().push(other);
+                from.entry(node).or_default().push(finish);
             } else if let Some(constant) = constant_term(start) {
-                next.push((other, constant));
+                next.push((finish, constant));
             }
         }
     }
@@ -157,7 +157,7 @@ fn reached(ends: &[[TermPattern; 2]]) -> HashMap<Variable, Term> {
             && !reached.contains_key(node)
         {
             let others = from.get(node).into_iter().flatten();
-            next.extend(others.map(|other| (*other, constant.clone())));
+            next.extend(others.map(|finish| (*finish, constant.clone())));
             reached.insert(node.clone(), constant);
         }
     }

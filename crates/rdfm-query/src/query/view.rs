@@ -298,7 +298,7 @@ impl QuadSelection {
     #[inline]
     fn is(self, quad: Quad) -> bool {
         let [subject, predicate, object, graph] = quad;
-        let same = |bound: Option<u32>, found: u32| bound.is_none_or(|bound| bound == found);
+        let same = |bound: Option<u32>, class: u32| bound.is_none_or(|bound| bound == class);
         !self.never
             && same(self.triple[0], subject)
             && same(self.triple[1], predicate)
@@ -432,7 +432,7 @@ impl<'d> QueryableDataset<'d> for &'d View<'d> {
     fn externalize_term(&self, term: EvaluationTerm) -> Result<Term, UnsupportedTerm> {
         let term = match &term.0 {
             Inner::Class(class, _) => {
-                let written = self.message.written_term(*class);
+                let written = self.message.term_in_message(*class);
                 self.dictionary.term(written.0).ok_or(UnsupportedTerm)?
             }
             Inner::Computed(term) => term.0.clone(),

@@ -128,15 +128,15 @@ impl Collector {
         Ok(copy)
     }
 
-    fn find(&self, what: Content<'_>) -> Option<TermId> {
+    fn find(&self, term_content: Content<'_>) -> Option<TermId> {
         let table = self.builder.table();
-        let is_same = |class: u32| what.is(content(table, TermId(class), |part| part.0));
-        self.index.find(what.hash(), is_same).map(TermId)
+        let is_same = |class: u32| term_content.is(content(table, TermId(class), |part| part.0));
+        self.index.find(term_content.hash(), is_same).map(TermId)
     }
 
     fn enter(&mut self, id: TermId) -> TermId {
-        let what = content(self.builder.table(), id, |part| part.0);
-        self.index.insert(what.hash(), id.0);
+        let term_content = content(self.builder.table(), id, |part| part.0);
+        self.index.insert(term_content.hash(), id.0);
         id
     }
 

@@ -1,10 +1,6 @@
 //! Runs queries on a TriG log, and returns their rows as text.
 
-#![allow(
-    clippy::unwrap_used,
-    dead_code,
-    reason = "tests fail by panicking, and each one uses only some of these functions"
-)]
+#![allow(clippy::unwrap_used, reason = "tests fail by panicking")]
 
 use rdfm_core::codec::Opening;
 use rdfm_core::codec::batch::NextBatchOf as _;
@@ -69,8 +65,8 @@ pub fn rows_until(text: &str, log: &MessageBatch, limits: Limits) -> (Vec<String
         .build_batch(log, &rows)
         .unwrap();
     let messages = rows.messages.iter().enumerate();
-    let found = messages.map(|(index, message)| format!("{message}: {}", row(&results, index)));
-    (found.collect(), progress.stop)
+    let actual = messages.map(|(index, message)| format!("{message}: {}", row(&results, index)));
+    (actual.collect(), progress.stop)
 }
 
 /// Returns the reason why the evaluation of a CONSTRUCT query stopped.
@@ -98,13 +94,13 @@ pub fn whole_rows_until(
     let mut collector = Collector::default();
     collector.add(log).unwrap();
     let data = collector.finish();
-    let mut found = Vec::new();
+    let mut actual = Vec::new();
     let mut give = |piece| {
         if let Piece::Rows(results) = piece {
-            found.extend((0..results.len()).map(|index| row(&results, index)));
+            actual.extend((0..results.len()).map(|index| row(&results, index)));
         }
         true
     };
     let stop = evaluation(text, limits).run_whole(&data, &mut give).err();
-    (found, stop)
+    (actual, stop)
 }

@@ -16,7 +16,7 @@ use std::sync::Arc;
 use rustc_hash::FxHashMap;
 
 use super::columns::{
-    ColumnReader, Fault, Found, FrameParts, Locate as _, NO_OPTIONS, check_meaning,
+    ColumnReader, Fault, FrameParts, Locate as _, Located, NO_OPTIONS, check_meaning,
 };
 use super::frames::{
     COLUMNS_FIELD, EMPTY_ROW, FRAME_OVERHEAD, FirstRow, Frame, FrameSplitter, METADATA_FIELD,
@@ -125,6 +125,11 @@ pub(super) trait RowHandler: Send {
     /// Returns the state of a log in the column layout, and its terms; `None` in the row layout.
     fn columns(&mut self) -> Option<(&mut ColumnReader, &mut TermReader<Quad>)> {
         None
+    }
+
+    /// Returns the size in bytes of each column, and of the lookup entries.
+    fn column_bytes(&self) -> Vec<(&'static str, u64)> {
+        Vec::new()
     }
 
     /// Prepares for a new stream with the same options.
@@ -739,8 +744,8 @@ impl<H: RowHandler> FrameReader<H> {
 
     #[cold]
     fn column_error(&self, input: &Buffer, frame: &mut Frame, fault: Fault) -> ReadError {
-        let Fault { at, row, error } = fault;
-        (frame.at, frame.row) = (at, row);
+        let Fault { start, row, error } = fault;
+        (frame.at, frame.row) = (start, row);
         let (class, reason) = error.into_parts();
         self.frames.error(input, frame, class, reason, true)
     }
@@ -759,7 +764,7 @@ impl<H: RowHandler> FrameReader<H> {
     }
 
     /// Opens the frame, unless it is being expanded, and adds its statements.
-    fn read_batch(&mut self, input: &Buffer, frame: &Frame) -> Found<bool> {
+    fn read_batch(&mut self, input: &Buffer, frame: &Frame) -> Located<bool> {
         let (is_flat, omits_metadata) = (self.is_flat(), self.omits_metadata());
         let bytes = &input.bytes;
         let Some((columns, terms)) = self.rows.columns() else {
@@ -776,9 +781,9 @@ impl<H: RowHandler> FrameReader<H> {
                 let entry_bytes = &bytes[entry.clone()];
                 if keeps {
                     let stored = self.metadata.store(entry_bytes, &mut terms.builder);
-                    stored.at(entry.start)?;
+                    stored.locate(entry.start)?;
                 } else {
-                    let counts = FrameMetadata::check(entry_bytes).at(entry.start)?;
+                    let counts = FrameMetadata::check(entry_bytes).locate(entry.start)?;
                     self.dropped_metadata += u64::from(counts);
                 }
             }
@@ -786,7 +791,7 @@ impl<H: RowHandler> FrameReader<H> {
                 if !terms.builder.is_open() {
                     terms.builder.begin_message(input.offset());
                 }
-                self.metadata.add_to(&mut terms.builder).at(frame.at)?;
+                self.metadata.add_to(&mut terms.builder).locate(frame.at)?;
             }
         }
         columns.expand(bytes, self.parts, terms)
@@ -1142,6 +1147,7 @@ impl<H: RowHandler> Reader for FrameReader<H> {
         };
         Observations {
             dropped_metadata: self.dropped_metadata,
+            column_bytes: self.rows.column_bytes(),
             warnings: self.warnings.clone(),
             end: self.end,
             closed: self.closed(),

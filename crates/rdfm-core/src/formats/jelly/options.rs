@@ -96,7 +96,7 @@ pub const WRITE_FRAMES: OptionSpec = OptionSpec::new(
 pub const FRAME_ROWS: OptionSpec = OptionSpec::new(
     "frame_rows",
     ValueKind::Count(1, MAX_COUNT),
-    "Rows per frame if a message is split into several frames.",
+    "Rows per frame if a message is split into several frames. In Jelly 1.2, statements per frame, by default 8,192.",
 )
 .default(Default::Number(256))
 .group(GROUP);
@@ -210,6 +210,21 @@ pub const JELLY_VERSION: OptionSpec = OptionSpec::new(
     ValueKind::ChoiceOrNumber(VERSIONS),
     "Jelly version that the stream declares, or its number in the log. 1.2 is a draft, in which statements are stored \
      by column. Defaults to 1.1 with namespaces, otherwise to 1.0.",
+)
+.default(Default::Source)
+.group(GROUP);
+
+/// Versions of RDF that a stream in the column layout may announce, with their numbers.
+pub const RDF_VERSIONS: &[(&str, u64)] =
+    &[("1.1", 1), ("1.2-basic", 2), ("1.2", 3), ("unspecified", 0)];
+
+/// Version of RDF that the stream announces.
+pub const RDF_VERSION: OptionSpec = OptionSpec::new(
+    "rdf_version",
+    ValueKind::ChoiceOrNumber(RDF_VERSIONS),
+    "Version of RDF that a stream of Jelly 1.2 announces. Content that the version does not have is rejected: base \
+     directions before 1.2-basic, triple terms before 1.2. Defaults to the version that the input cannot exceed, if it \
+     is older than 1.2.",
 )
 .default(Default::Source)
 .group(GROUP);
@@ -379,6 +394,13 @@ pub const fn logical_name(number: u32) -> &'static str {
     }
 }
 
+/// Returns the name of a version of RDF as used in options; empty if the number is unknown.
+pub(super) fn rdf_version_name(number: u32) -> &'static str {
+    let mut versions = RDF_VERSIONS.iter();
+    let version = versions.find(|(_, known)| *known == u64::from(number));
+    version.map_or("", |(name, _)| name)
+}
+
 /// Newest protocol version of the row layout.
 pub const MAX_VERSION: u32 = 2;
 /// Version with the column layout.
@@ -529,19 +551,34 @@ impl OptionsRow {
     pub(super) fn values(&self) -> Vec<(&'static str, Value)> {
         let size = |number: u32| Value::Number(number.into());
         let word = |name: &str| Value::Text(name.to_ascii_lowercase());
+        let name_or_number = |name: &str, number| match name {
+            "" => size(number),
+            name => word(name),
+        };
         let physical = PhysicalType::from_number(self.physical_type).unwrap_or_default();
         let mut values = vec![
             (STREAM_NAME.name, Value::Text(self.stream_name.clone())),
             (PHYSICAL_TYPE.name, word(physical.name())),
-            (
-                LOGICAL_TYPE.name,
-                match logical_name(self.logical_type) {
-                    "" => size(self.logical_type),
-                    name => word(name),
-                },
-            ),
         ];
-        values.extend(self.shared_values());
+        let tables = if self.version == COLUMNS_VERSION {
+            let types = ["flat", "messages"];
+            let stream_type = types.get(self.stream_type as usize).copied();
+            let version = rdf_version_name(self.rdf_version);
+            values.push((
+                "stream_type",
+                name_or_number(stream_type.unwrap_or_default(), self.stream_type),
+            ));
+            values.push((RDF_VERSION.name, name_or_number(version, self.rdf_version)));
+            2 // the column layout does not declare features
+        } else {
+            let logical = logical_name(self.logical_type);
+            values.push((
+                LOGICAL_TYPE.name,
+                name_or_number(logical, self.logical_type),
+            ));
+            0
+        };
+        values.extend(self.shared_values().into_iter().skip(tables));
         values.push((JELLY_VERSION.name, size(self.version)));
         values
     }

@@ -139,6 +139,11 @@ impl RowHandler for QuadRows {
         Some((columns, &mut self.terms))
     }
 
+    fn column_bytes(&self) -> Vec<(&'static str, u64)> {
+        let columns = self.columns.as_ref();
+        columns.map(ColumnReader::sizes).unwrap_or_default()
+    }
+
     fn begin_stream(&mut self) {
         self.in_graph = false;
     }

@@ -5,8 +5,9 @@ use super::decode::FrameReader;
 use super::encode::encoder;
 use super::options::{
     DATATYPE_TABLE, FRAME_ROWS, GENERALIZED, JELLY_VERSION, JOINS, LOGICAL_TYPE, NAME_TABLE,
-    NAMESPACES, OPTIONS_FROM, PHYSICAL_TYPE, PREFIX_TABLE, RDF_STAR, READ_DELIMITED, READ_FRAMES,
-    READ_MARKS, RESTART_BYTES, ReadSettings, STREAM_NAME, WRITE_DELIMITED, WRITE_FRAMES,
+    NAMESPACES, OPTIONS_FROM, PHYSICAL_TYPE, PREFIX_TABLE, RDF_STAR, RDF_VERSION, READ_DELIMITED,
+    READ_FRAMES, READ_MARKS, RESTART_BYTES, ReadSettings, STREAM_NAME, WRITE_DELIMITED,
+    WRITE_FRAMES,
 };
 use super::rows::QuadRows;
 use super::sniff::sniff;
@@ -49,6 +50,7 @@ pub static JELLY: FormatSpec = FormatSpec {
         PREFIX_TABLE,
         DATATYPE_TABLE,
         JELLY_VERSION,
+        RDF_VERSION,
     ]],
     decoder: |values, opening| {
         let options = ReadSettings::of(values, opening);

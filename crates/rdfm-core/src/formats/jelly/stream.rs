@@ -8,12 +8,13 @@
 
 use super::options::{
     COLUMNS_VERSION, FrameMeaning, GENERALIZED, JELLY_VERSION, LOGICAL_TYPE, LOGICAL_TYPES,
-    MIN_COLUMN_NAMES, NAMESPACES, OptionsRow, PHYSICAL_TYPE, PhysicalType, RDF_STAR, RESTART_BYTES,
-    STREAM_NAME, VERSIONS, WRITE_DELIMITED, WRITE_FRAMES, logical_name,
+    MIN_COLUMN_NAMES, NAMESPACES, OptionsRow, PHYSICAL_TYPE, PhysicalType, RDF_STAR, RDF_VERSION,
+    RDF_VERSIONS, RESTART_BYTES, STREAM_NAME, VERSIONS, WRITE_DELIMITED, WRITE_FRAMES,
+    logical_name,
 };
 use super::term_writer::FrameSize;
 use crate::codec::Source;
-use crate::codec::carries::TripleTerms;
+use crate::codec::carries::{Capabilities, TripleTerms};
 use crate::codec::options::{FLAT, MERGE_GRAPHS, prefixes};
 use crate::codec::values::{GivenValue, Value, Values};
 use crate::model::remedy::{Reason, Remedy, mark_option};
@@ -62,6 +63,7 @@ impl StreamSettings {
                 options.physical_type = PhysicalType::Triples as u32;
             }
             options.rdf_star = source.carries.triple_terms != TripleTerms::No;
+            options.rdf_version = version_of(source.carries);
             namespaces = source.namespaces;
         }
         let declares = (!prefixes(values).is_empty()).then_some(true);
@@ -104,6 +106,15 @@ impl StreamSettings {
         set_types(&mut options, values, template.is_some(), requested, frames);
         if in_columns {
             to_columns(&mut options, values, frames)?;
+        } else if values
+            .text(&RDF_VERSION)
+            .is_some_and(|version| rdf_version_number(version) > 0)
+        {
+            let reason = "only Jelly 1.2 announces a version of RDF";
+            let columns = Remedy::write("jelly_version", "1.2", "announces it");
+            return Err(Reason::new(reason).with(columns));
+        } else {
+            (options.stream_type, options.rdf_version) = (0, 0);
         }
         let delimited = values.is_on(&WRITE_DELIMITED);
         if values.get(&RESTART_BYTES).is_some() && values.number(&RESTART_BYTES) > 0 {
@@ -282,10 +293,33 @@ fn from_source(source: &Source) -> OptionsRow {
             ("prefix_table", given) => options.tables.prefix = number(given),
             ("datatype_table", given) => options.tables.datatype = number(given),
             ("jelly_version", given) => options.version = number(given),
+            ("stream_type", given) => options.stream_type = u32::from(is_text(given, "messages")),
+            ("rdf_version", GivenValue::Text(name)) => {
+                options.rdf_version = rdf_version_number(name);
+            }
             _ => {}
         }
     }
     options
+}
+
+fn is_text(given: &GivenValue, expected: &str) -> bool {
+    matches!(given, GivenValue::Text(text) if text == expected)
+}
+
+fn rdf_version_number(name: &str) -> u32 {
+    let mut versions = RDF_VERSIONS.iter();
+    let version = versions.find(|(known, _)| *known == name);
+    version.map_or(0, |(_, number)| *number as u32)
+}
+
+/// Returns the version of RDF that a format cannot exceed; 0 if it has everything.
+fn version_of(carries: Capabilities) -> u32 {
+    match (carries.directions, carries.triple_terms) {
+        (_, TripleTerms::Object | TripleTerms::Anywhere) => 0,
+        (true, TripleTerms::No) => 2,
+        (false, TripleTerms::No) => 1,
+    }
 }
 
 /// Changes the options of a stream in the row layout to options of the column layout.
@@ -315,6 +349,9 @@ fn to_columns(
     options.generalized = false;
     options.rdf_star = false;
     options.stream_type = u32::from(frames == FrameMeaning::Message);
+    if let Some(version) = values.text(&RDF_VERSION) {
+        options.rdf_version = rdf_version_number(version);
+    }
     let names = options.tables.name;
     if names < MIN_COLUMN_NAMES {
         let reason = format!(

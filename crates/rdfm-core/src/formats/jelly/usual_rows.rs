@@ -13,6 +13,7 @@
 
 use super::frames::Frame;
 use super::term_reader::{GRAPH, TermField, TermReader};
+use crate::model::error::LimitExceeded;
 use crate::model::fast_path::FastPath;
 use crate::model::record::Record;
 use crate::model::term::{NO_SPLIT, Term, TermId, TermKind};
@@ -201,20 +202,23 @@ impl<R: Record> TermReader<R> {
         }
         let text = Excerpt::new(bytes, at + 2, usize::from(length))?;
         let flags = scan::label(text.text())?;
-        let term = self.add_short(text, TermKind::BlankNode, 0, flags)?;
+        let term = self.add_excerpt(text, TermKind::BlankNode, 0, flags).ok()?;
         Some((term, field_end - at))
     }
 
     /// Adds a term with this text.
+    ///
+    /// # Errors
+    /// If the message becomes too large.
     #[inline]
-    fn add_short(
+    pub fn add_excerpt(
         &mut self,
         text: Excerpt<'_>,
         kind: TermKind,
         aux: u32,
         flags: u8,
-    ) -> Option<TermId> {
-        self.builder.charge(text.length()).ok()?;
+    ) -> Result<TermId, LimitExceeded> {
+        self.builder.charge(text.length())?;
         let offset = match text.short() {
             Some(bytes) => self.builder.append_short(bytes, text.length()),
             None => self.builder.append_text(text.text()),
@@ -227,7 +231,7 @@ impl<R: Record> TermReader<R> {
             kind,
             flags,
         };
-        self.builder.add_term(term).ok()
+        self.builder.add_term(term)
     }
 
     /// Decodes a short literal without a language. `word` begins with its field, which must end
@@ -263,7 +267,7 @@ impl<R: Record> TermReader<R> {
             None => (TermKind::Literal, TermId(0)),
             Some(id) => self.datatype(id).ok()?,
         };
-        let term = self.add_short(text, kind, aux.0, flags)?;
+        let term = self.add_excerpt(text, kind, aux.0, flags).ok()?;
         Some((term, field_end - at))
     }
 

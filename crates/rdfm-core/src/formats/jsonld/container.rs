@@ -204,7 +204,7 @@ impl Walk<'_> {
             Some(index) if *index != *b"@index" => Some(self.find_index_property(&index, active)),
             _ => None,
         };
-        let kept = self.uncached.len();
+        let uncached_count = self.uncached.len();
         for key in view.keys(map) {
             let mut context = active.context;
             let is_node_map = containers.has(Containers::ID) || containers.has(Containers::TYPE);
@@ -214,7 +214,9 @@ impl Walk<'_> {
             if containers.has(Containers::TYPE) {
                 let terms = &self.contexts.get(context).state.terms;
                 let definition = terms.get(view.text(key));
-                if let Some(scoped) = definition.and_then(|found| found.scoped.clone()) {
+                if let Some(scoped) =
+                    definition.and_then(|own_definition| own_definition.scoped.clone())
+                {
                     let result = self.contexts.apply_scoped(
                         context,
                         std::slice::from_ref(&scoped),
@@ -237,7 +239,7 @@ impl Walk<'_> {
                 ..*slot
             };
             self.walk_value(key + 1, context, &inner)?;
-            self.uncached.truncate(kept);
+            self.uncached.truncate(uncached_count);
         }
         self.uncached.truncate(length);
         Ok(())

@@ -404,9 +404,9 @@ impl Contexts {
         result
     }
 
-    /// Like [`local`](Self::local), for a context that applies to the following messages of the
-    /// log. `before` is the previous context of the log. Logs often redeclare contexts with few
-    /// changes, so cached keys are moved to the new context.
+    /// Like [`apply_local`](Self::apply_local), for a context that applies to the following
+    /// messages of the log. `before` is the previous context of the log. Logs often redeclare
+    /// contexts with few changes, so cached keys are moved to the new context.
     pub fn next_of_log(
         &mut self,
         before: Option<u32>,
@@ -478,7 +478,11 @@ impl Contexts {
         let mut changed: Vec<TermName> = Vec::new();
         let mut unchanged = 0;
         for (name, definition) in new.terms.iter() {
-            if old.terms.get(name).is_some_and(|found| found == definition) {
+            if old
+                .terms
+                .get(name)
+                .is_some_and(|inherited| inherited == definition)
+            {
                 unchanged += 1;
             } else {
                 changed.push(Arc::clone(name));
@@ -755,7 +759,9 @@ impl ContextState {
         let definition = self.terms.get(key).cloned();
         Ok(Property {
             key: key.len() as u32,
-            is_prefix: definition.as_ref().is_some_and(|found| found.prefix),
+            is_prefix: definition
+                .as_ref()
+                .is_some_and(|definition| definition.prefix),
             is_iri: is_valid.unwrap_or(false) || is_iri(iri),
             datatype: DatatypeKind::from_iri(iri),
             is_language_type: is_language_type(iri),

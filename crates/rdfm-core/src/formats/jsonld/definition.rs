@@ -668,19 +668,19 @@ impl Processor<'_> {
             return Ok(());
         };
         let origin = new.origin;
-        let (kept, value) = match &origin.stored {
-            Some(kept) => (Arc::clone(kept), value),
+        let (stored, value) = match &origin.stored {
+            Some(stored) => (Arc::clone(stored), value),
             None => (
                 Arc::new(StoredJson::new(Tape::from_value(&origin.view, value))),
                 0,
             ),
         };
         if origin.stored.is_none() {
-            self.contexts.take_bytes(kept.bytes())?;
+            self.contexts.take_bytes(stored.bytes())?;
         }
         let scoped = ScopedContext {
             number: self.contexts.next_number(),
-            stored: kept,
+            stored,
             value,
             url: origin.url.clone(),
         };

@@ -74,7 +74,7 @@ impl Reader for DocumentReader {
     }
 
     fn advance(&mut self, input: &mut Buffer) -> Result<Option<MessageBatch>, ReadError> {
-        let whole = self.wants(input);
+        let whole = self.needs_more_input(input);
         if self.read || (whole && !input.finished) {
             return Ok(None);
         }
@@ -89,7 +89,7 @@ impl Reader for DocumentReader {
     }
 
     /// Whether more input is needed. Returns false once the document is too long.
-    fn wants(&self, input: &Buffer) -> bool {
+    fn needs_more_input(&self, input: &Buffer) -> bool {
         input.bytes.len() as u64 <= self.max
     }
 

@@ -345,10 +345,10 @@ impl<S: Sink> StatementWriter for DocumentWriter<S> {
                 self.suspended = true;
                 self.changed = true;
                 self.write_context_message(out);
-                let written = self.write_document(content, true, out);
+                let result = self.write_document(content, true, out);
                 self.suspended = false;
                 self.changed = true;
-                written?;
+                result?;
             } else {
                 self.write_document(content, true, out)?;
             }

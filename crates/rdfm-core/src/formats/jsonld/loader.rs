@@ -106,8 +106,8 @@ impl ContextStore {
         let outcome = self.load_new(url);
         let mut loaded = self.loaded.borrow_mut();
         loaded.bytes += url.len() as u64 + 128;
-        if let Ok(kept) = &outcome {
-            loaded.bytes += kept.bytes() as u64;
+        if let Ok(stored) = &outcome {
+            loaded.bytes += stored.bytes() as u64;
         }
         if loaded.bytes > self.bounds.max_bytes {
             return Err(JsonLdError::limit(
@@ -129,10 +129,11 @@ impl ContextStore {
         let shown = quote(url.as_bytes());
         let failed = |reason: String| JsonLdError::with_class(ErrorClass::Malformed, None, reason);
         let loader = self.loader.as_ref();
-        let loaded = loader.map_or(Ok(None), |loader| loader.load(url));
-        let loaded = loaded
-            .map_err(|reason| failed(format!("the context {shown} cannot be loaded: {reason}")))?;
-        let Some(remote) = loaded else {
+        let response = loader.map_or(Ok(None), |loader| loader.load(url));
+        let response = response.map_err(|reason| {
+            failed(format!("the context {shown} cannot be response: {reason}"))
+        })?;
+        let Some(remote) = response else {
             return Err(failed(format!("the context {shown} is not available"))
                 .with(Remedy::read("context", "URL=FILE", "names its file"))
                 .with(Remedy::read(

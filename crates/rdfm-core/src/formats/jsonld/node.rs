@@ -174,7 +174,7 @@ impl Walk<'_> {
             for node in types {
                 let terms = &self.contexts.get(context).state.terms;
                 let definition = terms.get(view.text(node));
-                if let Some(scoped) = definition.and_then(|found| found.scoped.as_ref()) {
+                if let Some(scoped) = definition.and_then(|definition| definition.scoped.as_ref()) {
                     chain.push(Arc::clone(scoped));
                     first = first.or(Some(node));
                 }
@@ -395,7 +395,7 @@ impl Walk<'_> {
                     self.walk_property(DROPPED, active, value, DROPPED)?;
                 }
                 Meaning::Uncached => {
-                    self.walk_uncached_property(DROPPED, context, value, DROPPED)?
+                    self.walk_uncached_property(DROPPED, context, value, DROPPED)?;
                 }
                 Meaning::Keyword(Keyword::Reverse) => {
                     self.reverse(DROPPED, value, context, DROPPED)?;
@@ -482,7 +482,9 @@ impl Walk<'_> {
             };
             let predicate = self.add_predicate(active, key)?;
             // A doubly reversed property is a forward one, but still accepts only nodes.
-            let twice = self.definition(active).is_some_and(|found| found.reverse);
+            let twice = self
+                .definition(active)
+                .is_some_and(|definition| definition.reverse);
             let target = if twice {
                 ItemTarget::Reversed {
                     subject: id,

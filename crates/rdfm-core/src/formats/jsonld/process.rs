@@ -73,8 +73,8 @@ impl<'v> Origin<'v> {
             return JsonLdError::new(code, Some(index), reason);
         }
         match (&self.url, &self.stored) {
-            (Some(url), Some(kept)) if self.remote => {
-                let position = kept.position(index as usize);
+            (Some(url), Some(stored)) if self.remote => {
+                let position = stored.position(index as usize);
                 let url = quote(url.text());
                 JsonLdError::new(
                     code,
@@ -288,10 +288,10 @@ impl<'c> Processor<'c> {
         let text = String::from_utf8_lossy(url);
         let loaded = self.contexts.store().load(&text).map_err(|error| {
             let text = error.reason.text();
-            let found = origin.error_at("loading remote context failed", value, text);
-            let mut found = found.because_of(&error.reason);
-            found.class = error.class;
-            found
+            let load_error = origin.error_at("loading remote context failed", value, text);
+            let mut load_error = load_error.because_of(&error.reason);
+            load_error.class = error.class;
+            load_error
         })?;
         let view = loaded.view();
         match view.get(0, b"@context") {
@@ -319,12 +319,12 @@ impl<'c> Processor<'c> {
                 ),
             ));
         }
-        let (kept, context) = self.load(origin, value, &url)?;
+        let (stored, context) = self.load(origin, value, &url)?;
         self.references.push(url);
         let remote = Origin {
-            view: kept.view(),
-            url: kept.url.clone(),
-            stored: Some(Arc::clone(&kept)),
+            view: stored.view(),
+            url: stored.url.clone(),
+            stored: Some(Arc::clone(&stored)),
             in_message: false,
             remote: true,
         };
@@ -351,12 +351,12 @@ impl<'c> Processor<'c> {
             ));
         }
         let url = Self::url(origin, import)?;
-        let (kept, context) = self.load(origin, import, &url)?;
+        let (stored, context) = self.load(origin, import, &url)?;
         let imported = Origin {
-            view: kept.view(),
+            view: stored.view(),
             // References in it are relative to the importing context.
             url: origin.url.clone(),
-            stored: Some(Arc::clone(&kept)),
+            stored: Some(Arc::clone(&stored)),
             in_message: false,
             remote: true,
         };

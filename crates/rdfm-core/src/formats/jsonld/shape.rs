@@ -340,7 +340,9 @@ impl Walk<'_> {
     fn has_no_reverse(&mut self, meaning: Meaning, value: u32, context: u32) -> Read<bool> {
         let length = self.uncached.len();
         let active = self.active_property(meaning, value - 1, context);
-        let is_reverse = self.definition(active).is_some_and(|found| found.reverse);
+        let is_reverse = self
+            .definition(active)
+            .is_some_and(|definition| definition.reverse);
         let outcome = if is_reverse {
             self.has_no_items(value, active, false)
         } else {
@@ -361,7 +363,7 @@ impl Walk<'_> {
         let view = self.view;
         let kind = view.kind(value);
         let definition = self.definition(active);
-        if definition.is_some_and(|found| found.coercion == Coercion::Json) {
+        if definition.is_some_and(|definition| definition.coercion == Coercion::Json) {
             return Ok(false);
         }
         let is_map = !is_map_value && self.containers(active).has(Containers::MAPS);

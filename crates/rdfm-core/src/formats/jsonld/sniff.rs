@@ -36,7 +36,7 @@ pub fn lines(bytes: &[u8], complete: bool) -> Sniff {
         && if objects {
             has_keyword(head)
         } else {
-            begins_with_context(head)
+            starts_with_context(head)
         };
     Sniff::from_match(detected, complete)
 }
@@ -94,7 +94,7 @@ fn is_object(text: &[u8]) -> bool {
 }
 
 /// Whether the input begins with an object whose first key is `@context`.
-fn begins_with_context(text: &[u8]) -> bool {
+fn starts_with_context(text: &[u8]) -> bool {
     let key = trim_start(text).strip_prefix(b"{").map(trim_start);
     let after = key.and_then(|key| key.strip_prefix(b"\"@context\""));
     after.is_some_and(|after| trim_start(after).first() == Some(&b':'))

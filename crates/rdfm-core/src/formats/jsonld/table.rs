@@ -106,7 +106,7 @@ impl DefinitionTable {
             layer = merged;
         }
         if self.sealed.is_empty() {
-            layer.retain(|_, found| found.is_some());
+            layer.retain(|_, definition| definition.is_some());
         }
         self.sealed.push(Arc::new(layer));
     }
@@ -130,6 +130,6 @@ impl DefinitionTable {
         let all = layers.flatten();
         let is_single = sealed.len() + usize::from(!self.own.is_empty()) <= 1;
         all.filter(move |(name, _)| is_single || seen.insert(name))
-            .filter_map(|(name, found)| Some((name, found.as_ref()?)))
+            .filter_map(|(name, definition)| Some((name, definition.as_ref()?)))
     }
 }

@@ -98,7 +98,7 @@ impl MessageTerms {
         Ok(Some(id))
     }
 
-    /// Like [`shared`](Self::shared), for a string that needs no check.
+    /// Like [`add_shared`](Self::add_shared), for a string that needs no check.
     #[inline]
     fn add_valid(
         &mut self,
@@ -121,7 +121,7 @@ impl MessageTerms {
         self.add_iri_if(builder, text, || false)
     }
 
-    /// Like [`iri`](Self::iri). `is_sure` returns true if the text is certainly an IRI.
+    /// Like [`add_iri`](Self::add_iri). `is_sure` returns true if the text is certainly an IRI.
     #[inline]
     pub fn add_iri_if(
         &mut self,

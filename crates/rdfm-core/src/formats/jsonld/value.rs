@@ -481,7 +481,10 @@ impl Walk<'_> {
         context: u32,
         slot: &ValueSlot,
     ) -> Read<()> {
-        let direction = match self.definition(active).map(|found| found.direction.clone()) {
+        let direction = match self
+            .definition(active)
+            .map(|definition| definition.direction.clone())
+        {
             Some(Override::Null) => None,
             Some(Override::Value(direction)) => Some(direction),
             Some(Override::Default) | None => self.contexts.get(context).state.direction,

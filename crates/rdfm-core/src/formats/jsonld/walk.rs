@@ -674,7 +674,7 @@ impl Walk<'_> {
         let takes_plain = property
             .definition
             .as_ref()
-            .is_some_and(|found| found.takes_plain);
+            .is_some_and(|definition| definition.takes_plain);
         let iri = &mut *self.scratch;
         iri.clear();
         iri.extend_from_slice(property.iri());

@@ -151,7 +151,7 @@ impl LineDelimiterCounter {
             LineEffect::Ends { content } => {
                 // A leading comment does not end a message, but a leading directive ends an empty
                 // message.
-                if content || !self.dialects.comments_delimit() {
+                if content || !self.dialects.are_comments_delimiters() {
                     self.note_content();
                 }
                 self.delimiters += 1;

@@ -181,7 +181,7 @@ impl LineReader {
     }
 
     /// Returns the permanent error at the next line, after
-    /// [`dialect_changed`](Self::dialect_changed) returned true.
+    /// [`has_dialect_changed`](Self::has_dialect_changed) returned true.
     pub(super) fn reject_dialect(&mut self, input: &Buffer) -> ReadError {
         let base = self.position.clone();
         self.fail(input, &base, input.index, dialect_change_error(input.index))
@@ -264,14 +264,14 @@ impl LineReader {
                 let comment = index;
                 index =
                     memchr::memchr2(b'\n', b'\r', &text[index..]).map_or(end, |more| index + more);
-                let (body, place) = (&text[comment + 1..index], position(comment));
-                if dialects.comments_delimit() && is_comment_delimiter(body) {
-                    ends |= end_message(dialects, Delimiter::Comment, builder, comment, place)?;
+                let (body, start) = (&text[comment + 1..index], position(comment));
+                if dialects.are_comments_delimiters() && is_comment_delimiter(body) {
+                    ends |= end_message(dialects, Delimiter::Comment, builder, comment, start)?;
                     last |= is_past_split;
                 } else if comment == skip_space(text, line)
                     && dialects.resembles_delimiter(body, true)
                 {
-                    dialects.note(body, place, (!inner).then(|| here.line() + lines));
+                    dialects.note(body, start, (!inner).then(|| here.line() + lines));
                 }
             }
             let after = line_end(text, index)?;
@@ -354,9 +354,10 @@ impl LineReader {
             class => class,
         };
         let rest = input.bytes.get(from..).unwrap_or_default();
-        let mut found = base.error(rest, error.index.saturating_sub(from), class, error.reason);
+        let mut decode_error =
+            base.error(rest, error.index.saturating_sub(from), class, error.reason);
         if self.is_inner_split() {
-            found.position.line_column = None;
+            decode_error.position.line_column = None;
         }
         let start = is_near_start(input, self.open.take().as_ref());
         let skip = LineSkip::after_error(&input.bytes[start..input.index]);
@@ -364,8 +365,8 @@ impl LineReader {
         self.position.advance(&input.bytes[from..input.index]);
         // A split in another dialect cannot continue: it would miss delimiters.
         self.skip = (!self.has_dialect_changed(input.offset())).then_some(skip);
-        found.resumable = self.skip.is_some();
-        found
+        decode_error.resumable = self.skip.is_some();
+        decode_error
     }
 
     /// End of the complete lines that are valid UTF-8, and the error in the next line.

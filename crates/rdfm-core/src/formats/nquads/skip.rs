@@ -157,9 +157,9 @@ impl LineReader {
                 && let Some(comment) = lone_comment(line)
                 && self.dialects.resembles_delimiter(comment, true)
             {
-                let place = offset + skip_space(line, 0) as u64;
+                let text_offset = offset + skip_space(line, 0) as u64;
                 let number = (!self.is_inner_split()).then(|| self.position.line());
-                self.dialects.note(comment, place, number);
+                self.dialects.note(comment, text_offset, number);
             }
             if !matches!(effect, LineEffect::Ends { content: false }) {
                 skip.add(line);
@@ -180,7 +180,7 @@ impl LineReader {
     }
 }
 
-/// Whether a line needs [`line_effect`] if only delimiters and labels matter.
+/// Whether a line needs [`apply_line`] if only delimiters and labels matter.
 #[inline]
 pub(super) fn may_delimit(line: &[u8]) -> bool {
     let rest = &line[skip_space(line, 0)..];

@@ -297,7 +297,7 @@ impl RdfBinaryReader {
             .get(..usize::try_from(max).unwrap_or(usize::MAX))
             .unwrap_or(rest);
         let mut wire = Wire::new(window);
-        let found = wire.read_tag().and_then(|(field, kind)| {
+        let header = wire.read_tag().and_then(|(field, kind)| {
             if (field, kind) == (ROW, LENGTH) {
                 return Ok(Some(wire.read_varint()?));
             }
@@ -310,17 +310,17 @@ impl RdfBinaryReader {
             wire.skip(field, kind)?;
             Ok(None)
         });
-        let taken = window.len() - wire.rest().len();
-        match found {
+        let consumed = window.len() - wire.rest().len();
+        match header {
             Ok(None) => {
-                self.consume(input, taken);
+                self.consume(input, consumed);
                 Ok(BinaryItem::Skipped)
             }
-            Ok(Some(length)) if taken as u64 + length.min(left) > left => Err((
+            Ok(Some(length)) if consumed as u64 + length.min(left) > left => Err((
                 ErrorClass::Malformed,
                 format!("a row of {length} bytes extends beyond the end of its message").into(),
             )),
-            Ok(Some(length)) => self.take_complete_row(input, rest.len(), taken, length),
+            Ok(Some(length)) => self.take_complete_row(input, rest.len(), consumed, length),
             Err(error) => match error.into_parts() {
                 (ErrorClass::Truncated, _) if (window.len() as u64) < max => {
                     if input.finished {
@@ -340,12 +340,12 @@ impl RdfBinaryReader {
 
     /// Whether the first row looks like this format; `None` after the first row.
     fn start(&self, input: &Buffer) -> Option<Start> {
-        let (taken, rest) = (input.offset(), input.rest());
+        let (offset, rest) = (input.offset(), input.rest());
         match self.layout {
-            Some(RowLayout::Bare) if taken == 0 => Some(thrift::start(rest)),
-            Some(RowLayout::Rows) if taken == 0 => Some(protobuf::start(rest)),
+            Some(RowLayout::Bare) if offset == 0 => Some(thrift::start(rest)),
+            Some(RowLayout::Rows) if offset == 0 => Some(protobuf::start(rest)),
             // Only the length was consumed, and the message has that length.
-            Some(RowLayout::Messages(left)) if left > 0 && taken == varint_size(left) as u64 => {
+            Some(RowLayout::Messages(left)) if left > 0 && offset == varint_size(left) as u64 => {
                 Some(match rest.first() {
                     None => Start::Unclear,
                     Some(&protobuf::ROW) => Start::Same,

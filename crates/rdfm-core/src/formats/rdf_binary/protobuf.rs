@@ -65,8 +65,8 @@ pub(super) fn read_row<'a>(bytes: &'a [u8], slots: &mut Slots<'a>) -> Checked<Bi
 ///
 /// A log without a length prefix begins with the field of a row or a triple. If its first byte were
 /// the length 10, the third byte would be the length of a row, or of the content of a row, in these
-/// 10 bytes. Without a length prefix, it is the tag of a row or of a subject, and all these tags are
-/// larger than 8. So no log has both framings.
+/// 10 bytes. Without a length prefix, it is the tag of a row or of a subject, and all these tags
+/// are larger than 8. So no log has both framings.
 pub(super) fn detect_framing(first: &[u8]) -> Option<Framing> {
     let mut rest = first;
     if *rest.split_off_first()? != ROW {

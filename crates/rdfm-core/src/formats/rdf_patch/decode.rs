@@ -342,8 +342,8 @@ impl PatchReader {
             ErrorClass::Malformed if index == input.bytes.len() => ErrorClass::Truncated,
             class => class,
         };
-        let mut found = self.lines.error(&input.bytes, index, class, reason);
-        found.resumable = true;
+        let mut decode_error = self.lines.error(&input.bytes, index, class, reason);
+        decode_error.resumable = true;
         let mut skip = SegmentSkip {
             bytes: Vec::new(),
             inside: false,
@@ -351,7 +351,7 @@ impl PatchReader {
         let from = self.start(input);
         skip.add(&input.bytes[from..input.index]);
         self.skip = Some(skip);
-        found
+        decode_error
     }
 
     /// Index at which the open patch begins if it is at most [`KEPT`] bytes back, otherwise the

@@ -231,6 +231,6 @@ impl Writer for TextPatchWriter {
     }
 
     fn count_dropped(&self, dropped: Dropped) -> Counts {
-        self.patches.dropped(dropped)
+        self.patches.count_dropped(dropped)
     }
 }

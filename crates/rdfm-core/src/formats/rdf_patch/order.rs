@@ -153,7 +153,7 @@ impl Patches {
     }
 
     /// Counts of the data that was not preserved.
-    pub fn dropped(&self, dropped: Dropped) -> Counts {
+    pub fn count_dropped(&self, dropped: Dropped) -> Counts {
         vec![
             ("namespaces", dropped.namespaces),
             ("metadata", dropped.metadata),

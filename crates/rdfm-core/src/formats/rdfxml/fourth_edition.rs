@@ -1,5 +1,5 @@
-//! Characters of names in the fourth edition of XML 1.0, beyond ASCII. The fifth edition allows more
-//! characters, but many readers, such as those that use expat, still follow the fourth.
+//! Characters of names in the fourth edition of XML 1.0, beyond ASCII. The fifth edition allows
+//! more characters, but many readers, such as those that use expat, still follow the fourth.
 
 /// Letters and ideographs, which can begin a name.
 #[rustfmt::skip]

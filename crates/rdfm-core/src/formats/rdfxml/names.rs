@@ -17,9 +17,9 @@ pub(super) enum Edition {
     Fifth,
 }
 
-/// Returns the start of an IRI's local part: its longest suffix that is a name in the fourth edition
-/// of XML 1.0 or, if there is none, in the fifth edition. Returns `None` if there is no such name
-/// either, or if RDF/XML gives the name another meaning.
+/// Returns the start of an IRI's local part: its longest suffix that is a name in the fourth
+/// edition of XML 1.0 or, if there is none, in the fifth edition. Returns `None` if there is no
+/// such name either, or if RDF/XML gives the name another meaning.
 pub(super) fn split(iri: &[u8]) -> Option<(usize, Edition)> {
     if let Some(index) = split_if(iri, fourth_edition::is_letter, fourth_edition::is_name) {
         return Some((index, Edition::Fourth));
@@ -116,9 +116,9 @@ mod tests {
             ("http://www.w3.org/1999/02/22-rdf-syntax-ns#_1", Some("_1")),
             ("http://www.w3.org/2000/xmlns/a", None),
         ] {
-            let found = split(iri.as_bytes());
-            assert_eq!(found.map(|(index, _)| &iri[index..]), local, "{iri}");
-            let is_recent = found.is_some_and(|(_, edition)| edition == Edition::Fifth);
+            let actual = split(iri.as_bytes());
+            assert_eq!(actual.map(|(index, _)| &iri[index..]), local, "{iri}");
+            let is_recent = actual.is_some_and(|(_, edition)| edition == Edition::Fifth);
             assert_eq!(is_recent, RECENT.contains(&iri), "{iri}");
         }
     }

@@ -107,7 +107,7 @@ impl ResultBinaryReader {
             }
         };
         let bytes = &rest[prefix..prefix + length];
-        let taken = match self.columns {
+        let consumed = match self.columns {
             None => self.read_variables(bytes),
             Some(columns) => {
                 self.terms.builder.begin_message(input.offset());
@@ -122,9 +122,9 @@ impl ResultBinaryReader {
                 read
             }
         };
-        match taken {
-            Ok(taken) => {
-                input.index += prefix + taken;
+        match consumed {
+            Ok(consumed) => {
+                input.index += prefix + consumed;
                 self.needed = 0;
                 Ok(true)
             }
@@ -203,7 +203,7 @@ impl ResultBinaryReader {
     /// Reads the tuple of variables, and returns its length.
     fn read_variables(&mut self, bytes: &[u8]) -> Checked<usize> {
         let mut variables = Variables::default();
-        let taken = if self.bare {
+        let consumed = if self.bare {
             read_thrift_variables(bytes, &mut variables)?
         } else {
             read_protobuf_variables(bytes, &mut variables)?;
@@ -214,7 +214,7 @@ impl ResultBinaryReader {
             variables: variables.names(),
             ..ResultHead::default()
         }));
-        Ok(taken)
+        Ok(consumed)
     }
 }
 
@@ -312,7 +312,7 @@ fn read_thrift_list<'a>(
     mut element: impl FnMut(&mut CompactReader<'a>, usize) -> Checked<()>,
 ) -> Checked<(usize, usize)> {
     let mut wire = CompactReader { rest: bytes };
-    let mut list = None;
+    let mut element_count = None;
     let mut last = 0;
     while let Some((field, kind)) = wire.read_field(&mut last)? {
         if field != 1 {
@@ -320,7 +320,7 @@ fn read_thrift_list<'a>(
             continue;
         }
         thrift::expect(kind, LIST, field, "the tuple")?;
-        if list.is_some() {
+        if element_count.is_some() {
             return Err(ambiguous_error("the tuple"));
         }
         let header = wire.read_byte()?;
@@ -337,17 +337,17 @@ fn read_thrift_list<'a>(
         for index in 0..count {
             element(&mut wire, index)?;
         }
-        list = Some(count);
+        element_count = Some(count);
     }
-    Ok((list.unwrap_or(0), bytes.len() - wire.rest.len()))
+    Ok((element_count.unwrap_or(0), bytes.len() - wire.rest.len()))
 }
 
 fn read_thrift_variables(bytes: &[u8], variables: &mut Variables) -> Checked<usize> {
-    let (_, taken) = read_thrift_list(bytes, |wire, _| {
+    let (_, consumed) = read_thrift_list(bytes, |wire, _| {
         let name = wire.read_string("the variable")?;
         add_variable(variables, name)
     })?;
-    Ok(taken)
+    Ok(consumed)
 }
 
 fn read_thrift_row(
@@ -355,7 +355,7 @@ fn read_thrift_row(
     terms: &mut BinaryTerms<TermId>,
     columns: usize,
 ) -> Checked<usize> {
-    let (cells, taken) = read_thrift_list(bytes, |wire, index| {
+    let (cells, consumed) = read_thrift_list(bytes, |wire, index| {
         if index >= columns {
             // One term too many is enough for an error, so the rest of the list is not read.
             return Err(malformed_error(format!(
@@ -365,5 +365,5 @@ fn read_thrift_row(
         add_cell::<Thrift>(terms, &thrift::read_term(wire)?, index)
     })?;
     check_length(cells, columns)?;
-    Ok(taken)
+    Ok(consumed)
 }

@@ -96,16 +96,16 @@ impl TableDialect for CsvDialect {
         let mut index = start + scan.index;
         loop {
             let rest = &text[index..];
-            let found = if scan.quoted {
+            let end = if scan.quoted {
                 memchr(b'"', rest)
             } else {
                 memchr2(b'"', b'\n', rest)
             };
-            let Some(found) = found else {
+            let Some(end) = end else {
                 scan.index = text.len() - start;
                 return None;
             };
-            index += found + 1;
+            index += end + 1;
             if text[index - 1] == b'\n' {
                 return Some(index - 1);
             }

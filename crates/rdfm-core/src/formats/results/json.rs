@@ -197,11 +197,11 @@ impl JsonResultMachine {
     fn read(&mut self, text: &[u8], ended: bool) -> Read<Pause> {
         loop {
             let from = self.index;
-            let found = self.tokens.next(text, &mut self.index, ended);
-            if self.state == JsonState::End && found.is_ok() {
+            let next = self.tokens.next(text, &mut self.index, ended);
+            if self.state == JsonState::End && next.is_ok() {
                 return Ok(if ended { Pause::Done } else { Pause::Need });
             }
-            let found = match found {
+            let next = match next {
                 // Count only the bytes that would have been examined if the input had arrived in
                 // pieces.
                 Err(error) => {
@@ -214,9 +214,9 @@ impl JsonResultMachine {
                         error
                     });
                 }
-                Ok(found) => found,
+                Ok(next) => next,
             };
-            let Some((token, start)) = found else {
+            let Some((token, start)) = next else {
                 return self.wait(text, ended);
             };
             if (self.index - start) as u64 > self.rows.max() {

@@ -23,8 +23,8 @@ use crate::syntax::text::scan;
 /// Maximum length in bytes of the literals that are looked up; longer ones rarely recur.
 const MAX_SHARED_LITERAL: usize = 24;
 
-/// Maximum number of cells per byte of the log, beyond a quarter of `max_message_bytes`. In JSON and
-/// XML an unbound cell takes no bytes, so a short log could have a huge number of them.
+/// Maximum number of cells per byte of the log, beyond a quarter of `max_message_bytes`. In JSON
+/// and XML an unbound cell takes no bytes, so a short log could have a huge number of them.
 const MAX_CELLS_PER_BYTE: u64 = 20;
 
 /// The kind of a literal, apart from its lexical form.

@@ -43,9 +43,9 @@ impl TableDialect for TsvDialect {
             let name = match &text[start..end] {
                 [b'?' | b'$', name @ ..] => String::from_utf8_lossy(name),
                 other => {
-                    let found = quote(other);
+                    let found_text = quote(other);
                     let expected = "expected a variable, which begins with '?'";
-                    return fail_malformed(start, format!("{expected}, found {found}"));
+                    return fail_malformed(start, format!("{expected}, found {found_text}"));
                 }
             };
             if let Err(reason) = rows.variables.add(&name) {

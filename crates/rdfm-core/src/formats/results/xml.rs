@@ -476,9 +476,9 @@ impl XmlResultMachine {
         let mut element = ResultElement::Foreign;
         if parent != Some(ResultElement::Foreign) && self.namespace(text, name, false)? == RESULTS {
             let local = name.local(text);
-            let found =
+            let opened =
                 ResultElement::from_name(local).filter(|element| element.may_be_child_of(parent));
-            let Some(found) = found else {
+            let Some(opened) = opened else {
                 let shown = quote(local);
                 return fail_malformed(
                     start,
@@ -491,7 +491,7 @@ impl XmlResultMachine {
                     },
                 );
             };
-            element = found;
+            element = opened;
         }
         if !element.may_be_child_of(parent) {
             let shown = quote(name.whole(text));
@@ -526,10 +526,10 @@ impl XmlResultMachine {
         attributes: &[Attribute],
         name: &str,
     ) -> Read<Box<str>> {
-        let found = attributes
+        let matching = attributes
             .iter()
             .find(|attribute| attribute.name.whole(text) == name.as_bytes());
-        let Some(attribute) = found else {
+        let Some(attribute) = matching else {
             return fail_malformed(self.index, format!("the element has no '{name}' attribute"));
         };
         let value = attribute_value(text, attribute)?;
@@ -894,7 +894,8 @@ fn attribute_value(text: &[u8], attribute: &Attribute) -> Read<Vec<u8>> {
     Ok(out)
 }
 
-/// Returns the character of the reference whose `&` is at `index`, and moves `index` past the reference.
+/// Returns the character of the reference whose `&` is at `index`, and moves `index` past the
+/// reference.
 fn read_reference(text: &[u8], index: &mut usize, end: usize) -> Read<char> {
     let start = *index;
     let Some(length) = memchr::memchr(b';', &text[start..end.min(start + 64)]) else {

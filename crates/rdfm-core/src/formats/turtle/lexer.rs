@@ -38,7 +38,7 @@ impl TokenError {
     }
 
     #[cold]
-    pub fn malformed(index: usize, reason: impl Into<Reason>) -> Self {
+    pub fn malformed_error(index: usize, reason: impl Into<Reason>) -> Self {
         Self::error(index, ErrorClass::Malformed, reason)
     }
 
@@ -70,7 +70,7 @@ pub(super) fn iri_error(text: &[u8], start: usize, limit: usize) -> TokenError {
         .iter()
         .position(|&byte| byte != b'\\' && !is(byte, IRI))
         .map_or(limit, |length| start + 1 + length);
-    TokenError::malformed(bad, describe_bad_iri_character(text, bad))
+    TokenError::malformed_error(bad, describe_bad_iri_character(text, bad))
 }
 
 /// Describes a character that is not allowed in an IRI.
@@ -162,7 +162,7 @@ fn short_string(text: &[u8], start: usize, from: usize, mark: u8) -> Lexed<Strin
                 index += 2;
             }
             Some(b'\n' | b'\r') => {
-                return Err(TokenError::malformed(
+                return Err(TokenError::malformed_error(
                     index,
                     "the string is not closed on its line; \
                      for several lines use three quotation marks, or write \\n",
@@ -181,8 +181,8 @@ fn is_plain(text: &[u8]) -> bool {
     !text.iter().any(|&byte| is(byte, ESCAPE))
 }
 
-/// Index of the first byte from `index` that is `mark` or may need an escape (see [`ESCAPE`]); or the
-/// end.
+/// Index of the first byte from `index` that is `mark` or may need an escape (see [`ESCAPE`]); or
+/// the end.
 #[inline]
 fn special(text: &[u8], mut index: usize, mark: u8) -> usize {
     const ONES: u64 = u64::from_le_bytes([1; 8]);
@@ -284,7 +284,7 @@ fn unescape(
             b'U' => 8,
             _ => {
                 let Some(byte) = simple(kind) else {
-                    return Err(TokenError::malformed(
+                    return Err(TokenError::malformed_error(
                         offset + index,
                         format!(
                             "unknown escape '\\{}; write a backslash as '\\\\'",
@@ -303,7 +303,7 @@ fn unescape(
             .and_then(|hex| std::str::from_utf8(hex).ok())
             .and_then(|hex| u32::from_str_radix(hex, 16).ok());
         let Some(code) = code else {
-            return Err(TokenError::malformed(
+            return Err(TokenError::malformed_error(
                 offset + index,
                 format!(
                     "expected {digits} hexadecimal digits after '\\{}'",
@@ -312,7 +312,7 @@ fn unescape(
             ));
         };
         let Some(c) = char::from_u32(code) else {
-            return Err(TokenError::malformed(
+            return Err(TokenError::malformed_error(
                 offset + index,
                 format!(
                     "the escape '\\{}{code:0digits$X}' is not a character",
@@ -463,7 +463,7 @@ fn local_end(text: &[u8], colon: usize, run: usize) -> Lexed<NameToken> {
             b'%' => {
                 let digits = text.get(index + 1..index + 3).unwrap_or_default();
                 if digits.len() < 2 || !digits.iter().all(|&byte| is(byte, HEX)) {
-                    return Err(TokenError::malformed(
+                    return Err(TokenError::malformed_error(
                         index,
                         "expected two hexadecimal digits after '%' in a name; write a bare '%' \
                          as '\\%'",
@@ -474,7 +474,7 @@ fn local_end(text: &[u8], colon: usize, run: usize) -> Lexed<NameToken> {
             b'\\' => {
                 let escaped = text.get(index + 1).copied().unwrap_or_default();
                 if !b"_~.-!$&'()*+,;=/?#@%".contains(&escaped) {
-                    return Err(TokenError::malformed(
+                    return Err(TokenError::malformed_error(
                         index,
                         format!(
                             "the escape '\\{} is not allowed in a name; write the IRI in angle \
@@ -515,7 +515,7 @@ fn local_end(text: &[u8], colon: usize, run: usize) -> Lexed<NameToken> {
 
 #[cold]
 fn bad_name(text: &[u8], index: usize) -> TokenError {
-    TokenError::malformed(
+    TokenError::malformed_error(
         index,
         format!(
             "{} is not allowed here in a name; write the IRI in angle brackets",
@@ -553,7 +553,7 @@ pub(super) fn label_end(text: &[u8], start: usize, from: usize, eof: bool) -> Le
         Some(b':') => {}
         None if !eof => return Err(TokenError::need_more(start)),
         _ => {
-            return Err(TokenError::malformed(
+            return Err(TokenError::malformed_error(
                 start,
                 "expected ':' after '_' in a blank node label",
             ));
@@ -583,7 +583,7 @@ pub(super) fn label_end(text: &[u8], start: usize, from: usize, eof: bool) -> Le
             is_name(c) || c == '.'
         };
         if !valid {
-            return Err(TokenError::malformed(
+            return Err(TokenError::malformed_error(
                 index,
                 format!(
                     "{} is not allowed here in a blank node label",
@@ -594,7 +594,10 @@ pub(super) fn label_end(text: &[u8], start: usize, from: usize, eof: bool) -> Le
         index += c.len_utf8();
     }
     if end == first {
-        return Err(TokenError::malformed(start, "expected a label after '_:'"));
+        return Err(TokenError::malformed_error(
+            start,
+            "expected a label after '_:'",
+        ));
     }
     Ok(end)
 }
@@ -623,7 +626,7 @@ pub(super) fn language(text: &[u8], start: usize, from: usize, eof: bool) -> Lex
             b"ltr" => (length, flags::LTR),
             b"rtl" => (length, flags::RTL),
             other => {
-                return Err(TokenError::malformed(
+                return Err(TokenError::malformed_error(
                     start + 1 + length,
                     format!("expected 'ltr' or 'rtl' after '--', found {}", quote(other)),
                 ));
@@ -631,7 +634,7 @@ pub(super) fn language(text: &[u8], start: usize, from: usize, eof: bool) -> Lex
         },
     };
     if !crate::model::chars::is_language_tag(&body[..tag]) {
-        return Err(TokenError::malformed(
+        return Err(TokenError::malformed_error(
             start,
             describe_invalid_language_tag(&body[..tag]),
         ));
@@ -652,7 +655,7 @@ fn underscore_error(text: &[u8], start: usize, end: usize, eof: bool) -> TokenEr
     if more == near.len() && near.len() < 64 && !eof {
         return TokenError::need_more(end);
     }
-    TokenError::malformed(
+    TokenError::malformed_error(
         start,
         describe_invalid_language_tag(&text[start + 1..end + more]),
     )
@@ -731,7 +734,7 @@ pub(super) fn number(
             }
         }
         if index == digits {
-            return Err(TokenError::malformed(
+            return Err(TokenError::malformed_error(
                 start,
                 format!("expected digits after {}", quote_char(text, start)),
             ));
@@ -805,7 +808,7 @@ mod tests {
             let (mut from, mut phase, mut end) = (0, 0, 1);
             let pieces = loop {
                 match number(&bytes[..end], 0, from, phase, end == bytes.len()) {
-                    Ok(found) => break found,
+                    Ok(actual) => break actual,
                     Err(TokenError::Need {
                         scanned,
                         phase: reached,

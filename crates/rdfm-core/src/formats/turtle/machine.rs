@@ -596,7 +596,7 @@ impl TurtleMachine {
             ParserState::TermEnd => self.end_triple_term(text),
             ParserState::GraphBrace => {
                 if byte != b'{' {
-                    return self.unexpected(text, "'{' after the graph name");
+                    return self.unexpected_error(text, "'{' after the graph name");
                 }
                 self.pos += 1;
                 self.top.state = ParserState::Statement;
@@ -654,7 +654,7 @@ impl TurtleMachine {
         if token.starts_with(rest) && self.reach != Reach::End {
             return Err(TokenError::need_more(self.pos));
         }
-        self.unexpected(text, expected)
+        self.unexpected_error(text, expected)
     }
 
     /// Returns the position and the phase in which to continue the token at `start`.
@@ -692,7 +692,7 @@ impl TurtleMachine {
     ) -> Lexed<(TermId, usize)> {
         if byte == b'<' {
             match text.get(start + 1) {
-                Some(b'<') => return self.unexpected(text, expected),
+                Some(b'<') => return self.unexpected_error(text, expected),
                 Some(_) => {}
                 None => return Err(TokenError::need_more(start)),
             }
@@ -712,7 +712,7 @@ impl TurtleMachine {
                 Word::Bare(end) => return self.bad_word(text, start, end, expected),
             }
         }
-        self.unexpected(text, expected)
+        self.unexpected_error(text, expected)
     }
 
     #[inline]
@@ -790,7 +790,7 @@ impl TurtleMachine {
             b'.' if allowed & LITERALS != 0 => match text.get(start + 1) {
                 Some(b'0'..=b'9') => self.parse_number(text),
                 None if !self.is_at_end() => Err(TokenError::need_more(start)),
-                _ => self.unexpected(text, expected),
+                _ => self.unexpected_error(text, expected),
             },
             _ if starts_word(byte) => {
                 let from = self.resume(start).0;
@@ -813,7 +813,7 @@ impl TurtleMachine {
                     }
                 }
             }
-            _ => self.unexpected(text, expected),
+            _ => self.unexpected_error(text, expected),
         }
     }
 
@@ -825,7 +825,7 @@ impl TurtleMachine {
             _ => (ParserState::ReifiedSubject, REIFIED, 2),
         };
         if allowed & kind == 0 {
-            return self.unexpected(text, expected);
+            return self.unexpected_error(text, expected);
         }
         if self.top.state == ParserState::Statement {
             self.open();
@@ -850,7 +850,7 @@ impl TurtleMachine {
             .last()
             .map_or(ParserState::Statement, |frame| frame.state);
         if position(below).0 & PROPERTY_LISTS == 0 {
-            return self.unexpected(text, "']', because a property list is not allowed here");
+            return self.unexpected_error(text, "']', because a property list is not allowed here");
         }
         // The bracket stays open: only the frame changes.
         self.pop();
@@ -955,7 +955,7 @@ impl TurtleMachine {
                 if self.end_list(text, byte)? {
                     return Ok(());
                 }
-                self.unexpected(
+                self.unexpected_error(
                     text,
                     match self.top.end {
                         ListEnd::Dot if self.in_graph => "'.', ';', ',' or '}' after the object",

@@ -37,7 +37,7 @@ pub fn sniff(bytes: &[u8], complete: bool) -> Sniff {
         && !(line_format && triples)
         && memchr(0, head(bytes)).is_none()
         && !is_other(&text)
-        && begins_statement(&text);
+        && starts_statement(&text);
     Sniff::from_match(begins, complete)
 }
 
@@ -88,7 +88,7 @@ fn is_directive(line: &[u8]) -> bool {
 }
 
 /// Whether the text begins with a subject or graph, followed by something that is valid there.
-fn begins_statement(text: &[u8]) -> bool {
+fn starts_statement(text: &[u8]) -> bool {
     let after = match trim_start(text) {
         [b'<', iri @ ..] => after_iri(iri, b"<"),
         [b'_', b':', label @ ..] => {

@@ -243,7 +243,7 @@ impl LogTerms {
             "the prefix {shown} is not declared; declare it with PREFIX {} <…> before it is used",
             shown.trim_matches('\'')
         ));
-        TokenError::malformed(start, reason.perhaps_declared_in(self.skipped))
+        TokenError::malformed_error(start, reason.perhaps_declared_in(self.skipped))
     }
 
     /// Ends a message.
@@ -390,7 +390,7 @@ impl LogTerms {
         if let Some(length) = raw.iter().position(|&byte| !is(byte, IRI)) {
             let bad = start + 1 + length;
             if text[bad] != b'\\' {
-                return Err(TokenError::malformed(
+                return Err(TokenError::malformed_error(
                     bad,
                     describe_bad_iri_character(text, bad),
                 ));
@@ -405,7 +405,7 @@ impl LogTerms {
                 if purpose == IriUse::Term {
                     reason = reason.with(Remedy::lenient("accepts the escape"));
                 }
-                return Err(TokenError::malformed(start, reason));
+                return Err(TokenError::malformed_error(start, reason));
             }
             iri = &self.scratch;
             // A lenient writer escaped this IRI. No base applies to it.
@@ -432,7 +432,7 @@ impl LogTerms {
                 if lacks {
                     reason = reason.perhaps_declared_in(self.skipped);
                 }
-                Err(TokenError::malformed(start, reason))
+                Err(TokenError::malformed_error(start, reason))
             }
         }
     }
@@ -621,7 +621,7 @@ impl LogTerms {
                 self.base_lost = false;
                 Ok(())
             }
-            Err(error) => Err(TokenError::malformed(
+            Err(error) => Err(TokenError::malformed_error(
                 start,
                 format!("the base {shown} is not a valid absolute IRI ({error})"),
             )),
@@ -722,7 +722,7 @@ impl LogTerms {
             return Ok(TermKind::Literal);
         }
         if is_language_type(iri) && !self.lenient {
-            return Err(TokenError::malformed(start, missing_tag_error(iri)));
+            return Err(TokenError::malformed_error(start, missing_tag_error(iri)));
         }
         Ok(TermKind::TypedLiteral)
     }

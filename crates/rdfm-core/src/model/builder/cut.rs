@@ -18,7 +18,7 @@ use crate::model::namespaces::NamespaceChange;
 use crate::model::record::Record;
 use crate::model::table::{Span, TermTable};
 use crate::model::term::{TermId, TermKind};
-use crate::model::written::WrittenSize;
+use crate::model::written_size::WrittenSize;
 
 impl<R: Record> LogBuilder<R> {
     /// Returns the completed messages, or `None` if there are none. While a message is open, call

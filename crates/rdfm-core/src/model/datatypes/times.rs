@@ -204,9 +204,9 @@ fn take_fields(index: &mut Cursor, letters: &[u8], fraction: bool) -> Option<boo
         if has_fraction && index.take_digits().is_empty() {
             return None;
         }
-        let (&found, rest) = index.0.split_first()?;
-        letters.find(|&&letter| letter == found)?;
-        if has_fraction && found != b'S' {
+        let (&byte, rest) = index.0.split_first()?;
+        letters.find(|&&letter| letter == byte)?;
+        if has_fraction && byte != b'S' {
             return None;
         }
         index.0 = rest;

@@ -85,7 +85,7 @@ fn parse_value<const CONTROLS: bool, const ESCAPES: bool>(
             Some(b'-' | b'0'..=b'9') => index = parse_number(source, index, tape, bounds)?,
             Some(b't') => index = parse_word(source, index, b"true", JsonKind::True, tape, bounds)?,
             Some(b'f') => {
-                index = parse_word(source, index, b"false", JsonKind::False, tape, bounds)?
+                index = parse_word(source, index, b"false", JsonKind::False, tape, bounds)?;
             }
             Some(b'n') => index = parse_word(source, index, b"null", JsonKind::Null, tape, bounds)?,
             _ => return Err(expected_error(source, index, "a JSON value")),

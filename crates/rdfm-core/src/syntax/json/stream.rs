@@ -120,8 +120,8 @@ impl JsonTokenizer {
         self.expects == Expects::Nothing
     }
 
-    /// Returns the next token and the token's start, and sets `index` to the token's end. If the text
-    /// ends before the token does, returns `None` and sets `index` to the token's start.
+    /// Returns the next token and the token's start, and sets `index` to the token's end. If the
+    /// text ends before the token does, returns `None` and sets `index` to the token's start.
     #[inline]
     pub fn next(
         &mut self,
@@ -421,7 +421,7 @@ mod tests {
     fn tokens(text: &str, piece: usize) -> Result<Vec<String>, (usize, String)> {
         let bytes = text.as_bytes();
         let mut tokens = JsonTokenizer::new(8);
-        let (mut index, mut fed, mut found) = (0, 0, Vec::new());
+        let (mut index, mut fed, mut actual) = (0, 0, Vec::new());
         let mut decoded = Vec::new();
         loop {
             let ended = fed == bytes.len();
@@ -437,15 +437,15 @@ mod tests {
                         }
                         _ => text[start..index].to_owned(),
                     };
-                    found.push(text);
+                    actual.push(text);
                 }
                 Err(error) => return Err((error.index, error.reason.text().to_owned())),
             }
         }
         if index < bytes.len() || !tokens.is_done() {
-            found.push("…".to_owned());
+            actual.push("…".to_owned());
         }
-        Ok(found)
+        Ok(actual)
     }
 
     #[test]
@@ -490,11 +490,14 @@ mod tests {
     fn truncated_tokens_are_not_returned() {
         for text in ["", "{", "\"a", "[1", "\"\\", "tru", "{\"a\":"] {
             for piece in [1, 9] {
-                let found = tokens(text, piece);
-                let last = found.as_ref().ok().and_then(|found| found.last().cloned());
+                let actual = tokens(text, piece);
+                let last = actual
+                    .as_ref()
+                    .ok()
+                    .and_then(|actual| actual.last().cloned());
                 assert!(
-                    last.as_deref() == Some("…") || found.is_err(),
-                    "{text} {found:?}"
+                    last.as_deref() == Some("…") || actual.is_err(),
+                    "{text} {actual:?}"
                 );
             }
         }

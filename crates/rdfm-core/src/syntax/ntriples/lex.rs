@@ -280,7 +280,7 @@ fn fail_bad_escape<T>(text: &[u8], index: usize, escape: &str) -> Lexed<T> {
     fail(index, format!("expected {escape}, found {shown}"))
 }
 
-/// Decodes the escapes of an IRI that [`iri`] has checked, and appends the result.
+/// Decodes the escapes of an IRI that [`lex_iri`] has checked, and appends the result.
 pub(crate) fn unescape_iri(text: &[u8], out: &mut Vec<u8>) -> Lexed<()> {
     let mut index = 0;
     while let Some(run) = memchr::memchr(b'\\', &text[index..]) {

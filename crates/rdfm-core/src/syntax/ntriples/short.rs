@@ -174,7 +174,7 @@ fn find_exponent_end(text: &[u8], index: usize) -> Option<usize> {
 
 /// Appends the decoded local part of a prefixed name. Returns its end.
 fn lex_local(text: &[u8], start: usize, out: &mut Vec<u8>) -> Lexed<usize> {
-    let (mut index, mut end, mut kept) = (start, start, out.len());
+    let (mut index, mut end, mut copied_end) = (start, start, out.len());
     loop {
         match byte_at(text, index) {
             b'%' => {
@@ -216,9 +216,9 @@ fn lex_local(text: &[u8], start: usize, out: &mut Vec<u8>) -> Lexed<usize> {
                 _ => break,
             },
         }
-        (end, kept) = (index, out.len());
+        (end, copied_end) = (index, out.len());
     }
-    out.truncate(kept);
+    out.truncate(copied_end);
     Ok(end)
 }
 

@@ -1040,7 +1040,7 @@ impl CellReader {
     /// Reads one term of a record and charges it to the open message.
     ///
     /// # Errors
-    /// See [`quad`](Self::quad).
+    /// See [`parse_quad`](Self::parse_quad).
     pub fn parse_part<R: Record>(
         &mut self,
         builder: &mut LogBuilder<R>,

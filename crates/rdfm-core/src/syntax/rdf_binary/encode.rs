@@ -122,7 +122,7 @@ impl EncodedTerms {
         id: TermId,
     ) -> WriteResult<TermRange> {
         match self.ranges.get(id.index()) {
-            Some((generation, place)) if *generation == self.generation => Ok(*place),
+            Some((generation, range)) if *generation == self.generation => Ok(*range),
             _ => self.encode_new_term::<W>(table, id),
         }
     }
@@ -182,7 +182,7 @@ impl EncodedTerms {
                         return Err(misread_tag_error(b"", "none"));
                     }
                     None => {
-                        W::write_literal(bytes, text, kind(self.prefixes.as_ref(), table, term))
+                        W::write_literal(bytes, text, kind(self.prefixes.as_ref(), table, term));
                     }
                 }
             }
@@ -199,14 +199,14 @@ impl EncodedTerms {
         if self.flat && contains_labels(term.kind) {
             self.labelled.push(id);
         }
-        let place = TermRange {
+        let range = TermRange {
             start: start as u32,
             length: (self.bytes.len() - start) as u32,
         };
         if let Some(entry) = self.ranges.get_mut(id.index()) {
-            *entry = (self.generation, place);
+            *entry = (self.generation, range);
         }
-        Ok(place)
+        Ok(range)
     }
 }
 

@@ -130,7 +130,7 @@ impl<L: Record> BinaryTerms<L> {
     }
 
     /// Returns a term that consists only of its text, shared if possible. Positions are as in
-    /// [`term`](Self::term).
+    /// [`add_term`](Self::add_term).
     #[inline]
     fn find_or_add(
         &mut self,

@@ -5,7 +5,7 @@
 //!   be restored exactly. Lexical forms of integers and doubles are canonical; a decimal keeps its
 //!   scale.
 //! - Law: [`NativeValue::lexical`] and Jena restore the same lexical form from a value of
-//!   [`of_literal`].
+//!   [`from_literal`].
 
 use std::io::Write as _;
 

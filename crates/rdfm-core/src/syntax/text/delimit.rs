@@ -116,7 +116,7 @@ impl Delimiters {
         self.position.messages.saturating_sub(1)
     }
 
-    /// The current position, for [`back_to`](Self::back_to).
+    /// The current position, for [`go_back_to`](Self::go_back_to).
     pub fn position(&self) -> DelimiterPosition {
         self.position
     }

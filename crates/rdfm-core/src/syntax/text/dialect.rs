@@ -90,7 +90,7 @@ pub struct Dialects {
     lenient: bool,
     announced: bool,
     last_delimiter: Option<Delimiter>,
-    /// The result of [`observed`](Self::observed) at the end of the first message.
+    /// The result of [`observed_dialect`](Self::observed_dialect) at the end of the first message.
     first: Option<Dialect>,
     header: Arc<LogHeader>,
     look_alikes: LookAlikes,
@@ -208,7 +208,7 @@ impl Dialects {
     }
 
     /// Whether comments delimit messages.
-    pub fn comments_delimit(&self) -> bool {
+    pub fn are_comments_delimiters(&self) -> bool {
         self.in_force() == Dialect::Comment
     }
 
@@ -228,8 +228,8 @@ impl Dialects {
         }
     }
 
-    /// Records a comment that [`resembles`](Self::resembles) a delimiter, with its offset in the
-    /// log.
+    /// Records a comment that [resembles](Self::resembles_delimiter) a delimiter, with its offset
+    /// in the log.
     pub fn note(&mut self, comment: &[u8], offset: u64, line: Option<u64>) {
         self.look_alikes.add(comment, offset, line, self.in_force());
     }
@@ -253,8 +253,8 @@ impl Dialects {
         self.requested.is_some() || self.announced || self.last_delimiter.is_some()
     }
 
-    /// Like [`resumes`](Self::resumes), for readers that look for delimiters of both dialects. If
-    /// the dialect is still unknown, the first delimiter determines it.
+    /// Like [`can_resume`](Self::can_resume), for readers that look for delimiters of both
+    /// dialects. If the dialect is still unknown, the first delimiter determines it.
     pub fn can_resume_at_first(&mut self, delimiter: Delimiter) -> bool {
         let allows_directives = matches!(self.requested, None | Some(Dialect::Directive));
         if delimiter == Delimiter::Directive && allows_directives && self.last_delimiter.is_none() {

@@ -127,13 +127,13 @@ impl TextLayout {
     /// If the version label does not announce messages, or if the dialect has no version label.
     pub fn from_values(values: &Values, source: Option<&Source>) -> Result<Self, Reason> {
         let given = values.text(&WRITE_DIALECT).and_then(Dialect::from_name);
-        let found = source
+        let source_dialect = source
             .and_then(|source| source.dialect)
             .filter(|dialect| *dialect == Dialect::Directive);
         let dialect = if values.is_on(&FLAT) {
             Dialect::Plain
         } else {
-            given.or(found).unwrap_or(Dialect::Comment)
+            given.or(source_dialect).unwrap_or(Dialect::Comment)
         };
         // Without a source or such an option, a later source may still determine the dialect.
         let is_final = source.is_some() || given.is_some() || values.is_on(&FLAT);
@@ -300,8 +300,8 @@ impl<S: StatementWriter> Writer for TextWriter<S> {
         })
     }
 
-    fn go_to(&mut self, place: LogPosition) {
-        self.layout.delimiters.go_to(place);
+    fn go_to(&mut self, position: LogPosition) {
+        self.layout.delimiters.go_to(position);
     }
 
     fn pause(&mut self, out: &mut Vec<u8>) -> Option<LogEnd> {

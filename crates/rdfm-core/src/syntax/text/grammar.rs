@@ -180,9 +180,9 @@ struct TextReader<G> {
     /// Whether the byte after the checked text is not UTF-8.
     invalid: bool,
     done: bool,
-    /// Position in the log of the byte at index `here`: the first buffered byte, or the one at
-    /// which reading continued after an error. Updating it there keeps the cost of many errors
-    /// linear.
+    /// Position in the log of the byte at index `position_index`: the first buffered byte, or the
+    /// one at which reading continued after an error. Updating it there keeps the cost of many
+    /// errors linear.
     lines: LinePosition,
     position_index: usize,
     parts: bool,
@@ -323,7 +323,7 @@ impl<G: Grammar> Reader for TextReader<G> {
         let Some(mut skipped) = self.skipped.take() else {
             return Ok(None);
         };
-        let found = self
+        let outcome = self
             .grammar
             .skip(&input.bytes, input.finished, &mut skipped);
         input.index = self.grammar.consumed();
@@ -339,7 +339,7 @@ impl<G: Grammar> Reader for TextReader<G> {
                 .unwrap_or_default(),
         );
         self.position_index = input.index;
-        if !found {
+        if !outcome {
             self.skipped = Some(skipped);
             return Ok(None);
         }

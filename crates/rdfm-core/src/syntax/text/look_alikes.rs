@@ -152,23 +152,23 @@ mod tests {
 
     #[test]
     fn a_note_contains_the_first_positions() {
-        let mut found = LookAlikes::default();
-        assert_eq!(found.note(), None);
-        found.add(b" @Message\r", 7, None, Dialect::Comment);
-        found.add(b" @Message", 7, None, Dialect::Comment);
+        let mut actual = LookAlikes::default();
+        assert_eq!(actual.note(), None);
+        actual.add(b" @Message\r", 7, None, Dialect::Comment);
+        actual.add(b" @Message", 7, None, Dialect::Comment);
         assert_eq!(
-            found.note().as_deref(),
+            actual.note().as_deref(),
             Some(
                 "1 comment looks like a delimiter but is not one: '# @Message' (byte 7); the log's delimiter is \
                  '# @message'"
             )
         );
         for offset in 8..20 {
-            found.add(b"message", offset, None, Dialect::Directive);
+            actual.add(b"message", offset, None, Dialect::Directive);
         }
-        found.locate(|offset| offset - 5);
+        actual.locate(|offset| offset - 5);
         assert_eq!(
-            found.note().as_deref(),
+            actual.note().as_deref(),
             Some(
                 "13 comments look like delimiters but are not, such as '# @Message' (lines 2, 3, 4, 5, 6, 7, \
                  8, 9, 10, 11 and 3 more); the log's delimiter is '# @message'"

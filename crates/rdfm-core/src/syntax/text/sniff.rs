@@ -224,23 +224,23 @@ mod tests {
 
     #[test]
     fn only_complete_lines_of_a_head_are_used() {
-        let found = |head: &[u8], complete| -> Vec<Vec<u8>> {
+        let actual = |head: &[u8], complete| -> Vec<Vec<u8>> {
             let lines = lines(head, complete).filter(|line| !is_blank(line));
             lines.map(<[u8]>::to_vec).collect()
         };
         let cut = b"\xef\xbb\xbfa\r\nb\n # c\n\nd";
-        assert_eq!(found(cut, false), [b"a", b"b"]);
-        assert_eq!(found(cut, true), [b"a", b"b", b"d"]);
-        assert_eq!(found(b"a", false), [b""; 0]);
-        assert_eq!(found(b"a\r", false), [b"a"]);
+        assert_eq!(actual(cut, false), [b"a", b"b"]);
+        assert_eq!(actual(cut, true), [b"a", b"b", b"d"]);
+        assert_eq!(actual(b"a", false), [b""; 0]);
+        assert_eq!(actual(b"a\r", false), [b"a"]);
         // A full head may end within a line, so its last line counts only if it is the only one.
         let mut full = b"a\n".to_vec();
         full.resize(HEAD_BYTES, b'b');
-        assert_eq!(found(&full, true), [b"a"]);
-        assert_eq!(found(full.get(2..).unwrap(), true).len(), 2 - 1);
+        assert_eq!(actual(&full, true), [b"a"]);
+        assert_eq!(actual(full.get(2..).unwrap(), true).len(), 2 - 1);
         full.extend_from_slice(b"\nc\n");
-        assert_eq!(found(&full, true), [b"a"]);
-        assert_eq!(found(&[b'b'; HEAD_BYTES], true).len(), 1);
+        assert_eq!(actual(&full, true), [b"a"]);
+        assert_eq!(actual(&[b'b'; HEAD_BYTES], true).len(), 1);
     }
 
     #[test]

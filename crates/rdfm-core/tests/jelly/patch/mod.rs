@@ -12,8 +12,8 @@ use rdfm_core::model::record::Operation;
 use rdfm_core::model::term::TermId;
 use rdfm_core::model::write::write_term;
 
+use crate::jelly::wire::{bytes, number, row};
 use crate::support::{Options, PIECES, decoder, encoder};
-use crate::wire::{bytes, number, row};
 
 pub const FRAME: u64 = 1;
 pub const FLAT: u64 = 2;
@@ -60,7 +60,7 @@ impl Outcome {
 /// Reads a log in pieces. Also returns the number of batches.
 pub fn read_pieces(options: &Options, log: &[u8], piece: usize) -> (Outcome, usize) {
     let mut decoder = decoder("jelly-patch", options).unwrap();
-    let mut found = Outcome::default();
+    let mut actual = Outcome::default();
     let mut batches = 0;
     let mut pieces = log.chunks(piece.max(1));
     let mut finished = false;
@@ -72,16 +72,16 @@ pub fn read_pieces(options: &Options, log: &[u8], piece: usize) -> (Outcome, usi
                     let lines = batch.message(position).iter();
                     let lines: Vec<String> = lines.map(|each| line(&batch, each)).collect();
                     if position == 0 && batch.continued() {
-                        found.patches.last_mut().unwrap().extend(lines);
+                        actual.patches.last_mut().unwrap().extend(lines);
                         continue;
                     }
                     let index = batch.first_message_index() + position as u64;
-                    assert_eq!(index, found.patches.len() as u64);
-                    found.positions.push(batch.byte_offset(position).unwrap());
-                    found.patches.push(lines);
+                    assert_eq!(index, actual.patches.len() as u64);
+                    actual.positions.push(batch.byte_offset(position).unwrap());
+                    actual.patches.push(lines);
                 }
             }
-            Ok(None) if finished => return (found, batches),
+            Ok(None) if finished => return (actual, batches),
             Ok(None) => {
                 if let Some(piece) = pieces.next() {
                     decoder.feed(piece);
@@ -92,8 +92,8 @@ pub fn read_pieces(options: &Options, log: &[u8], piece: usize) -> (Outcome, usi
             }
             Err(error) => {
                 assert_eq!(decoder.next_batch_of::<Operation>().unwrap_err(), error);
-                found.error = Some(error);
-                return (found, batches);
+                actual.error = Some(error);
+                return (actual, batches);
             }
         }
     }

@@ -11,8 +11,8 @@ use super::{
     ABORT, ADD, BEGIN, COMMIT, DELETE, FLAT, FRAME, PUNCTUATED, QUADS, TRIPLES, bare, batches,
     mark, options, quad, read, read_pieces, read_with, triple,
 };
+use crate::jelly::wire::{bytes, frame, iri, number, row};
 use crate::support::{Options, decoder};
-use crate::wire::{bytes, frame, iri, number, row};
 
 fn name(id: u64, text: &str) -> Vec<u8> {
     row(11, [number(1, id), bytes(2, text)].concat())
@@ -587,7 +587,7 @@ fn files_in_other_formats_are_rejected() {
         outcome.reason().contains("a Jelly-Patch file"),
         "{outcome:?}"
     );
-    let jelly = frame(&[crate::wire::options(1, &[])]);
+    let jelly = frame(&[crate::jelly::wire::options(1, &[])]);
     assert!(read(&jelly).reason().contains("statement type 0"));
 }
 
@@ -661,7 +661,7 @@ fn a_large_patch_is_rejected_unless_read_in_parts() {
 
 #[test]
 fn limits_apply_before_memory_is_allocated() {
-    let huge = crate::wire::varint(u64::from(u32::MAX));
+    let huge = crate::jelly::wire::varint(u64::from(u32::MAX));
     assert_eq!(read(&huge).class(), ErrorClass::Limit);
     let nested = |depth: usize| {
         let mut term = [bytes(2, "s"), bytes(6, "p"), bytes(10, "o")].concat();
@@ -766,11 +766,11 @@ fn blank_node_labels_are_unchanged_throughout_the_log() {
             mark(),
         ],
     );
-    let found = batches(&Options::default(), &log);
-    let table = found[0].table();
-    let label = |index: usize| table.text(found[0].message(index)[0].subject);
+    let actual = batches(&Options::default(), &log);
+    let table = actual[0].table();
+    let label = |index: usize| table.text(actual[0].message(index)[0].subject);
     assert_eq!((label(0), label(1)), (&b"a b"[..], &b"a b"[..]));
-    assert_eq!(table.text(found[0].message(1)[0].predicate), b"_g0");
+    assert_eq!(table.text(actual[0].message(1)[0].predicate), b"_g0");
 }
 
 #[test]
@@ -793,16 +793,16 @@ fn concatenated_streams_with_mixed_lookup_tables_are_an_error() {
     for stream in [FRAME, FLAT] {
         let log = one_frame(stream, TRIPLES, &rows);
         let joined = [log.clone(), log.clone()].concat();
-        let found = read(&joined);
-        assert_eq!(found.class(), ErrorClass::Malformed);
+        let actual = read(&joined);
+        assert_eq!(actual.class(), ErrorClass::Malformed);
         assert!(
-            found.reason().contains(&format!(
+            actual.reason().contains(&format!(
                 "a name entry without an id would continue the name table from before the frame at byte {}, which \
                  repeats the stream options; were two Jelly files joined there?",
                 log.len()
             )),
             "{}",
-            found.reason()
+            actual.reason()
         );
         let warn = Options::with("joins", "warn");
         assert_eq!(read_with(&warn, &joined).error, None);

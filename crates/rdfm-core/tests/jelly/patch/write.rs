@@ -14,8 +14,8 @@ use super::{
     ADD, FRAME, PUNCTUATED, QUADS, TRIPLES, bare, batches, mark, options, quad, read, read_with,
     triple, write,
 };
+use crate::jelly::wire::{frame, varint};
 use crate::support::{Options, encoder};
-use crate::wire::{frame, varint};
 
 /// Builds patches term by term.
 struct PatchMaker(PatchBuilder);
@@ -127,21 +127,21 @@ fn types(log: &[u8]) -> (u8, u8) {
 #[test]
 fn small_logs_have_the_expected_bytes() {
     let statements = |stream: u64, more: &[Vec<u8>]| {
-        let sizes =
-            [(9, 4000), (10, 150), (11, 32)].map(|(field, size)| crate::wire::number(field, size));
+        let sizes = [(9, 4000), (10, 150), (11, 32)]
+            .map(|(field, size)| crate::jelly::wire::number(field, size));
         let fields = [
-            crate::wire::number(1, TRIPLES),
-            crate::wire::number(2, stream),
+            crate::jelly::wire::number(1, TRIPLES),
+            crate::jelly::wire::number(2, stream),
             sizes.concat(),
-            crate::wire::number(15, 1),
+            crate::jelly::wire::number(15, 1),
         ];
-        frame(&[crate::wire::row(1, fields.concat()), more.concat()])
+        frame(&[crate::jelly::wire::row(1, fields.concat()), more.concat()])
     };
     let log = frame(&[
-        options(PUNCTUATED, TRIPLES, &[crate::wire::number(3, 1)]),
+        options(PUNCTUATED, TRIPLES, &[crate::jelly::wire::number(3, 1)]),
         bare(6),
         triple(ADD, "a", "b", "c"),
-        crate::wire::row(3, ""),
+        crate::jelly::wire::row(3, ""),
         bare(7),
         mark(),
         mark(),
@@ -156,7 +156,7 @@ fn small_logs_have_the_expected_bytes() {
     let rows = [
         bare(6),
         triple(ADD, "a", "b", "c"),
-        crate::wire::row(3, ""),
+        crate::jelly::wire::row(3, ""),
         bare(7),
     ]
     .concat();
@@ -435,13 +435,13 @@ fn unmatched_transactions_are_rejected() {
     ] {
         for stream in ["frame", "punctuated"] {
             let options = with(&[("stream_type", stream), ("frame_rows", "1")]);
-            let (out, _, found) = write(&options, &[batch_of(words)]);
-            let found = found.unwrap();
+            let (out, _, actual) = write(&options, &[batch_of(words)]);
+            let actual = actual.unwrap();
             assert_eq!(
-                (found.class, found.message_index),
+                (actual.class, actual.message_index),
                 (ErrorClass::Unsupported, 1)
             );
-            assert!(found.to_string().contains(error), "{found}");
+            assert!(actual.to_string().contains(error), "{actual}");
             let reread = read(&out);
             assert_eq!(
                 (reread.error, reread.patches.len()),
@@ -484,17 +484,17 @@ fn undeclared_features_are_rejected() {
             "a triple term, but the header does not declare triple terms",
         ),
     ] {
-        let (out, _, found) = write(&Options::default(), &[batch_of(words)]);
-        let found = found.unwrap();
+        let (out, _, actual) = write(&Options::default(), &[batch_of(words)]);
+        let actual = actual.unwrap();
         assert_eq!(
-            (found.class, found.message_index),
+            (actual.class, actual.message_index),
             (ErrorClass::Unsupported, 1)
         );
-        assert!(found.to_string().contains(error), "{found}");
-        assert_eq!(found.reason.remedies()[0].option, option);
+        assert!(actual.to_string().contains(error), "{actual}");
+        assert_eq!(actual.reason.remedies()[0].option, option);
         assert_eq!(read(&out).patches.len(), 1);
-        let (out, _, found) = write(&with(&[(option, "true")]), &[batch_of(words)]);
-        assert_eq!(found, None);
+        let (out, _, actual) = write(&with(&[(option, "true")]), &[batch_of(words)]);
+        assert_eq!(actual, None);
         assert_eq!(read(&out).patches.len(), 2);
     }
     // A header can have any value.
@@ -570,7 +570,7 @@ fn adds_deletes_and_namespaces_share_repeated_terms_across_batches() {
         .collect();
     assert_eq!(write(&Options::default(), &separate).0, out);
     // Each of the last two patches is an empty statement and a punctuation row.
-    let tail = [varint(8), crate::wire::row(2, ""), mark()].concat();
+    let tail = [varint(8), crate::jelly::wire::row(2, ""), mark()].concat();
     assert!(out.ends_with(&[tail.clone(), tail].concat()));
 }
 

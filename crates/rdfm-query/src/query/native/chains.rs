@@ -64,15 +64,15 @@ mod tests {
         let mut chains = Chains::default();
         for count in [1, 5, 100] {
             chains.fill(count, |number| hash([number as u32 % 3].into_iter()));
-            let mut found = Vec::new();
+            let mut actual = Vec::new();
             let mut next = chains.first(hash([1].into_iter()));
             while let Some(number) = next {
-                found.push(number);
+                actual.push(number);
                 next = chains.after(number);
             }
             let wanted = (0..count).filter(|number| number % 3 == 1);
-            assert!(wanted.clone().all(|number| found.contains(&number)));
-            assert!(found.is_sorted());
+            assert!(wanted.clone().all(|number| actual.contains(&number)));
+            assert!(actual.is_sorted());
         }
     }
 }

@@ -218,9 +218,9 @@ impl<'p> Matcher<'p> {
             state: self,
         };
         let halt = if max_rows == 0 { Ok(()) } else { run.from(0) };
-        let found = run.row_count;
+        let row_count = run.row_count;
         match halt {
-            Ok(()) | Err(Halt::Enough) => Ok(found),
+            Ok(()) | Err(Halt::Enough) => Ok(row_count),
             Err(Halt::Stopped(error)) => Err(error),
         }
     }
@@ -371,12 +371,12 @@ impl<E, S: FnMut(usize) -> Result<(), E>> Run<'_, '_, S> {
         }
         let index = self.ensure_index(selection.positions);
         let mut next = self.state.indexes[index].chains.first(selection.hash());
-        while let Some(found) = next {
+        while let Some(quad_index) = next {
             self.count(1)?;
-            if selection.is(&quads[found]) {
-                self.take(cursor, pattern, &selection, &quads[found])?;
+            if selection.is(&quads[quad_index]) {
+                self.take(cursor, pattern, &selection, &quads[quad_index])?;
             }
-            next = self.state.indexes[index].chains.after(found);
+            next = self.state.indexes[index].chains.after(quad_index);
         }
         Ok(())
     }
@@ -490,7 +490,7 @@ impl<E, S: FnMut(usize) -> Result<(), E>> Run<'_, '_, S> {
     fn extend(&mut self, index: usize, number: usize, variable: u32) -> Result<(), Halt<E>> {
         let expression = &self.plan.expressions[number];
         let variables = expression.variables.iter();
-        let terms = variables.map(|(_, own)| self.term(self.written_value(*own)));
+        let terms = variables.map(|(_, own)| self.term(self.spelled_value(*own)));
         let Some(term) = expression.value(terms) else {
             return self.from(index + 1);
         };
@@ -512,7 +512,7 @@ impl<E, S: FnMut(usize) -> Result<(), E>> Run<'_, '_, S> {
     fn is_true(&mut self, number: usize) -> bool {
         let filter = &self.plan.filters[number];
         if let [(_, variable)] = filter.variables.as_slice() {
-            let term = self.written_value(*variable);
+            let term = self.spelled_value(*variable);
             let cached = self.dictionary.terms() as usize + self.state.constants.len();
             if term != UNBOUND && term as usize >= cached {
                 return filter.is_true([self.term(term)]);
@@ -526,7 +526,7 @@ impl<E, S: FnMut(usize) -> Result<(), E>> Run<'_, '_, S> {
             return self.state.filter_results[number].terms[index] == 1;
         }
         let variables = filter.variables.iter();
-        let terms: Vec<u32> = variables.map(|(_, own)| self.written_value(*own)).collect();
+        let terms: Vec<u32> = variables.map(|(_, own)| self.spelled_value(*own)).collect();
         if let Some(&result) = self.state.filter_results[number].combinations.get(&terms) {
             return result;
         }
@@ -540,10 +540,10 @@ impl<E, S: FnMut(usize) -> Result<(), E>> Run<'_, '_, S> {
     }
 
     /// Returns the value of a variable as spelled in the message.
-    fn written_value(&self, variable: u32) -> u32 {
+    fn spelled_value(&self, variable: u32) -> u32 {
         let class = self.state.row[variable as usize];
         if class < self.dictionary.terms() && self.dictionary.is_varying() {
-            return self.message.written_term(class).0;
+            return self.message.term_in_message(class).0;
         }
         class
     }

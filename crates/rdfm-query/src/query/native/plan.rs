@@ -185,7 +185,7 @@ impl Plan {
         for filter in free {
             let has_all = |filter: &mut FilterExpression| {
                 let mut numbers = filter.variables.iter().map(|(_, number)| only(*number));
-                numbers.all(|one| certain & one != 0)
+                numbers.all(|bit| certain & bit != 0)
             };
             if let Some(filter) = filter.take_if(has_all) {
                 self.add_filter(filter);

@@ -8,10 +8,10 @@
 
 use std::ops::Range;
 
-use super::column::{Column, GRAPHS, OBJECTS, PREDICATES, Place, SUBJECTS, Version};
+use super::column::{Column, ColumnRules, GRAPHS, OBJECTS, PREDICATES, SUBJECTS, Version};
 use super::cursor::Cursor;
 use super::entries::{Tables, set_entries};
-use super::fields::{Fault, Fields, Found, List, Locate as _, Numbers, Value, fault};
+use super::fields::{Fault, Fields, List, Locate as _, Located, Numbers, Value, fault};
 use super::triples::{IriState, iri};
 use crate::formats::jelly::term_reader::TermReader;
 use crate::model::error::quote;
@@ -23,8 +23,18 @@ pub(in crate::formats::jelly) const MAX_ROWS: u32 = (1 << 27) - 1;
 /// Field numbers of the row count and the message lengths.
 pub(super) const ROW_COUNT: u32 = 1;
 pub(super) const LENGTHS: u32 = 15;
+/// Names of the parts of a batch whose sizes are counted: lookup entries, and columns.
+pub(in crate::formats::jelly) const SIZED: [&str; 7] = [
+    "names",
+    "prefixes",
+    "datatypes",
+    "subjects",
+    "predicates",
+    "objects",
+    "graphs",
+];
 /// The columns, in the order of their fields, the first of which is field 6.
-const PLACES: [Place; 4] = [SUBJECTS, PREDICATES, OBJECTS, GRAPHS];
+const RULES: [ColumnRules; 4] = [SUBJECTS, PREDICATES, OBJECTS, GRAPHS];
 const FIRST_COLUMN: u32 = 6;
 const GRAPH: usize = 3;
 
@@ -42,7 +52,7 @@ pub(super) struct Stream {
 #[derive(Default)]
 struct Parts {
     /// Index of the first byte.
-    at: usize,
+    start: usize,
     rows: u32,
     tables: Tables,
     namespaces: Vec<Range<usize>>,
@@ -54,7 +64,7 @@ struct Parts {
 
 /// A namespace declaration, with the index of its first byte.
 struct Namespace {
-    at: usize,
+    start: usize,
     name: Vec<u8>,
     iri: Vec<u8>,
 }
@@ -73,6 +83,8 @@ pub(super) struct Batch {
     segment: Option<(u32, bool)>,
     /// Number of messages that end or begin with rows of the batch.
     pub messages: u64,
+    /// Number of bytes of each of the [`SIZED`] parts.
+    pub sizes: [usize; SIZED.len()],
 }
 
 impl Batch {
@@ -83,7 +95,7 @@ impl Batch {
         stream: Stream,
         restates: bool,
         terms: &mut TermReader<Quad>,
-    ) -> Found<Option<Self>> {
+    ) -> Located<Option<Self>> {
         let Some(first) = pieces.first() else {
             return Ok(None);
         };
@@ -96,7 +108,7 @@ impl Batch {
         }
         let merged = merge(bytes, pieces)?;
         let at_start = |fault: Fault| Fault {
-            at: first.start,
+            start: first.start,
             ..fault
         };
         let parts = Parts::read(&merged, &(0..merged.len())).map_err(at_start)?;
@@ -111,15 +123,15 @@ impl Batch {
     pub fn expand(
         &mut self,
         bytes: &[u8],
-        (at, offset): (usize, u64),
+        (start, offset): (usize, u64),
         parts: bool,
         terms: &mut TermReader<Quad>,
-    ) -> Found<bool> {
+    ) -> Located<bool> {
         loop {
             let bytes = self.merged.as_deref().unwrap_or(bytes);
             let segment = match self.segment.take() {
                 Some(segment) => Some(segment),
-                None => match self.lengths.next(bytes).at(at)? {
+                None => match self.lengths.next(bytes).locate(start)? {
                     Some(rows) => Some((rows, true)),
                     None => (self.left > 0).then_some((self.left, false)),
                 },
@@ -135,7 +147,7 @@ impl Batch {
                     .and_then(|quad| Ok(terms.builder.add_quad(quad)?));
                 if let Err(error) = added {
                     let row = self.row;
-                    return Err(Fault { at, row, error });
+                    return Err(Fault { start, row, error });
                 }
                 self.left -= 1;
                 self.row += 1;
@@ -174,9 +186,9 @@ fn statement(
 }
 
 impl Parts {
-    fn read(bytes: &[u8], range: &Range<usize>) -> Found<Self> {
+    fn read(bytes: &[u8], range: &Range<usize>) -> Located<Self> {
         let mut parts = Self {
-            at: range.start,
+            start: range.start,
             ..Self::default()
         };
         let mut fields = Fields::new(bytes, range, "the columns");
@@ -186,7 +198,7 @@ impl Parts {
                     parts.rows = fields.number(&field)?;
                     if parts.rows > MAX_ROWS {
                         let reason = format!("row_count is {}, more than {MAX_ROWS}", parts.rows);
-                        return Err(fault(field.at, reason));
+                        return Err(fault(field.start, reason));
                     }
                 }
                 2..=4 => {
@@ -203,7 +215,7 @@ impl Parts {
                     let end = fields.end_of_field();
                     parts.lengths.add_numbers(bytes, &field, end)?;
                 }
-                other => return Err(fields.unknown(field.at, other)),
+                other => return Err(fields.unknown(field.start, other)),
             }
         }
         Ok(parts)
@@ -215,28 +227,28 @@ impl Parts {
         stream: Stream,
         restates: bool,
         terms: &mut TermReader<Quad>,
-    ) -> Found<Batch> {
+    ) -> Located<Batch> {
         set_entries(bytes, &self.tables, terms)?;
         let namespaces = self.read_namespaces(bytes, terms)?;
         let mut columns: [Column; 4] = Default::default();
-        for ((column, range), place) in columns.iter_mut().zip(&self.columns).zip(PLACES) {
-            let range = range.clone().unwrap_or(self.at..self.at);
-            *column = Column::open(bytes, &range, place, (self.rows, stream.version), terms)?;
+        for ((column, range), rules) in columns.iter_mut().zip(&self.columns).zip(RULES) {
+            let range = range.clone().unwrap_or(self.start..self.start);
+            *column = Column::open(bytes, &range, rules, (self.rows, stream.version), terms)?;
         }
         if let Some(range) = self.columns[GRAPH].as_ref().filter(|_| !stream.quads) {
             let reason = "the frame has a column of graphs in a log of physical type TRIPLES";
             return Err(fault(range.start, reason));
         }
         let ends = self.check_lengths(bytes, stream)?;
-        for Namespace { at, name, iri } in namespaces {
+        for Namespace { start, name, iri } in namespaces {
             // A restart frame redeclares the current namespaces.
             if restates && terms.builder.in_force().get(&name) == Some(iri.as_slice()) {
                 continue;
             }
             let added = terms.builder.add_namespace(&name, &iri);
-            added.map_err(WireError::from).at(at)?;
+            added.map_err(WireError::from).locate(start)?;
         }
-        let cursor = |column: Column| Cursor::new(bytes, column).at(self.at);
+        let cursor = |column: Column| Cursor::new(bytes, column).locate(self.start);
         let [subjects, predicates, objects, graphs] = columns;
         let has_graphs = self.columns[GRAPH].is_some();
         Ok(Batch {
@@ -252,11 +264,22 @@ impl Parts {
             lengths: Numbers::new(LENGTHS, &self.lengths),
             segment: None,
             messages: ends,
+            sizes: self.sizes(),
         })
     }
 
+    fn sizes(&self) -> [usize; SIZED.len()] {
+        let mut sizes = [0; SIZED.len()];
+        let tables = self.tables.iter().map(Vec::as_slice);
+        let columns = self.columns.iter().map(Option::as_slice);
+        for (size, ranges) in sizes.iter_mut().zip(tables.chain(columns)) {
+            *size = ranges.iter().map(Range::len).sum();
+        }
+        sizes
+    }
+
     /// Returns the namespaces with their positions.
-    fn read_namespaces(&self, bytes: &[u8], terms: &TermReader<Quad>) -> Found<Vec<Namespace>> {
+    fn read_namespaces(&self, bytes: &[u8], terms: &TermReader<Quad>) -> Located<Vec<Namespace>> {
         let mut state = IriState::default();
         let mut namespaces = Vec::new();
         for range in &self.namespaces {
@@ -266,21 +289,21 @@ impl Parts {
                 match field.number {
                     1 => name = fields.bytes(&field)?,
                     2 => pieces.push(fields.bytes(&field)?),
-                    other => return Err(fields.unknown(field.at, other)),
+                    other => return Err(fields.unknown(field.start, other)),
                 }
             }
-            let at = range.start;
+            let start = range.start;
             let name = &bytes[name];
-            check_utf8(name, "a namespace's name").at(at)?;
+            check_utf8(name, "a namespace's name").locate(start)?;
             if pieces.is_empty() {
                 let reason = format!("the namespace declaration of {} has no IRI", quote(name));
-                return Err(fault(at, reason));
+                return Err(fault(start, reason));
             }
             iri(bytes, &pieces, &mut state)?;
-            let (prefix, _) = terms.prefixes.get(state.prefix).at(at)?;
-            let (tail, _) = terms.names.get(state.name).at(at)?;
+            let (prefix, _) = terms.prefixes.get(state.prefix).locate(start)?;
+            let (tail, _) = terms.names.get(state.name).locate(start)?;
             namespaces.push(Namespace {
-                at,
+                start,
                 name: name.to_vec(),
                 iri: [prefix.text(), tail.text()].concat(),
             });
@@ -290,15 +313,15 @@ impl Parts {
 
     /// Checks the message lengths. Returns the number of messages that have rows of the batch, or
     /// end in it.
-    fn check_lengths(&self, bytes: &[u8], stream: Stream) -> Found<u64> {
-        let at = self.lengths.range.start;
+    fn check_lengths(&self, bytes: &[u8], stream: Stream) -> Located<u64> {
+        let start = self.lengths.range.start;
         if self.lengths.count > 0 && !stream.messages {
             let reason = "the frame has message lengths, but the stream type is FLAT";
-            return Err(fault(at, reason));
+            return Err(fault(start, reason));
         }
         let mut sum = 0;
         let mut lengths = Numbers::new(LENGTHS, &self.lengths);
-        while let Some(rows) = lengths.next(bytes).at(at)? {
+        while let Some(rows) = lengths.next(bytes).locate(start)? {
             sum += u64::from(rows);
         }
         if sum > u64::from(self.rows) {
@@ -306,7 +329,7 @@ impl Parts {
                 "the message lengths add up to {sum} rows, but the frame has {}",
                 self.rows
             );
-            return Err(fault(at, reason));
+            return Err(fault(start, reason));
         }
         Ok(self.lengths.count as u64 + u64::from(sum < u64::from(self.rows)))
     }
@@ -314,7 +337,7 @@ impl Parts {
 
 /// Merges the pieces of a batch, and the pieces of its columns.
 #[cold]
-fn merge(bytes: &[u8], pieces: &[Range<usize>]) -> Found<Vec<u8>> {
+fn merge(bytes: &[u8], pieces: &[Range<usize>]) -> Located<Vec<u8>> {
     let mut merged = Vec::new();
     let mut columns: [Option<Vec<u8>>; 4] = Default::default();
     for piece in pieces {

@@ -5,14 +5,14 @@
 //! - Cost: as of [`TermWriter`]. A triple term is copied once per level.
 //! - Law: if the entries of a term do not fit in the tables, nothing is added to its column.
 
-use super::column::{BNODE, LITERAL, Place, TRIPLE};
+use super::column::{BNODE, ColumnRules, LITERAL, TRIPLE, Version};
 use super::column_writer::{ColumnWriter, put_two};
 use super::triples::{IriState, O_BNODE, O_IRI, O_LITERAL, O_TRIPLE, P_IRI, S_BNODE, S_IRI};
 use crate::codec::unsupported::WriteResult;
 use crate::formats::jelly::options::OptionsRow;
 use crate::formats::jelly::term_writer::{EntryTags, TermWriter};
 use crate::model::error::{ErrorClass, quote};
-use crate::model::remedy::Reason;
+use crate::model::remedy::{Reason, Remedy};
 use crate::model::table::TermTable;
 use crate::model::term::{Term, TermId, TermKind, flags, is_language_type};
 use crate::syntax::wire::{put_bytes, put_number};
@@ -35,6 +35,8 @@ pub(in crate::formats::jelly) enum Cell {
 /// Encodes terms.
 pub(in crate::formats::jelly) struct CellWriter {
     pub terms: TermWriter,
+    /// The version of RDF that the stream announces.
+    version: Version,
     /// The bytes of the last triple term.
     triple: Vec<u8>,
 }
@@ -51,6 +53,7 @@ impl CellWriter {
         terms.packed = Some(Default::default());
         Self {
             terms,
+            version: Version(options.rdf_version),
             triple: Vec::new(),
         }
     }
@@ -67,24 +70,30 @@ impl CellWriter {
         &mut self,
         table: &TermTable,
         id: TermId,
-        place: Place<'_>,
+        rules: ColumnRules<'_>,
         column: &ColumnWriter,
     ) -> WriteResult<Cell> {
         let term = table.term(id);
-        let allows = |kind: u8| place.kinds >> kind & 1 == 1;
+        let allows = |kind: u8| rules.kinds >> kind & 1 == 1;
         Ok(match term.kind {
-            TermKind::DefaultGraph if !place.bound => Cell::Unbound,
+            TermKind::DefaultGraph if !rules.bound => Cell::Unbound,
             TermKind::Iri => {
                 let (prefix, name) = self.terms.iri(table, id, term)?;
                 Cell::Iri(prefix, name)
             }
             TermKind::BlankNode if allows(BNODE) => Cell::BlankNode,
             TermKind::Literal if allows(LITERAL) => Cell::Literal(0),
-            TermKind::LangLiteral if allows(LITERAL) => Cell::Tagged,
+            TermKind::LangLiteral if allows(LITERAL) => {
+                self.check_direction(term)?;
+                Cell::Tagged
+            }
             TermKind::TypedLiteral if allows(LITERAL) => {
                 Cell::Literal(self.datatype(table, TermId(term.aux))?)
             }
             TermKind::TripleTerm if allows(TRIPLE) => {
+                if !self.version.has_triple_terms() {
+                    return Err(beyond_version(self.version, "a triple term", "1.2"));
+                }
                 let mut state = column.nested;
                 let mut bytes = std::mem::take(&mut self.triple);
                 bytes.clear();
@@ -93,7 +102,7 @@ impl CellWriter {
                 written?;
                 Cell::Triple(state)
             }
-            kind => return Err(misplaced(kind, place.name)),
+            kind => return Err(misplaced(kind, rules.name)),
         })
     }
 
@@ -128,6 +137,17 @@ impl CellWriter {
             return Err((ErrorClass::Unsupported, reason.into()));
         }
         self.terms.datatype(table, id)
+    }
+
+    fn check_direction(&self, term: Term) -> WriteResult<()> {
+        if direction(term) == 0 || self.version.has_directions() {
+            return Ok(());
+        }
+        Err(beyond_version(
+            self.version,
+            "a base direction",
+            "1.2-basic",
+        ))
     }
 
     /// Appends the fields of a triple term.
@@ -176,6 +196,7 @@ impl CellWriter {
         put_bytes(&mut out, 0x0a, table.text_of(term));
         match term.kind {
             TermKind::LangLiteral => {
+                self.check_direction(term)?;
                 put_bytes(&mut out, 0x12, table.text(TermId(term.aux)));
                 put_number(&mut out, 4 << 3, u32::from(direction(term)));
             }
@@ -233,4 +254,12 @@ fn misplaced(kind: TermKind, position: &str) -> (ErrorClass, Reason) {
     };
     let reason = format!("Jelly 1.2 does not allow {what} in the {position}; version 1.1 does");
     (ErrorClass::Unsupported, reason.into())
+}
+
+/// Returns the error for a feature that the announced version of RDF does not have.
+#[cold]
+fn beyond_version(version: Version, what: &str, needed: &'static str) -> (ErrorClass, Reason) {
+    let reason = format!("{what}, but the stream announces {}", version.name());
+    let remedy = Remedy::write("rdf_version", needed, "allows it");
+    (ErrorClass::Unsupported, Reason::from(reason).with(remedy))
 }

@@ -1,16 +1,16 @@
 //! Reads and checks a column without expanding its cells.
 //!
 //! - In: the range of a column in its frame, the lookup tables after all entries of the batch, and
-//!   what its position allows ([`Place`]).
+//!   what its position allows ([`ColumnRules`]).
 //! - Out: the lists of the column ([`Column`]).
 //! - Cost: one pass over the values. Memory is constant, apart from the language tags.
 //! - Law: after [`Column::open`], every id, length, kind, string and run of the column is valid.
 
 use std::ops::Range;
 
-use super::fields::{Fault, Fields, Found, List, Locate as _, Numbers, Strings, fault};
+use super::fields::{Fault, Fields, List, Locate as _, Located, Numbers, Strings, fault};
 use super::layout;
-use super::triples::{self, IriState, O_BNODE, O_LITERAL, O_TRIPLE, S_BNODE, start};
+use super::triples::{self, IriState, O_BNODE, O_LITERAL, O_TRIPLE, S_BNODE, start_of};
 use crate::formats::jelly::term_reader::TermReader;
 use crate::model::error::{format_count, quote};
 use crate::model::record::Record;
@@ -43,12 +43,12 @@ pub(in crate::formats::jelly) struct Version(pub u32);
 
 impl Version {
     /// Whether literals may have a direction.
-    fn has_directions(self) -> bool {
+    pub fn has_directions(self) -> bool {
         self.0 != 1
     }
 
     /// Whether triple terms may occur.
-    fn has_triple_terms(self) -> bool {
+    pub fn has_triple_terms(self) -> bool {
         matches!(self.0, 0 | 3)
     }
 
@@ -64,7 +64,7 @@ impl Version {
 
 /// A position of statements, and what its column may contain.
 #[derive(Clone, Copy, Debug)]
-pub(in crate::formats::jelly) struct Place<'a> {
+pub(in crate::formats::jelly) struct ColumnRules<'a> {
     /// Name of the column in errors.
     pub name: &'a str,
     /// The allowed kinds, as a bit set.
@@ -73,22 +73,22 @@ pub(in crate::formats::jelly) struct Place<'a> {
     pub bound: bool,
 }
 
-pub(super) const SUBJECTS: Place = Place {
+pub(super) const SUBJECTS: ColumnRules = ColumnRules {
     name: "subjects",
     kinds: 1 << IRI | 1 << BNODE,
     bound: true,
 };
-pub(super) const PREDICATES: Place = Place {
+pub(super) const PREDICATES: ColumnRules = ColumnRules {
     name: "predicates",
     kinds: 1 << IRI,
     bound: true,
 };
-pub(super) const OBJECTS: Place = Place {
+pub(super) const OBJECTS: ColumnRules = ColumnRules {
     name: "objects",
     kinds: 0b1111,
     bound: true,
 };
-pub(super) const GRAPHS: Place = Place {
+pub(super) const GRAPHS: ColumnRules = ColumnRules {
     name: "graphs",
     kinds: 1 << IRI | 1 << BNODE,
     bound: false,
@@ -136,14 +136,14 @@ pub(in crate::formats::jelly) struct Column {
     tag_list: List,
     directions: List,
     /// Index of its first byte.
-    at: usize,
+    start: usize,
 }
 
 impl Column {
     /// Reads the fields of a column.
-    fn read(bytes: &[u8], range: &Range<usize>) -> Found<Self> {
+    fn read(bytes: &[u8], range: &Range<usize>) -> Located<Self> {
         let mut column = Self {
-            at: range.start,
+            start: range.start,
             ..Self::default()
         };
         let mut fields = Fields::new(bytes, range, "the column");
@@ -163,11 +163,12 @@ impl Column {
                 DIRECTIONS => (&mut column.directions, false),
                 BNODES => (&mut column.bnodes, true),
                 TRIPLES => (&mut column.triples, true),
-                other => return Err(fields.unknown(field.at, other)),
+                other => return Err(fields.unknown(field.start, other)),
             };
             if is_text {
                 fields.bytes(&field)?;
-                list.add(field.at, end);
+                list.add(field.start, end);
+                fields.add_short_strings(field.number, list);
             } else {
                 list.add_numbers(bytes, &field, end)?;
             }
@@ -179,15 +180,15 @@ impl Column {
     pub fn open<R: Record>(
         bytes: &[u8],
         range: &Range<usize>,
-        place: Place<'_>,
+        rules: ColumnRules<'_>,
         (rows, version): (u32, Version),
         terms: &mut TermReader<R>,
-    ) -> Found<Self> {
+    ) -> Located<Self> {
         let opened = Self::read(bytes, range).and_then(|mut column| {
-            column.check(bytes, place, rows, version, terms)?;
+            column.check(bytes, rules, rows, version, terms)?;
             Ok(column)
         });
-        opened.map_err(|fault| in_column(place.name, fault))
+        opened.map_err(|fault| in_column(rules.name, fault))
     }
 
     /// Number of values.
@@ -204,13 +205,13 @@ impl Column {
     fn check<R: Record>(
         &mut self,
         bytes: &[u8],
-        place: Place<'_>,
+        rules: ColumnRules<'_>,
         rows: u32,
         version: Version,
         terms: &mut TermReader<R>,
-    ) -> Found<()> {
-        self.check_kinds(bytes, place)?;
-        layout::check(bytes, &self.layouts, self.values(), rows, place.bound)
+    ) -> Located<()> {
+        self.check_kinds(bytes, rules)?;
+        layout::check(bytes, &self.layouts, self.values(), rows, rules.bound)
             .map_err(|fault| self.or_start(fault))?;
         self.check_iris(bytes, terms)?;
         self.check_strings(bytes, &self.bnodes, (BNODES, BNODE), "a blank node label")?;
@@ -222,25 +223,25 @@ impl Column {
 
     /// Replaces the position of an error in a list that is missing.
     fn or_start(&self, mut fault: Fault) -> Fault {
-        fault.at = fault.at.max(self.at);
+        fault.start = fault.start.max(self.start);
         fault
     }
 
-    fn check_kinds(&self, bytes: &[u8], place: Place<'_>) -> Found<()> {
+    fn check_kinds(&self, bytes: &[u8], rules: ColumnRules<'_>) -> Located<()> {
         const KINDS: [&str; 4] = ["IRI", "literal", "blank node", "triple term"];
         let counts = self.counts();
-        let at = self.kinds.start.max(self.at);
+        let start = self.kinds.start.max(self.start);
         for (kind, name) in KINDS.into_iter().enumerate() {
-            if counts[kind] > 0 && place.kinds >> kind & 1 == 0 {
+            if counts[kind] > 0 && rules.kinds >> kind & 1 == 0 {
                 let reason = format!("a {name} is not allowed");
-                return Err(fault(at, reason));
+                return Err(fault(start, reason));
             }
         }
         let (kinds, values) = (&bytes[self.kinds.clone()], self.values());
         if kinds.is_empty() {
             if counts.iter().filter(|count| **count > 0).count() > 1 {
                 let reason = "the column has values of several kinds, but no kinds";
-                return Err(fault(at, reason));
+                return Err(fault(start, reason));
             }
             return Ok(());
         }
@@ -250,28 +251,28 @@ impl Column {
                 "the kinds of {values} values take {} bytes, expected {expected}",
                 kinds.len()
             );
-            return Err(fault(at, reason));
+            return Err(fault(start, reason));
         }
         let unused = kinds[expected - 1].checked_shr(2 * (values as u32 % 4));
         if !values.is_multiple_of(4) && unused != Some(0) {
-            return Err(fault(at, "the unused bits of the kinds are not 0"));
+            return Err(fault(start, "the unused bits of the kinds are not 0"));
         }
-        let mut found = [0; 4];
+        let mut kind_counts = [0; 4];
         for byte in kinds {
             let (low, high) = (byte & 0x55, byte >> 1 & 0x55);
-            found[1] += (low & !high).count_ones() as usize;
-            found[2] += (high & !low).count_ones() as usize;
-            found[3] += (low & high).count_ones() as usize;
+            kind_counts[1] += (low & !high).count_ones() as usize;
+            kind_counts[2] += (high & !low).count_ones() as usize;
+            kind_counts[3] += (low & high).count_ones() as usize;
         }
-        found[0] = values - found[1] - found[2] - found[3];
+        kind_counts[0] = values - kind_counts[1] - kind_counts[2] - kind_counts[3];
         for (kind, name) in KINDS.into_iter().enumerate() {
-            if found[kind] != counts[kind] {
+            if kind_counts[kind] != counts[kind] {
                 let reason = format!(
                     "the kinds have {}, but the list has {}",
-                    format_count(found[kind], name),
+                    format_count(kind_counts[kind], name),
                     counts[kind]
                 );
-                return Err(fault(at, reason));
+                return Err(fault(start, reason));
             }
         }
         Ok(())
@@ -292,7 +293,7 @@ impl Column {
         fault
     }
 
-    fn check_iris<R: Record>(&self, bytes: &[u8], terms: &TermReader<R>) -> Found<()> {
+    fn check_iris<R: Record>(&self, bytes: &[u8], terms: &TermReader<R>) -> Located<()> {
         let count = self.names.count;
         if ![0, 1, count].contains(&self.prefixes.count) {
             let reason = format!(
@@ -305,22 +306,22 @@ impl Column {
         let mut state = IriState::default();
         let mut names = Numbers::new(NAMES, &self.names);
         for nth in 0..count {
-            let at = names.at();
+            let start = names.position();
             let checked = names.next(bytes).and_then(|name| {
                 state.next_name(name.unwrap_or_default());
                 terms.names.get(state.name).map(|_| ())
             });
-            if let Err(error) = checked.at(at) {
+            if let Err(error) = checked.locate(start) {
                 return Err(self.in_row(bytes, IRI, nth, error));
             }
         }
         let mut prefixes = Numbers::new(PREFIXES, &self.prefixes);
         for nth in 0..self.prefixes.count {
-            let at = prefixes.at();
+            let start = prefixes.position();
             let checked = prefixes
                 .next(bytes)
                 .and_then(|prefix| terms.prefixes.get(prefix.unwrap_or_default()).map(|_| ()));
-            if let Err(error) = checked.at(at) {
+            if let Err(error) = checked.locate(start) {
                 return Err(self.in_row(bytes, IRI, nth, error));
             }
         }
@@ -333,12 +334,15 @@ impl Column {
         list: &List,
         (field, kind): (u32, u8),
         what: &'static str,
-    ) -> Found<()> {
+    ) -> Located<()> {
+        if bytes[list.range.clone()].is_ascii() {
+            return Ok(());
+        }
         let mut strings = Strings::new(field, list);
         let mut nth = 0;
-        while let Some(text) = strings.next(bytes).at(self.at)? {
-            let at = text.start;
-            if let Err(error) = check_utf8(&bytes[text], what).at(at) {
+        while let Some(text) = strings.next(bytes).locate(self.start)? {
+            let start = text.start;
+            if let Err(error) = check_utf8(&bytes[text], what).locate(start) {
                 return Err(self.in_row(bytes, kind, nth, error));
             }
             nth += 1;
@@ -346,7 +350,7 @@ impl Column {
         Ok(())
     }
 
-    fn read_tags<R: Record>(&mut self, bytes: &[u8], terms: &mut TermReader<R>) -> Found<()> {
+    fn read_tags<R: Record>(&mut self, bytes: &[u8], terms: &mut TermReader<R>) -> Located<()> {
         let (tags, count) = (&self.tag_list, self.directions.count);
         if count != 0 && count != tags.count {
             let reason = format!(
@@ -358,13 +362,16 @@ impl Column {
         }
         let mut strings = Strings::new(TAGS, tags);
         let mut directions = Numbers::new(DIRECTIONS, &self.directions);
-        while let Some(text) = strings.next(bytes).at(self.at)? {
+        while let Some(text) = strings.next(bytes).locate(self.start)? {
             let charged = terms.builder.charge(TAG_BYTES).map_err(Into::into);
-            charged.at(text.start)?;
-            check_utf8(&bytes[text.clone()], "a language tag").at(text.start)?;
+            charged.locate(text.start)?;
+            check_utf8(&bytes[text.clone()], "a language tag").locate(text.start)?;
             self.tags.push(LanguageTag {
                 text,
-                direction: directions.next(bytes).at(self.at)?.unwrap_or_default(),
+                direction: directions
+                    .next(bytes)
+                    .locate(self.start)?
+                    .unwrap_or_default(),
                 batch: 0,
                 term: TermId::DEFAULT_GRAPH,
             });
@@ -377,7 +384,7 @@ impl Column {
         bytes: &[u8],
         version: Version,
         terms: &TermReader<R>,
-    ) -> Found<()> {
+    ) -> Located<()> {
         let (kinds, count) = (&self.literals, self.lexical.count);
         if ![0, 1, count].contains(&kinds.count) {
             let reason = format!(
@@ -389,7 +396,7 @@ impl Column {
         }
         let mut numbers = Numbers::new(LITERALS, kinds);
         for nth in 0..kinds.count.min(count) {
-            let at = numbers.at();
+            let start = numbers.position();
             let checked = numbers.next(bytes).and_then(|kind| {
                 let kind = kind.unwrap_or_default();
                 if kind == 0 {
@@ -407,7 +414,7 @@ impl Column {
                 };
                 check_direction(tag.direction, version)
             });
-            if let Err(error) = checked.at(at) {
+            if let Err(error) = checked.locate(start) {
                 return Err(self.in_row(bytes, LITERAL, nth, error));
             }
         }
@@ -419,7 +426,7 @@ impl Column {
         bytes: &[u8],
         version: Version,
         terms: &TermReader<R>,
-    ) -> Found<()> {
+    ) -> Located<()> {
         if self.triples.count > 0 && !version.has_triple_terms() {
             let reason = format!(
                 "a triple term, but the stream options announce {}",
@@ -431,7 +438,7 @@ impl Column {
         let mut state = IriState::default();
         let mut triples = Strings::new(TRIPLES, &self.triples);
         let mut nth = 0;
-        while let Some(triple) = triples.next(bytes).at(self.at)? {
+        while let Some(triple) = triples.next(bytes).locate(self.start)? {
             let mut check = TripleCheck {
                 bytes,
                 version,
@@ -498,44 +505,44 @@ struct TripleCheck<'a, R: Record> {
 }
 
 impl<R: Record> TripleCheck<'_, R> {
-    fn triple(&mut self, pieces: &[Range<usize>], depth: u32) -> Found<()> {
+    fn triple(&mut self, pieces: &[Range<usize>], depth: u32) -> Located<()> {
         let max_depth = self.terms.max_depth;
         if depth > max_depth {
             let reason = format!(
                 "triple terms are nested deeper than {}",
                 format_count(max_depth as usize, "level")
             );
-            return Err(limit(Reason::limit(reason, "max_depth"))).at(start(pieces));
+            return Err(limit(Reason::limit(reason, "max_depth"))).locate(start_of(pieces));
         }
         for part in triples::parts(self.bytes, pieces)? {
-            let at = start(&part.pieces);
+            let start = start_of(&part.pieces);
             match part.field {
                 O_TRIPLE => self.triple(&part.pieces, depth + 1)?,
                 S_BNODE | O_BNODE => {
                     let text = part.pieces.last().cloned().unwrap_or_default();
-                    check_utf8(&self.bytes[text], "a blank node label").at(at)?;
+                    check_utf8(&self.bytes[text], "a blank node label").locate(start)?;
                 }
                 O_LITERAL => self.literal(&part.pieces)?,
                 _ => {
                     triples::iri(self.bytes, &part.pieces, self.state)?;
-                    self.terms.prefixes.get(self.state.prefix).at(at)?;
-                    self.terms.names.get(self.state.name).at(at)?;
+                    self.terms.prefixes.get(self.state.prefix).locate(start)?;
+                    self.terms.names.get(self.state.name).locate(start)?;
                 }
             }
         }
         Ok(())
     }
 
-    fn literal(&self, pieces: &[Range<usize>]) -> Found<()> {
-        let at = start(pieces);
+    fn literal(&self, pieces: &[Range<usize>]) -> Located<()> {
+        let start = start_of(pieces);
         let literal = triples::literal(self.bytes, pieces)?;
-        check_utf8(&self.bytes[literal.lexical], "a lexical form").at(at)?;
+        check_utf8(&self.bytes[literal.lexical], "a lexical form").locate(start)?;
         if let Some(tag) = literal.tag {
-            check_utf8(&self.bytes[tag], "a language tag").at(at)?;
+            check_utf8(&self.bytes[tag], "a language tag").locate(start)?;
         }
         if let Some(datatype) = literal.datatype {
-            check_datatype(datatype, self.terms).at(at)?;
+            check_datatype(datatype, self.terms).locate(start)?;
         }
-        check_direction(literal.direction, self.version).at(at)
+        check_direction(literal.direction, self.version).locate(start)
     }
 }

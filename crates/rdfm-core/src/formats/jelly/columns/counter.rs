@@ -6,7 +6,7 @@
 //! - Law: an invalid frame ends the count, as an error ends the messages of a decoder.
 
 use super::batch::{LENGTHS, ROW_COUNT};
-use super::fields::{Fields, Found, List, Locate as _, Numbers};
+use super::fields::{Fields, List, Locate as _, Located, Numbers};
 use super::stream::FrameParts;
 
 /// Counts messages.
@@ -29,7 +29,7 @@ impl MessageCounter {
         let _ = self.try_count(frame);
     }
 
-    fn try_count(&mut self, frame: &[u8]) -> Found<()> {
+    fn try_count(&mut self, frame: &[u8]) -> Located<()> {
         let parts = FrameParts::read(frame, &(0..frame.len()))?;
         if parts.has_options() && self.is_open {
             self.complete += 1;
@@ -51,7 +51,7 @@ impl MessageCounter {
             }
             ends += lengths.count as u64;
             let mut numbers = Numbers::new(LENGTHS, &lengths);
-            while let Some(length) = numbers.next(frame).at(columns.start)? {
+            while let Some(length) = numbers.next(frame).locate(columns.start)? {
                 ended_rows += u64::from(length);
             }
         }

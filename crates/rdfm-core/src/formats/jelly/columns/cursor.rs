@@ -9,14 +9,14 @@
 use std::ops::Range;
 
 use super::column::{self, Column, direction_flag};
-use super::fields::{Found, Numbers, Strings};
+use super::fields::{Located, Numbers, Strings};
 use super::layout::{Layout, Run};
 use super::triples::{self, IriState, O_BNODE, O_LITERAL, O_TRIPLE, S_BNODE};
 use crate::formats::jelly::term_reader::TermReader;
 use crate::model::error::ErrorClass;
 use crate::model::record::Record;
 use crate::model::term::{TermId, TermKind};
-use crate::syntax::text::scan;
+use crate::syntax::text::scan::{self, Excerpt};
 use crate::syntax::wire::{Checked, WireError, invalid_utf8_error};
 
 /// A value, by its position or its ids.
@@ -173,21 +173,29 @@ impl Cursor {
             _ => bytes[self.column.kinds.start + self.value / 4] >> (2 * (self.value % 4)) & 3,
         };
         self.value += 1;
+        self.batch = terms.builder.serial();
         self.current = match kind {
             column::IRI => {
                 let name = self.names.next(bytes)?.unwrap_or_default();
                 let prefix = self.prefixes.next(bytes)?;
                 self.iris.infer(prefix, name);
-                self.batch = terms.builder.serial();
                 self.term = terms.iri_of(self.iris.prefix, self.iris.name)?;
                 self.current = Current::Iri(self.iris);
                 return Ok(self.term);
             }
             column::LITERAL => {
                 let lexical = self.lexical.next(bytes)?.unwrap_or_default();
-                Current::Literal(lexical, self.literals.next(bytes)?)
+                let kind = self.literals.next(bytes)?;
+                self.term = self.literal(lexical.clone(), kind, bytes, terms)?;
+                self.current = Current::Literal(lexical, kind);
+                return Ok(self.term);
             }
-            column::BNODE => Current::BlankNode(self.bnodes.next(bytes)?.unwrap_or_default()),
+            column::BNODE => {
+                let label = self.bnodes.next(bytes)?.unwrap_or_default();
+                self.term = bnode(bytes, label.clone(), terms)?;
+                self.current = Current::BlankNode(label);
+                return Ok(self.term);
+            }
             _ => {
                 let triple = self.triples.next(bytes)?.unwrap_or_default();
                 Current::Triple(triple, self.nested)
@@ -202,11 +210,10 @@ impl Cursor {
         self.term = match &self.current {
             Current::None => TermId::DEFAULT_GRAPH,
             Current::Iri(ids) => terms.iri_of(ids.prefix, ids.name)?,
-            Current::BlankNode(label) => bnode(&bytes[label.clone()], terms)?,
+            Current::BlankNode(label) => bnode(bytes, label.clone(), terms)?,
             Current::Literal(lexical, kind) => {
-                let lexical = lexical.clone();
-                let kind = *kind;
-                self.literal(&bytes[lexical], kind, bytes, terms)?
+                let (lexical, kind) = (lexical.clone(), *kind);
+                self.literal(lexical, kind, bytes, terms)?
             }
             Current::Triple(triple, state) => {
                 let (triple, mut state) = (triple.clone(), *state);
@@ -220,15 +227,17 @@ impl Cursor {
         Ok(())
     }
 
+    #[inline]
     fn literal<R: Record>(
         &mut self,
-        lexical: &[u8],
+        lexical: Range<usize>,
         kind: u32,
         bytes: &[u8],
         terms: &mut TermReader<R>,
     ) -> Checked<TermId> {
-        let flags =
-            scan::lexical(lexical).ok_or_else(|| invalid_utf8_error(lexical, "a lexical form"))?;
+        let text = Excerpt::new(bytes, lexical.start, lexical.len()).ok_or_else(unchecked)?;
+        let flags = scan::lexical_excerpt(text)
+            .ok_or_else(|| invalid_utf8_error(text.text(), "a lexical form"))?;
         let (kind, aux, direction) = if kind == 0 {
             (TermKind::Literal, TermId::DEFAULT_GRAPH, 0)
         } else if kind % 2 == 1 {
@@ -244,8 +253,7 @@ impl Cursor {
             }
             (TermKind::LangLiteral, tag.term, tag.direction())
         };
-        let flags = flags | direction;
-        Ok(terms.builder.add_with_aux(kind, lexical, aux.0, flags)?)
+        Ok(terms.add_excerpt(text, kind, aux.0, flags | direction)?)
     }
 }
 
@@ -255,17 +263,25 @@ fn unchecked() -> WireError {
     WireError::new(ErrorClass::Internal, "a column was not checked")
 }
 
-fn bnode<R: Record>(label: &[u8], terms: &mut TermReader<R>) -> Checked<TermId> {
-    let set_apart = terms.labels.as_mut().map(|labels| {
-        let (prefix, rest) = labels.split(label);
-        [prefix, rest].concat()
-    });
-    let label = set_apart.as_deref().unwrap_or(label);
-    let flags =
-        scan::label(label).ok_or_else(|| invalid_utf8_error(label, "a blank node label"))?;
-    Ok(terms
-        .builder
-        .add_simple(TermKind::BlankNode, label, flags)?)
+#[inline]
+fn bnode<R: Record>(
+    bytes: &[u8],
+    label: Range<usize>,
+    terms: &mut TermReader<R>,
+) -> Checked<TermId> {
+    if let Some(labels) = &mut terms.labels {
+        let (prefix, rest) = labels.split(&bytes[label]);
+        let text = [prefix, rest].concat();
+        let flags =
+            scan::label(&text).ok_or_else(|| invalid_utf8_error(&text, "a blank node label"))?;
+        return Ok(terms
+            .builder
+            .add_simple(TermKind::BlankNode, &text, flags)?);
+    }
+    let text = Excerpt::new(bytes, label.start, label.len()).ok_or_else(unchecked)?;
+    let flags = scan::label(text.text())
+        .ok_or_else(|| invalid_utf8_error(text.text(), "a blank node label"))?;
+    Ok(terms.add_excerpt(text, TermKind::BlankNode, 0, flags)?)
 }
 
 /// Adds a language tag. Unlike in the row layout, its direction is not part of it.
@@ -280,10 +296,10 @@ fn add_triple<R: Record>(
     pieces: &[Range<usize>],
     state: &mut IriState,
     terms: &mut TermReader<R>,
-) -> Found<TermId> {
+) -> Located<TermId> {
     let mut ids = [TermId::DEFAULT_GRAPH; 3];
     for (id, part) in ids.iter_mut().zip(triples::parts(bytes, pieces)?) {
-        let at = triples::start(&part.pieces);
+        let start = triples::start_of(&part.pieces);
         let added = match part.field {
             O_TRIPLE => {
                 *id = add_triple(bytes, &part.pieces, state, terms)?;
@@ -291,7 +307,7 @@ fn add_triple<R: Record>(
             }
             S_BNODE | O_BNODE => {
                 let label = part.pieces.last().cloned().unwrap_or_default();
-                bnode(&bytes[label], terms)
+                bnode(bytes, label, terms)
             }
             O_LITERAL => add_literal(bytes, triples::literal(bytes, &part.pieces)?, terms),
             _ => {
@@ -299,10 +315,10 @@ fn add_triple<R: Record>(
                 terms.iri_of(state.prefix, state.name)
             }
         };
-        *id = super::fields::Locate::at(added, at)?;
+        *id = super::fields::Locate::locate(added, start)?;
     }
     let added = terms.builder.add_triple_term(ids).map_err(Into::into);
-    super::fields::Locate::at(added, triples::start(pieces))
+    super::fields::Locate::locate(added, triples::start_of(pieces))
 }
 
 /// Adds a literal of a triple term.

@@ -9,7 +9,7 @@
 
 use super::batch::MAX_ROWS;
 use super::cell_writer::{Cell, CellWriter, put_iri};
-use super::column::{GRAPHS, OBJECTS, PREDICATES, Place, SUBJECTS};
+use super::column::{ColumnRules, GRAPHS, OBJECTS, PREDICATES, SUBJECTS};
 use super::column_writer::{ColumnMark, ColumnWriter, PackedEntries};
 use super::triples::IriState;
 use crate::codec::LogEnd;
@@ -101,7 +101,7 @@ impl Content {
             lengths: self.lengths.len(),
             namespaces: self.namespaces.len(),
             declared: self.declared,
-            columns: [0, 1, 2, 3].map(|at| self.columns[at].mark()),
+            columns: [0, 1, 2, 3].map(|index| self.columns[index].mark()),
             options,
         }
     }
@@ -337,7 +337,7 @@ impl ColumnLogWriter {
         if last.equals_then_replace::<POSITION>(table, id) && column.can_repeat() {
             return Ok(Cell::Repeat);
         }
-        self.cells.cell(table, id, PLACES[POSITION], column)
+        self.cells.cell(table, id, RULES[POSITION], column)
     }
 
     /// Whether the next values could complete the bytes of a restart mark in the kinds of a column,
@@ -377,7 +377,7 @@ impl ColumnLogWriter {
 }
 
 /// The positions of a statement, for errors.
-const PLACES: [Place; 4] = [SUBJECTS, PREDICATES, OBJECTS, GRAPHS];
+const RULES: [ColumnRules; 4] = [SUBJECTS, PREDICATES, OBJECTS, GRAPHS];
 
 impl Writer for ColumnLogWriter {
     type Record = Quad;
@@ -498,7 +498,7 @@ impl Writer for ColumnLogWriter {
             return None;
         }
         self.write_frame(out);
-        Some(LogEnd::Content)
+        Some(LogEnd::Delimiter)
     }
 
     fn finish(&mut self, _open: bool, out: &mut Vec<u8>) {

@@ -6,7 +6,7 @@
 
 use std::ops::Range;
 
-use super::fields::{Fields, Found, List, Locate as _, Strings};
+use super::fields::{Fields, List, Locate as _, Located, Strings};
 use crate::formats::jelly::lookup::{LookupBudget, LookupTable};
 use crate::formats::jelly::term_reader::TermReader;
 use crate::model::record::Record;
@@ -21,7 +21,7 @@ pub(in crate::formats::jelly) fn set_entries<R: Record>(
     bytes: &[u8],
     tables: &Tables,
     terms: &mut TermReader<R>,
-) -> Found<()> {
+) -> Located<()> {
     let TermReader {
         names,
         prefixes,
@@ -30,9 +30,13 @@ pub(in crate::formats::jelly) fn set_entries<R: Record>(
         ..
     } = terms;
     for (entries, table, what, scan) in [
-        (&tables[0], names, "a name", scan::iri_part as Scan),
-        (&tables[1], prefixes, "a prefix", scan::iri),
-        (&tables[2], datatypes, "a datatype", scan::iri),
+        (&tables[0], names, "a name", scan::iri_part_excerpt as Scan),
+        (&tables[1], prefixes, "a prefix", |text| {
+            scan::iri(text.text())
+        }),
+        (&tables[2], datatypes, "a datatype", |text| {
+            scan::iri(text.text())
+        }),
     ] {
         for entry in entries {
             set_entry(bytes, entry, table, budget, (what, scan))?;
@@ -42,7 +46,7 @@ pub(in crate::formats::jelly) fn set_entries<R: Record>(
 }
 
 /// Checks a string, and returns its flags.
-type Scan = fn(&[u8]) -> Option<u8>;
+type Scan = fn(Excerpt<'_>) -> Option<u8>;
 
 /// Sets consecutive entries of a table.
 fn set_entry(
@@ -51,7 +55,7 @@ fn set_entry(
     table: &mut LookupTable,
     budget: &mut LookupBudget,
     (what, scan): (&'static str, Scan),
-) -> Found<()> {
+) -> Located<()> {
     let (mut id, mut values) = (0, List::default());
     let mut fields = Fields::new(bytes, range, "the lookup entry");
     while let Some(field) = fields.next()? {
@@ -59,21 +63,21 @@ fn set_entry(
             1 => id = fields.number(&field)?,
             2 => {
                 fields.bytes(&field)?;
-                values.add(field.at, fields.end_of_field());
+                values.add(field.start, fields.end_of_field());
+                fields.add_short_strings(field.number, &mut values);
             }
-            other => return Err(fields.unknown(field.at, other)),
+            other => return Err(fields.unknown(field.start, other)),
         }
     }
     let mut values = Strings::new(2, &values);
-    while let Some(value) = values.next(bytes).at(range.start)? {
+    while let Some(value) = values.next(bytes).locate(range.start)? {
         let text = &bytes[value.clone()];
-        let checked = scan(text).ok_or_else(|| invalid_utf8_error(text, what));
-        let set = checked.and_then(|flags| {
-            let excerpt = Excerpt::new(bytes, value.start, value.len());
-            let excerpt = excerpt.unwrap_or(Excerpt::from_text(text));
-            table.set(std::mem::take(&mut id), excerpt, flags, budget)
-        });
-        set.at(value.start)?;
+        let excerpt = Excerpt::new(bytes, value.start, value.len());
+        let excerpt = excerpt.unwrap_or(Excerpt::from_text(text));
+        let checked = scan(excerpt).ok_or_else(|| invalid_utf8_error(text, what));
+        let set =
+            checked.and_then(|flags| table.set(std::mem::take(&mut id), excerpt, flags, budget));
+        set.locate(value.start)?;
     }
     Ok(())
 }

@@ -16,33 +16,41 @@ use crate::syntax::wire::{Checked, LENGTH, VARINT, Wire, WireError, malformed_er
 #[derive(Debug)]
 pub(in crate::formats::jelly) struct Fault {
     /// Index of the byte.
-    pub at: usize,
+    pub start: usize,
     /// Index of the row in its frame.
     pub row: u64,
     pub error: WireError,
 }
 
 /// A value that was read, or an error with its position.
-pub(in crate::formats::jelly) type Found<T> = Result<T, Fault>;
+pub(in crate::formats::jelly) type Located<T> = Result<T, Fault>;
 
 /// Adds a position to an error.
 pub(in crate::formats::jelly) trait Locate<T> {
     /// Adds the position of a byte.
-    fn at(self, at: usize) -> Found<T>;
+    fn locate(self, start: usize) -> Located<T>;
 }
 
 impl<T> Locate<T> for Checked<T> {
     #[inline]
-    fn at(self, at: usize) -> Found<T> {
-        self.map_err(|error| Fault { at, row: 0, error })
+    fn locate(self, start: usize) -> Located<T> {
+        self.map_err(|error| Fault {
+            start,
+            row: 0,
+            error,
+        })
     }
 }
 
 /// Returns the error for a violated rule.
 #[cold]
-pub(in crate::formats::jelly) fn fault(at: usize, reason: impl Into<String>) -> Fault {
+pub(in crate::formats::jelly) fn fault(start: usize, reason: impl Into<String>) -> Fault {
     let error = malformed_error(reason.into());
-    Fault { at, row: 0, error }
+    Fault {
+        start,
+        row: 0,
+        error,
+    }
 }
 
 /// A field of a message.
@@ -50,7 +58,7 @@ pub(in crate::formats::jelly) fn fault(at: usize, reason: impl Into<String>) -> 
 pub(in crate::formats::jelly) struct Field {
     pub number: u32,
     /// Index of its first byte, which is its tag.
-    pub at: usize,
+    pub start: usize,
     pub value: Value,
 }
 
@@ -65,7 +73,7 @@ pub(in crate::formats::jelly) enum Value {
 /// A cursor over the fields of a message.
 pub(in crate::formats::jelly) struct Fields<'a> {
     bytes: &'a [u8],
-    at: usize,
+    start: usize,
     end: usize,
     message: &'static str,
 }
@@ -75,46 +83,65 @@ impl<'a> Fields<'a> {
     pub fn new(bytes: &'a [u8], range: &Range<usize>, message: &'static str) -> Self {
         Self {
             bytes,
-            at: range.start,
+            start: range.start,
             end: range.end,
             message,
         }
     }
 
     /// Returns the next field.
-    pub fn next(&mut self) -> Found<Option<Field>> {
-        let at = self.at;
-        if at >= self.end {
+    pub fn next(&mut self) -> Located<Option<Field>> {
+        let start = self.start;
+        if start >= self.end {
             return Ok(None);
         }
-        let mut wire = Wire::new(&self.bytes[at..self.end]);
-        let (number, kind) = wire.read_tag().at(at)?;
+        let mut wire = Wire::new(&self.bytes[start..self.end]);
+        let (number, kind) = wire.read_tag().locate(start)?;
         let value = match kind {
-            VARINT => Value::Number(wire.read_varint32().at(at)?),
+            VARINT => Value::Number(wire.read_varint32().locate(start)?),
             LENGTH => {
-                let length = wire.read_bytes().at(at)?.len();
+                let length = wire.read_bytes().locate(start)?.len();
                 let end = self.end - wire.rest().len();
                 Value::Bytes(end - length..end)
             }
-            _ => return Err(self.unknown(at, number)),
+            _ => return Err(self.unknown(start, number)),
         };
-        self.at = self.end - wire.rest().len();
-        Ok(Some(Field { number, at, value }))
+        self.start = self.end - wire.rest().len();
+        Ok(Some(Field {
+            number,
+            start,
+            value,
+        }))
+    }
+
+    /// Adds the short strings that follow the last field and have its number to a list.
+    pub fn add_short_strings(&mut self, number: u32, list: &mut List) {
+        let tag = number << 3 | u32::from(LENGTH);
+        let message = &self.bytes[..self.end];
+        while let Some(&[next, length]) = message.get(self.start..).and_then(<[u8]>::first_chunk)
+            && u32::from(next) == tag
+            && length < 0x80
+            && self.start + 2 + usize::from(length) <= self.end
+        {
+            self.start += 2 + usize::from(length);
+            list.count += 1;
+        }
+        list.range.end = self.start;
     }
 
     /// Index of the byte after the last field that was returned.
     pub fn end_of_field(&self) -> usize {
-        self.at
+        self.start
     }
 
     /// Returns the error for a field that the message does not have.
     #[cold]
-    pub fn unknown(&self, at: usize, number: u32) -> Fault {
-        unknown_field(at, number, self.message)
+    pub fn unknown(&self, start: usize, number: u32) -> Fault {
+        unknown_field(start, number, self.message)
     }
 
     /// Returns a number.
-    pub fn number(&self, field: &Field) -> Found<u32> {
+    pub fn number(&self, field: &Field) -> Located<u32> {
         match field.value {
             Value::Number(number) => Ok(number),
             Value::Bytes(_) => Err(self.wrong_kind(field, VARINT)),
@@ -122,7 +149,7 @@ impl<'a> Fields<'a> {
     }
 
     /// Returns the range of a string or a message.
-    pub fn bytes(&self, field: &Field) -> Found<Range<usize>> {
+    pub fn bytes(&self, field: &Field) -> Located<Range<usize>> {
         match &field.value {
             Value::Bytes(range) => Ok(range.clone()),
             Value::Number(_) => Err(self.wrong_kind(field, LENGTH)),
@@ -131,23 +158,27 @@ impl<'a> Fields<'a> {
 
     #[cold]
     fn wrong_kind(&self, field: &Field, expected: u8) -> Fault {
-        let found = LENGTH - expected;
+        let wire_type = LENGTH - expected;
         let reason = format!(
-            "field {} of {} has wire type {found}, expected {expected}; rdfm reads {DRAFT}",
+            "field {} of {} has wire type {wire_type}, expected {expected}; rdfm reads {DRAFT}",
             field.number, self.message
         );
-        fault(field.at, reason)
+        fault(field.start, reason)
     }
 }
 
 /// Returns the error for a field that is not in the definition.
 #[cold]
-pub(super) fn unknown_field(at: usize, number: u32, message: &str) -> Fault {
+pub(super) fn unknown_field(start: usize, number: u32, message: &str) -> Fault {
     let reason = format!(
         "field {number} of {message} is unknown; Jelly 1.2 is a draft, and rdfm reads {DRAFT}"
     );
     let error = WireError::new(ErrorClass::Unsupported, reason);
-    Fault { at, row: 0, error }
+    Fault {
+        start,
+        row: 0,
+        error,
+    }
 }
 
 /// The entries of a repeated field: their number, and the range from the first to the last one.
@@ -159,31 +190,31 @@ pub(in crate::formats::jelly) struct List {
 
 impl List {
     /// Adds a string or a message.
-    pub fn add(&mut self, at: usize, end: usize) {
-        self.add_all(1, at, end);
+    pub fn add(&mut self, start: usize, end: usize) {
+        self.add_all(1, start, end);
     }
 
     /// Adds one number, or the numbers of a packed field.
-    pub fn add_numbers(&mut self, bytes: &[u8], field: &Field, end: usize) -> Found<()> {
+    pub fn add_numbers(&mut self, bytes: &[u8], field: &Field, end: usize) -> Located<()> {
         let count = match &field.value {
             Value::Number(_) => 1,
             Value::Bytes(range) => {
                 let packed = &bytes[range.clone()];
                 if packed.last().is_some_and(|last| *last >= 0x80) {
-                    return Err(fault(field.at, "packed numbers end inside a number"));
+                    return Err(fault(field.start, "packed numbers end inside a number"));
                 }
                 packed.iter().filter(|byte| **byte < 0x80).count()
             }
         };
         if count > 0 {
-            self.add_all(count, field.at, end);
+            self.add_all(count, field.start, end);
         }
         Ok(())
     }
 
-    fn add_all(&mut self, count: usize, at: usize, end: usize) {
+    fn add_all(&mut self, count: usize, start: usize, end: usize) {
         if self.count == 0 {
-            self.range.start = at;
+            self.range.start = start;
         }
         self.count += count;
         self.range.end = end;
@@ -223,7 +254,7 @@ impl Numbers {
     }
 
     /// Index of the next number, for errors.
-    pub fn at(&self) -> usize {
+    pub fn position(&self) -> usize {
         if self.piece.is_empty() {
             self.rest.start
         } else {
@@ -276,15 +307,15 @@ impl Strings {
     /// Returns the range of the next string.
     #[inline]
     pub fn next(&mut self, bytes: &[u8]) -> Checked<Option<Range<usize>>> {
-        let at = self.rest.start;
-        if let Some([tag, length, ..]) = bytes.get(at..self.rest.end)
+        let start = self.rest.start;
+        if let Some([tag, length, ..]) = bytes.get(start..self.rest.end)
             && u32::from(*tag) == self.field << 3 | u32::from(LENGTH)
             && *length < 0x80
         {
-            let end = at + 2 + usize::from(*length);
+            let end = start + 2 + usize::from(*length);
             if end <= self.rest.end {
                 self.rest.start = end;
-                return Ok(Some(at + 2..end));
+                return Ok(Some(start + 2..end));
             }
         }
         self.long(bytes)
@@ -321,24 +352,24 @@ mod tests {
         let mut fields = Fields::new(bytes, &(0..bytes.len()), "the message");
         while let Some(field) = fields.next().unwrap() {
             match field.number {
-                2 => numbers.add_numbers(bytes, &field, fields.at).unwrap(),
-                3 => strings.add(field.at, fields.at),
+                2 => numbers.add_numbers(bytes, &field, fields.start).unwrap(),
+                3 => strings.add(field.start, fields.start),
                 _ => {}
             }
         }
         let (mut ids, mut texts) = (Numbers::new(2, &numbers), Strings::new(3, &strings));
-        let mut found = (Vec::new(), Vec::new());
+        let mut entries = (Vec::new(), Vec::new());
         while let Some(id) = ids.next(bytes).unwrap() {
-            found.0.push(id);
+            entries.0.push(id);
         }
         while let Some(text) = texts.next(bytes).unwrap() {
-            found.1.push(&bytes[text]);
+            entries.1.push(&bytes[text]);
         }
         assert_eq!(
             (numbers.count, strings.count),
-            (found.0.len(), found.1.len())
+            (entries.0.len(), entries.1.len())
         );
-        found
+        entries
     }
 
     #[test]
@@ -368,17 +399,17 @@ mod tests {
     fn errors_have_positions() {
         let field = Field {
             number: 2,
-            at: 0,
+            start: 0,
             value: Value::Bytes(2..3),
         };
         let mut list = List::default();
         let cut = list.add_numbers(&[0x12, 1, 0x80], &field, 3).unwrap_err();
-        assert_eq!(cut.at, 0);
+        assert_eq!(cut.start, 0);
         let bytes = [0x08, 1, 0x15, 0, 0, 0, 0];
         let mut fields = Fields::new(&bytes, &(0..7), "the columns");
         fields.next().unwrap();
         let unknown = fields.next().unwrap_err();
-        assert_eq!(unknown.at, 2);
+        assert_eq!(unknown.start, 2);
         let reason = unknown.error.into_parts().1;
         assert!(
             reason

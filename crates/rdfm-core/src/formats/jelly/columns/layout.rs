@@ -6,7 +6,7 @@
 //! - Law: [`check`] accepts exactly the layouts that have the expected number of cells. After it,
 //!   no run goes beyond the values.
 
-use super::fields::{Found, List, Locate as _, Numbers, fault};
+use super::fields::{List, Locate as _, Located, Numbers, fault};
 use crate::syntax::wire::Checked;
 
 /// Field number of the tokens in a column.
@@ -97,16 +97,16 @@ pub(super) fn check(
     values: usize,
     rows: u32,
     bound: bool,
-) -> Found<()> {
-    let at = tokens.range.start;
+) -> Located<()> {
+    let start = tokens.range.start;
     let (mut used, mut cells) = (0, 0);
     let mut layout = Layout::new(tokens, values);
-    while let Some(run) = layout.next(bytes).at(at)? {
+    while let Some(run) = layout.next(bytes).locate(start)? {
         let (new_values, new_cells) = match run {
             Run::Once(values) => (values, values as u64),
             Run::Repeat(cells) => (1, cells),
             Run::Unbound(_) if bound => {
-                return Err(fault(at, "the layout has unbound cells"));
+                return Err(fault(start, "the layout has unbound cells"));
             }
             Run::Unbound(cells) => (0, cells),
         };
@@ -114,20 +114,20 @@ pub(super) fn check(
         cells += new_cells;
         if used > values {
             return Err(fault(
-                at,
+                start,
                 format!("the layout needs more than {values} values"),
             ));
         }
         if cells > u64::from(rows) {
             return Err(fault(
-                at,
+                start,
                 format!("the cells of the layout exceed {rows} rows"),
             ));
         }
     }
     if bound && cells < u64::from(rows) {
         return Err(fault(
-            at,
+            start,
             format!("the layout has {cells} cells, expected {rows}"),
         ));
     }

@@ -8,15 +8,16 @@
 use std::ops::Range;
 
 use super::DRAFT;
-use super::batch::{Batch, Stream};
+use super::batch::{Batch, SIZED, Stream};
 use super::column::Version;
-use super::fields::{Fields, Found, Locate as _, fault};
+use super::fields::{Fields, Locate as _, Located, fault};
 use crate::formats::jelly::lookup::wrong_mark;
 use crate::formats::jelly::options::{
     COLUMNS_VERSION, FrameMeaning, MIN_COLUMN_NAMES, OptionsRow, PhysicalType,
 };
 use crate::formats::jelly::term_reader::TermReader;
 use crate::model::error::ErrorClass;
+use crate::model::remedy::{Reason, Remedy};
 use crate::model::term::Quad;
 use crate::syntax::wire::{Checked, WireError, malformed_error};
 
@@ -54,7 +55,7 @@ pub(in crate::formats::jelly) struct FrameParts {
 
 impl FrameParts {
     /// Reads the fields of a frame, and of its row.
-    pub fn read(bytes: &[u8], frame: &Range<usize>) -> Found<Self> {
+    pub fn read(bytes: &[u8], frame: &Range<usize>) -> Located<Self> {
         let mut parts = Self::default();
         let mut fields = Fields::new(bytes, frame, "the frame");
         while let Some(field) = fields.next()? {
@@ -62,14 +63,14 @@ impl FrameParts {
                 1 => {
                     if parts.options.is_some() {
                         let reason = "the frame has several rows, expected only the stream options";
-                        return Err(fault(field.at, reason));
+                        return Err(fault(field.start, reason));
                     }
                     let row = fields.bytes(&field)?;
-                    parts.options = Some((field.at, options_in(bytes, field.at, &row)?));
+                    parts.options = Some((field.start, options_in(bytes, field.start, &row)?));
                 }
                 2 => parts.columns.push(fields.bytes(&field)?),
                 15 => parts.metadata.push(fields.bytes(&field)?),
-                other => return Err(fields.unknown(field.at, other)),
+                other => return Err(fields.unknown(field.start, other)),
             }
         }
         Ok(parts)
@@ -82,7 +83,7 @@ impl FrameParts {
 }
 
 /// Returns the merged stream options of a row.
-fn options_in(bytes: &[u8], at: usize, row: &Range<usize>) -> Found<Vec<u8>> {
+fn options_in(bytes: &[u8], start: usize, row: &Range<usize>) -> Located<Vec<u8>> {
     let mut options = None;
     let mut fields = Fields::new(bytes, row, "the row");
     while let Some(field) = fields.next()? {
@@ -95,16 +96,16 @@ fn options_in(bytes: &[u8], at: usize, row: &Range<usize>) -> Found<Vec<u8>> {
             other => {
                 let name = ROWS.get(other as usize).copied().unwrap_or_default();
                 if name.is_empty() {
-                    return Err(fields.unknown(field.at, other));
+                    return Err(fields.unknown(field.start, other));
                 }
                 let reason = format!(
                     "a {name} row in a log of version {COLUMNS_VERSION}, expected the stream options"
                 );
-                return Err(fault(at, reason));
+                return Err(fault(start, reason));
             }
         }
     }
-    options.ok_or_else(|| fault(at, "the row is empty, expected the stream options"))
+    options.ok_or_else(|| fault(start, "the row is empty, expected the stream options"))
 }
 
 /// Decoding state of a log in the column layout.
@@ -114,6 +115,8 @@ pub(in crate::formats::jelly) struct ColumnReader {
     batch: Option<Batch>,
     /// Index and offset of the open frame.
     frame: (usize, u64),
+    /// Number of bytes of each of the [`SIZED`] parts so far.
+    sizes: [u64; SIZED.len()],
 }
 
 impl ColumnReader {
@@ -130,29 +133,42 @@ impl ColumnReader {
         parts: &FrameParts,
         frame: (usize, u64),
         terms: &mut TermReader<Quad>,
-    ) -> Found<u64> {
+    ) -> Located<u64> {
         self.frame = frame;
         let restates = parts.options.is_some();
-        if let Some((at, options)) = &parts.options {
-            self.apply(options, terms).at(*at)?;
+        if let Some((start, options)) = &parts.options {
+            self.apply(options, terms).locate(*start)?;
         } else if terms.options.is_none() {
             return Err(fault(frame.0, NO_OPTIONS));
         }
         self.batch = Batch::open(bytes, &parts.columns, self.stream, restates, terms)?;
+        for (sum, size) in self
+            .sizes
+            .iter_mut()
+            .zip(self.batch.iter().flat_map(|batch| batch.sizes))
+        {
+            *sum += size as u64;
+        }
         let messages = self.batch.as_ref().map_or(0, |batch| batch.messages);
         Ok(if terms.builder.is_open() { 0 } else { messages })
+    }
+
+    /// Returns the number of bytes of each part of the frames so far, without those that are empty.
+    pub fn sizes(&self) -> Vec<(&'static str, u64)> {
+        let sizes = SIZED.into_iter().zip(self.sizes);
+        sizes.filter(|(_, size)| *size > 0).collect()
     }
 
     /// Ends the open message by the stream options of the next frame, which has a restart mark.
     pub fn end_message(
         &mut self,
         parts: &FrameParts,
-        (at, offset): (usize, u64),
+        (start, offset): (usize, u64),
         terms: &mut TermReader<Quad>,
-    ) -> Found<()> {
+    ) -> Located<()> {
         match &parts.options {
-            Some((at, options)) => self.apply(options, terms).at(*at),
-            None => Err(wrong_mark(offset, NO_OPTIONS)).at(at),
+            Some((start, options)) => self.apply(options, terms).locate(*start),
+            None => Err(wrong_mark(offset, NO_OPTIONS)).locate(start),
         }
     }
 
@@ -162,7 +178,7 @@ impl ColumnReader {
         bytes: &[u8],
         parts: bool,
         terms: &mut TermReader<Quad>,
-    ) -> Found<bool> {
+    ) -> Located<bool> {
         let Some(batch) = &mut self.batch else {
             return Ok(false);
         };
@@ -210,7 +226,7 @@ fn read_options(bytes: &[u8]) -> Checked<OptionsRow> {
     let mut fields = Fields::new(bytes, &(0..bytes.len()), "the stream options");
     while let Some(field) = fields.next().map_err(|fault| fault.error)? {
         if field.number > 31 || OPTIONS >> field.number & 1 == 0 {
-            return Err(fields.unknown(field.at, field.number).error);
+            return Err(fields.unknown(field.start, field.number).error);
         }
     }
     let options = OptionsRow::read(bytes, OPTIONS & !2, "the stream options")?;
@@ -273,10 +289,12 @@ pub(in crate::formats::jelly) fn check_meaning(
         Some(FrameMeaning::Flat) if messages => ("the stream consists of messages", "flat"),
         _ => return Ok(()),
     };
+    let reason = format!(
+        "frames have no meaning in version {COLUMNS_VERSION}, and {reason}, so it cannot be read with frames={given}"
+    );
+    let auto = Remedy::read("frames", "auto", "reads the messages of the stream");
     Err(WireError::new(
         ErrorClass::Unsupported,
-        format!(
-            "frames have no meaning in version {COLUMNS_VERSION}, and {reason}, so it cannot be read with frames={given}"
-        ),
+        Reason::from(reason).with(auto),
     ))
 }

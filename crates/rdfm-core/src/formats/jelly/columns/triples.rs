@@ -9,7 +9,7 @@
 
 use std::ops::Range;
 
-use super::fields::{Fields, Found, fault, unknown_field};
+use super::fields::{Fields, Located, fault, unknown_field};
 
 /// The ranges of a message that protobuf merges.
 pub(super) type Pieces = Vec<Range<usize>>;
@@ -68,12 +68,12 @@ pub(super) struct LiteralParts {
 }
 
 /// Index of the first byte of a message.
-pub(super) fn start(pieces: &[Range<usize>]) -> usize {
+pub(super) fn start_of(pieces: &[Range<usize>]) -> usize {
     pieces.first().map_or(0, |piece| piece.start)
 }
 
 /// Returns the subject, predicate and object of a triple term.
-pub(super) fn parts(bytes: &[u8], pieces: &[Range<usize>]) -> Found<[Part; 3]> {
+pub(super) fn parts(bytes: &[u8], pieces: &[Range<usize>]) -> Located<[Part; 3]> {
     let mut parts: [Part; 3] = Default::default();
     for piece in pieces {
         let mut fields = Fields::new(bytes, piece, "the triple term");
@@ -82,7 +82,7 @@ pub(super) fn parts(bytes: &[u8], pieces: &[Range<usize>]) -> Found<[Part; 3]> {
                 S_IRI | S_BNODE => 0,
                 P_IRI => 1,
                 O_IRI | O_BNODE | O_LITERAL | O_TRIPLE => 2,
-                other => return Err(fields.unknown(field.at, other)),
+                other => return Err(fields.unknown(field.start, other)),
             };
             let part = &mut parts[position];
             if part.field != field.number || matches!(field.number, S_BNODE | O_BNODE) {
@@ -95,14 +95,14 @@ pub(super) fn parts(bytes: &[u8], pieces: &[Range<usize>]) -> Found<[Part; 3]> {
     for (part, name) in parts.iter().zip(["subject", "predicate", "object"]) {
         if part.field == 0 {
             let reason = format!("a triple term omits its {name}");
-            return Err(fault(start(pieces), reason));
+            return Err(fault(start_of(pieces), reason));
         }
     }
     Ok(parts)
 }
 
 /// Reads an IRI, and infers its ids.
-pub(super) fn iri(bytes: &[u8], pieces: &[Range<usize>], state: &mut IriState) -> Found<()> {
+pub(super) fn iri(bytes: &[u8], pieces: &[Range<usize>], state: &mut IriState) -> Located<()> {
     let (mut prefix, mut name) = (0, 0);
     for piece in pieces {
         let mut fields = Fields::new(bytes, piece, "the IRI");
@@ -110,7 +110,7 @@ pub(super) fn iri(bytes: &[u8], pieces: &[Range<usize>], state: &mut IriState) -
             match field.number {
                 1 => prefix = fields.number(&field)?,
                 2 => name = fields.number(&field)?,
-                other => return Err(fields.unknown(field.at, other)),
+                other => return Err(fields.unknown(field.start, other)),
             }
         }
     }
@@ -119,7 +119,7 @@ pub(super) fn iri(bytes: &[u8], pieces: &[Range<usize>], state: &mut IriState) -
 }
 
 /// Reads a literal.
-pub(super) fn literal(bytes: &[u8], pieces: &[Range<usize>]) -> Found<LiteralParts> {
+pub(super) fn literal(bytes: &[u8], pieces: &[Range<usize>]) -> Located<LiteralParts> {
     let mut literal = LiteralParts::default();
     for piece in pieces {
         let mut fields = Fields::new(bytes, piece, "the literal");
@@ -135,13 +135,13 @@ pub(super) fn literal(bytes: &[u8], pieces: &[Range<usize>]) -> Found<LiteralPar
                     literal.tag = None;
                 }
                 4 => literal.direction = fields.number(&field)?,
-                other => return Err(unknown_field(field.at, other, "the literal")),
+                other => return Err(unknown_field(field.start, other, "the literal")),
             }
         }
     }
     if literal.direction != 0 && literal.tag.is_none() {
         let reason = "a literal has a direction, but no language tag";
-        return Err(fault(start(pieces), reason));
+        return Err(fault(start_of(pieces), reason));
     }
     Ok(literal)
 }

@@ -11,7 +11,8 @@
 use std::sync::Arc;
 
 use super::super::columns::{
-    Column, Cursor, Fault, Found, Locate as _, NO_OPTIONS, Place, Version, fault, set_entries,
+    Column, ColumnRules, Cursor, Fault, Locate as _, Located, NO_OPTIONS, Version, fault,
+    set_entries,
 };
 use super::super::frames::{Frame, FrameSplitter, NextFrame};
 use super::super::options::{OptionsRow, ReadSettings};
@@ -106,7 +107,7 @@ impl ResultSetReader {
     }
 
     /// Reads a frame, or continues it. Returns true if the batch must end before the frame does.
-    fn read_frame(&mut self, bytes: &[u8], offset: u64) -> Found<bool> {
+    fn read_frame(&mut self, bytes: &[u8], offset: u64) -> Located<bool> {
         let mut frame = match self.open.take() {
             Some(frame) => frame,
             None => self.open_frame(bytes)?,
@@ -124,21 +125,21 @@ impl ResultSetReader {
     }
 
     /// Checks a frame, and sets its lookup entries.
-    fn open_frame(&mut self, bytes: &[u8]) -> Found<OpenFrame> {
+    fn open_frame(&mut self, bytes: &[u8]) -> Located<OpenFrame> {
         let parts = FrameParts::read(bytes)?;
         self.begin_frame(bytes, &parts)?;
         set_entries(bytes, &parts.tables, &mut self.terms)?;
         self.check_columns(&parts)?;
         let mut cursors = Vec::with_capacity(parts.columns.len());
         for (index, range) in parts.columns.iter().enumerate() {
-            let place = Place {
+            let place = ColumnRules {
                 name: self.variables.name(index),
                 kinds: KINDS,
                 bound: false,
             };
             let size = (parts.rows, self.version);
             let column = Column::open(bytes, range, place, size, &mut self.terms)?;
-            cursors.push(Cursor::new(bytes, column).at(range.start)?);
+            cursors.push(Cursor::new(bytes, column).locate(range.start)?);
         }
         let failure = parts.trailer.as_ref().filter(|text| !text.is_empty());
         Ok(OpenFrame {
@@ -158,7 +159,7 @@ impl ResultSetReader {
     }
 
     /// Applies the stream options, and begins a result set if the frame is its first one.
-    fn begin_frame(&mut self, bytes: &[u8], parts: &FrameParts) -> Found<()> {
+    fn begin_frame(&mut self, bytes: &[u8], parts: &FrameParts) -> Located<()> {
         let begins = parts.options.is_some() || !self.in_set;
         if let Some((at, options)) = &parts.options {
             if self.in_set && self.is_punctuated {
@@ -175,7 +176,7 @@ impl ResultSetReader {
                 let reason = "a frame follows the ASK result of a FLAT stream";
                 return Err(fault(*at, reason));
             }
-            self.apply(options).at(*at)?;
+            self.apply(options).locate(*at)?;
         } else if self.head.is_none() {
             return Err(fault(0, NO_OPTIONS));
         } else if begins && !self.is_punctuated {
@@ -194,7 +195,7 @@ impl ResultSetReader {
     }
 
     /// Checks a frame that is not the first one of its result set.
-    fn check_later_frame(&self, parts: &FrameParts) -> Found<()> {
+    fn check_later_frame(&self, parts: &FrameParts) -> Located<()> {
         let only_first = "which only the first frame of a result set may have";
         if let Some(variable) = parts.variables.first() {
             let reason = format!("the frame has variables, {only_first}");
@@ -216,7 +217,7 @@ impl ResultSetReader {
     }
 
     /// Begins a result set.
-    fn begin_set(&mut self, bytes: &[u8], parts: &FrameParts, links: Vec<Box<str>>) -> Found<()> {
+    fn begin_set(&mut self, bytes: &[u8], parts: &FrameParts, links: Vec<Box<str>>) -> Located<()> {
         let first = parts.variables.first().map_or(0, |range| range.start);
         if let Some((at, _)) = parts.answer {
             let has_rows = parts.rows > 0 || !parts.columns.is_empty();
@@ -229,14 +230,14 @@ impl ResultSetReader {
         let mut size = 0;
         for (name, range) in parts.names(bytes)?.into_iter().zip(&parts.variables) {
             size += (name.len() + size_of::<Cursor>()) as u64;
-            self.check_head(size).at(range.start)?;
+            self.check_head(size).locate(range.start)?;
             self.variables
                 .add(name)
                 .map_err(malformed_error)
-                .at(range.start)?;
+                .locate(range.start)?;
         }
         size += links.iter().map(|link| link.len() as u64 + 16).sum::<u64>();
-        self.check_head(size).at(first)?;
+        self.check_head(size).locate(first)?;
         let head = ResultHead {
             variables: self.variables.names(),
             boolean: parts.answer.map(|(_, answer)| answer),
@@ -247,7 +248,7 @@ impl ResultSetReader {
             if *before != head {
                 let reason = TermId::different_head_reason(before, &head);
                 let error = WireError::new(ErrorClass::Unsupported, reason);
-                return Err(error).at(first);
+                return Err(error).locate(first);
             }
         } else {
             let head = Arc::new(head);
@@ -290,7 +291,7 @@ impl ResultSetReader {
     }
 
     /// Checks the number of columns.
-    fn check_columns(&self, parts: &FrameParts) -> Found<()> {
+    fn check_columns(&self, parts: &FrameParts) -> Located<()> {
         let (columns, variables) = (parts.columns.len(), self.variables.len());
         if columns == variables || (columns == 0 && parts.rows == 0) {
             return Ok(());
@@ -311,7 +312,7 @@ fn expand(
     bytes: &[u8],
     offset: u64,
     terms: &mut TermReader<TermId>,
-) -> Found<bool> {
+) -> Located<bool> {
     while frame.left > 0 {
         if terms.builder.is_full() {
             return Ok(true);
@@ -323,7 +324,11 @@ fn expand(
                 .and_then(|id| Ok(terms.builder.add(id)?));
             if let Err(error) = added {
                 let row = frame.row;
-                return Err(Fault { at: 0, row, error });
+                return Err(Fault {
+                    start: 0,
+                    row,
+                    error,
+                });
             }
         }
         terms.builder.end_message();
@@ -368,9 +373,9 @@ impl Reader for ResultSetReader {
             match self.read_frame(bytes, input.offset()) {
                 Ok(true) => return Ok(self.take_rows(false)),
                 Ok(false) => {}
-                Err(Fault { at, row, error }) => {
+                Err(Fault { start, row, error }) => {
                     let frame = Frame {
-                        at: frame.at + at,
+                        at: frame.at + start,
                         row,
                         ..frame
                     };

@@ -7,7 +7,7 @@
 //! - Law: the bytes depend only on the rows. A log that ends with an error is closed in the same way
 //!   as a complete one.
 
-use super::super::columns::{Cell, CellWriter, ColumnWriter, Place};
+use super::super::columns::{Cell, CellWriter, ColumnRules, ColumnWriter};
 use super::super::options::OptionsRow;
 use super::super::owned::OwnedTerm;
 use super::super::term_writer::FrameSize;
@@ -40,7 +40,7 @@ const COLUMN: u32 = 7;
 /// The size of a frame is checked after every so many rows.
 const SIZE_CHECK: u32 = 16;
 /// What the column of a variable may contain.
-const PLACE: Place<'static> = Place {
+const RULES: ColumnRules<'static> = ColumnRules {
     name: "result",
     kinds: 0b1111,
     bound: false,
@@ -155,13 +155,13 @@ impl ResultSetWriter {
             self.row.push(if repeats {
                 Cell::Repeat
             } else {
-                self.cells.cell(table, id, PLACE, &column.writer)?
+                self.cells.cell(table, id, RULES, &column.writer)?
             });
         }
         for ((column, mut cell), &id) in self.columns.iter_mut().zip(self.row.drain(..)).zip(row) {
             if matches!(cell, Cell::Triple(_)) {
                 // The bytes are those of the last triple term. Its entries are in the frame.
-                cell = self.cells.cell(table, id, PLACE, &column.writer)?;
+                cell = self.cells.cell(table, id, RULES, &column.writer)?;
             }
             self.cells.add(&mut column.writer, cell, table, id);
             column.last = LastTerm { id, kept: None };

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::super::columns::{DRAFT, Fields, Found, Locate as _, MAX_ROWS, Tables, fault};
+use super::super::columns::{DRAFT, Fields, Locate as _, Located, MAX_ROWS, Tables, fault};
 use super::super::metadata::key_and_value;
 use crate::model::error::ErrorClass;
 use crate::syntax::wire::{Wire, WireError, check_utf8};
@@ -27,14 +27,14 @@ pub(super) struct FrameParts {
 }
 
 impl FrameParts {
-    pub fn read(bytes: &[u8]) -> Found<Self> {
+    pub fn read(bytes: &[u8]) -> Located<Self> {
         let mut parts = Self::default();
         let mut fields = Fields::new(bytes, &(0..bytes.len()), "the frame");
         while let Some(field) = fields.next()? {
             match field.number {
                 1 => {
                     let range = fields.bytes(&field)?;
-                    let (_, merged) = parts.options.get_or_insert((field.at, Vec::new()));
+                    let (_, merged) = parts.options.get_or_insert((field.start, Vec::new()));
                     merged.extend_from_slice(&bytes[range]);
                 }
                 2 => parts.variables.push(fields.bytes(&field)?),
@@ -42,7 +42,7 @@ impl FrameParts {
                     parts.rows = fields.number(&field)?;
                     if parts.rows > MAX_ROWS {
                         let reason = format!("row_count is {}, more than {MAX_ROWS}", parts.rows);
-                        return Err(fault(field.at, reason));
+                        return Err(fault(field.start, reason));
                     }
                 }
                 4..=6 => {
@@ -52,8 +52,8 @@ impl FrameParts {
                 7 => parts.columns.push(fields.bytes(&field)?),
                 8 => {
                     let range = fields.bytes(&field)?;
-                    let (_, before) = parts.answer.unwrap_or((field.at, false));
-                    parts.answer = Some((field.at, read_answer(bytes, &range, before)?));
+                    let (_, before) = parts.answer.unwrap_or((field.start, false));
+                    parts.answer = Some((field.start, read_answer(bytes, &range, before)?));
                 }
                 9 => {
                     let range = fields.bytes(&field)?;
@@ -61,14 +61,14 @@ impl FrameParts {
                     parts.trailer = Some(read_trailer(bytes, &range, before)?);
                 }
                 15 => parts.metadata.push(fields.bytes(&field)?),
-                other => return Err(fields.unknown(field.at, other)),
+                other => return Err(fields.unknown(field.start, other)),
             }
         }
         Ok(parts)
     }
 
     /// Returns the names of the variables.
-    pub fn names<'a>(&self, bytes: &'a [u8]) -> Found<Vec<&'a str>> {
+    pub fn names<'a>(&self, bytes: &'a [u8]) -> Located<Vec<&'a str>> {
         let mut names = Vec::with_capacity(self.variables.len());
         for range in &self.variables {
             let name = &bytes[range.clone()];
@@ -77,21 +77,21 @@ impl FrameParts {
                     "a variable is a message, expected a string; Jelly-SPARQL is a draft, and rdfm reads {DRAFT}"
                 );
                 let error = WireError::new(ErrorClass::Unsupported, reason);
-                return Err(error).at(range.start);
+                return Err(error).locate(range.start);
             }
             if name.is_empty() {
                 return Err(fault(range.start, "the name of a variable is empty"));
             }
-            names.push(check_utf8(name, "the name of a variable").at(range.start)?);
+            names.push(check_utf8(name, "the name of a variable").locate(range.start)?);
         }
         Ok(names)
     }
 
     /// Returns the last links in the metadata, if any, and the number of other entries.
-    pub fn links(&self, bytes: &[u8]) -> Found<(Option<Vec<Box<str>>>, u64)> {
+    pub fn links(&self, bytes: &[u8]) -> Located<(Option<Vec<Box<str>>>, u64)> {
         let (mut links, mut others) = (None, 0);
         for range in &self.metadata {
-            let (key, value) = key_and_value(&bytes[range.clone()]).at(range.start)?;
+            let (key, value) = key_and_value(&bytes[range.clone()]).locate(range.start)?;
             // The definition says that links that are not UTF-8 are ignored.
             if let (LINK, Ok(text)) = (key, std::str::from_utf8(value)) {
                 let iris = text.split('\n').filter(|iri| !iri.is_empty());
@@ -114,25 +114,29 @@ pub(super) fn is_message(name: &[u8]) -> bool {
         || (matches!(wire.read_tag(), Ok((2, 0))) && wire.read_varint().is_ok() && wire.is_done())
 }
 
-fn read_answer(bytes: &[u8], range: &Range<usize>, mut answer: bool) -> Found<bool> {
+fn read_answer(bytes: &[u8], range: &Range<usize>, mut answer: bool) -> Located<bool> {
     let mut fields = Fields::new(bytes, range, "the ASK result");
     while let Some(field) = fields.next()? {
         match field.number {
             1 => answer = fields.number(&field)? != 0,
-            other => return Err(fields.unknown(field.at, other)),
+            other => return Err(fields.unknown(field.start, other)),
         }
     }
     Ok(answer)
 }
 
-fn read_trailer(bytes: &[u8], range: &Range<usize>, mut text: Range<usize>) -> Found<Range<usize>> {
+fn read_trailer(
+    bytes: &[u8],
+    range: &Range<usize>,
+    mut text: Range<usize>,
+) -> Located<Range<usize>> {
     let mut fields = Fields::new(bytes, range, "the trailer");
     while let Some(field) = fields.next()? {
         match field.number {
             1 => text = fields.bytes(&field)?,
-            other => return Err(fields.unknown(field.at, other)),
+            other => return Err(fields.unknown(field.start, other)),
         }
     }
-    check_utf8(&bytes[text.clone()], "the error in the trailer").at(text.start)?;
+    check_utf8(&bytes[text.clone()], "the error in the trailer").locate(text.start)?;
     Ok(text)
 }

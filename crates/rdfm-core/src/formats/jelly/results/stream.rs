@@ -35,7 +35,7 @@ pub(super) fn read_options(bytes: &[u8]) -> Checked<OptionsRow> {
     let mut fields = Fields::new(bytes, &(0..bytes.len()), "the stream options");
     while let Some(field) = fields.next().map_err(|fault| fault.error)? {
         if field.number > 31 || (NUMBERS | 1 << NAME) >> field.number & 1 == 0 {
-            return Err(fields.unknown(field.at, field.number).error);
+            return Err(fields.unknown(field.start, field.number).error);
         }
     }
     let options = OptionsRow::read(bytes, NUMBERS, "the stream options")?;

@@ -116,7 +116,7 @@ impl CompactContext {
             })?;
         let mut prefixes = contexts.prefixes(number, None);
         let active = contexts.take(number);
-        prefixes.sort_by_key(|(_, found)| std::cmp::Reverse(found.iri().len()));
+        prefixes.sort_by_key(|(_, prefix)| std::cmp::Reverse(prefix.iri().len()));
         let mut terms: FxHashMap<Box<[u8]>, Vec<Vec<u8>>> = FxHashMap::default();
         let mut aliases: Vec<(&'static [u8], Box<[u8]>)> = Vec::new();
         for (name, definition) in active.state.terms.iter() {
@@ -249,17 +249,21 @@ impl CompactContext {
     pub fn name(&mut self, iri: &[u8], vocab: bool) -> Option<Vec<u8>> {
         let mut scratch = std::mem::take(&mut self.scratch);
         let mut names = self.candidates(iri, vocab).into_iter();
-        let found =
+        let compact_name =
             names.find(|name| self.is_expandable(name, vocab, &mut scratch) && *scratch == *iri);
         self.scratch = scratch;
-        found
+        compact_name
     }
 
     /// Whether readers expand a name to an IRI without side effects. Stores the IRI in `out`.
     fn is_expandable(&self, name: &[u8], vocab: bool, out: &mut Vec<u8>) -> bool {
         out.clear();
         let terms = &self.active.state.terms;
-        if vocab && terms.get(name).is_some_and(|found| found.scoped.is_some()) {
+        if vocab
+            && terms
+                .get(name)
+                .is_some_and(|definition| definition.scoped.is_some())
+        {
             return false;
         }
         // Writers do not use relative names, because the base is unknown.

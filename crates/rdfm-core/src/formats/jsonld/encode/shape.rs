@@ -421,7 +421,7 @@ impl MessageShape {
         first..first + groups as usize
     }
 
-    /// Range of a group that [`Self::group`] returned.
+    /// Range of a group that [`Self::group_quads`] returned.
     fn range(&self, group: usize) -> Range<usize> {
         self.ends[group] as usize..self.ends[group + 1] as usize
     }
@@ -573,7 +573,7 @@ impl MessageShape {
                 continue;
             };
             let continues_list =
-                node.list == ListCell::Cell && self.continues_list(table, quads, user, index);
+                node.list == ListCell::Cell && self.is_list_continuation(table, quads, user, index);
             let depth = self.nodes[user as usize].depth + u8::from(!continues_list);
             let node = &mut self.nodes[index as usize];
             if depth > MAX_NESTED {
@@ -604,7 +604,13 @@ impl MessageShape {
     }
 
     /// Whether a cell is the rest of a nested cell, so that both are in one list.
-    fn continues_list(&mut self, table: &TermTable, quads: &[Quad], user: u32, cell: u32) -> bool {
+    fn is_list_continuation(
+        &mut self,
+        table: &TermTable,
+        quads: &[Quad],
+        user: u32,
+        cell: u32,
+    ) -> bool {
         if !self.is_list(user) || !self.is_inside(user) {
             return false;
         }

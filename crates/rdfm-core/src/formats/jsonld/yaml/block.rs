@@ -500,15 +500,15 @@ mod tests {
 
     /// Whether a document is composed without the event parser. If so, compares the two tapes.
     fn composes(text: &str) -> bool {
-        let (mut found, mut expected) = (Tape::new(), Tape::new());
-        let composed = BlockComposer::default().compose(text, &mut found, &BOUNDS);
+        let (mut actual, mut expected) = (Tape::new(), Tape::new());
+        let composed = BlockComposer::default().compose(text, &mut actual, &BOUNDS);
         if composed.is_some() {
             let result = Composer::default().compose_events(text, &mut expected, &BOUNDS);
             assert_eq!(result, Ok(true), "{text:?}");
-            assert_eq!(found.nodes(), expected.nodes(), "{text:?}");
-            assert_eq!(found.texts(), expected.texts(), "{text:?}");
-            assert_eq!(found.deepest(), expected.deepest(), "{text:?}");
-            assert_eq!(found.has_contexts(), expected.has_contexts(), "{text:?}");
+            assert_eq!(actual.nodes(), expected.nodes(), "{text:?}");
+            assert_eq!(actual.texts(), expected.texts(), "{text:?}");
+            assert_eq!(actual.deepest(), expected.deepest(), "{text:?}");
+            assert_eq!(actual.has_contexts(), expected.has_contexts(), "{text:?}");
         }
         composed.is_some()
     }

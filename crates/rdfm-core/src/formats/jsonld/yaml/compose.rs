@@ -117,7 +117,7 @@ impl Composer {
                     self.complete(anchor, node);
                 }
                 Event::Alias(anchor) => {
-                    self.push_alias(text.as_bytes(), anchor, index, tape, bounds)?
+                    self.push_alias(text.as_bytes(), anchor, index, tape, bounds)?;
                 }
                 _ => {}
             }
@@ -153,7 +153,7 @@ impl Composer {
         let Some(&(required, is_flow)) = self.indentations.last() else {
             return Ok(());
         };
-        if !is_flow && self.wants_key() {
+        if !is_flow && self.expects_key() {
             layout::check_indentation(text, start).map_err(layout_error)?;
         }
         match style {
@@ -167,7 +167,7 @@ impl Composer {
     }
 
     /// Whether a key comes next, not a value.
-    fn wants_key(&self) -> bool {
+    fn expects_key(&self) -> bool {
         self.open
             .last()
             .is_some_and(|open| open.mapping && open.key)
@@ -194,7 +194,7 @@ impl Composer {
         tape: &mut Tape,
         bounds: &Bounds,
     ) -> Result<(), ParseError> {
-        if self.wants_key() {
+        if self.expects_key() {
             return Err(malformed_error(
                 index,
                 "expected a string as the key, found a mapping or a sequence",
@@ -232,7 +232,7 @@ impl Composer {
     ) -> Result<(), ParseError> {
         let index = span.start.byte_offset().unwrap_or_default();
         let value = resolve_scalar(text, style, tag, index)?;
-        if self.wants_key() {
+        if self.expects_key() {
             if value != ScalarValue::String {
                 return Err(malformed_error(
                     index,
@@ -286,7 +286,7 @@ impl Composer {
                 "an alias inside its own value; JSON does not allow cycles",
             ));
         };
-        if !self.wants_key() {
+        if !self.expects_key() {
             tape.repeat(node, false, index, source, bounds)?;
             self.end_value();
             return Ok(());

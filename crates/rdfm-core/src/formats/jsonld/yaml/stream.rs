@@ -210,25 +210,25 @@ mod tests {
     use super::*;
 
     fn documents(text: &str, step: usize) -> Vec<String> {
-        let (mut search, mut found, mut start) = (DocumentSearch::default(), Vec::new(), 0);
+        let (mut search, mut actual, mut start) = (DocumentSearch::default(), Vec::new(), 0);
         let bytes = text.as_bytes();
         for fed in (0..bytes.len()).step_by(step).chain([bytes.len()]) {
             while let NextDocument::Document { end, .. } = search.next(&bytes[..fed], false) {
-                found.push(text[start..end].to_owned());
+                actual.push(text[start..end].to_owned());
                 start = end;
             }
         }
         while let NextDocument::Document { end, last } = search.next(bytes, true) {
             assert!(last || end < text.len() || text.ends_with("...\n") || text.ends_with("..."));
-            found.push(text[start..end].to_owned());
+            actual.push(text[start..end].to_owned());
             start = end;
         }
-        found
+        actual
     }
 
     /// The ends of documents if each line is dropped as soon as possible.
     fn ends_without_lines(text: &str, step: usize) -> Vec<usize> {
-        let (mut search, mut found, mut consumed) = (DocumentSearch::default(), Vec::new(), 0);
+        let (mut search, mut actual, mut consumed) = (DocumentSearch::default(), Vec::new(), 0);
         let mut buffer = Vec::new();
         let mut pieces = text.as_bytes().chunks(step);
         loop {
@@ -236,9 +236,9 @@ mod tests {
             buffer.extend_from_slice(piece.unwrap_or_default());
             loop {
                 match search.next(&buffer, piece.is_none()) {
-                    NextDocument::Document { end, .. } => found.push(consumed + end),
+                    NextDocument::Document { end, .. } => actual.push(consumed + end),
                     NextDocument::Feed => break,
-                    NextDocument::Done => return found,
+                    NextDocument::Done => return actual,
                 }
             }
             let used = search.drop_line_start(&buffer);

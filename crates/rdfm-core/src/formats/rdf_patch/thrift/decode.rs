@@ -119,9 +119,9 @@ impl ThriftPatchReader {
         if !self.terms.builder.is_open() {
             self.terms.builder.begin_message(position);
         }
-        let taken = self.take(row, &slots).map_err(WireError::into_parts)?;
+        let result = self.take(row, &slots).map_err(WireError::into_parts)?;
         input.index += length;
-        Ok(taken)
+        Ok(result)
     }
 
     /// Handles an incomplete row. `buffered` is the number of its bytes in the buffer.

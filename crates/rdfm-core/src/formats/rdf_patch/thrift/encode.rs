@@ -144,6 +144,6 @@ impl Writer for ThriftPatchWriter {
     }
 
     fn count_dropped(&self, dropped: Dropped) -> Counts {
-        self.patches.dropped(dropped)
+        self.patches.count_dropped(dropped)
     }
 }

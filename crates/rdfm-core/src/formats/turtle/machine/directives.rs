@@ -52,7 +52,7 @@ impl TurtleMachine {
             b"@version" => ParserState::VersionLabel,
             b"@message" => ParserState::DelimiterEnd,
             _ => {
-                return Err(TokenError::malformed(
+                return Err(TokenError::malformed_error(
                     start,
                     format!(
                         "expected @prefix, @base, @version or @message, found {}",
@@ -62,7 +62,7 @@ impl TurtleMachine {
             }
         };
         if self.in_graph {
-            return Err(TokenError::malformed(
+            return Err(TokenError::malformed_error(
                 start,
                 format!(
                     "{} inside a graph block; end the block with '}}' before it",
@@ -74,7 +74,7 @@ impl TurtleMachine {
             let effect = self
                 .dialects
                 .handle_delimiter(Delimiter::Directive, self.builder.is_open())
-                .map_err(|reason| TokenError::malformed(start, reason))?;
+                .map_err(|reason| TokenError::malformed_error(start, reason))?;
             self.delimiter = (effect, self.offset + start as u64);
         }
         self.dotted = true;
@@ -88,7 +88,7 @@ impl TurtleMachine {
         match self.top.state {
             ParserState::PrefixName => {
                 if !starts_word(byte) {
-                    return self.unexpected(text, "a prefix and a colon");
+                    return self.unexpected_error(text, "a prefix and a colon");
                 }
                 let from = self.resume(start).0;
                 match lexer::word(text, start, from, self.is_at_end())? {
@@ -100,14 +100,14 @@ impl TurtleMachine {
                         self.top.state = ParserState::PrefixIri;
                         Ok(())
                     }
-                    _ => self.unexpected(text, "a prefix that ends with a colon"),
+                    _ => self.unexpected_error(text, "a prefix that ends with a colon"),
                 }
             }
             ParserState::PrefixIri | ParserState::BaseIri => {
                 let expected = "an IRI in angle brackets";
                 match text.get(start + 1) {
-                    _ if byte != b'<' => return self.unexpected(text, expected),
-                    Some(b'<') => return self.unexpected(text, expected),
+                    _ if byte != b'<' => return self.unexpected_error(text, expected),
+                    Some(b'<') => return self.unexpected_error(text, expected),
                     Some(_) => {}
                     None => return Err(TokenError::need_more(start)),
                 }
@@ -126,13 +126,13 @@ impl TurtleMachine {
             ParserState::VersionLabel => {
                 let expected = "a version label in single or double quotation marks, as in \"1.2\"";
                 if !matches!(byte, b'"' | b'\'') {
-                    return self.unexpected(text, expected);
+                    return self.unexpected_error(text, expected);
                 }
                 let from = self.resume(start).0;
                 let string = lexer::string(text, start, from, self.is_at_end())?;
                 self.check_length(start, string.end)?;
                 if string.long {
-                    return self.unexpected(text, expected);
+                    return self.unexpected_error(text, expected);
                 }
                 self.unescaped.clear();
                 lexer::unescape_string(
@@ -148,7 +148,7 @@ impl TurtleMachine {
             }
             _ => {
                 if byte != b'.' {
-                    return self.unexpected(text, "'.' at the end of the directive");
+                    return self.unexpected_error(text, "'.' at the end of the directive");
                 }
                 self.pos += 1;
                 if self.top.state == ParserState::DelimiterEnd {

@@ -113,9 +113,9 @@ impl TurtleMachine {
     /// Returns the error for an unexpected token. Waits until the part of the token that the error
     /// shows is available.
     #[cold]
-    pub(super) fn unexpected<T>(&self, text: &[u8], expected: &str) -> Lexed<T> {
+    pub(super) fn unexpected_error<T>(&self, text: &[u8], expected: &str) -> Lexed<T> {
         let shown = self.quote_token(text)?;
-        Err(TokenError::malformed(
+        Err(TokenError::malformed_error(
             self.pos,
             format!("expected {expected}, found {shown}"),
         ))
@@ -145,11 +145,11 @@ impl TurtleMachine {
     ) -> Lexed<T> {
         self.check_length(start, end)?;
         if start == end {
-            return self.unexpected(text, expected);
+            return self.unexpected_error(text, expected);
         }
         let word = &text[start..end];
         if word.starts_with(BOM) {
-            return Err(TokenError::malformed(
+            return Err(TokenError::malformed_error(
                 start,
                 format!("expected {expected}, found a byte order mark; remove its three bytes"),
             ));
@@ -161,13 +161,13 @@ impl TurtleMachine {
         };
         for keyword in ["MESSAGE", "PREFIX", "BASE", "VERSION"] {
             if word.eq_ignore_ascii_case(keyword.as_bytes()) {
-                return Err(TokenError::malformed(
+                return Err(TokenError::malformed_error(
                     start,
                     format!("{keyword} inside {context}"),
                 ));
             }
         }
-        Err(TokenError::malformed(
+        Err(TokenError::malformed_error(
             start,
             format!(
                 "expected {expected}, found {}; prefixed names contain a colon, and IRIs are in \

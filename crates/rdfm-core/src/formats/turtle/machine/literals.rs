@@ -61,8 +61,8 @@ impl TurtleMachine {
         Ok(())
     }
 
-    /// Returns the literal whose string ends at `index`, and the end of the literal. Returns `None` if
-    /// the tail is not buffered or is invalid. The tail is then read as separate tokens.
+    /// Returns the literal whose string ends at `index`, and the end of the literal. Returns `None`
+    /// if the tail is not buffered or is invalid. The tail is then read as separate tokens.
     #[inline]
     fn parse_buffered_tail(&mut self, text: &[u8], index: usize) -> Lexed<Option<(TermId, usize)>> {
         let mut next = index;

@@ -559,10 +559,10 @@ fn find_quoted_end(text: &[u8], from: usize, mark: u8, last: bool) -> Result<Str
     let mut index = from;
     loop {
         let rest = text.get(index..).unwrap_or_default();
-        let found = rest
+        let special = rest
             .iter()
             .position(|&byte| byte == mark || matches!(byte, b'\\' | b'\n' | b'\r'));
-        let Some(length) = found else {
+        let Some(length) = special else {
             return find_open_end(text, last).map(|end| StringEnd { end, closed: false });
         };
         index += length;

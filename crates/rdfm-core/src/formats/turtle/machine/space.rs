@@ -74,7 +74,7 @@ impl TurtleMachine {
         let between = self.top.state == ParserState::Statement && !self.in_graph;
         if self.dialects.in_force() == Dialect::Comment && is_comment_delimiter(comment) {
             if !between {
-                return Err(TokenError::malformed(
+                return Err(TokenError::malformed_error(
                     self.pos,
                     if self.in_graph {
                         "'# @message' inside a graph block; end the block with '}' before it"
@@ -108,7 +108,7 @@ impl TurtleMachine {
         let effect = self
             .dialects
             .handle_delimiter(delimiter, self.builder.is_open())
-            .map_err(|reason| TokenError::malformed(self.pos, reason))?;
+            .map_err(|reason| TokenError::malformed_error(self.pos, reason))?;
         self.apply(effect, position, end);
         Ok(())
     }

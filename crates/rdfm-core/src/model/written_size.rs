@@ -32,13 +32,13 @@ pub(super) struct WrittenSize {
 
 impl WrittenSize {
     pub(super) fn new<R: Record>(limits: &Limits) -> Self {
-        let mut written = Self {
+        let mut size = Self {
             terms_per_record: R::TERMS,
             limit: WRITTEN_FACTOR.saturating_mul(limits.batch_bytes as u64),
             ..Self::default()
         };
-        written.update_next_check();
-        written
+        size.update_next_check();
+        size
     }
 
     /// Records that a term was added.

@@ -1,0 +1,4 @@
+//! The tests of this crate, in one program because each program takes seconds to link.
+
+mod comparison;
+mod streams;
