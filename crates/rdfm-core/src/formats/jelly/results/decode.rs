@@ -17,7 +17,7 @@ use super::super::columns::{
 use super::super::frames::{Frame, FrameSplitter, NextFrame};
 use super::super::options::{OptionsRow, ReadSettings};
 use super::super::term_reader::TermReader;
-use super::frame::FrameParts;
+use super::frame::ResultFrame;
 use super::stream::{PUNCTUATED_TYPE, read_options};
 use crate::codec::Observations;
 use crate::codec::input::{Buffer, ReadError, Reader};
@@ -126,7 +126,7 @@ impl ResultSetReader {
 
     /// Checks a frame, and sets its lookup entries.
     fn open_frame(&mut self, bytes: &[u8]) -> Located<OpenFrame> {
-        let parts = FrameParts::read(bytes)?;
+        let parts = ResultFrame::read(bytes)?;
         self.begin_frame(bytes, &parts)?;
         set_entries(bytes, &parts.tables, &mut self.terms)?;
         self.check_columns(&parts)?;
@@ -159,7 +159,7 @@ impl ResultSetReader {
     }
 
     /// Applies the stream options, and begins a result set if the frame is its first one.
-    fn begin_frame(&mut self, bytes: &[u8], parts: &FrameParts) -> Located<()> {
+    fn begin_frame(&mut self, bytes: &[u8], parts: &ResultFrame) -> Located<()> {
         let begins = parts.options.is_some() || !self.in_set;
         if let Some((at, options)) = &parts.options {
             if self.in_set && self.is_punctuated {
@@ -195,7 +195,7 @@ impl ResultSetReader {
     }
 
     /// Checks a frame that is not the first one of its result set.
-    fn check_later_frame(&self, parts: &FrameParts) -> Located<()> {
+    fn check_later_frame(&self, parts: &ResultFrame) -> Located<()> {
         let only_first = "which only the first frame of a result set may have";
         if let Some(variable) = parts.variables.first() {
             let reason = format!("the frame has variables, {only_first}");
@@ -217,7 +217,12 @@ impl ResultSetReader {
     }
 
     /// Begins a result set.
-    fn begin_set(&mut self, bytes: &[u8], parts: &FrameParts, links: Vec<Box<str>>) -> Located<()> {
+    fn begin_set(
+        &mut self,
+        bytes: &[u8],
+        parts: &ResultFrame,
+        links: Vec<Box<str>>,
+    ) -> Located<()> {
         let first = parts.variables.first().map_or(0, |range| range.start);
         if let Some((at, _)) = parts.answer {
             let has_rows = parts.rows > 0 || !parts.columns.is_empty();
@@ -291,7 +296,7 @@ impl ResultSetReader {
     }
 
     /// Checks the number of columns.
-    fn check_columns(&self, parts: &FrameParts) -> Located<()> {
+    fn check_columns(&self, parts: &ResultFrame) -> Located<()> {
         let (columns, variables) = (parts.columns.len(), self.variables.len());
         if columns == variables || (columns == 0 && parts.rows == 0) {
             return Ok(());

@@ -12,7 +12,7 @@ pub(super) const LINK: &str = "link";
 
 /// The fields of a frame. Positions are in its bytes.
 #[derive(Default)]
-pub(super) struct FrameParts {
+pub(super) struct ResultFrame {
     /// The stream options, merged.
     pub options: Option<(usize, Vec<u8>)>,
     pub variables: Vec<Range<usize>>,
@@ -26,7 +26,7 @@ pub(super) struct FrameParts {
     pub metadata: Vec<Range<usize>>,
 }
 
-impl FrameParts {
+impl ResultFrame {
     pub fn read(bytes: &[u8]) -> Located<Self> {
         let mut parts = Self::default();
         let mut fields = Fields::new(bytes, &(0..bytes.len()), "the frame");
