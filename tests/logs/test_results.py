@@ -412,3 +412,10 @@ def test_terms_are_shared_by_the_rows_of_a_batch():
 def test_invalid_rows_are_rejected(rows, variables, error):
     with pytest.raises(error):
         ResultBatch.from_rows(rows, variables)
+
+
+def test_jelly_sparql_is_recognized_by_its_content():
+    data = written(ROWS, ["a", "b"], "results-jelly", stream_name="rows")
+    with rdfm.open_log(data, kind="results") as results:
+        assert list(results) == ROWS
+        assert results.format == "results-jelly"
